@@ -1,0 +1,12 @@
+/** A value, or a promise of it. Code that need not wait does not. */
+export type MaybePromise<T> = T | PromiseLike<T>;
+
+/** True for anything with a `then` method. */
+export function isPromise(value: unknown): value is PromiseLike<unknown> {
+  return typeof value === "object" && value !== null && typeof (value as { then?: unknown }).then === "function";
+}
+
+/** `next(value)`: at once when the value is here, later when it is a promise. */
+export function after<T, R>(value: MaybePromise<T>, next: (value: T) => MaybePromise<R>): MaybePromise<R> {
+  return isPromise(value) ? (value as PromiseLike<T>).then(next) : next(value as T);
+}

@@ -1,0 +1,27 @@
+import type { Params } from "./message.js";
+
+/** What surrounds one call while it runs. */
+export interface Exchange {
+  /** Aborted when the caller cancels, a deadline passes, or the carrier ends. Its reason is a `LocalError`. */
+  readonly signal: AbortSignal;
+  /**
+   * Tells this call's caller something before the result: progress, a log line, an event.
+   * Does nothing once the call is over. Never throws.
+   */
+  notify(method: string, params?: Params): void;
+  /** Resolves when the carrier can take more. A producer of many notifications awaits it between them. */
+  drained(): Promise<void>;
+  /** Back to the peer, where the carrier has a way back. */
+  readonly callback?: Call;
+}
+
+/**
+ * A call: a method and its params, answered by a result or a promise of one. A server *is* a Call, a client *has* one.
+ *
+ * A result that is there at once may be returned as it is: a call that never waits costs no promise.
+ * Throw an `RpcError` to choose the failure that the caller sees; anything else becomes −32603 *Internal error*.
+ */
+export type Call = (method: string, params: Params | undefined, exchange: Exchange) => unknown;
+
+/** Turns a Call into a Call; the same type at both ends. */
+export type Middleware = (next: Call) => Call;

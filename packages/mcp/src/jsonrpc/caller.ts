@@ -1,0 +1,216 @@
+import type { Timer } from "../base/clock.js";
+import type { Problem } from "./check.js";
+import { encodeRequest } from "./codec.js";
+import { type LocalError, type LocalReason, RpcError } from "./errors.js";
+import type { InFlight } from "./in-flight.js";
+import type { Params, RpcResponse } from "./message.js";
+import { type CallOptions, type Outcome, OutgoingCall, type Timeouts } from "./outgoing-call.js";
+import { describeReport, type Report } from "./report.js";
+import type { Terms } from "./terms.js";
+
+/** What the calling half needs from its connection. */
+export interface CallerHost {
+  readonly inFlight: InFlight;
+  readonly terms: Terms;
+  readonly timeouts: Timeouts;
+  /** Pending while the carrier holds more than it likes to; calls wait for it before they are serialised. */
+  blocked(): Promise<void> | undefined;
+  write(frame: string): void;
+  /** Asks the peer to stop working on a call. */
+  cancelAtPeer(call: OutgoingCall, reason: string): void;
+}
+
+/** The half of a connection that calls: numbers requests, pairs responses, keeps deadlines. */
+export class Caller {
+  readonly #host: CallerHost;
+  #lastId = 0;
+  #timer: Timer | undefined;
+  #timerAt = Number.POSITIVE_INFINITY;
+  /** The last thing the peer sent that no call could be told of: it often explains the silence. */
+  #complaint: string | undefined;
+
+  constructor(host: CallerHost) {
+    this.#host = host;
+  }
+
+  call(method: string, params: Params | undefined, options: CallOptions): Promise<unknown> {
+    return new Promise((resolve, reject) => {
+      const call = this.begin(this.nextId(), method, options, (outcome) => {
+        if (outcome.ok) resolve(outcome.result);
+        else reject(outcome.error);
+      });
+      if (call === undefined) return;
+      this.whenWritable(() => {
+        const frame = this.encode(call, params);
+        if (frame !== undefined) this.#host.write(frame);
+      });
+    });
+  }
+
+  /** Monotonic, so no id is ever used twice on a connection. */
+  nextId(): number {
+    this.#lastId += 1;
+    return this.#lastId;
+  }
+
+  /** Registers a call that is still to be written; undefined if it has its outcome already. */
+  begin(
+    id: number,
+    method: string,
+    options: CallOptions,
+    settle: (outcome: Outcome) => void,
+  ): OutgoingCall | undefined {
+    const { inFlight, terms, timeouts } = this.#host;
+    const call = new OutgoingCall(id, method, options, terms.clock.now(), timeouts, settle);
+    if (inFlight.phase !== "open") {
+      call.fail("closed", "the connection is closed");
+    } else if (options.signal?.aborted === true) {
+      call.fail("cancelled", "cancelled before it was sent", options.signal.reason);
+    } else {
+      inFlight.change({ kind: "call", call });
+      call.listen(() => this.#stop(call, "cancelled", "cancelled by the caller", options.signal?.reason));
+      this.#watch(call);
+      return call;
+    }
+    return undefined;
+  }
+
+  /** Runs `write` now, or when the carrier has room again: a peer that does not read holds callers back. */
+  whenWritable(write: () => void): void {
+    const blocked = this.#host.blocked();
+    if (blocked === undefined) write();
+    else void blocked.then(() => this.whenWritable(write)); // Never rejects: a broken carrier ends the connection instead.
+  }
+
+  /** The frame of a call about to be written; undefined if the call ended while it waited, or cannot be written. */
+  encode(call: OutgoingCall, params: Params | undefined): string | undefined {
+    if (!this.isPending(call)) return undefined;
+    try {
+      const frame = encodeRequest(call.id, call.method, params);
+      call.sent = true;
+      return frame;
+    } catch (error) {
+      this.settle(call, { ok: false, error: call.error("refused", `params are not JSON: ${String(error)}`, error) });
+      return undefined;
+    }
+  }
+
+  /** True while the call has no outcome. */
+  isPending(call: OutgoingCall): boolean {
+    return this.#host.inFlight.outgoing(call.id) === call;
+  }
+
+  /** The only way to an outcome for a registered call. */
+  settle(call: OutgoingCall, outcome: Outcome): void {
+    this.#host.inFlight.change({ kind: "outcome", call });
+    if (this.#host.inFlight.calling === 0) this.#timer?.unref?.();
+    call.settle(outcome);
+  }
+
+  /** A response of the peer. */
+  receive(response: RpcResponse): void {
+    const call = this.#host.inFlight.outgoing(response.id);
+    if (call === undefined || !call.sent) {
+      this.complain({ kind: "unmatched", response });
+    } else if ("error" in response) {
+      const { code, message, data } = response.error;
+      this.settle(call, { ok: false, error: new RpcError(code, message, data) });
+    } else {
+      this.settle(call, { ok: true, result: response.result });
+    }
+  }
+
+  /** Something that is not a message but carries the id of a call: its call fails. False if there is none. */
+  receiveProblem(problem: Problem): boolean {
+    const call = problem.subject === "request" ? undefined : this.#host.inFlight.outgoing(problem.id);
+    if (call === undefined || !call.sent) return false;
+    const where = problem.pointer === "" ? "" : ` at ${problem.pointer}`;
+    this.settle(call, {
+      ok: false,
+      error: call.error("protocol", `the answer is not a response${where}: ${problem.reason}`),
+    });
+    return true;
+  }
+
+  /** A notification that belongs to a call of this side; false if the call is not there. */
+  receiveRelated(tag: string | number, method: string, params: Params | undefined): boolean {
+    const call = this.#host.inFlight.tagged(tag);
+    if (call === undefined) return false;
+    call.touch(this.#host.terms.clock.now());
+    try {
+      call.options.notify?.(method, params);
+    } catch (error) {
+      this.#host.terms.report({ kind: "fault", method, error });
+    }
+    return true;
+  }
+
+  /** Reports what no call can be told of, and remembers it for the next call that fails. */
+  complain(report: Report): void {
+    this.#complaint = describeReport(report);
+    this.#host.terms.report(report);
+  }
+
+  /** Ends every call without an outcome. */
+  failAll(why: string, cause?: Error): void {
+    for (const call of [...this.#host.inFlight.outgoingCalls()]) {
+      this.settle(call, { ok: false, error: call.error("closed", this.#explain(why), cause) });
+    }
+    if (this.#timer !== undefined) this.#host.terms.clock.clearTimer(this.#timer);
+    this.#timer = undefined;
+    this.#timerAt = Number.POSITIVE_INFINITY;
+  }
+
+  #stop(call: OutgoingCall, reason: LocalReason, why: string, cause?: unknown): void {
+    if (!this.isPending(call)) return;
+    const error = call.error(reason, reason === "timeout" ? this.#explain(why) : why, cause);
+    this.settle(call, { ok: false, error });
+    if (call.sent && call.options.cancellable !== false) this.#host.cancelAtPeer(call, cancelReason(error));
+  }
+
+  #explain(why: string): string {
+    return this.#complaint === undefined ? why : `${why}; before that, this side ${this.#complaint}`;
+  }
+
+  // One timer serves all calls: most calls have the same timeout, so the first one armed is nearly always the next due.
+
+  #watch(call: OutgoingCall): void {
+    if (call.dueAt < this.#timerAt) this.#arm(call.dueAt);
+    this.#timer?.ref?.();
+  }
+
+  #arm(at: number): void {
+    const { clock } = this.#host.terms;
+    if (this.#timer !== undefined) clock.clearTimer(this.#timer);
+    this.#timerAt = at;
+    const milliseconds = Math.min(Math.max(0, Math.ceil(at - clock.now())), longestTimer);
+    this.#timer = clock.setTimer(() => this.#expire(), milliseconds);
+  }
+
+  #expire(): void {
+    this.#timer = undefined;
+    this.#timerAt = Number.POSITIVE_INFINITY;
+    const now = this.#host.terms.clock.now();
+    let next = Number.POSITIVE_INFINITY;
+    for (const call of [...this.#host.inFlight.outgoingCalls()]) {
+      if (call.dueAt <= now) this.#stop(call, "timeout", timeoutReason(call, now));
+      else next = Math.min(next, call.dueAt);
+    }
+    if (next < this.#timerAt) this.#arm(next);
+  }
+}
+
+/** What `setTimeout` takes; a longer wait fires early and is armed again. */
+const longestTimer = 2 ** 31 - 1;
+
+function timeoutReason(call: OutgoingCall, now: number): string {
+  return call.totalAt <= now ? "no answer within the total timeout" : "no answer and no progress within the timeout";
+}
+
+function cancelReason(error: LocalError): string {
+  return error.reason === "timeout"
+    ? "timeout"
+    : error.cause instanceof Error
+      ? error.cause.message
+      : "cancelled by the caller";
+}

@@ -1,0 +1,30 @@
+import type { FrameSink } from "../base/frame.js";
+import type { Id } from "./message.js";
+
+/** What a channel hands to its owner. Every call is synchronous and in arrival order. */
+export interface ChannelReceiver extends FrameSink {
+  /** No more input will come: the peer ended its side, or `error` broke the carrier. Called once. */
+  end(error?: Error): void;
+}
+
+/**
+ * A two-way carrier of whole frames: what an author of a transport implements, and all of it.
+ *
+ * - **Order.** Frames are delivered in the order in which they arrived and written in the order in which they were sent.
+ * - **Start.** Nothing is delivered before `open`, which is called once; frames that arrive earlier wait.
+ * - **Backpressure.** `send` never blocks and never throws. It answers with a promise when the carrier holds more
+ *   than it likes to; the promise resolves when the queue is low again. While it is pending the owner stops reading
+ *   (`pause`), so a peer that does not read cannot make this side grow.
+ * - **Close.** `close` stops both directions; what was sent before it is written first, if the carrier still can.
+ *   It resolves when every resource is released, may be called more than once, and is followed by no delivery.
+ * - **Error.** A broken carrier calls `end(error)`. A frame that cannot be read calls `refuse` and the channel lives.
+ */
+export interface Channel {
+  open(receiver: ChannelReceiver): void;
+  /** `relatedTo` names the request of the peer that this frame belongs to, for carriers with more than one stream. */
+  send(frame: string, relatedTo?: Id): void | Promise<void>;
+  close(): Promise<void>;
+  /** Stop delivering; the carrier pushes back on the peer. */
+  pause?(): void;
+  resume?(): void;
+}

@@ -1,0 +1,146 @@
+import { brokenBound } from "./bounds.js";
+import { checkMessage, Problem, type Valid } from "./check.js";
+import { codes } from "./errors.js";
+import { type Limits, serverLimits } from "./limits.js";
+import { type Batch, type ErrorObject, ExactNumber, type Id, type Message, type Params } from "./message.js";
+import { baseProfile, type Profile } from "./profile.js";
+import { type MemberTexts, membersOf, membersOfElements } from "./scan.js";
+
+/** What one frame holds: a message, the elements of a batch (each a message or why not), or why neither. */
+export type Decoded = Message | readonly (Message | Problem)[] | Problem;
+
+/** Text in; a message, a batch or a problem with the id it can be answered with out. Never throws. */
+export function decode(text: string, profile: Profile = baseProfile, limits: Limits = serverLimits): Decoded {
+  const bound = brokenBound(text, limits);
+  if (bound !== undefined) return new Problem(codes.invalidRequest, bound, "", headId(text, profile, limits));
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch (error) {
+    // V8's message quotes the text around the fault, which helps; an answer to the peer never carries it.
+    return new Problem(codes.parseError, error instanceof Error ? error.message : "not JSON", "");
+  }
+  if (Array.isArray(value)) return decodeBatch(value, text, profile, limits);
+  if (hasInexactId(value)) keepExactId(value, membersOf(text));
+  return checkMessage(value, profile, limits) ?? (value as Message); // Checked in the same line.
+}
+
+function decodeBatch(elements: readonly unknown[], text: string, profile: Profile, limits: Limits): Decoded {
+  const refuse = (reason: string): Problem => new Problem(codes.invalidRequest, reason, "");
+  if (!profile.batches) return refuse("batches are not part of this protocol revision: send each message on its own");
+  if (elements.length === 0) return refuse("a batch must have at least one message");
+  if (elements.length > limits.batch)
+    return refuse(`a batch of ${elements.length} messages, at most ${limits.batch} are accepted`);
+  let texts: MemberTexts[] | undefined;
+  return elements.map((element, index) => {
+    if (hasInexactId(element)) {
+      texts ??= membersOfElements(text);
+      keepExactId(element, texts[index]);
+    }
+    return checkMessage(element, profile, limits) ?? (element as Message);
+  });
+}
+
+/** Says what `value` is, or why and where it is not a message. */
+export function validate(
+  value: unknown,
+  profile: Profile = baseProfile,
+  limits: Limits = serverLimits,
+): Valid | Problem {
+  const problem = checkMessage(value, profile, limits);
+  if (problem !== undefined) return problem;
+  const message = value as Message; // Checked just above.
+  if ("method" in message) return { ok: true, kind: "id" in message ? "request" : "notification", message };
+  return { ok: true, kind: "result" in message ? "success" : "failure", message };
+}
+
+/** True for a numeric id that a double may have changed on its way in: not a safe integer, or a zero with a sign. */
+function hasInexactId(value: unknown): value is { id: unknown } {
+  if (typeof value !== "object" || value === null) return false;
+  const { id } = value as { id?: unknown };
+  return typeof id === "number" && (!Number.isSafeInteger(id) || Object.is(id, -0));
+}
+
+function keepExactId(value: { id: unknown }, members: MemberTexts | undefined): void {
+  const literal = members?.get("id");
+  if (literal !== undefined) value.id = new ExactNumber(literal);
+}
+
+/** The id of a text too large to parse, if it stands whole in the part that is here. */
+export function headId(head: string, profile: Profile, limits: Limits): Id | undefined {
+  const literal = membersOf(head).get("id");
+  if (literal === undefined || literal === "" || literal.length > 6 * limits.idBytes) return undefined;
+  const decoded = decode(`{"jsonrpc":"2.0","method":"","id":${literal}}`, profile, limits);
+  return decoded instanceof Problem || Array.isArray(decoded) ? undefined : (decoded as { id?: Id }).id;
+}
+
+/** An id as it stands on the wire. */
+export function encodeId(id: Id): string {
+  return typeof id === "number" || id instanceof ExactNumber ? String(id) : JSON.stringify(id);
+}
+
+/** A result or params serialised earlier; the encoder puts its text in as it is. The text must be one JSON value. */
+export class RawJson {
+  readonly text: string;
+
+  constructor(text: string) {
+    this.text = text;
+  }
+
+  toJSON(): unknown {
+    return JSON.parse(this.text);
+  }
+}
+
+/**
+ * The text of a value.
+ * @throws TypeError for what JSON cannot hold (a BigInt, a cycle, a function), RangeError for what is nested too deep
+ */
+export function encodeValue(value: unknown): string {
+  if (value instanceof RawJson) return value.text;
+  const text: string | undefined = JSON.stringify(value);
+  if (text === undefined) throw new TypeError(`A ${typeof value} is not a JSON value`);
+  return text;
+}
+
+/** @throws as `encodeValue` */
+export function encodeSuccess(id: Id, result: unknown, profile: Profile): string {
+  const value = result === undefined ? profile.emptyResult : encodeValue(result);
+  return `{"jsonrpc":"2.0","id":${encodeId(id)},"result":${value}}`;
+}
+
+/** A failure for the wire. Without an id to echo it carries null, or none, as the profile says. Never throws. */
+export function encodeFailure(id: Id | undefined, error: ErrorObject, profile: Profile): string {
+  const echoed = id ?? (profile.nullIdInFailure || (id === null && profile.looseIds) ? null : undefined);
+  const idMember = echoed === undefined ? "" : `"id":${encodeId(echoed)},`;
+  return `{"jsonrpc":"2.0",${idMember}"error":${encodeErrorObject(error)}}`;
+}
+
+function encodeErrorObject({ code, message, data }: ErrorObject): string {
+  try {
+    return JSON.stringify(data === undefined ? { code, message } : { code, message, data });
+  } catch {
+    return JSON.stringify({ code, message }); // The data is only help; the code and the message are the answer.
+  }
+}
+
+/** @throws as `encodeValue` */
+export function encodeRequest(id: Id | undefined, method: string, params: Params | RawJson | undefined): string {
+  const idMember = id === undefined ? "" : `"id":${encodeId(id)},`;
+  const paramsMember = params === undefined ? "" : `,"params":${encodeValue(params)}`;
+  return `{"jsonrpc":"2.0",${idMember}"method":${JSON.stringify(method)}${paramsMember}}`;
+}
+
+/** A message or a batch as one frame. @throws as `encodeValue` */
+export function encode(message: Message | Batch, profile: Profile = baseProfile): string {
+  if (isBatch(message)) return `[${message.map((each) => encode(each, profile)).join(",")}]`;
+  if ("method" in message)
+    return encodeRequest("id" in message ? message.id : undefined, message.method, message.params);
+  if ("error" in message) return encodeFailure(message.id, message.error, profile);
+  return encodeSuccess(message.id, message.result, profile);
+}
+
+// `Array.isArray` does not narrow a readonly array out of a union.
+function isBatch(message: Message | Batch): message is Batch {
+  return Array.isArray(message);
+}

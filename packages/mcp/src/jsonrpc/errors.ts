@@ -1,0 +1,165 @@
+import type { ErrorObject } from "./message.js";
+
+/** The codes that JSON-RPC 2.0 defines (§5.1), and the one this engine adds. */
+export const codes = {
+  parseError: -32_700,
+  invalidRequest: -32_600,
+  methodNotFound: -32_601,
+  invalidParams: -32_602,
+  internalError: -32_603,
+  /** Ours, outside the reserved range: the peer sends more requests than this side runs and holds. */
+  tooManyRequests: 42_900,
+} as const;
+
+/** An error that crosses the wire: thrown by a handler, or received as the answer of a call. */
+export class RpcError extends Error {
+  override readonly name = "RpcError";
+  readonly code: number;
+  readonly data: unknown;
+
+  /**
+   * @param code an integer; applications use one outside −32768 … −32000
+   * @param message one concise sentence; the peer sees it
+   * @param data anything JSON; the peer sees it, so no secrets and no stack traces
+   * @throws RangeError when the code is not a safe integer
+   */
+  constructor(code: number, message: string, data?: unknown, options?: ErrorOptions) {
+    super(message, options);
+    if (!Number.isSafeInteger(code)) {
+      throw new RangeError(
+        `An RpcError needs an integer code, got ${code}; see https://www.jsonrpc.org/specification#error_object`,
+      );
+    }
+    this.code = code;
+    this.data = data;
+  }
+
+  /** The error member of a failure. */
+  toJSON(): ErrorObject {
+    return this.data === undefined
+      ? { code: this.code, message: this.message }
+      : { code: this.code, message: this.message, data: this.data };
+  }
+}
+
+/** Why a call ended without an answer from the peer. */
+export type LocalReason =
+  /** The connection was closed, by either side or by a broken carrier. */
+  | "closed"
+  /** No answer in time. */
+  | "timeout"
+  /** The caller cancelled. */
+  | "cancelled"
+  /** This side does not send it: not serialisable, or not agreed with the peer. */
+  | "refused"
+  /** The peer answered, but with something that is not a response. */
+  | "protocol";
+
+/** An error that never crossed the wire. */
+export class LocalError extends Error {
+  override readonly name = "LocalError";
+  readonly reason: LocalReason;
+
+  constructor(reason: LocalReason, message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.reason = reason;
+  }
+}
+
+/** Why params of this side cannot be sent. */
+export function notJson(what: string, cause: unknown): LocalError {
+  return new LocalError("refused", `${what}: params are not JSON: ${String(cause)}`, { cause });
+}
+
+/** One invalid argument: where (a JSON pointer into params) and why. */
+export interface ParamsFault {
+  readonly path: string;
+  readonly message: string;
+}
+
+/** −32602 with every fault in `data.errors`. */
+export function invalidParams(message: string, errors: readonly ParamsFault[] = []): RpcError {
+  return new RpcError(codes.invalidParams, message, errors.length === 0 ? undefined : { errors });
+}
+
+/** −32601 with the method in `data`, and the available ones where the server allows it. */
+export function methodNotFound(method: string, available?: readonly string[]): RpcError {
+  const data = available === undefined ? { method } : { method, available };
+  return new RpcError(codes.methodNotFound, "Method not found", data);
+}
+
+/** What a code means: its range, its name where it has one, and a sentence. */
+export interface CodeExplanation {
+  readonly code: number;
+  readonly range: "standard" | "server error" | "reserved" | "application";
+  readonly name: string;
+  readonly meaning: string;
+}
+
+const standardCodes: ReadonlyMap<number, readonly [name: string, meaning: string]> = new Map([
+  [codes.parseError, ["Parse error", "Invalid JSON was received by the server"]],
+  [codes.invalidRequest, ["Invalid Request", "The JSON sent is not a valid Request object"]],
+  [codes.methodNotFound, ["Method not found", "The method does not exist or is not available"]],
+  [codes.invalidParams, ["Invalid params", "Invalid method parameters"]],
+  [codes.internalError, ["Internal error", "Internal JSON-RPC error: the server failed while it ran the method"]],
+]);
+
+/**
+ * Explains an error code by the ranges of JSON-RPC 2.0.
+ * https://www.jsonrpc.org/specification#error_object
+ */
+export function explainCode(code: number): CodeExplanation {
+  const standard = standardCodes.get(code);
+  if (standard !== undefined) return { code, range: "standard", name: standard[0], meaning: standard[1] };
+  if (code >= -32_099 && code <= -32_000) {
+    return {
+      code,
+      range: "server error",
+      name: "Server error",
+      meaning: "Reserved for implementation-defined server errors",
+    };
+  }
+  if (code >= -32_768 && code <= -32_000) {
+    return {
+      code,
+      range: "reserved",
+      name: "Reserved",
+      meaning: "Reserved by JSON-RPC for future use: no one may send it",
+    };
+  }
+  if (code === codes.tooManyRequests) {
+    return {
+      code,
+      range: "application",
+      name: "Too many requests",
+      meaning: "More requests in flight than the receiver holds: wait for answers, then retry",
+    };
+  }
+  return { code, range: "application", name: "Application error", meaning: "Defined by the application that sent it" };
+}
+
+/** Turns an application's own exceptions into errors for the wire; undefined means: not mine. */
+export type ErrorMapper = (error: unknown) => RpcError | undefined;
+
+/**
+ * The one conversion of anything thrown into what the peer may see. What is not an `RpcError` and not mapped becomes
+ * *Internal error* without a message, a stack or a cause: those go to `fault`.
+ */
+export function toErrorObject(
+  error: unknown,
+  map: ErrorMapper | undefined,
+  fault: (error: unknown) => void,
+): ErrorObject {
+  if (error instanceof RpcError) return error.toJSON();
+  try {
+    const mapped = map?.(error);
+    if (mapped instanceof RpcError) return mapped.toJSON();
+  } catch (failed) {
+    fault(failed);
+  }
+  fault(error);
+  return internalError;
+}
+
+/** What a peer learns of a bug. */
+export const internalError: ErrorObject = { code: codes.internalError, message: "Internal error" };

@@ -1,0 +1,150 @@
+import type { CallKey, IncomingCall } from "./incoming-call.js";
+import type { OutgoingCall } from "./outgoing-call.js";
+
+/** `closing`: nothing new is taken in either direction, what runs may finish. */
+export type Phase = "open" | "closing" | "closed";
+
+export type Change =
+  /** This side calls the peer. */
+  | { readonly kind: "call"; readonly call: OutgoingCall }
+  /** A call of this side has its outcome. */
+  | { readonly kind: "outcome"; readonly call: OutgoingCall }
+  /** A call of the peer waits for a place. */
+  | { readonly kind: "wait"; readonly call: IncomingCall }
+  /** A call of the peer begins to run. */
+  | { readonly kind: "run"; readonly call: IncomingCall }
+  /** A call of the peer is answered or cancelled: its id is free again. */
+  | { readonly kind: "over"; readonly call: IncomingCall }
+  /** The handler of a call has come to its end; behind a cancel that is later than `over`, and until then it takes a place. */
+  | { readonly kind: "settle" }
+  | { readonly kind: "phase"; readonly phase: Phase };
+
+/** How much is under way, for a leak check, a metric or a graceful stop. */
+export interface InFlightCounts {
+  /** Calls of this side without an outcome. */
+  readonly outgoing: number;
+  /** Requests of the peer without an answer, and its notifications that are not worked off. */
+  readonly incoming: number;
+  /** Those of them that wait for a place. */
+  readonly waiting: number;
+  /** Handlers that have not come to their end. */
+  readonly running: number;
+}
+
+/**
+ * Everything that is under way on one connection, both ways, in one record. `change` is the only function that alters
+ * it; whether the connection is idle is a question to it and to nothing else.
+ */
+export class InFlight {
+  readonly #outgoing = new Map<number, OutgoingCall>();
+  readonly #tagged = new Map<string | number, OutgoingCall>();
+  readonly #incoming = new Map<CallKey, IncomingCall>();
+  readonly #waiting = new Set<IncomingCall>();
+  #running = 0;
+  #phase: Phase = "open";
+  #whenIdle: (() => void)[] = [];
+
+  change(change: Change): void {
+    switch (change.kind) {
+      case "call":
+        this.#outgoing.set(change.call.id, change.call);
+        if (change.call.options.tag !== undefined) this.#tagged.set(change.call.options.tag, change.call);
+        return;
+      case "outcome":
+        this.#outgoing.delete(change.call.id);
+        if (change.call.options.tag !== undefined) this.#tagged.delete(change.call.options.tag);
+        break;
+      case "wait":
+        this.#incoming.set(change.call.key, change.call);
+        this.#waiting.add(change.call);
+        return;
+      case "run":
+        if (!this.#waiting.delete(change.call)) this.#incoming.set(change.call.key, change.call);
+        this.#running += 1;
+        return;
+      case "over":
+        this.#incoming.delete(change.call.key);
+        this.#waiting.delete(change.call);
+        break;
+      case "settle":
+        this.#running -= 1;
+        break;
+      case "phase":
+        this.#phase = change.phase;
+        break;
+    }
+    if (this.#whenIdle.length > 0 && this.idle) this.#tellIdle();
+  }
+
+  get phase(): Phase {
+    return this.#phase;
+  }
+
+  get counts(): InFlightCounts {
+    return {
+      outgoing: this.#outgoing.size,
+      incoming: this.#incoming.size,
+      waiting: this.#waiting.size,
+      running: this.#running,
+    };
+  }
+
+  get calling(): number {
+    return this.#outgoing.size;
+  }
+
+  get running(): number {
+    return this.#running;
+  }
+
+  get waiting(): number {
+    return this.#waiting.size;
+  }
+
+  /** Nothing is under way. */
+  get idle(): boolean {
+    return this.#outgoing.size === 0 && this.#incoming.size === 0 && this.#running === 0;
+  }
+
+  /** Nothing new is taken, and something still runs. */
+  get draining(): boolean {
+    return this.#phase === "closing" && !this.idle;
+  }
+
+  outgoing(id: unknown): OutgoingCall | undefined {
+    return typeof id === "number" ? this.#outgoing.get(id) : undefined;
+  }
+
+  /** The call of this side whose notifications carry `tag`. */
+  tagged(tag: string | number): OutgoingCall | undefined {
+    return this.#tagged.get(tag);
+  }
+
+  outgoingCalls(): IterableIterator<OutgoingCall> {
+    return this.#outgoing.values();
+  }
+
+  incoming(key: CallKey): IncomingCall | undefined {
+    return this.#incoming.get(key);
+  }
+
+  incomingCalls(): IterableIterator<IncomingCall> {
+    return this.#incoming.values();
+  }
+
+  /** The call that has waited longest. */
+  nextWaiting(): IncomingCall | undefined {
+    return this.#waiting.values().next().value;
+  }
+
+  /** Resolves as soon as nothing is under way. */
+  whenIdle(): Promise<void> {
+    return this.idle ? Promise.resolve() : new Promise((resolve) => this.#whenIdle.push(resolve));
+  }
+
+  #tellIdle(): void {
+    const listeners = this.#whenIdle;
+    this.#whenIdle = [];
+    for (const listener of listeners) listener();
+  }
+}

@@ -1,0 +1,74 @@
+import type { Call, Exchange } from "./call.js";
+import { LocalError } from "./errors.js";
+import { type Id, idKey, type Params } from "./message.js";
+
+/** What a running call of the peer needs from its connection. */
+export interface IncomingHost {
+  readonly call: Call;
+  tell(method: string, params: Params | undefined, relatedTo: Id | undefined): void;
+  drained(): Promise<void>;
+}
+
+/** Where the answer of a call goes; undefined where there is none, because it is a notification or was cancelled. */
+export type Reply = (answer: string | undefined) => void;
+
+export type CallKey = string | number | null | symbol;
+
+/** A request or notification of the peer from its arrival to its answer, and the Exchange that its handler sees. */
+export class IncomingCall implements Exchange {
+  readonly id: Id | undefined;
+  /** What it is found by while it is in flight; a notification has a key of its own. */
+  readonly key: CallKey;
+  readonly method: string;
+  readonly params: Params | undefined;
+  readonly reply: Reply;
+  readonly #host: IncomingHost;
+  #controller: AbortController | undefined;
+  #cancelled: LocalError | undefined;
+  #over = false;
+
+  constructor(host: IncomingHost, id: Id | undefined, method: string, params: Params | undefined, reply: Reply) {
+    this.#host = host;
+    this.id = id;
+    this.key = id === undefined ? Symbol(method) : idKey(id);
+    this.method = method;
+    this.params = params;
+    this.reply = reply;
+  }
+
+  /** Made on first use: most handlers never look, and a controller costs more than a short call. */
+  get signal(): AbortSignal {
+    if (this.#controller === undefined) {
+      this.#controller = new AbortController();
+      if (this.#cancelled !== undefined) this.#controller.abort(this.#cancelled);
+    }
+    return this.#controller.signal;
+  }
+
+  get callback(): Call {
+    return this.#host.call;
+  }
+
+  notify(method: string, params?: Params): void {
+    if (!this.#over) this.#host.tell(method, params, this.id);
+  }
+
+  drained(): Promise<void> {
+    return this.#host.drained();
+  }
+
+  /** True once it is answered or cancelled: nothing of it goes out any more. */
+  get over(): boolean {
+    return this.#over;
+  }
+
+  end(): void {
+    this.#over = true;
+  }
+
+  cancel(reason: string): void {
+    this.#over = true;
+    this.#cancelled = new LocalError("cancelled", reason);
+    this.#controller?.abort(this.#cancelled);
+  }
+}

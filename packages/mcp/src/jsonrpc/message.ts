@@ -1,0 +1,106 @@
+// The five forms of JSON-RPC 2.0: request, notification, success, failure, and a batch of them.
+// https://www.jsonrpc.org/specification
+
+/**
+ * A number that JavaScript cannot hold exactly, kept as it was written: `9007199254740993`, `1e400`, `-0`, `1.5`.
+ * It appears only as the id of a received message, so that the answer carries the same literal.
+ */
+export class ExactNumber {
+  readonly text: string;
+
+  constructor(text: string) {
+    this.text = text;
+  }
+
+  toString(): string {
+    return this.text;
+  }
+}
+
+/** What pairs a request with its response: `1` and `"1"` are different ids. */
+export type Id = string | number | null | ExactNumber;
+
+/** Arguments by name or by position. */
+export type Params = Readonly<Record<string, unknown>> | readonly unknown[];
+
+export interface RpcRequest {
+  readonly jsonrpc: "2.0";
+  readonly id: Id;
+  readonly method: string;
+  readonly params?: Params;
+}
+
+export interface RpcNotification {
+  readonly jsonrpc: "2.0";
+  readonly method: string;
+  readonly params?: Params;
+}
+
+export interface RpcSuccess {
+  readonly jsonrpc: "2.0";
+  readonly id: Id;
+  readonly result: unknown;
+}
+
+/** The error member of a failure. */
+export interface ErrorObject {
+  readonly code: number;
+  readonly message: string;
+  readonly data?: unknown;
+}
+
+/** A failed call. Without an id (or with a null one) where the id of the request could not be read. */
+export interface RpcFailure {
+  readonly jsonrpc: "2.0";
+  readonly id?: Id;
+  readonly error: ErrorObject;
+}
+
+export type RpcResponse = RpcSuccess | RpcFailure;
+export type Message = RpcRequest | RpcNotification | RpcResponse;
+export type Batch = readonly Message[];
+
+/** A request. Leave `params` out for a method without any. */
+export function request(id: Id, method: string, params?: Params): RpcRequest {
+  return params === undefined ? { jsonrpc: "2.0", id, method } : { jsonrpc: "2.0", id, method, params };
+}
+
+/** A notification: a request that nobody answers. */
+export function notification(method: string, params?: Params): RpcNotification {
+  return params === undefined ? { jsonrpc: "2.0", method } : { jsonrpc: "2.0", method, params };
+}
+
+export function success(id: Id, result: unknown): RpcSuccess {
+  return { jsonrpc: "2.0", id, result };
+}
+
+/** A failure; `id` is undefined where none could be read and the profile leaves it out. */
+export function failure(id: Id | undefined, error: ErrorObject): RpcFailure {
+  return id === undefined ? { jsonrpc: "2.0", error } : { jsonrpc: "2.0", id, error };
+}
+
+export function isRequest(message: Message): message is RpcRequest {
+  return "method" in message && "id" in message;
+}
+
+export function isNotification(message: Message): message is RpcNotification {
+  return "method" in message && !("id" in message);
+}
+
+export function isSuccess(message: Message): message is RpcSuccess {
+  return "result" in message;
+}
+
+export function isFailure(message: Message): message is RpcFailure {
+  return "error" in message;
+}
+
+export function isResponse(message: Message): message is RpcResponse {
+  return !("method" in message);
+}
+
+/** A key for a `Map` under which two ids meet only if they are the same id. */
+export function idKey(id: Id): string | number | null {
+  if (id instanceof ExactNumber) return `\u0000number ${id.text}`;
+  return typeof id === "string" && id.startsWith("\u0000") ? `\u0000string ${id}` : id;
+}

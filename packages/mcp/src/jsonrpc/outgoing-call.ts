@@ -1,0 +1,92 @@
+import { LocalError, type LocalReason } from "./errors.js";
+import type { Params } from "./message.js";
+
+/** Milliseconds: `idle` without a sign of the peer, `total` whatever happens. `Infinity` waits for ever. */
+export interface Timeouts {
+  readonly idle: number;
+  readonly total: number;
+}
+
+/** What a caller can set for one call. An `Exchange` fits, so a call can be passed on as it came. */
+export interface CallOptions {
+  /** Cancels the call: the peer is told, and the promise rejects with a `LocalError` of reason `cancelled`. */
+  readonly signal?: AbortSignal;
+  /** Receives what the peer sends for this call before its result. Resets `timeout`. */
+  notify?(method: string, params?: Params): void;
+  /** Milliseconds without an answer or a notification for this call. Default: the connection's, 60,000. */
+  readonly timeout?: number;
+  /** Milliseconds that the whole call may take, however often the peer gives a sign. Default: the connection's, 600,000. */
+  readonly totalTimeout?: number;
+  /** What the peer's notifications for this call carry, unique among running calls; see `ConnectionOptions.relatedTo`. */
+  readonly tag?: string | number;
+  /** False for a request that the peer must not be asked to cancel. Default: true. */
+  readonly cancellable?: boolean;
+}
+
+/** How a call ended. */
+export type Outcome = { readonly ok: true; readonly result: unknown } | { readonly ok: false; readonly error: Error };
+
+/** A call of this side from its start to its one outcome. */
+export class OutgoingCall {
+  readonly id: number;
+  readonly method: string;
+  readonly options: CallOptions;
+  /** False while nothing of the call has gone out: the peer need not hear of its end. */
+  sent = false;
+  /** Times on the connection's clock. */
+  idleAt: number;
+  readonly totalAt: number;
+  readonly #idle: number;
+  #settle: ((outcome: Outcome) => void) | undefined;
+  #unlisten: (() => void) | undefined;
+
+  constructor(
+    id: number,
+    method: string,
+    options: CallOptions,
+    now: number,
+    defaults: Timeouts,
+    settle: (outcome: Outcome) => void,
+  ) {
+    this.id = id;
+    this.method = method;
+    this.options = options;
+    this.#idle = options.timeout ?? defaults.idle;
+    this.idleAt = now + this.#idle;
+    this.totalAt = now + (options.totalTimeout ?? defaults.total);
+    this.#settle = settle;
+  }
+
+  /** When the clock must look at this call again. */
+  get dueAt(): number {
+    return Math.min(this.idleAt, this.totalAt);
+  }
+
+  listen(onAbort: () => void): void {
+    const { signal } = this.options;
+    if (signal === undefined) return;
+    signal.addEventListener("abort", onAbort, { once: true });
+    this.#unlisten = () => signal.removeEventListener("abort", onAbort);
+  }
+
+  /** The peer has given a sign. */
+  touch(now: number): void {
+    this.idleAt = now + this.#idle;
+  }
+
+  /** The first outcome stands; a later one is not heard. */
+  settle(outcome: Outcome): void {
+    const settle = this.#settle;
+    this.#settle = undefined;
+    this.#unlisten?.();
+    settle?.(outcome);
+  }
+
+  fail(reason: LocalReason, why: string, cause?: unknown): void {
+    this.settle({ ok: false, error: this.error(reason, why, cause) });
+  }
+
+  error(reason: LocalReason, why: string, cause?: unknown): LocalError {
+    return new LocalError(reason, `${this.method} (id ${this.id}): ${why}`, cause === undefined ? {} : { cause });
+  }
+}

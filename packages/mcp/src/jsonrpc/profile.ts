@@ -1,0 +1,39 @@
+/**
+ * What of JSON-RPC 2.0 two peers speak. The base profile is the specification; a protocol on top may narrow it.
+ */
+export interface Profile {
+  /** Arrays as params. Without them params faults are answered with −32602 instead of −32600. */
+  readonly positionalParams: boolean;
+  /** `null` and fractional numbers as ids. */
+  readonly looseIds: boolean;
+  readonly batches: boolean;
+  /** `id: null` in a failure that answers an unreadable request; otherwise the member is left out. */
+  readonly nullIdInFailure: boolean;
+  /** A notification with faulty params is answered as an invalid request, with `id: null`; otherwise it is dropped. */
+  readonly answersFaultyNotifications: boolean;
+  /** What a handler's `undefined` becomes on the wire. */
+  readonly emptyResult: "null" | "{}";
+}
+
+/** JSON-RPC 2.0 as its specification says. */
+export const baseProfile: Profile = {
+  positionalParams: true,
+  looseIds: true,
+  batches: true,
+  nullIdInFailure: true,
+  answersFaultyNotifications: true,
+  emptyResult: "null",
+};
+
+/** JSON-RPC as MCP narrows it: object params, string or integer ids, no batches. */
+export const mcpProfile: Profile = {
+  positionalParams: false,
+  looseIds: false,
+  batches: false,
+  nullIdInFailure: false,
+  answersFaultyNotifications: false,
+  emptyResult: "{}",
+};
+
+/** The MCP profile of the one revision with batches. */
+export const mcpBatchProfile: Profile = { ...mcpProfile, batches: true };

@@ -1,0 +1,59 @@
+import { isPromise } from "../base/later.js";
+import type { Call, Exchange } from "./call.js";
+import { encodeFailure, encodeSuccess } from "./codec.js";
+import { toErrorObject } from "./errors.js";
+import type { Id, Params } from "./message.js";
+import type { Terms } from "./terms.js";
+
+/** Runs one request; its answer as a frame. Serialising is part of the call: what fails there is a failure, not silence. */
+export function respond(
+  handle: Call,
+  id: Id,
+  method: string,
+  params: Params | undefined,
+  exchange: Exchange,
+  terms: Terms,
+): string | Promise<string> {
+  try {
+    const result = handle(method, params, exchange);
+    if (!isPromise(result)) return encodeSuccess(id, result, terms.profile);
+    return Promise.resolve(result).then(
+      (value) => finish(id, method, value, terms),
+      (error: unknown) => fail(id, method, error, terms),
+    );
+  } catch (error) {
+    return fail(id, method, error, terms);
+  }
+}
+
+function finish(id: Id, method: string, result: unknown, terms: Terms): string {
+  try {
+    return encodeSuccess(id, result, terms.profile);
+  } catch (error) {
+    return fail(id, method, error, terms);
+  }
+}
+
+function fail(id: Id, method: string, error: unknown, terms: Terms): string {
+  const fault = (cause: unknown): void => terms.report({ kind: "fault", method, error: cause });
+  return encodeFailure(id, toErrorObject(error, terms.mapError, fault), terms.profile);
+}
+
+/** Runs a notification: whatever happens, nobody is answered. */
+export function runNotification(
+  handle: Call,
+  method: string,
+  params: Params | undefined,
+  exchange: Exchange,
+  terms: Terms,
+): undefined | Promise<undefined> {
+  const fault = (error: unknown): undefined => {
+    terms.report({ kind: "fault", method, error });
+  };
+  try {
+    const result = handle(method, params, exchange);
+    return isPromise(result) ? Promise.resolve(result).then(() => undefined, fault) : undefined;
+  } catch (error) {
+    return fault(error);
+  }
+}

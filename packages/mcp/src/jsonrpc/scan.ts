@@ -1,0 +1,117 @@
+// Reading a member's text out of JSON that `JSON.parse` has accepted, or out of the beginning of one that was cut off.
+// `JSON.parse` tells neither literals nor positions; an id that a double cannot hold is looked up here, on demand.
+
+const quote = 0x22;
+const backslash = 0x5c;
+const openBrace = 0x7b;
+const closeBrace = 0x7d;
+const openBracket = 0x5b;
+const closeBracket = 0x5d;
+const comma = 0x2c;
+const colon = 0x3a;
+
+/** Raw texts of the top-level members of an object; of a duplicate key the last, as `JSON.parse` has it. */
+export type MemberTexts = Map<string, string>;
+
+/** The members of the object that `text` holds. Of a text that was cut off: the whole members before the cut. */
+export function membersOf(text: string): MemberTexts {
+  const members: MemberTexts = new Map();
+  const start = skipSpace(text, text.charCodeAt(0) === 0xfeff ? 1 : 0);
+  if (text.charCodeAt(start) === openBrace) readMembers(text, start + 1, members);
+  return members;
+}
+
+/** The same for each element of the array that `text` holds; an element that is no object has no members. */
+export function membersOfElements(text: string): MemberTexts[] {
+  const elements: MemberTexts[] = [];
+  let at = skipSpace(text, skipSpace(text, 0) + 1);
+  while (at < text.length && text.charCodeAt(at) !== closeBracket) {
+    const members: MemberTexts = new Map();
+    elements.push(members);
+    const end = skipValue(text, at);
+    if (end < 0) break;
+    if (text.charCodeAt(at) === openBrace) readMembers(text, at + 1, members);
+    at = skipSpace(text, end);
+    if (text.charCodeAt(at) === comma) at = skipSpace(text, at + 1);
+  }
+  return elements;
+}
+
+/** Fills `members` from behind an opening brace. */
+function readMembers(text: string, from: number, members: MemberTexts): void {
+  let at = skipSpace(text, from);
+  while (text.charCodeAt(at) === quote) {
+    const keyEnd = skipString(text, at);
+    if (keyEnd < 0) return;
+    const colonAt = skipSpace(text, keyEnd);
+    if (text.charCodeAt(colonAt) !== colon) return;
+    const valueAt = skipSpace(text, colonAt + 1);
+    const valueEnd = skipValue(text, valueAt);
+    const key = keyOf(text.slice(at, keyEnd));
+    if (key !== undefined) members.set(key, valueEnd < 0 ? "" : text.slice(valueAt, valueEnd));
+    if (valueEnd < 0) return;
+    at = skipSpace(text, valueEnd);
+    if (text.charCodeAt(at) !== comma) return;
+    at = skipSpace(text, at + 1);
+  }
+}
+
+function keyOf(literal: string): string | undefined {
+  try {
+    return JSON.parse(literal) as string;
+  } catch {
+    return undefined; // A cut-off text need not be JSON.
+  }
+}
+
+/** The position behind the value at `at`, or −1 if it is not whole. */
+function skipValue(text: string, at: number): number {
+  const code = text.charCodeAt(at);
+  if (code === quote) return skipString(text, at);
+  if (code === openBrace || code === openBracket) return skipNested(text, at);
+  let end = at;
+  while (end < text.length && !endsLiteral(text.charCodeAt(end))) end += 1;
+  return end === text.length ? -1 : end;
+}
+
+function endsLiteral(code: number): boolean {
+  return code === comma || code === closeBrace || code === closeBracket || code <= 0x20;
+}
+
+function skipNested(text: string, at: number): number {
+  let depth = 0;
+  for (let index = at; index < text.length; index += 1) {
+    const code = text.charCodeAt(index);
+    if (code === quote) {
+      const end = skipString(text, index);
+      if (end < 0) return -1;
+      index = end - 1;
+    } else if (code === openBrace || code === openBracket) {
+      depth += 1;
+    } else if (code === closeBrace || code === closeBracket) {
+      depth -= 1;
+      if (depth === 0) return index + 1;
+    }
+  }
+  return -1;
+}
+
+/** The position behind the string whose quote is at `at`, or −1 if it does not end. */
+export function skipString(text: string, at: number): number {
+  let end = text.indexOf('"', at + 1);
+  while (end >= 0 && isEscaped(text, end)) end = text.indexOf('"', end + 1);
+  return end < 0 ? -1 : end + 1;
+}
+
+/** True if an odd number of backslashes stands before `at`. */
+function isEscaped(text: string, at: number): boolean {
+  let before = at - 1;
+  while (text.charCodeAt(before) === backslash) before -= 1;
+  return (at - before) % 2 === 0;
+}
+
+function skipSpace(text: string, at: number): number {
+  let index = at;
+  while (index < text.length && text.charCodeAt(index) <= 0x20) index += 1;
+  return index;
+}
