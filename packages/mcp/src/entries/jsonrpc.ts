@@ -6,6 +6,7 @@
  */
 export type { Clock, Timer } from "../base/clock.js";
 export type { FrameDecoder, FrameSink, Framing, Refusal, RefusalReason } from "../base/frame.js";
+export { visible } from "../base/visible.js";
 export { contentLength } from "../framing/content-length.js";
 export { lines } from "../framing/lines.js";
 export { type Answerer, answerer } from "../jsonrpc/answer.js";
@@ -63,5 +64,6 @@ export {
   type Service,
   type ServiceOptions,
 } from "../jsonrpc/service.js";
+export { type Tapped, tapChannel } from "../jsonrpc/tap.js";
 export type { TermsOptions } from "../jsonrpc/terms.js";
 export { memoryChannels } from "../transports/memory.js";

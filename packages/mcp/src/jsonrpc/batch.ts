@@ -53,19 +53,23 @@ export class RequestBatch {
   async send(): Promise<ReadonlyMap<number, Outcome>> {
     this.#mustBeUnsent();
     this.#sent = true;
-    const notifications = this.#entries.filter(({ id }) => id === undefined).map(encodeNotification);
+    // First of all, because it may throw: no call is registered yet.
+    const notifications = this.#entries.map((entry) =>
+      entry.id === undefined ? encodeNotification(entry) : undefined,
+    );
     const outcomes = new Map<number, Outcome>();
     const settled: Promise<void>[] = [];
-    const calls = this.#entries.flatMap(({ id, method, params, options }) => {
-      if (id === undefined) return [];
+    const calls = this.#entries.map(({ id, method, options }) => {
+      if (id === undefined) return undefined;
       const { promise, resolve } = deferred<Outcome>();
       settled.push(promise.then((outcome) => void outcomes.set(id, outcome)));
-      const call = this.#caller.begin(id, method, options, resolve);
-      return call === undefined ? [] : [{ call, params }];
+      return this.#caller.begin(id, method, options, resolve);
     });
     this.#caller.whenWritable(() => {
-      const requests = calls.flatMap(({ call, params }) => this.#caller.encode(call, params) ?? []);
-      const frames = [...requests, ...notifications];
+      const frames = this.#entries.flatMap(({ params }, index) => {
+        const call = calls[index];
+        return notifications[index] ?? (call && this.#caller.encode(call, params)) ?? [];
+      });
       if (frames.length > 0) this.#write(`[${frames.join(",")}]`);
     });
     await Promise.all(settled);

@@ -12,7 +12,7 @@ export interface Exchange {
   /** Resolves when the carrier can take more. A producer of many notifications awaits it between them. */
   drained(): Promise<void>;
   /** Back to the peer, where the carrier has a way back. */
-  readonly callback?: Call;
+  readonly callback?: Call | undefined;
 }
 
 /**

@@ -1,7 +1,7 @@
 import type { Timer } from "../base/clock.js";
 import type { Problem } from "./check.js";
 import { encodeRequest } from "./codec.js";
-import { type LocalError, type LocalReason, RpcError } from "./errors.js";
+import { type LocalError, type LocalReason, RpcError, thrownText } from "./errors.js";
 import type { InFlight } from "./in-flight.js";
 import type { Params, RpcResponse } from "./message.js";
 import { type CallOptions, type Outcome, OutgoingCall, type Timeouts } from "./outgoing-call.js";
@@ -90,7 +90,10 @@ export class Caller {
       call.sent = true;
       return frame;
     } catch (error) {
-      this.settle(call, { ok: false, error: call.error("refused", `params are not JSON: ${String(error)}`, error) });
+      this.settle(call, {
+        ok: false,
+        error: call.error("refused", `params are not JSON: ${thrownText(error)}`, error),
+      });
       return undefined;
     }
   }
@@ -201,10 +204,12 @@ export class Caller {
 }
 
 /** What `setTimeout` takes; a longer wait fires early and is armed again. */
-const longestTimer = 2 ** 31 - 1;
+export const longestTimer: number = 2 ** 31 - 1;
 
 function timeoutReason(call: OutgoingCall, now: number): string {
-  return call.totalAt <= now ? "no answer within the total timeout" : "no answer and no progress within the timeout";
+  return call.totalAt <= now
+    ? `no answer within ${call.total} ms in all`
+    : `no answer and no sign of one for ${call.idle} ms`;
 }
 
 function cancelReason(error: LocalError): string {

@@ -1,4 +1,5 @@
 import { isObject, kindOf } from "../base/json.js";
+import { visible } from "../base/visible.js";
 import { codes } from "./errors.js";
 import type { Limits } from "./limits.js";
 import { ExactNumber, type Id, type Message } from "./message.js";
@@ -19,13 +20,23 @@ export class Problem {
   /** The id, where one could be read. */
   readonly id: Id | undefined;
   readonly subject: ProblemSubject;
+  /** The JSON parser's own words. They quote what was received and differ by runtime: for a log, never for an answer. */
+  readonly detail: string | undefined;
 
-  constructor(code: number, reason: string, pointer: string, id?: Id, subject: ProblemSubject = "unknown") {
+  constructor(
+    code: number,
+    reason: string,
+    pointer: string,
+    id?: Id,
+    subject: ProblemSubject = "unknown",
+    detail?: string,
+  ) {
     this.code = code;
     this.reason = reason;
     this.pointer = pointer;
     this.id = id;
     this.subject = subject;
+    this.detail = detail;
   }
 }
 
@@ -56,8 +67,9 @@ function isParams(params: unknown, profile: Profile): boolean {
 }
 
 function isUsableId(id: unknown, profile: Profile, limits: Limits): id is Id {
-  if (typeof id === "number") return true;
-  if (typeof id === "string") return id.length <= limits.idBytes;
+  if (typeof id === "number") return Number.isInteger(id) || (profile.looseIds && Number.isFinite(id));
+  // No character takes more than six bytes, so a short id need not be measured.
+  if (typeof id === "string") return 6 * id.length <= limits.idBytes || idBytes(id) <= limits.idBytes;
   if (id === null) return profile.looseIds;
   return id instanceof ExactNumber && id.text.length <= limits.idBytes && (profile.looseIds || isInteger(id.text));
 }
@@ -67,7 +79,13 @@ function isInteger(literal: string): boolean {
   return /^-?\d+(?:[eE]\+?\d+)?$/.test(literal);
 }
 
-function usableId(id: unknown, profile: Profile, limits: Limits): Id | undefined {
+/** Bytes of an id as it is echoed, without the quotes. */
+function idBytes(id: string | ExactNumber): number {
+  return id instanceof ExactNumber ? id.text.length : new TextEncoder().encode(JSON.stringify(id)).length - 2;
+}
+
+/** `id` if this side can echo it. */
+export function usableId(id: unknown, profile: Profile, limits: Limits): Id | undefined {
   return id !== undefined && isUsableId(id, profile, limits) ? id : undefined;
 }
 
@@ -78,10 +96,11 @@ function versionProblem(jsonrpc: unknown, id: Id | undefined, subject: ProblemSu
 
 function idProblem(id: unknown, profile: Profile, limits: Limits, subject: ProblemSubject): Problem {
   const allowed = profile.looseIds ? "a string, a number or null" : "a string or an integer";
-  const tooLong = (typeof id === "string" || id instanceof ExactNumber) && String(id).length > limits.idBytes;
-  const reason = tooLong
-    ? `id must be at most ${limits.idBytes} bytes long, got ${String(id).length}`
-    : `id must be ${allowed}, got ${brief(id)}`;
+  const length = typeof id === "string" || id instanceof ExactNumber ? idBytes(id) : 0;
+  const reason =
+    length > limits.idBytes
+      ? `id must be at most ${limits.idBytes} bytes long, got ${length}`
+      : `id must be ${allowed}, got ${brief(id)}`;
   return new Problem(codes.invalidRequest, reason, "/id", undefined, subject);
 }
 
@@ -90,7 +109,7 @@ function methodProblem(method: unknown, id: Id | undefined, limits: Limits): Pro
     typeof method === "string"
       ? `method must be at most ${limits.methodLength} characters long, got ${method.length}`
       : `method must be a string, got ${kindOf(method)}`;
-  return new Problem(codes.invalidRequest, reason, "/method", id, "request");
+  return new Problem(codes.invalidRequest, reason, "/method", id, subjectOf(id, method));
 }
 
 function paramsProblem(params: unknown, id: Id | undefined, profile: Profile): Problem {
@@ -107,13 +126,8 @@ function reservedProblem(method: string, id: Id | undefined): Problem {
 
 function mixedProblem(value: object, id: Id | undefined): Problem {
   const member = "result" in value ? "result" : "error";
-  return new Problem(
-    codes.invalidRequest,
-    `a message with a method must not have ${member}`,
-    `/${member}`,
-    id,
-    "request",
-  );
+  const reason = `a message with a method must not have ${member}`;
+  return new Problem(codes.invalidRequest, reason, `/${member}`, id, subjectOf(id, ""));
 }
 
 /** A message without a method is a response if it has a result or an error, and nothing that we know otherwise. */
@@ -135,9 +149,11 @@ function checkResponse(
       "response",
     );
   }
-  if (error !== undefined) return checkErrorMember(error, given) ?? checkResponseId(id, given, profile, limits);
-  if (id === undefined)
-    return new Problem(codes.invalidRequest, "a response must have an id", "/id", undefined, "response");
+  if (error !== undefined) {
+    // Only a failure may have no id, or null, whatever the profile: its request could not be read.
+    const isUnread = id === undefined || id === null;
+    return checkErrorMember(error, given) ?? (isUnread ? undefined : checkResponseId(id, given, profile, limits));
+  }
   return checkResponseId(id, given, profile, limits);
 }
 
@@ -146,11 +162,10 @@ function neitherProblem(jsonrpc: unknown, id: Id | undefined): Problem {
   return new Problem(codes.invalidRequest, "a message must have a method, a result or an error", "", id, "unknown");
 }
 
-/** Only a failure may have no id, or null, whatever the profile: its request could not be read. */
 function checkResponseId(id: unknown, given: Id | undefined, profile: Profile, limits: Limits): Problem | undefined {
-  return id === undefined || id === null || given !== undefined
-    ? undefined
-    : idProblem(id, profile, limits, "response");
+  if (id === undefined)
+    return new Problem(codes.invalidRequest, "a response must have an id", "/id", undefined, "response");
+  return given === undefined ? idProblem(id, profile, limits, "response") : undefined;
 }
 
 function checkErrorMember(error: unknown, id: Id | undefined): Problem | undefined {
@@ -168,7 +183,7 @@ function checkErrorMember(error: unknown, id: Id | undefined): Problem | undefin
 function brief(value: unknown): string {
   if (typeof value === "number" || typeof value === "boolean" || value instanceof ExactNumber) return String(value);
   if (typeof value === "string")
-    return value.length <= 40 ? JSON.stringify(value) : `a string of ${value.length} characters`;
+    return value.length <= 40 ? visible(JSON.stringify(value)) : `a string of ${value.length} characters`;
   return kindOf(value);
 }
 

@@ -1,5 +1,5 @@
-import { brokenBound } from "./bounds.js";
-import { checkMessage, Problem, type Valid } from "./check.js";
+import { brokenBoundIn, brokenBoundOf } from "./bounds.js";
+import { checkMessage, Problem, usableId, type Valid } from "./check.js";
 import { codes } from "./errors.js";
 import { type Limits, serverLimits } from "./limits.js";
 import { type Batch, type ErrorObject, ExactNumber, type Id, type Message, type Params } from "./message.js";
@@ -11,18 +11,24 @@ export type Decoded = Message | readonly (Message | Problem)[] | Problem;
 
 /** Text in; a message, a batch or a problem with the id it can be answered with out. Never throws. */
 export function decode(text: string, profile: Profile = baseProfile, limits: Limits = serverLimits): Decoded {
-  const bound = brokenBound(text, limits);
-  if (bound !== undefined) return new Problem(codes.invalidRequest, bound, "", headId(text, profile, limits));
+  const bound = brokenBoundIn(text, limits);
+  if (bound !== undefined) return boundProblem(bound, text, profile, limits);
   let value: unknown;
   try {
     value = JSON.parse(text);
   } catch (error) {
-    // V8's message quotes the text around the fault, which helps; an answer to the peer never carries it.
-    return new Problem(codes.parseError, error instanceof Error ? error.message : "not JSON", "");
+    const detail = error instanceof Error ? error.message : undefined;
+    return new Problem(codes.parseError, "a frame must be JSON", "", undefined, "unknown", detail);
   }
+  const broken = brokenBoundOf(value, text, limits);
+  if (broken !== undefined) return boundProblem(broken, text, profile, limits);
   if (Array.isArray(value)) return decodeBatch(value, text, profile, limits);
   if (hasInexactId(value)) keepExactId(value, membersOf(text));
   return checkMessage(value, profile, limits) ?? (value as Message); // Checked in the same line.
+}
+
+function boundProblem(bound: string, text: string, profile: Profile, limits: Limits): Problem {
+  return new Problem(codes.invalidRequest, bound, "", headId(text, profile, limits));
 }
 
 function decodeBatch(elements: readonly unknown[], text: string, profile: Profile, limits: Limits): Decoded {
@@ -54,11 +60,13 @@ export function validate(
   return { ok: true, kind: "result" in message ? "success" : "failure", message };
 }
 
-/** True for a numeric id that a double may have changed on its way in: not a safe integer, or a zero with a sign. */
-function hasInexactId(value: unknown): value is { id: unknown } {
-  if (typeof value !== "object" || value === null) return false;
-  const { id } = value as { id?: unknown };
+/** True for a number that a double may have changed on its way in: not a safe integer, or a zero with a sign. */
+export function isInexact(id: unknown): id is number {
   return typeof id === "number" && (!Number.isSafeInteger(id) || Object.is(id, -0));
+}
+
+function hasInexactId(value: unknown): value is { id: unknown } {
+  return typeof value === "object" && value !== null && isInexact((value as { id?: unknown }).id);
 }
 
 function keepExactId(value: { id: unknown }, members: MemberTexts | undefined): void {
@@ -69,9 +77,15 @@ function keepExactId(value: { id: unknown }, members: MemberTexts | undefined): 
 /** The id of a text too large to parse, if it stands whole in the part that is here. */
 export function headId(head: string, profile: Profile, limits: Limits): Id | undefined {
   const literal = membersOf(head).get("id");
-  if (literal === undefined || literal === "" || literal.length > 6 * limits.idBytes) return undefined;
-  const decoded = decode(`{"jsonrpc":"2.0","method":"","id":${literal}}`, profile, limits);
-  return decoded instanceof Problem || Array.isArray(decoded) ? undefined : (decoded as { id?: Id }).id;
+  // Every character of a string may be written as an escape of six.
+  if (literal === undefined || literal.length > 6 * limits.idBytes + 2) return undefined;
+  let id: unknown;
+  try {
+    id = JSON.parse(literal);
+  } catch {
+    return undefined; // It is cut off, or no JSON.
+  }
+  return usableId(isInexact(id) ? new ExactNumber(literal) : id, profile, limits);
 }
 
 /** An id as it stands on the wire. */

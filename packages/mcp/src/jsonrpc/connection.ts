@@ -1,7 +1,7 @@
 import { deferred } from "../base/deferred.js";
 import { RequestBatch } from "./batch.js";
 import type { Call } from "./call.js";
-import { Caller, type CallerHost } from "./caller.js";
+import { Caller, type CallerHost, longestTimer } from "./caller.js";
 import type { Channel } from "./channel.js";
 import { encodeRequest } from "./codec.js";
 import { LocalError, methodNotFound, notJson } from "./errors.js";
@@ -121,15 +121,7 @@ export class Connection implements Remote, AsyncDisposable {
    * Requests that arrive meanwhile are answered with −32603.
    */
   async drain(grace: number): Promise<void> {
-    if (this.phase === "open") this.#inFlight.change({ kind: "phase", phase: "closing" });
-    const { clock } = this.#terms;
-    await new Promise<void>((resolve) => {
-      const timer = clock.setTimer(resolve, grace);
-      void this.#inFlight.whenIdle().then(() => {
-        clock.clearTimer(timer);
-        resolve();
-      });
-    });
+    await this.#finish(grace);
     await this.close();
   }
 
@@ -167,16 +159,22 @@ export class Connection implements Remote, AsyncDisposable {
     this.#caller.failAll(why, error);
     if (error !== undefined) void this.#end({ reason: "failed", error });
     else if (this.#inFlight.idle) void this.#end({ reason: "ended" });
-    else void this.#finishInput();
+    else void this.#finish(endGrace).then(() => this.#end({ reason: "ended" }));
   }
 
-  async #finishInput(): Promise<void> {
-    this.#inFlight.change({ kind: "phase", phase: "closing" });
+  /** Takes nothing new; resolves when nothing is under way, after `grace` milliseconds, or when the connection closes. */
+  #finish(grace: number): Promise<void> {
+    if (this.phase === "open") this.#inFlight.change({ kind: "phase", phase: "closing" });
     const { clock } = this.#terms;
-    const timer = clock.setTimer(() => void this.#end({ reason: "ended" }), endGrace);
-    await this.#inFlight.whenIdle();
-    clock.clearTimer(timer);
-    await this.#end({ reason: "ended" });
+    return new Promise((resolve) => {
+      const timer = clock.setTimer(resolve, Math.min(grace, longestTimer));
+      const finished = (): void => {
+        clock.clearTimer(timer);
+        resolve();
+      };
+      void this.#inFlight.whenIdle().then(finished);
+      void this.closed.then(finished);
+    });
   }
 
   async #end(closed: Closed): Promise<void> {

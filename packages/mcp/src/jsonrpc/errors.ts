@@ -68,7 +68,16 @@ export class LocalError extends Error {
 
 /** Why params of this side cannot be sent. */
 export function notJson(what: string, cause: unknown): LocalError {
-  return new LocalError("refused", `${what}: params are not JSON: ${String(cause)}`, { cause });
+  return new LocalError("refused", `${what}: params are not JSON: ${thrownText(cause)}`, { cause });
+}
+
+/** Anything thrown as text, even what cannot be turned into one. */
+export function thrownText(thrown: unknown): string {
+  try {
+    return String(thrown);
+  } catch {
+    return "something that has no text was thrown";
+  }
 }
 
 /** One invalid argument: where (a JSON pointer into params) and why. */
@@ -150,10 +159,9 @@ export function toErrorObject(
   map: ErrorMapper | undefined,
   fault: (error: unknown) => void,
 ): ErrorObject {
-  if (error instanceof RpcError) return error.toJSON();
   try {
-    const mapped = map?.(error);
-    if (mapped instanceof RpcError) return mapped.toJSON();
+    const told = error instanceof RpcError ? error : map?.(error);
+    if (told instanceof RpcError) return told.toJSON();
   } catch (failed) {
     fault(failed);
   }

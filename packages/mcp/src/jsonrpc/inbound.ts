@@ -1,11 +1,11 @@
 import type { Refusal } from "../base/frame.js";
 import type { Caller } from "./caller.js";
 import { Problem } from "./check.js";
-import { decode, headId } from "./codec.js";
+import { decode, headId, isInexact } from "./codec.js";
 import { codes } from "./errors.js";
-import { ExactNumber, type Id, type Message, type Params, type RpcNotification, type RpcRequest } from "./message.js";
+import { ExactNumber, type Id, type Message, type Params, type RpcNotification } from "./message.js";
 import type { Responder } from "./responder.js";
-import { membersOf } from "./scan.js";
+import { type MemberTexts, membersOf, membersOfElements } from "./scan.js";
 import type { Terms } from "./terms.js";
 
 /** A notification that asks to stop a request, e.g. `{ method: "$/cancelRequest", idMember: "id" }` in LSP. */
@@ -58,47 +58,58 @@ export class Inbound {
     else this.#message(decoded as Message | Problem, text);
   }
 
-  #message(message: Message | Problem, frame: string): void {
-    if (message instanceof Problem) this.#problem(message, frame);
-    else if (!("method" in message)) this.#host.caller.receive(message);
+  /** `index`: its place in a batch. */
+  #message(message: Message | Problem, frame: string, index?: number): void {
+    if (message instanceof Problem) {
+      if (this.#isOwed(message, frame)) this.#host.responder.problem(message);
+    } else if (!("method" in message)) this.#host.caller.receive(message);
     else if ("id" in message) this.#host.responder.request(message);
-    else this.#notification(message, frame);
+    else this.#notification(message, frame, index);
   }
 
   #batchFrame(elements: readonly (Message | Problem)[], frame: string): void {
-    const owed: (RpcRequest | Problem)[] = [];
-    for (const element of elements) {
+    const reply = this.#host.responder.batch();
+    for (const [index, element] of elements.entries()) {
+      if (this.#host.isClosed()) break; // By what an earlier element set off.
       if (element instanceof Problem) {
-        if (!this.#host.caller.receiveProblem(element)) {
-          this.#host.caller.complain({ kind: "invalid", problem: element, frame });
-          owed.push(element);
-        }
+        if (this.#isOwed(element, frame)) reply.take(element);
       } else if ("method" in element && "id" in element) {
-        owed.push(element);
+        reply.take(element);
       } else {
-        this.#message(element, frame);
+        this.#message(element, frame, index);
       }
     }
-    if (owed.length > 0) this.#host.responder.batch(owed);
+    reply.end();
   }
 
-  #problem(problem: Problem, frame: string): void {
-    if (this.#host.caller.receiveProblem(problem)) return;
+  /** True for something that is no message, if this side owes it an answer; a call that waits for it fails of it. */
+  #isOwed(problem: Problem, frame: string): boolean {
+    if (this.#host.caller.receiveProblem(problem)) return false;
     this.#host.caller.complain({ kind: "invalid", problem, frame });
-    const readable = problem.subject === "request";
-    if (readable || this.#host.options.answersUnreadable !== false) this.#host.responder.problem(problem);
+    return problem.subject === "request" || this.#host.options.answersUnreadable !== false;
   }
 
-  #notification(message: RpcNotification, frame: string): void {
-    const { cancellation, relatedTo, onNotification } = this.#host.options;
+  #notification(message: RpcNotification, frame: string, index: number | undefined): void {
+    const { cancellation, onNotification } = this.#host.options;
     if (message.method === cancellation?.method) {
-      this.#cancelRequested(cancellation, message.params, frame);
+      const members = (): MemberTexts | undefined =>
+        index === undefined ? membersOf(frame) : membersOfElements(frame)[index];
+      this.#cancelRequested(cancellation, message.params, members);
       return;
     }
-    const tag = relatedTo?.(message.method, message.params);
+    const tag = this.#tagOf(message);
     if (tag !== undefined && this.#host.caller.receiveRelated(tag, message.method, message.params)) return;
     if (onNotification === undefined) this.#host.responder.notification(message);
     else this.#tell(onNotification, message);
+  }
+
+  #tagOf({ method, params }: RpcNotification): string | number | undefined {
+    try {
+      return this.#host.options.relatedTo?.(method, params);
+    } catch (error) {
+      this.#host.terms.report({ kind: "fault", method, error });
+      return undefined;
+    }
   }
 
   #tell(listener: NotificationListener, { method, params }: RpcNotification): void {
@@ -110,10 +121,13 @@ export class Inbound {
   }
 
   /** A cancel of something unknown is not an error: it may have crossed the answer on its way. */
-  #cancelRequested({ idMember }: Cancellation, params: Params | undefined, frame: string): void {
+  #cancelRequested(
+    { idMember }: Cancellation,
+    params: Params | undefined,
+    members: () => MemberTexts | undefined,
+  ): void {
     const { [idMember]: given, reason } = (params ?? {}) as Readonly<Record<string, unknown>>;
-    const inexact = typeof given === "number" && !Number.isSafeInteger(given);
-    const literal = inexact ? membersOf(membersOf(frame).get("params") ?? "").get(idMember) : undefined;
+    const literal = isInexact(given) ? membersOf(members()?.get("params") ?? "").get(idMember) : undefined;
     const id = literal === undefined ? (given as Id | undefined) : new ExactNumber(literal);
     const known =
       isId(id) && this.#host.responder.cancel(id, typeof reason === "string" ? reason : "cancelled by the peer");

@@ -36,7 +36,9 @@ export class OutgoingCall {
   /** Times on the connection's clock. */
   idleAt: number;
   readonly totalAt: number;
-  readonly #idle: number;
+  /** Milliseconds, as `Timeouts` has them. */
+  readonly idle: number;
+  readonly total: number;
   #settle: ((outcome: Outcome) => void) | undefined;
   #unlisten: (() => void) | undefined;
 
@@ -51,9 +53,10 @@ export class OutgoingCall {
     this.id = id;
     this.method = method;
     this.options = options;
-    this.#idle = options.timeout ?? defaults.idle;
-    this.idleAt = now + this.#idle;
-    this.totalAt = now + (options.totalTimeout ?? defaults.total);
+    this.idle = options.timeout ?? defaults.idle;
+    this.total = options.totalTimeout ?? defaults.total;
+    this.idleAt = now + this.idle;
+    this.totalAt = now + this.total;
     this.#settle = settle;
   }
 
@@ -71,7 +74,7 @@ export class OutgoingCall {
 
   /** The peer has given a sign. */
   touch(now: number): void {
-    this.idleAt = now + this.#idle;
+    this.idleAt = now + this.idle;
   }
 
   /** The first outcome stands; a later one is not heard. */

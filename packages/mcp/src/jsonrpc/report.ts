@@ -1,5 +1,7 @@
 import type { Refusal } from "../base/frame.js";
+import { visible } from "../base/visible.js";
 import type { Problem } from "./check.js";
+import { thrownText } from "./errors.js";
 import type { Id, RpcResponse } from "./message.js";
 
 /** Something a connection lived through that no caller is told of: for logs and for a person who looks for the cause. */
@@ -23,35 +25,38 @@ export type Reporter = (report: Report) => void;
 export function describeReport(report: Report): string {
   switch (report.kind) {
     case "invalid":
-      return `received ${excerpt(report.frame)}: ${report.problem.reason}`;
+      return `received ${excerpt(report.frame)}: ${describeProblem(report.problem)}`;
     case "refused":
       return `received ${excerpt(report.refusal.head)}: ${report.refusal.message}`;
     case "unmatched":
       return describeUnmatched(report.response);
     case "unknown-cancel":
-      return `received a cancellation of ${report.id === undefined ? "no request" : `request ${String(report.id)}, which is not in flight`}`;
+      return `received a cancellation of ${report.id === undefined ? "no request" : `request ${shownId(report.id)}, which is not in flight`}`;
     case "dropped":
       return `dropped the notification ${excerpt(report.method)}: too many requests are running`;
     case "fault":
-      return `${excerpt(report.method)} failed: ${report.error instanceof Error ? (report.error.stack ?? report.error.message) : String(report.error)}`;
+      return `${excerpt(report.method)} failed: ${(report.error instanceof Error && report.error.stack) || thrownText(report.error)}`;
   }
 }
 
+function describeProblem({ reason, detail }: Problem): string {
+  return detail === undefined ? reason : `${reason} (${visible(detail)})`;
+}
+
 function describeUnmatched(response: RpcResponse): string {
-  const id =
-    response.id === undefined || response.id === null ? "without an id" : `to id ${JSON.stringify(response.id)}`;
+  const id = response.id === undefined || response.id === null ? "without an id" : `to id ${shownId(response.id)}`;
   if ("error" in response) return `received an error ${id}: ${response.error.code} ${excerpt(response.error.message)}`;
   return `received a result ${id}, which no call waits for`;
 }
 
-const excerptLength = 120;
-
-/** A peer's text in quotes, cut, with control characters escaped so that it cannot move a terminal's cursor. */
-export function excerpt(text: string): string {
-  const cut = text.length > excerptLength ? `${text.slice(0, excerptLength)}…` : text;
-  return JSON.stringify(cut).replace(/[\u007f-\u009f\u200e\u200f\u2028-\u202e\u2066-\u2069]/g, visible);
+/** A peer's id: a string in quotes, a number as it was written. */
+function shownId(id: Id): string {
+  return typeof id === "string" ? excerpt(id) : String(id).slice(0, excerptLength);
 }
 
-function visible(character: string): string {
-  return `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`;
+const excerptLength = 120;
+
+/** A peer's text in quotes, cut, with hidden characters made visible. */
+export function excerpt(text: string): string {
+  return visible(JSON.stringify(text.length > excerptLength ? `${text.slice(0, excerptLength)}…` : text));
 }

@@ -17,6 +17,14 @@ export interface ResponderHost extends IncomingHost {
   write(frame: string, relatedTo?: Id): void;
 }
 
+/** The answer to a batch while the batch is read. */
+export interface BatchReply {
+  /** Takes the next request, or the next element that is not a message. */
+  take(element: RpcRequest | Problem): void;
+  /** There are no more. */
+  end(): void;
+}
+
 /** The half of a connection that answers: admits, runs and cancels what the peer asks for. */
 export class Responder {
   readonly #host: ResponderHost;
@@ -42,25 +50,26 @@ export class Responder {
     if (answer !== undefined) this.#host.write(answer, problem.id);
   }
 
-  /**
-   * The requests and problems of a batch: run side by side, answered in one array when the last one is settled.
-   * Nothing is sent when nothing is owed.
-   */
-  batch(elements: readonly (RpcRequest | Problem)[]): void {
+  /** Takes what a batch asks for: run side by side, answered in one array, or not at all when nothing is owed. */
+  batch(): BatchReply {
     const answers: (string | undefined)[] = [];
     const ids = new Set<unknown>();
-    let pending = elements.length;
+    let pending = 1; // The batch itself, until its end has been read.
     const reply: Reply = (answer) => {
       answers.push(answer);
       pending -= 1;
       const joined = pending === 0 ? joinAnswers(answers) : undefined;
       if (joined !== undefined) this.#host.write(joined);
     };
-    for (const element of elements) {
-      const problem = element instanceof Problem ? element : repeatedId(element, ids);
-      if (problem !== undefined) reply(answerToProblem(problem, this.#host.terms.profile));
-      else this.#request(element as RpcRequest, reply);
-    }
+    return {
+      take: (element) => {
+        pending += 1;
+        const problem = element instanceof Problem ? element : repeatedId(element, ids);
+        if (problem !== undefined) reply(answerToProblem(problem, this.#host.terms.profile));
+        else this.#request(element as RpcRequest, reply);
+      },
+      end: () => reply(undefined),
+    };
   }
 
   /** Stops the request `id` of the peer; it gets no answer. False if it is not in flight. */

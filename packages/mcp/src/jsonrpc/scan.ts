@@ -29,7 +29,7 @@ export function membersOfElements(text: string): MemberTexts[] {
     const members: MemberTexts = new Map();
     elements.push(members);
     const end = skipValue(text, at);
-    if (end < 0) break;
+    if (end <= at) break; // It is not whole, or there is none.
     if (text.charCodeAt(at) === openBrace) readMembers(text, at + 1, members);
     at = skipSpace(text, end);
     if (text.charCodeAt(at) === comma) at = skipSpace(text, at + 1);

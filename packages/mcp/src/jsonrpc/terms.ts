@@ -55,8 +55,13 @@ function guarded(report: Reporter): Reporter {
 /** The answer to something that is not a message; undefined where the profile gives none. */
 export function answerToProblem(problem: Problem, profile: Profile): string | undefined {
   if (problem.subject === "response") return undefined;
-  if (problem.subject === "notification" && !profile.answersFaultyNotifications) return undefined;
+  if (problem.subject === "notification" && !isAnswerable(problem, profile)) return undefined;
   return encodeFailure(problem.id, problemError(problem), profile);
+}
+
+/** A notification is never answered; in plain JSON-RPC one with faulty params is an invalid request instead. */
+function isAnswerable({ code }: Problem, profile: Profile): boolean {
+  return profile.answersFaultyNotifications && code === codes.invalidRequest;
 }
 
 /** The spec's own message for the code; the reason and the place in `data`. */

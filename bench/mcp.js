@@ -1,0 +1,33 @@
+/** What the MCP contestants must be told before they serve. */
+
+const identity = { name: "bench", version: "1.0.0" };
+
+/** The identity of every MCP server here. */
+export const serverInfo = identity;
+
+/**
+ * Opens a conversation of a handshake revision.
+ * @param {string} protocolVersion the newest one that the contestant speaks
+ */
+export const initialize = (protocolVersion) => ({
+  jsonrpc: /** @type {const} */ ("2.0"),
+  id: 0,
+  method: "initialize",
+  params: { protocolVersion, capabilities: {}, clientInfo: identity },
+});
+
+/** Ends the handshake. */
+export const initialized = { jsonrpc: /** @type {const} */ ("2.0"), method: "notifications/initialized" };
+
+/** What the stateless revision adds to every request and to every result. */
+export const stateless = {
+  requestMeta: {
+    "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+    "io.modelcontextprotocol/clientInfo": identity,
+    "io.modelcontextprotocol/clientCapabilities": {},
+  },
+  resultMembers: {
+    resultType: "complete",
+    _meta: { "io.modelcontextprotocol/serverInfo": identity },
+  },
+};

@@ -1,0 +1,48 @@
+/**
+ * Clients of MCP servers, in every revision.
+ *
+ * @module
+ */
+import { type Client, type ClientOptions, openClient } from "../client/client.js";
+import type { Channel } from "../jsonrpc/channel.js";
+import type { Dial } from "../lifecycle/open.js";
+import { serveChannel } from "../lifecycle/serve.js";
+import type { Served } from "../lifecycle/served.js";
+import { memoryChannels } from "../transports/memory.js";
+
+export type { Client, ClientOptions } from "../client/client.js";
+export type { Listing } from "../client/paginate.js";
+export type { ToolCallOptions, ToolVerbs } from "../client/tools.js";
+export { LocalError, type LocalReason, RpcError } from "../jsonrpc/errors.js";
+export type { Dial } from "../lifecycle/open.js";
+export type { OpenedCall, ServerDescription } from "../lifecycle/opened.js";
+export type { Served } from "../lifecycle/served.js";
+
+/** What a client can reach: a server object in this process, a channel, or a function that makes channels. */
+export type Target = Served | Channel | Dial;
+
+/**
+ * Opens a conversation with a server, in the newest revision that both sides speak.
+ *
+ * @example
+ * await using client = await connect(server);
+ * for await (const tool of client.tools.list()) console.log(tool.name);
+ * const result = await client.tools.call("add", { a: 2, b: 3 });
+ *
+ * @throws RangeError for a revision that does not exist; RpcError or LocalError as the opening fails
+ */
+export function connect(target: Target, options: ClientOptions = {}): Promise<Client> {
+  return openClient(dialOf(target), options);
+}
+
+function dialOf(target: Target): Dial {
+  if (typeof target === "function") return target;
+  return "run" in target ? () => inMemory(target) : () => target;
+}
+
+/** The far end of a carrier in memory that `served` is served on: the same bytes as on any other. */
+function inMemory(served: Served): Channel {
+  const [near, far] = memoryChannels();
+  serveChannel(served, far);
+  return near;
+}

@@ -1,0 +1,23 @@
+/**
+ * Carriers of Node: stdio, child processes, byte streams.
+ *
+ * @module
+ */
+import type { Client, ClientOptions } from "../client/client.js";
+import { type Command, childChannel } from "../node/child-process.js";
+import { connect as connectAnywhere, type Target } from "./client.js";
+
+export { type ChildChannel, type ChildChannelOptions, type Command, childChannel } from "../node/child-process.js";
+export { serveStdio } from "../node/serve-stdio.js";
+export { stdioChannel } from "../node/stdio.js";
+export { type StreamChannelOptions, streamChannel } from "../node/stream-channel.js";
+
+/**
+ * `connect` of the client entry, which also starts a command and speaks to it on stdio.
+ *
+ * @example
+ * await using client = await connect({ command: "node", args: ["server.js"] });
+ */
+export function connect(target: Target | Command, options: ClientOptions = {}): Promise<Client> {
+  return connectAnywhere("command" in target ? () => childChannel(target) : target, options);
+}

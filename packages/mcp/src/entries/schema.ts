@@ -1,0 +1,19 @@
+/**
+ * Schemas: any Standard Schema or JSON Schema in, JSON Schema for the wire and one check out.
+ *
+ * @module
+ */
+export type { MaybePromise } from "../base/later.js";
+export { cfworkerValidator } from "../schema/cfworker-validator.js";
+export {
+  type CompiledSchema,
+  type CompileOptions,
+  compile,
+  type InferInput,
+  type InferOutput,
+  type Schema,
+} from "../schema/compile.js";
+export type { CheckBounds, Checked, JsonSchemaValidator, SchemaFault } from "../schema/json-schema-validator.js";
+export { authorLimits, peerLimits, type SchemaLimits } from "../schema/limits.js";
+export type { NormalSchema } from "../schema/normal-form.js";
+export { SchemaError, type SchemaReason } from "../schema/schema-error.js";

@@ -1,0 +1,192 @@
+import type { FrameDecoder, FrameSink, Framing, RefusalReason } from "../base/frame.js";
+import { skipByteOrderMark } from "./byte-order-mark.js";
+import { type Field, headerBytes, lengthFieldAtEnd, readField, readHeader } from "./header.js";
+import { type Span, tailOf, Unfinished } from "./unfinished.js";
+import { decodeUtf8, frameBound, headBytes, headOf, isBlank, utf8Length } from "./utf8.js";
+
+const newline = 0x0a;
+const carriageReturn = 0x0d;
+const noLine: Span = { head: new Uint8Array(0), length: 0 };
+
+/**
+ * A header with `Content-Length` before each frame, as the Language Server Protocol's base protocol has it
+ * (https://microsoft.github.io/language-server-protocol/specifications/lsp/3.17/specification/#baseProtocol).
+ *
+ * Header lines end with `\r\n` or `\n`; empty lines before a header and a byte order mark at the start of the stream are
+ * skipped. A body is exactly the bytes that were counted: a byte order mark in it is text, which no JSON parser takes,
+ * and an empty body is an empty frame.
+ *
+ * A body that is too long, or of another charset, is skipped by its length and then refused. Where no length can be
+ * trusted, or a line is no header field, the bytes are refused line by line until the next header. There a header
+ * may start inside a line, because a body whose length is unknown runs into it.
+ */
+export const contentLength: Framing = {
+  name: "content-length",
+  encode(text: string): string {
+    return `Content-Length: ${utf8Length(text)}\r\n\r\n${text}`;
+  },
+  decoder(sink: FrameSink, maxBytes: number): FrameDecoder {
+    return skipByteOrderMark(new ContentLengthDecoder(sink, frameBound(maxBytes)));
+  },
+};
+
+interface Fault {
+  readonly reason: RefusalReason;
+  readonly message: string;
+}
+
+interface Body {
+  readonly length: number;
+  readonly bytes: Unfinished;
+  /** Why the body will be refused, when the header has already said so. */
+  readonly fault: Fault | undefined;
+}
+
+/** A header as far as it has come. */
+interface Block {
+  readonly fields: Field[];
+  /** Its lines as they came, and how many bytes they were. */
+  text: string;
+  bytes: number;
+}
+
+class ContentLengthDecoder implements FrameDecoder {
+  readonly #sink: FrameSink;
+  readonly #max: number;
+  /** The header line that has not ended. Of a line too long to be a field the ends are enough. */
+  readonly #line = new Unfinished(headBytes);
+  /** The body that has not ended, if it is one to deliver. */
+  readonly #content: Unfinished;
+  #block: Block = { fields: [], text: "", bytes: 0 };
+  /** `lost`: nobody knows where the bytes refused last came to an end, so a header may start inside a line. */
+  #phase: "header" | "lost" = "header";
+  #body: Body | undefined;
+
+  constructor(sink: FrameSink, max: number) {
+    this.#sink = sink;
+    this.#max = max;
+    this.#content = new Unfinished(max);
+  }
+
+  push(chunk: Uint8Array): void {
+    let at = 0;
+    while (at < chunk.length) {
+      at = this.#body === undefined ? this.#readLine(chunk, at) : this.#readBody(this.#body, chunk, at);
+    }
+  }
+
+  end(): void {
+    if (this.#body === undefined) {
+      const line = this.#line.finish();
+      const bytes = this.#block.bytes + line.length;
+      this.#giveUp({ reason: "truncated", message: `the stream ended in a header: ${bytes} bytes were dropped` }, line);
+      return;
+    }
+    const { length, bytes, fault } = this.#body;
+    const message = `the stream ended after ${bytes.length} of the ${length} bytes of a body; they were dropped`;
+    this.#body = undefined;
+    this.#refuse(fault ?? { reason: "truncated", message }, bytes.finish());
+  }
+
+  #readLine(chunk: Uint8Array, at: number): number {
+    const end = chunk.indexOf(newline, at);
+    if (end < 0) {
+      this.#line.append(chunk.subarray(at));
+      return chunk.length;
+    }
+    this.#takeLine(this.#line.finish(chunk.subarray(at, end)));
+    return end + 1;
+  }
+
+  #takeLine(line: Span): void {
+    if (line.length === 0 || (line.length === 1 && line.head[0] === carriageReturn)) {
+      this.#endHeader();
+      return;
+    }
+    if (this.#block.bytes > 0 && this.#block.bytes + line.length >= headerBytes) {
+      this.#giveUp(badHeader(`a header of more than ${headerBytes} bytes`));
+    }
+    const text = line.length < headerBytes ? headOf(line.head) : "";
+    const field = readField(text);
+    const found = field === undefined || this.#phase === "lost" ? lengthFieldAtEnd(tailOf(line)) : "";
+    if (field !== undefined && (found === "" || found === text)) {
+      this.#addField(field, text, line.length);
+      return;
+    }
+    const stray = line.length - found.length;
+    this.#giveUp(badHeader(`${this.#block.bytes + stray} bytes that are no header`), line, stray);
+    const rest = readField(found);
+    if (rest !== undefined) this.#addField(rest, found, found.length);
+  }
+
+  #addField(field: Field, text: string, length: number): void {
+    this.#block.fields.push(field);
+    this.#block.text += `${text}\n`;
+    this.#block.bytes += length + 1;
+  }
+
+  #endHeader(): void {
+    if (this.#block.bytes === 0) return;
+    const { length, problem } = readHeader(this.#block.fields);
+    if (length === undefined) {
+      this.#giveUp(badHeader(problem));
+      return;
+    }
+    this.#block = { fields: [], text: "", bytes: 0 };
+    this.#phase = "header";
+    const fault = this.#faultOf(length, problem);
+    const body: Body = { length, fault, bytes: fault === undefined ? this.#content : new Unfinished(headBytes) };
+    if (length > 0) this.#body = body;
+    else this.#closeBody(body, body.bytes.finish());
+  }
+
+  #faultOf(length: number, problem: string | undefined): Fault | undefined {
+    if (problem !== undefined) return skipped("bad-header", problem, length);
+    if (length <= this.#max) return undefined;
+    return skipped("too-long", `Content-Length ${length}, more than the ${this.#max} allowed`, length);
+  }
+
+  #readBody(body: Body, chunk: Uint8Array, at: number): number {
+    const end = at + body.length - body.bytes.length;
+    if (end > chunk.length) {
+      body.bytes.append(chunk.subarray(at));
+      return chunk.length;
+    }
+    this.#body = undefined;
+    this.#closeBody(body, body.bytes.finish(chunk.subarray(at, end)));
+    return end;
+  }
+
+  #closeBody({ length, fault }: Body, bytes: Span): void {
+    const text = fault === undefined ? decodeUtf8(bytes.head) : undefined;
+    if (text !== undefined) {
+      this.#sink.frame(text);
+      return;
+    }
+    const message = `received a body of ${length} bytes that is not UTF-8; it was skipped`;
+    this.#refuse(fault ?? { reason: "not-utf8", message }, bytes);
+  }
+
+  /** Refuses the header so far and the first `length` bytes of `line`, unless that is only white space between frames. */
+  #giveUp(fault: Fault, line: Span = noLine, length: number = line.length): void {
+    const block = this.#block;
+    const part = line.head.subarray(0, length);
+    if (block.bytes === 0 && part.length === length && isBlank(part)) return;
+    this.#block = { fields: [], text: "", bytes: 0 };
+    this.#phase = "lost";
+    const head = block.text + headOf(part.subarray(0, headBytes - block.bytes));
+    this.#sink.refuse({ ...fault, head, bytes: block.bytes + length });
+  }
+
+  #refuse(fault: Fault, body: Span): void {
+    this.#sink.refuse({ ...fault, head: headOf(body.head), bytes: body.length });
+  }
+}
+
+function skipped(reason: RefusalReason, what: string, length: number): Fault {
+  return { reason, message: `received ${what}; its body of ${length} bytes was skipped` };
+}
+
+function badHeader(what: string): Fault {
+  return { reason: "bad-header", message: `received ${what}; the next header is looked for` };
+}

@@ -1,0 +1,126 @@
+import type { FrameDecoder, FrameSink, Framing, RefusalReason } from "../base/frame.js";
+import { skipByteOrderMark } from "./byte-order-mark.js";
+import { type Span, tailOf, Unfinished } from "./unfinished.js";
+import { decodeUtf8, frameBound, headOf, isBlank } from "./utf8.js";
+
+const newline = 0x0a;
+const carriageReturn = 0x0d;
+const space = 0x20;
+const onlyWhiteSpace = /^[ \t\r]*$/;
+const lineBreaks = /[\n\r]/g;
+
+/**
+ * One frame per line, as MCP uses it on stdio. Lines end with `\n` or `\r\n`; a line of nothing but white space is
+ * ignored; a byte order mark at the start of the stream is skipped.
+ *
+ * A line that is too long or is not UTF-8 is refused when its end arrives: only then are its length and the place of the
+ * next line known. What stands behind the last `\n` is refused, even if it reads like a frame: `12` may be what
+ * is left of `123`.
+ */
+export const lines: Framing = {
+  name: "lines",
+  encode(text: string): string {
+    // In a JSON text a raw line break can only be white space between tokens.
+    const line = text.includes("\n") || text.includes("\r") ? text.replace(lineBreaks, " ") : text;
+    return `${line}\n`;
+  },
+  decoder(sink: FrameSink, maxBytes: number): FrameDecoder {
+    return skipByteOrderMark(new LineDecoder(sink, frameBound(maxBytes)));
+  },
+};
+
+class LineDecoder implements FrameDecoder {
+  readonly #sink: FrameSink;
+  readonly #max: number;
+  readonly #line: Unfinished;
+
+  constructor(sink: FrameSink, max: number) {
+    this.#sink = sink;
+    this.#max = max;
+    // One more for the carriage return, which is no part of the frame.
+    this.#line = new Unfinished(max + 1);
+  }
+
+  push(chunk: Uint8Array): void {
+    const last = chunk.lastIndexOf(newline);
+    let start = 0;
+    if (last >= 0 && this.#line.length > 0) {
+      start = chunk.indexOf(newline) + 1;
+      this.#deliver(this.#line.finish(chunk.subarray(0, start - 1)));
+    }
+    if (start < last) this.#deliverAll(chunk.subarray(start, last));
+    if (last + 1 < chunk.length) this.#line.append(chunk.subarray(last + 1));
+  }
+
+  end(): void {
+    const line = this.#line.finish();
+    if (this.#refusedAsTooLong(line) || isBlank(line.head)) return;
+    this.#refuse(
+      "truncated",
+      line,
+      `the stream ended in a line: ${lengthOf(line)} bytes without a newline were dropped`,
+    );
+  }
+
+  /**
+   * Complete lines, without the last newline. One call decodes them all: a call for each would cost more than the rest.
+   * So a frame is a slice of the chunk's text, and who stores frames stores chunks.
+   */
+  #deliverAll(block: Uint8Array): void {
+    const text = block.length <= this.#max ? decodeUtf8(block) : undefined;
+    if (text === undefined) {
+      this.#deliverEach(block);
+      return;
+    }
+    let from = 0;
+    for (let to = text.indexOf("\n"); to >= 0; to = text.indexOf("\n", from)) {
+      this.#frame(text.slice(from, to));
+      from = to + 1;
+    }
+    this.#frame(text.slice(from));
+  }
+
+  /** The same for lines one of which may be too long or not UTF-8. */
+  #deliverEach(block: Uint8Array): void {
+    let from = 0;
+    for (let to = block.indexOf(newline); to >= 0; to = block.indexOf(newline, from)) {
+      this.#deliver(this.#line.finish(block.subarray(from, to)));
+      from = to + 1;
+    }
+    this.#deliver(this.#line.finish(block.subarray(from)));
+  }
+
+  #deliver(line: Span): void {
+    if (this.#refusedAsTooLong(line)) return;
+    const text = decodeUtf8(line.head);
+    if (text !== undefined) this.#frame(text);
+    else this.#refuse("not-utf8", line, `received a line of ${lengthOf(line)} bytes that is not UTF-8; it was skipped`);
+  }
+
+  #refusedAsTooLong(line: Span): boolean {
+    const length = lengthOf(line);
+    if (length <= this.#max) return false;
+    this.#refuse(
+      "too-long",
+      line,
+      `received a line of ${length} bytes, more than the ${this.#max} allowed; it was skipped`,
+    );
+    return true;
+  }
+
+  #frame(line: string): void {
+    const text = line.endsWith("\r") ? line.slice(0, -1) : line;
+    // Nearly every frame starts with a bracket, which settles it without the expression.
+    if (text.charCodeAt(0) > space || !onlyWhiteSpace.test(text)) this.#sink.frame(text);
+  }
+
+  #refuse(reason: RefusalReason, line: Span, message: string): void {
+    const bytes = lengthOf(line);
+    this.#sink.refuse({ reason, message, head: headOf(line.head.subarray(0, bytes)), bytes });
+  }
+}
+
+/** The length of what stands before the end of the line. */
+function lengthOf(line: Span): number {
+  return tailOf(line).at(-1) === carriageReturn ? line.length - 1 : line.length;
+}

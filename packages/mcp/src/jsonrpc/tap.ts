@@ -1,0 +1,39 @@
+import type { Refusal } from "../base/frame.js";
+import type { Channel } from "./channel.js";
+
+/** What passed a tap: in the order in which it passed, before either side acts on it. */
+export type Tapped =
+  | { readonly kind: "sent"; readonly frame: string }
+  | { readonly kind: "received"; readonly frame: string }
+  /** Bytes of the peer that did not become a frame. */
+  | { readonly kind: "refused"; readonly refusal: Refusal }
+  /** The peer's side has ended. */
+  | { readonly kind: "ended"; readonly error?: Error };
+
+/** Lets an observer see everything that passes a channel. It must not throw; what it does delays the conversation. */
+export function tapChannel(channel: Channel, observe: (tapped: Tapped) => void): Channel {
+  return {
+    open: (receiver) =>
+      channel.open({
+        frame(frame) {
+          observe({ kind: "received", frame });
+          receiver.frame(frame);
+        },
+        refuse(refusal) {
+          observe({ kind: "refused", refusal });
+          receiver.refuse(refusal);
+        },
+        end(error) {
+          observe(error === undefined ? { kind: "ended" } : { kind: "ended", error });
+          receiver.end(error);
+        },
+      }),
+    send(frame, relatedTo) {
+      observe({ kind: "sent", frame });
+      return channel.send(frame, relatedTo);
+    },
+    close: () => channel.close(),
+    pause: () => channel.pause?.(),
+    resume: () => channel.resume?.(),
+  };
+}

@@ -1,0 +1,118 @@
+import { kindOf } from "../base/json.js";
+import type { Exchange } from "../jsonrpc/call.js";
+import type { ParamsFault } from "../jsonrpc/errors.js";
+import { codes, invalidParams, methodNotFound, RpcError } from "../jsonrpc/errors.js";
+import type { InitializeResult } from "../protocol/initialize.js";
+import { isObject, type JsonObject } from "../protocol/json.js";
+import { isLoggingLevel, type LoggingLevel, loggingLevels } from "../protocol/logging.js";
+import { methods, notifications } from "../protocol/methods.js";
+import { latestHandshake, revisionOf } from "../revisions/all.js";
+import type { Revision } from "../revisions/revision.js";
+import { finish } from "./finish.js";
+import { RevisedOperation } from "./operation.js";
+import type { ClientDescription, Served } from "./served.js";
+
+interface Agreement {
+  readonly revision: Revision;
+  readonly client: ClientDescription;
+}
+
+/** Before a client says otherwise. */
+const defaultLogLevel: LoggingLevel = "info";
+
+/**
+ * The server's side of a conversation that is opened by `initialize`: three steps (initialize, its answer,
+ * `notifications/initialized`), and no operation before the third.
+ * https://modelcontextprotocol.io/specification/2025-11-25/basic/lifecycle
+ */
+export class HandshakeServer {
+  readonly #served: Served;
+  readonly #onAgreement: (revision: Revision) => void;
+  #phase: "new" | "answered" | "open" = "new";
+  #agreement: Agreement | undefined;
+  #logLevel: LoggingLevel = defaultLogLevel;
+
+  /** @param onAgreement told the revision as soon as the peers have settled on it */
+  constructor(served: Served, onAgreement: (revision: Revision) => void) {
+    this.#served = served;
+    this.#onAgreement = onAgreement;
+  }
+
+  call(method: string, params: JsonObject, exchange: Exchange): unknown {
+    if (method === methods.initialize) return this.#initialize(params);
+    if (method === methods.ping) return {};
+    const { revision, client } = this.#requireOpen(method);
+    if (!revision.requests.client.has(method)) throw methodNotFound(method);
+    if (method === methods.setLevel) return this.#setLevel(params);
+    const operation = new RevisedOperation(exchange, revision, client, this.#logLevel);
+    return finish(this.#served.run(method, params, operation), method, revision, this.#served.info);
+  }
+
+  notified(method: string): void {
+    if (method === notifications.initialized && this.#phase === "answered") this.#phase = "open";
+  }
+
+  #initialize(params: JsonObject): InitializeResult {
+    if (this.#phase !== "new") throw outOfOrder("initialize was answered before: a conversation is opened once");
+    const faults = initializeFaults(params);
+    if (faults.length > 0) throw invalidParams("Invalid params", faults);
+    const { protocolVersion, capabilities, clientInfo } = params;
+    const asked = revisionOf(protocolVersion as string);
+    const revision = asked?.era === "handshake" ? asked : latestHandshake;
+    // The faults were looked for just above.
+    this.#agreement = { revision, client: { info: clientInfo, capabilities } as ClientDescription };
+    this.#phase = "answered";
+    this.#onAgreement(revision);
+    return this.#answer(revision);
+  }
+
+  #answer(revision: Revision): InitializeResult {
+    const { info, instructions } = this.#served;
+    const result: InitializeResult = {
+      protocolVersion: revision.version,
+      capabilities: this.#served.capabilities(),
+      serverInfo: info,
+      ...(instructions === undefined ? {} : { instructions }),
+    };
+    return revision.down("result", methods.initialize, result) as InitializeResult; // Its members stay.
+  }
+
+  #requireOpen(method: string): Agreement {
+    if (this.#phase === "open" && this.#agreement !== undefined) return this.#agreement;
+    if (this.#phase === "answered")
+      throw outOfOrder(`${method} came before notifications/initialized: send that first`);
+    throw outOfOrder(
+      `${method} came before initialize: open the conversation with it, or name a stateless revision in params._meta`,
+    );
+  }
+
+  #setLevel({ level }: JsonObject): JsonObject {
+    if (this.#served.capabilities().logging === undefined) throw methodNotFound(methods.setLevel);
+    if (!isLoggingLevel(level)) {
+      throw invalidParams("Invalid params", [
+        { path: "/level", message: `must be one of ${loggingLevels.join(", ")}` },
+      ]);
+    }
+    this.#logLevel = level;
+    return {};
+  }
+}
+
+function outOfOrder(reason: string): RpcError {
+  return new RpcError(codes.invalidRequest, "Invalid Request", { reason });
+}
+
+function initializeFaults({ protocolVersion, capabilities, clientInfo }: JsonObject): readonly ParamsFault[] {
+  const faults: ParamsFault[] = [];
+  const expect = (holds: boolean, path: string, what: string, value: unknown): void => {
+    if (!holds) faults.push({ path, message: `must be ${what}, got ${kindOf(value)}` });
+  };
+  expect(typeof protocolVersion === "string", "/protocolVersion", "a string", protocolVersion);
+  expect(isObject(capabilities), "/capabilities", "an object", capabilities);
+  expect(isObject(clientInfo), "/clientInfo", "an object", clientInfo);
+  if (isObject(clientInfo)) {
+    expect(typeof clientInfo.name === "string", "/clientInfo/name", "a string", clientInfo.name);
+    expect(typeof clientInfo.version === "string", "/clientInfo/version", "a string", clientInfo.version);
+  }
+  return faults;
+}

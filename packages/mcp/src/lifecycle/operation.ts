@@ -1,0 +1,40 @@
+import type { Call, Exchange } from "../jsonrpc/call.js";
+import type { Params } from "../jsonrpc/message.js";
+import type { JsonObject } from "../protocol/json.js";
+import type { LoggingLevel } from "../protocol/logging.js";
+import type { Revision } from "../revisions/revision.js";
+import type { ClientDescription, Operation } from "./served.js";
+
+/** An exchange that speaks a revision: notifications go out in its shape, and only those that it has. */
+export class RevisedOperation implements Operation {
+  readonly revision: Revision;
+  readonly client: ClientDescription;
+  readonly logLevel: LoggingLevel | undefined;
+  readonly #exchange: Exchange;
+
+  constructor(exchange: Exchange, revision: Revision, client: ClientDescription, logLevel: LoggingLevel | undefined) {
+    this.#exchange = exchange;
+    this.revision = revision;
+    this.client = client;
+    this.logLevel = logLevel;
+  }
+
+  get signal(): AbortSignal {
+    return this.#exchange.signal;
+  }
+
+  /** The way back, where the revision lets a server send requests. */
+  get callback(): Call | undefined {
+    return this.revision.era === "handshake" ? this.#exchange.callback : undefined;
+  }
+
+  notify(method: string, params?: Params): void {
+    if (!this.revision.notifications.server.has(method)) return;
+    // A reshape of an object gives an object.
+    this.#exchange.notify(method, this.revision.down("notification", method, params) as JsonObject | undefined);
+  }
+
+  drained(): Promise<void> {
+    return this.#exchange.drained();
+  }
+}

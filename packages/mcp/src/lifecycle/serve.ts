@@ -1,0 +1,50 @@
+import type { Channel } from "../jsonrpc/channel.js";
+import { type Connection, type ConnectionOptions, openConnection } from "../jsonrpc/connection.js";
+import type { Cancellation } from "../jsonrpc/inbound.js";
+import type { Params } from "../jsonrpc/message.js";
+import { mcpBatchProfile, mcpProfile, type Profile } from "../jsonrpc/profile.js";
+import { isObject } from "../protocol/json.js";
+import { notifications } from "../protocol/methods.js";
+import { isProgressToken } from "../protocol/progress.js";
+import type { Revision } from "../revisions/revision.js";
+import { Conversation } from "./conversation.js";
+import type { Served } from "./served.js";
+
+/** What can be set about a carrier of a conversation. */
+export type CarrierOptions = Pick<
+  ConnectionOptions,
+  "limits" | "report" | "clock" | "mapError" | "timeout" | "totalTimeout"
+>;
+
+/** How either side of MCP asks the other to stop. */
+export const cancellation: Cancellation = { method: notifications.cancelled, idMember: "requestId" };
+
+/** The progress token of a progress notification: the call that it belongs to. */
+export function progressTag(method: string, params: Params | undefined): string | number | undefined {
+  if (method !== notifications.progress || !isObject(params)) return undefined;
+  return isProgressToken(params.progressToken) ? params.progressToken : undefined;
+}
+
+/** JSON-RPC as a revision has it. */
+export function profileOf(revision: Revision): Profile {
+  return revision.facts.batches ? mcpBatchProfile : mcpProfile;
+}
+
+/**
+ * Serves one client on a channel, whichever revision it speaks. The server itself keeps nothing of the conversation,
+ * so any number of channels may be served at the same time.
+ */
+export function serveChannel(served: Served, channel: Channel, options: CarrierOptions = {}): Connection {
+  const conversation = new Conversation(served, (revision) => {
+    connection.profile = profileOf(revision);
+  });
+  const connection = openConnection(channel, {
+    ...options,
+    profile: mcpProfile,
+    handle: conversation.call,
+    onNotification: conversation.notified,
+    cancellation,
+    relatedTo: progressTag,
+  });
+  return connection;
+}

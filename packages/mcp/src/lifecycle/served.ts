@@ -1,0 +1,33 @@
+import type { Exchange } from "../jsonrpc/call.js";
+import type { ClientCapabilities, ServerCapabilities } from "../protocol/capabilities.js";
+import type { Implementation } from "../protocol/implementation.js";
+import type { JsonObject } from "../protocol/json.js";
+import type { LoggingLevel } from "../protocol/logging.js";
+import type { Revision } from "../revisions/revision.js";
+
+/** What is known of the client that an operation is for. For display and capability checks; it is not proven. */
+export interface ClientDescription {
+  readonly info: Implementation | undefined;
+  readonly capabilities: ClientCapabilities;
+}
+
+/** The surroundings of one operation on a server: the exchange, and what the lifecycle knows of the caller. */
+export interface Operation extends Exchange {
+  /** The revision that this operation speaks. Results are given in the newest shape all the same. */
+  readonly revision: Revision;
+  readonly client: ClientDescription;
+  /** The least severe log message that the caller wants; undefined for none. */
+  readonly logLevel: LoggingLevel | undefined;
+}
+
+/** Runs an operation. Params and result have the newest shape; a result is an object, or undefined for an empty one. */
+export type OperationCall = (method: string, params: JsonObject, operation: Operation) => unknown;
+
+/** What a lifecycle needs of a server: the same for every carrier and every revision. */
+export interface Served {
+  readonly info: Implementation;
+  /** A hint for the model. */
+  readonly instructions: string | undefined;
+  capabilities(): ServerCapabilities;
+  readonly run: OperationCall;
+}

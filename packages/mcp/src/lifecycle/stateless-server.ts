@@ -1,0 +1,46 @@
+import type { Exchange } from "../jsonrpc/call.js";
+import { invalidParams, methodNotFound, RpcError } from "../jsonrpc/errors.js";
+import type { DiscoverResult } from "../protocol/discover.js";
+import { specCodes } from "../protocol/errors.js";
+import type { JsonObject } from "../protocol/json.js";
+import { metaKeys, type RequestMeta, readRequestMeta } from "../protocol/meta.js";
+import { methods } from "../protocol/methods.js";
+import { revisionOf, versions } from "../revisions/all.js";
+import { finish } from "./finish.js";
+import { RevisedOperation } from "./operation.js";
+import type { Served } from "./served.js";
+
+/**
+ * Answers one request that says for itself what it speaks. Nothing is remembered from one to the next.
+ * https://modelcontextprotocol.io/specification/2026-07-28/basic#statelessness
+ */
+export function callStateless(served: Served, method: string, params: JsonObject, exchange: Exchange): unknown {
+  const reading = readRequestMeta(params);
+  if ("faults" in reading) throw invalidParams("Invalid params", reading.faults);
+  const { meta } = reading;
+  const revision = revisionOf(meta[metaKeys.protocolVersion]);
+  if (revision?.era !== "stateless") throw unsupportedVersion(meta);
+  if (!revision.requests.client.has(method)) throw methodNotFound(method);
+  const client = { info: meta[metaKeys.clientInfo], capabilities: meta[metaKeys.clientCapabilities] };
+  const operation = new RevisedOperation(exchange, revision, client, meta[metaKeys.logLevel]);
+  const result = method === methods.discover ? discover(served) : served.run(method, params, operation);
+  return finish(result, method, revision, served.info);
+}
+
+function discover(served: Served): JsonObject {
+  const { instructions } = served;
+  const result: DiscoverResult = {
+    supportedVersions: versions,
+    capabilities: served.capabilities(),
+    ...(instructions === undefined ? {} : { instructions }),
+  };
+  return result as unknown as JsonObject; // An interface has no index signature; JSON objects do.
+}
+
+function unsupportedVersion(meta: RequestMeta): RpcError {
+  const requested = meta[metaKeys.protocolVersion];
+  return new RpcError(specCodes.unsupportedProtocolVersion, "Unsupported protocol version", {
+    supported: versions,
+    requested,
+  });
+}

@@ -1,0 +1,182 @@
+import type { ChildProcess } from "node:child_process";
+import { type Clock, systemClock } from "../base/clock.js";
+import { deferred } from "../base/deferred.js";
+import type { Channel, ChannelReceiver } from "../jsonrpc/channel.js";
+import { clientLimits } from "../jsonrpc/limits.js";
+import { excerpt } from "../jsonrpc/report.js";
+import { type Command, start, startFailure } from "./command.js";
+import { ProcessGroup } from "./process-group.js";
+import { settlesWithin } from "./settles-within.js";
+import { StderrTail } from "./stderr-tail.js";
+import { StreamChannel, type StreamChannelOptions } from "./stream-channel.js";
+
+export type { Command } from "./command.js";
+
+export interface ChildChannelOptions extends Omit<StreamChannelOptions, "keepsOutputOpen"> {
+  /** Receives what the child writes to stderr, as it comes; must not throw. Default: it is kept for error messages only. */
+  readonly onStderr?: (chunk: Uint8Array) => void;
+  /** Milliseconds from the end of stdin to SIGTERM, and from there to SIGKILL. Default: 2,000. */
+  readonly exitGrace?: number;
+}
+
+/** A channel to a child process, and what became of the process. */
+export interface ChildChannel extends Channel {
+  /** Undefined when the process could not be started. */
+  readonly pid: number | undefined;
+  /** The last lines that the child wrote to stderr. */
+  readonly stderr: string;
+}
+
+/**
+ * Starts a command in a process group of its own and speaks to its stdin and stdout.
+ *
+ * A command that cannot be started, exits or closes its output ends the channel with an error that says what was seen:
+ * exit code or signal, and the last lines of stderr. `close` ends stdin, then sends SIGTERM, then SIGKILL to the whole
+ * group, and resolves when the process is gone. What a process that exits leaves in its group is ended in the same way.
+ * On Windows, which has no such groups, the process alone is.
+ */
+export function childChannel(command: Command, options: ChildChannelOptions = {}): ChildChannel {
+  return new ProcessChannel(command, options);
+}
+
+/** Milliseconds from the end of a child's output until it counts as one that goes on without it. */
+const exitDelay = 250;
+
+/** Milliseconds of silence behind an exit that count as the end of the pipes, and how often at most they are waited for. */
+const silence = 50;
+const silences = 10;
+
+class ProcessChannel implements ChildChannel {
+  readonly #command: Command;
+  readonly #options: ChildChannelOptions;
+  readonly #clock: Clock;
+  readonly #tail = new StderrTail();
+  /** The command has exited, or was never started. */
+  readonly #exited = deferred<undefined>();
+  readonly #pipesClosed = deferred<undefined>();
+  readonly #outputEnded = deferred<Error | undefined>();
+  readonly #child: ChildProcess | undefined;
+  #group: ProcessGroup | undefined;
+  #stream: StreamChannel | undefined;
+  #notStarted: Error | undefined;
+  #chunks = 0;
+  #closing: Promise<void> | undefined;
+
+  constructor(command: Command, options: ChildChannelOptions) {
+    this.#command = command;
+    this.#options = options;
+    this.#clock = options.clock ?? systemClock;
+    try {
+      this.#child = start(command);
+      this.#attach(this.#child);
+    } catch (error) {
+      this.#startFailed(error);
+    }
+  }
+
+  get pid(): number | undefined {
+    return this.#child?.pid;
+  }
+
+  get stderr(): string {
+    return this.#tail.text;
+  }
+
+  open(receiver: ChannelReceiver): void {
+    this.#child?.stdout?.on("data", () => {
+      this.#chunks += 1;
+    });
+    this.#stream?.open({
+      frame: (text) => receiver.frame(text),
+      refuse: (refusal) => receiver.refuse(refusal),
+      end: (error) => this.#outputEnded.resolve(error),
+    });
+    void this.#whenOver().then((error) => {
+      if (this.#closing !== undefined) return;
+      void this.#stream?.finish(); // Never rejects; `close` waits for it.
+      receiver.end(error);
+    });
+  }
+
+  send(frame: string): void | Promise<void> {
+    return this.#stream?.send(frame);
+  }
+
+  pause(): void {
+    this.#stream?.pause();
+  }
+
+  resume(): void {
+    this.#stream?.resume();
+  }
+
+  close(): Promise<void> {
+    this.#closing ??= this.#close();
+    return this.#closing;
+  }
+
+  async #close(): Promise<void> {
+    const finished = this.#stream?.finish();
+    await this.#group?.stop();
+    // A process that has left the group may hold its ends of the pipes for ever.
+    for (const pipe of this.#child?.stdio ?? []) pipe?.destroy();
+    await finished;
+  }
+
+  #attach(child: ChildProcess): void {
+    const { pid, stdin, stdout, stderr } = child;
+    const { exitGrace = 2_000 } = this.#options;
+    child.on("exit", () => this.#exited.resolve(undefined));
+    child.on("close", () => this.#pipesClosed.resolve(undefined));
+    child.on("error", (error) => {
+      // With a number it was started, and what failed is a signal: `stop` sees that the process is still there.
+      if (pid === undefined) this.#startFailed(error);
+    });
+    if (pid !== undefined) this.#group = new ProcessGroup(child, pid, exitGrace, this.#clock);
+    stderr?.on("data", (chunk: Uint8Array) => {
+      this.#chunks += 1;
+      this.#tail.push(chunk);
+      this.#options.onStderr?.(chunk);
+    });
+    stderr?.on("error", () => undefined); // What it said before is there, and nothing depends on the rest.
+    // There are no pipes where the system has no more of them to give.
+    if (stdin && stdout) {
+      this.#stream = new StreamChannel(stdout, stdin, { frameBytes: clientLimits.frameBytes, ...this.#options });
+    }
+  }
+
+  #startFailed(error: unknown): void {
+    this.#notStarted = startFailure(this.#command, error);
+    this.#exited.resolve(undefined);
+    this.#pipesClosed.resolve(undefined);
+  }
+
+  /** Resolves when the conversation is over, with what was seen of its end. */
+  async #whenOver(): Promise<Error> {
+    const broken = await Promise.race([this.#exited.promise, this.#outputEnded.promise]);
+    // Where the output ended first, the exit is about to follow, and says more.
+    await settlesWithin(this.#exited.promise, exitDelay, this.#clock);
+    await this.#lastBytes();
+    return this.#notStarted ?? this.#ending(broken);
+  }
+
+  /** Lets the bytes that are under way arrive. Others may hold the pipes open for ever, so silence ends them too. */
+  async #lastBytes(): Promise<void> {
+    for (let round = 0; round < silences; round += 1) {
+      const before = this.#chunks;
+      if (await settlesWithin(this.#pipesClosed.promise, silence, this.#clock)) return;
+      // After a long task the timer comes first, and what has arrived is read behind it.
+      await new Promise((resolve) => setImmediate(resolve));
+      if (this.#chunks === before) return;
+    }
+  }
+
+  #ending(broken: Error | undefined): Error {
+    const { exitCode = null, signalCode = null } = this.#child ?? {};
+    let how = broken === undefined ? "closed its output and still runs" : `still runs, but ${broken.message}`;
+    if (exitCode !== null) how = `exited with code ${exitCode}`;
+    if (signalCode !== null) how = `was ended by ${signalCode}`;
+    const said = this.stderr === "" ? "; it wrote nothing to stderr" : `; its last lines on stderr:\n${this.stderr}`;
+    return new Error(`${excerpt(this.#command.command)} ${how}${said}`, broken === undefined ? {} : { cause: broken });
+  }
+}

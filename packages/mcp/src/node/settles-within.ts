@@ -1,0 +1,16 @@
+import type { Clock } from "../base/clock.js";
+import { deferred } from "../base/deferred.js";
+
+/** True when the promise settles within so many milliseconds; false as soon as they are over. */
+export async function settlesWithin(promise: Promise<unknown>, milliseconds: number, clock: Clock): Promise<boolean> {
+  const timeout = deferred<boolean>();
+  const timer = clock.setTimer(() => timeout.resolve(false), Math.min(milliseconds, longestTimer));
+  try {
+    return await Promise.race([promise.then(() => true), timeout.promise]);
+  } finally {
+    clock.clearTimer(timer);
+  }
+}
+
+/** What `setTimeout` takes. It fires at once for anything longer, so also for `Infinity`. */
+export const longestTimer: number = 2 ** 31 - 1;

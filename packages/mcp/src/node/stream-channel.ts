@@ -1,0 +1,140 @@
+import type { Readable, Writable } from "node:stream";
+import { type Clock, systemClock, type Timer } from "../base/clock.js";
+import { deferred } from "../base/deferred.js";
+import type { FrameDecoder, FrameSink, Framing } from "../base/frame.js";
+import { lines } from "../framing/lines.js";
+import type { Channel, ChannelReceiver } from "../jsonrpc/channel.js";
+import { serverLimits } from "../jsonrpc/limits.js";
+import { StreamWriter } from "./stream-writer.js";
+
+export interface StreamChannelOptions {
+  /** How frames lie in the stream. Default: `lines`. */
+  readonly framing?: Framing;
+  /** The longest frame to accept. Default: 4 MiB; a longer one is skipped in constant memory and refused. */
+  readonly frameBytes?: number;
+  /** Queued bytes from which on the owner is asked to wait. Default: 1 MiB. */
+  readonly highWaterBytes?: number;
+  /** Queued bytes from which on a peer that does not read is given up. Default: 32 MiB. */
+  readonly maxQueuedBytes?: number;
+  /** Milliseconds without a byte taken by the peer, while bytes are queued, until it is given up. Default: 30,000. */
+  readonly stallTimeout?: number;
+  /** Leave the output open on `close`, because somebody else owns it. Default: false. */
+  readonly keepsOutputOpen?: boolean;
+  readonly clock?: Clock;
+}
+
+/**
+ * A Channel over a Node byte stream in each direction; a socket can be both. `close` waits for a peer that still reads,
+ * and gives up one that takes nothing for two seconds.
+ *
+ * @throws TypeError for an input that gives strings or objects instead of bytes
+ */
+export function streamChannel(input: Readable, output: Writable, options: StreamChannelOptions = {}): Channel {
+  return new StreamChannel(input, output, options);
+}
+
+/** Milliseconds in which a peer that takes no more input may end its output: its last words are still read. */
+const lastWordsGrace = 100;
+
+export class StreamChannel implements Channel {
+  readonly #input: Readable;
+  readonly #writer: StreamWriter;
+  readonly #options: StreamChannelOptions;
+  readonly #clock: Clock;
+  readonly #framing: Framing;
+  readonly #ended = deferred<Error | undefined>();
+  #decoder: FrameDecoder | undefined;
+  #phase: "open" | "ended" | "closed" = "open";
+  #writeError: Error | undefined;
+  #lastWordsTimer: Timer | undefined;
+
+  constructor(input: Readable, output: Writable, options: StreamChannelOptions) {
+    if (input.readableEncoding !== null || input.readableObjectMode) {
+      throw new TypeError("A channel needs a stream of bytes: do not call setEncoding on its input");
+    }
+    this.#input = input;
+    this.#options = options;
+    this.#clock = options.clock ?? systemClock;
+    this.#framing = options.framing ?? lines;
+    const {
+      highWaterBytes = 1024 * 1024,
+      maxQueuedBytes = 32 * 1024 * 1024,
+      stallTimeout = 30_000,
+      keepsOutputOpen = false,
+    } = options;
+    const writerOptions = { highWaterBytes, maxQueuedBytes, stallTimeout, keepsOutputOpen, clock: this.#clock };
+    this.#writer = new StreamWriter(output, writerOptions, (error) => this.#writingFailed(error));
+    input.on("end", () => this.#inputEnded());
+    input.on("close", () => this.#inputEnded());
+    input.on("error", (error) => this.#end(error));
+    if (input.destroyed || input.readableEnded) this.#inputEnded();
+  }
+
+  open(receiver: ChannelReceiver): void {
+    const sink: FrameSink = {
+      frame: (text) => {
+        if (this.#phase === "open") receiver.frame(text);
+      },
+      refuse: (refusal) => {
+        if (this.#phase === "open") receiver.refuse(refusal);
+      },
+    };
+    const decoder = this.#framing.decoder(sink, this.#options.frameBytes ?? serverLimits.frameBytes);
+    this.#decoder = decoder;
+    this.#input.on("data", (chunk: Uint8Array) => {
+      if (this.#phase === "open") decoder.push(chunk);
+    });
+    void this.#ended.promise.then((error) => {
+      if (this.#phase === "ended") receiver.end(error);
+    });
+  }
+
+  send(frame: string): void | Promise<void> {
+    return this.#phase === "closed" ? undefined : this.#writer.send(this.#framing.encode(frame));
+  }
+
+  /** What is left of the chunk at hand is still delivered. */
+  pause(): void {
+    if (this.#phase === "open") this.#input.pause();
+  }
+
+  resume(): void {
+    this.#input.resume();
+  }
+
+  async close(): Promise<void> {
+    await this.finish();
+    this.#input.destroy();
+  }
+
+  /** Delivers nothing more and ends the output. The input is read on, into nothing, so that the peer can end its side. */
+  finish(): Promise<void> {
+    this.#phase = "closed";
+    this.#stopLastWordsTimer();
+    this.#input.resume();
+    return this.#writer.end();
+  }
+
+  #inputEnded(): void {
+    if (this.#phase === "open") this.#decoder?.end();
+    this.#end(this.#writeError);
+  }
+
+  #writingFailed(error: Error): void {
+    if (this.#phase !== "open") return;
+    this.#writeError = error;
+    this.#lastWordsTimer = this.#clock.setTimer(() => this.#end(error), lastWordsGrace);
+  }
+
+  #end(error: Error | undefined): void {
+    this.#stopLastWordsTimer();
+    if (this.#phase !== "open") return;
+    this.#phase = "ended";
+    this.#ended.resolve(error);
+  }
+
+  #stopLastWordsTimer(): void {
+    if (this.#lastWordsTimer !== undefined) this.#clock.clearTimer(this.#lastWordsTimer);
+    this.#lastWordsTimer = undefined;
+  }
+}

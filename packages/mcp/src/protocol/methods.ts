@@ -1,0 +1,47 @@
+/** Every request of every revision. Which side may send it, and in which revision, is said in `revisions`. */
+export const methods = {
+  initialize: "initialize",
+  ping: "ping",
+  discover: "server/discover",
+  listTools: "tools/list",
+  callTool: "tools/call",
+  listResources: "resources/list",
+  listResourceTemplates: "resources/templates/list",
+  readResource: "resources/read",
+  subscribe: "resources/subscribe",
+  unsubscribe: "resources/unsubscribe",
+  listPrompts: "prompts/list",
+  getPrompt: "prompts/get",
+  complete: "completion/complete",
+  setLevel: "logging/setLevel",
+  listen: "subscriptions/listen",
+  createMessage: "sampling/createMessage",
+  listRoots: "roots/list",
+  elicit: "elicitation/create",
+  getTask: "tasks/get",
+  taskResult: "tasks/result",
+  listTasks: "tasks/list",
+  cancelTask: "tasks/cancel",
+} as const;
+
+/** Every notification of every revision. */
+export const notifications = {
+  initialized: "notifications/initialized",
+  cancelled: "notifications/cancelled",
+  progress: "notifications/progress",
+  message: "notifications/message",
+  resourceUpdated: "notifications/resources/updated",
+  resourcesChanged: "notifications/resources/list_changed",
+  toolsChanged: "notifications/tools/list_changed",
+  promptsChanged: "notifications/prompts/list_changed",
+  rootsChanged: "notifications/roots/list_changed",
+  elicitationComplete: "notifications/elicitation/complete",
+  taskStatus: "notifications/tasks/status",
+  acknowledged: "notifications/subscriptions/acknowledged",
+} as const;
+
+/** The name of a request. */
+export type Method = (typeof methods)[keyof typeof methods];
+
+/** The name of a notification. */
+export type NotificationMethod = (typeof notifications)[keyof typeof notifications];

@@ -1,0 +1,48 @@
+import { type Era, publish, type Revision } from "./revision.js";
+import { v2024_11_05 } from "./v2024-11-05.js";
+import { v2025_03_26 } from "./v2025-03-26.js";
+import { v2025_06_18 } from "./v2025-06-18.js";
+import { v2025_11_25 } from "./v2025-11-25.js";
+import { v2026_07_28 } from "./v2026-07-28.js";
+
+/** The newest revision: its shapes are the neutral ones. */
+export const latest: Revision = publish(v2026_07_28);
+
+/** The newest revision that `initialize` can settle on. */
+export const latestHandshake: Revision = publish(v2025_11_25, [v2026_07_28]);
+
+/** Every published revision, oldest first. */
+export const revisions: readonly Revision[] = [
+  publish(v2024_11_05, [v2026_07_28, v2025_11_25, v2025_06_18, v2025_03_26]),
+  publish(v2025_03_26, [v2026_07_28, v2025_11_25, v2025_06_18]),
+  publish(v2025_06_18, [v2026_07_28, v2025_11_25]),
+  latestHandshake,
+  latest,
+];
+
+const byVersion: ReadonlyMap<string, Revision> = new Map(revisions.map((revision) => [revision.version, revision]));
+
+/** The revision of that version, if there is one. */
+export function revisionOf(version: string): Revision | undefined {
+  return byVersion.get(version);
+}
+
+const newestFirst = revisions.toReversed();
+
+/** Every version, newest first. */
+export const versions: readonly string[] = newestFirst.map(({ version }) => version);
+
+/** The versions that `initialize` can settle on, newest first. */
+export const handshakeVersions: readonly string[] = versionsOf("handshake");
+
+/** The versions that a request can name for itself, newest first. */
+export const statelessVersions: readonly string[] = versionsOf("stateless");
+
+function versionsOf(era: Era): readonly string[] {
+  return newestFirst.filter((revision) => revision.era === era).map(({ version }) => version);
+}
+
+/** The versions whose specification sends a code, newest first. */
+export function versionsWithCode(code: number): readonly string[] {
+  return newestFirst.filter(({ codes }) => Object.values(codes).includes(code)).map(({ version }) => version);
+}

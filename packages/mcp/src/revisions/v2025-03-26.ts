@@ -1,0 +1,56 @@
+// Streamable HTTP, authorization, batches, sound, tool annotations, progress in words.
+// https://modelcontextprotocol.io/specification/2025-03-26/changelog
+
+import { methods, notifications } from "../protocol/methods.js";
+import { each, object, within, without } from "./reshape.js";
+import { type Edition, revise } from "./revision.js";
+import { v2024_11_05 } from "./v2024-11-05.js";
+
+const spec = "https://modelcontextprotocol.io/specification/2025-03-26";
+
+const soundAsText = object((block) => {
+  if (block.type !== "audio") return block;
+  const { data, mimeType, ...rest } = block;
+  const kind = typeof mimeType === "string" ? mimeType : "of an unknown type";
+  return { ...rest, type: "text", text: `[audio that this revision of the protocol cannot carry: ${kind}]` };
+});
+
+/** 2025-03-26, as it differs from 2024-11-05. */
+export const v2025_03_26: Edition = revise(v2024_11_05, "2025-03-26", {
+  facts: {
+    batches: true, // basic#batching
+    progressMessage: true, // basic/utilities/progress
+    audio: true, // server/tools#audio-content
+    toolAnnotations: true, // server/tools#tool
+    completionsCapability: true, // server/utilities/completion#capabilities
+    httpBinding: "session", // basic/transports#streamable-http
+    authorization: "own server", // basic/authorization
+  },
+
+  steps: [
+    {
+      of: "notification",
+      method: notifications.progress,
+      down: without("message"),
+      spec: `${spec}/basic/utilities/progress`,
+    },
+    {
+      of: "result",
+      method: methods.listTools,
+      down: within("tools", each(without("annotations"))),
+      spec: `${spec}/server/tools#tool`,
+    },
+    {
+      of: "result",
+      method: methods.callTool,
+      down: within("content", each(soundAsText)),
+      spec: `${spec}/server/tools#audio-content`,
+    },
+    {
+      of: "result",
+      method: methods.initialize,
+      down: within("capabilities", without("completions")),
+      spec: `${spec}/server/utilities/completion#capabilities`,
+    },
+  ],
+});

@@ -1,0 +1,75 @@
+// Tasks as an experiment, web pages in elicitation, tools in sampling, icons, a dialect for schemas, polled streams.
+// https://modelcontextprotocol.io/specification/2025-11-25/changelog
+
+import { specCodes } from "../protocol/errors.js";
+import { methods, notifications } from "../protocol/methods.js";
+import { each, within, without } from "./reshape.js";
+import { type Edition, revise } from "./revision.js";
+import { v2025_06_18 } from "./v2025-06-18.js";
+
+const spec = "https://modelcontextprotocol.io/specification/2025-11-25";
+
+const tasks = [methods.getTask, methods.taskResult, methods.listTasks, methods.cancelTask];
+const plainImplementation = without("icons", "description", "websiteUrl");
+
+/** 2025-11-25, as it differs from 2025-06-18. */
+export const v2025_11_25: Edition = revise(v2025_06_18, "2025-11-25", {
+  requests: {
+    client: { added: tasks }, // basic/utilities/tasks
+    server: { added: tasks },
+  },
+  notifications: {
+    client: { added: [notifications.taskStatus] }, // basic/utilities/tasks#task-status-notification
+    server: {
+      added: [
+        notifications.taskStatus,
+        notifications.elicitationComplete, // client/elicitation#completion-notifications-for-url-mode-elicitation
+      ],
+    },
+  },
+
+  facts: {
+    errorId: "optional", // basic#error-responses
+    icons: true, // basic#icons
+    metaKeys: "second-label", // basic#meta
+    toolSchemas: "2020-12", // basic#json-schema-usage
+    toolArgumentErrors: "result", // server/tools#error-handling
+    elicitation: "form, url with id", // client/elicitation#url-mode-elicitation-requests
+    samplingTools: true, // client/sampling
+    tasks: "core", // basic/utilities/tasks
+    httpPolling: true, // basic/transports#sending-messages-to-the-server
+    httpOriginRefusal: 403, // basic/transports#security-warning
+    authorization: "client metadata", // basic/authorization
+  },
+
+  codes: {
+    urlElicitationRequired: specCodes.urlElicitationRequired, // client/elicitation#url-elicitation-required-error
+  },
+
+  steps: [
+    {
+      of: "params",
+      method: methods.initialize,
+      down: within("clientInfo", plainImplementation),
+      spec: `${spec}/schema#implementation`,
+    },
+    {
+      of: "result",
+      method: methods.initialize,
+      down: within("serverInfo", plainImplementation),
+      spec: `${spec}/schema#implementation`,
+    },
+    {
+      of: "result",
+      method: methods.listTools,
+      down: within("tools", each(without("icons", "execution"))),
+      spec: `${spec}/server/tools#tool`,
+    },
+    {
+      of: "result",
+      method: methods.callTool,
+      down: within("content", each(without("icons"))),
+      spec: `${spec}/server/tools#resource-links`,
+    },
+  ],
+});

@@ -1,0 +1,117 @@
+import type { StandardTypedV1 } from "@standard-schema/spec";
+import { type Clock, systemClock } from "../base/clock.js";
+import { isObject, type JsonObject, kindOf } from "../base/json.js";
+import type { MaybePromise } from "../base/later.js";
+import { cfworkerValidator } from "./cfworker-validator.js";
+import { checkRoot, dialectOf } from "./dialect.js";
+import { checkExpansion } from "./expansion.js";
+import { freezeJson } from "./freeze-json.js";
+import type { Checked, JsonSchemaValidator, SchemaFault } from "./json-schema-validator.js";
+import { authorLimits, peerLimits, type SchemaLimits } from "./limits.js";
+import { normalise } from "./normal-form.js";
+import { SchemaError } from "./schema-error.js";
+import { checkStandard, describeStandard, standardProps } from "./standard-schema.js";
+
+/** What a schema may be given as: a schema of any library that speaks Standard Schema, or JSON Schema as it is. */
+export type Schema = StandardTypedV1 | JsonObject;
+
+/** The type that a schema takes in. */
+export type InferInput<S> = S extends StandardTypedV1 ? StandardTypedV1.InferInput<S> : Record<string, unknown>;
+
+/** The type that a schema gives out, with defaults filled in and transforms done. */
+export type InferOutput<S> = S extends StandardTypedV1 ? StandardTypedV1.InferOutput<S> : Record<string, unknown>;
+
+/** How a schema is compiled. */
+export interface CompileOptions {
+  /** What the JSON Schema describes: what the schema takes in (the default), or what it gives out. */
+  readonly side?: "input" | "output";
+  /** `"object"`: the root must say so, as the protocol wants of the arguments of a tool. By default it may say anything. */
+  readonly root?: "object";
+  /** Whose schema it is: a peer's may be hostile. By default our own author's. */
+  readonly trust?: "author" | "peer";
+  /** Whether a `format` is checked. By default an author's is, and a peer's is an annotation, as JSON Schema has it. */
+  readonly formats?: "assert" | "annotate";
+  readonly limits?: Partial<SchemaLimits>;
+  /** What evaluates JSON Schema. A Standard Schema evaluates itself. */
+  readonly validator?: JsonSchemaValidator;
+  readonly clock?: Pick<Clock, "now">;
+}
+
+/** A schema that is ready for use: what goes over the wire, and what checks values. */
+export interface CompiledSchema<T = unknown> {
+  /** The JSON Schema, deeply frozen, with all its annotations. */
+  readonly json: JsonObject;
+  /** JSON pointers into `json`: a peer's regular expressions that are not run, as they might never end. */
+  readonly unchecked: readonly string[];
+  /**
+   * Checks a value. A Standard Schema gives back what its library makes of it; a promise only if the library does.
+   * JSON Schema gives back the value: it has no transforms, and a `default` is an annotation. Throws only what a
+   * library throws.
+   */
+  check(value: unknown): MaybePromise<Checked<T>>;
+}
+
+/**
+ * Compiles a schema, once, when it is registered. Throws a `SchemaError` for one that cannot be used.
+ * https://standardschema.dev/json-schema
+ */
+export function compile<S extends Schema>(schema: S, options: CompileOptions = {}): CompiledSchema<InferOutput<S>> {
+  const { side = "input", trust = "author" } = options;
+  const limits = { ...(trust === "peer" ? peerLimits : authorLimits), ...options.limits };
+  const standard = standardProps(schema);
+  if (standard === undefined && !isObject(schema)) {
+    throw new SchemaError(
+      "not-a-schema",
+      "",
+      `expected a Standard Schema or a JSON Schema object, got ${kindOf(schema)}`,
+    );
+  }
+  const json = freezeJson(standard === undefined ? (schema as JsonObject) : describeStandard(standard, side), limits);
+  const dialect = dialectOf(json);
+  if (options.root === "object") checkRoot(json);
+  const validate = standard?.validate;
+  if (validate !== undefined) {
+    return typed<S>({ json, unchecked: [], check: (value) => checkStandard(validate, value, limits.errors) });
+  }
+  const {
+    formats = trust === "author" ? "assert" : "annotate",
+    validator = cfworkerValidator,
+    clock = systemClock,
+  } = options;
+  const normal = normalise(json, { dialect, trust, formats, limits });
+  checkExpansion(normal, limits.subschemas);
+  const faultsOf = validator.compile(normal.schema, { limits, clock });
+  const check = side === "output" && trust === "author" ? checkResult : checkArguments;
+  return typed<S>({ json, unchecked: normal.unchecked, check: (value) => check(faultsOf, value) });
+}
+
+type FaultsOf = (value: unknown) => readonly SchemaFault[];
+
+function checkArguments(faultsOf: FaultsOf, value: unknown): Checked<unknown> {
+  const errors = faultsOf(value);
+  return errors.length === 0 ? { ok: true, value } : { ok: false, errors };
+}
+
+/**
+ * A handler's result need not be JSON yet: a member may be undefined, a date is an object. What the schema is about is
+ * what will be sent, so a result that does not fit is looked at again in that form.
+ */
+function checkResult(faultsOf: FaultsOf, value: unknown): Checked<unknown> {
+  const checked = checkArguments(faultsOf, value);
+  if (checked.ok) return checked;
+  const sent = asSent(value);
+  return sent === undefined ? checked : checkArguments(faultsOf, sent);
+}
+
+function asSent(value: unknown): unknown {
+  try {
+    return JSON.parse(JSON.stringify(value));
+  } catch {
+    return undefined; // Not JSON in any form: the faults that were found stand.
+  }
+}
+
+/** The library, or JSON Schema, stands for the type of what a check gives out; no code here can see it. */
+function typed<S>(compiled: CompiledSchema): CompiledSchema<InferOutput<S>> {
+  return compiled as CompiledSchema<InferOutput<S>>;
+}

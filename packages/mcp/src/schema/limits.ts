@@ -1,0 +1,34 @@
+/** Bounds on schemas and on checking against them. `Infinity` lifts a bound. */
+export interface SchemaLimits {
+  /** Bytes of a schema as JSON. Stops a list of tools from filling the memory with schemas. */
+  readonly bytes: number;
+  /** Subschemas in a document, and subschemas that its references make one value be held against. */
+  readonly subschemas: number;
+  /** Nesting of subschemas. What walks a schema does so recursively. */
+  readonly depth: number;
+  /** Characters of a peer's regular expression. The time to prove one harmless grows with its length. */
+  readonly patternLength: number;
+  /** Items that `uniqueItems` compares, each with each, where the quick check for plain shapes cannot tell. */
+  readonly uniqueItems: number;
+  /** Applications of subschemas in one check. Recursive alternatives make it exponential in the depth of a value. */
+  readonly steps: number;
+  /** Time of one check. What a step costs grows with the value; a hostile schema and a hostile value meet in a client. */
+  readonly milliseconds: number;
+  /** Faults in one answer. A long list with one fault per item would be answered by one that is many times longer. */
+  readonly errors: number;
+}
+
+/** For schemas of our own author: trusted, so only bounds that depend on nothing but the schema and the value. */
+export const authorLimits: SchemaLimits = {
+  bytes: 256 * 1024,
+  subschemas: 10_000,
+  depth: 32,
+  patternLength: Number.POSITIVE_INFINITY,
+  uniqueItems: 1_000,
+  steps: 1_000_000,
+  milliseconds: Number.POSITIVE_INFINITY,
+  errors: 50,
+};
+
+/** For schemas that a peer sent. */
+export const peerLimits: SchemaLimits = { ...authorLimits, patternLength: 256, milliseconds: 250 };

@@ -1,0 +1,134 @@
+import { isObject, type JsonObject, kindOf } from "../base/json.js";
+import { SchemaError, shorten } from "./schema-error.js";
+
+/** A schema with a URI of its own: the document, or a part of it with an `$id`. */
+export interface Resource {
+  readonly uri: string;
+  readonly root: JsonObject;
+}
+
+/** Where a reference leads. */
+export interface Target {
+  readonly schema: unknown;
+  readonly resource: Resource;
+}
+
+/** The URI of a document that has none: no reference from outside can name it. */
+const unnamed = "schema:///";
+const longestUri = 2_048;
+
+/** The places of one document that references can name. It knows no other document and never fetches one. */
+export class References {
+  readonly #resources = new Map<string, Resource>();
+  readonly #anchors = new Map<string, Target>();
+  readonly #dynamicAnchors = new Map<string, number>();
+
+  /** The document itself, before its `$id` is read. */
+  open(root: JsonObject): Resource {
+    const resource = { uri: unnamed, root };
+    this.#resources.set(unnamed, resource);
+    return resource;
+  }
+
+  /** Reads what a schema calls itself, and gives the resource that its references are relative to. */
+  declare(schema: JsonObject, outer: Resource, pointer: string): Resource {
+    const { $id, $anchor, $dynamicAnchor } = schema;
+    const resource = $id === undefined ? outer : this.#identify(schema, $id, outer, pointer);
+    for (const name of [$anchor, $dynamicAnchor]) {
+      if (name !== undefined) this.#anchor(schema, name, resource, pointer);
+    }
+    if (typeof $dynamicAnchor === "string") {
+      this.#dynamicAnchors.set($dynamicAnchor, 1 + (this.#dynamicAnchors.get($dynamicAnchor) ?? 0));
+    }
+    return resource;
+  }
+
+  /** Follows a reference. Throws when it leads out of the document or nowhere. */
+  resolve(reference: string, from: Resource, pointer: string): Target {
+    const [uri = "", ...rest] = reference.split("#");
+    const fragment = decodeFragment(rest.join("#"));
+    const resource = uri === "" ? from : this.#resources.get(resolveUri(uri, from.uri) ?? "");
+    if (resource === undefined) {
+      const problem = `${quote(reference)} is outside this document, and nothing is fetched: put its schema under "$defs"`;
+      throw new SchemaError("reference", pointer, problem);
+    }
+    if (fragment === "") return { schema: resource.root, resource };
+    const target = fragment?.startsWith("/")
+      ? { schema: follow(resource.root, fragment), resource }
+      : this.#anchors.get(`${resource.uri}#${fragment}`);
+    if (target?.schema !== undefined) return target;
+    throw new SchemaError("reference", pointer, `${quote(reference)} leads nowhere in this document`);
+  }
+
+  /**
+   * Follows a dynamic reference. Where its name is declared once in the document it can lead to one place only;
+   * otherwise the place depends on how the schema was reached.
+   * https://json-schema.org/draft/2020-12/json-schema-core#section-8.2.3.2
+   */
+  resolveDynamic(reference: string, from: Resource, pointer: string): Target {
+    const name = reference.slice(reference.indexOf("#") + 1);
+    if (!reference.includes("#") || (this.#dynamicAnchors.get(name) ?? 0) <= 1) {
+      return this.resolve(reference, from, pointer);
+    }
+    const problem = `"$dynamicAnchor": ${quote(name)} is declared more than once, and a dynamic choice is not supported`;
+    throw new SchemaError("unsupported", pointer, problem);
+  }
+
+  #identify(schema: JsonObject, id: unknown, outer: Resource, pointer: string): Resource {
+    if (typeof id !== "string" || id.length > longestUri) {
+      const found = typeof id === "string" ? `one of ${id.length}` : kindOf(id);
+      const problem = `expected a URI of at most ${longestUri} characters, got ${found}`;
+      throw new SchemaError("malformed", `${pointer}/$id`, problem);
+    }
+    // The older dialect writes an anchor this way.
+    if (id.startsWith("#")) {
+      if (id.length > 1) this.#anchor(schema, id.slice(1), outer, pointer);
+      return outer;
+    }
+    const uri = resolveUri(id.replace(/#$/, ""), outer.uri);
+    if (uri === undefined) throw new SchemaError("malformed", `${pointer}/$id`, `expected a URI, got ${quote(id)}`);
+    if (this.#resources.has(uri)) throw new SchemaError("malformed", `${pointer}/$id`, `${quote(id)} is used twice`);
+    const resource = { uri, root: schema };
+    this.#resources.set(uri, resource);
+    return resource;
+  }
+
+  #anchor(schema: JsonObject, name: unknown, resource: Resource, pointer: string): void {
+    const key = `${resource.uri}#${String(name)}`;
+    if (typeof name !== "string" || this.#anchors.get(key)?.schema === schema) return;
+    if (this.#anchors.has(key)) throw new SchemaError("malformed", pointer, `the anchor ${quote(name)} is used twice`);
+    this.#anchors.set(key, { schema, resource });
+  }
+}
+
+function resolveUri(reference: string, base: string): string | undefined {
+  try {
+    return new URL(reference, base).href;
+  } catch {
+    return undefined; // Not a URI: the caller says so in its own words.
+  }
+}
+
+function decodeFragment(fragment: string): string | undefined {
+  try {
+    return decodeURIComponent(fragment);
+  } catch {
+    return undefined; // A percent sign that escapes nothing names no place.
+  }
+}
+
+/** What a JSON pointer names below `root` (RFC 6901); undefined for nothing. */
+function follow(root: JsonObject, pointer: string): unknown {
+  let place: unknown = root;
+  for (const token of pointer.slice(1).split("/")) {
+    const key = token.replaceAll("~1", "/").replaceAll("~0", "~");
+    const holds = (isObject(place) || Array.isArray(place)) && Object.hasOwn(place, key);
+    // An array is read by an index in text, as an object is by its key.
+    place = holds ? (place as JsonObject)[key] : undefined;
+  }
+  return place;
+}
+
+function quote(text: string): string {
+  return JSON.stringify(shorten(text));
+}

@@ -1,0 +1,60 @@
+import type { StandardJSONSchemaV1, StandardSchemaV1, StandardTypedV1 } from "@standard-schema/spec";
+import { isObject, type JsonObject, pointerToken } from "../base/json.js";
+import { after, type MaybePromise } from "../base/later.js";
+import type { Checked, SchemaFault } from "./json-schema-validator.js";
+import { SchemaError } from "./schema-error.js";
+
+/** The two parts of Standard Schema, of which a library may implement one or both. */
+export type StandardProps = StandardTypedV1.Props &
+  Partial<Pick<StandardSchemaV1.Props, "validate"> & Pick<StandardJSONSchemaV1.Props, "jsonSchema">>;
+
+/** What a schema says of itself by Standard Schema; undefined for one that does not speak it. */
+export function standardProps(schema: unknown): StandardProps | undefined {
+  // Some libraries make their schemas functions.
+  const holds = (typeof schema === "object" && schema !== null) || typeof schema === "function";
+  if (!holds || !("~standard" in schema)) return undefined;
+  const props = schema["~standard"];
+  return isObject(props) && props.version === 1 ? (props as unknown as StandardProps) : undefined;
+}
+
+/** The JSON Schema of what a Standard Schema takes in or gives out. */
+export function describeStandard(props: StandardProps, side: "input" | "output"): JsonObject {
+  const { vendor, jsonSchema } = props;
+  if (jsonSchema === undefined) {
+    const problem = `this version of ${vendor} does not describe its schemas as JSON Schema (no "~standard".jsonSchema)`;
+    const remedy =
+      "update it, wrap the schema with the library's converter to Standard JSON Schema, or give JSON Schema";
+    throw new SchemaError("no-json-schema", "", `${problem}: ${remedy}`);
+  }
+  let document: unknown;
+  try {
+    document = jsonSchema[side]({ target: "draft-2020-12" });
+  } catch (cause) {
+    throw notRepresentable(`${vendor} cannot say the ${side} of this schema in JSON Schema`, cause);
+  }
+  if (isObject(document)) return document;
+  throw new SchemaError("not-representable", "", `${vendor} gave no JSON Schema for the ${side} of this schema`);
+}
+
+function notRepresentable(problem: string, cause: unknown): SchemaError {
+  const reason = cause instanceof Error ? cause.message : String(cause);
+  return new SchemaError("not-representable", "", `${problem}: ${reason}`, { cause });
+}
+
+/** Checks a value with the library that the schema belongs to. */
+export function checkStandard(
+  validate: StandardSchemaV1.Props["validate"],
+  value: unknown,
+  most: number,
+): MaybePromise<Checked<unknown>> {
+  return after(validate(value), (result) =>
+    result.issues === undefined
+      ? { ok: true, value: result.value }
+      : { ok: false, errors: result.issues.slice(0, most).map(toFault) },
+  );
+}
+
+function toFault({ path = [], message }: StandardSchemaV1.Issue): SchemaFault {
+  const keys = path.map((segment) => (typeof segment === "object" ? segment.key : segment));
+  return { path: keys.map((key) => `/${pointerToken(String(key))}`).join(""), message };
+}

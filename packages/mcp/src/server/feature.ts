@@ -1,0 +1,13 @@
+import type { Operation } from "../lifecycle/served.js";
+import type { ServerCapabilities } from "../protocol/capabilities.js";
+import type { JsonObject } from "../protocol/json.js";
+
+/** Runs one method. The result has the newest shape. */
+export type MethodCall = (params: JsonObject, operation: Operation) => unknown;
+
+/** A part of a server: what it advertises, and the methods that it answers. */
+export interface Feature {
+  /** Undefined while there is nothing to offer: then its methods are unknown as well. */
+  readonly capabilities: ServerCapabilities | undefined;
+  readonly methods: ReadonlyMap<string, MethodCall>;
+}

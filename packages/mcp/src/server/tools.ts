@@ -1,0 +1,162 @@
+import { kindOf } from "../base/json.js";
+import { after } from "../base/later.js";
+import { invalidParams } from "../jsonrpc/errors.js";
+import { PreparedResult } from "../lifecycle/finish.js";
+import type { Operation } from "../lifecycle/served.js";
+import type { ServerCapabilities } from "../protocol/capabilities.js";
+import type { Icon } from "../protocol/content.js";
+import { isObject, type JsonObject } from "../protocol/json.js";
+import { methods } from "../protocol/methods.js";
+import type { CallToolResult, Tool, ToolAnnotations } from "../protocol/tools.js";
+import { type CompiledSchema, compile, type InferInput, type InferOutput, type Schema } from "../schema/compile.js";
+import { Context } from "./context.js";
+import { ToolError } from "./errors.js";
+import type { Feature, MethodCall } from "./feature.js";
+import { errorResult, type FreeReturn, isWholeResult, resultOf, structuredResult } from "./tool-result.js";
+
+/** What a tool is: its words for people and models, and its schemas. */
+export interface ToolDefinition<Input extends Schema | undefined, Output extends Schema | undefined> {
+  /** For people. Default: the name. */
+  readonly title?: string;
+  /** For the model: what it does and when to use it. */
+  readonly description?: string;
+  /** Any Standard Schema with a JSON Schema side, or a JSON Schema of type object. Default: no arguments. */
+  readonly inputSchema?: Input;
+  /** The same for structured output; the handler then returns that, and the text for the model is derived. */
+  readonly outputSchema?: Output;
+  readonly annotations?: ToolAnnotations;
+  readonly icons?: readonly Icon[];
+  readonly _meta?: JsonObject;
+}
+
+type Arguments<Input> = Input extends Schema ? InferOutput<Input> : Readonly<Record<string, never>>;
+type Return<Output> = Output extends Schema ? InferInput<Output> | CallToolResult : FreeReturn;
+
+/** Answers calls of a tool. Throw a `ToolError` for a failure that the model shall read. */
+export type ToolHandler<Input extends Schema | undefined, Output extends Schema | undefined> = (
+  args: Arguments<Input>,
+  context: Context,
+) => Return<Output> | Promise<Return<Output>>;
+
+interface RegisteredTool {
+  readonly tool: Tool;
+  readonly input: CompiledSchema;
+  readonly output: CompiledSchema | undefined;
+  readonly handler: (args: unknown, context: Context) => unknown;
+}
+
+const noArguments = { type: "object", additionalProperties: false } as const;
+const toolName = /^[A-Za-z0-9_.-]{1,128}$/;
+
+/**
+ * Tools: functions that a model can call.
+ * https://modelcontextprotocol.io/specification/latest/server/tools
+ */
+export class Tools implements Feature {
+  readonly #tools = new Map<string, RegisteredTool>();
+  #list: PreparedResult | undefined;
+
+  readonly methods: ReadonlyMap<string, MethodCall> = new Map<string, MethodCall>([
+    [methods.listTools, (params) => this.#listTools(params)],
+    [methods.callTool, (params, operation) => this.#callTool(params, operation)],
+  ]);
+
+  get capabilities(): ServerCapabilities | undefined {
+    return this.#tools.size === 0 ? undefined : { tools: {} };
+  }
+
+  /** @throws TypeError for a name that is taken or not allowed; SchemaError for a schema that cannot be served */
+  define<Input extends Schema | undefined, Output extends Schema | undefined>(
+    name: string,
+    definition: ToolDefinition<Input, Output>,
+    handler: ToolHandler<Input, Output>,
+  ): void {
+    if (!toolName.test(name)) {
+      throw new TypeError(
+        `A tool may not be called ${JSON.stringify(name)}: 1 to 128 of A-Z a-z 0-9 _ - . are allowed`,
+      );
+    }
+    if (this.#tools.has(name)) throw new TypeError(`The tool ${name} is already defined`);
+    const { inputSchema, outputSchema, ...words } = definition;
+    const input = compile(inputSchema ?? noArguments, { root: "object" });
+    const output = outputSchema === undefined ? undefined : compile(outputSchema, { side: "output" });
+    const tool = {
+      name,
+      ...words,
+      inputSchema: input.json,
+      ...(output === undefined ? {} : { outputSchema: output.json }),
+    };
+    this.#tools.set(name, {
+      tool: tool as Tool, // `compile` has checked that the root is of type object.
+      input,
+      output,
+      handler: handler as RegisteredTool["handler"], // `input` makes the arguments what the handler expects.
+    });
+    this.#list = undefined;
+  }
+
+  /** Definitions do not change while they are served, so the list is serialised once. */
+  #listTools({ cursor }: JsonObject): PreparedResult {
+    if (cursor !== undefined)
+      throw invalidParams("Invalid params", [{ path: "/cursor", message: "is not a cursor of this list" }]);
+    this.#list ??= new PreparedResult({ tools: [...this.#tools.values()].map(({ tool }) => tool) });
+    return this.#list;
+  }
+
+  #callTool(params: JsonObject, operation: Operation): unknown {
+    const { name, arguments: args = {} } = params;
+    if (typeof name !== "string") throw invalidParams("Invalid params", [fault("/name", "a string", name)]);
+    if (!isObject(args)) throw invalidParams("Invalid params", [fault("/arguments", "an object", args)]);
+    const registered = this.#tools.get(name);
+    if (registered === undefined) {
+      throw invalidParams(`Unknown tool: ${name}`, [{ path: "/name", message: "is not a tool of this server" }]);
+    }
+    return after(registered.input.check(args), (checked) => {
+      if (!checked.ok) return refuseArguments(name, checked.errors);
+      return run(registered, checked.value, new Context(operation, params));
+    });
+  }
+}
+
+function fault(path: string, what: string, value: unknown): { readonly path: string; readonly message: string } {
+  return { path, message: `must be ${what}, got ${kindOf(value)}` };
+}
+
+/** A result, not an error: the model sees it and can call again with better arguments. */
+function refuseArguments(
+  name: string,
+  errors: readonly { readonly path: string; readonly message: string }[],
+): CallToolResult {
+  const lines = errors.map(({ path, message }) => `${path === "" ? "arguments" : path}: ${message}`);
+  return errorResult([{ type: "text", text: `Invalid arguments for tool ${name}:\n${lines.join("\n")}` }]);
+}
+
+function run(registered: RegisteredTool, args: unknown, context: Context): unknown {
+  try {
+    const returned = registered.handler(args, context);
+    if (!(returned instanceof Promise)) return complete(registered, returned);
+    return returned.then((value) => complete(registered, value)).catch(toResult);
+  } catch (error) {
+    return toResult(error);
+  }
+}
+
+function toResult(error: unknown): CallToolResult {
+  if (error instanceof ToolError) return errorResult(error.content);
+  throw error;
+}
+
+/** What the handler has returned, checked against the tool's own output schema. */
+function complete({ tool, output }: RegisteredTool, value: unknown): unknown {
+  if (output === undefined) return resultOf(value);
+  const whole = isWholeResult(value) ? value : undefined;
+  if (whole?.isError === true) return whole;
+  return after(output.check(whole === undefined ? value : whole.structuredContent), (checked) => {
+    if (checked.ok) return whole ?? structuredResult(checked.value);
+    const [first] = checked.errors;
+    // A bug of the server, so an internal error: the model could not mend it.
+    throw new TypeError(
+      `${tool.name} returned what its outputSchema forbids: ${first?.path ?? ""} ${first?.message ?? ""}`,
+    );
+  });
+}

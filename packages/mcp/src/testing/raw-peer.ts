@@ -1,0 +1,113 @@
+import type { Channel, ChannelReceiver, Refusal } from "../entries/jsonrpc.js";
+import { nextTurn } from "./at-rest.js";
+
+/** A peer without manners: it writes what a test says, and shows what comes back, frame by frame. */
+export interface RawPeer extends AsyncDisposable {
+  /** Writes one frame as it is, be it JSON or not. */
+  send(frame: string): void;
+  /**
+   * The next frame that was not read yet, as it came.
+   * @throws Error when the other side has ended, sent what is no frame, or sends nothing for five seconds
+   */
+  next(): Promise<string>;
+  /** Closes the channel, as a peer that goes away does. */
+  close(): Promise<void>;
+  /** Closes the channel. @throws Error when frames came that the test did not read: one answer too many is a fault */
+  [Symbol.asyncDispose](): Promise<void>;
+}
+
+/**
+ * A raw peer on a channel. Bytes that are no frame can be written past it, into the stream under the channel.
+ *
+ * @example
+ * const [left, right] = memoryChannels();
+ * await using connection = openConnection(left);
+ * await using peer = rawPeer(right);
+ * peer.send("[]");
+ * assert.match(await peer.next(), /"code":-32600/);
+ */
+export function rawPeer(channel: Channel): RawPeer {
+  return new ChannelPeer(channel);
+}
+
+/** For a test that would wait for ever, not for one that is slow. */
+const patience = 5_000;
+
+interface Reader {
+  resolve(frame: string): void;
+  reject(error: Error): void;
+}
+
+class ChannelPeer implements RawPeer, ChannelReceiver {
+  readonly #channel: Channel;
+  readonly #unread: (string | Error)[] = [];
+  readonly #readers = new Set<Reader>();
+  #ended: Error | undefined;
+
+  constructor(channel: Channel) {
+    this.#channel = channel;
+    channel.open(this);
+  }
+
+  send(frame: string): void {
+    void this.#channel.send(frame); // A raw peer does not care whether it is read.
+  }
+
+  next(): Promise<string> {
+    const arrived = this.#unread.shift() ?? this.#ended;
+    if (typeof arrived === "string") return Promise.resolve(arrived);
+    return arrived === undefined ? this.#wait() : Promise.reject(arrived);
+  }
+
+  close(): Promise<void> {
+    this.end(new Error("this peer was closed"));
+    return this.#channel.close();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await nextTurn();
+    await this.close();
+    if (this.#unread.length > 0) throw new Error(`frames that nobody read:\n${this.#unread.join("\n")}`);
+  }
+
+  frame(text: string): void {
+    this.#arrive(text);
+  }
+
+  refuse({ message, head }: Refusal): void {
+    this.#arrive(new Error(`${message}: ${head}`));
+  }
+
+  end(error: Error = new Error("the other side has ended")): void {
+    this.#ended ??= error;
+    for (const reader of this.#readers) reader.reject(this.#ended);
+  }
+
+  #arrive(what: string | Error): void {
+    const [reader] = this.#readers;
+    if (reader === undefined) this.#unread.push(what);
+    else if (typeof what === "string") reader.resolve(what);
+    else reader.reject(what);
+  }
+
+  #wait(): Promise<string> {
+    return new Promise((resolve, reject) => {
+      const done = (): void => {
+        clearTimeout(timer);
+        this.#readers.delete(reader);
+      };
+      const reader: Reader = {
+        resolve(frame) {
+          done();
+          resolve(frame);
+        },
+        reject(error) {
+          done();
+          reject(error);
+        },
+      };
+      const timer = setTimeout(() => reader.reject(new Error(`no frame came within ${patience} ms`)), patience);
+      this.#readers.add(reader);
+    });
+  }
+}

@@ -1,0 +1,23 @@
+import type { Allowance } from "./findings.js";
+
+/** The breaches that stay, each with its reason. An entry that nothing needs any more fails the test. */
+export const allowed: readonly Allowance[] = [
+  {
+    rule: "dates",
+    path: "bench/mcp.js",
+    what: "2026-07-28",
+    reason: "Measures the wire: its frames are written out, so that no library shapes what the others are given",
+  },
+  {
+    rule: "dates",
+    path: "bench/contestants/mcp-lite.js",
+    what: "2025-06-18",
+    reason: "The newest revision that this contestant speaks",
+  },
+  {
+    rule: "dates",
+    path: "bench/contestants/sdk-v2.js",
+    what: "2025-11-25",
+    reason: "The newest handshake revision that this contestant speaks",
+  },
+];

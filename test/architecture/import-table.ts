@@ -1,0 +1,35 @@
+/** Who may import whom inside the library, but for `entries`, which composes all of it. */
+const rows: Readonly<Record<string, readonly string[]>> = {
+  base: [],
+  jsonrpc: ["base"],
+  framing: ["base", "jsonrpc/limits"],
+  schema: ["base"],
+  auth: ["base"],
+  protocol: ["jsonrpc", "base"],
+  revisions: ["protocol", "jsonrpc"],
+  lifecycle: ["revisions", "protocol", "jsonrpc", "base"],
+  // Never each other: a program that only serves carries no client.
+  server: ["lifecycle", "revisions", "protocol", "jsonrpc", "schema", "base"],
+  client: ["lifecycle", "revisions", "protocol", "jsonrpc", "schema", "base"],
+  // No server and no client: a carrier is given a Call.
+  http: ["lifecycle", "revisions", "protocol", "framing", "jsonrpc", "base"],
+  transports: ["lifecycle", "framing", "jsonrpc", "base"],
+  node: ["http", "lifecycle", "framing", "jsonrpc", "base"],
+  wire: ["revisions", "protocol", "framing", "jsonrpc", "base"],
+  testing: ["entries", "wire", "jsonrpc"],
+};
+
+/**
+ * The import table. A row names folders, or single modules as `folder/module`; a folder may always import from
+ * itself, and a folder without a row may not exist.
+ */
+export const mayImport: ReadonlyMap<string, readonly string[]> = new Map([
+  ...Object.entries(rows),
+  ["entries", Object.keys(rows)],
+]);
+
+/** The packages that a folder of the library may import. The others import none: there the code is ours. */
+export const mayUse: ReadonlyMap<string, readonly string[]> = new Map([
+  ["schema", ["@cfworker/json-schema", "@standard-schema/spec"]],
+  ["node", ["cross-spawn"]],
+]);

@@ -1,0 +1,92 @@
+import type { Node } from "oxc-parser";
+import { type Breach, eachSource, type Rule } from "./findings.js";
+import { lineAt, type Placed, type Source } from "./source.js";
+
+const longestFile = 300;
+const longestFunction = 60;
+const date = /20\d\d-\d\d-\d\d/;
+
+/** A revision is asked for by fact, never by its date; tests name revisions as the wire does. */
+export const dates: Rule = eachSource((source) => {
+  if (source.area === "revisions" || isTest(source)) return [];
+  return eachNode(source, ({ node }) => {
+    const found = date.exec(literalText(node))?.[0];
+    return found === undefined ? undefined : [found, "names a revision: ask src/revisions/ for the fact that matters"];
+  });
+});
+
+function literalText(node: Node): string {
+  if (node.type === "TemplateElement") return node.value.raw;
+  return node.type === "Literal" ? (node.raw ?? "") : "";
+}
+
+/** What comes from outside is `unknown`; `any` would switch the compiler off for whoever touches it. */
+export const noAny: Rule = eachSource((source) =>
+  eachNode(source, ({ node }) => (node.type === "TSAnyKeyword" ? ["any", "write unknown, and narrow it"] : undefined)),
+);
+
+/** A thing has one name, at home and abroad. Tools want their configuration as a default export. */
+export const noDefaultExport: Rule = eachSource((source) => {
+  if (/\.config\.[jt]s$/.test(source.path)) return [];
+  return eachNode(source, ({ node }) => (isDefaultExport(node) ? ["default", "export it by its name"] : undefined));
+});
+
+function isDefaultExport(node: Node): boolean {
+  if (node.type === "ExportDefaultDeclaration") return true;
+  if (node.type !== "ExportSpecifier") return false;
+  return (node.exported.type === "Literal" ? node.exported.value : node.exported.name) === "default";
+}
+
+/** A file can be read in one sitting. Tests hold tables of cases, which may be long. */
+export const fileLength: Rule = eachSource((source) => {
+  const lines = source.text.trimEnd().split("\n").length;
+  if (isTest(source) || lines <= longestFile) return [];
+  const message = `has ${lines} lines, more than ${longestFile}: find the seam`;
+  return [{ path: source.path, line: longestFile + 1, what: "length", message }];
+});
+
+/** A function does one thing at one level. */
+export const functionLength: Rule = eachSource((source) => {
+  if (isTest(source)) return [];
+  return eachNode(source, (placed) => {
+    const { node } = placed;
+    if (!isFunction(node)) return undefined;
+    const lines = lineAt(source.text, node.end) - lineAt(source.text, node.start) + 1;
+    if (lines <= longestFunction) return undefined;
+    return [nameOf(placed), `has ${lines} lines, more than ${longestFunction}: part it`];
+  });
+});
+
+function isFunction(node: Node): boolean {
+  return ["FunctionDeclaration", "FunctionExpression", "ArrowFunctionExpression"].includes(node.type);
+}
+
+/** The name by which a person would speak of a function: its own, or that of what it is assigned to. */
+function nameOf({ node, parent }: Placed): string {
+  for (const holder of [node, parent]) {
+    if (holder === undefined) continue;
+    for (const place of ["id", "key"]) {
+      // Only some kinds of node have these; of those, only a plain identifier is a name.
+      const name = (holder as unknown as Readonly<Record<string, Node | null | undefined>>)[place];
+      if (name?.type === "Identifier" || name?.type === "PrivateIdentifier") return name.name;
+    }
+  }
+  return "an unnamed function";
+}
+
+function isTest({ area }: Source): boolean {
+  return area === "test" || area === "conformance";
+}
+
+/** One breach for each node to which `check` answers with what breaks the rule, and a message. */
+function eachNode(
+  source: Source,
+  check: (placed: Placed) => readonly [what: string, message: string] | undefined,
+): readonly Breach[] {
+  return source.nodes.flatMap((placed) => {
+    const found = check(placed);
+    if (found === undefined) return [];
+    const [what, message] = found;
+    return [{ path: source.path, line: lineAt(source.text, placed.node.start), what, message }];
+  });
+}

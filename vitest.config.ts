@@ -1,0 +1,25 @@
+import { fileURLToPath } from "node:url";
+import { defineConfig } from "vitest/config";
+import { Tally } from "./test/tally.js";
+
+const entries = fileURLToPath(new URL("packages/mcp/src/entries/", import.meta.url));
+/** Where `.ci/run` wants the tally of the run. */
+const tallyFile = process.env.TALLY_FILE;
+
+export default defineConfig({
+  resolve: {
+    // Tests name the public entries and run their sources, so that a failing line is a line of the source.
+    alias: [
+      { find: /^@parlance\/mcp$/, replacement: `${entries}index.ts` },
+      { find: /^@parlance\/mcp\/([a-z-]+)$/, replacement: `${entries}$1.ts` },
+    ],
+  },
+  test: {
+    include: ["test/**/*.test.ts"],
+    pool: "forks",
+    // For a test that hangs. What a test waits for has its own, shorter, deadline.
+    testTimeout: 20_000,
+    hookTimeout: 20_000,
+    reporters: tallyFile === undefined ? ["default"] : ["default", new Tally(tallyFile)],
+  },
+});
