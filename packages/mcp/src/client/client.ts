@@ -13,7 +13,10 @@ export interface ClientOptions extends CarrierOptions {
   readonly info?: Implementation;
   /** A protocol revision to insist on, e.g. one of `versions`. Default: the newest that both sides speak. */
   readonly revision?: string;
-  /** Milliseconds to wait for an answer to the question which era the server speaks. Default: 5,000. */
+  /**
+   * Milliseconds to wait for an answer to the question which era the server speaks. Default: 5,000, or `timeout` if that
+   * is shorter.
+   */
   readonly probeTimeout?: number;
   /** Takes what the server tells outside of a call: log messages, changes. */
   readonly onNotification?: NotificationListener;

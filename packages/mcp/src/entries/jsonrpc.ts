@@ -11,7 +11,7 @@ export { contentLength } from "../framing/content-length.js";
 export { lines } from "../framing/lines.js";
 export { type Answerer, answerer } from "../jsonrpc/answer.js";
 export type { RequestBatch } from "../jsonrpc/batch.js";
-export type { Call, Exchange, Middleware } from "../jsonrpc/call.js";
+export type { Call, Exchange, Middleware, RemoteCall } from "../jsonrpc/call.js";
 export type { Channel, ChannelReceiver } from "../jsonrpc/channel.js";
 export { Problem, type ProblemSubject, type Valid } from "../jsonrpc/check.js";
 export { type Decoded, decode, encode, RawJson, validate } from "../jsonrpc/codec.js";

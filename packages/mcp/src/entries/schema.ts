@@ -4,7 +4,7 @@
  * @module
  */
 export type { MaybePromise } from "../base/later.js";
-export { cfworkerValidator } from "../schema/cfworker-validator.js";
+export { cfworkerValidator } from "../schema/cfworker/validator.js";
 export {
   type CompiledSchema,
   type CompileOptions,
@@ -13,7 +13,8 @@ export {
   type InferOutput,
   type Schema,
 } from "../schema/compile.js";
-export type { CheckBounds, Checked, JsonSchemaValidator, SchemaFault } from "../schema/json-schema-validator.js";
+export type { CheckBounds, JsonSchemaValidator } from "../schema/json-schema-validator.js";
 export { authorLimits, peerLimits, type SchemaLimits } from "../schema/limits.js";
 export type { NormalSchema } from "../schema/normal-form.js";
 export { SchemaError, type SchemaReason } from "../schema/schema-error.js";
+export type { Checked, SchemaFault } from "../schema/schema-fault.js";

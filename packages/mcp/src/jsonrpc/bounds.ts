@@ -28,8 +28,11 @@ export function brokenBoundOf(value: unknown, text: string, limits: Limits): str
   const mayNest = text.length > 2 * limits.depth && !hasAtMost(text, ["{", "["], limits.depth);
   const mayCount = text.length >= 4 * limits.keys || text.length >= 2 * limits.nodes;
   if (typeof value !== "object" || value === null || !(mayNest || mayCount)) return undefined;
-  return measure(value, 1, { limits, nodes: 1 });
+  return limits.depth > deepestWalk ? scanBounds(text, limits) : measure(value, 1, { limits, nodes: 1 });
 }
+
+/** Levels that a recursion surely has room for. Where more are allowed, the text is scanned instead. */
+const deepestWalk = 500;
 
 function tooLong(text: string, limits: Limits): string {
   return `frame of ${text.length} characters, at most ${limits.frameBytes} bytes are accepted`;

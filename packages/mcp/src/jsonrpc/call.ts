@@ -1,4 +1,8 @@
 import type { Params } from "./message.js";
+import type { CallOptions } from "./outgoing-call.js";
+
+/** Calls the other side of a connection. A connection's own `call` is one. */
+export type RemoteCall = (method: string, params?: Params, options?: CallOptions) => Promise<unknown>;
 
 /** What surrounds one call while it runs. */
 export interface Exchange {
@@ -12,7 +16,7 @@ export interface Exchange {
   /** Resolves when the carrier can take more. A producer of many notifications awaits it between them. */
   drained(): Promise<void>;
   /** Back to the peer, where the carrier has a way back. */
-  readonly callback?: Call | undefined;
+  readonly callback?: RemoteCall | undefined;
 }
 
 /**

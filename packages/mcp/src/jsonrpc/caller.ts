@@ -13,7 +13,7 @@ export interface CallerHost {
   readonly inFlight: InFlight;
   readonly terms: Terms;
   readonly timeouts: Timeouts;
-  /** Pending while the carrier holds more than it likes to; calls wait for it before they are serialised. */
+  /** Pending while the carrier holds more than it likes to. A call waits for it before it is serialised; reading goes on. */
   blocked(): Promise<void> | undefined;
   write(frame: string): void;
   /** Asks the peer to stop working on a call. */

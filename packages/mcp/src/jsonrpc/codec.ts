@@ -1,5 +1,5 @@
 import { brokenBoundIn, brokenBoundOf } from "./bounds.js";
-import { checkMessage, Problem, usableId, type Valid } from "./check.js";
+import { checkMessage, Problem, type ProblemSubject, usableId, type Valid } from "./check.js";
 import { codes } from "./errors.js";
 import { type Limits, serverLimits } from "./limits.js";
 import { type Batch, type ErrorObject, ExactNumber, type Id, type Message, type Params } from "./message.js";
@@ -25,10 +25,6 @@ export function decode(text: string, profile: Profile = baseProfile, limits: Lim
   if (Array.isArray(value)) return decodeBatch(value, text, profile, limits);
   if (hasInexactId(value)) keepExactId(value, membersOf(text));
   return checkMessage(value, profile, limits) ?? (value as Message); // Checked in the same line.
-}
-
-function boundProblem(bound: string, text: string, profile: Profile, limits: Limits): Problem {
-  return new Problem(codes.invalidRequest, bound, "", headId(text, profile, limits));
 }
 
 function decodeBatch(elements: readonly unknown[], text: string, profile: Profile, limits: Limits): Decoded {
@@ -74,9 +70,19 @@ function keepExactId(value: { id: unknown }, members: MemberTexts | undefined): 
   if (literal !== undefined) value.id = new ExactNumber(literal);
 }
 
-/** The id of a text too large to parse, if it stands whole in the part that is here. */
-export function headId(head: string, profile: Profile, limits: Limits): Id | undefined {
-  const literal = membersOf(head).get("id");
+/** The problem of a text that breaks a bound, with what shows in the part that is here: its id, and what it was meant to be. */
+export function boundProblem(reason: string, head: string, profile: Profile, limits: Limits): Problem {
+  const members = membersOf(head);
+  const id = writtenId(members.get("id"), profile, limits);
+  return new Problem(codes.invalidRequest, reason, "", id, subjectOf(members));
+}
+
+function subjectOf(members: MemberTexts): ProblemSubject {
+  if (members.has("method")) return "request";
+  return members.has("result") || members.has("error") ? "response" : "unknown";
+}
+
+function writtenId(literal: string | undefined, profile: Profile, limits: Limits): Id | undefined {
   // Every character of a string may be written as an escape of six.
   if (literal === undefined || literal.length > 6 * limits.idBytes + 2) return undefined;
   let id: unknown;
@@ -89,7 +95,7 @@ export function headId(head: string, profile: Profile, limits: Limits): Id | und
 }
 
 /** An id as it stands on the wire. */
-export function encodeId(id: Id): string {
+function encodeId(id: Id): string {
   return typeof id === "number" || id instanceof ExactNumber ? String(id) : JSON.stringify(id);
 }
 

@@ -52,6 +52,7 @@ export class Connection implements Remote, AsyncDisposable {
   readonly #responder: Responder;
   readonly #ended = deferred<Closed>();
   #blocked: Promise<void> | undefined;
+  #paused = false;
 
   /** Made by `openConnection`. */
   constructor(channel: Channel, options: ConnectionOptions) {
@@ -191,20 +192,30 @@ export class Connection implements Remote, AsyncDisposable {
   #write(frame: string, relatedTo?: Id): void {
     if (this.phase === "closed") return;
     const pending = this.#channel.send(frame, relatedTo);
-    if (pending !== undefined && pending !== this.#blocked) void this.#waitForRoom(pending);
+    if (pending === undefined) return;
+    if (pending === this.#blocked) this.#balance();
+    else void this.#waitForRoom(pending);
   }
 
-  /**
-   * The peer does not read. Reading is paused, so it cannot make this side produce more; but not while this side waits
-   * for an answer, or two peers that both wait to be read would wait for ever.
-   */
   async #waitForRoom(pending: Promise<void>): Promise<void> {
     this.#blocked = pending;
-    if (this.#inFlight.counts.outgoing === 0) this.#channel.pause?.();
+    this.#balance();
     await pending;
     if (this.#blocked !== pending) return;
     this.#blocked = undefined;
-    this.#channel.resume?.();
+    this.#balance();
+  }
+
+  /**
+   * While the peer does not read, reading is paused, so it cannot make this side produce more; but not while this side
+   * waits for an answer, or two peers that both wait to be read would wait for ever.
+   */
+  #balance(): void {
+    const mustPause = this.#blocked !== undefined && this.#inFlight.calling === 0;
+    if (mustPause === this.#paused) return;
+    this.#paused = mustPause;
+    if (mustPause) this.#channel.pause?.();
+    else this.#channel.resume?.();
   }
 
   #cancelAtPeer({ id }: OutgoingCall, reason: string): void {
@@ -218,7 +229,10 @@ export class Connection implements Remote, AsyncDisposable {
       inFlight: this.#inFlight,
       terms: this.#terms,
       timeouts: { idle: timeout, total: totalTimeout },
-      blocked: () => this.#blocked,
+      blocked: () => {
+        this.#balance();
+        return this.#blocked;
+      },
       write: (frame) => this.#write(frame),
       cancelAtPeer: (call, reason) => this.#cancelAtPeer(call, reason),
     };
@@ -229,7 +243,7 @@ export class Connection implements Remote, AsyncDisposable {
       inFlight: this.#inFlight,
       terms: this.#terms,
       handle: this.#options.handle ?? unknownMethod,
-      call: this.call as Call, // Its options are all optional, so an Exchange fits them.
+      call: this.call,
       write: (frame, relatedTo) => this.#write(frame, relatedTo),
       tell: (method, params, relatedTo) => this.#tell(method, params, relatedTo),
       drained: () => this.drained(),

@@ -1,7 +1,7 @@
 import type { Refusal } from "../base/frame.js";
 import type { Caller } from "./caller.js";
 import { Problem } from "./check.js";
-import { decode, headId, isInexact } from "./codec.js";
+import { boundProblem, decode, isInexact } from "./codec.js";
 import { codes } from "./errors.js";
 import { ExactNumber, type Id, type Message, type Params, type RpcNotification } from "./message.js";
 import type { Responder } from "./responder.js";
@@ -141,21 +141,25 @@ export class Inbound {
     if (refusal.reason === "truncated") return; // The end follows and says it all.
     const { profile, limits } = this.#host.terms;
     const oversized = refusal.reason === "too-long";
-    const id = oversized ? headId(refusal.head, profile, limits) : undefined;
-    const isCall = membersOf(refusal.head).has("method");
-    const code = oversized ? codes.invalidRequest : codes.parseError;
-    const problem = new Problem(code, refusal.message, "", id, isCall ? "request" : "unknown");
-    const answers =
-      !this.#host.caller.receiveProblem(problem) && (isCall || this.#host.options.answersUnreadable !== false);
-    if (answers) this.#host.responder.problem(problem);
+    const problem = oversized
+      ? boundProblem(refusal.message, refusal.head, profile, limits)
+      : new Problem(codes.parseError, refusal.message, "", undefined, hasMethod(refusal.head) ? "request" : "unknown");
+    const isAnswered = problem.subject === "request" || this.#host.options.answersUnreadable !== false;
+    if (!this.#host.caller.receiveProblem(problem) && isAnswered) this.#host.responder.problem(problem);
     if (oversized && this.#isTooMuch()) this.#host.giveUp(refusal.message);
   }
 
   #isTooMuch(): boolean {
-    const now = this.#host.terms.clock.now();
+    const { clock, limits } = this.#host.terms;
+    if (limits.oversizedPerMinute === Number.POSITIVE_INFINITY) return false; // Nothing is kept of what is not counted.
+    const now = clock.now();
     this.#oversizedAt = [...this.#oversizedAt.filter((at) => at > now - 60_000), now];
-    return this.#oversizedAt.length >= this.#host.terms.limits.oversizedPerMinute;
+    return this.#oversizedAt.length >= limits.oversizedPerMinute;
   }
+}
+
+function hasMethod(head: string): boolean {
+  return membersOf(head).has("method");
 }
 
 function isId(value: unknown): value is Id {

@@ -1,10 +1,10 @@
-import type { Call, Exchange } from "./call.js";
+import type { Exchange, RemoteCall } from "./call.js";
 import { LocalError } from "./errors.js";
 import { type Id, idKey, type Params } from "./message.js";
 
 /** What a running call of the peer needs from its connection. */
 export interface IncomingHost {
-  readonly call: Call;
+  readonly call: RemoteCall;
   tell(method: string, params: Params | undefined, relatedTo: Id | undefined): void;
   drained(): Promise<void>;
 }
@@ -45,7 +45,7 @@ export class IncomingCall implements Exchange {
     return this.#controller.signal;
   }
 
-  get callback(): Call {
+  get callback(): RemoteCall {
     return this.#host.call;
   }
 

@@ -8,7 +8,7 @@ export interface Limits {
   readonly nodes: number;
   /** Members of one object. Keys can be chosen to collide in a hash table. */
   readonly keys: number;
-  /** Bytes of an id as written. An id is echoed, so a long one is an amplifier. */
+  /** Bytes of an id as it is echoed: a long one is an amplifier. */
   readonly idBytes: number;
   /** Characters of a method name. */
   readonly methodLength: number;

@@ -1,3 +1,4 @@
+import { onAbort } from "./abort-listeners.js";
 import { LocalError, type LocalReason } from "./errors.js";
 import type { Params } from "./message.js";
 
@@ -65,11 +66,8 @@ export class OutgoingCall {
     return Math.min(this.idleAt, this.totalAt);
   }
 
-  listen(onAbort: () => void): void {
-    const { signal } = this.options;
-    if (signal === undefined) return;
-    signal.addEventListener("abort", onAbort, { once: true });
-    this.#unlisten = () => signal.removeEventListener("abort", onAbort);
+  listen(stop: () => void): void {
+    if (this.options.signal !== undefined) this.#unlisten = onAbort(this.options.signal, stop);
   }
 
   /** The peer has given a sign. */

@@ -2,7 +2,7 @@ import type { Call } from "../jsonrpc/call.js";
 import { invalidParams } from "../jsonrpc/errors.js";
 import type { Params } from "../jsonrpc/message.js";
 import { isObject } from "../protocol/json.js";
-import { readProtocolVersion, readRequestMeta } from "../protocol/meta.js";
+import { metaKeys, readMeta, readRequestMeta } from "../protocol/meta.js";
 import { latest, latestHandshake } from "../revisions/all.js";
 import type { Revision } from "../revisions/revision.js";
 import { HandshakeServer } from "./handshake-server.js";
@@ -25,7 +25,7 @@ export class Conversation {
 
   readonly call: Call = (method, given, exchange) => {
     const params = isObject(given) ? given : {};
-    if (readProtocolVersion(params) !== undefined) return callStateless(this.#served, method, params, exchange);
+    if (speaksForItself(params)) return callStateless(this.#served, method, params, exchange);
     if (isStatelessOnly(method)) throw invalidParams("Invalid params", missingMeta(params));
     return this.#handshake.call(method, params, exchange);
   };
@@ -33,6 +33,11 @@ export class Conversation {
   readonly notified = (method: string, _params: Params | undefined): void => {
     this.#handshake.notified(method);
   };
+}
+
+/** True for a request that names a revision, and for one that names it wrongly: then it must hear of that. */
+function speaksForItself(params: Params): boolean {
+  return Object.hasOwn(readMeta(params) ?? {}, metaKeys.protocolVersion);
 }
 
 /** A method that only requests with a `_meta` of their own can mean. */

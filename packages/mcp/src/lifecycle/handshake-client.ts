@@ -5,7 +5,7 @@ import { methods, notifications } from "../protocol/methods.js";
 import { handshakeVersions, revisionOf } from "../revisions/all.js";
 import type { Revision } from "../revisions/revision.js";
 import type { ClientIdentity, Opened, ServerDescription } from "./opened.js";
-import { objectResult, progressTokens, type ServerRemote } from "./remote-call.js";
+import { objectResult, progressTokens, type ServerRemote, shown } from "./remote-call.js";
 
 export interface HandshakeOptions {
   /** The revision to ask for. The server may settle on another one. */
@@ -59,10 +59,7 @@ function agreedRevision({ protocolVersion }: JsonObject): Revision {
   const revision = typeof protocolVersion === "string" ? revisionOf(protocolVersion) : undefined;
   if (revision?.era === "handshake") return revision;
   const known = handshakeVersions.join(", ");
-  throw new LocalError(
-    "protocol",
-    `initialize: the server speaks ${JSON.stringify(protocolVersion)}, this side ${known}`,
-  );
+  throw new LocalError("protocol", `initialize: the server speaks ${shown(protocolVersion)}, this side ${known}`);
 }
 
 function describe({ serverInfo, capabilities, instructions }: JsonObject): ServerDescription {

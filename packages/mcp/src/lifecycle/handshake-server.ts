@@ -44,7 +44,7 @@ export class HandshakeServer {
     const { revision, client } = this.#requireOpen(method);
     if (!revision.requests.client.has(method)) throw methodNotFound(method);
     if (method === methods.setLevel) return this.#setLevel(params);
-    const operation = new RevisedOperation(exchange, revision, client, this.#logLevel);
+    const operation = new RevisedOperation(exchange, revision, client, () => this.#logLevel);
     return finish(this.#served.run(method, params, operation), method, revision, this.#served.info);
   }
 

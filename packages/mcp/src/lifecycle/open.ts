@@ -14,6 +14,9 @@ import { probe } from "./probe.js";
 import { type CarrierOptions, cancellation, profileOf, progressTag } from "./serve.js";
 import { openStateless } from "./stateless-client.js";
 
+/** Milliseconds: a server that is slower to start than this is rare, and a person waits. */
+const defaultProbeTimeout = 5_000;
+
 /** Makes a carrier to the server. Called again if the first one did not survive the probe. */
 export type Dial = () => Channel;
 
@@ -21,7 +24,10 @@ export interface OpenOptions extends CarrierOptions {
   readonly identity: ClientIdentity;
   /** Speak this revision or fail. Default: the newest that both sides speak. */
   readonly revision?: Revision;
-  /** Milliseconds to wait for the answer to the probe; a server of the handshake era may never give one. Default: 5,000. */
+  /**
+   * Milliseconds to wait for the answer to the probe; a server of the handshake era may never give one. Default: 5,000,
+   * or `timeout` if that is shorter.
+   */
   readonly probeTimeout?: number;
   /** Takes what the server tells. */
   readonly onNotification?: NotificationListener;
@@ -34,39 +40,38 @@ export interface OpenedOnChannel extends Opened {
 
 /** Opens a conversation on a duplex carrier, in the era that the server speaks. On failure no carrier is left behind. */
 export async function openOnChannel(dial: Dial, options: OpenOptions): Promise<OpenedOnChannel> {
-  const { revision } = options;
-  const connection = connectTo(dial, options);
-  try {
-    if (revision?.era === "handshake") return await handshake(connection, options);
-    const verdict = await probe(connection, options.identity, revision ?? latest, options.probeTimeout ?? 5_000);
-    if (verdict.era === "stateless") {
-      const opened = openStateless(connection, verdict.call, verdict.revision, verdict.discovered);
-      return { ...opened, connection };
-    }
-    if (revision !== undefined) throw new LocalError("protocol", `the server does not speak ${revision.version}`);
-    if (verdict.answered) return await handshake(connection, options);
-  } catch (error) {
-    await connection.close();
-    throw error;
-  }
+  const channel = dial();
+  const connection = connectTo(channel, options);
+  const opened = await closedOnFailure(connection, open(connection, options));
+  if (!("spent" in opened)) return opened;
   await connection.close();
-  return redial(dial, options);
+  const fresh = dial();
+  if (fresh === channel) throw cannotRedial(opened.spent);
+  const anew = connectTo(fresh, options);
+  return closedOnFailure(anew, handshake(anew, options));
 }
 
-async function redial(dial: Dial, options: OpenOptions): Promise<OpenedOnChannel> {
-  const connection = connectTo(dial, options);
-  try {
-    return await handshake(connection, options);
-  } catch (error) {
-    await connection.close();
-    throw error;
+/** The carrier has not survived the question which era the server speaks, and why. */
+interface Spent {
+  readonly spent: LocalError;
+}
+
+async function open(connection: Connection, options: OpenOptions): Promise<OpenedOnChannel | Spent> {
+  const { identity, revision, timeout = defaultProbeTimeout } = options;
+  if (revision?.era === "handshake") return handshake(connection, options);
+  const { probeTimeout = Math.min(defaultProbeTimeout, timeout) } = options;
+  const verdict = await probe(connection, identity, revision ?? latest, probeTimeout);
+  if (verdict.era === "stateless") {
+    insist(revision, verdict.revision);
+    return { ...openStateless(connection, verdict.call, verdict.revision, verdict.discovered), connection };
   }
+  const { answered, why } = verdict;
+  if (revision !== undefined) throw answered ? notSpoken(revision, why.message) : why;
+  return answered ? handshake(connection, options) : { spent: why };
 }
 
-async function handshake(
-  connection: Connection,
-  { identity, revision, timeout }: OpenOptions,
-): Promise<OpenedOnChannel> {
+async function handshake(connection: Connection, options: OpenOptions): Promise<OpenedOnChannel> {
+  const { identity, revision, timeout } = options;
   const opened = await openHandshake(connection, identity, {
     revision: revision ?? latestHandshake,
     ...(timeout === undefined ? {} : { timeout }),
@@ -74,18 +79,41 @@ async function handshake(
       connection.profile = profileOf(agreed);
     },
   });
-  if (revision !== undefined && opened.revision !== revision) {
-    throw new LocalError(
-      "protocol",
-      `the server does not speak ${revision.version}, it offers ${opened.revision.version}`,
-    );
-  }
+  insist(revision, opened.revision);
   return { ...opened, connection };
 }
 
-function connectTo(dial: Dial, { identity: _identity, revision: _revision, ...options }: OpenOptions): Connection {
+async function closedOnFailure<T>(connection: Connection, opening: Promise<T>): Promise<T> {
+  try {
+    return await opening;
+  } catch (error) {
+    await connection.close();
+    throw error;
+  }
+}
+
+function insist(wanted: Revision | undefined, offered: Revision): void {
+  if (wanted !== undefined && wanted !== offered) throw notSpoken(wanted, `it offers ${offered.version}`);
+}
+
+function notSpoken({ version }: Revision, why: string): LocalError {
+  return new LocalError("protocol", `the server does not speak ${version}: ${why}`);
+}
+
+/** A target that is a channel can be opened once. */
+function cannotRedial(spent: LocalError): LocalError {
+  const remedy = "give a function that makes channels, or insist on a revision of the handshake era";
+  return new LocalError(spent.reason, `${spent.message}; initialize needs a fresh channel: ${remedy}`, {
+    cause: spent,
+  });
+}
+
+function connectTo(
+  channel: Channel,
+  { identity: _identity, revision: _revision, ...options }: OpenOptions,
+): Connection {
   const { probeTimeout: _probeTimeout, ...carrier } = options;
-  return openConnection(dial(), {
+  return openConnection(channel, {
     ...carrier,
     limits: { ...clientLimits, ...carrier.limits },
     profile: mcpProfile,

@@ -1,4 +1,4 @@
-import type { Call, Exchange } from "../jsonrpc/call.js";
+import type { Exchange, RemoteCall } from "../jsonrpc/call.js";
 import type { Params } from "../jsonrpc/message.js";
 import type { JsonObject } from "../protocol/json.js";
 import type { LoggingLevel } from "../protocol/logging.js";
@@ -9,14 +9,24 @@ import type { ClientDescription, Operation } from "./served.js";
 export class RevisedOperation implements Operation {
   readonly revision: Revision;
   readonly client: ClientDescription;
-  readonly logLevel: LoggingLevel | undefined;
   readonly #exchange: Exchange;
+  readonly #logLevel: () => LoggingLevel | undefined;
 
-  constructor(exchange: Exchange, revision: Revision, client: ClientDescription, logLevel: LoggingLevel | undefined) {
+  /** @param logLevel asked for every message: in the handshake era the client may change it during a call */
+  constructor(
+    exchange: Exchange,
+    revision: Revision,
+    client: ClientDescription,
+    logLevel: () => LoggingLevel | undefined,
+  ) {
     this.#exchange = exchange;
     this.revision = revision;
     this.client = client;
-    this.logLevel = logLevel;
+    this.#logLevel = logLevel;
+  }
+
+  get logLevel(): LoggingLevel | undefined {
+    return this.#logLevel();
   }
 
   get signal(): AbortSignal {
@@ -24,7 +34,7 @@ export class RevisedOperation implements Operation {
   }
 
   /** The way back, where the revision lets a server send requests. */
-  get callback(): Call | undefined {
+  get callback(): RemoteCall | undefined {
     return this.revision.era === "handshake" ? this.#exchange.callback : undefined;
   }
 

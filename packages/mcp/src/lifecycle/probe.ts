@@ -1,6 +1,8 @@
 import { LocalError, RpcError } from "../jsonrpc/errors.js";
+import { excerpt } from "../jsonrpc/report.js";
 import { specCodes } from "../protocol/errors.js";
 import { isObject, type JsonObject } from "../protocol/json.js";
+import { methods } from "../protocol/methods.js";
 import { handshakeVersions, revisionOf, statelessVersions } from "../revisions/all.js";
 import type { Revision } from "../revisions/revision.js";
 import type { ClientIdentity, OpenedCall } from "./opened.js";
@@ -15,14 +17,21 @@ export type Verdict =
       readonly discovered: JsonObject;
       readonly call: OpenedCall;
     }
-  /** `answered`: the carrier has survived the question, so `initialize` can follow on it. */
-  | { readonly era: "handshake"; readonly answered: boolean };
+  | NotStateless;
+
+interface NotStateless {
+  readonly era: "handshake";
+  /** The carrier has survived the question, so `initialize` can follow on it. */
+  readonly answered: boolean;
+  /** What the server did instead. */
+  readonly why: LocalError;
+}
 
 /** How the server took one `server/discover`. */
 type Answer =
   | { readonly kind: "discovered"; readonly discovered: JsonObject; readonly call: OpenedCall }
   | { readonly kind: "unsupported"; readonly supported: readonly string[] }
-  | { readonly kind: "other"; readonly answered: boolean };
+  | { readonly kind: "other"; readonly verdict: NotStateless };
 
 /**
  * Finds out how a server wants to be spoken to: `server/discover` before anything else. Whatever is not an answer of
@@ -40,9 +49,11 @@ export async function probe(
   const first = await ask(remote, me, preferred, timeout);
   if (first.kind !== "unsupported") return conclude(first, preferred);
   const next = common(first.supported);
-  if (next.era === "handshake") return { era: "handshake", answered: true };
+  if (next.era === "handshake") return notStateless(speaks(first.supported));
+  const second = await ask(remote, me, next, timeout);
+  if (second.kind !== "unsupported") return conclude(second, next);
   // Once only: a server that refuses what it has just offered would be asked for ever.
-  return conclude(await ask(remote, me, next, timeout), next);
+  throw new LocalError("protocol", `the server offers protocol version ${next.version}, and refuses it`);
 }
 
 async function ask(remote: ServerRemote, me: ClientIdentity, revision: Revision, timeout: number): Promise<Answer> {
@@ -51,32 +62,40 @@ async function ask(remote: ServerRemote, me: ClientIdentity, revision: Revision,
     return { kind: "discovered", discovered: await discover(call, { timeout, cancellable: false }), call };
   } catch (error) {
     if (error instanceof RpcError) return answerOfError(error);
-    const answered = error instanceof LocalError && error.reason === "protocol";
-    return { kind: "other", answered };
+    if (!(error instanceof LocalError)) throw error;
+    return { kind: "other", verdict: { era: "handshake", answered: error.reason === "protocol", why: error } };
   }
 }
 
 /** Only a complete error of the stateless era counts as one: its codes occur elsewhere in the wild. */
 function answerOfError(error: RpcError): Answer {
-  const { code, data } = error;
+  const { code, message, data } = error;
   const supported = isObject(data) ? versionList(data.supported) : undefined;
   if (code === specCodes.unsupportedProtocolVersion && supported !== undefined)
     return { kind: "unsupported", supported };
   const needs =
     code === specCodes.missingRequiredClientCapability && isObject(data) && isObject(data.requiredCapabilities);
   if (needs) throw error;
-  return { kind: "other", answered: true };
+  const why = `it answered ${methods.discover} with ${code} ${excerpt(message)}`;
+  return { kind: "other", verdict: notStateless(why, { cause: error }) };
 }
 
-function conclude(answer: Answer, asked: Revision): Verdict {
-  if (answer.kind === "other") return { era: "handshake", answered: answer.answered };
-  if (answer.kind === "unsupported") throw noCommonVersion(answer.supported);
+function conclude(answer: Exclude<Answer, { kind: "unsupported" }>, asked: Revision): Verdict {
+  if (answer.kind === "other") return answer.verdict;
   const { discovered, call } = answer;
   const supported = versionList(discovered.supportedVersions);
-  if (supported === undefined) return { era: "handshake", answered: true };
+  if (supported === undefined) return notStateless(`its answer to ${methods.discover} lists no versions`);
   const revision = supported.includes(asked.version) ? asked : common(supported);
-  if (revision.era === "handshake") return { era: "handshake", answered: true };
+  if (revision.era === "handshake") return notStateless(speaks(supported));
   return { era: "stateless", revision, discovered, call };
+}
+
+function notStateless(why: string, options?: ErrorOptions): NotStateless {
+  return { era: "handshake", answered: true, why: new LocalError("protocol", why, options) };
+}
+
+function speaks(supported: readonly string[]): string {
+  return `it speaks ${supported.length === 0 ? "none" : excerpt(supported.join(", "))}`;
 }
 
 /** The newest version of both sides; one of the stateless era before any other. */
@@ -91,7 +110,7 @@ function noCommonVersion(supported: readonly string[]): LocalError {
   const mine = [...statelessVersions, ...handshakeVersions].join(", ");
   return new LocalError(
     "protocol",
-    `no common protocol version: the server speaks ${supported.join(", ") || "none"}, this side ${mine}`,
+    `no common protocol version with the server: ${speaks(supported)}, this side ${mine}`,
   );
 }
 

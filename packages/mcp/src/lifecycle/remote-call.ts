@@ -1,7 +1,9 @@
+import { kindOf } from "../base/json.js";
 import { RawJson } from "../jsonrpc/codec.js";
 import type { Remote } from "../jsonrpc/connection.js";
 import { LocalError } from "../jsonrpc/errors.js";
 import type { CallOptions } from "../jsonrpc/outgoing-call.js";
+import { excerpt } from "../jsonrpc/report.js";
 import { isObject, type JsonObject } from "../protocol/json.js";
 import { metaKeys, readMeta } from "../protocol/meta.js";
 
@@ -29,4 +31,9 @@ export function objectResult(method: string, result: unknown): JsonObject {
   const value: unknown = result instanceof RawJson ? JSON.parse(result.text) : result;
   if (isObject(value)) return value;
   throw new LocalError("protocol", `${method}: the result is not an object`);
+}
+
+/** What a peer gave where a word was expected, as it may stand in a message: a text cut and without hidden characters. */
+export function shown(value: unknown): string {
+  return typeof value === "string" ? excerpt(value) : kindOf(value);
 }

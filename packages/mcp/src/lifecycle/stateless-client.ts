@@ -5,7 +5,7 @@ import { metaKeys, readMeta } from "../protocol/meta.js";
 import { methods } from "../protocol/methods.js";
 import type { Revision } from "../revisions/revision.js";
 import type { ClientIdentity, Opened, OpenedCall, ServerDescription } from "./opened.js";
-import { objectResult, progressTokens, type ServerRemote } from "./remote-call.js";
+import { objectResult, progressTokens, type ServerRemote, shown } from "./remote-call.js";
 
 /** Calls that say for themselves what they speak. */
 export function statelessCall(remote: ServerRemote, me: ClientIdentity, revision: Revision): OpenedCall {
@@ -28,7 +28,7 @@ function completeResult(method: string, result: JsonObject): JsonObject {
   if (resultType === "complete") return result;
   throw new LocalError(
     "protocol",
-    `${method}: the server answered with resultType ${JSON.stringify(resultType)}, which this client did not offer`,
+    `${method}: the server answered with resultType ${shown(resultType)}, which this client did not offer`,
   );
 }
 

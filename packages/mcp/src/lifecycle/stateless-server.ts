@@ -22,7 +22,7 @@ export function callStateless(served: Served, method: string, params: JsonObject
   if (revision?.era !== "stateless") throw unsupportedVersion(meta);
   if (!revision.requests.client.has(method)) throw methodNotFound(method);
   const client = { info: meta[metaKeys.clientInfo], capabilities: meta[metaKeys.clientCapabilities] };
-  const operation = new RevisedOperation(exchange, revision, client, meta[metaKeys.logLevel]);
+  const operation = new RevisedOperation(exchange, revision, client, () => meta[metaKeys.logLevel]);
   const result = method === methods.discover ? discover(served) : served.run(method, params, operation);
   return finish(result, method, revision, served.info);
 }

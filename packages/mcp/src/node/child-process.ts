@@ -42,9 +42,8 @@ export function childChannel(command: Command, options: ChildChannelOptions = {}
 /** Milliseconds from the end of a child's output until it counts as one that goes on without it. */
 const exitDelay = 250;
 
-/** Milliseconds of silence behind an exit that count as the end of the pipes, and how often at most they are waited for. */
-const silence = 50;
-const silences = 10;
+/** Milliseconds from the exit of a child until its pipes are no longer waited for: others may hold them open for ever. */
+const pipesDelay = 50;
 
 class ProcessChannel implements ChildChannel {
   readonly #command: Command;
@@ -59,7 +58,6 @@ class ProcessChannel implements ChildChannel {
   #group: ProcessGroup | undefined;
   #stream: StreamChannel | undefined;
   #notStarted: Error | undefined;
-  #chunks = 0;
   #closing: Promise<void> | undefined;
 
   constructor(command: Command, options: ChildChannelOptions) {
@@ -83,9 +81,6 @@ class ProcessChannel implements ChildChannel {
   }
 
   open(receiver: ChannelReceiver): void {
-    this.#child?.stdout?.on("data", () => {
-      this.#chunks += 1;
-    });
     this.#stream?.open({
       frame: (text) => receiver.frame(text),
       refuse: (refusal) => receiver.refuse(refusal),
@@ -134,7 +129,6 @@ class ProcessChannel implements ChildChannel {
     });
     if (pid !== undefined) this.#group = new ProcessGroup(child, pid, exitGrace, this.#clock);
     stderr?.on("data", (chunk: Uint8Array) => {
-      this.#chunks += 1;
       this.#tail.push(chunk);
       this.#options.onStderr?.(chunk);
     });
@@ -156,19 +150,9 @@ class ProcessChannel implements ChildChannel {
     const broken = await Promise.race([this.#exited.promise, this.#outputEnded.promise]);
     // Where the output ended first, the exit is about to follow, and says more.
     await settlesWithin(this.#exited.promise, exitDelay, this.#clock);
-    await this.#lastBytes();
+    // What it said before is read by then: the system tells of the exit behind the bytes.
+    await settlesWithin(this.#pipesClosed.promise, pipesDelay, this.#clock);
     return this.#notStarted ?? this.#ending(broken);
-  }
-
-  /** Lets the bytes that are under way arrive. Others may hold the pipes open for ever, so silence ends them too. */
-  async #lastBytes(): Promise<void> {
-    for (let round = 0; round < silences; round += 1) {
-      const before = this.#chunks;
-      if (await settlesWithin(this.#pipesClosed.promise, silence, this.#clock)) return;
-      // After a long task the timer comes first, and what has arrived is read behind it.
-      await new Promise((resolve) => setImmediate(resolve));
-      if (this.#chunks === before) return;
-    }
   }
 
   #ending(broken: Error | undefined): Error {

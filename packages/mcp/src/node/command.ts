@@ -38,11 +38,20 @@ export function startFailure(command: Command, error: unknown): Error {
 function remedyOf({ command, cwd = "." }: Command, error: unknown): string {
   const { code, message } = error as NodeJS.ErrnoException; // `spawn` throws and emits nothing else.
   // The system reports a missing folder as a missing command.
-  if (!statSync(cwd, { throwIfNoEntry: false })?.isDirectory()) return `there is no folder ${excerpt(cwd)}`;
+  if (!isFolder(cwd)) return `there is no folder ${excerpt(cwd)} to start it in`;
   if (code === "EACCES") return "permission denied: check that it is a program and may be executed";
   if (code !== "ENOENT") return message;
   const isFile = /[/\\]/.test(command) && existsSync(resolve(cwd, command));
   return isFile ? "the interpreter named in its first line does not exist" : "no such command: check the name and PATH";
+}
+
+function isFolder(path: string): boolean {
+  try {
+    return statSync(path).isDirectory();
+  } catch {
+    // Missing, out of reach, or no path at all: nothing starts there.
+    return false;
+  }
 }
 
 const safeVariables: readonly string[] = windows

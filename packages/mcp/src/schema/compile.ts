@@ -2,15 +2,16 @@ import type { StandardTypedV1 } from "@standard-schema/spec";
 import { type Clock, systemClock } from "../base/clock.js";
 import { isObject, type JsonObject, kindOf } from "../base/json.js";
 import type { MaybePromise } from "../base/later.js";
-import { cfworkerValidator } from "./cfworker-validator.js";
-import { checkRoot, dialectOf } from "./dialect.js";
+import { cfworkerValidator } from "./cfworker/validator.js";
+import { checkRoot, type Dialect, dialectOf } from "./dialect.js";
 import { checkExpansion } from "./expansion.js";
 import { freezeJson } from "./freeze-json.js";
-import type { Checked, JsonSchemaValidator, SchemaFault } from "./json-schema-validator.js";
+import type { JsonSchemaValidator } from "./json-schema-validator.js";
 import { authorLimits, peerLimits, type SchemaLimits } from "./limits.js";
 import { normalise } from "./normal-form.js";
 import { SchemaError } from "./schema-error.js";
-import { checkStandard, describeStandard, standardProps } from "./standard-schema.js";
+import type { Checked, SchemaFault } from "./schema-fault.js";
+import { checkStandard, describeStandard, isValidating, standardProps } from "./standard-schema.js";
 
 /** What a schema may be given as: a schema of any library that speaks Standard Schema, or JSON Schema as it is. */
 export type Schema = StandardTypedV1 | JsonObject;
@@ -56,38 +57,42 @@ export interface CompiledSchema<T = unknown> {
  * https://standardschema.dev/json-schema
  */
 export function compile<S extends Schema>(schema: S, options: CompileOptions = {}): CompiledSchema<InferOutput<S>> {
-  const { side = "input", trust = "author" } = options;
+  const { side = "input", trust = "author", root } = options;
   const limits = { ...(trust === "peer" ? peerLimits : authorLimits), ...options.limits };
   const standard = standardProps(schema);
-  if (standard === undefined && !isObject(schema)) {
-    throw new SchemaError(
-      "not-a-schema",
-      "",
-      `expected a Standard Schema or a JSON Schema object, got ${kindOf(schema)}`,
-    );
-  }
-  const json = freezeJson(standard === undefined ? (schema as JsonObject) : describeStandard(standard, side), limits);
+  const json = freezeJson(standard === undefined ? jsonSchema(schema) : describeStandard(standard, side), limits);
   const dialect = dialectOf(json);
-  if (options.root === "object") checkRoot(json);
-  const validate = standard?.validate;
-  if (validate !== undefined) {
-    return typed<S>({ json, unchecked: [], check: (value) => checkStandard(validate, value, limits.errors) });
-  }
-  const {
-    formats = trust === "author" ? "assert" : "annotate",
-    validator = cfworkerValidator,
-    clock = systemClock,
-  } = options;
-  const normal = normalise(json, { dialect, trust, formats, limits });
+  if (root === "object") checkRoot(json);
+  const compiled = isValidating(standard)
+    ? { json, unchecked: [], check: (value: unknown) => checkStandard(standard, value, limits.errors) }
+    : compileJson(json, dialect, limits, options);
+  // The library, or JSON Schema, stands for the type of what a check gives out; no code here can see it.
+  return compiled as CompiledSchema<InferOutput<S>>;
+}
+
+function jsonSchema(schema: unknown): JsonObject {
+  if (isObject(schema)) return schema;
+  const problem = `expected a Standard Schema or a JSON Schema object, got ${kindOf(schema)}`;
+  throw new SchemaError("not-a-schema", "", problem);
+}
+
+function compileJson(
+  json: JsonObject,
+  dialect: Dialect,
+  limits: SchemaLimits,
+  { side, trust = "author", formats, validator = cfworkerValidator, clock = systemClock }: CompileOptions,
+): CompiledSchema {
+  const asserted = formats ?? (trust === "author" ? "assert" : "annotate");
+  const normal = normalise(json, { dialect, trust, formats: asserted, limits });
   checkExpansion(normal, limits.subschemas);
   const faultsOf = validator.compile(normal.schema, { limits, clock });
-  const check = side === "output" && trust === "author" ? checkResult : checkArguments;
-  return typed<S>({ json, unchecked: normal.unchecked, check: (value) => check(faultsOf, value) });
+  const check = side === "output" && trust === "author" ? checkResult : checkValue;
+  return { json, unchecked: normal.unchecked, check: (value) => check(faultsOf, value) };
 }
 
 type FaultsOf = (value: unknown) => readonly SchemaFault[];
 
-function checkArguments(faultsOf: FaultsOf, value: unknown): Checked<unknown> {
+function checkValue(faultsOf: FaultsOf, value: unknown): Checked<unknown> {
   const errors = faultsOf(value);
   return errors.length === 0 ? { ok: true, value } : { ok: false, errors };
 }
@@ -97,10 +102,10 @@ function checkArguments(faultsOf: FaultsOf, value: unknown): Checked<unknown> {
  * what will be sent, so a result that does not fit is looked at again in that form.
  */
 function checkResult(faultsOf: FaultsOf, value: unknown): Checked<unknown> {
-  const checked = checkArguments(faultsOf, value);
+  const checked = checkValue(faultsOf, value);
   if (checked.ok) return checked;
   const sent = asSent(value);
-  return sent === undefined ? checked : checkArguments(faultsOf, sent);
+  return sent === undefined ? checked : checkValue(faultsOf, sent);
 }
 
 function asSent(value: unknown): unknown {
@@ -109,9 +114,4 @@ function asSent(value: unknown): unknown {
   } catch {
     return undefined; // Not JSON in any form: the faults that were found stand.
   }
-}
-
-/** The library, or JSON Schema, stands for the type of what a check gives out; no code here can see it. */
-function typed<S>(compiled: CompiledSchema): CompiledSchema<InferOutput<S>> {
-  return compiled as CompiledSchema<InferOutput<S>>;
 }

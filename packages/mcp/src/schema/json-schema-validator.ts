@@ -1,17 +1,7 @@
 import type { Clock } from "../base/clock.js";
 import type { SchemaLimits } from "./limits.js";
 import type { NormalSchema } from "./normal-form.js";
-
-/** One thing that is wrong with a value: where (a JSON pointer, RFC 6901) and what. */
-export interface SchemaFault {
-  readonly path: string;
-  readonly message: string;
-}
-
-/** What checking a value gives: the value as the schema gives it out, or everything that is wrong with it. */
-export type Checked<T> =
-  | { readonly ok: true; readonly value: T }
-  | { readonly ok: false; readonly errors: readonly SchemaFault[] };
+import type { SchemaFault } from "./schema-fault.js";
 
 /** What a check may cost. A validator that cannot count honours what it can. */
 export interface CheckBounds {

@@ -99,8 +99,7 @@ export function argumentProblem(form: Form, argument: unknown): string | undefin
   return fits(argument) ? undefined : `expected ${expected}, got ${kindOf(argument)}`;
 }
 
-/** True for what may stand where a schema is expected. */
-export function isSchema(value: unknown): boolean {
+function isSchema(value: unknown): boolean {
   return typeof value === "boolean" || isObject(value);
 }
 

@@ -5,12 +5,12 @@ import type { SchemaLimits } from "./limits.js";
 import { isLinear, isValidPattern } from "./linear-pattern.js";
 import { mapMembers } from "./map-members.js";
 import { References, type Resource, type Target } from "./references.js";
-import { SchemaError, shorten } from "./schema-error.js";
+import { SchemaError } from "./schema-error.js";
 
 /**
  * A schema in the form that validators get: JSON Schema 2020-12, every keyword with an argument of its type, only
- * keywords that decide whether a value is valid, objects as `JSON.parse` makes them. Each `$ref` is `"#"` or `"#/$defs/<number>"`;
- * there is no `$id`, `$anchor` or `$dynamicRef`, and nothing to resolve outside of it.
+ * keywords that decide whether a value is valid, objects as `JSON.parse` makes them. Each `$ref` is `"#"` or
+ * `"#/$defs/<number>"`; there is no `$id`, `$anchor` or `$dynamicRef`, and nothing to resolve outside of it.
  */
 export type NormalSchema = Readonly<Record<string, unknown>>;
 
@@ -93,7 +93,8 @@ class Normaliser {
       const { schema, resource } = this.#target(link);
       const name = names.get(schema) ?? `#/$defs/${names.size}`;
       if (!names.has(schema)) {
-        const pointer = shorten(link.reference);
+        // Not met on the way through the document: it stands where no keyword is known.
+        const pointer = link.reference.slice(link.reference.indexOf("#") + 1);
         definitions[names.size] = this.#schema(schema, { resource, pointer, depth: 1 });
         names.set(schema, name);
       }
@@ -252,6 +253,6 @@ function tooLarge(pointer: string, problem: string): SchemaError {
 }
 
 function unprovable(pointer: string): SchemaError {
-  const problem = "a regular expression that cannot be shown to run in linear time, where it cannot be left out either";
+  const problem = "expected a regular expression that provably runs in linear time, as it cannot be left out here";
   return new SchemaError("pattern", pointer, problem);
 }

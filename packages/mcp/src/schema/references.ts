@@ -52,10 +52,7 @@ export class References {
       const problem = `${quote(reference)} is outside this document, and nothing is fetched: put its schema under "$defs"`;
       throw new SchemaError("reference", pointer, problem);
     }
-    if (fragment === "") return { schema: resource.root, resource };
-    const target = fragment?.startsWith("/")
-      ? { schema: follow(resource.root, fragment), resource }
-      : this.#anchors.get(`${resource.uri}#${fragment}`);
+    const target = fragment === undefined ? undefined : this.#find(fragment, resource);
     if (target?.schema !== undefined) return target;
     throw new SchemaError("reference", pointer, `${quote(reference)} leads nowhere in this document`);
   }
@@ -72,6 +69,12 @@ export class References {
     }
     const problem = `"$dynamicAnchor": ${quote(name)} is declared more than once, and a dynamic choice is not supported`;
     throw new SchemaError("unsupported", pointer, problem);
+  }
+
+  #find(fragment: string, resource: Resource): Target | undefined {
+    if (fragment === "") return { schema: resource.root, resource };
+    if (fragment.startsWith("/")) return { schema: follow(resource.root, fragment), resource };
+    return this.#anchors.get(`${resource.uri}#${fragment}`);
   }
 
   #identify(schema: JsonObject, id: unknown, outer: Resource, pointer: string): Resource {

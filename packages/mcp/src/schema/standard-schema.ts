@@ -1,12 +1,20 @@
 import type { StandardJSONSchemaV1, StandardSchemaV1, StandardTypedV1 } from "@standard-schema/spec";
 import { isObject, type JsonObject, pointerToken } from "../base/json.js";
 import { after, type MaybePromise } from "../base/later.js";
-import type { Checked, SchemaFault } from "./json-schema-validator.js";
 import { SchemaError } from "./schema-error.js";
+import { type Checked, moreFaults, type SchemaFault } from "./schema-fault.js";
+
+/** A schema that checks values itself; without this part it only describes them. */
+export type Validating = Pick<StandardSchemaV1.Props, "validate">;
 
 /** The two parts of Standard Schema, of which a library may implement one or both. */
 export type StandardProps = StandardTypedV1.Props &
-  Partial<Pick<StandardSchemaV1.Props, "validate"> & Pick<StandardJSONSchemaV1.Props, "jsonSchema">>;
+  Partial<Validating & Pick<StandardJSONSchemaV1.Props, "jsonSchema">>;
+
+/** True for a schema that checks values itself. */
+export function isValidating(props: StandardProps | undefined): props is StandardProps & Validating {
+  return props?.validate !== undefined;
+}
 
 /** What a schema says of itself by Standard Schema; undefined for one that does not speak it. */
 export function standardProps(schema: unknown): StandardProps | undefined {
@@ -42,16 +50,13 @@ function notRepresentable(problem: string, cause: unknown): SchemaError {
 }
 
 /** Checks a value with the library that the schema belongs to. */
-export function checkStandard(
-  validate: StandardSchemaV1.Props["validate"],
-  value: unknown,
-  most: number,
-): MaybePromise<Checked<unknown>> {
-  return after(validate(value), (result) =>
-    result.issues === undefined
-      ? { ok: true, value: result.value }
-      : { ok: false, errors: result.issues.slice(0, most).map(toFault) },
-  );
+export function checkStandard(props: Validating, value: unknown, most: number): MaybePromise<Checked<unknown>> {
+  return after(props.validate(value), (result) => {
+    const { issues } = result;
+    if (issues === undefined) return { ok: true, value: result.value };
+    const errors = issues.slice(0, most).map(toFault);
+    return { ok: false, errors: issues.length > most ? [...errors, moreFaults(most)] : errors };
+  });
 }
 
 function toFault({ path = [], message }: StandardSchemaV1.Issue): SchemaFault {

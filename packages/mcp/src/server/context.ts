@@ -44,12 +44,13 @@ export class Context {
    * https://modelcontextprotocol.io/specification/latest/basic/utilities/progress
    */
   progress(progress: number, total?: number, message?: string): void {
-    if (this.#token === undefined || !(progress > this.#lastProgress)) return;
+    // JSON has no word for infinity, nor for what is no number.
+    if (this.#token === undefined || !(progress > this.#lastProgress && Number.isFinite(progress))) return;
     this.#lastProgress = progress;
     this.#operation.notify(notifications.progress, {
       progressToken: this.#token,
       progress,
-      ...(total === undefined ? {} : { total }),
+      ...(Number.isFinite(total) ? { total } : {}),
       ...(message === undefined ? {} : { message }),
     });
   }
@@ -61,7 +62,11 @@ export class Context {
   log(level: LoggingLevel, data: unknown, logger?: string): void {
     const { logLevel } = this.#operation;
     if (logLevel === undefined || loggingLevels.indexOf(level) < loggingLevels.indexOf(logLevel)) return;
-    this.#operation.notify(notifications.message, { level, data, ...(logger === undefined ? {} : { logger }) });
+    this.#operation.notify(notifications.message, {
+      level,
+      data: data ?? null,
+      ...(logger === undefined ? {} : { logger }),
+    });
   }
 
   /** Resolves when the client has room for more; await it between many notifications. */

@@ -1,15 +1,10 @@
+import { encodeValue } from "../jsonrpc/codec.js";
 import type { ContentBlock } from "../protocol/content.js";
 import { isObject, type JsonObject } from "../protocol/json.js";
 import type { CallToolResult } from "../protocol/tools.js";
 
 /** What a tool without an output schema may return: text, a block, blocks, a whole result, or JSON of its own. */
-export type FreeReturn =
-  | string
-  | ContentBlock
-  | readonly ContentBlock[]
-  | CallToolResult
-  | JsonObject
-  | undefined;
+export type FreeReturn = string | ContentBlock | readonly ContentBlock[] | CallToolResult | JsonObject | undefined;
 
 const blockTypes: ReadonlySet<unknown> = new Set(["text", "image", "audio", "resource_link", "resource"]);
 
@@ -28,9 +23,12 @@ export function isWholeResult(value: unknown): value is CallToolResult {
   return isObject(value) && Array.isArray(value.content) && ("structuredContent" in value || value.isError === true);
 }
 
-/** Structured output, with the same as text for clients and models that do not read it. */
+/**
+ * Structured output, with the same as text for clients and models that do not read it.
+ * @throws TypeError for what is not JSON
+ */
 export function structuredResult(structuredContent: unknown): CallToolResult {
-  return { content: [{ type: "text", text: JSON.stringify(structuredContent) }], structuredContent };
+  return { content: [{ type: "text", text: encodeValue(structuredContent) }], structuredContent };
 }
 
 /** A failure that the model can read. */

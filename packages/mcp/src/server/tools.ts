@@ -1,5 +1,5 @@
 import { kindOf } from "../base/json.js";
-import { after } from "../base/later.js";
+import { after, isPromise } from "../base/later.js";
 import { invalidParams } from "../jsonrpc/errors.js";
 import { PreparedResult } from "../lifecycle/finish.js";
 import type { Operation } from "../lifecycle/served.js";
@@ -133,9 +133,8 @@ function refuseArguments(
 
 function run(registered: RegisteredTool, args: unknown, context: Context): unknown {
   try {
-    const returned = registered.handler(args, context);
-    if (!(returned instanceof Promise)) return complete(registered, returned);
-    return returned.then((value) => complete(registered, value)).catch(toResult);
+    const result = after(registered.handler(args, context), (value) => complete(registered, value));
+    return isPromise(result) ? Promise.resolve(result).catch(toResult) : result;
   } catch (error) {
     return toResult(error);
   }
@@ -152,7 +151,9 @@ function complete({ tool, output }: RegisteredTool, value: unknown): unknown {
   const whole = isWholeResult(value) ? value : undefined;
   if (whole?.isError === true) return whole;
   return after(output.check(whole === undefined ? value : whole.structuredContent), (checked) => {
-    if (checked.ok) return whole ?? structuredResult(checked.value);
+    if (checked.ok) {
+      return whole === undefined ? structuredResult(checked.value) : { ...whole, structuredContent: checked.value };
+    }
     const [first] = checked.errors;
     // A bug of the server, so an internal error: the model could not mend it.
     throw new TypeError(

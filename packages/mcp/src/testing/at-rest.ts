@@ -7,15 +7,15 @@ import type { Connection } from "../entries/jsonrpc.js";
 export function assertAtRest(connection: Connection): void {
   const { outgoing, incoming, running } = connection.inFlight;
   const left = [
-    ...counted(outgoing, "of its calls without an outcome"),
-    ...counted(incoming, "calls of the peer without an answer"),
-    ...counted(running, "handlers that have not ended"),
+    ...counted("its calls without an outcome", outgoing),
+    ...counted("requests of the peer without an answer", incoming),
+    ...counted("handlers that have not ended", running),
   ];
   if (left.length > 0) throw new Error(`a connection is not at rest: ${left.join(", ")}`);
 }
 
-function counted(count: number, what: string): readonly string[] {
-  return count === 0 ? [] : [`${count} ${what}`];
+function counted(what: string, count: number): readonly string[] {
+  return count === 0 ? [] : [`${what}: ${count}`];
 }
 
 /** One turn of the event loop: whatever is on its way in memory has arrived, and what it set off is done. */

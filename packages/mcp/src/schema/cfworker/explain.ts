@@ -1,8 +1,8 @@
 import type { OutputUnit } from "@cfworker/json-schema";
-import { kindOf, pointerToken } from "../base/json.js";
+import { kindOf, pointerToken } from "../../base/json.js";
+import { shorten } from "../schema-error.js";
+import { moreFaults, type SchemaFault } from "../schema-fault.js";
 import { type Evaluated, type Finding, findingOf } from "./findings.js";
-import type { SchemaFault } from "./json-schema-validator.js";
-import { shorten } from "./schema-error.js";
 
 /** These say only that something below them is wrong. */
 const wrappers: ReadonlySet<string> = new Set([
@@ -24,6 +24,8 @@ const wrappers: ReadonlySet<string> = new Set([
 const choices: ReadonlySet<string> = new Set(["anyOf", "oneOf", "contains"]);
 /** Alternatives that a message spells out. */
 const mostAlternatives = 5;
+/** Values of an `enum` that are looked at: a message has room for fewer. */
+const mostValues = 50;
 /** What is looked at to find the words. */
 const mostFindings = 5_000;
 
@@ -38,7 +40,7 @@ export function explain(
   const telling = leaves.map((unit) => findingOf(unit, value, evaluated));
   const findings = telling.filter(({ within }) => !within.some((keyword) => choices.has(keyword)));
   const faults = findings.slice(0, most).map((finding) => faultOf(finding, telling));
-  if (findings.length > most) faults.push({ path: "", message: `expected no fault, got more than ${most}` });
+  if (findings.length > most) faults.push(moreFaults(most));
   // An empty list would mean that the value is valid.
   return faults.length > 0
     ? faults
@@ -83,7 +85,7 @@ type Words = readonly [expected: string, got?: string];
 const words: Readonly<Record<string, (finding: Finding) => Words>> = {
   type: ({ argument }) => [typeNames(argument)],
   const: ({ argument }) => [show(argument)],
-  enum: ({ argument }) => [`one of ${shorten((argument as unknown[]).map(show).join(", "))}`],
+  enum: ({ argument }) => [`one of ${shorten((argument as unknown[]).slice(0, mostValues).map(show).join(", "))}`],
   anyOf: () => ["one of the alternatives"],
   oneOf: ({ text }) => ["exactly one of the alternatives to fit", `${/\d+/.exec(text)?.[0] ?? 0} that do`],
   not: sayNot,

@@ -1,11 +1,11 @@
 import type { OutputUnit, Schema } from "@cfworker/json-schema";
-import { isObject } from "../base/json.js";
-import { keywords } from "./keywords.js";
+import { isObject } from "../../base/json.js";
+import { keywords } from "../keywords.js";
 
 /** A schema as the library has it, with what its references name. */
 export interface Evaluated {
   readonly root: Schema;
-  readonly lookup: Readonly<Record<string, Schema | boolean>>;
+  readonly lookup: Record<string, Schema | boolean>;
 }
 
 /** One thing that the library found wrong, with what it is about. */

@@ -1,0 +1,161 @@
+import type { Client } from "@parlance/mcp/client";
+import type { Command } from "commander";
+import { awaitAftermath, exercise, openConversation, untilOver, type WantedCall } from "../conversation.js";
+import { exitCodeHelp, exitCodes } from "../exit-codes.js";
+import { type Failure, toFailure, usageFailure } from "../failure.js";
+import type { Invocation } from "../invocation.js";
+import { ObservedTarget } from "../observed-target.js";
+import { addConversationOptions, type ConversationFlags, chooseTarget, collect, parseRevision } from "../options.js";
+import { printFailure } from "../print/failure.js";
+import { talkJson } from "../print/talk-json.js";
+import { talkText } from "../print/talk-text.js";
+import type { TalkView } from "../print/talk-view.js";
+import { splitWords } from "../split-words.js";
+import type { TalkOutcome } from "../talk-outcome.js";
+import { type Target, targetHelp } from "../target.js";
+import { argumentHelp, parseArguments } from "../tool-arguments.js";
+
+interface TalkFlags extends ConversationFlags {
+  readonly revision?: readonly string[];
+  readonly call?: readonly string[];
+  readonly once?: true;
+  readonly json?: true;
+}
+
+const about = `Hold one whole conversation with a server and print every frame: greet it, list
+everything it advertises, call the tools that are marked read-only and need no
+arguments, and close.`;
+
+const examples = `Examples:
+  parlance talk -- node server.js
+  parlance talk --once --call "add a:=2 b:=3" "node server.js"
+  parlance talk --once --json -- python -m my_server | jq .method`;
+
+/** Adds `parlance talk`. */
+export function registerTalk(program: Command, invocation: Invocation): void {
+  const command = program
+    .command("talk")
+    .summary("hold a whole conversation with a server, and print every frame")
+    .description(about)
+    .usage("[options] <target>\n       parlance talk [options] -- command args…")
+    .argument("[target]", "see below")
+    .option("--revision <version>", "insist on this one; repeated, one conversation for each", revisions)
+    .option("--call <call>", 'call this tool too: --call "add a:=2 b:=3"; may be repeated', collect)
+    .option("--once", "end when everything is done, instead of staying open")
+    .option("--json", "print one JSON object per line, for programs");
+  addConversationOptions(command)
+    .addHelpText("after", `\n${targetHelp}\n\n${argumentHelp}\n\n${exitCodeHelp}\n\n${examples}`)
+    .action((word: string | undefined, flags: TalkFlags) => invocation.run(() => talk(word, flags, invocation)));
+}
+
+function revisions(text: string, others?: readonly string[]): readonly string[] {
+  return collect(parseRevision(text), others);
+}
+
+async function talk(word: string | undefined, flags: TalkFlags, invocation: Invocation): Promise<number> {
+  const calls = (flags.call ?? []).map(parseCall);
+  const target = await chooseTarget(word, invocation.command);
+  const view = flags.json === true ? talkJson(invocation.out) : talkText(target.title, invocation.out);
+  const asked = flags.revision ?? [undefined];
+  const before: TalkOutcome[] = [];
+  for (const [index, revision] of asked.entries()) {
+    const staysOpen = flags.once !== true && index === asked.length - 1;
+    const talk = new Talk({ target, calls, flags, view, invocation, revision });
+    before.push(await talk.hold(staysOpen ? before : undefined));
+    if (invocation.interrupt.stop.aborted) return talk.isDone ? exitCodeOf(before) : invocation.interrupt.exitCode;
+  }
+  if (flags.once === true && before.length > 1) view.compare(before);
+  return exitCodeOf(before);
+}
+
+/** The first failure counts; a server that broke a rule and went on did not fail, but is not clean. */
+function exitCodeOf(outcomes: readonly TalkOutcome[]): number {
+  const failure = outcomes.find((outcome) => outcome.failure !== undefined)?.failure;
+  if (failure !== undefined) return failure.exitCode;
+  return outcomes.some(({ tally }) => tally.violations > 0) ? exitCodes.violations : exitCodes.clean;
+}
+
+function parseCall(text: string): WantedCall {
+  const [tool, ...args] = splitWords(text) ?? [];
+  if (tool === undefined)
+    throw usageFailure(`--call ${text}: name the tool, close the quotes`, '--call "add a:=2 b:=3"');
+  return { tool, args: parseArguments(args) };
+}
+
+interface TalkOptions {
+  readonly target: Target;
+  readonly calls: readonly WantedCall[];
+  readonly flags: TalkFlags;
+  readonly view: TalkView;
+  readonly invocation: Invocation;
+  readonly revision: string | undefined;
+}
+
+/** One conversation of the command, from the start of the server to its end. */
+class Talk {
+  readonly #options: TalkOptions;
+  readonly #observed: ObservedTarget;
+  #client: Client | undefined;
+  #failure: Failure | undefined;
+  #done = false;
+
+  constructor(options: TalkOptions) {
+    const { target, flags, view, invocation } = options;
+    this.#options = options;
+    this.#observed = new ObservedTarget(target, {
+      env: flags.env ?? {},
+      interrupt: invocation.interrupt,
+      onObservation: (observation) => view.observe(observation),
+    });
+  }
+
+  /** Whether everything was said that was to be said. */
+  get isDone(): boolean {
+    return this.#done;
+  }
+
+  /** Holds the conversation. With `before`, the conversations held earlier, it stays open when everything is said. */
+  async hold(before: readonly TalkOutcome[] | undefined): Promise<TalkOutcome> {
+    const { view, revision, invocation } = this.#options;
+    view.begin(revision);
+    try {
+      await this.#speak(before);
+    } catch (error) {
+      this.#failure = toFailure(error, this.#client === undefined ? "opening" : "open");
+    }
+    await this.#client?.close();
+    await this.#observed.close();
+    if (this.#failure !== undefined && !invocation.interrupt.stop.aborted) printFailure(this.#failure, invocation.err);
+    const outcome = this.#outcome();
+    view.end(outcome);
+    return outcome;
+  }
+
+  async #speak(before: readonly TalkOutcome[] | undefined): Promise<void> {
+    const { calls, flags, view, invocation, revision } = this.#options;
+    const { interrupt } = invocation;
+    this.#client = await openConversation(this.#observed, { revision, timeout: flags.timeout, interrupt });
+    const skipped = await exercise(this.#client, calls, interrupt.stop);
+    await awaitAftermath(interrupt.stop);
+    view.skip(skipped);
+    this.#done = true;
+    if (before === undefined) return;
+    if (before.length > 0) view.compare([...before, this.#outcome()]);
+    view.stay();
+    await untilOver(this.#client, this.#observed, interrupt.stop);
+  }
+
+  #outcome(): TalkOutcome {
+    const { log, now, ended } = this.#observed;
+    const spoken = this.#client?.revision;
+    return {
+      asked: this.#options.revision,
+      spoken,
+      tally: log.tally,
+      opening: log.opening,
+      duration: now,
+      ended,
+      failure: this.#failure,
+    };
+  }
+}

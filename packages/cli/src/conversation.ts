@@ -1,0 +1,132 @@
+import { methods, type Tool } from "@parlance/mcp";
+import { type Client, type ClientOptions, connect } from "@parlance/mcp/client";
+import { listAdvertised, unlessRefused } from "./advertised.js";
+import { exitCodes } from "./exit-codes.js";
+import { Failure, toFailure, usageFailure } from "./failure.js";
+import type { Interrupt } from "./interrupt.js";
+import type { JsonObject } from "./json.js";
+import { didYouMean } from "./nearest.js";
+import type { ObservedTarget } from "./observed-target.js";
+import { argumentsFor, type WrittenArgument } from "./tool-arguments.js";
+
+/** A call that a person asks for. */
+export interface WantedCall {
+  readonly tool: string;
+  readonly args: readonly WrittenArgument[];
+}
+
+/** How to speak to a server. */
+export interface SpeakOptions {
+  /** The revision to insist on. */
+  readonly revision: string | undefined;
+  /** Milliseconds to wait for each answer. */
+  readonly timeout: number;
+  readonly interrupt: Interrupt;
+}
+
+/** Milliseconds to wait for a server of the handshake era that never answers the probe. */
+const probeTimeout = 5_000;
+
+/** Opens a conversation. @throws Failure */
+export async function openConversation(observed: ObservedTarget, options: SpeakOptions): Promise<Client> {
+  const { revision, timeout, interrupt } = options;
+  const settings: ClientOptions = { timeout, probeTimeout: Math.min(timeout, probeTimeout) };
+  // A client that is being opened cannot be told to stop: it is not waited for, and its channel is taken away.
+  const stopped = aborted(interrupt.stop).then((): never => {
+    throw new Failure("interrupted", { exitCode: exitCodes.interrupted });
+  });
+  try {
+    return await Promise.race([
+      connect(observed.dial, revision === undefined ? settings : { ...settings, revision }),
+      stopped,
+    ]);
+  } catch (error) {
+    throw toFailure(error, "opening");
+  }
+}
+
+function aborted(signal: AbortSignal): Promise<undefined> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve(undefined);
+    else signal.addEventListener("abort", () => resolve(undefined), { once: true });
+  });
+}
+
+/** Why a tool was not called. */
+export interface Skipped {
+  readonly tool: string;
+  readonly why: "needs arguments" | "is not marked read-only";
+}
+
+/**
+ * Lists what the server advertises, then calls the tools that are wanted, and those that are marked read-only and need
+ * no arguments. Gives back the tools that were left alone. @throws Failure
+ */
+export async function exercise(
+  client: Client,
+  wanted: readonly WantedCall[],
+  stop: AbortSignal,
+): Promise<readonly Skipped[]> {
+  try {
+    const tools = await listAdvertised(client, stop);
+    const calls = wanted.map(({ tool, args }) => ({
+      tool,
+      args: argumentsFor(args, findTool(tool, tools).inputSchema),
+    }));
+    const names = new Set(wanted.map(({ tool }) => tool));
+    const others = tools.filter(({ name }) => !names.has(name));
+    const safe = others
+      .filter((tool) => reasonToSkip(tool) === undefined)
+      .map(({ name }) => ({ tool: name, args: {} }));
+    for (const { tool, args } of [...safe, ...calls]) await callTool(client, tool, args, stop);
+    return others.flatMap((tool) => {
+      const why = reasonToSkip(tool);
+      return why === undefined ? [] : [{ tool: tool.name, why }];
+    });
+  } catch (error) {
+    throw toFailure(error, "open");
+  }
+}
+
+async function callTool(client: Client, name: string, args: JsonObject, signal: AbortSignal): Promise<void> {
+  // To listen is to ask for progress: it is seen as it crosses the channel.
+  await unlessRefused(client.call(methods.callTool, { name, arguments: args }, { signal, notify: () => undefined }));
+}
+
+/** The tool of that name. @throws Failure that names the nearest ones */
+export function findTool(name: string, tools: readonly Tool[]): Tool {
+  const found = tools.find((tool) => tool.name === name);
+  if (found !== undefined) return found;
+  const names = tools.map((tool) => tool.name);
+  const offers =
+    names.length === 0
+      ? "it offers none"
+      : `it offers ${names.slice(0, mostNamed).join(", ")}${names.length > mostNamed ? ", …" : ""}`;
+  throw usageFailure(`the server has no tool ${name}: ${offers}`, didYouMean(name, names));
+}
+
+const mostNamed = 12;
+
+function reasonToSkip({ inputSchema, annotations }: Tool): Skipped["why"] | undefined {
+  if (annotations?.readOnlyHint !== true) return "is not marked read-only";
+  const { required } = inputSchema;
+  return Array.isArray(required) && required.length > 0 ? "needs arguments" : undefined;
+}
+
+/** Milliseconds: a server that answers twice, or writes noise behind its answer, does so soon. */
+const aftermath = 100;
+
+/** Waits for what the server may send behind its last answer. */
+export async function awaitAftermath(stop: AbortSignal): Promise<void> {
+  await Promise.race([new Promise((resolve) => setTimeout(resolve, aftermath)), aborted(stop)]);
+}
+
+/** Stays until the server or the person ends the conversation. @throws Failure if the server did not end in order */
+export async function untilOver(client: Client, observed: ObservedTarget, stop: AbortSignal): Promise<void> {
+  const closed = await Promise.race([client.closed, aborted(stop)]);
+  if (closed?.error === undefined || observed.ended === "exited with code 0") return;
+  throw new Failure(closed.error.message.split("\n")[0] ?? "", {
+    exitCode: exitCodes.unreachable,
+    cause: closed.error,
+  });
+}

@@ -1,0 +1,21 @@
+/** What the exit code of the command says. The table in `exitCodeHelp` is what people read. */
+export const exitCodes = {
+  clean: 0,
+  usage: 1,
+  violations: 2,
+  unreachable: 3,
+  timeout: 4,
+  toolFailed: 5,
+  /** As shells count them: 128 and the number of the signal. */
+  interrupted: 130,
+  terminated: 143,
+} as const;
+
+/** The table of exit codes for a help page. */
+export const exitCodeHelp = `Exit codes:
+  0  clean
+  1  the command line is wrong
+  2  the server broke the protocol
+  3  the server could not be started or reached, or was lost
+  4  no answer in time
+  5  the tool failed: isError, or an error instead of a result (call)`;

@@ -1,0 +1,90 @@
+import { LocalError, type LocalReason, RpcError } from "@parlance/mcp/client";
+import { explainCode } from "@parlance/mcp/jsonrpc";
+import { exitCodes } from "./exit-codes.js";
+
+/** What a person is told beyond the sentence itself. */
+export interface FailureDetails {
+  readonly exitCode: number;
+  /** What was seen, line by line: the server's last words, the data of an error. */
+  readonly seen?: readonly string[];
+  /** What to do about it. */
+  readonly remedy?: string;
+  readonly cause?: unknown;
+}
+
+/** Why a command ends without having done what it was asked. */
+export class Failure extends Error {
+  override readonly name = "Failure";
+  readonly exitCode: number;
+  readonly seen: readonly string[];
+  readonly remedy: string | undefined;
+
+  constructor(message: string, { exitCode, seen = [], remedy, cause }: FailureDetails) {
+    super(message, cause === undefined ? {} : { cause });
+    this.exitCode = exitCode;
+    this.seen = seen;
+    this.remedy = remedy;
+  }
+}
+
+/** A command line that cannot be obeyed. */
+export function usageFailure(message: string, remedy?: string): Failure {
+  return new Failure(
+    message,
+    remedy === undefined ? { exitCode: exitCodes.usage } : { exitCode: exitCodes.usage, remedy },
+  );
+}
+
+/** Whether the peers had agreed on how to speak when it happened. */
+export type Stage = "opening" | "open";
+
+interface Consequence {
+  readonly exitCode: Readonly<Record<Stage, number>>;
+  readonly remedy?: Readonly<Record<Stage, string>>;
+}
+
+const consequences: Readonly<Record<LocalReason, Consequence>> = {
+  closed: {
+    exitCode: { opening: exitCodes.unreachable, open: exitCodes.unreachable },
+    remedy: {
+      opening: "start the server by hand: it must wait for input, and write nothing but messages to stdout",
+      open: "the server must live until its input ends",
+    },
+  },
+  timeout: {
+    exitCode: { opening: exitCodes.timeout, open: exitCodes.timeout },
+    remedy: {
+      opening: "is it an MCP server that speaks on stdin and stdout? --timeout 2m waits longer",
+      open: "--timeout 2m waits longer",
+    },
+  },
+  cancelled: { exitCode: { opening: exitCodes.interrupted, open: exitCodes.interrupted } },
+  refused: { exitCode: { opening: exitCodes.usage, open: exitCodes.usage } },
+  protocol: { exitCode: { opening: exitCodes.unreachable, open: exitCodes.violations } },
+};
+
+/** The one conversion of anything thrown into what a person is told. */
+export function toFailure(error: unknown, stage: Stage): Failure {
+  if (error instanceof Failure) return error;
+  if (error instanceof RpcError) return ofRpcError(error, stage);
+  const [message = "", ...seen] = (error instanceof Error ? error.message : String(error)).split("\n");
+  if (!(error instanceof LocalError))
+    return new Failure(message, { exitCode: exitCodes.unreachable, seen, cause: error });
+  const { exitCode, remedy } = consequences[error.reason];
+  const details = { exitCode: exitCode[stage], seen, cause: error };
+  return new Failure(message, remedy === undefined ? details : { ...details, remedy: remedy[stage] });
+}
+
+const longestData = 2_000;
+
+function ofRpcError(error: RpcError, stage: Stage): Failure {
+  const exitCode = stage === "opening" ? exitCodes.unreachable : exitCodes.toolFailed;
+  const data = error.data === undefined ? [] : [JSON.stringify(error.data).slice(0, longestData)];
+  const { range, name } = explainCode(error.code);
+  const known = range === "standard" && name !== error.message ? ` (${name})` : "";
+  return new Failure(`the server answered with error ${error.code}${known}: ${error.message}`, {
+    exitCode,
+    seen: data,
+    cause: error,
+  });
+}

@@ -1,0 +1,36 @@
+import { exitCodes } from "./exit-codes.js";
+
+/** The wish of a person, or of the system, that the program ends. The first time it ends in order, the second at once. */
+export interface Interrupt {
+  /** Close everything, then leave. */
+  readonly stop: AbortSignal;
+  /** Leave nothing running, whatever it takes. */
+  readonly force: AbortSignal;
+  /** What the program should exit with, once `stop` is aborted. */
+  readonly exitCode: number;
+}
+
+const signals = { SIGINT: exitCodes.interrupted, SIGTERM: exitCodes.terminated, SIGHUP: exitCodes.terminated };
+
+/** Listens to the signals of the system, and to readers of the output that go away. */
+export function listenForInterrupt(): Interrupt {
+  const stop = new AbortController();
+  const force = new AbortController();
+  let exitCode: number = exitCodes.clean;
+  const interrupt = (code: number): void => {
+    if (force.signal.aborted) process.exit(code);
+    if (stop.signal.aborted) force.abort();
+    exitCode = code;
+    stop.abort();
+  };
+  for (const [signal, code] of Object.entries(signals)) process.on(signal, () => interrupt(code));
+  // `parlance talk … | head` has read enough: that is no failure.
+  process.stdout.on("error", () => stop.abort());
+  return {
+    stop: stop.signal,
+    force: force.signal,
+    get exitCode() {
+      return exitCode;
+    },
+  };
+}

@@ -1,0 +1,70 @@
+#!/usr/bin/env node
+import { readFileSync } from "node:fs";
+import { Command, CommanderError } from "commander";
+import { registerCall } from "./commands/call.js";
+import { registerTalk } from "./commands/talk.js";
+import { exitCodes } from "./exit-codes.js";
+import { toFailure } from "./failure.js";
+import { listenForInterrupt } from "./interrupt.js";
+import type { Invocation } from "./invocation.js";
+import { printFailure } from "./print/failure.js";
+import { partCommandLine } from "./target.js";
+import { outputOf } from "./terminal.js";
+
+/** Every command, in the order of the help page. */
+const registrations: readonly ((program: Command, invocation: Invocation) => void)[] = [registerTalk, registerCall];
+
+const out = outputOf(process.stdout, process.env);
+const err = outputOf(process.stderr, process.env);
+
+/** The one place where something thrown becomes words and an exit code. */
+function fail(error: unknown): number {
+  if (error instanceof CommanderError) return error.exitCode; // Commander has said it.
+  const failure = toFailure(error, "opening");
+  printFailure(failure, err);
+  if (process.env.PARLANCE_DEBUG !== undefined && error instanceof Error) err.print(error.stack ?? "");
+  return failure.exitCode;
+}
+
+async function main(): Promise<number> {
+  const { own, command } = partCommandLine(process.argv.slice(2));
+  let exitCode: number = exitCodes.clean;
+  const invocation: Invocation = {
+    out,
+    err,
+    interrupt: listenForInterrupt(),
+    command,
+    async run(action) {
+      exitCode = await action();
+    },
+  };
+  const program = new Command("parlance")
+    .description("See, check and drive any MCP conversation.")
+    .version(packageVersion(), "-V, --version", "print the version")
+    .helpOption("-h, --help", "print this page")
+    .helpCommand("help [command]", "print the page of a command")
+    // What the arguments are is said below the options, where there is room for it.
+    .configureHelp({ styleTitle: (title) => `\u001b[1m${title}\u001b[22m`, visibleArguments: () => [] })
+    .configureOutput({
+      outputError: (message, write) => write(message.replace(/^error:/, err.style.red("✖"))),
+      getOutHelpWidth: () => out.width,
+      getErrHelpWidth: () => err.width,
+    })
+    .exitOverride();
+  for (const register of registrations) register(program, invocation);
+  await program.parseAsync(own, { from: "user" });
+  return exitCode;
+}
+
+function packageVersion(): string {
+  const text = readFileSync(new URL("../package.json", import.meta.url), "utf8");
+  return (JSON.parse(text) as { readonly version: string }).version; // Our own package.
+}
+
+/** What is still under way, like a timer of an imported module, does not keep the program alive. */
+function leave(exitCode: number): void {
+  process.stdout.write("", () => process.exit(exitCode));
+}
+
+process.on("uncaughtException", (error) => leave(fail(error)));
+leave(await main().catch(fail));

@@ -1,0 +1,144 @@
+import type { Dial } from "@parlance/mcp/client";
+import { type Channel, type Tapped, tapChannel } from "@parlance/mcp/jsonrpc";
+import { type ChildChannel, childChannel } from "@parlance/mcp/node";
+import { type Frame, FrameLog } from "./frames.js";
+import type { Interrupt } from "./interrupt.js";
+import type { Target } from "./target.js";
+import { TextLines } from "./text-lines.js";
+
+/** One thing that was seen in a conversation. Times are milliseconds since it began. */
+export type Observation =
+  /** `text` is the frame as it crossed. */
+  | { readonly kind: "frame"; readonly frame: Frame; readonly text: string }
+  /** A line that the server wrote to stderr. */
+  | { readonly kind: "stderr"; readonly at: number; readonly text: string }
+  /** What became of the server's process. */
+  | { readonly kind: "life"; readonly at: number; readonly text: string };
+
+/** What can be set about a target. */
+export interface ObserveOptions {
+  /** Given to a command besides the variables that every command gets. */
+  readonly env: Readonly<Record<string, string>>;
+  readonly interrupt: Interrupt;
+  /** Takes everything that is seen, in order. */
+  readonly onObservation: (observation: Observation) => void;
+}
+
+/** A channel to a process, which may say how the process ended. */
+interface LivingChannel extends ChildChannel {
+  readonly exit?: { readonly code: number | null; readonly signal: string | null } | undefined;
+}
+
+/** A target whose channels are tapped. It owns them: `close` leaves no process behind. */
+export class ObservedTarget {
+  readonly log: FrameLog = new FrameLog();
+  readonly #target: Target;
+  readonly #options: ObserveOptions;
+  readonly #start = performance.now();
+  #channels: readonly Channel[] = [];
+  #child: LivingChannel | undefined;
+  #stderr: TextLines | undefined;
+  #ended: string | undefined;
+  #error: Error | undefined;
+
+  constructor(target: Target, options: ObserveOptions) {
+    this.#target = target;
+    this.#options = options;
+    options.interrupt.force.addEventListener("abort", this.#kill);
+    process.on("exit", this.#kill);
+  }
+
+  /** Milliseconds since the conversation began. */
+  get now(): number {
+    return performance.now() - this.#start;
+  }
+
+  /** How the server ended, in words: `exited with code 0`. Undefined while it lives, and for one in memory. */
+  get ended(): string | undefined {
+    return this.#ended;
+  }
+
+  /** The last lines that the server wrote to stderr. */
+  get stderr(): readonly string[] {
+    return this.#child === undefined || this.#child.stderr === "" ? [] : this.#child.stderr.split("\n");
+  }
+
+  /** Makes a tapped channel. Called again by a client whose first channel did not survive the probe. */
+  readonly dial: Dial = () => {
+    const { interrupt, onObservation } = this.#options;
+    if (interrupt.stop.aborted) throw new Error("interrupted");
+    if (this.#child !== undefined) {
+      if (this.#child.pid === undefined && this.#error !== undefined) throw this.#error; // It would not start better.
+      onObservation({ kind: "life", at: this.now, text: "is started again, for a handshake" });
+    }
+    this.log.changeChannel();
+    const channel = tapChannel(this.#channel(), (tapped) => this.#see(tapped));
+    this.#channels = [...this.#channels, channel];
+    return channel;
+  };
+
+  /** Ends the server, and resolves when it is gone. */
+  async close(): Promise<void> {
+    await Promise.all(this.#channels.map((channel) => channel.close()));
+    this.#stderr?.end();
+    this.#tellEnd(exitWords(this.#child, "; it did not exit when its input ended"));
+    this.#options.interrupt.force.removeEventListener("abort", this.#kill);
+    process.off("exit", this.#kill);
+  }
+
+  #channel(): Channel {
+    const target = this.#target;
+    if (target.kind === "module") return target.dial();
+    this.#stderr?.end();
+    const stderr = new TextLines((text) => this.#options.onObservation({ kind: "stderr", at: this.now, text }));
+    const { command, args } = target;
+    const child = childChannel({ command, args, env: this.#options.env }, { onStderr: (chunk) => stderr.push(chunk) });
+    this.#stderr = stderr;
+    this.#child = child;
+    this.#ended = undefined;
+    return child;
+  }
+
+  #see(tapped: Tapped): void {
+    if (tapped.kind === "ended") {
+      this.#seeEnd(tapped.error);
+      return;
+    }
+    // What is sent to a command that did not start never reaches a pipe.
+    if (this.#child !== undefined && this.#child.pid === undefined) return;
+    const frame = this.log.read(tapped, this.now);
+    const text = tapped.kind === "refused" ? tapped.refusal.head : tapped.frame;
+    if (frame !== undefined) this.#options.onObservation({ kind: "frame", frame, text });
+  }
+
+  #seeEnd(error: Error | undefined): void {
+    this.#error = error;
+    this.#stderr?.end();
+    const told = /(exited with code \d+|was ended by \w+)/.exec(error?.message.split("\n")[0] ?? "")?.[0];
+    this.#tellEnd(exitWords(this.#child, "") ?? told);
+  }
+
+  #tellEnd(how: string | undefined): void {
+    if (how === undefined || this.#ended !== undefined) return;
+    this.#ended = how;
+    this.#options.onObservation({ kind: "life", at: this.now, text: how });
+  }
+
+  /** For a person who does not want to wait, and for a program that dies: no grace. */
+  readonly #kill = (): void => {
+    const pid = this.#child?.pid;
+    if (pid === undefined || this.#ended !== undefined) return;
+    try {
+      process.kill(process.platform === "win32" ? pid : -pid, "SIGKILL");
+    } catch {
+      // It is gone already.
+    }
+  };
+}
+
+/** How a process ended; undefined while it lives. `ifKilled` is added to the words on one that was ended by a signal. */
+function exitWords(channel: LivingChannel | undefined, ifKilled: string): string | undefined {
+  const exit = channel?.exit;
+  if (exit === undefined) return undefined;
+  return exit.signal === null ? `exited with code ${exit.code}` : `was ended by ${exit.signal}${ifKilled}`;
+}

@@ -1,0 +1,48 @@
+import { visible } from "@parlance/mcp/jsonrpc";
+
+/** Graphemes that take two columns: emoji, and the scripts of East Asia. */
+const wide =
+  /\p{Emoji_Presentation}|\ufe0f|[\u1100-\u115f\u2e80-\u303e\u3041-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6]|[\u{20000}-\u{3fffd}]/u;
+const plain = /^[ -~]*$/;
+const graphemes = new Intl.Segmenter();
+
+/** How many columns of a terminal a text takes. */
+export function widthOf(text: string): number {
+  if (plain.test(text)) return text.length;
+  let width = 0;
+  for (const { segment } of graphemes.segment(text)) width += wide.test(segment) ? 2 : 1;
+  return width;
+}
+
+/** One line of any text, safe to print, in at most `width` columns: what does not fit gives way to `…`. */
+export function cut(text: string, width: number): string {
+  if (width <= 0) return "";
+  // No grapheme that a person can read is longer than sixteen units; the rest need not be looked at.
+  const line = visible(text.slice(0, width * 16)).replaceAll("\t", " ");
+  if (widthOf(line) <= width && text.length <= width * 16) return line;
+  let kept = "";
+  let taken = 1;
+  for (const { segment } of graphemes.segment(line)) {
+    taken += wide.test(segment) ? 2 : 1;
+    if (taken > width) break;
+    kept += segment;
+  }
+  return `${kept}…`;
+}
+
+/** `cut`, filled up with spaces on the right. */
+export function left(text: string, width: number): string {
+  const line = cut(text, width);
+  return line + " ".repeat(Math.max(0, width - widthOf(line)));
+}
+
+/** `cut`, filled up with spaces on the left. */
+export function right(text: string, width: number): string {
+  const line = cut(text, width);
+  return " ".repeat(Math.max(0, width - widthOf(line))) + line;
+}
+
+/** A peer's text of many lines: its line breaks stay, everything else that moves a cursor is made visible. */
+export function visibleLines(text: string): readonly string[] {
+  return text.split(/\r?\n/).map(visible);
+}

@@ -1,0 +1,23 @@
+/** Bytes as a person reads them: `214 B`, `1.9 kB`, `16 MB`. */
+export function bytesText(bytes: number): string {
+  if (bytes < 1_000) return `${bytes} B`;
+  const [amount, unit] = bytes < 999_500 ? [bytes / 1_000, "kB"] : [bytes / 1_000_000, "MB"];
+  return `${amount < 9.95 ? amount.toFixed(1) : Math.round(amount)} ${unit}`;
+}
+
+/** A duration as a person reads it: `0.9 ms`, `115 ms`, `1.24 s`. */
+export function durationText(milliseconds: number): string {
+  if (milliseconds < 99.95) return `${milliseconds.toFixed(1)} ms`;
+  if (milliseconds < 999.5) return `${Math.round(milliseconds)} ms`;
+  return `${(milliseconds / 1_000).toFixed(milliseconds < 9_995 ? 2 : 1)} s`;
+}
+
+/** Milliseconds with the three decimals of a microsecond. */
+export function timeText(milliseconds: number): string {
+  return milliseconds.toFixed(3);
+}
+
+/** `1 frame`, `2 frames`. */
+export function count(amount: number, thing: string): string {
+  return `${amount} ${thing}${amount === 1 ? "" : "s"}`;
+}

@@ -1,0 +1,39 @@
+/** Puts a colour or a weight around a text. */
+export type Paint = (text: string) => string;
+
+const codes = {
+  bold: [1, 22],
+  dim: [2, 22],
+  red: [31, 39],
+  green: [32, 39],
+  yellow: [33, 39],
+  blue: [34, 39],
+  magenta: [35, 39],
+  cyan: [36, 39],
+} as const;
+
+/** The few ways in which a text may stand out. */
+export type Style = Readonly<Record<keyof typeof codes, Paint>>;
+
+/** A style with colours, or one that leaves every text as it is. */
+export function styleOf(coloured: boolean): Style {
+  const paint = ([on, off]: readonly [number, number]): Paint =>
+    coloured ? (text) => (text === "" ? "" : `\u001b[${on}m${text}\u001b[${off}m`) : (text) => text;
+  return {
+    bold: paint(codes.bold),
+    dim: paint(codes.dim),
+    red: paint(codes.red),
+    green: paint(codes.green),
+    yellow: paint(codes.yellow),
+    blue: paint(codes.blue),
+    magenta: paint(codes.magenta),
+    cyan: paint(codes.cyan),
+  };
+}
+
+/** Colours belong on a terminal; `NO_COLOR` takes them away everywhere, `FORCE_COLOR` gives them everywhere. */
+export function wantsColour(isTerminal: boolean, env: NodeJS.ProcessEnv): boolean {
+  const { NO_COLOR = "", FORCE_COLOR, TERM } = env;
+  if (NO_COLOR !== "" || FORCE_COLOR === "0" || FORCE_COLOR === "false") return false;
+  return FORCE_COLOR !== undefined || (isTerminal && TERM !== "dumb");
+}

@@ -1,0 +1,84 @@
+import type { Skipped } from "../conversation.js";
+import type { Observation } from "../observed-target.js";
+import type { TalkOutcome } from "../talk-outcome.js";
+import type { Output } from "../terminal.js";
+import { cut } from "./columns.js";
+import { comparison } from "./comparison.js";
+import { bytesText, count, durationText } from "./quantities.js";
+import { frameRows, headingRow, remarkRow } from "./rows.js";
+import type { TalkView } from "./talk-view.js";
+
+/** Shows a conversation to a person. */
+export function talkText(title: string, output: Output): TalkView {
+  const { style, print } = output;
+  let missed = 0;
+  return {
+    begin(revision) {
+      const how = revision ?? "the newest revision that both sides speak";
+      const name = cut(title, output.width - how.length - " in ".length);
+      print(
+        `${style.bold(name)}${style.dim(" in ")}${revision === undefined ? style.dim(how) : style.bold(how)}`,
+        headingRow(output),
+      );
+    },
+    observe(observation) {
+      if (output.isBehind) {
+        missed += 1;
+        return;
+      }
+      if (missed > 0) print(style.yellow(`    ${count(missed, "row")} not shown: this output is read too slowly`));
+      missed = 0;
+      print(...observationRows(observation, output));
+    },
+    skip(skipped) {
+      for (const line of skippedLines(skipped)) print(style.dim(cut(line, output.width)));
+    },
+    stay() {
+      print("", "The conversation stays open, and what the server sends is shown. Ctrl-C ends it.", "");
+    },
+    end(outcome) {
+      print(outcomeLine(outcome, output), "");
+    },
+    compare(outcomes) {
+      print(...comparison(outcomes, output));
+    },
+  };
+}
+
+function observationRows(observation: Observation, output: Output): readonly string[] {
+  if (observation.kind === "frame") return frameRows(observation.frame, output);
+  return [remarkRow(observation.at, observation.kind, observation.text, output)];
+}
+
+function skippedLines(skipped: readonly Skipped[]): readonly string[] {
+  return reasons.flatMap(({ why, words, hint }) => {
+    const tools = skipped.filter((each) => each.why === why).map(({ tool }) => tool);
+    return tools.length === 0 ? [] : [`    left alone, ${words}: ${tools.join(", ")}${hint(tools[0] ?? "")}`];
+  });
+}
+
+interface Reason {
+  readonly why: Skipped["why"];
+  readonly words: string;
+  readonly hint: (tool: string) => string;
+}
+
+const reasons: readonly Reason[] = [
+  { why: "needs arguments", words: "arguments needed", hint: (tool) => `   (--call "${tool} name=value")` },
+  { why: "is not marked read-only", words: "not marked read-only", hint: () => "" },
+];
+
+function outcomeLine({ tally, duration, ended, failure }: TalkOutcome, { style }: Output): string {
+  const { frames, bytes, calls, errors, violations } = tally;
+  const plain = [count(frames, "frame"), bytesText(bytes), count(calls, "call")];
+  const bad = (amount: number, thing: string): string => (amount === 0 ? "" : style.red(count(amount, thing)));
+  const mark = failure === undefined && violations === 0 ? style.green("✔") : style.red("✖");
+  const parts = [
+    ...plain,
+    errors === 0 ? "0 errors" : style.red(count(errors, "error")),
+    bad(violations, "violation"),
+    durationText(duration),
+    ended === undefined ? "" : `server ${ended}`,
+  ];
+  return `${mark} ${parts.filter((part) => part !== "").join(style.dim(" · "))}`;
+}

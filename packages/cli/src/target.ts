@@ -1,0 +1,115 @@
+import { existsSync } from "node:fs";
+import { resolve } from "node:path";
+import { pathToFileURL } from "node:url";
+import type { Dial, Served } from "@parlance/mcp/client";
+import { memoryChannels } from "@parlance/mcp/jsonrpc";
+import { exitCodes } from "./exit-codes.js";
+import { Failure, usageFailure } from "./failure.js";
+import { isObject } from "./json.js";
+import { splitWords } from "./split-words.js";
+
+/** A server that a command can speak to, under the name by which the person gave it. */
+export type Target =
+  | { readonly kind: "command"; readonly title: string; readonly command: string; readonly args: readonly string[] }
+  | { readonly kind: "module"; readonly title: string; readonly dial: Dial };
+
+/** How a target is written, for help pages. */
+export const targetHelp = `A <target> is one of
+  -- command args…     starts the command, speaks to it on stdin and stdout
+  "command args…"      the same in one word; quotes work, no shell is involved
+  path/to/module.js    imports the file and serves what it exports as \`server\` or default, in memory`;
+
+/** The words behind the first `--`, which are a command to start, and those before it. */
+export function partCommandLine(argv: readonly string[]): {
+  readonly own: readonly string[];
+  readonly command?: readonly string[];
+} {
+  const at = argv.indexOf("--");
+  return at < 0 ? { own: argv } : { own: argv.slice(0, at), command: argv.slice(at + 1) };
+}
+
+/** The target that is written as one word. @throws Failure for one that cannot be reached */
+export async function parseTarget(word: string): Promise<Target> {
+  if (/^https?:/i.test(word)) throw noHttp(word);
+  if (/\.[cm]?[jt]s$/.test(word) && (existsSync(word) || !/\s/.test(word))) return loadModule(word);
+  const words = splitWords(word);
+  if (words === undefined) throw usageFailure(`a quote is not closed in ${word}`);
+  return commandTarget(words);
+}
+
+/** The target that is a command and its arguments. @throws Failure if there is no command */
+export function commandTarget(words: readonly string[]): Target {
+  const [command, ...args] = words;
+  if (command === undefined || command === "") throw usageFailure("there is no command to start", "-- node server.js");
+  return { kind: "command", title: words.map(quoted).join(" "), command, args };
+}
+
+function quoted(word: string): string {
+  return /^[^\s'"]+$/.test(word) ? word : JSON.stringify(word);
+}
+
+function noHttp(url: string): Failure {
+  return new Failure(`${url}: this version of parlance does not speak HTTP yet`, {
+    exitCode: exitCodes.unreachable,
+    remedy: "start the server as a command that speaks on stdin and stdout: parlance talk -- command args…",
+  });
+}
+
+/** Milliseconds in which a module must have loaded. One that serves itself never does. */
+const loadTime = 5_000;
+
+async function loadModule(path: string): Promise<Target> {
+  if (!existsSync(path))
+    throw unreachable(`there is no file ${path}`, "a command goes behind --: parlance talk -- command args…");
+  // In this process stdout belongs to the command: what the module logs must not end up among its output.
+  console.log = console.info = console.debug = console.error;
+  const exported = await importWithin(path);
+  const served = [exported.server, exported.default].find(isServed);
+  if (served === undefined)
+    throw unreachable(`${path} exports no server, neither as \`server\` nor as default`, asCommand(path));
+  // Only a server in this process needs the server's half of the library.
+  const { serveChannel } = await import("@parlance/mcp/server");
+  const dial: Dial = () => {
+    const [near, far] = memoryChannels();
+    serveChannel(served, far);
+    return near;
+  };
+  return { kind: "module", title: path, dial };
+}
+
+async function importWithin(path: string): Promise<Readonly<Record<string, unknown>>> {
+  let timer: NodeJS.Timeout | undefined;
+  const tooLong = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => {
+      reject(
+        unreachable(`${path} has not loaded within ${loadTime / 1_000} s: does it serve itself?`, asCommand(path)),
+      );
+    }, loadTime);
+  });
+  try {
+    return await Promise.race([import(pathToFileURL(resolve(path)).href), tooLong]);
+  } catch (error) {
+    if (error instanceof Failure) throw error;
+    const why = error instanceof Error ? error.message : String(error);
+    throw unreachable(`${path} cannot be imported: ${why}`, `import it by hand to see more: node ${path}`, error);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+function isServed(value: unknown): value is Served {
+  return (
+    isObject(value) &&
+    typeof value.run === "function" &&
+    typeof value.capabilities === "function" &&
+    isObject(value.info)
+  );
+}
+
+function asCommand(path: string): string {
+  return `a program that serves itself is started as a command: parlance talk -- node ${path}`;
+}
+
+function unreachable(message: string, remedy: string, cause?: unknown): Failure {
+  return new Failure(message, { exitCode: exitCodes.unreachable, remedy, cause });
+}

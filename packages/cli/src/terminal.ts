@@ -1,0 +1,50 @@
+import type { WriteStream } from "node:tty";
+import { type Style, styleOf, wantsColour } from "./print/style.js";
+
+/** Where a command prints: lines to a stream of the process, in its colours and its width. */
+export interface Output {
+  readonly style: Style;
+  /** Columns that a line may take: between 80 and 160, whatever the terminal says. */
+  readonly width: number;
+  readonly isTerminal: boolean;
+  /** The reader is so slow that what is only nice to see should be left out. */
+  readonly isBehind: boolean;
+  /** Prints lines. */
+  print(...lines: readonly string[]): void;
+  /** Puts a line in the place of the last one that was put so; an empty one clears it. Does nothing but on a terminal. */
+  replace(line: string): void;
+}
+
+const narrowest = 80;
+const widest = 160;
+/** Where nothing says how wide a line may be. */
+const usualWidth = 100;
+/** Bytes that may wait for a slow reader. */
+const mostWaiting = 4_000_000;
+
+/** An output of the process. */
+export function outputOf(stream: WriteStream, env: NodeJS.ProcessEnv): Output {
+  const isTerminal = stream.isTTY === true;
+  let replaceable = "";
+  const clear = (): string => (replaceable === "" ? "" : "\r\u001b[2K");
+  return {
+    style: styleOf(wantsColour(isTerminal, env)),
+    isTerminal,
+    get width() {
+      const columns = isTerminal ? stream.columns : Number.parseInt(env.COLUMNS ?? "", 10) || usualWidth;
+      return Math.min(widest, Math.max(narrowest, columns));
+    },
+    get isBehind() {
+      return stream.writableLength > mostWaiting;
+    },
+    print(...lines) {
+      stream.write(`${clear()}${lines.map((line) => `${line}\n`).join("")}`);
+      replaceable = "";
+    },
+    replace(line) {
+      if (!isTerminal) return;
+      stream.write(`${clear()}${line}`);
+      replaceable = line;
+    },
+  };
+}

@@ -1,0 +1,61 @@
+import { readFileSync } from "node:fs";
+import { expect, test } from "vitest";
+import { fixture, parlance, toolsServer } from "./run.js";
+
+test("the version is that of the package", async () => {
+  const { version } = JSON.parse(readFileSync(new URL("../../packages/cli/package.json", import.meta.url), "utf8")) as {
+    readonly version: string;
+  };
+  expect(await parlance(["--version"])).toEqual({ code: 0, stdout: `${version}\n`, stderr: "" });
+});
+
+test("every command has a help page with examples", async () => {
+  for (const command of ["talk", "call"]) {
+    const { code, stdout } = await parlance([command, "--help"], { COLUMNS: "80" });
+    expect(stdout).toContain(`Usage: parlance ${command}`);
+    expect(stdout).toMatch(/Examples:\n {2}parlance /);
+    expect(stdout).toContain("Exit codes:\n  0  clean\n");
+    expect(code).toBe(0);
+  }
+});
+
+test.each([
+  [["tlak"], "unknown command 'tlak'\n(Did you mean talk?)"],
+  [["talk"], "there is no target to speak to"],
+  [["talk", "a", "--", "b"], "there are two targets"],
+  [["talk", "--"], "there is no command to start"],
+  [["talk", "node 'server.js"], "a quote is not closed"],
+  [["talk", "--onse", "x"], "unknown option '--onse'"],
+  [["talk", "--revision", "2025-11-26", "x"], "It must be one of 2026-07-28, 2025-11-25,"],
+  [["talk", "--timeout", "0", "x"], "Write it as 500ms, 10s or 2m"],
+  [["talk", "--env", "=x", "x"], "Write NAME=value"],
+  [["call", "node x"], "there is no tool to call"],
+  [["call", "node x", "tool", "word"], "word is not an argument"],
+  [["call", "node x", "tool", "a=1", "a=2"], "the argument a is given twice"],
+])("the wrong command line %j is refused", async (args, words) => {
+  const { code, stdout, stderr } = await parlance(args);
+  expect(stderr).toMatch(/^✖ /);
+  expect(stderr).toContain(words);
+  expect(stdout).toBe("");
+  expect(code).toBe(1);
+});
+
+test.each([
+  [["talk", "https://example.com/mcp"], "does not speak HTTP yet"],
+  [["talk", "no/such/file.js"], "there is no file no/such/file.js"],
+  [["talk", fixture("misbehaving-server.js")], "misbehaving-server.js cannot be imported: "],
+  [["talk", fixture("../../packages/cli/dist/exit-codes.js")], "exports no server, neither as `server` nor as default"],
+])("the target %j cannot be reached", async (args, words) => {
+  const { code, stdout, stderr } = await parlance(args);
+  expect(stderr).toContain(words);
+  expect(stdout).toBe("");
+  expect(code).toBe(3);
+});
+
+test("colours come with FORCE_COLOR, and go with NO_COLOR", async () => {
+  const args = ["talk", "--once", ...toolsServer];
+  const start = "\u001b[";
+  expect((await parlance(args)).stdout).not.toContain(start);
+  expect((await parlance(args, { FORCE_COLOR: "1" })).stdout).toContain(start);
+  expect((await parlance(args, { FORCE_COLOR: "1", NO_COLOR: "1" })).stdout).not.toContain(start);
+});

@@ -1,0 +1,88 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { fileURLToPath } from "node:url";
+import { expect } from "vitest";
+
+const main = fileURLToPath(new URL("../../packages/cli/dist/main.js", import.meta.url));
+const fixtures = new URL("../fixtures/", import.meta.url);
+
+/** The path of a server among the fixtures. */
+export function fixture(name: string): string {
+  return fileURLToPath(new URL(name, fixtures));
+}
+
+/** The words behind a command line that start the well-behaved server. */
+export const toolsServer: readonly string[] = ["--", process.execPath, fixture("tools-server.js")];
+
+/** The words behind a command line that start a server which does what it must not. */
+export function misbehaving(name: string): readonly string[] {
+  return ["--", process.execPath, fixture("misbehaving-server.js"), name];
+}
+
+/** What a run of the command has left behind. */
+export interface Ran {
+  readonly code: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** Runs the built command to its end. It has no terminal, and no variable that would change how it prints. */
+export function parlance(args: readonly string[], env: Readonly<Record<string, string>> = {}): Promise<Ran> {
+  return start(args, env).ended;
+}
+
+/** A run of the command that can be watched and interrupted. */
+export interface Running {
+  readonly child: ChildProcess;
+  readonly ended: Promise<Ran>;
+  /** Resolves as soon as the output holds the text. */
+  until(text: string): Promise<void>;
+}
+
+/** Starts the built command. */
+export function start(args: readonly string[], env: Readonly<Record<string, string>> = {}): Running {
+  const { FORCE_COLOR: forced, NO_COLOR: none, COLUMNS: columns, ...inherited } = process.env;
+  const child = spawn(process.execPath, [main, ...args], {
+    env: { ...inherited, ...env },
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  let stdout = "";
+  let stderr = "";
+  child.stdout.setEncoding("utf8").on("data", (text: string) => {
+    stdout += text;
+  });
+  child.stderr.setEncoding("utf8").on("data", (text: string) => {
+    stderr += text;
+  });
+  const ended = new Promise<Ran>((resolve) => {
+    child.on("close", (code) => resolve({ code, stdout, stderr }));
+  });
+  return {
+    child,
+    ended,
+    until: (text) =>
+      new Promise((resolve) => {
+        const look = (): void => {
+          if (!stdout.includes(text)) return;
+          child.stdout.off("data", look);
+          resolve();
+        };
+        child.stdout.on("data", look);
+        look();
+      }),
+  };
+}
+
+/** The objects of an output of one JSON object per line. */
+export function jsonLines(stdout: string): readonly Readonly<Record<string, unknown>>[] {
+  return stdout
+    .trimEnd()
+    .split("\n")
+    .map((line) => JSON.parse(line) as Readonly<Record<string, unknown>>);
+}
+
+/** Fails if one of the processes that told their `pid` in a text is still there. */
+export function expectGone(text: string): void {
+  const pids = [...text.matchAll(/pid (\d+)/g)].map(([, pid]) => Number(pid));
+  expect(pids).not.toEqual([]);
+  for (const pid of pids) expect(() => process.kill(pid, 0), `process ${pid}`).toThrow("ESRCH");
+}

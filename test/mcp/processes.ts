@@ -1,0 +1,37 @@
+import { type ChildChannel, type Command, childChannel } from "@parlance/mcp/node";
+import { afterEach } from "vitest";
+import { expectNobodyLeft } from "../node/conversations.js";
+
+const started: ChildChannel[] = [];
+
+/** Starts a command as often as a client asks for it. Behind the test nobody of it may be left. */
+export function dialler(command: Command): () => ChildChannel {
+  return () => {
+    const channel = childChannel(command, { exitGrace: 100 });
+    started.push(channel);
+    return channel;
+  };
+}
+
+/** How many processes the test has started. */
+export function startedProcesses(): number {
+  return started.length;
+}
+
+afterEach(async () => {
+  const groups = started.splice(0).flatMap(({ pid }) => pid ?? []);
+  if (groups.length > 0) await expectNobodyLeft(groups);
+});
+
+/** Stands before the programs below: what a module needs to serve the process that has started it. */
+const serving = `
+  import { createServer } from "@parlance/mcp/server";
+  import { serveStdio } from "@parlance/mcp/node";
+  const server = createServer({ name: "child", version: "1.0.0" });
+`;
+
+/** A process that serves what `tools` adds to `server`; \`tail\` is run when the conversation is over. */
+export function serverProcess(tools: string, tail = ""): Command {
+  const source = `${serving}${tools}\nawait serveStdio(server);\n${tail}`;
+  return { command: process.execPath, args: ["--input-type=module", "--eval", source] };
+}

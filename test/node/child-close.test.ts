@@ -1,0 +1,141 @@
+import type { Channel } from "@parlance/mcp/jsonrpc";
+import { childChannel } from "@parlance/mcp/node";
+import { describe, expect, test } from "vitest";
+import { deferred } from "../../packages/mcp/src/base/deferred.js";
+import { converse, expectNobodyLeft, failureOf, program, script } from "./conversations.js";
+
+/** `trap ""` is inherited, so `sleep` heeds nothing but SIGKILL either. */
+const ignoreAll = 'trap "" TERM INT HUP;';
+const sayReady = `echo '{"jsonrpc":"2.0","id":1,"result":"ready"}';`;
+
+describe("close", { timeout: 5_000 }, () => {
+  test("lets a child that heeds the end of its input end by itself", async () => {
+    const { connection, channel } = converse(
+      script(`trap 'echo signalled >&2' TERM; ${sayReady} while read line; do :; done; echo bye >&2`),
+    );
+    await connection.call("start");
+    await connection.close();
+    expect(channel.stderr).toBe("bye");
+  });
+
+  test("tells a child that ignores the end of its input to end", async () => {
+    const { connection, channel } = converse(
+      script(`trap 'echo signalled >&2; exit' TERM; ${sayReady} sleep 600 & wait`),
+    );
+    await connection.call("start");
+    await connection.close();
+    expect(channel.stderr).toContain("signalled");
+  });
+
+  test("ends a child that ignores that as well", async () => {
+    const { connection } = converse(script(`${ignoreAll} ${sayReady} sleep 600`));
+    await connection.call("start");
+    await connection.close();
+  });
+
+  test("ends processes that the child started, hold its pipes and ignore everything", async () => {
+    const { connection } = converse(script(`${ignoreAll} sleep 600 & sleep 600 & ${sayReady} sleep 600`));
+    await connection.call("start");
+    await connection.close();
+  });
+
+  test("ends what a child that heeds the end of its input leaves behind", async () => {
+    const { connection } = converse(script(`${ignoreAll} sleep 600 & ${sayReady} while read line; do :; done`));
+    await connection.call("start");
+    await connection.close();
+  });
+
+  test("writes what was sent in the same tick", async () => {
+    const { connection, channel } = converse(script("cat >&2"));
+    connection.notify("goodbye");
+    await connection.close();
+    expect(channel.stderr).toBe('{"jsonrpc":"2.0","method":"goodbye"}');
+  });
+
+  test("reads on, so that a child with much to say comes to its end", async () => {
+    const { connection, channel } = converse(
+      program(`
+        process.stdin.once("data", () => process.stdout.write("\\n".repeat(5_000_000), () => process.stderr.write("said it all")));
+      `),
+      { exitGrace: 3_000 },
+    );
+    channel.pause?.();
+    connection.notify("speak");
+    await connection.close();
+    expect(channel.stderr).toBe("said it all");
+  });
+
+  test("gives up what a child that reads nothing has not read", async () => {
+    const { connection } = converse(script("sleep 600"));
+    const call = failureOf(connection.call("ping", { text: "x".repeat(20_000_000) }));
+    await connection.close();
+    expect(await call).toBe("ping (id 1): the connection was closed");
+  });
+
+  test("fails the calls that wait", async () => {
+    const { connection } = converse(script("sleep 600"));
+    const call = failureOf(connection.call("ping"));
+    await connection.close();
+    expect(await call).toBe("ping (id 1): the connection was closed");
+  });
+});
+
+describe("a channel", () => {
+  test("can be closed as soon as it is there, and twice", async () => {
+    const channel = childChannel(script("sleep 600"), { exitGrace: 50 });
+    await Promise.all([channel.close(), channel.close()]);
+    await channel.close();
+    await expectNobodyLeft([channel.pid ?? 0]);
+  });
+
+  test("that is opened late tells of a child that has ended before", async () => {
+    const channel = childChannel(script("echo lost >&2; exit 3"));
+    await expectNobodyLeft([channel.pid ?? 0]);
+    const { ended } = record(channel);
+    expect((await ended)?.message).toBe('"/bin/sh" exited with code 3; its last lines on stderr:\nlost');
+    await channel.close();
+  });
+
+  test("delivers nothing and drops what is sent once it is closed", async () => {
+    const channel = childChannel(script("echo one; while read line; do echo two; done; echo three"), {
+      exitGrace: 1_000,
+    });
+    const { seen, first } = record(channel);
+    await first;
+    const closed = channel.close();
+    void channel.send("too late");
+    await closed;
+    void channel.send("later still");
+    expect(seen).toEqual(["one"]);
+  });
+
+  test("ends what a crashed child leaves behind without being asked to", async () => {
+    const channel = childChannel(script(`${ignoreAll} sleep 600 & exit 3`), { exitGrace: 50 });
+    expect((await record(channel).ended)?.message).toContain("exited with code 3");
+    await expectNobodyLeft([channel.pid ?? 0]);
+  });
+
+  test("leaves no listener on the process", async () => {
+    const before = process.listenerCount("exit");
+    const channels = [childChannel(script("cat")), childChannel(script("cat")), childChannel(script("exit 1"))];
+    expect(process.listenerCount("exit")).toBe(before + 1);
+    await Promise.all(channels.map((channel) => channel.close()));
+    expect(process.listenerCount("exit")).toBe(before);
+  });
+});
+
+/** Opens a channel and keeps what it delivers. */
+function record(channel: Channel): { seen: string[]; first: Promise<void>; ended: Promise<Error | undefined> } {
+  const seen: string[] = [];
+  const first = deferred<void>();
+  const ended = deferred<Error | undefined>();
+  channel.open({
+    frame(text) {
+      seen.push(text);
+      first.resolve();
+    },
+    refuse: ({ message }) => void seen.push(message),
+    end: (error) => ended.resolve(error),
+  });
+  return { seen, first: first.promise, ended: ended.promise };
+}

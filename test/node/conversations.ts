@@ -1,0 +1,85 @@
+import { execFile } from "node:child_process";
+import { promisify } from "node:util";
+import {
+  type Connection,
+  type ConnectionOptions,
+  clientLimits,
+  openConnection,
+  type Report,
+} from "@parlance/mcp/jsonrpc";
+import { type ChildChannel, type ChildChannelOptions, type Command, childChannel } from "@parlance/mcp/node";
+import { afterEach, expect } from "vitest";
+
+/** A conversation with a real process. */
+export interface Conversation {
+  readonly channel: ChildChannel;
+  readonly connection: Connection;
+  /** What the connection reported, as it came. */
+  readonly reports: readonly Report[];
+}
+
+export interface ConversationOptions extends ChildChannelOptions {
+  readonly connection?: ConnectionOptions;
+}
+
+const open: Conversation[] = [];
+
+/** Starts a command and speaks to it. Whatever the test does, the process is ended and looked for behind it. */
+export function converse(command: Command, options: ConversationOptions = {}): Conversation {
+  const reports: Report[] = [];
+  const channel = childChannel(command, { exitGrace: 100, ...options });
+  const connection = openConnection(channel, {
+    timeout: 5_000,
+    limits: clientLimits,
+    answersUnreadable: false,
+    report: (report) => void reports.push(report),
+    ...options.connection,
+  });
+  const conversation = { channel, connection, reports };
+  open.push(conversation);
+  return conversation;
+}
+
+afterEach(async () => {
+  const conversations = open.splice(0);
+  await Promise.all(conversations.map(({ connection }) => connection.close()));
+  for (const { connection } of conversations) {
+    expect(connection.inFlight).toEqual({ outgoing: 0, incoming: 0, waiting: 0, running: 0 });
+  }
+  await expectNobodyLeft(conversations.flatMap(({ channel }) => channel.pid ?? []));
+});
+
+/** Fails while there is a process in one of the groups, or a zombie that this process has not reaped. */
+export async function expectNobodyLeft(groups: readonly number[]): Promise<void> {
+  await expect.poll(() => processesOf(new Set(groups)), { timeout: 3_000, interval: 20 }).toEqual([]);
+}
+
+const run = promisify(execFile);
+
+/** Zombies of a group whose leader is gone belong to the system, which reaps them when it likes. */
+async function processesOf(groups: ReadonlySet<number>): Promise<string[]> {
+  const { stdout } = await run("ps", ["-A", "-o", "ppid=,pgid=,stat=,args="]);
+  return stdout.split("\n").filter((line) => {
+    const [parent, group, state] = line.trim().split(/\s+/);
+    return state?.startsWith("Z") ? Number(parent) === process.pid : groups.has(Number(group));
+  });
+}
+
+/** A program of Node. */
+export function program(source: string): Command {
+  return { command: process.execPath, args: ["--input-type=module", "--eval", source] };
+}
+
+/** A script of the shell, with its arguments as `$1`, `$2`, … */
+export function script(source: string, ...args: string[]): Command {
+  return { command: "/bin/sh", args: ["-c", source, "sh", ...args] };
+}
+
+/** The message of the error that a promise rejects with. */
+export async function failureOf(promise: Promise<unknown>): Promise<string> {
+  try {
+    return `no failure, but ${JSON.stringify(await promise)}`;
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error);
+  }
+}

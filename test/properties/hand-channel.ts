@@ -1,0 +1,92 @@
+import type { Channel, ChannelReceiver, Refusal } from "@parlance/mcp/jsonrpc";
+
+/** A channel whose far end is the test: what is delivered and when, and when there is room for more. */
+export interface HandChannel extends Channel {
+  /** Everything that passed, in order: `<` from the peer, `>` to the peer. */
+  readonly transcript: string[];
+  readonly phase: "open" | "ended" | "closed";
+  readonly isPaused: boolean;
+  /** Delivers a frame of the peer, even to an owner that asked for a pause: what was on its way still arrives. */
+  deliver(frame: string): void;
+  /** Delivers bytes that are no frame. */
+  refuse(refusal: Refusal): void;
+  end(error?: Error): void;
+  /** From now on whoever sends is asked to wait. */
+  block(): void;
+  /** There is room again. */
+  release(): void;
+}
+
+/** @param onSent sees each frame as it is sent */
+export function handChannel(onSent: (frame: string) => void): HandChannel {
+  return new TestedChannel(onSent);
+}
+
+class TestedChannel implements HandChannel {
+  readonly transcript: string[] = [];
+  readonly #onSent: (frame: string) => void;
+  #receiver: ChannelReceiver | undefined;
+  #room: { readonly promise: Promise<void>; readonly resolve: () => void } | undefined;
+  phase: "open" | "ended" | "closed" = "open";
+  isPaused = false;
+
+  constructor(onSent: (frame: string) => void) {
+    this.#onSent = onSent;
+  }
+
+  open(receiver: ChannelReceiver): void {
+    this.#receiver = receiver;
+  }
+
+  send(frame: string): void | Promise<void> {
+    this.transcript.push(`> ${frame}`);
+    this.#onSent(frame);
+    return this.#room?.promise;
+  }
+
+  close(): Promise<void> {
+    this.transcript.push("> close");
+    this.phase = "closed";
+    this.release();
+    return Promise.resolve();
+  }
+
+  pause(): void {
+    this.isPaused = true;
+  }
+
+  resume(): void {
+    this.isPaused = false;
+  }
+
+  deliver(frame: string): void {
+    if (this.phase !== "open") return;
+    this.transcript.push(`< ${frame}`);
+    this.#receiver?.frame(frame);
+  }
+
+  refuse(refusal: Refusal): void {
+    this.transcript.push("< refused");
+    this.#receiver?.refuse(refusal);
+  }
+
+  end(error?: Error): void {
+    if (this.phase !== "open") return;
+    this.transcript.push(`< end ${error?.message ?? ""}`);
+    this.phase = "ended";
+    this.#receiver?.end(error);
+  }
+
+  block(): void {
+    let resolve = (): void => undefined;
+    const promise = new Promise<void>((resolved) => {
+      resolve = resolved;
+    });
+    this.#room ??= { promise, resolve };
+  }
+
+  release(): void {
+    this.#room?.resolve();
+    this.#room = undefined;
+  }
+}

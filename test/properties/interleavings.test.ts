@@ -1,0 +1,24 @@
+import { expect, test } from "vitest";
+import { createRandom, seed } from "./random.js";
+import { Schedule } from "./schedule.js";
+
+const stepsInAll = 120_000;
+const longest = 160;
+
+test(`however calls, answers, cancels, timeouts and ends interleave, each has its one outcome (seed ${seed})`, async () => {
+  let taken = 0;
+  for (let turn = 0; taken < stepsInAll; turn += 1) {
+    const random = createRandom(seed + turn);
+    const schedule = new Schedule(random);
+    // Short ones first: of two transcripts that show a fault, the shorter one is the better.
+    const length = 1 + random.below(Math.min(longest, 2 + turn));
+    try {
+      await schedule.run(length);
+    } catch (error) {
+      const { transcript } = schedule.talk.channel;
+      throw new Error(`PARLANCE_SEED=${seed}, conversation ${turn}:\n${transcript.join("\n")}`, { cause: error });
+    }
+    taken += length;
+  }
+  expect(taken).toBeGreaterThanOrEqual(stepsInAll);
+}, 60_000);
