@@ -196,6 +196,7 @@ test("a second interrupt does not wait for a server that does not want to end", 
   const talk = start(["talk", ...misbehaving("stubborn")]);
   await talk.until("pid ");
   talk.child.kill("SIGTERM");
+  await talk.until("not yet");
   talk.child.kill("SIGTERM");
   const { code, stdout } = await talk.ended;
   expectGone(stdout);

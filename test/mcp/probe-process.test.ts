@@ -77,8 +77,8 @@ describe("a process that speaks neither era fails the opening and says why:", ()
 
   test("it prints a banner and waits", async () => {
     const server = shellServer("echo 'Listening on port 3000'", "echo 'Listening on port 3000'");
-    expect(await failureOf(connect(server, { timeout: 300 }))).toMatch(
-      /^initialize \(id 1\): no answer and no sign of one for 300 ms; before that, this side received "Listening on port 3000"/,
+    expect(await failureOf(connect(server, { timeout: 1_000, probeTimeout: 100 }))).toMatch(
+      /^initialize \(id 1\): no answer and no sign of one for 1000 ms; before that, this side received "Listening on port 3000"/,
     );
   });
 

@@ -11,6 +11,7 @@ import { failureOf } from "../node/conversations.js";
 import { initialize, initialized, parse, ping, pong, request, stateless, textOf } from "./frames.js";
 import { dialler, serverProcess } from "./processes.js";
 
+const revisions = ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25", "2026-07-28"];
 const eras = ["2025-11-25", "2026-07-28"];
 
 /** Tools that take their time, fail or talk too much. */
@@ -27,6 +28,15 @@ const tools = `
   server.tool("chat", {}, () => { console.log("I am not a message"); return "chatted"; });
   server.tool("boom", {}, () => { throw new Error("a secret reason"); });
 `;
+
+test.each(revisions)("a server process is opened, listed, called and left in %s", async (revision) => {
+  await using client = await connect(dialler(serverProcess(tools)), { revision, timeout: 5_000 });
+  expect(client.revision).toBe(revision);
+  const listed = await client.tools.list().all();
+  expect(listed.map(({ name }) => name)).toEqual(["count", "slow", "forever", "chat", "boom"]);
+  expect((await client.tools.call("slow")).content).toEqual([{ type: "text", text: "slow but sure" }]);
+  assertAtRest(client.connection);
+});
 
 describe.each(eras)("a server process in %s", (revision) => {
   test("delivers 250 notifications of progress, in order and before the result", async () => {
@@ -59,7 +69,9 @@ describe.each(eras)("a server process in %s", (revision) => {
     const channel = dialler(serverProcess(tools))();
     await using client = await connect(channel, { revision, timeout: 5_000 });
     expect(await failureOf(client.tools.call("boom"))).toBe("Internal error");
-    await expect.poll(() => channel.stderr).toContain('"tools/call" failed: Error: a secret reason');
+    await expect
+      .poll(() => channel.stderr, { timeout: 5_000 })
+      .toContain('"tools/call" failed: Error: a secret reason');
     assertAtRest(client.connection);
   });
 });

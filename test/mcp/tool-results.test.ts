@@ -98,6 +98,26 @@ describe.each(ways)("a handler that returns %s", (_way, wrap) => {
   });
 });
 
+test("what a handler returns is typed: blocks written in place, and values of an interface", async () => {
+  interface Point {
+    readonly x: number;
+  }
+  const origin: Point = { x: 0 };
+  const server = createServer(info);
+  server.tool("blocks", {}, async () => [
+    { type: "text", text: "a", annotations: { audience: ["user"] } },
+    { type: "audio", data: "", mimeType: "audio/wav" },
+  ]);
+  server.tool("point", {}, () => origin);
+  // @ts-expect-error: a number alone is no result
+  server.tool("number", {}, () => 5);
+  // @ts-expect-error: the output schema wants a number
+  server.tool("wrong", { outputSchema: z.object({ x: z.number() }) }, () => ({ x: "0" }));
+  await using talk = await conversationWith(server, "2025-11-25");
+  const point = await talk.ask(request(1, "tools/call", { name: "point" }));
+  expect(point).toBe(success(1, { content: [text('{"x":0}')], structuredContent: { x: 0 } }));
+});
+
 describe.each(ways)("a handler that throws %s", (_way, wrap) => {
   const throwing = (error: unknown): Server =>
     doing(() =>

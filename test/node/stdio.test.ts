@@ -100,8 +100,9 @@ test("a program that exits without closing leaves no child that ignores the end 
 test("a program that closes ends by itself, though a process outside the group holds the pipes of its child", async () => {
   const child = `
     const { spawn } = require("node:child_process");
-    const { pid } = spawn("sleep", ["10"], { detached: true, stdio: "inherit" });
-    console.log(JSON.stringify({ jsonrpc: "2.0", id: 1, result: pid }));
+    const stray = spawn("sleep", ["10"], { detached: true, stdio: "inherit" });
+    stray.unref();
+    console.log(JSON.stringify({ jsonrpc: "2.0", id: 1, result: stray.pid }));
     process.stdin.resume();
   `;
   const { ended } = start(`

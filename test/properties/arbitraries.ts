@@ -79,7 +79,7 @@ export function isInexact(literal: string): boolean {
 }
 
 /** Ids as the engine holds them: a number only where it is exact. */
-export const ids: fc.Arbitrary<Id> = fc.oneof(
+const ids: fc.Arbitrary<Id> = fc.oneof(
   strings,
   fc.maxSafeInteger(),
   fc.constant(null),

@@ -34,7 +34,7 @@ const totalTimeout = 3_000;
 const atRest = { outgoing: 0, incoming: 0, waiting: 0, running: 0 };
 
 /** The nonce of a notification of the peer: it is no request, so nothing is owed for it. */
-export const noRequest = 0;
+const noRequest = 0;
 
 /** One connection, a peer that the test plays, and a record of what must happen: whatever else happens throws. */
 export class Conversation {
@@ -210,13 +210,18 @@ export class Conversation {
     expectEqual("what is in flight", JSON.stringify(this.connection.inFlight), JSON.stringify(atRest));
   }
 
-  /** What must hold behind the end. */
-  checkEnd(): void {
+  /** What must hold as soon as the connection is closed, even if handlers do not heed their signals. */
+  checkClosed(): void {
     this.check();
     this.own.assertOutcomes();
     expectEqual("the phase", this.connection.phase, "closed");
-    expectEqual("what is in flight", JSON.stringify(this.connection.inFlight), JSON.stringify(atRest));
     expectEqual("armed timers", this.clock.armed, 0);
+  }
+
+  /** What must hold when they have ended too. */
+  checkEnd(): void {
+    this.checkClosed();
+    expectEqual("what is in flight", JSON.stringify(this.connection.inFlight), JSON.stringify(atRest));
   }
 
   /** A channel must not throw, so a fault is kept until the next check. */
@@ -241,12 +246,18 @@ export class Conversation {
   }
 
   #handle(method: string, nonce: number, exchange: Exchange): unknown {
+    const isAsked = nonce === noRequest || this.owed.isOpen(nonce) || method === "progress";
+    if (!isAsked) this.#broken ??= new Error(`${nonce} runs, which is not asked`);
+    if (this.connection.phase === "closed") this.#broken ??= new Error(`${method} runs behind the end`);
     switch (method) {
       case "now":
         exchange.notify("note", { nonce });
         return nonce;
       case "throw":
         throw new Error("a fault in a handler");
+      case "quit":
+        void this.connection.close();
+        return nonce;
       case "progress":
         return undefined; // Of a call that is over.
       case "relay":

@@ -6,7 +6,7 @@ export interface HandChannel extends Channel {
   readonly transcript: string[];
   readonly phase: "open" | "ended" | "closed";
   readonly isPaused: boolean;
-  /** Delivers a frame of the peer, even to an owner that asked for a pause: what was on its way still arrives. */
+  /** Delivers a frame of the peer, be the channel paused or closed: it may stand in a chunk that has arrived. */
   deliver(frame: string): void;
   /** Delivers bytes that are no frame. */
   refuse(refusal: Refusal): void;
@@ -60,7 +60,6 @@ class TestedChannel implements HandChannel {
   }
 
   deliver(frame: string): void {
-    if (this.phase !== "open") return;
     this.transcript.push(`< ${frame}`);
     this.#receiver?.frame(frame);
   }

@@ -2,12 +2,26 @@ import fc from "fast-check";
 import { numberLiterals } from "./arbitraries.js";
 
 /** A JSON text, and the parts of which it was put together. */
-export type Written =
-  | { readonly kind: "scalar"; readonly text: string }
-  | { readonly kind: "array"; readonly text: string; readonly items: readonly Written[] }
-  | { readonly kind: "object"; readonly text: string; readonly members: readonly WrittenMember[] };
+export type Written = WrittenScalar | WrittenArray | WrittenObject;
 
-export interface WrittenMember {
+interface WrittenScalar {
+  readonly kind: "scalar";
+  readonly text: string;
+}
+
+interface WrittenArray {
+  readonly kind: "array";
+  readonly text: string;
+  readonly items: readonly Written[];
+}
+
+interface WrittenObject {
+  readonly kind: "object";
+  readonly text: string;
+  readonly members: readonly WrittenMember[];
+}
+
+interface WrittenMember {
   readonly key: string;
   readonly value: Written;
 }
@@ -49,13 +63,7 @@ const scalars: fc.Arbitrary<Written> = fc
   .oneof(stringLiterals, numberLiterals, fc.constantFrom("true", "false", "null"))
   .map((text) => ({ kind: "scalar", text }));
 
-interface Trees {
-  readonly value: Written;
-  readonly array: Written & { readonly kind: "array" };
-  readonly object: Written & { readonly kind: "object" };
-}
-
-const trees = fc.letrec<Trees>((tie) => ({
+const trees = fc.letrec<{ value: Written; array: WrittenArray; object: WrittenObject }>((tie) => ({
   value: fc.oneof({ maxDepth: 6, depthSize: "medium", withCrossShrink: true }, scalars, tie("array"), tie("object")),
   array: fc
     .tuple(spaces, fc.array(fc.tuple(spaces, tie("value"), spaces), { maxLength: 5 }))
@@ -77,8 +85,8 @@ const trees = fc.letrec<Trees>((tie) => ({
 
 /** Texts with white space wherever it may stand, and any spelling of numbers, strings and keys. */
 export const written: fc.Arbitrary<Written> = trees.value;
-export const writtenArrays: fc.Arbitrary<Trees["array"]> = trees.array;
-export const writtenObjects: fc.Arbitrary<Trees["object"]> = trees.object;
+export const writtenArrays: fc.Arbitrary<WrittenArray> = trees.array;
+export const writtenObjects: fc.Arbitrary<WrittenObject> = trees.object;
 
 /** What the bounds are about. In a text every member counts, in a value that was parsed a repeated key counts once. */
 export interface Extent {

@@ -10,7 +10,7 @@ interface Asked {
 
 interface Answer {
   readonly result?: unknown;
-  readonly error?: { readonly code: number; readonly data?: unknown };
+  readonly error?: { readonly code: number; readonly data?: unknown } | undefined;
 }
 
 const invalidRequest = -32_600;

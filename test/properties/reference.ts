@@ -33,7 +33,6 @@ interface Rule extends Fault {
   broken(message: Members, terms: Terms): boolean;
 }
 
-const parseError = -32_700;
 const invalidRequest = -32_600;
 const methodNotFound = -32_601;
 const invalidParams = -32_602;
@@ -145,9 +144,6 @@ export function judge(value: unknown, profile: Profile, limits: Limits): Judgeme
   const kind = faults.length > 0 ? undefined : kindOf(value);
   return { kind, faults, id, owes: debtFor(value, faults, id) };
 }
-
-/** The one fault of a text that is not JSON. */
-export const unparseable: Fault = { code: parseError, pointer: "" };
 
 function kindOf(message: Members): Kind {
   if (has(message, "method")) return has(message, "id") ? "request" : "notification";

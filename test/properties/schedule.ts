@@ -11,7 +11,7 @@ const steps: readonly (readonly [weight: number, step: (schedule: Schedule) => v
   [6, (schedule) => schedule.cancelOwn()],
   [4, (schedule) => schedule.hear((talk) => schedule.progress(talk))],
   [6, (schedule) => schedule.talk.advance(schedule.random.below(5) * 150)],
-  [14, (schedule) => schedule.hear(() => schedule.request(false))],
+  [14, (schedule) => schedule.hear(() => schedule.request())],
   [3, (schedule) => schedule.hear((talk) => talk.notification(schedule.method()))],
   [2, (schedule) => schedule.hear((talk) => schedule.wrongRequest(talk))],
   [1, (schedule) => schedule.hear((talk) => talk.nonsense())],
@@ -25,7 +25,7 @@ const steps: readonly (readonly [weight: number, step: (schedule: Schedule) => v
 ];
 const wheel = steps.flatMap(([weight, step]) => Array.from({ length: weight }, () => step));
 
-const ends = ["rest", "close", "end", "broken", "drain", "drain late"] as const;
+const ends = ["rest", "close", "end", "broken", "drain", "drain late", "drain, close"] as const;
 
 /** A conversation that goes as chance has it, from its beginning to its end. */
 export class Schedule {
@@ -65,6 +65,16 @@ export class Schedule {
         await this.#go(10);
         this.talk.advance(505);
         break;
+      case "drain, close":
+        void this.talk.connection.drain(10_000);
+        await this.#go(5);
+        void this.talk.connection.close();
+        break;
+    }
+    await turn();
+    if (this.talk.connection.phase === "closed") {
+      this.talk.checkClosed();
+      this.talk.channel.deliver(this.talk.notification("now"));
     }
     await this.#settle();
     this.talk.checkEnd();
@@ -143,31 +153,30 @@ export class Schedule {
     return call && !this.#isRelayed(call) ? talk.progress(call) : undefined;
   }
 
-  request(isInBatch: boolean): string {
-    return this.talk.request(this.#id(isInBatch), this.method(), isInBatch);
+  request(): string {
+    return this.talk.request(this.#id(), this.method(), false);
   }
 
   wrongRequest(talk: Conversation): string {
     const own = this.#pick(talk.own.seen)?.id;
-    return talk.wrongRequest(own === undefined ? this.#id(false) : `${own}`, this.random.chance(0.5));
+    return talk.wrongRequest(own === undefined ? this.#id() : `${own}`, this.random.chance(0.5));
   }
 
-  /** Several messages of the peer in one frame. */
+  /** Several messages of the peer in one frame. Some of its requests have the same id. */
   hearBatch(): void {
     if (!this.talk.hears) return;
     const earlier = this.talk.owed.ids;
+    const ids = [`"together ${this.#nextId++}"`, `${this.#nextId++}.25`, `"together ${this.#nextId++}"`];
+    const request = (): string => this.talk.request(this.random.pick(ids), this.method(), true);
     const say = [
-      () => this.request(true),
-      () => this.request(true),
+      request,
+      request,
       () => this.talk.notification(this.method()),
       () => this.talk.nonsense(),
       () => this.answer(this.talk, true),
       () => this.cancel(this.talk, earlier),
     ];
-    const frames = Array.from(
-      { length: 1 + this.random.below(5) },
-      () => this.random.pick(say)() ?? this.request(true),
-    );
+    const frames = Array.from({ length: 1 + this.random.below(5) }, () => this.random.pick(say)() ?? request());
     this.talk.channel.deliver(`[${frames.join(",")}]`);
   }
 
@@ -190,12 +199,12 @@ export class Schedule {
   }
 
   method(): string {
+    if (this.random.chance(0.02)) return "quit";
     return this.random.pick(["now", "later", "later", "heed", "relay", "throw"]);
   }
 
-  /** Mostly a new id, of any kind; in a batch always. */
-  #id(isInBatch: boolean): string {
-    if (isInBatch) return this.random.pick([`"together ${this.#nextId++}"`, `${this.#nextId++}.25`]);
+  /** Mostly a new id, of any kind. */
+  #id(): string {
     if (this.random.chance(0.15)) return this.#pick(this.talk.owed.idsOutsideBatches) ?? "0";
     const id = this.random.chance(0.3) ? this.#nextId : this.#nextId++;
     return this.random.pick([`${id}`, `"${id}"`, `${9_007_199_254_740_993n + BigInt(id)}`, `${id}.50`, `-${id}e400`]);

@@ -19,6 +19,7 @@ const offeredLists: readonly OfferedList[] = [
 
 /** A server may say for ever that there is more. */
 const mostPages = 64;
+const mostItems = 10_000;
 
 /** Asks for everything that the server advertises, and gives back its tools. A list that is refused is passed over. */
 export async function listAdvertised(client: Client, signal: AbortSignal): Promise<readonly Tool[]> {
@@ -34,11 +35,15 @@ export async function listAdvertised(client: Client, signal: AbortSignal): Promi
 
 async function* items(client: Client, method: string, member: string, signal: AbortSignal): AsyncGenerator<unknown> {
   const seen = new Set<unknown>();
+  let given = 0;
   for (let params: JsonObject = {}, page = 1; page <= mostPages; page += 1) {
     const result = await unlessRefused(client.call(method, params, { signal }));
     const { [member]: found, nextCursor: cursor } = result ?? {};
-    if (Array.isArray(found)) yield* found;
-    if (typeof cursor !== "string" || seen.has(cursor)) return;
+    if (Array.isArray(found)) {
+      given += found.length;
+      yield* found;
+    }
+    if (typeof cursor !== "string" || seen.has(cursor) || given >= mostItems) return;
     seen.add(cursor);
     params = { cursor };
   }

@@ -1,5 +1,6 @@
 import { methods, notifications } from "@parlance/mcp";
 import type { Message, RpcRequest } from "@parlance/mcp/jsonrpc";
+import { excerpt } from "./excerpt.js";
 import { isObject, type JsonObject } from "./json.js";
 
 /** Says what matters of the params or the result of one method. */
@@ -10,7 +11,7 @@ const longest = 400;
 
 /** What a message says besides its method, in a few words. The text is the peer's: escape it before it is printed. */
 export function digest(message: Message, answered: string | undefined): string {
-  return words(message, answered).slice(0, longest);
+  return excerpt(words(message, answered), longest);
 }
 
 function words(message: Message, answered: string | undefined): string {
@@ -56,7 +57,7 @@ const results: ReadonlyMap<string, Reader> = new Map<string, Reader>([
 
 const told: ReadonlyMap<string, Reader> = new Map<string, Reader>([
   [notifications.progress, (params) => progressWords(params)],
-  [notifications.message, ({ level, data }) => `${text(level)}: ${typeof data === "string" ? data : json(data)}`],
+  [notifications.message, ({ level, data }) => `${text(level)}: ${text(data)}`],
   [notifications.cancelled, ({ requestId, reason }) => join([`request ${text(requestId)}`, text(reason ?? "")])],
   [notifications.resourceUpdated, ({ uri }) => text(uri)],
 ]);
@@ -81,7 +82,7 @@ function contentWords(content: unknown): string {
 }
 
 function firstLine(value: string): string {
-  const [line = "", ...more] = value.slice(0, longest).trim().split("\n");
+  const [line = "", ...more] = value.trim().split("\n");
   return more.length === 0 ? line : `${line.trim()} …`;
 }
 
@@ -99,11 +100,11 @@ function isEmpty(value: unknown): boolean {
 
 /** A string as it is, anything else as JSON. */
 function text(value: unknown): string {
-  return typeof value === "string" ? value.slice(0, longest) : json(value);
+  return typeof value === "string" ? excerpt(value, longest) : json(value);
 }
 
 function json(value: unknown): string {
-  return (JSON.stringify(value) ?? "").slice(0, longest);
+  return excerpt(JSON.stringify(value) ?? "", longest);
 }
 
 function join(parts: readonly (string | undefined)[]): string {

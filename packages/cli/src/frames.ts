@@ -11,6 +11,7 @@ import {
   type Tapped,
 } from "@parlance/mcp/jsonrpc";
 import { digest } from "./digest.js";
+import { excerpt } from "./excerpt.js";
 import { isObject } from "./json.js";
 
 /** Who sent something. */
@@ -131,7 +132,7 @@ export class FrameLog {
     const elements = batch ? (decoded as readonly (Message | Problem)[]) : [decoded as Message | Problem];
     // Of a batch, the text of one element alone is not at hand.
     const parts = elements.map((each) => this.#part(each, batch ? "" : tapped.frame, { n, at, from }));
-    return { n, at, from, bytes: utf8Length(tapped.frame), batch, parts };
+    return { n, at, from, bytes: Buffer.byteLength(tapped.frame), batch, parts };
   }
 
   #part(message: Message | Problem, text: string, place: Place): Part {
@@ -166,7 +167,7 @@ export class FrameLog {
   /** Something that is not a message is shown as what it was meant to be, as far as that shows. */
   #brokenPart({ subject, reason, pointer, id }: Problem, text: string, place: Place): Part {
     const violation = pointer === "" ? reason : `${pointer}: ${reason}`;
-    const part: Part = { kind: kinds[subject], detail: text.slice(0, longestNoise), violation, ...known(id) };
+    const part: Part = { kind: kinds[subject], detail: excerpt(text, longestNoise), violation, ...known(id) };
     if (subject === "request" && id !== undefined) {
       this.#remember(keyOf(place.from, id), { n: place.n, at: place.at, method: undefined, answeredBy: undefined });
     }
@@ -231,7 +232,7 @@ function refusedFrame({ reason, message, head, bytes }: Refusal, n: number, at: 
     from: "server",
     bytes,
     batch: false,
-    parts: [{ kind, detail: head.slice(0, longestNoise), violation: message }],
+    parts: [{ kind, detail: excerpt(head, longestNoise), violation: message }],
   };
 }
 
@@ -252,10 +253,6 @@ function errorMark(message: RpcResponse): { readonly isError?: true } {
   return "result" in message && isObject(message.result) && message.result.isError === true ? { isError: true } : {};
 }
 
-function failed({ kind, isError }: Part): boolean {
-  return kind === "err" || isError === true;
-}
-
-function utf8Length(text: string): number {
-  return Buffer.byteLength(text);
+function failed({ kind, isError, latency }: Part): boolean {
+  return latency !== undefined && (kind === "err" || isError === true);
 }

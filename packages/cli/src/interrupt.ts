@@ -10,6 +10,9 @@ export interface Interrupt {
   readonly exitCode: number;
 }
 
+/** Milliseconds: `npm start` passes on the signal that the terminal has sent to all, so that it comes twice. */
+const sameWish = 300;
+
 const signals = { SIGINT: exitCodes.interrupted, SIGTERM: exitCodes.terminated, SIGHUP: exitCodes.terminated };
 
 /** Listens to the signals of the system, and to readers of the output that go away. */
@@ -17,7 +20,11 @@ export function listenForInterrupt(): Interrupt {
   const stop = new AbortController();
   const force = new AbortController();
   let exitCode: number = exitCodes.clean;
+  let lastAt = Number.NEGATIVE_INFINITY;
   const interrupt = (code: number): void => {
+    const now = performance.now();
+    if (now - lastAt < sameWish) return;
+    lastAt = now;
     if (force.signal.aborted) process.exit(code);
     if (stop.signal.aborted) force.abort();
     exitCode = code;

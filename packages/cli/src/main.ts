@@ -22,7 +22,6 @@ function fail(error: unknown): number {
   if (error instanceof CommanderError) return error.exitCode; // Commander has said it.
   const failure = toFailure(error, "opening");
   printFailure(failure, err);
-  if (process.env.PARLANCE_DEBUG !== undefined && error instanceof Error) err.print(error.stack ?? "");
   return failure.exitCode;
 }
 

@@ -1,4 +1,5 @@
 import type { WriteStream } from "node:tty";
+import { cut } from "./print/columns.js";
 import { type Style, styleOf, wantsColour } from "./print/style.js";
 
 /** Where a command prints: lines to a stream of the process, in its colours and its width. */
@@ -11,8 +12,8 @@ export interface Output {
   readonly isBehind: boolean;
   /** Prints lines. */
   print(...lines: readonly string[]): void;
-  /** Puts a line in the place of the last one that was put so; an empty one clears it. Does nothing but on a terminal. */
-  replace(line: string): void;
+  /** Shows a text of a peer in place of the last one, until something is printed or it is empty. On a terminal only. */
+  status(text: string): void;
 }
 
 const narrowest = 80;
@@ -25,10 +26,11 @@ const mostWaiting = 4_000_000;
 /** An output of the process. */
 export function outputOf(stream: WriteStream, env: NodeJS.ProcessEnv): Output {
   const isTerminal = stream.isTTY === true;
-  let replaceable = "";
-  const clear = (): string => (replaceable === "" ? "" : "\r\u001b[2K");
+  const style = styleOf(wantsColour(isTerminal, env));
+  let hasStatus = false;
+  const cleared = (): string => (hasStatus ? "\r\u001b[2K" : "");
   return {
-    style: styleOf(wantsColour(isTerminal, env)),
+    style,
     isTerminal,
     get width() {
       const columns = isTerminal ? stream.columns : Number.parseInt(env.COLUMNS ?? "", 10) || usualWidth;
@@ -38,13 +40,13 @@ export function outputOf(stream: WriteStream, env: NodeJS.ProcessEnv): Output {
       return stream.writableLength > mostWaiting;
     },
     print(...lines) {
-      stream.write(`${clear()}${lines.map((line) => `${line}\n`).join("")}`);
-      replaceable = "";
+      stream.write(`${cleared()}${lines.map((line) => `${line}\n`).join("")}`);
+      hasStatus = false;
     },
-    replace(line) {
+    status(text) {
       if (!isTerminal) return;
-      stream.write(`${clear()}${line}`);
-      replaceable = line;
+      stream.write(`${cleared()}${style.dim(cut(text, stream.columns - 1))}`);
+      hasStatus = text !== "";
     },
   };
 }

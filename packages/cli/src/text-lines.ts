@@ -23,10 +23,10 @@ export class TextLines {
   }
 
   #split(text: string): void {
-    const [first = "", ...more] = text.split(/\r?\n/);
+    const [first = "", ...more] = text.split("\n");
     this.#held += first;
     for (const line of more) {
-      this.#take(this.#held);
+      this.#take(this.#held.replace(/\r$/, ""));
       this.#held = line;
     }
     while (this.#held.length > longestLine) {

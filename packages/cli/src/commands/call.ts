@@ -1,4 +1,4 @@
-import type { CallToolResult, ProgressParams, Tool } from "@parlance/mcp";
+import { type CallToolResult, methods, type ProgressParams, type Tool } from "@parlance/mcp";
 import type { Client } from "@parlance/mcp/client";
 import type { Command } from "commander";
 import { awaitAftermath, findTool, openConversation } from "../conversation.js";
@@ -9,7 +9,6 @@ import type { Frame } from "../frames.js";
 import type { Invocation } from "../invocation.js";
 import { ObservedTarget } from "../observed-target.js";
 import { addConversationOptions, type ConversationFlags, chooseTarget, parseRevision } from "../options.js";
-import { cut } from "../print/columns.js";
 import { printArrived, printFailure } from "../print/failure.js";
 import { jsonLine } from "../print/json-lines.js";
 import { bytesText, count, durationText } from "../print/quantities.js";
@@ -20,6 +19,10 @@ import { argumentHelp, argumentsFor, parseArguments, type WrittenArgument } from
 interface CallFlags extends ConversationFlags {
   readonly revision?: string;
   readonly json?: true;
+}
+
+function answersCall({ from, parts }: Frame): boolean {
+  return from === "server" && parts.some(({ method, latency }) => method === methods.callTool && latency !== undefined);
 }
 
 const examples = `Examples:
@@ -76,7 +79,7 @@ class ToolCall {
       env: flags.env ?? {},
       interrupt: invocation.interrupt,
       onObservation: (observation) => {
-        if (observation.kind === "frame" && observation.frame.from === "server") this.#answer = observation.frame;
+        if (observation.kind === "frame" && answersCall(observation.frame)) this.#answer = observation.frame;
       },
     });
   }
@@ -93,7 +96,6 @@ class ToolCall {
       if (interrupt.stop.aborted) return interrupt.exitCode;
       const failure = toFailure(error, this.#stage);
       await awaitAftermath(interrupt.stop); // What it writes to stderr may come behind what it answers.
-      err.replace("");
       printFailure(this.#withLastWords(failure), err);
       if (failure.exitCode === exitCodes.timeout) printArrived(this.#observed.log.recent, err);
       return failure.exitCode;
@@ -119,10 +121,10 @@ class ToolCall {
       client.server.capabilities.tools === undefined ? [] : await client.tools.list({ signal }).all();
     const args = argumentsFor(written, findTool(name, tools).inputSchema);
     const onProgress = (progress: ProgressParams): void => {
-      err.replace(err.style.dim(cut(progressWords({ ...progress }), err.width - 1)));
+      err.status(progressWords({ ...progress }));
     };
     const result = await client.tools.call(name, args, { signal, onProgress });
-    err.replace("");
+    err.status("");
     return result;
   }
 

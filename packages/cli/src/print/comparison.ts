@@ -31,7 +31,7 @@ export function comparison(outcomes: readonly TalkOutcome[], look: Look): readon
   const groups = Array.from({ length: Math.ceil(outcomes.length / perRow) }, (_, index) =>
     outcomes.slice(index * perRow, (index + 1) * perRow),
   );
-  return groups.flatMap((group) => [...table(group, width, look), ""]);
+  return groups.flatMap((group, index) => [...(index === 0 ? [] : [""]), ...table(group, width, look)]);
 }
 
 function table(outcomes: readonly TalkOutcome[], width: number, { style }: Look): readonly string[] {

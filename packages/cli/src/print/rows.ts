@@ -9,56 +9,65 @@ export interface Look {
   readonly width: number;
 }
 
-const columns = { n: 3, time: 9, from: 8, kind: 5, id: 7, latency: 7, size: 7 } as const;
-/** Columns in front of the method, and behind it, with the spaces between them. */
-const before = columns.n + columns.time + columns.from + columns.kind + columns.id + 5;
+const columns = { n: 3, time: 9, from: 8, kind: 5, latency: 7, size: 7 } as const;
+/** Columns of the number and the time, from the sender to the id, and behind the method, with the spaces between them. */
+const startWidth = columns.n + 1 + columns.time;
 const behind = columns.latency + columns.size + 2;
 
+/** Ids may be long, where there is room for them. */
+function idWidth({ width }: Look): number {
+  return width < 120 ? 7 : 12;
+}
+
+/** Columns in front of the method. */
+function before(look: Look, start = startWidth): number {
+  return start + 1 + columns.from + 1 + columns.kind + 1 + idWidth(look) + 1;
+}
+
 /** The names of the columns. */
-export function headingRow({ style, width }: Look): string {
+export function headingRow(look: Look): string {
   const cells = [
     right("n", columns.n),
     right("ms", columns.time),
     left("from", columns.from),
     left("kind", columns.kind),
-    left("id ↔", columns.id),
-    left("method, or what it answers", width - before - behind),
+    left("id ↔", idWidth(look)),
+    left("method, or what it answers", look.width - before(look) - behind),
     right("latency", columns.latency),
     right("size", columns.size),
   ];
-  return style.dim(cells.join(" "));
+  return look.style.dim(cells.join(" "));
 }
 
 /** A frame: one row, or for a batch one and one more for each of its messages; below it, the rules that it breaks. */
 export function frameRows(frame: Frame, look: Look): readonly string[] {
   const { n, at, from, bytes, batch, parts } = frame;
-  const start = `${right(String(n), columns.n)} ${right(timeText(at), columns.time)}`;
+  const place = { start: startOf(String(n), at), from };
   const size = bytesText(bytes);
   const [only] = parts;
-  if (!batch && only !== undefined) return messageRows(only, { start, from, size }, look);
-  const batchRow = row(
-    {
-      start,
-      from,
-      kind: "batch",
-      id: "",
-      what: left(`${count(parts.length, "message")} in one frame`, whatWidth(look)),
-      latency: "",
-      size,
-    },
-    look,
-  );
-  return [batchRow, ...parts.flatMap((part) => messageRows(part, { start: "", from, size: "" }, look))];
+  if (!batch && only !== undefined) return messageRows(only, { ...place, size }, look);
+  const what = (width: number): string => left(`${count(parts.length, "message")} in one frame`, width);
+  const first = row({ ...place, kind: left("batch", columns.kind), id: "", what, latency: "", size }, look);
+  return [
+    first,
+    ...parts.flatMap((part) => messageRows(part, { start: startOf("", undefined), from, size: "" }, look)),
+  ];
 }
 
 /** A line of the server's stderr, or what became of it: a text that takes all columns behind the kind. */
-export function remarkRow(at: number, kind: string, text: string, { style, width }: Look): string {
-  const room = columns.kind + 1 + columns.id;
-  const start = `${left("", columns.n)} ${right(timeText(at), columns.time)} ${left("server", columns.from)} ${left(kind, room)}`;
-  return style.dim(`${start} ${cut(text, width - before)}`);
+export function remarkRow(at: number, kind: string, text: string, look: Look): string {
+  const start = startOf("", at);
+  const room = columns.kind + 1 + idWidth(look);
+  const words = cut(text, look.width - before(look, start.length));
+  return look.style.dim(`${start} ${left("server", columns.from)} ${left(kind, room)} ${words}`);
 }
 
-/** Where a message stands in its frame. */
+/** Never cut: in a long conversation the number and the time take what they need, and the method has less room. */
+function startOf(n: string, at: number | undefined): string {
+  return `${n.padStart(columns.n)} ${(at === undefined ? "" : timeText(at)).padStart(columns.time)}`;
+}
+
+/** Where a message stands. */
 interface Place {
   readonly start: string;
   readonly from: Party;
@@ -67,35 +76,28 @@ interface Place {
 
 function messageRows(part: Part, place: Place, look: Look): readonly string[] {
   const { style, width } = look;
-  const first = row(
-    {
-      ...place,
-      kind: kindPaint(part, style)(left(part.kind, columns.kind)),
-      id: idText(part),
-      what: whatCell(part, whatWidth(look), style),
-      latency: part.latency === undefined ? "" : durationText(part.latency),
-    },
-    look,
-  );
+  const kind = kindPaint(part, style)(left(part.kind, columns.kind));
+  const what = (room: number): string => whatCell(part, room, style);
+  const latency = part.latency === undefined ? "" : durationText(part.latency);
+  const first = row({ ...place, kind, id: idText(part, idWidth(look)), what, latency }, look);
   if (part.violation === undefined) return [first];
-  return [first, `${" ".repeat(before)}${style.red(cut(`✖ ${part.violation}`, width - before))}`];
+  const indent = before(look, place.start.length);
+  return [first, `${" ".repeat(indent)}${style.red(cut(`✖ ${part.violation}`, width - indent))}`];
 }
 
-/** The cells of a row; `kind` and `what` have their width already. */
+/** The cells of a row; `kind` has its width already, and `what` is told its own. */
 interface Cells extends Place {
   readonly kind: string;
   readonly id: string;
-  readonly what: string;
+  readonly what: (width: number) => string;
   readonly latency: string;
 }
 
-function row({ start, from, kind, id, what, latency, size }: Cells, { style }: Look): string {
-  const head = `${style.dim(left(start, columns.n + 1 + columns.time))} ${sender(from, style)} ${kind} ${left(id, columns.id)}`;
-  return `${head} ${what} ${right(latency, columns.latency)} ${style.dim(right(size, columns.size))}`.trimEnd();
-}
-
-function whatWidth({ width }: Look): number {
-  return width - before - behind;
+function row({ start, from, kind, id, what, latency, size }: Cells, look: Look): string {
+  const { style, width } = look;
+  const head = `${style.dim(start)} ${sender(from, style)} ${kind} ${left(id, idWidth(look))}`;
+  const tail = `${right(latency, columns.latency)} ${style.dim(right(size, columns.size))}`;
+  return `${head} ${what(width - before(look, start.length) - behind)} ${tail}`.trimEnd();
 }
 
 /** Said by word, arrow and colour, so that no one of them is needed. */
@@ -108,9 +110,12 @@ function kindPaint({ kind, violation, isError }: Part, style: Style): Paint {
   return kind === "ntf" ? style.dim : style.bold;
 }
 
-function idText({ id, pair }: Part): string {
+/** The id with its type, and its pair. Where both do not fit, the pair stays: it is what a person looks for. */
+function idText({ id, pair }: Part, width: number): string {
   const own = id === undefined ? "" : typeof id === "string" ? JSON.stringify(id) : String(id);
-  return pair === undefined ? own : `${own} ↔${pair}`;
+  if (pair === undefined) return own;
+  const link = ` ↔${pair}`;
+  return `${cut(own, width - link.length)}${link}`;
 }
 
 /** The method, and what the message says as far as there is room. */

@@ -11,6 +11,10 @@ export function talkJson(output: Output): TalkView {
   let conversation = 0;
   let missed = 0;
   const print = (value: object): void => output.print(jsonLine({ conversation, ...value }));
+  const tellMissed = (): void => {
+    if (missed > 0) print({ kind: "gap", lost: missed });
+    missed = 0;
+  };
   return {
     begin() {
       conversation += 1;
@@ -20,8 +24,7 @@ export function talkJson(output: Output): TalkView {
         missed += 1;
         return;
       }
-      if (missed > 0) print({ kind: "gap", lost: missed });
-      missed = 0;
+      tellMissed();
       for (const value of observationValues(observation)) print(value);
     },
     skip(skipped) {
@@ -29,6 +32,7 @@ export function talkJson(output: Output): TalkView {
     },
     stay: () => undefined,
     end(outcome) {
+      tellMissed();
       print(outcomeValue(outcome));
     },
     compare: () => undefined,

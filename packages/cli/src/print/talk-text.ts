@@ -11,9 +11,17 @@ import type { TalkView } from "./talk-view.js";
 /** Shows a conversation to a person. */
 export function talkText(title: string, output: Output): TalkView {
   const { style, print } = output;
+  let conversations = 0;
   let missed = 0;
+  /** What is left out is never left out silently. */
+  const tellMissed = (): void => {
+    if (missed > 0) print(style.yellow(`    ${count(missed, "frame")} not shown: this output is read too slowly`));
+    missed = 0;
+  };
   return {
     begin(revision) {
+      conversations += 1;
+      if (conversations > 1) print("");
       const how = revision ?? "the newest revision that both sides speak";
       const name = cut(title, output.width - how.length - " in ".length);
       print(
@@ -26,8 +34,7 @@ export function talkText(title: string, output: Output): TalkView {
         missed += 1;
         return;
       }
-      if (missed > 0) print(style.yellow(`    ${count(missed, "row")} not shown: this output is read too slowly`));
-      missed = 0;
+      tellMissed();
       print(...observationRows(observation, output));
     },
     skip(skipped) {
@@ -37,10 +44,11 @@ export function talkText(title: string, output: Output): TalkView {
       print("", "The conversation stays open, and what the server sends is shown. Ctrl-C ends it.", "");
     },
     end(outcome) {
-      print(outcomeLine(outcome, output), "");
+      tellMissed();
+      print(outcomeLine(outcome, output));
     },
     compare(outcomes) {
-      print(...comparison(outcomes, output));
+      print("", ...comparison(outcomes, output));
     },
   };
 }

@@ -1,16 +1,38 @@
 /**
- * What servers and clients share: the revisions and the shapes of the protocol.
+ * What servers and clients share: the revisions, and the types of the protocol in their newest shape.
  *
  * @module
  */
-export type { ClientCapabilities, ServerCapabilities } from "../protocol/capabilities.js";
-export type { ContentBlock, Icon } from "../protocol/content.js";
-export { type CodeReading, catalogueCodes, specCodes } from "../protocol/errors.js";
-export type { Implementation } from "../protocol/implementation.js";
-export type { LoggingLevel, LoggingMessageParams } from "../protocol/logging.js";
-export { methods, notifications } from "../protocol/methods.js";
-export type { ProgressParams } from "../protocol/progress.js";
-export type { CallToolResult, Tool, ToolAnnotations } from "../protocol/tools.js";
+export type * from "../protocol/cancelled.js";
+export type * from "../protocol/capabilities.js";
+export type * from "../protocol/completion.js";
+export type * from "../protocol/content.js";
+export type * from "../protocol/discover.js";
+export type * from "../protocol/elicitation.js";
+export {
+  type CodeReading,
+  catalogueCodes,
+  codeReadings,
+  explainMcpCode,
+  specCodes,
+  type Vocabulary,
+} from "../protocol/errors.js";
+export type * from "../protocol/implementation.js";
+export type * from "../protocol/initialize.js";
+export type * from "../protocol/input.js";
+export type * from "../protocol/logging.js";
+export type * from "../protocol/meta.js";
+export { type Method, methods, type NotificationMethod, notifications } from "../protocol/methods.js";
+export type * from "../protocol/params.js";
+export type * from "../protocol/progress.js";
+export type * from "../protocol/prompts.js";
+export type * from "../protocol/resources.js";
+export type * from "../protocol/result.js";
+export type * from "../protocol/roots.js";
+export type * from "../protocol/sampling.js";
+export type * from "../protocol/subscriptions.js";
+export type * from "../protocol/tools.js";
+export { methodAliases, versionAliases } from "../revisions/aliases.js";
 export {
   handshakeVersions,
   latest,
@@ -19,5 +41,7 @@ export {
   revisions,
   statelessVersions,
   versions,
+  versionsWithCode,
 } from "../revisions/all.js";
-export type { Era, Revision } from "../revisions/revision.js";
+export type * from "../revisions/facts.js";
+export type * from "../revisions/revision.js";

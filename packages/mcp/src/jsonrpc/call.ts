@@ -15,6 +15,8 @@ export interface Exchange {
   notify(method: string, params?: Params): void;
   /** Resolves when the carrier can take more. A producer of many notifications awaits it between them. */
   drained(): Promise<void>;
+  /** Whom the carrier has authenticated; undefined where it knows nobody. */
+  readonly principal?: string | undefined;
   /** Back to the peer, where the carrier has a way back. */
   readonly callback?: RemoteCall | undefined;
 }

@@ -9,7 +9,9 @@ import { methods, notifications } from "../protocol/methods.js";
 import { latestHandshake, revisionOf } from "../revisions/all.js";
 import type { Revision } from "../revisions/revision.js";
 import { finish } from "./finish.js";
+import { callbackInput } from "./input.js";
 import { RevisedOperation } from "./operation.js";
+import { runAsking } from "./rounds.js";
 import type { ClientDescription, Served } from "./served.js";
 
 interface Agreement {
@@ -44,8 +46,12 @@ export class HandshakeServer {
     const { revision, client } = this.#requireOpen(method);
     if (!revision.requests.client.has(method)) throw methodNotFound(method);
     if (method === methods.setLevel) return this.#setLevel(params);
-    const operation = new RevisedOperation(exchange, revision, client, () => this.#logLevel);
-    return finish(this.#served.run(method, params, operation), method, revision, this.#served.info);
+    const asked = { revision, capabilities: client.capabilities };
+    const result = runAsking(this.#served, method, params, {
+      input: () => callbackInput(exchange, asked),
+      operation: (asking) => new RevisedOperation(exchange, revision, client, () => this.#logLevel, asking),
+    });
+    return finish(result, method, revision, this.#served.info);
   }
 
   notified(method: string): void {

@@ -3,13 +3,21 @@ import type { Params } from "../jsonrpc/message.js";
 import type { JsonObject } from "../protocol/json.js";
 import type { LoggingLevel } from "../protocol/logging.js";
 import type { Revision } from "../revisions/revision.js";
+import type { Input } from "./input.js";
 import type { ClientDescription, Operation } from "./served.js";
+
+/** How an operation asks; made when it does, because most never ask. */
+export interface Asking {
+  input(): Input | undefined;
+  returned(): Operation["returned"];
+}
 
 /** An exchange that speaks a revision: notifications go out in its shape, and only those that it has. */
 export class RevisedOperation implements Operation {
   readonly revision: Revision;
   readonly client: ClientDescription;
   readonly #exchange: Exchange;
+  readonly #asking: Asking;
   readonly #logLevel: () => LoggingLevel | undefined;
 
   /** @param logLevel asked for every message: in the handshake era the client may change it during a call */
@@ -18,11 +26,21 @@ export class RevisedOperation implements Operation {
     revision: Revision,
     client: ClientDescription,
     logLevel: () => LoggingLevel | undefined,
+    asking: Asking,
   ) {
+    this.#asking = asking;
     this.#exchange = exchange;
     this.revision = revision;
     this.client = client;
     this.#logLevel = logLevel;
+  }
+
+  get input(): Input | undefined {
+    return this.#asking.input();
+  }
+
+  get returned(): Operation["returned"] {
+    return this.#asking.returned();
   }
 
   get logLevel(): LoggingLevel | undefined {

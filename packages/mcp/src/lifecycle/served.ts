@@ -4,6 +4,8 @@ import type { Implementation } from "../protocol/implementation.js";
 import type { JsonObject } from "../protocol/json.js";
 import type { LoggingLevel } from "../protocol/logging.js";
 import type { Revision } from "../revisions/revision.js";
+import type { Answers, Input } from "./input.js";
+import type { StateSeal } from "./state-seal.js";
 
 /** What is known of the client that an operation is for. For display and capability checks; it is not proven. */
 export interface ClientDescription {
@@ -18,6 +20,10 @@ export interface Operation extends Exchange {
   readonly client: ClientDescription;
   /** The least severe log message that the caller wants; undefined for none. */
   readonly logLevel: LoggingLevel | undefined;
+  /** How to ask the client; undefined where the method, the carrier or the revision lets nobody ask. */
+  readonly input: Input | undefined;
+  /** The answers to questions that a handler asked by returning `inputRequired`, and what it kept for itself. */
+  readonly returned: { readonly answers: Answers; readonly state: unknown };
 }
 
 /** Runs an operation. Params and result have the newest shape; a result is an object, or undefined for an empty one. */
@@ -30,4 +36,6 @@ export interface Served {
   readonly instructions: string | undefined;
   capabilities(): ServerCapabilities;
   readonly run: OperationCall;
+  /** Keeps what calls have to remember while their clients answer questions. */
+  readonly stateSeal: StateSeal;
 }

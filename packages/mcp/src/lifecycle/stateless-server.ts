@@ -7,7 +7,8 @@ import { metaKeys, type RequestMeta, readRequestMeta } from "../protocol/meta.js
 import { methods } from "../protocol/methods.js";
 import { revisionOf, versions } from "../revisions/all.js";
 import { finish } from "./finish.js";
-import { RevisedOperation } from "./operation.js";
+import { type Asking, RevisedOperation } from "./operation.js";
+import { runRounds } from "./rounds.js";
 import type { Served } from "./served.js";
 
 /**
@@ -22,8 +23,13 @@ export function callStateless(served: Served, method: string, params: JsonObject
   if (revision?.era !== "stateless") throw unsupportedVersion(meta);
   if (!revision.requests.client.has(method)) throw methodNotFound(method);
   const client = { info: meta[metaKeys.clientInfo], capabilities: meta[metaKeys.clientCapabilities] };
-  const operation = new RevisedOperation(exchange, revision, client, () => meta[metaKeys.logLevel]);
-  const result = method === methods.discover ? discover(served) : served.run(method, params, operation);
+  const operation = (asking: Asking): RevisedOperation =>
+    new RevisedOperation(exchange, revision, client, () => meta[metaKeys.logLevel], asking);
+  const asked = { revision, capabilities: client.capabilities };
+  const result =
+    method === methods.discover
+      ? discover(served)
+      : runRounds(served, method, params, { asked, principal: exchange.principal, operation });
   return finish(result, method, revision, served.info);
 }
 

@@ -1,9 +1,20 @@
+import type { Input } from "../lifecycle/input.js";
 import type { ClientDescription, Operation } from "../lifecycle/served.js";
 import type { JsonObject } from "../protocol/json.js";
 import { type LoggingLevel, loggingLevels } from "../protocol/logging.js";
 import { readMeta, readProgressToken } from "../protocol/meta.js";
 import { notifications } from "../protocol/methods.js";
 import type { ProgressToken } from "../protocol/progress.js";
+import type { Root } from "../protocol/roots.js";
+import type { CreateMessageParams, CreateMessageResult } from "../protocol/sampling.js";
+import type { InferOutput, Schema } from "../schema/compile.js";
+import { type Ask, type FormAnswer, form, roots, sample, type VisitAnswer, visit } from "./questions.js";
+
+/** What can be set about a question. */
+export interface QuestionOptions {
+  /** Names the question within its call. Default: by position. */
+  readonly key?: string;
+}
 
 /** What a handler sees of the call that it answers. */
 export class Context {
@@ -11,6 +22,7 @@ export class Context {
   readonly #params: JsonObject;
   readonly #token: ProgressToken | undefined;
   #lastProgress = Number.NEGATIVE_INFINITY;
+  #position = 0;
 
   constructor(operation: Operation, params: JsonObject) {
     this.#operation = operation;
@@ -67,6 +79,91 @@ export class Context {
       data: data ?? null,
       ...(logger === undefined ? {} : { logger }),
     });
+  }
+
+  /**
+   * Asks a person to fill in a form, and waits for the answer.
+   *
+   * Works on every revision that has it. On the stateless one the call ends at a question that is open, and the handler is
+   * run again from its start with the answer: what must not happen twice belongs into `once`.
+   *
+   * @param options.key names the question within this call. Default: by position
+   * @throws RpcError when the client has not declared forms, or answers something else
+   */
+  async elicit<S extends Schema>(
+    message: string,
+    schema: S,
+    options: QuestionOptions = {},
+  ): Promise<FormAnswer<InferOutput<S>>> {
+    return this.#askOne(form(message, schema), options);
+  }
+
+  /** Asks a person to visit a page, and waits until they have agreed or not. */
+  async visit(message: string, url: string | URL, options: QuestionOptions = {}): Promise<VisitAnswer> {
+    return this.#askOne(visit(message, url), options);
+  }
+
+  /** Asks the client's model, and waits for its message. */
+  async sample(params: CreateMessageParams, options: QuestionOptions = {}): Promise<CreateMessageResult> {
+    return this.#askOne(sample(params), options);
+  }
+
+  /** Asks where this server may work. A hint, not a permission: it is not proven. */
+  async listRoots(options: QuestionOptions = {}): Promise<readonly Root[]> {
+    return this.#askOne(roots(), options);
+  }
+
+  /**
+   * Asks several questions at once; the answers have their keys.
+   *
+   * @example
+   * const { who, where } = await ctx.ask({ who: form("Who?", Person), where: roots() });
+   */
+  async ask<Q extends Readonly<Record<string, Ask<unknown>>>>(
+    questions: Q,
+  ): Promise<{ readonly [K in keyof Q]: Q[K] extends Ask<infer Answer> ? Answer : never }> {
+    const answers = await this.#input().ask(questions);
+    const read = Object.entries(questions).map(async ([key, question]) => [
+      key,
+      await question.read(answers[key], key),
+    ]);
+    // By construction every key of the questions has the answer that its question reads.
+    return Object.fromEntries(await Promise.all(read)) as {
+      readonly [K in keyof Q]: Q[K] extends Ask<infer Answer> ? Answer : never;
+    };
+  }
+
+  /**
+   * Runs `work` once in this call, however often the handler is run again to ask: for what has an effect, and for what
+   * would come out differently. Its value is kept as JSON, with the client and sealed.
+   */
+  async once<Value>(key: string, work: () => Value | Promise<Value>): Promise<Value> {
+    const { input } = this.#operation;
+    return (input === undefined ? await work() : await input.once(key, work)) as Value; // The value of the first run.
+  }
+
+  /** The answers to the questions of `inputRequired`, by key. From a peer: check them. */
+  get answers(): Readonly<Record<string, unknown>> {
+    return this.#operation.returned.answers;
+  }
+
+  /** What the handler has kept with `inputRequired`. */
+  get state(): unknown {
+    return this.#operation.returned.state;
+  }
+
+  async #askOne<Answer>(question: Ask<Answer>, options: QuestionOptions): Promise<Answer> {
+    this.#position += 1;
+    const { key = `question-${this.#position}` } = options;
+    const answers = await this.#input().ask({ [key]: question });
+    return question.read(answers[key], key);
+  }
+
+  #input(): Input {
+    const { input } = this.#operation;
+    if (input === undefined)
+      throw new TypeError("Nobody can be asked here: this carrier has no way back to the client");
+    return input;
   }
 
   /** Resolves when the client has room for more; await it between many notifications. */

@@ -1,5 +1,6 @@
 import { methodNotFound } from "../jsonrpc/errors.js";
 import type { OperationCall, Served } from "../lifecycle/served.js";
+import { createStateSeal, type StateSealOptions } from "../lifecycle/state-seal.js";
 import type { ServerCapabilities } from "../protocol/capabilities.js";
 import type { Implementation } from "../protocol/implementation.js";
 import type { Schema } from "../schema/compile.js";
@@ -8,6 +9,11 @@ import { type ToolDefinition, type ToolHandler, Tools } from "./tools.js";
 
 /** What a server says of itself, and settings. */
 export interface ServerOptions extends Implementation {
+  /**
+   * Seals what calls remember while their clients answer questions. Processes that share their clients need the same
+   * secrets here. Default: a secret of this process.
+   */
+  readonly requestState?: StateSealOptions;
   /** A hint for the model on how to use this server. */
   readonly instructions?: string;
 }
@@ -37,7 +43,7 @@ export interface Server extends Served {
  * server.tool("greet", { description: "Say hello" }, () => "hello");
  */
 export function createServer(options: ServerOptions): Server {
-  const { instructions, ...info } = options;
+  const { instructions, requestState, ...info } = options;
   const tools = new Tools();
   const features: readonly Feature[] = [tools];
   return {
@@ -45,6 +51,7 @@ export function createServer(options: ServerOptions): Server {
     instructions,
     capabilities: () => capabilitiesOf(features),
     run: operationCall(features),
+    stateSeal: createStateSeal(requestState),
     tool: (name, definition, handler) => tools.define(name, definition, handler),
   };
 }

@@ -1,10 +1,13 @@
 import { encodeValue } from "../jsonrpc/codec.js";
 import type { ContentBlock } from "../protocol/content.js";
-import { isObject, type JsonObject } from "../protocol/json.js";
+import { isObject } from "../protocol/json.js";
 import type { CallToolResult } from "../protocol/tools.js";
 
-/** What a tool without an output schema may return: text, a block, blocks, a whole result, or JSON of its own. */
-export type FreeReturn = string | ContentBlock | readonly ContentBlock[] | CallToolResult | JsonObject | undefined;
+/**
+ * What a tool without an output schema may return: text, a block, blocks, a whole result, or JSON of its own. That is an
+ * `object` and no `JsonObject`, which values of an interface are not, and beside which the literals in a block widen.
+ */
+export type FreeReturn = string | ContentBlock | readonly ContentBlock[] | CallToolResult | object | undefined;
 
 const blockTypes: ReadonlySet<unknown> = new Set(["text", "image", "audio", "resource_link", "resource"]);
 

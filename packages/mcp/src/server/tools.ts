@@ -2,6 +2,7 @@ import { kindOf } from "../base/json.js";
 import { after, isPromise } from "../base/later.js";
 import { invalidParams } from "../jsonrpc/errors.js";
 import { PreparedResult } from "../lifecycle/finish.js";
+import { InputRequired } from "../lifecycle/rounds.js";
 import type { Operation } from "../lifecycle/served.js";
 import type { ServerCapabilities } from "../protocol/capabilities.js";
 import type { Icon } from "../protocol/content.js";
@@ -147,6 +148,7 @@ function toResult(error: unknown): CallToolResult {
 
 /** What the handler has returned, checked against the tool's own output schema. */
 function complete({ tool, output }: RegisteredTool, value: unknown): unknown {
+  if (value instanceof InputRequired) return value;
   if (output === undefined) return resultOf(value);
   const whole = isWholeResult(value) ? value : undefined;
   if (whole?.isError === true) return whole;

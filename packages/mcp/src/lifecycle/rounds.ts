@@ -1,0 +1,143 @@
+import { isPromise } from "../base/later.js";
+import type { JsonObject } from "../protocol/json.js";
+import { methods } from "../protocol/methods.js";
+import type { Answers, Asked, Input, Questions } from "./input.js";
+import type { Asking } from "./operation.js";
+import {
+  endlessRounds,
+  firstRound,
+  maxRounds,
+  ReplayInput,
+  type Rounds,
+  readResponses,
+  refusedState,
+} from "./replay.js";
+import type { Operation, Served } from "./served.js";
+import type { Binding } from "./state-seal.js";
+
+/** What a handler returns that asks by returning: it is run again with the answers. Made by `inputRequired`. */
+export class InputRequired {
+  readonly questions: Questions;
+  readonly state: unknown;
+
+  constructor(questions: Questions, state: unknown) {
+    this.questions = questions;
+    this.state = state;
+  }
+}
+
+/** The methods that may ask. https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/mrtr */
+const mayAsk: ReadonlySet<string> = new Set([methods.callTool, methods.getPrompt, methods.readResource]);
+
+const nothingReturned: Operation["returned"] = { answers: {}, state: undefined };
+
+interface AskingCall {
+  /** The way to ask, if there is one. */
+  input(): Input | undefined;
+  operation(asking: Asking): Operation;
+}
+
+/** Runs an operation that can ask at any time; one that asks by returning is run again here. */
+export function runAsking(served: Served, method: string, params: JsonObject, call: AskingCall): unknown {
+  let input: Input | undefined;
+  const asking = (returned: Operation["returned"]): Asking => ({
+    input: () => {
+      input ??= call.input();
+      return input;
+    },
+    returned: () => returned,
+  });
+  const run = (returned: Operation["returned"]): unknown =>
+    served.run(method, params, call.operation(asking(returned)));
+  const first = run(nothingReturned);
+  if (isPromise(first)) return first.then((result) => askReturned(result, () => input ?? call.input(), run));
+  return first instanceof InputRequired ? askReturned(first, () => input ?? call.input(), run) : first;
+}
+
+async function askReturned(
+  first: unknown,
+  inputOf: () => Input | undefined,
+  run: (returned: Operation["returned"]) => unknown,
+): Promise<unknown> {
+  let result = first;
+  let answers: Answers = {};
+  for (let round = 1; result instanceof InputRequired; round += 1) {
+    if (round > maxRounds) throw new Error(endlessRounds);
+    const input = inputOf();
+    if (input === undefined) throw new Error("this carrier has no way back to ask the client");
+    answers = { ...answers, ...(await input.ask(result.questions)) };
+    result = await run({ answers, state: result.state });
+  }
+  return result;
+}
+
+interface RoundsCall {
+  readonly asked: Asked;
+  readonly principal: string | undefined;
+  operation(asking: Asking): Operation;
+}
+
+/** Runs one round of an operation that asks by ending it: its result, or the questions that are open. */
+export function runRounds(served: Served, method: string, params: JsonObject, call: RoundsCall): unknown {
+  if (!mayAsk.has(method)) return served.run(method, params, call.operation(silent));
+  const { inputResponses, requestState } = params;
+  if (inputResponses === undefined && requestState === undefined)
+    return runRound(served, method, params, call, firstRound);
+  const responses = readResponses(params); // Refused before the state is looked at.
+  return openRounds(served, bindingOf(method, params, call), requestState).then((rounds) =>
+    runRound(served, method, { ...params, inputResponses: responses }, call, rounds),
+  );
+}
+
+const silent: Asking = { input: () => undefined, returned: () => nothingReturned };
+
+function runRound(served: Served, method: string, params: JsonObject, call: RoundsCall, rounds: Rounds): unknown {
+  const input = new ReplayInput(rounds, readResponses(params), call.asked);
+  const asking: Asking = { input: () => input, returned: () => ({ answers: input.answers, state: rounds.state }) };
+  const conclude = (result: unknown): unknown => {
+    if (result instanceof InputRequired) input.require(result.questions, result.state);
+    const ends = input.open.size === 0 && !(result instanceof InputRequired);
+    return ends ? result : askAgain(served, bindingOf(method, params, call), input, call.asked);
+  };
+  // Whatever a handler does after it has asked, even if it swallows what was thrown: the question comes first.
+  const fail = (error: unknown): unknown => {
+    if (input.open.size === 0) throw error;
+    return conclude(undefined);
+  };
+  try {
+    const result = served.run(method, params, call.operation(asking));
+    return isPromise(result) ? Promise.resolve(result).then(conclude, fail) : conclude(result);
+  } catch (error) {
+    return fail(error);
+  }
+}
+
+async function askAgain(
+  served: Served,
+  binding: Binding,
+  input: ReplayInput,
+  { revision }: Asked,
+): Promise<JsonObject> {
+  const questions = [...input.open].map(([key, { method, params }]): [string, JsonObject] => [
+    key,
+    { method, params: revision.down("params", method, params) },
+  ]);
+  return {
+    resultType: "input_required",
+    ...(questions.length === 0 ? {} : { inputRequests: Object.fromEntries(questions) }),
+    requestState: await served.stateSeal.seal(input.next as unknown as JsonObject, binding), // Rounds are JSON.
+  };
+}
+
+async function openRounds(served: Served, binding: Binding, requestState: unknown): Promise<Rounds> {
+  if (requestState === undefined) return firstRound; // Answers to nothing: they count for nothing.
+  const opened = typeof requestState === "string" ? await served.stateSeal.open(requestState, binding) : undefined;
+  if (opened === undefined) throw refusedState();
+  return opened as unknown as Rounds; // Sealed by this side, so it is what was sealed.
+}
+
+/** The state opens only for the same call: what may differ between its rounds is left out. */
+function bindingOf(method: string, params: JsonObject, { principal }: RoundsCall): Binding {
+  const { _meta, inputResponses, requestState, ...same } = params;
+  return { principal, method, params: same };
+}

@@ -1,0 +1,121 @@
+import { isObject, kindOf, pointerToken } from "../base/json.js";
+import type { MaybePromise } from "../base/later.js";
+import { invalidParams } from "../jsonrpc/errors.js";
+import type { Question } from "../lifecycle/input.js";
+import { InputRequired } from "../lifecycle/rounds.js";
+import type { JsonObject } from "../protocol/json.js";
+import { methods } from "../protocol/methods.js";
+import type { Root } from "../protocol/roots.js";
+import type { CreateMessageParams, CreateMessageResult } from "../protocol/sampling.js";
+import { compile, type InferOutput, type Schema } from "../schema/compile.js";
+import { formOf } from "./form.js";
+
+/** A question for the client, and what becomes of its answer. Made by `form`, `visit`, `sample` and `roots`. */
+export interface Ask<Answer> extends Question {
+  /** @throws RpcError −32602 for an answer that does not fit the question */
+  read(answer: unknown, key: string): MaybePromise<Answer>;
+}
+
+/** What a person has answered to a form. */
+export type FormAnswer<Content> =
+  | { readonly action: "accept"; readonly content: Content }
+  | { readonly action: "decline" | "cancel"; readonly content?: undefined };
+
+/** Whether a person has agreed to visit a page. */
+export interface VisitAnswer {
+  readonly action: "accept" | "decline" | "cancel";
+}
+
+const actions: ReadonlySet<unknown> = new Set(["accept", "decline", "cancel"]);
+
+/**
+ * Asks a person to fill in a form: a flat object of strings, numbers, booleans and choices.
+ * Never ask for a secret this way.
+ * https://modelcontextprotocol.io/specification/latest/client/elicitation
+ *
+ * @throws TypeError for a schema that is no form
+ */
+export function form<S extends Schema>(message: string, schema: S): Ask<FormAnswer<InferOutput<S>>> {
+  const compiled = compile(schema);
+  return {
+    method: methods.elicit,
+    params: { mode: "form", message, requestedSchema: formOf(compiled.json) },
+    requires: { elicitation: { form: {} } },
+    async read(answer, key) {
+      const { action, content = {} } = readAction(answer, key);
+      if (action !== "accept") return { action };
+      const checked = await compiled.check(content);
+      if (checked.ok) return { action, content: checked.value as InferOutput<S> };
+      throw unfit(
+        key,
+        checked.errors.map(({ path, message: why }) => ({ path: `/content${path}`, message: why })),
+      );
+    },
+  };
+}
+
+/** Asks a person to visit a page, for what must not pass through the client: a login, a payment. */
+export function visit(message: string, url: string | URL): Ask<VisitAnswer> {
+  return {
+    method: methods.elicit,
+    params: { mode: "url", message, url: new URL(url).href },
+    requires: { elicitation: { url: {} } },
+    read: (answer, key) => ({ action: readAction(answer, key).action }),
+  };
+}
+
+/** Asks the client's model. */
+export function sample(params: CreateMessageParams): Ask<CreateMessageResult> {
+  const needsTools = params.tools !== undefined || params.toolChoice !== undefined;
+  return {
+    method: methods.createMessage,
+    params: params as unknown as JsonObject, // An interface has no index signature; JSON objects do.
+    requires: { sampling: needsTools ? { tools: {} } : {} },
+    read(answer, key) {
+      const fits = isObject(answer) && typeof answer.role === "string" && typeof answer.model === "string";
+      if (fits && isObject(answer.content)) return answer as unknown as CreateMessageResult;
+      if (fits && Array.isArray(answer.content)) return answer as unknown as CreateMessageResult;
+      throw unfit(key, [{ path: "", message: "must have role, content and model" }]);
+    },
+  };
+}
+
+/** Asks where the server may work. */
+export function roots(): Ask<readonly Root[]> {
+  return {
+    method: methods.listRoots,
+    params: {},
+    requires: { roots: {} },
+    read(answer, key) {
+      const list = isObject(answer) ? answer.roots : undefined;
+      const fits = Array.isArray(list) && list.every((root) => isObject(root) && typeof root.uri === "string");
+      if (fits) return list as readonly Root[];
+      throw unfit(key, [{ path: "/roots", message: `must be an array of roots, got ${kindOf(list)}` }]);
+    },
+  };
+}
+
+/**
+ * Ends a handler with questions: it is run again with `ctx.answers` and `ctx.state`. The same as `ctx.ask`, for handlers
+ * that would rather be told what is known than wait for it.
+ */
+export function inputRequired(questions: Readonly<Record<string, Question>>, state?: unknown): InputRequired {
+  return new InputRequired(questions, state);
+}
+
+function readAction(
+  answer: unknown,
+  key: string,
+): { readonly action: VisitAnswer["action"]; readonly content?: unknown } {
+  if (isObject(answer) && actions.has(answer.action))
+    return answer as { action: VisitAnswer["action"]; content?: unknown };
+  throw unfit(key, [{ path: "/action", message: "must be accept, decline or cancel" }]);
+}
+
+function unfit(key: string, faults: readonly { readonly path: string; readonly message: string }[]): Error {
+  const base = `/inputResponses/${pointerToken(key)}`;
+  return invalidParams(
+    "Invalid params",
+    faults.map(({ path, message }) => ({ path: `${base}${path}`, message })),
+  );
+}
