@@ -70,7 +70,7 @@ describe.each(handshakes)("the three steps that open a conversation in %s", (ver
     await using talk = talkTo(echoServer());
     talk.peer.send(initialized);
     expect(parse(await talk.ask(list)).error?.code).toBe(-32_600);
-    await talk.ask(initialize(version));
+    expect(parse(await talk.ask(initialize(version))).result?.protocolVersion).toBe(version);
     expect(parse(await talk.ask(list)).error?.code).toBe(-32_600);
   });
 

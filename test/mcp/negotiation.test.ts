@@ -1,4 +1,4 @@
-import { createServer } from "@parlance/mcp/server";
+import { createServer, type Served } from "@parlance/mcp/server";
 import { describe, expect, test } from "vitest";
 import { failure, initialize, initialized, notification, parse, request, stateless } from "./frames.js";
 import { echoServer } from "./servers.js";
@@ -122,6 +122,29 @@ describe("a method that is not there is -32601 and named:", () => {
       expect(await talk.ask(request(1, method))).toBe(failure(1, -32_602, "Invalid params", { errors }));
     },
   );
+});
+
+describe("what the server tells is what the revision has:", () => {
+  const complete = notification("notifications/elicitation/complete", { elicitationId: "1" });
+  const telling: Served = {
+    ...echoServer(),
+    run(_method, _params, operation) {
+      operation.notify("notifications/elicitation/complete", { elicitationId: "1" });
+      return { tools: [] };
+    },
+  };
+
+  test("a notification goes out where there is one of its name", async () => {
+    await using talk = await conversationWith(telling, "2025-11-25");
+    expect(await talk.ask(request(1, "tools/list"))).toBe(complete);
+    expect(parse(await talk.peer.next()).result).toEqual({ tools: [] });
+  });
+
+  test("and is kept where there is none", async () => {
+    await using talk = await conversationWith(telling, "2025-06-18");
+    expect(parse(await talk.ask(request(1, "tools/list"))).result).toEqual({ tools: [] });
+    expect(parse(await talk.ask(stateless(2, "tools/list"))).result).toMatchObject({ tools: [] });
+  });
 });
 
 describe("a notification is never answered:", () => {

@@ -1,4 +1,4 @@
-import { methods, notifications } from "@parlance/mcp";
+import { metaKeys, methods, notifications } from "@parlance/mcp";
 import type { Message, RpcRequest } from "@parlance/mcp/jsonrpc";
 import { excerpt } from "./excerpt.js";
 import { isObject, type JsonObject } from "./json.js";
@@ -23,7 +23,7 @@ function words(message: Message, answered: string | undefined): string {
 }
 
 function requestWords({ method }: RpcRequest, params: JsonObject): string {
-  const version = member(params._meta, "io.modelcontextprotocol/protocolVersion");
+  const version = member(params._meta, metaKeys.protocolVersion);
   return join([requests.get(method)?.(params), version === undefined ? undefined : `in ${text(version)}`]);
 }
 
@@ -40,7 +40,7 @@ const results: ReadonlyMap<string, Reader> = new Map<string, Reader>([
   [
     methods.discover,
     (result) => {
-      const name = peerName(member(result._meta, "io.modelcontextprotocol/serverInfo"));
+      const name = peerName(member(result._meta, metaKeys.serverInfo));
       const { supportedVersions } = result;
       return `${name} speaks ${Array.isArray(supportedVersions) ? supportedVersions.slice(0, 16).map(text).join(", ") : "?"}`;
     },

@@ -24,11 +24,6 @@ export interface ObserveOptions {
   readonly onObservation: (observation: Observation) => void;
 }
 
-/** A channel to a process, which may say how the process ended. */
-interface LivingChannel extends ChildChannel {
-  readonly exit?: { readonly code: number | null; readonly signal: string | null } | undefined;
-}
-
 /** A target whose channels are tapped. It owns them: `close` leaves no process behind. */
 export class ObservedTarget {
   readonly log: FrameLog = new FrameLog();
@@ -36,7 +31,7 @@ export class ObservedTarget {
   readonly #options: ObserveOptions;
   readonly #start = performance.now();
   #channels: readonly Channel[] = [];
-  #child: LivingChannel | undefined;
+  #child: ChildChannel | undefined;
   #stderr: TextLines | undefined;
   #ended: string | undefined;
   #error: Error | undefined;
@@ -114,8 +109,7 @@ export class ObservedTarget {
   #seeEnd(error: Error | undefined): void {
     this.#error = error;
     this.#stderr?.end();
-    const told = /(exited with code \d+|was ended by \w+)/.exec(error?.message.split("\n")[0] ?? "")?.[0];
-    this.#tellEnd(exitWords(this.#child, "") ?? told);
+    this.#tellEnd(exitWords(this.#child, ""));
   }
 
   #tellEnd(how: string | undefined): void {
@@ -137,7 +131,7 @@ export class ObservedTarget {
 }
 
 /** How a process ended; undefined while it lives. `ifKilled` is added to the words on one that was ended by a signal. */
-function exitWords(channel: LivingChannel | undefined, ifKilled: string): string | undefined {
+function exitWords(channel: ChildChannel | undefined, ifKilled: string): string | undefined {
   const exit = channel?.exit;
   if (exit === undefined) return undefined;
   return exit.signal === null ? `exited with code ${exit.code}` : `was ended by ${exit.signal}${ifKilled}`;

@@ -81,7 +81,7 @@ function messageRows(part: Part, place: Place, look: Look): readonly string[] {
   const latency = part.latency === undefined ? "" : durationText(part.latency);
   const first = row({ ...place, kind, id: idText(part, idWidth(look)), what, latency }, look);
   if (part.violation === undefined) return [first];
-  const indent = before(look, place.start.length);
+  const indent = place.start.length + 1; // Under the sender: rules need room.
   return [first, `${" ".repeat(indent)}${style.red(cut(`✖ ${part.violation}`, width - indent))}`];
 }
 

@@ -2,10 +2,11 @@ import type { Skipped } from "../conversation.js";
 import type { Observation } from "../observed-target.js";
 import type { TalkOutcome } from "../talk-outcome.js";
 import type { Output } from "../terminal.js";
-import { cut } from "./columns.js";
+import { cut, widthOf } from "./columns.js";
 import { comparison } from "./comparison.js";
 import { bytesText, count, durationText } from "./quantities.js";
 import { frameRows, headingRow, remarkRow } from "./rows.js";
+import type { Paint } from "./style.js";
 import type { TalkView } from "./talk-view.js";
 
 /** Shows a conversation to a person. */
@@ -45,7 +46,7 @@ export function talkText(title: string, output: Output): TalkView {
     },
     end(outcome) {
       tellMissed();
-      print(outcomeLine(outcome, output));
+      print(...outcomeLines(outcome, output));
     },
     compare(outcomes) {
       print("", ...comparison(outcomes, output));
@@ -76,17 +77,44 @@ const reasons: readonly Reason[] = [
   { why: "is not marked read-only", words: "not marked read-only", hint: () => "" },
 ];
 
-function outcomeLine({ tally, duration, ended, failure }: TalkOutcome, { style }: Output): string {
+/** What came of a conversation: one line, or more where it does not fit. */
+function outcomeLines({ tally, duration, ended, failure }: TalkOutcome, { style, width }: Output): readonly string[] {
   const { frames, bytes, calls, errors, violations } = tally;
-  const plain = [count(frames, "frame"), bytesText(bytes), count(calls, "call")];
-  const bad = (amount: number, thing: string): string => (amount === 0 ? "" : style.red(count(amount, thing)));
-  const mark = failure === undefined && violations === 0 ? style.green("✔") : style.red("✖");
-  const parts = [
-    ...plain,
-    errors === 0 ? "0 errors" : style.red(count(errors, "error")),
-    bad(violations, "violation"),
-    durationText(duration),
-    ended === undefined ? "" : `server ${ended}`,
+  const red = (amount: number): Paint => (amount === 0 ? (text) => text : style.red);
+  const parts: readonly Piece[] = [
+    { text: count(frames, "frame") },
+    { text: bytesText(bytes) },
+    { text: count(calls, "call") },
+    { text: count(errors, "error"), paint: red(errors) },
+    ...(violations === 0 ? [] : [{ text: count(violations, "violation"), paint: style.red }]),
+    { text: durationText(duration) },
+    ...(ended === undefined ? [] : [{ text: `server ${ended}` }]),
   ];
-  return `${mark} ${parts.filter((part) => part !== "").join(style.dim(" · "))}`;
+  const mark = failure === undefined && violations === 0 ? style.green("✔") : style.red("✖");
+  const [first = "", ...more] = wrap(parts, width - "✔ ".length, style.dim(separator));
+  return [`${mark} ${first}`, ...more.map((line) => `  ${line}`)];
+}
+
+interface Piece {
+  readonly text: string;
+  readonly paint?: Paint;
+}
+
+const separator = " · ";
+
+function wrap(pieces: readonly Piece[], width: number, between: string): readonly string[] {
+  const lines: string[] = [];
+  let room = 0;
+  for (const { text, paint = (plain: string) => plain } of pieces) {
+    const taken = separator.length + widthOf(text);
+    const line = lines.at(-1);
+    if (line === undefined || taken > room) {
+      lines.push(paint(text));
+      room = width - widthOf(text);
+    } else {
+      lines[lines.length - 1] = line + between + paint(text);
+      room -= taken;
+    }
+  }
+  return lines;
 }

@@ -21,7 +21,7 @@ export type * from "../protocol/implementation.js";
 export type * from "../protocol/initialize.js";
 export type * from "../protocol/input.js";
 export type * from "../protocol/logging.js";
-export type * from "../protocol/meta.js";
+export { metaKeys, type RequestMeta } from "../protocol/meta.js";
 export { type Method, methods, type NotificationMethod, notifications } from "../protocol/methods.js";
 export type * from "../protocol/params.js";
 export type * from "../protocol/progress.js";

@@ -7,6 +7,7 @@ import type { Client, ClientOptions } from "../client/client.js";
 import { type Command, childChannel } from "../node/child-process.js";
 import { connect as connectAnywhere, type Target } from "./client.js";
 
+export type { ProcessExit } from "../node/child-process.js";
 export { type ChildChannel, type ChildChannelOptions, type Command, childChannel } from "../node/child-process.js";
 export { serveStdio } from "../node/serve-stdio.js";
 export { stdioChannel } from "../node/stdio.js";

@@ -87,6 +87,7 @@ export class ReplayInput implements Input {
     try {
       this.require(questions);
     } catch (error) {
+      this.#open.clear(); // What cannot be asked is the outcome, whatever else is open.
       return handled(Promise.reject(error));
     }
     if (Object.keys(questions).some((key) => this.#open.has(key))) return handled(Promise.reject(new QuestionOpen()));

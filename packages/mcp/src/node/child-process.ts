@@ -25,6 +25,14 @@ export interface ChildChannel extends Channel {
   readonly pid: number | undefined;
   /** The last lines that the child wrote to stderr. */
   readonly stderr: string;
+  /** How the process ended; undefined while it runs, and where it was never started. */
+  readonly exit: ProcessExit | undefined;
+}
+
+/** A code, or the signal that ended the process. */
+export interface ProcessExit {
+  readonly code: number | null;
+  readonly signal: string | null;
 }
 
 /**
@@ -78,6 +86,11 @@ class ProcessChannel implements ChildChannel {
 
   get stderr(): string {
     return this.#tail.text;
+  }
+
+  get exit(): ProcessExit | undefined {
+    const { exitCode: code = null, signalCode: signal = null } = this.#child ?? {};
+    return code === null && signal === null ? undefined : { code, signal };
   }
 
   open(receiver: ChannelReceiver): void {
@@ -156,10 +169,10 @@ class ProcessChannel implements ChildChannel {
   }
 
   #ending(broken: Error | undefined): Error {
-    const { exitCode = null, signalCode = null } = this.#child ?? {};
+    const { code = null, signal = null } = this.exit ?? {};
     let how = broken === undefined ? "closed its output and still runs" : `still runs, but ${broken.message}`;
-    if (exitCode !== null) how = `exited with code ${exitCode}`;
-    if (signalCode !== null) how = `was ended by ${signalCode}`;
+    if (code !== null) how = `exited with code ${code}`;
+    if (signal !== null) how = `was ended by ${signal}`;
     const said = this.stderr === "" ? "; it wrote nothing to stderr" : `; its last lines on stderr:\n${this.stderr}`;
     return new Error(`${excerpt(this.#command.command)} ${how}${said}`, broken === undefined ? {} : { cause: broken });
   }

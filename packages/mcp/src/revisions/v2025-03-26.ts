@@ -47,6 +47,12 @@ export const v2025_03_26: Edition = revise(v2024_11_05, "2025-03-26", {
       spec: `${spec}/server/tools#audio-content`,
     },
     {
+      of: "params",
+      method: methods.createMessage,
+      down: within("messages", each(within("content", soundAsText))),
+      spec: `${spec}/client/sampling#audio-content`,
+    },
+    {
       of: "result",
       method: methods.initialize,
       down: within("capabilities", without("completions")),

@@ -3,6 +3,7 @@
 
 import { specCodes } from "../protocol/errors.js";
 import { methods, notifications } from "../protocol/methods.js";
+import { plainForm, withoutTools } from "./questions.js";
 import { each, within, without } from "./reshape.js";
 import { type Edition, revise } from "./revision.js";
 import { v2025_06_18 } from "./v2025-06-18.js";
@@ -70,6 +71,18 @@ export const v2025_11_25: Edition = revise(v2025_06_18, "2025-11-25", {
       method: methods.callTool,
       down: within("content", each(without("icons"))),
       spec: `${spec}/server/tools#resource-links`,
+    },
+    {
+      of: "params",
+      method: methods.elicit,
+      down: plainForm,
+      spec: `${spec}/client/elicitation#requested-schema`,
+    },
+    {
+      of: "params",
+      method: methods.createMessage,
+      down: withoutTools,
+      spec: `${spec}/client/sampling#tool-use-in-sampling`,
     },
   ],
 });
