@@ -162,22 +162,25 @@ export class Schedule {
     return talk.wrongRequest(own === undefined ? this.#id() : `${own}`, this.random.chance(0.5));
   }
 
-  /** Several messages of the peer in one frame. Some of its requests have the same id. */
+  /**
+   * Several messages of the peer in one frame. Some of its requests have the same id. What decides calls of this side
+   * stands in front, because a request behind it may end the connection.
+   */
   hearBatch(): void {
     if (!this.talk.hears) return;
     const earlier = this.talk.owed.ids;
     const ids = [`"together ${this.#nextId++}"`, `${this.#nextId++}.25`, `"together ${this.#nextId++}"`];
     const request = (): string => this.talk.request(this.random.pick(ids), this.method(), true);
-    const say = [
-      request,
-      request,
-      () => this.talk.notification(this.method()),
-      () => this.talk.nonsense(),
-      () => this.answer(this.talk, true),
-      () => this.cancel(this.talk, earlier),
-    ];
-    const frames = Array.from({ length: 1 + this.random.below(5) }, () => this.random.pick(say)() ?? request());
-    this.talk.channel.deliver(`[${frames.join(",")}]`);
+    const first = [() => this.answer(this.talk, true), () => this.cancel(this.talk, earlier)];
+    const then = [request, request, () => this.talk.notification(this.method()), () => this.talk.nonsense()];
+    const frames = [...this.#some(first, 3), ...this.#some(then, 5)];
+    this.talk.channel.deliver(`[${frames.length === 0 ? request() : frames.join(",")}]`);
+  }
+
+  #some(say: readonly (() => string | undefined)[], most: number): readonly string[] {
+    return Array.from({ length: this.random.below(most) }, () => this.random.pick(say)()).filter(
+      (each) => each !== undefined,
+    );
   }
 
   cancel(talk: Conversation, ids: readonly string[] = talk.owed.ids): string {

@@ -25,7 +25,7 @@ export const plainForm: Reshape = chain([
 ]);
 
 /** Messages with one block each: several blocks become several messages of the same role. */
-export const singleBlocks: Reshape = within("messages", (messages) => {
+const singleBlocks: Reshape = within("messages", (messages) => {
   if (!Array.isArray(messages)) return messages;
   const isSingle = (message: unknown): boolean => !isObject(message) || !Array.isArray(message.content);
   return messages.every(isSingle) ? messages : messages.flatMap(split);

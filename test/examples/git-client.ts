@@ -1,0 +1,48 @@
+import { fileURLToPath } from "node:url";
+import type { CallToolResult } from "@parlance/mcp";
+import type { Client, ClientOptions, ToolCallOptions } from "@parlance/mcp/client";
+import { type Command, connect } from "@parlance/mcp/node";
+import { type Folder, home } from "./repository.js";
+
+/** The example, as a program. */
+export const program: string = fileURLToPath(new URL("../../examples/git-server/server.js", import.meta.url));
+
+/** A conversation with the git server about one repository. */
+export class GitClient implements AsyncDisposable {
+  readonly client: Client;
+
+  constructor(client: Client) {
+    this.client = client;
+  }
+
+  /** The structured result of a tool; in revisions that have none, its text says the same. */
+  async ask(tool: string, args: Record<string, unknown> = {}, options: ToolCallOptions = {}): Promise<unknown> {
+    const result = await this.client.tools.call(tool, args, options);
+    if (result.isError === true) throw new Error(textOf(result));
+    return result.structuredContent ?? JSON.parse(textOf(result));
+  }
+
+  /** What a tool says when it fails. */
+  async refusal(tool: string, args: Record<string, unknown> = {}): Promise<string> {
+    const result = await this.client.tools.call(tool, args);
+    return result.isError === true ? textOf(result) : `no failure, but ${textOf(result)}`;
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.client.close();
+  }
+}
+
+/** Starts the server for a folder. Whoever runs the tests has a configuration of git; it is not there. */
+export async function openServer(
+  folder: Folder,
+  options: ClientOptions & Pick<Command, "env"> = {},
+): Promise<GitClient> {
+  const { env = {}, ...rest } = options;
+  const command = { command: process.execPath, args: [program, folder.path], env: { HOME: home, ...env } };
+  return new GitClient(await connect(command, { timeout: 10_000, ...rest }));
+}
+
+function textOf({ content }: CallToolResult): string {
+  return content.map((block) => (block.type === "text" ? block.text : block.type)).join("\n");
+}
