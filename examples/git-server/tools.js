@@ -60,7 +60,7 @@ const gitLog = gitTool(
       "Lists commits, newest first: of HEAD or another revision, all of them or those that change a path. " +
       "With exclude, those that the one revision has and the other has not, such as the commits of a branch.",
     inputSchema: z.strictObject({
-      revision: revision.optional().describe("Where to start. Default: HEAD"),
+      revision: revision.optional().describe("Where to start: a branch, a tag, a hash. Default: HEAD"),
       exclude: revision.optional().describe("Leaves out the commits that this revision has as well"),
       path: path.optional(),
       limit: z.int().min(1).max(500).default(20),

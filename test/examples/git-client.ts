@@ -33,14 +33,17 @@ export class GitClient implements AsyncDisposable {
   }
 }
 
-/** Starts the server for a folder. Whoever runs the tests has a configuration of git; it is not there. */
+/** How the server is started for a folder. Whoever runs the tests has a configuration of git; it is not found. */
+export function commandFor(folder: Folder, env: Record<string, string> = {}): Command {
+  return { command: process.execPath, args: [program, folder.path], env: { HOME: home, ...env } };
+}
+
+/** Starts the server for a folder. */
 export async function openServer(
   folder: Folder,
-  options: ClientOptions & Pick<Command, "env"> = {},
+  { env, ...options }: ClientOptions & Pick<Command, "env"> = {},
 ): Promise<GitClient> {
-  const { env = {}, ...rest } = options;
-  const command = { command: process.execPath, args: [program, folder.path], env: { HOME: home, ...env } };
-  return new GitClient(await connect(command, { timeout: 10_000, ...rest }));
+  return new GitClient(await connect(commandFor(folder, env), { timeout: 10_000, ...options }));
 }
 
 function textOf({ content }: CallToolResult): string {

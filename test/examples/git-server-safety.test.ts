@@ -3,8 +3,9 @@ import { chmodSync, constants, rmSync, symlinkSync } from "node:fs";
 import { open, readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { latest, latestHandshake } from "@parlance/mcp";
+import { childChannel, connect } from "@parlance/mcp/node";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { type GitClient, openServer, program } from "./git-client.js";
+import { commandFor, GitClient, openServer, program } from "./git-client.js";
 import { Folder, newRepository } from "./repository.js";
 
 describe("what a caller may not do", () => {
@@ -110,7 +111,8 @@ describe.skipIf(process.platform === "win32")("a call that hangs", () => {
       repository.write("f", "2\n");
       const pipe = join(repository.path, ".gitattributes");
       execFileSync("mkfifo", [pipe]);
-      await using git = await openServer(repository, { revision });
+      const channel = childChannel(commandFor(repository));
+      await using git = new GitClient(await connect(channel, { revision }));
 
       const controller = new AbortController();
       const diff = git.ask("git_diff", {}, { signal: controller.signal });
@@ -120,6 +122,7 @@ describe.skipIf(process.platform === "win32")("a call that hangs", () => {
       await expect(diff).rejects.toMatchObject({ reason: "cancelled" });
       await expect.poll(() => hasReader(pipe), { timeout: 5_000, interval: 10 }).toBe(false);
       await writer.close();
+      expect(channel.stderr).toBe("");
       expect(await git.ask("git_log")).toMatchObject({ commits: [{ subject: "Begin" }] });
     },
   );

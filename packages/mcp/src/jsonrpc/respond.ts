@@ -5,37 +5,44 @@ import { toErrorObject } from "./errors.js";
 import type { Id, Params } from "./message.js";
 import type { Terms } from "./terms.js";
 
+/** An exchange that may know of its end. What is thrown after it is how a cancelled handler stops, and no fault. */
+interface Endable extends Exchange {
+  readonly over?: boolean;
+}
+
 /** Runs one request; its answer as a frame. Serialising is part of the call: what fails there is a failure, not silence. */
 export function respond(
   handle: Call,
   id: Id,
   method: string,
   params: Params | undefined,
-  exchange: Exchange,
+  exchange: Endable,
   terms: Terms,
 ): string | Promise<string> {
   try {
     const result = handle(method, params, exchange);
     if (!isPromise(result)) return encodeSuccess(id, result, terms.profile);
     return Promise.resolve(result).then(
-      (value) => finish(id, method, value, terms),
-      (error: unknown) => fail(id, method, error, terms),
+      (value) => finish(id, method, value, exchange, terms),
+      (error: unknown) => fail(id, method, error, exchange, terms),
     );
   } catch (error) {
-    return fail(id, method, error, terms);
+    return fail(id, method, error, exchange, terms);
   }
 }
 
-function finish(id: Id, method: string, result: unknown, terms: Terms): string {
+function finish(id: Id, method: string, result: unknown, exchange: Endable, terms: Terms): string {
   try {
     return encodeSuccess(id, result, terms.profile);
   } catch (error) {
-    return fail(id, method, error, terms);
+    return fail(id, method, error, exchange, terms);
   }
 }
 
-function fail(id: Id, method: string, error: unknown, terms: Terms): string {
-  const fault = (cause: unknown): void => terms.report({ kind: "fault", method, error: cause });
+function fail(id: Id, method: string, error: unknown, exchange: Endable, terms: Terms): string {
+  const fault = (cause: unknown): void => {
+    if (exchange.over !== true) terms.report({ kind: "fault", method, error: cause });
+  };
   return encodeFailure(id, toErrorObject(error, terms.mapError, fault), terms.profile);
 }
 
@@ -44,11 +51,11 @@ export function runNotification(
   handle: Call,
   method: string,
   params: Params | undefined,
-  exchange: Exchange,
+  exchange: Endable,
   terms: Terms,
 ): undefined | Promise<undefined> {
   const fault = (error: unknown): undefined => {
-    terms.report({ kind: "fault", method, error });
+    if (exchange.over !== true) terms.report({ kind: "fault", method, error });
   };
   try {
     const result = handle(method, params, exchange);
