@@ -1,0 +1,61 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+
+/** One line of a conversation that is not prose. */
+export type Line =
+  | { readonly kind: "client"; readonly frame: unknown }
+  | { readonly kind: "server"; readonly frame: unknown }
+  /** What the client's program does: a verb and its JSON arguments. */
+  | { readonly kind: "do"; readonly verb: string; readonly args: readonly unknown[] };
+
+/** A golden conversation in one revision. */
+export interface Transcript {
+  readonly name: string;
+  readonly version: string;
+  readonly server: string;
+  readonly lines: readonly Line[];
+}
+
+/** Every transcript of a folder, once for each revision that it names. */
+export function transcripts(folder: string): readonly Transcript[] {
+  return readdirSync(folder)
+    .filter((file) => file.endsWith(".transcript"))
+    .sort()
+    .flatMap((file) => {
+      const text = readFileSync(join(folder, file), "utf8");
+      const versions = header(text, "revisions").split(/,\s*/);
+      const name = file.replace(".transcript", "");
+      return versions.map((version) => ({
+        name,
+        version,
+        server: header(text, "server"),
+        lines: linesOf(text, version),
+      }));
+    });
+}
+
+function header(text: string, key: string): string {
+  const value = new RegExp(`^${key}: (.+)$`, "mu").exec(text)?.[1];
+  if (value === undefined) throw new Error(`a transcript says ${key}: …`);
+  return value;
+}
+
+function linesOf(text: string, version: string): readonly Line[] {
+  return text.split("\n").flatMap((line): Line[] => {
+    const said = line.slice(2).replaceAll("VERSION", version);
+    if (line.startsWith("→ ")) return [{ kind: "client", frame: JSON.parse(said) }];
+    if (line.startsWith("← ")) return [{ kind: "server", frame: JSON.parse(said) }];
+    if (line.startsWith("$ ")) return [doOf(said)];
+    return [];
+  });
+}
+
+/** `tools.call "greet" {"name":"Ada"}` */
+function doOf(said: string): Line {
+  const [verb = "", ...rest] = said.split(" ");
+  const args =
+    rest.length === 0
+      ? []
+      : (JSON.parse(`[${rest.join(" ").replaceAll(/(["}\]]) (?=["{[])/gu, "$1, ")}]`) as unknown[]);
+  return { kind: "do", verb, args };
+}
