@@ -151,10 +151,10 @@ export class Conversation {
     return `{"jsonrpc":"2.0","id":${call.id},${members}}`;
   }
 
-  /** An answer that no call waits for. */
-  answerNobody(id: string): string {
-    this.#unmatched.due += 1;
-    return `{"jsonrpc":"2.0","id":${id},"result":"for nobody"}`;
+  /** An answer that no call waits for, or something like one. */
+  answerNobody(id: string, isResponse: boolean): string {
+    if (isResponse) this.#unmatched.due += 1;
+    return `{"jsonrpc":"2.0","id":${id},"result":"for nobody"${isResponse ? "" : ',"error":null'}}`;
   }
 
   /** A sign that the peer still works on a call. */

@@ -47,7 +47,8 @@ export class PipedServer implements AsyncDisposable {
   async ask(id: string, method: string): Promise<string> {
     const answer = new Promise<string>((resolve) => this.#awaited.set(id, resolve));
     await this.write(new TextEncoder().encode(`{"jsonrpc":"2.0","id":${id},"method":"${method}"}\n`));
-    return Promise.race([answer, this.#closed.then(() => "the server has ended")]);
+    const gone = this.#closed.then(() => Promise.reject(new Error(`the server has ended: ${this.#stderr}`)));
+    return Promise.race([answer, gone]);
   }
 
   /** Ends the input and waits for the process to do the same. */

@@ -63,6 +63,7 @@ export class Schedule {
       case "drain late":
         void this.talk.connection.drain(505);
         await this.#go(10);
+        this.talk.check();
         this.talk.advance(505);
         break;
       case "drain, close":
@@ -82,9 +83,10 @@ export class Schedule {
 
   async #go(length: number): Promise<void> {
     for (let step = 0; step < length; step += 1) {
-      await this.random.pick(wheel)(this);
       this.talk.check();
+      await this.random.pick(wheel)(this);
     }
+    this.talk.check();
   }
 
   /** Lets everything come to its end: the peer answers, handlers finish, there is room. */
@@ -145,7 +147,7 @@ export class Schedule {
     const id = this.#pick(talk.own.seen)?.id ?? 1;
     const guess = 1 + this.random.below(3) + Math.max(0, ...talk.own.seen.map((call) => call.id ?? 0));
     const near = [`"${id}"`, `"0x${id}"`, `${id}.5`, "null", "0", `-${id}`, "9007199254740993"];
-    return talk.answerNobody(this.random.chance(0.3) ? `${guess}` : this.random.pick(near));
+    return talk.answerNobody(this.random.chance(0.3) ? `${guess}` : this.random.pick(near), this.random.chance(0.8));
   }
 
   progress(talk: Conversation): string | undefined {
