@@ -9,6 +9,7 @@ export type { FrameDecoder, FrameSink, Framing, Refusal, RefusalReason } from ".
 export { visible } from "../base/visible.js";
 export { contentLength } from "../framing/content-length.js";
 export { lines } from "../framing/lines.js";
+export type { MethodAlias, MethodAliases } from "../jsonrpc/aliases.js";
 export { type Answerer, answerer } from "../jsonrpc/answer.js";
 export type { RequestBatch } from "../jsonrpc/batch.js";
 export type { Call, Exchange, Middleware, RemoteCall } from "../jsonrpc/call.js";

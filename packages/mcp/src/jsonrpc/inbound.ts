@@ -1,9 +1,10 @@
 import type { Refusal } from "../base/frame.js";
+import { type MethodAliases, realNames } from "./aliases.js";
 import type { Caller } from "./caller.js";
 import { Problem } from "./check.js";
 import { boundProblem, decode, isInexact } from "./codec.js";
 import { codes } from "./errors.js";
-import { ExactNumber, type Id, type Message, type Params, type RpcNotification } from "./message.js";
+import { ExactNumber, type Id, type Message, type Params, type RpcNotification, type RpcRequest } from "./message.js";
 import type { Responder } from "./responder.js";
 import { type MemberTexts, membersOf, membersOfElements } from "./scan.js";
 import type { Terms } from "./terms.js";
@@ -20,6 +21,8 @@ export type NotificationListener = (method: string, params: Params | undefined) 
 
 /** Where a connection sends what comes in. */
 export interface Routing {
+  /** Loose names that are taken for the methods that they stand for. Default: none. */
+  readonly aliases?: MethodAliases | undefined;
   /** Takes what the peer tells. Default: `handle` runs it and nobody is answered, as in plain JSON-RPC. */
   readonly onNotification?: NotificationListener;
   /** How either side asks the other to stop. Default: it cannot; a cancelled call just stops waiting. */
@@ -63,8 +66,13 @@ export class Inbound {
     if (message instanceof Problem) {
       if (this.#isOwed(message, frame)) this.#host.responder.problem(message);
     } else if (!("method" in message)) this.#host.caller.receive(message);
-    else if ("id" in message) this.#host.responder.request(message);
-    else this.#notification(message, frame, index);
+    else if ("id" in message) this.#host.responder.request(this.#real(message));
+    else this.#notification(this.#real(message), frame, index);
+  }
+
+  #real<M extends RpcRequest | RpcNotification>(message: M): M {
+    const { aliases } = this.#host.options;
+    return aliases === undefined ? message : realNames(message, aliases);
   }
 
   #batchFrame(elements: readonly (Message | Problem)[], frame: string): void {
@@ -74,7 +82,7 @@ export class Inbound {
       if (element instanceof Problem) {
         if (this.#isOwed(element, frame)) reply.take(element);
       } else if ("method" in element && "id" in element) {
-        reply.take(element);
+        reply.take(this.#real(element));
       } else {
         this.#message(element, frame, index);
       }

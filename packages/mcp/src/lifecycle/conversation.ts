@@ -5,7 +5,7 @@ import { isObject } from "../protocol/json.js";
 import { metaKeys, readMeta, readRequestMeta } from "../protocol/meta.js";
 import { latest, latestHandshake } from "../revisions/all.js";
 import type { Revision } from "../revisions/revision.js";
-import { HandshakeServer } from "./handshake-server.js";
+import { HandshakeServer, type Manners } from "./handshake-server.js";
 import type { Served } from "./served.js";
 import { callStateless } from "./stateless-server.js";
 
@@ -18,9 +18,9 @@ export class Conversation {
   readonly #handshake: HandshakeServer;
 
   /** @param onAgreement told the revision that `initialize` has settled on */
-  constructor(served: Served, onAgreement: (revision: Revision) => void) {
+  constructor(served: Served, manners: Manners, onAgreement: (revision: Revision) => void) {
     this.#served = served;
-    this.#handshake = new HandshakeServer(served, onAgreement);
+    this.#handshake = new HandshakeServer(served, manners, onAgreement);
   }
 
   readonly call: Call = (method, given, exchange) => {

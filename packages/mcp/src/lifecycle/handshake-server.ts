@@ -6,6 +6,7 @@ import type { InitializeResult } from "../protocol/initialize.js";
 import { isObject, type JsonObject } from "../protocol/json.js";
 import { isLoggingLevel, type LoggingLevel, loggingLevels } from "../protocol/logging.js";
 import { methods, notifications } from "../protocol/methods.js";
+import { versionAliases } from "../revisions/aliases.js";
 import { latestHandshake, revisionOf } from "../revisions/all.js";
 import type { Revision } from "../revisions/revision.js";
 import { finish } from "./finish.js";
@@ -13,6 +14,11 @@ import { callbackInput } from "./input.js";
 import { RevisedOperation } from "./operation.js";
 import { runAsking } from "./rounds.js";
 import type { ClientDescription, Served } from "./served.js";
+
+/** How strictly a server takes what it hears. */
+export interface Manners {
+  readonly lenient: boolean;
+}
 
 interface Agreement {
   readonly revision: Revision;
@@ -29,14 +35,16 @@ const defaultLogLevel: LoggingLevel = "info";
  */
 export class HandshakeServer {
   readonly #served: Served;
+  readonly #manners: Manners;
   readonly #onAgreement: (revision: Revision) => void;
   #phase: "new" | "answered" | "open" = "new";
   #agreement: Agreement | undefined;
   #logLevel: LoggingLevel = defaultLogLevel;
 
   /** @param onAgreement told the revision as soon as the peers have settled on it */
-  constructor(served: Served, onAgreement: (revision: Revision) => void) {
+  constructor(served: Served, manners: Manners, onAgreement: (revision: Revision) => void) {
     this.#served = served;
+    this.#manners = manners;
     this.#onAgreement = onAgreement;
   }
 
@@ -63,7 +71,8 @@ export class HandshakeServer {
     const faults = initializeFaults(params);
     if (faults.length > 0) throw invalidParams("Invalid params", faults);
     const { protocolVersion, capabilities, clientInfo } = params;
-    const asked = revisionOf(protocolVersion as string);
+    const version = protocolVersion as string;
+    const asked = revisionOf((this.#manners.lenient ? versionAliases.get(version) : undefined) ?? version);
     const revision = asked?.era === "handshake" ? asked : latestHandshake;
     // The faults were looked for just above.
     this.#agreement = { revision, client: { info: clientInfo, capabilities } as ClientDescription };

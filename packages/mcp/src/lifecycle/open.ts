@@ -6,6 +6,7 @@ import type { NotificationListener } from "../jsonrpc/inbound.js";
 import { clientLimits } from "../jsonrpc/limits.js";
 import { mcpProfile } from "../jsonrpc/profile.js";
 import { methods } from "../protocol/methods.js";
+import { methodAliases } from "../revisions/aliases.js";
 import { latest, latestHandshake } from "../revisions/all.js";
 import type { Revision } from "../revisions/revision.js";
 import { openHandshake } from "./handshake-client.js";
@@ -112,9 +113,10 @@ function connectTo(
   channel: Channel,
   { identity: _identity, revision: _revision, ...options }: OpenOptions,
 ): Connection {
-  const { probeTimeout: _probeTimeout, ...carrier } = options;
+  const { probeTimeout: _probeTimeout, lenient = false, ...carrier } = options;
   return openConnection(channel, {
     ...carrier,
+    aliases: lenient ? methodAliases : undefined,
     limits: { ...clientLimits, ...carrier.limits },
     profile: mcpProfile,
     handle: answerServer,

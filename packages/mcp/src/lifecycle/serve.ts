@@ -6,15 +6,20 @@ import { mcpBatchProfile, mcpProfile, type Profile } from "../jsonrpc/profile.js
 import { isObject } from "../protocol/json.js";
 import { notifications } from "../protocol/methods.js";
 import { isProgressToken } from "../protocol/progress.js";
+import { methodAliases } from "../revisions/aliases.js";
 import type { Revision } from "../revisions/revision.js";
 import { Conversation } from "./conversation.js";
 import type { Served } from "./served.js";
 
 /** What can be set about a carrier of a conversation. */
-export type CarrierOptions = Pick<
-  ConnectionOptions,
-  "limits" | "report" | "clock" | "mapError" | "timeout" | "totalTimeout"
->;
+export interface CarrierOptions
+  extends Pick<ConnectionOptions, "limits" | "report" | "clock" | "mapError" | "timeout" | "totalTimeout"> {
+  /**
+   * Take the loose names of tutorials and of other protocols (`initialized`, `$/cancelRequest`, `resources/get`, version
+   * 0.1.0, …) for what they stand for. They are never sent. Default: false, they are unknown.
+   */
+  readonly lenient?: boolean;
+}
 
 /** How either side of MCP asks the other to stop. */
 export const cancellation: Cancellation = { method: notifications.cancelled, idMember: "requestId" };
@@ -35,11 +40,13 @@ export function profileOf(revision: Revision): Profile {
  * so any number of channels may be served at the same time.
  */
 export function serveChannel(served: Served, channel: Channel, options: CarrierOptions = {}): Connection {
-  const conversation = new Conversation(served, (revision) => {
+  const { lenient = false, ...carrier } = options;
+  const conversation = new Conversation(served, { lenient }, (revision) => {
     connection.profile = profileOf(revision);
   });
   const connection = openConnection(channel, {
-    ...options,
+    ...carrier,
+    aliases: lenient ? methodAliases : undefined,
     profile: mcpProfile,
     handle: conversation.call,
     onNotification: conversation.notified,
