@@ -32,17 +32,20 @@ export type Target = Served | Channel | Dial;
  * @throws RangeError for a revision that does not exist; RpcError or LocalError as the opening fails
  */
 export function connect(target: Target, options: ClientOptions = {}): Promise<Client> {
-  return openClient(dialOf(target), options);
+  return openClient(dialOf(target, options), options);
 }
 
-function dialOf(target: Target): Dial {
+function dialOf(target: Target, { report }: ClientOptions): Dial {
   if (typeof target === "function") return target;
-  return "run" in target ? () => inMemory(target) : () => target;
+  return "run" in target ? () => inMemory(target, report) : () => target;
 }
 
-/** The far end of a carrier in memory that `served` is served on: the same bytes as on any other. */
-function inMemory(served: Served): Channel {
+/**
+ * The far end of a carrier in memory that `served` is served on: the same bytes as on any other. What either side reports
+ * goes to the same place, so that a fault of a handler shows in the test that calls it.
+ */
+function inMemory(served: Served, report: ClientOptions["report"]): Channel {
   const [near, far] = memoryChannels();
-  serveChannel(served, far);
+  serveChannel(served, far, report === undefined ? {} : { report });
   return near;
 }
