@@ -1,12 +1,6 @@
+import { closeBrace, closeBracket, comma, openBrace, openBracket, quote } from "./characters.js";
 import type { Limits } from "./limits.js";
 import { skipString } from "./scan.js";
-
-const quote = 0x22;
-const comma = 0x2c;
-const openBracket = 0x5b;
-const closeBracket = 0x5d;
-const openBrace = 0x7b;
-const closeBrace = 0x7d;
 
 /**
  * The bound that a frame breaks, as a sentence, or undefined: what is looked at before `JSON.parse`.

@@ -1,14 +1,7 @@
 // Reading a member's text out of JSON that `JSON.parse` has accepted, or out of the beginning of one that was cut off.
 // `JSON.parse` tells neither literals nor positions; an id that a double cannot hold is looked up here, on demand.
 
-const quote = 0x22;
-const backslash = 0x5c;
-const openBrace = 0x7b;
-const closeBrace = 0x7d;
-const openBracket = 0x5b;
-const closeBracket = 0x5d;
-const comma = 0x2c;
-const colon = 0x3a;
+import { backslash, closeBrace, closeBracket, colon, comma, openBrace, openBracket, quote } from "./characters.js";
 
 /** Raw texts of the top-level members of an object; of a duplicate key the last, as `JSON.parse` has it. */
 export type MemberTexts = Map<string, string>;
