@@ -244,7 +244,7 @@ describe.each(["2024-11-05", "2025-03-26", "2025-06-18", latest, modern])(
       expect(client.revision).toBe(revision);
       expect(client.server).toEqual({
         info: { name: "echo", version: "1.0.0" },
-        capabilities: { logging: {}, tools: {} },
+        capabilities: { logging: {}, tools: { listChanged: true } },
         instructions: undefined,
       });
       expect(await client.tools.list().all()).toEqual([echoTool]);

@@ -13,7 +13,7 @@ describe.each(handshakes)("the three steps that open a conversation in %s", (ver
       `{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"${version}","capabilities":{},"clientInfo":{"name":"raw","version":"1"}}}`,
     );
     expect(await talk.peer.next()).toBe(
-      `{"jsonrpc":"2.0","id":0,"result":{"protocolVersion":"${version}","capabilities":{"logging":{},"tools":{}},"serverInfo":{"name":"echo","version":"1.0.0"}}}`,
+      `{"jsonrpc":"2.0","id":0,"result":{"protocolVersion":"${version}","capabilities":{"logging":{},"tools":{"listChanged":true}},"serverInfo":{"name":"echo","version":"1.0.0"}}}`,
     );
     talk.peer.send('{"jsonrpc":"2.0","method":"notifications/initialized"}');
     expect(await talk.ask(list)).toBe(success(1, { tools: [echoTool] }));

@@ -24,7 +24,7 @@ describe("a request that speaks for itself", () => {
     await using talk = talkTo({ ...echoServer(), instructions: "Echo." });
     expect(parse(await talk.ask(stateless(1, "server/discover"))).result).toEqual({
       supportedVersions: supported,
-      capabilities: { logging: {}, tools: {} },
+      capabilities: { logging: {}, tools: { listChanged: true } },
       instructions: "Echo.",
       resultType: "complete",
       ttlMs: 0,
@@ -157,7 +157,6 @@ describe("a method that the revision does not have is -32601:", () => {
     "roots/list",
     "elicitation/create",
     "notifications/initialized",
-    "subscriptions/listen",
     "resources/list",
     "prompts/get",
     "completion/complete",

@@ -1,7 +1,7 @@
 import { createServer, type Server } from "@parlance/mcp/server";
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
-import { failure, parse, request, resultOf, stateless, success, textOf } from "./frames.js";
+import { failure, notification, parse, request, resultOf, stateless, success, textOf } from "./frames.js";
 import { conversationWith, talkTo } from "./talks.js";
 
 const calculator = { name: "calculator", version: "1.0.0" };
@@ -145,7 +145,7 @@ describe("params that are no call are -32602:", () => {
     for (const cursor of ["", "2", 2, null]) {
       expect(await talk.ask(request(1, "tools/list", { cursor }))).toBe(
         failure(1, -32_602, "Invalid params", {
-          errors: [{ path: "/cursor", message: "is not a cursor of this list" }],
+          errors: [{ path: "/cursor", message: "is not a cursor of this list: start again without one" }],
         }),
       );
     }
@@ -239,6 +239,7 @@ describe("tools/list", () => {
     await using talk = await conversationWith(server, "2025-11-25");
     await talk.ask(request(1, "tools/list"));
     server.tool("subtract", {}, () => "");
+    expect(await talk.peer.next()).toBe(notification("notifications/tools/list_changed"));
     const { tools } = parse(await talk.ask(request(1, "tools/list"))).result as { tools: { name: string }[] };
     expect(tools.map(({ name }) => name)).toEqual(["add", "subtract"]);
   });

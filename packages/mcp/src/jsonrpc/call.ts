@@ -1,4 +1,4 @@
-import type { Params } from "./message.js";
+import type { Id, Params } from "./message.js";
 import type { CallOptions } from "./outgoing-call.js";
 
 /** Calls the other side of a connection. A connection's own `call` is one. */
@@ -8,6 +8,13 @@ export type RemoteCall = (method: string, params?: Params, options?: CallOptions
 export interface Exchange {
   /** Aborted when the caller cancels, a deadline passes, or the carrier ends. Its reason is a `LocalError`. */
   readonly signal: AbortSignal;
+  /** The id of the request; undefined where there is none, or the carrier does not tell it. */
+  readonly id?: Id | undefined;
+  /**
+   * Aborted when the carrier takes nothing new and waits for what runs: a call that has no end of its own ends at it.
+   * Undefined where the carrier never waits.
+   */
+  readonly closing?: AbortSignal | undefined;
   /**
    * Tells this call's caller something before the result: progress, a log line, an event.
    * Does nothing once the call is over. Never throws.

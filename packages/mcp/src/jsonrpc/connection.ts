@@ -165,7 +165,10 @@ export class Connection implements Remote, AsyncDisposable {
 
   /** Takes nothing new; resolves when nothing is under way, after `grace` milliseconds, or when the connection closes. */
   #finish(grace: number): Promise<void> {
-    if (this.phase === "open") this.#inFlight.change({ kind: "phase", phase: "closing" });
+    if (this.phase === "open") {
+      this.#inFlight.change({ kind: "phase", phase: "closing" });
+      this.#responder.closeAll();
+    }
     const { clock } = this.#terms;
     return new Promise((resolve) => {
       const timer = clock.setTimer(resolve, Math.min(grace, longestTimer));

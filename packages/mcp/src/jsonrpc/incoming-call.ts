@@ -24,6 +24,8 @@ export class IncomingCall implements Exchange {
   readonly reply: Reply;
   readonly #host: IncomingHost;
   #controller: AbortController | undefined;
+  #closing: AbortController | undefined;
+  #isClosing = false;
   #cancelled: LocalError | undefined;
   #over = false;
 
@@ -45,6 +47,14 @@ export class IncomingCall implements Exchange {
     return this.#controller.signal;
   }
 
+  get closing(): AbortSignal {
+    if (this.#closing === undefined) {
+      this.#closing = new AbortController();
+      if (this.#isClosing) this.#closing.abort();
+    }
+    return this.#closing.signal;
+  }
+
   get callback(): RemoteCall {
     return this.#host.call;
   }
@@ -64,6 +74,12 @@ export class IncomingCall implements Exchange {
 
   end(): void {
     this.#over = true;
+  }
+
+  /** The connection takes nothing new, and waits for this call. */
+  close(): void {
+    this.#isClosing = true;
+    this.#closing?.abort();
   }
 
   cancel(reason: string): void {

@@ -80,6 +80,11 @@ export class Responder {
     return call !== undefined;
   }
 
+  /** Lets calls that have no end of their own know that the connection waits for them. */
+  closeAll(): void {
+    for (const call of [...this.#host.inFlight.incomingCalls()]) call.close();
+  }
+
   /** Stops everything that the peer asked for. */
   cancelAll(reason: string): void {
     for (const call of [...this.#host.inFlight.incomingCalls()]) this.#cancel(call, reason);

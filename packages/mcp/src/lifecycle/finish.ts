@@ -6,22 +6,21 @@ import { metaKeys } from "../protocol/meta.js";
 import { methods } from "../protocol/methods.js";
 import type { Revision } from "../revisions/revision.js";
 
-/** A result that stays the same until its owner replaces it: serialised once for each revision that asks. */
-export class PreparedResult {
-  readonly #value: JsonObject;
-  readonly #texts = new Map<Revision, RawJson>();
+/** The texts of prepared results. A text names the server that it was made for, so it serves no other. */
+const prepared = new WeakMap<JsonObject, Map<Revision, PreparedText>>();
 
-  constructor(value: JsonObject) {
-    this.#value = value;
-  }
+interface PreparedText {
+  readonly server: Implementation;
+  readonly text: RawJson;
+}
 
-  in(revision: Revision, shape: (value: JsonObject) => JsonObject): RawJson {
-    const known = this.#texts.get(revision);
-    if (known !== undefined) return known;
-    const text = new RawJson(encodeValue(shape(this.#value)));
-    this.#texts.set(revision, text);
-    return text;
-  }
+/**
+ * Freezes a result that stays the same until its owner replaces it: it is serialised once for each revision that asks.
+ * To whoever stands between it and the wire it is a result as any other.
+ */
+export function prepare(result: JsonObject): JsonObject {
+  prepared.set(result, new Map());
+  return Object.freeze(result);
 }
 
 /** The results that the stateless era lets a client keep, and so must say how long. */
@@ -37,9 +36,24 @@ const cacheable: ReadonlySet<string> = new Set([
 /** A result of the newest shape as `revision` has it on the wire. */
 export function finish(result: unknown, method: string, revision: Revision, server: Implementation): unknown {
   return after(result, (settled) => {
-    const shape = (value: JsonObject): JsonObject => shapeResult(value, method, revision, server);
-    return settled instanceof PreparedResult ? settled.in(revision, shape) : shape(isObject(settled) ? settled : {});
+    const value = isObject(settled) ? settled : {};
+    const texts = prepared.get(value);
+    const shaped = (): JsonObject => shapeResult(value, method, revision, server);
+    return texts === undefined ? shaped() : textOf(texts, revision, server, shaped);
   });
+}
+
+function textOf(
+  texts: Map<Revision, PreparedText>,
+  revision: Revision,
+  server: Implementation,
+  shaped: () => JsonObject,
+): RawJson {
+  const known = texts.get(revision);
+  if (known?.server === server) return known.text;
+  const text = new RawJson(encodeValue(shaped()));
+  texts.set(revision, { server, text });
+  return text;
 }
 
 function shapeResult(value: JsonObject, method: string, revision: Revision, server: Implementation): JsonObject {

@@ -1,7 +1,9 @@
 import { kindOf } from "../base/json.js";
+import { after } from "../base/later.js";
 import type { Exchange } from "../jsonrpc/call.js";
 import type { ParamsFault } from "../jsonrpc/errors.js";
 import { codes, invalidParams, methodNotFound, RpcError } from "../jsonrpc/errors.js";
+import type { ServerCapabilities } from "../protocol/capabilities.js";
 import type { InitializeResult } from "../protocol/initialize.js";
 import { isObject, type JsonObject } from "../protocol/json.js";
 import { isLoggingLevel, type LoggingLevel, loggingLevels } from "../protocol/logging.js";
@@ -10,6 +12,7 @@ import { versionAliases } from "../revisions/aliases.js";
 import { latestHandshake, revisionOf } from "../revisions/all.js";
 import type { Revision } from "../revisions/revision.js";
 import { finish } from "./finish.js";
+import { type Carrier, HandshakeChanges } from "./handshake-changes.js";
 import { callbackInput } from "./input.js";
 import { RevisedOperation } from "./operation.js";
 import { runAsking } from "./rounds.js";
@@ -21,9 +24,14 @@ export interface Manners {
 }
 
 interface Agreement {
+  /** The capabilities that the client was told. */
+  readonly promised: ServerCapabilities;
   readonly revision: Revision;
   readonly client: ClientDescription;
 }
+
+/** What the conversation remembers once the server has agreed. */
+const subscriptions: ReadonlySet<string> = new Set([methods.subscribe, methods.unsubscribe]);
 
 /** Before a client says otherwise. */
 const defaultLogLevel: LoggingLevel = "info";
@@ -36,16 +44,16 @@ const defaultLogLevel: LoggingLevel = "info";
 export class HandshakeServer {
   readonly #served: Served;
   readonly #manners: Manners;
-  readonly #onAgreement: (revision: Revision) => void;
+  readonly #carrier: Carrier;
   #phase: "new" | "answered" | "open" = "new";
   #agreement: Agreement | undefined;
   #logLevel: LoggingLevel = defaultLogLevel;
+  #changes: HandshakeChanges | undefined;
 
-  /** @param onAgreement told the revision as soon as the peers have settled on it */
-  constructor(served: Served, manners: Manners, onAgreement: (revision: Revision) => void) {
+  constructor(served: Served, manners: Manners, carrier: Carrier) {
     this.#served = served;
     this.#manners = manners;
-    this.#onAgreement = onAgreement;
+    this.#carrier = carrier;
   }
 
   call(method: string, params: JsonObject, exchange: Exchange): unknown {
@@ -59,11 +67,28 @@ export class HandshakeServer {
       input: () => callbackInput(exchange, asked),
       operation: (asking) => new RevisedOperation(exchange, revision, client, () => this.#logLevel, asking),
     });
-    return finish(result, method, revision, this.#served.info);
+    const followed = subscriptions.has(method) ? after(result, (told) => this.#follow(method, params, told)) : result;
+    return finish(followed, method, revision, this.#served.info);
   }
 
   notified(method: string): void {
-    if (method === notifications.initialized && this.#phase === "answered") this.#phase = "open";
+    if (method !== notifications.initialized || this.#phase !== "answered" || this.#agreement === undefined) return;
+    this.#phase = "open";
+    const { promised, revision } = this.#agreement;
+    this.#changes = new HandshakeChanges(this.#served.changes, promised, revision, this.#carrier);
+  }
+
+  /** The carrier is gone. */
+  close(): void {
+    this.#changes?.stop();
+  }
+
+  /** The server has agreed: from here on the conversation hears of the resource, or no more. */
+  #follow(method: string, { uri }: JsonObject, result: unknown): unknown {
+    if (method === methods.subscribe)
+      this.#changes?.subscribe(uri as string); // The server has checked it.
+    else this.#changes?.unsubscribe(uri as string);
+    return result;
   }
 
   #initialize(params: JsonObject): InitializeResult {
@@ -75,17 +100,19 @@ export class HandshakeServer {
     const asked = revisionOf((this.#manners.lenient ? versionAliases.get(version) : undefined) ?? version);
     const revision = asked?.era === "handshake" ? asked : latestHandshake;
     // The faults were looked for just above.
-    this.#agreement = { revision, client: { info: clientInfo, capabilities } as ClientDescription };
+    const client = { info: clientInfo, capabilities } as ClientDescription;
+    const promised = this.#served.capabilities();
+    this.#agreement = { revision, client, promised };
     this.#phase = "answered";
-    this.#onAgreement(revision);
-    return this.#answer(revision);
+    this.#carrier.agreed(revision);
+    return this.#answer(revision, promised);
   }
 
-  #answer(revision: Revision): InitializeResult {
+  #answer(revision: Revision, capabilities: ServerCapabilities): InitializeResult {
     const { info, instructions } = this.#served;
     const result: InitializeResult = {
       protocolVersion: revision.version,
-      capabilities: this.#served.capabilities(),
+      capabilities,
       serverInfo: info,
       ...(instructions === undefined ? {} : { instructions }),
     };

@@ -1,5 +1,5 @@
 import type { Exchange, RemoteCall } from "../jsonrpc/call.js";
-import type { Params } from "../jsonrpc/message.js";
+import type { Id, Params } from "../jsonrpc/message.js";
 import type { JsonObject } from "../protocol/json.js";
 import type { LoggingLevel } from "../protocol/logging.js";
 import type { Revision } from "../revisions/revision.js";
@@ -49,6 +49,18 @@ export class RevisedOperation implements Operation {
 
   get signal(): AbortSignal {
     return this.#exchange.signal;
+  }
+
+  get id(): Id | undefined {
+    return this.#exchange.id;
+  }
+
+  get closing(): AbortSignal | undefined {
+    return this.#exchange.closing;
+  }
+
+  get principal(): string | undefined {
+    return this.#exchange.principal;
   }
 
   /** The way back, where the revision lets a server send requests. */

@@ -24,8 +24,8 @@ export const firstRound: Rounds = { round: 1, asked: {}, once: {} };
 /** More rounds than a person answers, and fewer than a loop needs to hurt. */
 export const maxRounds = 10;
 
-/** Thrown out of a handler at a question that is still open. It never leaves the lifecycle. */
-class QuestionOpen extends Error {
+/** Thrown out of a handler at a question that is still open. It never leaves the server. */
+export class QuestionOpen extends Error {
   override readonly name = "QuestionOpen";
 
   constructor() {

@@ -41,9 +41,17 @@ export function profileOf(revision: Revision): Profile {
  */
 export function serveChannel(served: Served, channel: Channel, options: CarrierOptions = {}): Connection {
   const { lenient = false, ...carrier } = options;
-  const conversation = new Conversation(served, { lenient }, (revision) => {
-    connection.profile = profileOf(revision);
-  });
+  const conversation = new Conversation(
+    served,
+    { lenient },
+    {
+      agreed: (revision) => {
+        connection.profile = profileOf(revision);
+      },
+      notify: (method, params) => connection.notify(method, params),
+      drained: () => connection.drained(),
+    },
+  );
   const connection = openConnection(channel, {
     ...carrier,
     aliases: lenient ? methodAliases : undefined,
@@ -53,5 +61,6 @@ export function serveChannel(served: Served, channel: Channel, options: CarrierO
     cancellation,
     relatedTo: progressTag,
   });
+  void connection.closed.then(() => conversation.close());
   return connection;
 }

@@ -4,6 +4,7 @@ import type { Implementation } from "../protocol/implementation.js";
 import type { JsonObject } from "../protocol/json.js";
 import type { LoggingLevel } from "../protocol/logging.js";
 import type { Revision } from "../revisions/revision.js";
+import type { ChangeSource } from "./change-feed.js";
 import type { Answers, Input } from "./input.js";
 import type { StateSeal } from "./state-seal.js";
 
@@ -36,6 +37,8 @@ export interface Served {
   readonly instructions: string | undefined;
   capabilities(): ServerCapabilities;
   readonly run: OperationCall;
+  /** Tells of changes. A conversation listens while it is open, and must stop when it is over. */
+  readonly changes: ChangeSource;
   /** Keeps what calls have to remember while their clients answer questions. */
   readonly stateSeal: StateSeal;
 }

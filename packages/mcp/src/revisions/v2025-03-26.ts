@@ -54,6 +54,12 @@ export const v2025_03_26: Edition = revise(v2024_11_05, "2025-03-26", {
     },
     {
       of: "result",
+      method: methods.getPrompt,
+      down: within("messages", each(within("content", soundAsText))),
+      spec: `${spec}/server/prompts#audio-content`,
+    },
+    {
+      of: "result",
       method: methods.initialize,
       down: within("capabilities", without("completions")),
       spec: `${spec}/server/utilities/completion#capabilities`,

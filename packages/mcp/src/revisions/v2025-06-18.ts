@@ -21,12 +21,9 @@ function describeLink({ title, name, uri, mimeType, description }: JsonObject): 
   return `Resource link: ${lines.join("\n")}`;
 }
 
-const block = chain([
-  linkAsText,
-  without("_meta"),
-  within("annotations", without("lastModified")),
-  within("resource", without("_meta")),
-]);
+const untitled = without("title", "_meta");
+const undated = within("annotations", without("lastModified"));
+const block = chain([linkAsText, without("_meta"), undated, within("resource", without("_meta"))]);
 
 /** 2025-06-18, as it differs from 2025-03-26. */
 export const v2025_06_18: Edition = revise(v2025_03_26, "2025-06-18", {
@@ -71,6 +68,42 @@ export const v2025_06_18: Edition = revise(v2025_03_26, "2025-06-18", {
       method: methods.callTool,
       down: chain([object(structureAsText), within("content", each(block))]),
       spec: `${spec}/server/tools#tool-result`,
+    },
+    {
+      of: "result",
+      method: methods.listResources,
+      down: within("resources", each(chain([untitled, undated]))),
+      spec: `${spec}/server/resources#resource`,
+    },
+    {
+      of: "result",
+      method: methods.listResourceTemplates,
+      down: within("resourceTemplates", each(chain([untitled, undated]))),
+      spec: `${spec}/schema#resourcetemplate`,
+    },
+    {
+      of: "result",
+      method: methods.readResource,
+      down: within("contents", each(without("_meta"))),
+      spec: `${spec}/server/resources#resource-contents`,
+    },
+    {
+      of: "result",
+      method: methods.listPrompts,
+      down: within("prompts", each(chain([untitled, within("arguments", each(without("title")))]))),
+      spec: `${spec}/server/prompts#prompt`,
+    },
+    {
+      of: "result",
+      method: methods.getPrompt,
+      down: within("messages", each(within("content", block))),
+      spec: `${spec}/server/prompts#promptmessage`,
+    },
+    {
+      of: "params",
+      method: methods.complete,
+      down: chain([without("context"), within("ref", without("title"))]),
+      spec: `${spec}/server/utilities/completion`,
     },
   ],
 });

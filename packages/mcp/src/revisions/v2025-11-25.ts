@@ -73,6 +73,30 @@ export const v2025_11_25: Edition = revise(v2025_06_18, "2025-11-25", {
       spec: `${spec}/server/tools#resource-links`,
     },
     {
+      of: "result",
+      method: methods.listResources,
+      down: within("resources", each(without("icons"))),
+      spec: `${spec}/server/resources#resource`,
+    },
+    {
+      of: "result",
+      method: methods.listResourceTemplates,
+      down: within("resourceTemplates", each(without("icons"))),
+      spec: `${spec}/schema#resourcetemplate`,
+    },
+    {
+      of: "result",
+      method: methods.listPrompts,
+      down: within("prompts", each(without("icons"))),
+      spec: `${spec}/server/prompts#prompt`,
+    },
+    {
+      of: "result",
+      method: methods.getPrompt,
+      down: within("messages", each(within("content", without("icons")))),
+      spec: `${spec}/server/prompts#promptmessage`,
+    },
+    {
       of: "params",
       method: methods.elicit,
       down: plainForm,

@@ -1,6 +1,8 @@
+import type { ListName } from "../lifecycle/change-feed.js";
 import type { Operation } from "../lifecycle/served.js";
 import type { ServerCapabilities } from "../protocol/capabilities.js";
 import type { JsonObject } from "../protocol/json.js";
+import type { ListShape } from "./pages.js";
 
 /** Runs one method. The result has the newest shape. */
 export type MethodCall = (params: JsonObject, operation: Operation) => unknown;
@@ -10,4 +12,12 @@ export interface Feature {
   /** Undefined while there is nothing to offer: then its methods are unknown as well. */
   readonly capabilities: ServerCapabilities | undefined;
   readonly methods: ReadonlyMap<string, MethodCall>;
+}
+
+/** What a feature with a list needs of its server. */
+export interface FeatureHost {
+  /** How every list of the server is parted and kept. */
+  readonly lists: Pick<ListShape, "pageSize" | "cache">;
+  /** Tells whoever listens that a list has changed. */
+  changed(list: ListName): void;
 }

@@ -4,11 +4,26 @@ import { createStateSeal, type StateSealOptions } from "../lifecycle/state-seal.
 import type { ServerCapabilities } from "../protocol/capabilities.js";
 import type { Implementation } from "../protocol/implementation.js";
 import type { Schema } from "../schema/compile.js";
-import type { Feature } from "./feature.js";
+import { type CacheHints, cacheHints } from "./cache-hints.js";
+import { type Changed, Changes, changedBy } from "./changes.js";
+import { Completions } from "./completion.js";
+import type { Feature, FeatureHost } from "./feature.js";
+import { type Hooks, hooked, type OperationMiddleware, Pipeline } from "./pipeline.js";
+import type { PromptArguments } from "./prompt-arguments.js";
+import { type PromptDefinition, type PromptHandler, Prompts } from "./prompts.js";
+import type { Registration } from "./registry.js";
+import type {
+  ResourceDefinition,
+  ResourceReader,
+  ResourceTemplateDefinition,
+  ResourceTemplateReader,
+} from "./resource-definitions.js";
+import { Resources } from "./resources.js";
+import { Subscriptions } from "./subscriptions.js";
 import { type ToolDefinition, type ToolHandler, Tools } from "./tools.js";
 
 /** What a server says of itself, and settings. */
-export interface ServerOptions extends Implementation {
+export interface ServerOptions extends Implementation, Hooks {
   /**
    * Seals what calls remember while their clients answer questions. Processes that share their clients need the same
    * secrets here. Default: a secret of this process.
@@ -16,12 +31,19 @@ export interface ServerOptions extends Implementation {
   readonly requestState?: StateSealOptions;
   /** A hint for the model on how to use this server. */
   readonly instructions?: string;
+  /** Items on a page of a list. Default: 100, so that most servers fit on one: some clients never turn a page. */
+  readonly pageSize?: number;
+  /** How long, and for whom, lists may be kept. Default: not at all. */
+  readonly listCache?: CacheHints;
+  /** Whether clients may subscribe to resources. Default: true. */
+  readonly resourceSubscriptions?: boolean;
 }
 
 /** A server for every revision. It keeps nothing of its clients, so one object serves any number of them. */
 export interface Server extends Served {
   /**
    * Adds a tool.
+   * https://modelcontextprotocol.io/specification/latest/server/tools
    *
    * @example
    * server.tool("add", { inputSchema: z.object({ a: z.number(), b: z.number() }) }, ({ a, b }) => `${a + b}`);
@@ -32,7 +54,60 @@ export interface Server extends Served {
     name: string,
     definition: ToolDefinition<Input, Output>,
     handler: ToolHandler<Input, Output>,
-  ): void;
+  ): Registration<ToolDefinition<Input, Output>>;
+
+  /**
+   * Adds a resource. What `read` gives is text, bytes, or contents of either; undefined means that it does not exist.
+   * https://modelcontextprotocol.io/specification/latest/server/resources
+   *
+   * @example
+   * server.resource("config:/app", { mimeType: "application/json" }, () => JSON.stringify(config));
+   *
+   * @throws TypeError for a URI that is taken, or is none
+   */
+  resource(uri: string, definition: ResourceDefinition, read: ResourceReader): Registration<ResourceDefinition>;
+
+  /**
+   * Adds a family of resources by a URI template (RFC 6570). Its values are decoded; those of `{x}` hold no slash, and no
+   * value leads up out of its place: `uriTemplate` says what exactly.
+   * https://modelcontextprotocol.io/specification/latest/server/resources#resource-templates
+   *
+   * @example
+   * server.resourceTemplate("notes:/{author}/{+path}", {}, ({ author, path }) => notes.get(author, path));
+   *
+   * @throws TypeError for a template that is taken, or cannot be matched
+   */
+  resourceTemplate<const Template extends string>(
+    template: Template,
+    definition: ResourceTemplateDefinition<Template>,
+    read: ResourceTemplateReader<Template>,
+  ): Registration<ResourceTemplateDefinition<Template>>;
+
+  /**
+   * Adds a prompt.
+   * https://modelcontextprotocol.io/specification/latest/server/prompts
+   *
+   * @example
+   * server.prompt("review", { arguments: { code: { required: true } } }, ({ code }) => `Review this:\n${code}`);
+   *
+   * @throws TypeError for a name that is taken or not allowed, or arguments that are not strings
+   */
+  prompt<const Arguments extends PromptArguments | undefined = undefined>(
+    name: string,
+    definition: PromptDefinition<Arguments>,
+    handler: PromptHandler<Arguments>,
+  ): Registration<PromptDefinition<Arguments>>;
+
+  /** Tells clients of changes that the server cannot notice itself. Those of definitions it notices. */
+  readonly changed: Changed;
+
+  /**
+   * Puts a middleware around everything that clients call, but for what opens a conversation. The first is the outermost.
+   *
+   * @example
+   * server.use((next) => (method, params, operation) => next(method, params, operation));
+   */
+  use(middleware: OperationMiddleware): void;
 }
 
 /**
@@ -41,19 +116,59 @@ export interface Server extends Served {
  * @example
  * const server = createServer({ name: "greeter", version: "1.0.0" });
  * server.tool("greet", { description: "Say hello" }, () => "hello");
+ *
+ * @throws RangeError for a page size or cache hints that make no sense
  */
 export function createServer(options: ServerOptions): Server {
-  const { instructions, requestState, ...info } = options;
-  const tools = new Tools();
-  const features: readonly Feature[] = [tools];
+  const {
+    instructions,
+    requestState,
+    pageSize,
+    listCache,
+    resourceSubscriptions = true,
+    onCall,
+    onEnd,
+    ...info
+  } = options;
+  const changes = new Changes();
+  const host: FeatureHost = {
+    lists: { pageSize: checkedPageSize(pageSize), cache: cacheHints(listCache ?? {}) },
+    changed: (list) => changes.tell({ kind: "list", list }),
+  };
+  const tools = new Tools(host);
+  const resources = new Resources(host, resourceSubscriptions);
+  const prompts = new Prompts(host);
+  const offered = [tools, resources, prompts];
+  const features: readonly Feature[] = [
+    ...offered,
+    new Completions({ "ref/prompt": prompts, "ref/resource": resources }),
+    new Subscriptions(changes, {
+      capabilities: () => capabilitiesOf(offered),
+      knows: (uri) => resources.knows(uri),
+    }),
+  ];
+  const pipeline = new Pipeline(operationCall(features));
   return {
     info,
     instructions,
     capabilities: () => capabilitiesOf(features),
-    run: operationCall(features),
+    run: hooked(pipeline.run, { ...(onCall && { onCall }), ...(onEnd && { onEnd }) }),
+    changes,
     stateSeal: createStateSeal(requestState),
     tool: (name, definition, handler) => tools.define(name, definition, handler),
+    resource: (uri, definition, read) => resources.define(uri, definition, read),
+    resourceTemplate: (template, definition, read) =>
+      // What matches the template makes the variables what the reader expects.
+      resources.defineTemplate(template, definition, read as ResourceTemplateReader),
+    prompt: (name, definition, handler) => prompts.define(name, definition, handler),
+    changed: changedBy(changes),
+    use: (middleware) => pipeline.use(middleware),
   };
+}
+
+function checkedPageSize(pageSize = 100): number {
+  if (Number.isSafeInteger(pageSize) && pageSize > 0) return pageSize;
+  throw new RangeError(`pageSize must be a whole number above zero, got ${pageSize}`);
 }
 
 /** Logging is always there: any handler may log, and the client decides what it hears. */

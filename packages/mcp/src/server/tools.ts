@@ -1,7 +1,5 @@
-import { kindOf } from "../base/json.js";
 import { after, isPromise } from "../base/later.js";
 import { invalidParams } from "../jsonrpc/errors.js";
-import { PreparedResult } from "../lifecycle/finish.js";
 import { InputRequired } from "../lifecycle/rounds.js";
 import type { Operation } from "../lifecycle/served.js";
 import type { ServerCapabilities } from "../protocol/capabilities.js";
@@ -12,7 +10,9 @@ import type { CallToolResult, Tool, ToolAnnotations } from "../protocol/tools.js
 import { type CompiledSchema, compile, type InferInput, type InferOutput, type Schema } from "../schema/compile.js";
 import { Context } from "./context.js";
 import { ToolError } from "./errors.js";
-import type { Feature, MethodCall } from "./feature.js";
+import { wrongKind } from "./faults.js";
+import type { Feature, FeatureHost, MethodCall } from "./feature.js";
+import { type Registration, Registry } from "./registry.js";
 import { errorResult, type FreeReturn, isWholeResult, resultOf, structuredResult } from "./tool-result.js";
 
 /** What a tool is: its words for people and models, and its schemas. */
@@ -54,16 +54,26 @@ const toolName = /^[A-Za-z0-9_.-]{1,128}$/;
  * https://modelcontextprotocol.io/specification/latest/server/tools
  */
 export class Tools implements Feature {
-  readonly #tools = new Map<string, RegisteredTool>();
-  #list: PreparedResult | undefined;
+  readonly #tools: Registry<RegisteredTool>;
 
   readonly methods: ReadonlyMap<string, MethodCall> = new Map<string, MethodCall>([
-    [methods.listTools, (params) => this.#listTools(params)],
+    [methods.listTools, ({ cursor }) => this.#tools.page(cursor)],
     [methods.callTool, (params, operation) => this.#callTool(params, operation)],
   ]);
 
+  constructor(host: FeatureHost) {
+    this.#tools = new Registry({
+      ...host.lists,
+      member: "tools",
+      key: "name",
+      word: "tool",
+      shown: ({ tool }) => tool as unknown as JsonObject, // An interface has no index signature; JSON objects do.
+      onChange: () => host.changed("tools"),
+    });
+  }
+
   get capabilities(): ServerCapabilities | undefined {
-    return this.#tools.size === 0 ? undefined : { tools: {} };
+    return this.#tools.isOffered ? { tools: { listChanged: true } } : undefined;
   }
 
   /** @throws TypeError for a name that is taken or not allowed; SchemaError for a schema that cannot be served */
@@ -71,43 +81,22 @@ export class Tools implements Feature {
     name: string,
     definition: ToolDefinition<Input, Output>,
     handler: ToolHandler<Input, Output>,
-  ): void {
+  ): Registration<ToolDefinition<Input, Output>> {
     if (!toolName.test(name)) {
       throw new TypeError(
         `A tool may not be called ${JSON.stringify(name)}: 1 to 128 of A-Z a-z 0-9 _ - . are allowed`,
       );
     }
-    if (this.#tools.has(name)) throw new TypeError(`The tool ${name} is already defined`);
-    const { inputSchema, outputSchema, ...words } = definition;
-    const input = compile(inputSchema ?? noArguments, { root: "object" });
-    const output = outputSchema === undefined ? undefined : compile(outputSchema, { side: "output" });
-    const tool = {
-      name,
-      ...words,
-      inputSchema: input.json,
-      ...(output === undefined ? {} : { outputSchema: output.json }),
-    };
-    this.#tools.set(name, {
-      tool: tool as Tool, // `compile` has checked that the root is of type object.
-      input,
-      output,
-      handler: handler as RegisteredTool["handler"], // `input` makes the arguments what the handler expects.
-    });
-    this.#list = undefined;
-  }
-
-  /** Definitions do not change while they are served, so the list is serialised once. */
-  #listTools({ cursor }: JsonObject): PreparedResult {
-    if (cursor !== undefined)
-      throw invalidParams("Invalid params", [{ path: "/cursor", message: "is not a cursor of this list" }]);
-    this.#list ??= new PreparedResult({ tools: [...this.#tools.values()].map(({ tool }) => tool) });
-    return this.#list;
+    // `input` makes the arguments what the handler expects.
+    return this.#tools.add(name, definition, (revised) =>
+      compileTool(name, revised, handler as RegisteredTool["handler"]),
+    );
   }
 
   #callTool(params: JsonObject, operation: Operation): unknown {
     const { name, arguments: args = {} } = params;
-    if (typeof name !== "string") throw invalidParams("Invalid params", [fault("/name", "a string", name)]);
-    if (!isObject(args)) throw invalidParams("Invalid params", [fault("/arguments", "an object", args)]);
+    if (typeof name !== "string") throw invalidParams("Invalid params", [wrongKind("/name", "a string", name)]);
+    if (!isObject(args)) throw invalidParams("Invalid params", [wrongKind("/arguments", "an object", args)]);
     const registered = this.#tools.get(name);
     if (registered === undefined) {
       throw invalidParams(`Unknown tool: ${name}`, [{ path: "/name", message: "is not a tool of this server" }]);
@@ -119,8 +108,21 @@ export class Tools implements Feature {
   }
 }
 
-function fault(path: string, what: string, value: unknown): { readonly path: string; readonly message: string } {
-  return { path, message: `must be ${what}, got ${kindOf(value)}` };
+function compileTool(
+  name: string,
+  { inputSchema, outputSchema, ...words }: ToolDefinition<Schema | undefined, Schema | undefined>,
+  handler: RegisteredTool["handler"],
+): RegisteredTool {
+  const input = compile(inputSchema ?? noArguments, { root: "object" });
+  const output = outputSchema === undefined ? undefined : compile(outputSchema, { side: "output" });
+  const tool = {
+    name,
+    ...words,
+    inputSchema: input.json,
+    ...(output === undefined ? {} : { outputSchema: output.json }),
+  };
+  // `compile` has checked that the root is of type object.
+  return { tool: Object.freeze(tool as Tool), input, output, handler };
 }
 
 /** A result, not an error: the model sees it and can call again with better arguments. */

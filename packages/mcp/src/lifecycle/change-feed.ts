@@ -1,0 +1,75 @@
+import type { JsonObject } from "../protocol/json.js";
+import { type NotificationMethod, notifications } from "../protocol/methods.js";
+
+/** A list that clients are told of when it changes; templates belong to that of the resources. */
+export type ListName = "tools" | "prompts" | "resources";
+
+/** What can change while clients are connected. */
+export type Change =
+  | { readonly kind: "list"; readonly list: ListName }
+  | { readonly kind: "resource"; readonly uri: string };
+
+/** Takes a change. It must not throw: it is called from inside of whatever changes something. */
+export type ChangeListener = (change: Change) => void;
+
+/** Where changes can be heard of. */
+export interface ChangeSource {
+  /** How many listen; zero on a server without clients. */
+  readonly size: number;
+  /** Listens until the returned function is called. */
+  listen(listener: ChangeListener): () => void;
+}
+
+/** Whom a feed tells. */
+export interface FeedListener {
+  /** Asked when something changes, and again when it is told: a subscription may have ended meanwhile. */
+  wants(change: Change): boolean;
+  notify(method: NotificationMethod, params?: JsonObject): void;
+  /** Resolves when there is room for more. */
+  drained(): Promise<void>;
+}
+
+const listChanged = {
+  tools: notifications.toolsChanged,
+  prompts: notifications.promptsChanged,
+  resources: notifications.resourcesChanged,
+} as const;
+
+/**
+ * Tells one listener of changes, in either era. What changes several times before the listener has room to hear of it is
+ * told once, so a listener that does not read costs no more than what it has subscribed to.
+ */
+export class ChangeFeed {
+  readonly #listener: FeedListener;
+  readonly #stop: () => void;
+  readonly #pending = new Map<string, Change>();
+
+  constructor(source: ChangeSource, listener: FeedListener) {
+    this.#listener = listener;
+    this.#stop = source.listen((change) => this.#take(change));
+  }
+
+  /** Nothing is told after this. */
+  stop(): void {
+    this.#stop();
+    this.#pending.clear();
+  }
+
+  #take(change: Change): void {
+    if (!this.#listener.wants(change)) return;
+    if (this.#pending.size === 0) void this.#flush(); // Never rejects: neither `drained` nor `notify` fails.
+    this.#pending.set(change.kind === "list" ? change.list : `uri ${change.uri}`, change);
+  }
+
+  async #flush(): Promise<void> {
+    await this.#listener.drained();
+    const changes = [...this.#pending.values()];
+    this.#pending.clear();
+    for (const change of changes) if (this.#listener.wants(change)) this.#tell(change);
+  }
+
+  #tell(change: Change): void {
+    if (change.kind === "list") this.#listener.notify(listChanged[change.list]);
+    else this.#listener.notify(notifications.resourceUpdated, { uri: change.uri });
+  }
+}

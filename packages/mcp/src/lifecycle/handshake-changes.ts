@@ -1,0 +1,61 @@
+import { invalidParams } from "../jsonrpc/errors.js";
+import type { Params } from "../jsonrpc/message.js";
+import type { ServerCapabilities } from "../protocol/capabilities.js";
+import type { JsonObject } from "../protocol/json.js";
+import type { Revision } from "../revisions/revision.js";
+import { ChangeFeed, type ChangeSource } from "./change-feed.js";
+
+/** What a conversation needs of its carrier, outside of calls. */
+export interface Carrier {
+  /** Told the revision as soon as the peers have settled on it. */
+  agreed(revision: Revision): void;
+  notify(method: string, params?: Params): void;
+  /** Resolves when the carrier can take more. */
+  drained(): Promise<void>;
+}
+
+/** A peer chooses what is subscribed to, and each URI is kept: this many, and a client that follows a folder has enough. */
+export const maxSubscriptions = 1_000;
+
+/**
+ * What a conversation of the handshake era hears of changes: lists, if it was promised that, and the resources that it
+ * has subscribed to.
+ * https://modelcontextprotocol.io/specification/2025-11-25/server/resources#subscriptions
+ */
+export class HandshakeChanges {
+  readonly #uris = new Set<string>();
+  readonly #feed: ChangeFeed;
+
+  /** @param promised the capabilities that `initialize` was answered with */
+  constructor(source: ChangeSource, promised: ServerCapabilities, revision: Revision, carrier: Carrier) {
+    this.#feed = new ChangeFeed(source, {
+      wants: (change) =>
+        change.kind === "list" ? promised[change.list]?.listChanged === true : this.#uris.has(change.uri),
+      // A reshape of an object gives an object.
+      notify: (method, params) =>
+        carrier.notify(method, revision.down("notification", method, params) as JsonObject | undefined),
+      drained: () => carrier.drained(),
+    });
+  }
+
+  /** @throws RpcError −32602 when there are too many */
+  subscribe(uri: string): void {
+    if (this.#uris.size >= maxSubscriptions && !this.#uris.has(uri)) {
+      throw invalidParams("Too many subscriptions", [
+        {
+          path: "/uri",
+          message: `is one more than the ${maxSubscriptions} that a conversation may have: unsubscribe first`,
+        },
+      ]);
+    }
+    this.#uris.add(uri);
+  }
+
+  unsubscribe(uri: string): void {
+    this.#uris.delete(uri);
+  }
+
+  stop(): void {
+    this.#feed.stop();
+  }
+}

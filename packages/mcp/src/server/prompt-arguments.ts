@@ -1,0 +1,75 @@
+import { isObject, type JsonObject } from "../protocol/json.js";
+import type { PromptArgument } from "../protocol/prompts.js";
+import { type CompiledSchema, compile, type InferOutput, type Schema } from "../schema/compile.js";
+
+/** A schema of any library that speaks Standard Schema. */
+type StandardSchema = Extract<Schema, { readonly "~standard": unknown }>;
+
+/** What a prompt is filled in with: arguments by name, or any Standard Schema of an object of strings. */
+export type PromptArguments = Readonly<Record<string, Omit<PromptArgument, "name">>> | StandardSchema;
+
+/** The arguments as a handler gets them. */
+export type ArgumentsOf<Arguments> = Arguments extends StandardSchema
+  ? InferOutput<Arguments>
+  : Arguments extends undefined
+    ? Readonly<Record<string, never>>
+    : { readonly [Name in RequiredName<Arguments>]: string } & {
+        readonly [Name in Exclude<keyof Arguments, RequiredName<Arguments>>]?: string;
+      };
+
+/** The name of an argument. */
+export type ArgumentName<Arguments> = Arguments extends StandardSchema
+  ? keyof InferOutput<Arguments> & string
+  : keyof Arguments & string;
+
+type RequiredName<Arguments> = {
+  [Name in keyof Arguments]: Arguments[Name] extends { readonly required: true } ? Name : never;
+}[keyof Arguments];
+
+/** Arguments as they are served: what checks them, and what a list shows of them. */
+export interface CompiledArguments {
+  readonly input: CompiledSchema;
+  readonly shown: readonly PromptArgument[];
+}
+
+/**
+ * Makes a check and a list of what a prompt is filled in with.
+ * @throws TypeError for an argument that is not a string; SchemaError for a schema that cannot be served
+ */
+export function compileArguments(given: PromptArguments = {}): CompiledArguments {
+  if (isStandard(given)) {
+    const input = compile(given, { root: "object" });
+    return { input, shown: shownOf(input.json) };
+  }
+  const shown = Object.entries(given).map(([name, words]) => ({ name, ...words }));
+  const schema = {
+    type: "object",
+    properties: Object.fromEntries(shown.map(({ name }) => [name, { type: "string" }])),
+    required: shown.filter(({ required }) => required === true).map(({ name }) => name),
+    additionalProperties: false,
+  };
+  return { input: compile(schema), shown };
+}
+
+function isStandard(given: PromptArguments): given is StandardSchema {
+  return "~standard" in given;
+}
+
+/** What the list can say of the properties of a schema: the wire has no more words for them. */
+function shownOf({ properties = {}, required = [] }: JsonObject): readonly PromptArgument[] {
+  const needed: readonly unknown[] = Array.isArray(required) ? required : [];
+  return Object.entries(isObject(properties) ? properties : {}).map(([name, property]) => {
+    const { type, title, description } = isObject(property) ? property : ({} as JsonObject);
+    if (type !== "string") {
+      throw new TypeError(
+        `The argument ${JSON.stringify(name)} of a prompt must be a string: it has no other type on the wire`,
+      );
+    }
+    return {
+      name,
+      ...(typeof title === "string" ? { title } : {}),
+      ...(typeof description === "string" ? { description } : {}),
+      ...(needed.includes(name) ? { required: true } : {}),
+    };
+  });
+}

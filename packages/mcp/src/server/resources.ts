@@ -1,0 +1,166 @@
+import { after, type MaybePromise } from "../base/later.js";
+import { invalidParams, RpcError } from "../jsonrpc/errors.js";
+import { InputRequired } from "../lifecycle/rounds.js";
+import type { Operation } from "../lifecycle/served.js";
+import type { ServerCapabilities } from "../protocol/capabilities.js";
+import type { JsonObject } from "../protocol/json.js";
+import { methods } from "../protocol/methods.js";
+import type { Completers, CompletionSource } from "./completion.js";
+import { Context } from "./context.js";
+import { wrongKind } from "./faults.js";
+import type { Feature, FeatureHost, MethodCall } from "./feature.js";
+import { type ListShape, pageOf } from "./pages.js";
+import { type Registration, Registry } from "./registry.js";
+import { readResult } from "./resource-contents.js";
+import {
+  listed,
+  type Readable,
+  type ResourceDefinition,
+  type ResourceReader,
+  type ResourceTemplateDefinition,
+  type ResourceTemplateReader,
+  type ServedResource,
+  type ServedTemplate,
+  serveResource,
+  serveTemplate,
+} from "./resource-definitions.js";
+import { uriFault } from "./uri.js";
+
+/**
+ * Resources: what a client can read, one by one or in families that share a URI template.
+ * https://modelcontextprotocol.io/specification/latest/server/resources
+ */
+export class Resources implements Feature, CompletionSource {
+  readonly #shape: ListShape;
+  readonly #resources: Registry<ServedResource>;
+  readonly #templates: Registry<ServedTemplate>;
+  readonly #isFollowed: boolean;
+  readonly methods: ReadonlyMap<string, MethodCall>;
+  #completes = false;
+
+  /** @param isFollowed whether clients may subscribe */
+  constructor(host: FeatureHost, isFollowed: boolean) {
+    const onChange = (): void => host.changed("resources");
+    this.#isFollowed = isFollowed;
+    this.#shape = { member: "resources", key: "uri", ...host.lists };
+    this.#resources = new Registry({ ...this.#shape, word: "resource", shown: ({ shown }) => shown, onChange });
+    this.#templates = new Registry({
+      ...host.lists,
+      member: "resourceTemplates",
+      key: "uriTemplate",
+      word: "resource template",
+      shown: ({ shown }) => shown,
+      onChange,
+    });
+    this.methods = new Map<string, MethodCall>([
+      [methods.listResources, (params, operation) => this.#list(params, operation)],
+      [methods.listResourceTemplates, ({ cursor }) => this.#templates.page(cursor)],
+      [methods.readResource, (params, operation) => this.#read(params, operation)],
+      ...(isFollowed ? this.#subscriptionMethods() : []),
+    ]);
+  }
+
+  get capabilities(): ServerCapabilities | undefined {
+    if (!this.#resources.isOffered && !this.#templates.isOffered) return undefined;
+    return { resources: { ...(this.#isFollowed ? { subscribe: true } : {}), listChanged: true } };
+  }
+
+  get completes(): boolean {
+    return this.#completes;
+  }
+
+  completersOf(uri: string): Completers | undefined {
+    return this.#templates.get(uri)?.completers ?? (this.#resources.get(uri) === undefined ? undefined : {});
+  }
+
+  define(uri: string, definition: ResourceDefinition, read: ResourceReader): Registration<ResourceDefinition> {
+    return this.#resources.add(uri, definition, (revised) => serveResource(uri, revised, read));
+  }
+
+  defineTemplate(
+    template: string,
+    definition: ResourceTemplateDefinition,
+    read: ResourceTemplateReader,
+  ): Registration<ResourceTemplateDefinition> {
+    return this.#templates.add(template, definition, (revised) => {
+      const served = serveTemplate(template, revised, read);
+      this.#completes ||= Object.keys(served.completers).length > 0;
+      return served;
+    });
+  }
+
+  /** Whether there is such a resource, or could be by a template. */
+  knows(uri: string): boolean {
+    return uriFault(uri) === undefined && this.#find(uri) !== undefined;
+  }
+
+  /** One by one before families, and families in the order of their definition. */
+  #find(uri: string): Readable | undefined {
+    const resource = this.#resources.get(uri);
+    if (resource !== undefined) return resource;
+    for (const template of this.#templates.entries()) {
+      const found = template.find(uri);
+      if (found !== undefined) return found;
+    }
+    return undefined;
+  }
+
+  #list(params: JsonObject, operation: Operation): MaybePromise<JsonObject> {
+    const lists = Array.from(this.#templates.entries(), ({ list }) => list).filter((list) => list !== undefined);
+    if (lists.length === 0) return this.#resources.page(params.cursor);
+    const context = new Context(operation, params);
+    return Promise.all(lists.map(async (list) => list(context))).then((families) => {
+      const all = [...this.#resources.items(), ...families.flat().map(listed)];
+      return pageOf(withoutRepetition(all), params.cursor, this.#shape).result;
+    });
+  }
+
+  #read(params: JsonObject, operation: Operation): unknown {
+    const uri = readUri(params);
+    const found = this.#find(uri);
+    if (found === undefined) throw notFound(uri, operation);
+    return after(found.read(new Context(operation, params)), (value) => {
+      if (value instanceof InputRequired) return value;
+      if (value === undefined) throw notFound(uri, operation);
+      return { ...found.cache, ...readResult(value, { uri, mimeType: found.mimeType }) };
+    });
+  }
+
+  /** What is subscribed to is known to the conversation; here is said whether it may be. */
+  #subscriptionMethods(): readonly (readonly [string, MethodCall])[] {
+    return [
+      [
+        methods.subscribe,
+        (params, operation) => {
+          const uri = readUri(params);
+          if (this.#find(uri) === undefined) throw notFound(uri, operation);
+          return {};
+        },
+      ],
+      [
+        methods.unsubscribe,
+        (params) => {
+          readUri(params);
+          return {};
+        },
+      ],
+    ];
+  }
+}
+
+function withoutRepetition(resources: readonly JsonObject[]): readonly JsonObject[] {
+  const seen = new Set<unknown>();
+  return resources.filter(({ uri }) => !seen.has(uri) && seen.add(uri));
+}
+
+function readUri({ uri }: JsonObject): string {
+  if (typeof uri !== "string") throw invalidParams("Invalid params", [wrongKind("/uri", "a string", uri)]);
+  const message = uriFault(uri);
+  if (message !== undefined) throw invalidParams("Invalid params", [{ path: "/uri", message }]);
+  return uri;
+}
+
+/** https://modelcontextprotocol.io/specification/latest/server/resources#error-handling */
+function notFound(uri: string, { revision }: Operation): RpcError {
+  return new RpcError(revision.codes.resourceNotFound, "Resource not found", { uri });
+}

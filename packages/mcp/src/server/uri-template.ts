@@ -1,0 +1,158 @@
+import { unitsOf } from "./uri.js";
+import { type Part, readTemplate } from "./uri-template-parts.js";
+
+/** The variables of a template by name, as a handler gets them: those of `{?…}` may be missing. */
+export type TemplateVariables<Template extends string> = string extends Template
+  ? Readonly<Record<string, string>>
+  : { readonly [Name in RequiredName<Expression<Template>>]: string } & {
+      readonly [Name in OptionalName<Expression<Template>>]?: string;
+    };
+
+/** The name of a variable of a template. */
+export type VariableName<Template extends string> = string extends Template
+  ? string
+  : RequiredName<Expression<Template>> | OptionalName<Expression<Template>>;
+
+type Expression<Template> = Template extends `${string}{${infer Inner}}${infer Rest}`
+  ? Inner | Expression<Rest>
+  : never;
+type Names<List> = List extends `${infer Name},${infer Rest}` ? Name | Names<Rest> : List;
+type RequiredName<Inner> = Inner extends `?${string}`
+  ? never
+  : Inner extends `${"+" | "#" | "." | "/" | ";"}${infer List}`
+    ? Names<List>
+    : Names<Inner>;
+type OptionalName<Inner> = Inner extends `?${infer List}` ? Names<List> : never;
+
+/** What values of a template may hold. */
+export interface UriTemplateOptions {
+  /**
+   * Lets values hold `.` and `..` segments, and escapes that a second decoding would turn into such. Only where no value
+   * ever becomes a path. Default: false, such a URI is of no resource.
+   */
+  readonly traversal?: boolean;
+}
+
+/** A URI template that tells which URIs are of it, and from which values. */
+export interface UriTemplate {
+  /** In the order of the template. */
+  readonly variables: readonly string[];
+  /** The decoded values; undefined for a URI that is not of the template. */
+  match(uri: string): Readonly<Record<string, string>> | undefined;
+}
+
+/**
+ * A URI template of RFC 6570, to be matched, in time that grows with the length of the URI alone.
+ *
+ * `{x}`, `{.x}`, `{/x}` and `{;x}` take no slash, be it written or escaped; `{+x}` and `{#x}` do. `{?x,y}` stands at the
+ * end, and its variables may come in any order or not at all; every other value has at least one character. Where a URI
+ * can be read in several ways, the earlier variable takes as little as it can. No value ever holds a control character.
+ *
+ * @throws TypeError for a template that cannot be matched
+ */
+export function uriTemplate(text: string, { traversal = false }: UriTemplateOptions = {}): UriTemplate {
+  const { scheme, parts, query, variables } = readTemplate(text);
+  return {
+    variables,
+    match(uri) {
+      if (!uri.startsWith(scheme)) return undefined;
+      const end = query === undefined ? -1 : uri.indexOf("?");
+      const taken = matchParts(parts, unitsOf(end < 0 ? uri : uri.slice(0, end)));
+      const asked = end < 0 ? [] : readQuery(uri.slice(end + 1), query ?? []);
+      if (taken === undefined || asked === undefined) return undefined;
+      return decodeValues([...taken, ...asked], traversal);
+    },
+  };
+}
+
+/** A variable and its value as it is written. */
+type Written = readonly [name: string, value: string];
+
+/**
+ * Reads a row of units as the parts of a template. From the last part to the first it notes where the rest of the parts
+ * can begin so that they end with the row; then it reads forward and never has to go back.
+ */
+function matchParts(parts: readonly Part[], units: readonly string[]): readonly Written[] | undefined {
+  let rest = new Uint8Array(units.length + 1);
+  rest[units.length] = 1;
+  const fits = [rest];
+  for (const part of parts.toReversed()) {
+    rest = part.kind === "literal" ? literalFits(part.units, units, rest) : valueFits(part.slashes, units, rest);
+    fits.unshift(rest);
+  }
+  if (rest[0] !== 1) return undefined;
+  return readForward(parts, units, fits);
+}
+
+function literalFits(literal: readonly string[], units: readonly string[], rest: Uint8Array): Uint8Array<ArrayBuffer> {
+  const fits = new Uint8Array(units.length + 1);
+  for (let at = units.length - literal.length; at >= 0; at -= 1) {
+    if (rest[at + literal.length] === 1 && literal.every((each, index) => units[at + index] === each)) fits[at] = 1;
+  }
+  return fits;
+}
+
+function valueFits(slashes: boolean, units: readonly string[], rest: Uint8Array): Uint8Array<ArrayBuffer> {
+  const fits = new Uint8Array(units.length + 1);
+  for (let at = units.length - 1; at >= 0; at -= 1) {
+    const taken = slashes || !endsSegment.has(units[at] ?? "");
+    if (taken && (rest[at + 1] === 1 || fits[at + 1] === 1)) fits[at] = 1;
+  }
+  return fits;
+}
+
+/** What no value of one segment holds: separators of paths, and of the parts of a URI. */
+const endsSegment: ReadonlySet<string> = new Set(["/", "\\", "?", "#", "%2F", "%5C"]);
+
+function readForward(
+  parts: readonly Part[],
+  units: readonly string[],
+  fits: readonly Uint8Array[],
+): readonly Written[] {
+  const values: Written[] = [];
+  let at = 0;
+  for (const [index, part] of parts.entries()) {
+    const rest = fits[index + 1];
+    let end = at + (part.kind === "literal" ? part.units.length : 1);
+    while (rest?.[end] === 0) end += 1; // A literal ends where the rest begins: what is noted says so.
+    if (part.kind === "value") values.push([part.name, units.slice(at, end).join("")]);
+    at = end;
+  }
+  return values;
+}
+
+/** The pairs of a query; undefined if one of them is not of the template, or comes twice. */
+function readQuery(text: string, names: readonly string[]): readonly Written[] | undefined {
+  if (text === "") return [];
+  const pairs: Written[] = [];
+  for (const pair of text.split("&", names.length + 1)) {
+    const equals = pair.indexOf("=");
+    const name = pair.slice(0, Math.max(equals, 0));
+    if (!names.includes(name) || pairs.some(([other]) => other === name) || pair.includes("#")) return undefined;
+    pairs.push([name, unitsOf(pair.slice(equals + 1)).join("")]);
+  }
+  return pairs;
+}
+
+const control = /\p{Cc}/u;
+const dotSegment = /(?:^|[\\/])\.{1,2}(?:[\\/]|$)/;
+const escapedTwice = /%(?:2e|2f|5c|00)/i;
+
+function decodeValues(written: readonly Written[], traversal: boolean): Readonly<Record<string, string>> | undefined {
+  const values: Written[] = [];
+  for (const [name, text] of written) {
+    const value = decode(text);
+    if (value === undefined || control.test(value)) return undefined;
+    if (!traversal && (dotSegment.test(value) || escapedTwice.test(value))) return undefined;
+    values.push([name, value]);
+  }
+  return Object.fromEntries(values);
+}
+
+function decode(text: string): string | undefined {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return undefined; // An escape that is none, or bytes that are no UTF-8: the URI means nothing.
+  }
+}

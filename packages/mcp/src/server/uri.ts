@@ -1,0 +1,30 @@
+/** Longer than any URI that a person or a program writes on purpose, and short enough to look at more than once. */
+const maxLength = 8_192;
+
+/** A scheme, and behind it nothing that a URI can only say in an escape. Letters of any script pass: some clients leave them. */
+const uri = /^[A-Za-z][A-Za-z0-9+.-]*:[^\s\p{Cc}\p{Cs}]*$/u;
+
+/**
+ * What is wrong with a URI of a resource, in words; undefined if nothing is.
+ * https://www.rfc-editor.org/rfc/rfc3986
+ */
+export function uriFault(value: string): string | undefined {
+  if (value.length > maxLength) return `must be at most ${maxLength} characters, got ${value.length}`;
+  return uri.test(value) ? undefined : "must be a URI: a scheme, a colon, and no spaces or control characters";
+}
+
+const unit = /%[0-9A-Fa-f]{2}|./gsu;
+const unreserved = /[A-Za-z0-9._~-]/;
+
+/**
+ * A URI as a row of characters and escapes, an escape being one thing. Those that need not be one are none, and letters
+ * in them are large, so that two spellings of a URI are the same row.
+ * https://www.rfc-editor.org/rfc/rfc3986#section-6.2.2
+ */
+export function unitsOf(text: string): readonly string[] {
+  return (text.match(unit) ?? []).map((written) => {
+    if (written.length < 3) return written;
+    const character = String.fromCharCode(Number.parseInt(written.slice(1), 16));
+    return unreserved.test(character) ? character : written.toUpperCase();
+  });
+}
