@@ -19,7 +19,7 @@ export { ToolError } from "../server/errors.js";
 export type { CalledOperation, Hooks, OperationEnd, OperationMiddleware } from "../server/pipeline.js";
 export type { PromptArguments } from "../server/prompt-arguments.js";
 export type { PromptReturn } from "../server/prompt-result.js";
-export type { PromptDefinition, PromptHandler } from "../server/prompts.js";
+export type { PromptDefinition, PromptHandler, PromptRegistration } from "../server/prompts.js";
 export {
   type Ask,
   type FormAnswer,
@@ -41,7 +41,7 @@ export type {
 } from "../server/resource-definitions.js";
 export { createServer, type Server, type ServerOptions } from "../server/server.js";
 export type { FreeReturn } from "../server/tool-result.js";
-export type { ToolDefinition, ToolHandler } from "../server/tools.js";
+export type { ToolDefinition, ToolHandler, ToolRegistration } from "../server/tools.js";
 export {
   type TemplateVariables,
   type UriTemplate,

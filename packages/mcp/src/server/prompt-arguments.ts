@@ -5,8 +5,19 @@ import { type CompiledSchema, compile, type InferOutput, type Schema } from "../
 /** A schema of any library that speaks Standard Schema. */
 type StandardSchema = Extract<Schema, { readonly "~standard": unknown }>;
 
+type ArgumentWords = Omit<PromptArgument, "name">;
+
 /** What a prompt is filled in with: arguments by name, or any Standard Schema of an object of strings. */
-export type PromptArguments = Readonly<Record<string, Omit<PromptArgument, "name">>> | StandardSchema;
+export type PromptArguments = Readonly<Record<string, ArgumentWords>> | StandardSchema;
+
+/** What may take the place of arguments: the same ones in other words, so that the handler still gets what it expects. */
+export type ReplaceableArguments<Arguments> = Arguments extends StandardSchema | undefined
+  ? Arguments
+  : {
+      readonly [Name in keyof Arguments]: Arguments[Name] extends { readonly required: true }
+        ? ArgumentWords & { readonly required: true }
+        : ArgumentWords;
+    };
 
 /** The arguments as a handler gets them. */
 export type ArgumentsOf<Arguments> = Arguments extends StandardSchema
@@ -59,8 +70,8 @@ function isStandard(given: PromptArguments): given is StandardSchema {
 function shownOf({ properties = {}, required = [] }: JsonObject): readonly PromptArgument[] {
   const needed: readonly unknown[] = Array.isArray(required) ? required : [];
   return Object.entries(isObject(properties) ? properties : {}).map(([name, property]) => {
-    const { type, title, description } = isObject(property) ? property : ({} as JsonObject);
-    if (type !== "string") {
+    const { title, description } = isObject(property) ? property : ({} as JsonObject);
+    if (!isText(property)) {
       throw new TypeError(
         `The argument ${JSON.stringify(name)} of a prompt must be a string: it has no other type on the wire`,
       );
@@ -72,4 +83,13 @@ function shownOf({ properties = {}, required = [] }: JsonObject): readonly Promp
       ...(needed.includes(name) ? { required: true } : {}),
     };
   });
+}
+
+/** True for a schema that says itself, in one of the ways in which libraries say it, that its values are strings. */
+function isText(schema: unknown): boolean {
+  if (!isObject(schema)) return false;
+  const { type, const: only, enum: some, anyOf = schema.oneOf } = schema;
+  if (type === "string" || typeof only === "string") return true;
+  if (Array.isArray(some)) return some.every((value) => typeof value === "string");
+  return Array.isArray(anyOf) && anyOf.length > 0 && anyOf.every(isText);
 }

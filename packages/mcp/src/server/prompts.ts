@@ -11,7 +11,13 @@ import { type Completers, type CompletionSource, completersFor } from "./complet
 import { Context } from "./context.js";
 import { wrongKind } from "./faults.js";
 import type { Feature, FeatureHost, MethodCall } from "./feature.js";
-import { type ArgumentName, type ArgumentsOf, compileArguments, type PromptArguments } from "./prompt-arguments.js";
+import {
+  type ArgumentName,
+  type ArgumentsOf,
+  compileArguments,
+  type PromptArguments,
+  type ReplaceableArguments,
+} from "./prompt-arguments.js";
 import { type PromptReturn, promptResult } from "./prompt-result.js";
 import { type Registration, Registry } from "./registry.js";
 
@@ -28,6 +34,13 @@ export type PromptHandler<Arguments extends PromptArguments | undefined = undefi
   args: ArgumentsOf<Arguments>,
   context: Context,
 ) => MaybePromise<PromptReturn | InputRequired>;
+
+/** A prompt that is served, to be hidden, changed or taken away. */
+export type PromptRegistration<Arguments extends PromptArguments | undefined> = Registration<
+  PromptDefinition<ReplaceableArguments<Arguments>>
+>;
+
+type AnyPromptDefinition = PromptDefinition<PromptArguments | undefined>;
 
 interface ServedPrompt {
   readonly shown: JsonObject;
@@ -80,13 +93,13 @@ export class Prompts implements Feature, CompletionSource {
     name: string,
     definition: PromptDefinition<Arguments>,
     handler: PromptHandler<Arguments>,
-  ): Registration<PromptDefinition<Arguments>> {
+  ): PromptRegistration<Arguments> {
     if (!promptName.test(name)) {
       throw new TypeError(
         `A prompt may not be called ${JSON.stringify(name)}: 1 to 128 characters, none of them a control character`,
       );
     }
-    return this.#prompts.add(name, definition, (revised) => {
+    return this.#prompts.add<AnyPromptDefinition>(name, definition, (revised) => {
       // What is compiled makes the arguments what the handler expects.
       const served = servePrompt(name, revised, handler as ServedPrompt["handler"]);
       this.#completes ||= Object.keys(served.completers).length > 0;
@@ -110,11 +123,7 @@ export class Prompts implements Feature, CompletionSource {
   }
 }
 
-function servePrompt(
-  name: string,
-  definition: PromptDefinition<PromptArguments | undefined>,
-  handler: ServedPrompt["handler"],
-): ServedPrompt {
+function servePrompt(name: string, definition: AnyPromptDefinition, handler: ServedPrompt["handler"]): ServedPrompt {
   const { arguments: given, complete, ...words } = definition;
   const { input, shown } = compileArguments(given);
   const names = shown.map((argument) => argument.name);

@@ -16,7 +16,7 @@ export interface TextContents extends Omit<TextResourceContents, "uri"> {
 }
 
 /** One of the contents of a resource. Without a `uri` it is of the one that is read, and of the defined MIME type. */
-export type Contents = TextContents | BlobContents;
+export type Contents = string | Uint8Array | TextContents | BlobContents;
 
 /** Contents in any number, and what else the result of a read may carry. */
 export interface WholeRead extends Omit<ReadResourceResult, "contents"> {
@@ -24,7 +24,7 @@ export interface WholeRead extends Omit<ReadResourceResult, "contents"> {
 }
 
 /** What reading a resource may return: text, bytes, contents in any number, or a whole result; undefined if it does not exist. */
-export type ResourceReturn = string | Uint8Array | Contents | readonly Contents[] | WholeRead | undefined;
+export type ResourceReturn = Contents | readonly Contents[] | WholeRead | undefined;
 
 /** What contents are said to be of where they do not say it themselves. */
 export interface ReadOf {

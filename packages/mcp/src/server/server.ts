@@ -10,7 +10,7 @@ import { Completions } from "./completion.js";
 import type { Feature, FeatureHost } from "./feature.js";
 import { type Hooks, hooked, type OperationMiddleware, Pipeline } from "./pipeline.js";
 import type { PromptArguments } from "./prompt-arguments.js";
-import { type PromptDefinition, type PromptHandler, Prompts } from "./prompts.js";
+import { type PromptDefinition, type PromptHandler, type PromptRegistration, Prompts } from "./prompts.js";
 import type { Registration } from "./registry.js";
 import type {
   ResourceDefinition,
@@ -20,7 +20,7 @@ import type {
 } from "./resource-definitions.js";
 import { Resources } from "./resources.js";
 import { Subscriptions } from "./subscriptions.js";
-import { type ToolDefinition, type ToolHandler, Tools } from "./tools.js";
+import { type ToolDefinition, type ToolHandler, type ToolRegistration, Tools } from "./tools.js";
 
 /** What a server says of itself, and settings. */
 export interface ServerOptions extends Implementation, Hooks {
@@ -54,7 +54,7 @@ export interface Server extends Served {
     name: string,
     definition: ToolDefinition<Input, Output>,
     handler: ToolHandler<Input, Output>,
-  ): Registration<ToolDefinition<Input, Output>>;
+  ): ToolRegistration<Input, Output>;
 
   /**
    * Adds a resource. What `read` gives is text, bytes, or contents of either; undefined means that it does not exist.
@@ -96,7 +96,7 @@ export interface Server extends Served {
     name: string,
     definition: PromptDefinition<Arguments>,
     handler: PromptHandler<Arguments>,
-  ): Registration<PromptDefinition<Arguments>>;
+  ): PromptRegistration<Arguments>;
 
   /** Tells clients of changes that the server cannot notice itself. Those of definitions it notices. */
   readonly changed: Changed;

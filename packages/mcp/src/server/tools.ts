@@ -30,6 +30,8 @@ export interface ToolDefinition<Input extends Schema | undefined, Output extends
   readonly _meta?: JsonObject;
 }
 
+/** What may take the place of a schema: its like, so that the handler still gets what it expects. */
+type Replaceable<S> = S extends { readonly "~standard": unknown } | undefined ? S : JsonObject;
 type Arguments<Input> = Input extends Schema ? InferOutput<Input> : Readonly<Record<string, never>>;
 type Return<Output> = Output extends Schema ? InferInput<Output> | CallToolResult : FreeReturn;
 
@@ -38,6 +40,13 @@ export type ToolHandler<Input extends Schema | undefined, Output extends Schema 
   args: Arguments<Input>,
   context: Context,
 ) => Return<Output> | Promise<Return<Output>>;
+
+/** A tool that is served, to be hidden, changed or taken away. */
+export type ToolRegistration<Input extends Schema | undefined, Output extends Schema | undefined> = Registration<
+  ToolDefinition<Replaceable<Input>, Replaceable<Output>>
+>;
+
+type AnyToolDefinition = ToolDefinition<Schema | undefined, Schema | undefined>;
 
 interface RegisteredTool {
   readonly tool: Tool;
@@ -81,16 +90,15 @@ export class Tools implements Feature {
     name: string,
     definition: ToolDefinition<Input, Output>,
     handler: ToolHandler<Input, Output>,
-  ): Registration<ToolDefinition<Input, Output>> {
+  ): ToolRegistration<Input, Output> {
     if (!toolName.test(name)) {
       throw new TypeError(
         `A tool may not be called ${JSON.stringify(name)}: 1 to 128 of A-Z a-z 0-9 _ - . are allowed`,
       );
     }
     // `input` makes the arguments what the handler expects.
-    return this.#tools.add(name, definition, (revised) =>
-      compileTool(name, revised, handler as RegisteredTool["handler"]),
-    );
+    const served = handler as RegisteredTool["handler"];
+    return this.#tools.add<AnyToolDefinition>(name, definition, (revised) => compileTool(name, revised, served));
   }
 
   #callTool(params: JsonObject, operation: Operation): unknown {
@@ -110,7 +118,7 @@ export class Tools implements Feature {
 
 function compileTool(
   name: string,
-  { inputSchema, outputSchema, ...words }: ToolDefinition<Schema | undefined, Schema | undefined>,
+  { inputSchema, outputSchema, ...words }: AnyToolDefinition,
   handler: RegisteredTool["handler"],
 ): RegisteredTool {
   const input = compile(inputSchema ?? noArguments, { root: "object" });

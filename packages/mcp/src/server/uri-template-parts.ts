@@ -1,8 +1,8 @@
-import { unitsOf } from "./uri.js";
+import { normalUri } from "./uri.js";
 
 /** A piece of a template: text that must be there, or a value to take. */
 export type Part =
-  | { readonly kind: "literal"; readonly units: readonly string[] }
+  | { readonly kind: "literal"; readonly text: string }
   | { readonly kind: "value"; readonly name: string; readonly slashes: boolean };
 
 /** A template as it is matched. */
@@ -39,6 +39,7 @@ const maxLength = 2_048;
 const maxVariables = 16;
 
 const scheme = /^[A-Za-z][A-Za-z0-9+.-]*:/;
+const notInUri = /[\s\p{Cc}\p{Cs}]/u;
 const piece = /\{(?<expression>[^{}]*)\}|[^{}]+|[{}]/g;
 const expression = /^(?<operator>[+#./;?&=,!@|]?)(?<list>.*)$/s;
 const variable = /^\w+(?:\.\w+)*$/;
@@ -62,6 +63,7 @@ class Reader {
     const [found] = scheme.exec(this.#text) ?? [];
     if (found === undefined) throw this.#refuse("it must begin with a scheme and a colon");
     if (this.#text.length > maxLength) throw this.#refuse(`it may have at most ${maxLength} characters`);
+    if (notInUri.test(this.#text)) throw this.#refuse("it holds a space or a control character");
     for (const match of this.#text.matchAll(piece)) {
       const [written] = match;
       if (this.#query !== undefined) throw this.#refuse("nothing may stand behind {?…}");
@@ -74,7 +76,7 @@ class Reader {
 
   #literal(text: string): void {
     if (text === "{" || text === "}") throw this.#refuse("a brace has no partner");
-    if (text !== "") this.#parts.push({ kind: "literal", units: unitsOf(text) });
+    if (text !== "") this.#parts.push({ kind: "literal", text: normalUri(text) });
   }
 
   #expression(inner: string): void {

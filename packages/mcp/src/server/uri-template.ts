@@ -1,4 +1,4 @@
-import { unitsOf } from "./uri.js";
+import { normalUri } from "./uri.js";
 import { type Part, readTemplate } from "./uri-template-parts.js";
 
 /** The variables of a template by name, as a handler gets them: those of `{?…}` may be missing. */
@@ -57,7 +57,7 @@ export function uriTemplate(text: string, { traversal = false }: UriTemplateOpti
     match(uri) {
       if (!uri.startsWith(scheme)) return undefined;
       const end = query === undefined ? -1 : uri.indexOf("?");
-      const taken = matchParts(parts, unitsOf(end < 0 ? uri : uri.slice(0, end)));
+      const taken = matchParts(parts, normalUri(end < 0 ? uri : uri.slice(0, end)));
       const asked = end < 0 ? [] : readQuery(uri.slice(end + 1), query ?? []);
       if (taken === undefined || asked === undefined) return undefined;
       return decodeValues([...taken, ...asked], traversal);
@@ -69,53 +69,61 @@ export function uriTemplate(text: string, { traversal = false }: UriTemplateOpti
 type Written = readonly [name: string, value: string];
 
 /**
- * Reads a row of units as the parts of a template. From the last part to the first it notes where the rest of the parts
- * can begin so that they end with the row; then it reads forward and never has to go back.
+ * Reads a URI as the parts of a template. From the last part to the first it notes where the rest of the parts can begin
+ * so that they end with the URI; then it reads forward and never has to go back.
  */
-function matchParts(parts: readonly Part[], units: readonly string[]): readonly Written[] | undefined {
-  let rest = new Uint8Array(units.length + 1);
-  rest[units.length] = 1;
+function matchParts(parts: readonly Part[], uri: string): readonly Written[] | undefined {
+  const [first] = parts;
+  if (first?.kind === "literal" && !uri.startsWith(first.text)) return undefined;
+  const escapes = escapesIn(uri);
+  let rest = new Uint8Array(uri.length + 1);
+  rest[uri.length] = 1;
   const fits = [rest];
   for (const part of parts.toReversed()) {
-    rest = part.kind === "literal" ? literalFits(part.units, units, rest) : valueFits(part.slashes, units, rest);
+    rest = part.kind === "literal" ? literalFits(part.text, uri, rest) : valueFits(part.slashes, uri, rest);
+    for (const at of escapes) rest.fill(0, at + 1, at + 3); // No part begins inside of an escape.
     fits.unshift(rest);
   }
-  if (rest[0] !== 1) return undefined;
-  return readForward(parts, units, fits);
+  return rest[0] === 1 ? readForward(parts, uri, fits) : undefined;
 }
 
-function literalFits(literal: readonly string[], units: readonly string[], rest: Uint8Array): Uint8Array<ArrayBuffer> {
-  const fits = new Uint8Array(units.length + 1);
-  for (let at = units.length - literal.length; at >= 0; at -= 1) {
-    if (rest[at + literal.length] === 1 && literal.every((each, index) => units[at + index] === each)) fits[at] = 1;
+function escapesIn(uri: string): readonly number[] {
+  const escapes: number[] = [];
+  for (let at = uri.indexOf("%"); at >= 0; at = uri.indexOf("%", at + 1)) escapes.push(at);
+  return escapes;
+}
+
+function literalFits(literal: string, uri: string, rest: Uint8Array): Uint8Array<ArrayBuffer> {
+  const fits = new Uint8Array(uri.length + 1);
+  for (let at = uri.length - literal.length; at >= 0; at -= 1) {
+    if (rest[at + literal.length] === 1 && uri.startsWith(literal, at)) fits[at] = 1;
   }
   return fits;
 }
 
-function valueFits(slashes: boolean, units: readonly string[], rest: Uint8Array): Uint8Array<ArrayBuffer> {
-  const fits = new Uint8Array(units.length + 1);
-  for (let at = units.length - 1; at >= 0; at -= 1) {
-    const taken = slashes || !endsSegment.has(units[at] ?? "");
-    if (taken && (rest[at + 1] === 1 || fits[at + 1] === 1)) fits[at] = 1;
+function valueFits(slashes: boolean, uri: string, rest: Uint8Array): Uint8Array<ArrayBuffer> {
+  const fits = new Uint8Array(uri.length + 1);
+  for (let at = uri.length - 1; at >= 0; at -= 1) {
+    const isTaken = slashes || !endsSegment(uri, at);
+    if (isTaken && (rest[at + 1] === 1 || fits[at + 1] === 1)) fits[at] = 1;
   }
   return fits;
 }
 
-/** What no value of one segment holds: separators of paths, and of the parts of a URI. */
-const endsSegment: ReadonlySet<string> = new Set(["/", "\\", "?", "#", "%2F", "%5C"]);
+/** True for what no value of one segment holds: separators of paths, and of the parts of a URI. */
+function endsSegment(uri: string, at: number): boolean {
+  const character = uri[at] ?? "";
+  return character === "%" ? uri.startsWith("2F", at + 1) || uri.startsWith("5C", at + 1) : "/\\?#".includes(character);
+}
 
-function readForward(
-  parts: readonly Part[],
-  units: readonly string[],
-  fits: readonly Uint8Array[],
-): readonly Written[] {
+function readForward(parts: readonly Part[], uri: string, fits: readonly Uint8Array[]): readonly Written[] {
   const values: Written[] = [];
   let at = 0;
   for (const [index, part] of parts.entries()) {
     const rest = fits[index + 1];
-    let end = at + (part.kind === "literal" ? part.units.length : 1);
+    let end = at + (part.kind === "literal" ? part.text.length : 1);
     while (rest?.[end] === 0) end += 1; // A literal ends where the rest begins: what is noted says so.
-    if (part.kind === "value") values.push([part.name, units.slice(at, end).join("")]);
+    if (part.kind === "value") values.push([part.name, uri.slice(at, end)]);
     at = end;
   }
   return values;
@@ -129,7 +137,7 @@ function readQuery(text: string, names: readonly string[]): readonly Written[] |
     const equals = pair.indexOf("=");
     const name = pair.slice(0, Math.max(equals, 0));
     if (!names.includes(name) || pairs.some(([other]) => other === name) || pair.includes("#")) return undefined;
-    pairs.push([name, unitsOf(pair.slice(equals + 1)).join("")]);
+    pairs.push([name, pair.slice(equals + 1)]);
   }
   return pairs;
 }

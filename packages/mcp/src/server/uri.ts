@@ -13,17 +13,16 @@ export function uriFault(value: string): string | undefined {
   return uri.test(value) ? undefined : "must be a URI: a scheme, a colon, and no spaces or control characters";
 }
 
-const unit = /%[0-9A-Fa-f]{2}|./gsu;
+const encoded = /%[0-9A-Fa-f]{2}/g;
 const unreserved = /[A-Za-z0-9._~-]/;
 
 /**
- * A URI as a row of characters and escapes, an escape being one thing. Those that need not be one are none, and letters
- * in them are large, so that two spellings of a URI are the same row.
+ * A URI in which characters that need no escape have none, and escapes have large letters: two spellings of a URI become one.
  * https://www.rfc-editor.org/rfc/rfc3986#section-6.2.2
  */
-export function unitsOf(text: string): readonly string[] {
-  return (text.match(unit) ?? []).map((written) => {
-    if (written.length < 3) return written;
+export function normalUri(text: string): string {
+  if (!text.includes("%")) return text;
+  return text.replace(encoded, (written) => {
     const character = String.fromCharCode(Number.parseInt(written.slice(1), 16));
     return unreserved.test(character) ? character : written.toUpperCase();
   });
