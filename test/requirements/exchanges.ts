@@ -1,0 +1,247 @@
+import { by, type Group, page } from "./requirement.js";
+
+const asking = "asking/stateless";
+const questions = "requirements/questions";
+const calls = "mcp/client-calls";
+const notYetAsked = "belongs to the client's answers: a client without them has declared nothing and is not asked";
+const notYetKept = "belongs to the client's cache";
+
+/** Progress of a call. */
+export const progress: Group = {
+  name: "progress",
+  prefix: "PN",
+  link: page("basic/utilities/progress"),
+  requirements: [
+    {
+      id: "PN-1",
+      level: "MUST",
+      says: "Progress is told to who gives a token, and each call has a token of its own.",
+      proved: [
+        ...by("mcp/context", "is kept to itself where nobody asked for it: %j"),
+        ...by(calls, "of two calls goes to each its own; of none, and behind the result, to nobody"),
+      ],
+    },
+    {
+      id: "PN-2",
+      level: "MUST",
+      says: "Progress only grows.",
+      proved: by("mcp/context", "only ever grows, and is a number"),
+    },
+    {
+      id: "PN-3",
+      level: "MUST",
+      says: "Progress is told of calls that run, and ends with them.",
+      proved: by("mcp/context", "ends with the result, and with a cancel"),
+    },
+    {
+      id: "PN-4",
+      level: "SHOULD",
+      says: "Progress of an unknown token is ignored.",
+      proved: by("mcp/negotiation", "progress of nothing"),
+    },
+  ],
+};
+
+/** Cancellation. */
+export const cancellation: Group = {
+  name: "cancellation",
+  prefix: "CN",
+  link: page("basic/utilities/cancellation"),
+  requirements: [
+    {
+      id: "CN-1",
+      level: "MUST",
+      says: "A side cancels its own calls while they run, and never initialize.",
+      proved: [
+        ...by("jsonrpc/cancellation", "a call that has its answer: too late, nothing is written"),
+        ...by("mcp/client", "during initialize: nothing is cancelled at the server, the carrier is left"),
+      ],
+    },
+    {
+      id: "CN-2",
+      level: "SHOULD",
+      says: "What is cancelled stops and is not answered; a late answer and an unknown id are ignored.",
+      proved: [
+        ...by("mcp/messages", "stops a call: nothing more is said of it, and its id is free"),
+        ...by(calls, "by its caller is told to the server, whose late answer is ignored: %s"),
+        ...by("mcp/negotiation", "a cancel with an id that is none"),
+      ],
+    },
+    {
+      id: "CN-3",
+      level: "MUST",
+      says: "A cancellation and an answer may cross, on either side.",
+      proved: [
+        ...by("jsonrpc/cancellation", "before its request arrives: that runs as if nothing had been"),
+        ...by("jsonrpc/closing", "every call has one outcome, however the answers, the cancels and the end interleave"),
+        ...by("properties/interleavings", "interleave, each has its one outcome"),
+      ],
+    },
+    {
+      id: "CN-4",
+      level: "MUST",
+      says: "Over stdio a client of the stateless era says that it cancels.",
+      proved: by(calls, "by its caller is told to the server, whose late answer is ignored: %s"),
+    },
+    {
+      id: "CN-5",
+      level: "MUST",
+      says: "A server of the stateless era cancels a subscription and nothing else.",
+      proved: [
+        ...by("server/listen", "a subscription that the server ends: a cancelled notification, and a result"),
+        ...by("revisions", "a server without requests of its own asks inside a result"),
+      ],
+    },
+    { id: "CN-6", level: "MUST", says: "A task is not cancelled as a call is.", later: "belongs to tasks" },
+  ],
+};
+
+/** Results that a client may keep. */
+export const caching: Group = {
+  name: "caching",
+  prefix: "CA",
+  link: page("server/utilities/caching"),
+  requirements: [
+    {
+      id: "CA-1",
+      level: "MUST",
+      says: "Lists, discovery and contents say how long they may be kept and for whom; a question does not.",
+      proved: [
+        ...by("mcp/stateless-server", "and lists tools, is told how long that holds"),
+        ...by("server/resources", "is said by a definition, by what it reads, and for all lists by the server"),
+        ...by(questions, "a question says nothing of how long it may be kept"),
+      ],
+    },
+    { id: "CA-2", level: "MUST", says: "A client keeps a result for its own request alone.", later: notYetKept },
+    { id: "CA-4", level: "MUST", says: "What is private never reaches another principal.", later: notYetKept },
+    {
+      id: "CA-5",
+      level: "MUST",
+      says: "All pages of a list are for the same readers.",
+      proved: by("requirements/lists", "every page of a list is for the same readers"),
+    },
+    { id: "CA-6", level: "MUST", says: "A change that is told empties what was kept.", later: notYetKept },
+  ],
+};
+
+/** Calls in several rounds. */
+export const rounds: Group = {
+  name: "rounds",
+  prefix: "MR",
+  link: page("basic/patterns/mrtr"),
+  requirements: [
+    {
+      id: "MR-1",
+      level: "MUST",
+      says: "Calling a tool, getting a prompt and reading a resource may end in questions, and nothing else.",
+      proved: by(questions, "%s may ask: %s"),
+    },
+    {
+      id: "MR-2",
+      level: "MUST",
+      says: "A round has questions, each with its own key, or a state.",
+      proved: by(asking, "several questions at once are one round, and keep their keys"),
+    },
+    {
+      id: "MR-3",
+      level: "MUST",
+      says: "Only what this request has declared is asked: a form, a page, a model, its tools, roots.",
+      proved: [
+        ...by(asking, "a question that a client cannot answer is refused by the name of the capability"),
+        ...by(questions, "tools are given to a model only where the client can", "a form is no page: %j"),
+      ],
+    },
+    {
+      id: "MR-4",
+      level: "MUST",
+      says: "A client answers all questions and makes the same call again.",
+      later: notYetAsked,
+    },
+    {
+      id: "MR-5",
+      level: "MUST",
+      says: "A client gives the state back as it came, and to its call alone.",
+      later: notYetAsked,
+    },
+    {
+      id: "MR-7",
+      level: "SHOULD",
+      says: "Answers are checked; unknown ones are ignored, missing ones asked for again.",
+      proved: by(
+        asking,
+        "an answer that is missing is asked for again, and one that nobody asked for is ignored",
+        "an answer that does not fit its question is an error that names the place",
+      ),
+    },
+    {
+      id: "MR-8",
+      level: "MUST",
+      says: "A state is sealed: altered, expired, or of another caller or call, it is refused.",
+      proved: [
+        ...by(asking, "not when it was altered, wherever", "not for another tool, nor for other arguments"),
+        ...by(questions, "a state is refused when its time is over", "a state opens for its own principal only"),
+      ],
+    },
+    {
+      id: "MR-9",
+      level: "SHOULD",
+      says: "Each round may reach another process that knows the secret.",
+      proved: by(asking, "but on another server object with the same secret"),
+    },
+  ],
+};
+
+/** Listening for changes. */
+export const subscriptions: Group = {
+  name: "subscriptions",
+  prefix: "SB",
+  link: page("basic/utilities/subscriptions"),
+  requirements: [
+    {
+      id: "SB-1",
+      level: "MUST",
+      says: "Nothing is told that was not asked for.",
+      proved: by("server/listen", "tells only what was asked for"),
+    },
+    {
+      id: "SB-2",
+      level: "MUST",
+      says: "First comes what the server will tell, without what it cannot.",
+      proved: by(
+        "server/listen",
+        "a subscription on the wire: acknowledged, told",
+        "is honoured as far as the server can",
+      ),
+    },
+    {
+      id: "SB-3",
+      level: "MUST",
+      says: "All that is told carries the id of the request, in its type.",
+      proved: by("server/listen", "is named by the id %j of its request, in its own type"),
+    },
+    {
+      id: "SB-4",
+      level: "SHOULD",
+      says: "Several subscriptions get a copy each.",
+      proved: by("server/listen", "may be one of several: each gets its own copy"),
+    },
+    {
+      id: "SB-5a",
+      level: "SHOULD",
+      says: "A subscription that the server ends has a result.",
+      proved: by("server/listen", "a subscription that the server ends: a cancelled notification, and a result"),
+    },
+    {
+      id: "SB-5b",
+      level: "MUST",
+      says: "A client whose process was started again subscribes again.",
+      later: "belongs to the client's subscriptions",
+    },
+    {
+      id: "SB-7",
+      level: "SHOULD",
+      says: "An empty subscription is open, unless there is nothing to hear of at all.",
+      proved: by("server/listen", "is open with nothing to hear", "does not exist where there is nothing to hear of"),
+    },
+  ],
+};

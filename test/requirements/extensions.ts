@@ -1,0 +1,166 @@
+import { by, type Group, page, type Requirement } from "./requirement.js";
+
+function task(id: string, says: string): Requirement {
+  return { id, level: "MUST", says, later: "belongs to tasks" };
+}
+
+/** Tasks of 2025-11-25. */
+export const tasks: Group = {
+  name: "tasks",
+  prefix: "TK",
+  link: page("basic/utilities/tasks", "2025-11-25"),
+  requirements: [
+    {
+      id: "TK-1",
+      level: "MUST",
+      says: "Who has not declared tasks answers a call that asks for one as any other.",
+      proved: by("requirements/lists", "a call that asks for a task is answered at once"),
+    },
+    task("TK-2", "A tool says whether it may, must or cannot run as a task, and is called so."),
+    task("TK-3", "A task is made at once and says when it was made and how long it lasts."),
+    task("TK-4", "A task goes through its states in order, and the last is final."),
+    task("TK-5", "The result of a task is that of its call, and is waited for."),
+    task("TK-7", "What belongs to a task names it."),
+    task("TK-8", "A task that has ended cannot be cancelled, and one that is cancelled stays so."),
+  ],
+};
+
+/** Tasks as an extension. */
+export const taskExtension: Group = {
+  name: "tasks (extension)",
+  prefix: "TX",
+  link: "https://github.com/modelcontextprotocol/ext-tasks",
+  requirements: [
+    task("TX-1", "A server makes a task for who has declared the extension."),
+    task("TX-2", "A task is a kind of result, of calls of tools alone."),
+    task("TX-3", "A task can be asked for as soon as it is told."),
+    task("TX-4", "Asked for, a task tells its questions, its result or its error."),
+    task("TX-5", "Answers to a task are acknowledged with nothing; keys are used once."),
+    task("TX-6", "A cancellation of a task is acknowledged with nothing; an unknown task is -32602."),
+    task("TX-8", "Who has not declared the extension is told so."),
+    task("TX-9", "Over HTTP a header names the task; ids cannot be guessed."),
+  ],
+};
+
+/** Skills as an extension. */
+export const skills: Group = {
+  name: "skills (extension)",
+  prefix: "SK",
+  link: "https://modelcontextprotocol.io/extensions/overview",
+  requirements: [
+    {
+      id: "SK-3",
+      level: "MUST",
+      says: "A host checks every file of a skill and runs none by itself.",
+      later: "belongs to the extensions",
+    },
+  ],
+};
+
+/** Apps as an extension. */
+export const apps: Group = {
+  name: "apps (extension)",
+  prefix: "AP",
+  link: "https://github.com/modelcontextprotocol/ext-apps",
+  requirements: [
+    {
+      id: "AP-2",
+      level: "MUST",
+      says: "A host keeps tools of apps and of models apart.",
+      later: "belongs to the extensions",
+    },
+    { id: "AP-3", level: "MUST", says: "A host shuts an app in.", later: "belongs to the extensions" },
+  ],
+};
+
+/** What is said beside the matter. */
+export const metadata: Group = {
+  name: "metadata",
+  prefix: "ME",
+  link: page("basic"),
+  requirements: [
+    {
+      id: "ME-1",
+      level: "MUST",
+      says: "A key of _meta is a name, with or without a prefix, of the allowed characters.",
+      later: "not checked: keys go out as their author writes them",
+    },
+    {
+      id: "ME-3a",
+      level: "MUST",
+      says: "Keys that this side does not know are passed on.",
+      proved: [
+        ...by("revisions/request-meta", "keys of others"),
+        ...by("mcp/context", "whom it serves in a conversation"),
+      ],
+    },
+    {
+      id: "ME-3b",
+      level: "MUST",
+      says: "The context of a trace has the format of the W3C.",
+      later: "belongs to tracing: such keys are passed on and not made",
+    },
+  ],
+};
+
+/** Pictures. */
+export const icons: Group = {
+  name: "icons",
+  prefix: "IC",
+  link: page("basic"),
+  requirements: [
+    {
+      id: "IC-1",
+      level: "MUST",
+      says: "Who shows an icon fetches it safely.",
+      later: "belongs to the host and its user interface",
+    },
+  ],
+};
+
+/** Schemas. */
+export const schemas: Group = {
+  name: "schemas",
+  prefix: "JS",
+  link: page("basic"),
+  requirements: [
+    {
+      id: "JS-1",
+      level: "MUST",
+      says: "A schema is of 2020-12 unless it says otherwise; a dialect that is not spoken is refused by its name.",
+      proved: [
+        ...by(
+          "schema/references",
+          "%s is refused by its name",
+          "2020-12 by its name does not take the forms of draft-07",
+        ),
+        ...by("schema/json-schema", "%j is refused when it is compiled, not when it is used"),
+      ],
+    },
+    {
+      id: "JS-2",
+      level: "MUST",
+      says: "Nothing is fetched for a schema; references inside it work, others are refused.",
+      proved: [
+        ...by("schema/hostile", "that wants something fetched"),
+        ...by("schema/references", "a reference inside the document", "a reference that leads nowhere"),
+      ],
+    },
+    {
+      id: "JS-3",
+      level: "SHOULD",
+      says: "Depth, size and time of a schema are bounded.",
+      proved: by(
+        "schema/hostile",
+        "nested deeper than 32 subschemas",
+        "after so many steps, with a fault that says so",
+      ),
+    },
+    {
+      id: "JS-4",
+      level: "SHOULD",
+      says: "A schema goes over the wire as it was written.",
+      proved: by("schema/json-schema", "goes over the wire as it is, frozen and with all its annotations"),
+    },
+  ],
+};

@@ -1,0 +1,144 @@
+import { by, type Group, page } from "./requirement.js";
+
+const context = "mcp/context";
+
+/** Completion. */
+export const completion: Group = {
+  name: "completion",
+  prefix: "CM",
+  link: page("server/utilities/completion"),
+  requirements: [
+    {
+      id: "CM-1",
+      level: "MUST",
+      says: "A server that completes declares it in the revisions that have a word for it.",
+      proved: by("server/completion", "the capability is told where the revision has it"),
+    },
+    {
+      id: "CM-2",
+      level: "SHOULD",
+      says: "At most a hundred values go out, and it is said that there are more.",
+      proved: by("server/completion", "a hundred values go out at most, and it is said that there are more"),
+    },
+    {
+      id: "CM-3",
+      level: "SHOULD",
+      says: "Arguments that are settled help to complete the others.",
+      proved: by("server/completion", "variables of a template are completed with what is settled"),
+    },
+    {
+      id: "CM-4",
+      level: "SHOULD",
+      says: "What cannot be completed is an error with the code of its reason.",
+      proved: by(
+        "server/completion",
+        "it does not exist where nothing completes",
+        "a resource that is no template has no values; one that does not exist is an error",
+      ),
+    },
+    {
+      id: "CM-5a",
+      level: "MUST",
+      says: "What comes in to be completed is checked.",
+      proved: by("server/completion", "params that are none are -32602, each by its place: %j"),
+    },
+    {
+      id: "CM-5b",
+      level: "MUST",
+      says: "Completion gives away nothing that its caller may not know, and is limited in rate.",
+      later: "access and rates belong to HTTP and OAuth, the values to whoever completes",
+    },
+  ],
+};
+
+/** Log messages. */
+export const logging: Group = {
+  name: "logging",
+  prefix: "LG",
+  link: page("server/utilities/logging"),
+  requirements: [
+    {
+      id: "LG-1",
+      level: "MUST",
+      says: "A server that logs declares it.",
+      proved: [
+        ...by("mcp/stateless-server", "and asks what there is, is told versions, capabilities and how long that holds"),
+        ...by("mcp/negotiation", "without a tool there is no tools/list"),
+      ],
+    },
+    {
+      id: "LG-2",
+      level: "SHOULD",
+      says: "A conversation sets the least level that it hears; a level that is none is -32602.",
+      proved: [
+        ...by(context, "tells what is at least as severe as the level that was set: %s"),
+        ...by("mcp/messages", "refuses %j and lists what it takes"),
+      ],
+    },
+    {
+      id: "LG-3",
+      level: "MUST",
+      says: "A request of the stateless era hears what it has asked for, before its answer, and otherwise nothing.",
+      proved: by(
+        context,
+        "tells a request of the stateless era what it asked for: %s",
+        "tells a request of the stateless era nothing if it asked for nothing, whatever a conversation has set",
+      ),
+    },
+    {
+      id: "LG-4a",
+      level: "MUST",
+      says: "A log message carries any JSON, and always some.",
+      proved: by(context, "carries any JSON: %j"),
+    },
+    {
+      id: "LG-4b",
+      level: "MUST",
+      says: "Secrets and what is personal are not logged.",
+      later: "belongs to whoever writes the handler: the library logs nothing to a client by itself",
+    },
+  ],
+};
+
+/** Lists in pages. */
+export const pagination: Group = {
+  name: "pagination",
+  prefix: "PG",
+  link: page("server/utilities/pagination"),
+  requirements: [
+    {
+      id: "PG-1",
+      level: "SHOULD",
+      says: "Every list can come in pages.",
+      proved: by("server/registration", "comes in pages in %s"),
+    },
+    {
+      id: "PG-2",
+      level: "MUST",
+      says: "A client gives a cursor back as it came, whatever it looks like: any cursor means that there is more.",
+      proved: by("mcp/client", "is fetched page by page, as it is read"),
+    },
+    {
+      id: "PG-3",
+      level: "MUST",
+      says: "A list without a next cursor has ended, and no cursor is kept beyond the conversation.",
+      proved: by("mcp/client", "is fetched page by page, as it is read", "can be had whole"),
+    },
+    {
+      id: "PG-4",
+      level: "SHOULD",
+      says: "A cursor stays where it is while the list changes; what is no cursor is -32602.",
+      proved: by(
+        "server/registration",
+        "a cursor stays where it is while the list changes around it",
+        "refuses what is no cursor of it",
+      ),
+    },
+    {
+      id: "PG-5",
+      level: "SHOULD",
+      says: "A list that does not end is left.",
+      proved: by("mcp/client", "that repeats a cursor is endless", "of more than 64 pages is endless"),
+    },
+  ],
+};
