@@ -1,6 +1,6 @@
 import { fileURLToPath } from "node:url";
 import type { CallToolResult } from "@parlance/mcp";
-import type { Client, ClientOptions, ToolCallOptions } from "@parlance/mcp/client";
+import type { Client, ClientOptions, VerbOptions } from "@parlance/mcp/client";
 import { type Command, connect } from "@parlance/mcp/node";
 import { type Folder, home } from "./repository.js";
 
@@ -16,7 +16,7 @@ export class GitClient implements AsyncDisposable {
   }
 
   /** The structured result of a tool; in revisions that have none, its text says the same. */
-  async ask(tool: string, args: Record<string, unknown> = {}, options: ToolCallOptions = {}): Promise<unknown> {
+  async ask(tool: string, args: Record<string, unknown> = {}, options: VerbOptions = {}): Promise<unknown> {
     const result = await this.client.tools.call(tool, args, options);
     if (result.isError === true) throw new Error(textOf(result));
     return result.structuredContent ?? JSON.parse(textOf(result));

@@ -68,7 +68,6 @@ describe("a call of a tool", () => {
   });
 
   test.each<[unknown, string]>([
-    ["input_required", '"input_required"'],
     ["task", '"task"'],
     ["\u202e".repeat(500), `"${"\\u{202e}".repeat(120)}…"`],
     [5, "a number"],

@@ -94,8 +94,8 @@ describe("the list of tools", () => {
 });
 
 describe("what a server asks of its client", () => {
-  test.each([latest, modern])("is answered to ping alone: %s", async (version) => {
-    await using open = await openWith(version);
+  test("is answered to ping alone", async () => {
+    await using open = await openWith(latest);
     open.peer.send(request(1, "ping"));
     expect(await open.peer.next()).toBe('{"jsonrpc":"2.0","id":1,"result":{}}');
     for (const method of ["roots/list", "sampling/createMessage", "elicitation/create", "tools/list", "no/such"]) {

@@ -31,13 +31,17 @@ export function initialize(version: string, id: string | number = 0): string {
 }
 
 /** The answer of a server that settles on a version. */
-export function initializeResult(id: string | number, version: string): string {
-  return success(id, { protocolVersion: version, capabilities: {}, serverInfo: { name: "raw", version: "1" } });
+export function initializeResult(id: string | number, version: string, capabilities: object = { tools: {} }): string {
+  return success(id, { protocolVersion: version, capabilities, serverInfo: { name: "raw", version: "1" } });
 }
 
-/** The answer of a server that speaks for itself and can do nothing. */
-export function discoverResult(id: string | number, supportedVersions: readonly string[] = [modern]): string {
-  return success(id, { resultType: "complete", supportedVersions, capabilities: {}, ttlMs: 0, cacheScope: "private" });
+/** The answer of a server that speaks for itself. */
+export function discoverResult(
+  id: string | number,
+  supportedVersions: readonly string[] = [modern],
+  capabilities: object = { tools: {} },
+): string {
+  return success(id, { resultType: "complete", supportedVersions, capabilities, ttlMs: 0, cacheScope: "private" });
 }
 
 export function notification(method: string, params?: object): string {

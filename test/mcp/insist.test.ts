@@ -85,7 +85,7 @@ describe("a server that settles on a version which this side does not speak is l
   ])("%j", async (protocolVersion, named) => {
     await using played = play();
     const opening = errorOf(connect(played.dial, { info, clock: played.clock, revision: "2025-11-25" }));
-    await answerWith(played, [success(1, { protocolVersion, capabilities: {}, serverInfo: info })]);
+    await answerWith(played, [success(1, { protocolVersion, capabilities: { tools: {} }, serverInfo: info })]);
     expect(await opening).toEqual(
       new LocalError(
         "protocol",

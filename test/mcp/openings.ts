@@ -22,12 +22,13 @@ export function unsupported(id: number, supported: readonly unknown[]): string {
 }
 
 /** Lets the server answer each frame of its client with the next of `answers`; `""` is silence. */
-export async function answerWith(played: Played, answers: readonly string[]): Promise<void> {
+export async function answerWith(played: Played, answers: readonly string[]): Promise<RawPeer> {
   const peer = await played.next();
   for (const answer of answers) {
     await peer.next();
     if (answer !== "") peer.send(answer);
   }
+  return peer;
 }
 
 /** What a promise rejects with. */
@@ -44,21 +45,30 @@ export interface Opened extends AsyncDisposable {
   readonly client: Client;
   readonly peer: RawPeer;
   readonly clock: FakeClock;
+  /** What the client has sent, the opening included. */
+  readonly sent: readonly string[];
 }
 
-/** Opens a conversation in that revision. Ends with the leak checks of both sides. */
-export async function openWith(version: string, options: ClientOptions = {}): Promise<Opened> {
+/** Opens a conversation in that revision, with a server of these capabilities. Ends with the leak checks of both sides. */
+export async function openWith(
+  version: string,
+  options: ClientOptions = {},
+  capabilities: object = { tools: {} },
+): Promise<Opened> {
   const played = play();
   const opening = connect(played.dial, { info, clock: played.clock, revision: version, ...options });
   const peer = await played.next();
   await peer.next();
-  peer.send(version === modern ? discoverResult(1) : initializeResult(1, version));
+  peer.send(
+    version === modern ? discoverResult(1, [modern], capabilities) : initializeResult(1, version, capabilities),
+  );
   const client = await opening;
   if (version !== modern) await peer.next();
   return {
     client,
     peer,
     clock: played.clock,
+    sent: played.sent,
     async [Symbol.asyncDispose]() {
       await turn();
       assertAtRest(client.connection);

@@ -83,7 +83,12 @@ export const elicitation: Group = {
       says: "Where the revision wants it, a visit has an id.",
       proved: by("asking/handshake", "a visit has an id where the revision wants one"),
     },
-    { id: "EL-10", level: "MUST", says: "A client refuses a mode that it has not declared.", later: answers },
+    {
+      id: "EL-10",
+      level: "MUST",
+      says: "A client refuses a mode that it has not declared.",
+      proved: by("client/answers", "%s bothers nobody", "for what was not declared is unknown: %s"),
+    },
     {
       id: "EL-11",
       level: "MUST",
@@ -131,14 +136,14 @@ export const roots: Group = {
       id: "RT-1",
       level: "MUST",
       says: "A root is a file URI; a client that says so tells of changes.",
-      later: answers,
+      proved: by("client/answers", "for roots that are no files is a fault of this side", "are told in %s"),
     },
     { id: "RT-2", level: "MUST", says: "A client exposes what it may, and guards it.", later: answers },
     {
       id: "RT-3",
       level: "SHOULD",
       says: "A client without roots does not know the method.",
-      proved: by("mcp/client", "is answered to ping alone: %s"),
+      proved: by("mcp/client", "is answered to ping alone"),
     },
   ],
 };
@@ -155,11 +160,7 @@ export const ping: Group = {
       says: "A ping is answered at once, by either side, at any time.",
       proved: [
         ...by("mcp/handshake-steps", "ping is answered at every step"),
-        ...by(
-          "mcp/client",
-          "may come before its answer to initialize, if it is a ping",
-          "is answered to ping alone: %s",
-        ),
+        ...by("mcp/client", "may come before its answer to initialize, if it is a ping", "is answered to ping alone"),
       ],
     },
   ],

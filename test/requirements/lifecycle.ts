@@ -82,7 +82,7 @@ export const lifecycle: Group = {
       id: "L-8b",
       level: "MUST",
       says: "A client asks a server for nothing that it has not declared.",
-      later: "the client's verbs: `client.tools` asks without a look at the capabilities of the server",
+      proved: by("client/offered", "is not sent %s"),
     },
     {
       id: "L-11",

@@ -49,7 +49,7 @@ export const transports: Group = {
       id: "T-4b",
       level: "MUST",
       says: "A client of the stateless era writes no responses.",
-      later: "not kept: a server that asks against the rules is told by an answer, as in the handshake era",
+      proved: by("client/answers", "in the stateless era is reported and not answered"),
     },
     {
       id: "T-5",

@@ -1,85 +1,135 @@
 import type { Closed, Connection } from "../jsonrpc/connection.js";
-import type { NotificationListener } from "../jsonrpc/inbound.js";
-import { type Dial, type OpenedOnChannel, openOnChannel } from "../lifecycle/open.js";
-import type { OpenedCall, ServerDescription } from "../lifecycle/opened.js";
-import type { CarrierOptions } from "../lifecycle/serve.js";
-import type { Implementation } from "../protocol/implementation.js";
-import { revisionOf, versions } from "../revisions/all.js";
+import { LocalError } from "../jsonrpc/errors.js";
+import type { OpenedOnChannel } from "../lifecycle/open.js";
+import type { OpenedCall, Prior, ServerDescription } from "../lifecycle/opened.js";
+import type { CompletionReference } from "../protocol/completion.js";
+import type { LoggingLevel } from "../protocol/logging.js";
+import { methods, notifications } from "../protocol/methods.js";
+import type { SubscriptionFilter } from "../protocol/subscriptions.js";
+import type { Answers } from "./answers.js";
+import { type CompleteOptions, type Completion, complete } from "./complete.js";
+import { requireAdvertised } from "./offered.js";
+import type { OutputSchemas } from "./output-schemas.js";
+import { PromptVerbs } from "./prompts.js";
+import { ResourceVerbs } from "./resources.js";
+import type { Subscribe, SubscribeOptions, Subscription } from "./subscription.js";
+import type { ToolTypes } from "./tool-types.js";
 import { ToolVerbs } from "./tools.js";
+import { callOptions, type VerbOptions } from "./verb-options.js";
 
-/** What can be set about a client. */
-export interface ClientOptions extends CarrierOptions {
-  /** What the client says of itself. Default: this library. */
-  readonly info?: Implementation;
-  /** A protocol revision to insist on, e.g. one of `versions`. Default: the newest that both sides speak. */
-  readonly revision?: string;
-  /**
-   * Milliseconds to wait for an answer to the question which era the server speaks. Default: 5,000, or `timeout` if that
-   * is shorter.
-   */
-  readonly probeTimeout?: number;
-  /** Takes what the server tells outside of a call: log messages, changes. */
-  readonly onNotification?: NotificationListener;
+/** What a client is made of. */
+export interface ClientParts {
+  readonly opened: OpenedOnChannel;
+  readonly answers: Answers;
+  /** Holds to what the server offers, answers what its results ask, and keeps what may be kept. */
+  readonly call: OpenedCall;
+  readonly outputs: OutputSchemas;
+  readonly subscribe: Subscribe;
 }
 
-/** An open conversation with a server. `await using` closes it. */
-export class Client implements AsyncDisposable {
-  readonly tools: ToolVerbs;
-  readonly #opened: OpenedOnChannel;
+/** An open conversation with a server, in whichever revision it speaks. `await using` closes it. */
+export class Client<Tools extends ToolTypes = ToolTypes> implements AsyncDisposable {
+  readonly tools: ToolVerbs<Tools>;
+  readonly resources: ResourceVerbs;
+  readonly prompts: PromptVerbs;
+  readonly #parts: ClientParts;
 
   /** Made by `connect`. */
-  constructor(opened: OpenedOnChannel) {
-    this.#opened = opened;
-    this.tools = new ToolVerbs(opened.call);
+  constructor(parts: ClientParts) {
+    const { call, outputs, subscribe } = parts;
+    this.#parts = parts;
+    this.tools = new ToolVerbs<Tools>(call, outputs);
+    this.resources = new ResourceVerbs(call, subscribe);
+    this.prompts = new PromptVerbs(call);
   }
 
   /** The revision that is spoken. */
   get revision(): string {
-    return this.#opened.revision.version;
+    return this.#parts.opened.revision.version;
   }
 
   /** What the server says of itself. */
   get server(): ServerDescription {
-    return this.#opened.server;
+    return this.#parts.opened.server;
   }
 
-  /** Calls any method of the server, in the newest shape. */
+  /** What was found out about the server. Given to `connect` the next time, it saves asking. It is JSON. */
+  get prior(): Prior {
+    return this.#parts.opened.prior;
+  }
+
+  /**
+   * Calls any method of the server, in the newest shape. What the protocol knows is sent only if the revision has it and
+   * the server has advertised it.
+   */
   get call(): OpenedCall {
-    return this.#opened.call;
+    return this.#parts.call;
   }
 
   /** The connection underneath: what is in flight, why it closed. */
   get connection(): Connection {
-    return this.#opened.connection;
+    return this.#parts.opened.connection;
   }
 
   /** Resolves when the conversation is over. Never rejects. */
   get closed(): Promise<Closed> {
-    return this.#opened.connection.closed;
+    return this.connection.closed;
+  }
+
+  /**
+   * What an argument of a prompt, or a variable of a resource template, may be.
+   *
+   * @example
+   * const { values } = await client.complete({ type: "ref/prompt", name: "review" }, { name: "language", value: "py" });
+   */
+  complete(
+    ref: CompletionReference,
+    argument: { readonly name: string; readonly value: string },
+    options: CompleteOptions = {},
+  ): Promise<Completion> {
+    return complete(this.#parts.call, ref, argument, options);
+  }
+
+  /**
+   * Hears of changes: of the lists and resources in the filter, or of every list that the server tells of.
+   * @throws RpcError when the server refuses; LocalError `refused` for what it has not advertised
+   */
+  subscribe(filter?: SubscriptionFilter, options?: SubscribeOptions): Promise<Subscription> {
+    return this.#parts.subscribe(filter, options);
+  }
+
+  /** Says how severe a log message must be for the server to send it: to `onNotification`, or with the call it is about. */
+  async setLogLevel(level: LoggingLevel, options: VerbOptions = {}): Promise<void> {
+    const { opened } = this.#parts;
+    requireAdvertised(methods.setLevel, "logging", opened.server.capabilities);
+    await opened.setLogLevel(level, callOptions(options));
+  }
+
+  /** Resolves when the server has given a sign of life. The stateless era has no `ping`: there it is asked what it speaks. */
+  async ping(options: VerbOptions = {}): Promise<void> {
+    const { call, revision } = this.#parts.opened;
+    const method = revision.requests.client.has(methods.ping) ? methods.ping : methods.discover;
+    await call(method, {}, callOptions(options));
+  }
+
+  /**
+   * Tells the server that its roots have changed. The stateless era asks for them anew with every call, and is not told.
+   * @throws LocalError `refused` for a client whose `answers` hold no function for its roots
+   */
+  rootsChanged(): void {
+    const { opened, answers } = this.#parts;
+    if (typeof answers.roots !== "function") {
+      throw new LocalError("refused", "rootsChanged: answers.roots is not a function, so the roots cannot change");
+    }
+    if (opened.revision.notifications.client.has(notifications.rootsChanged)) opened.notify(notifications.rootsChanged);
   }
 
   /** Ends the conversation and waits until its carrier is gone; calls under way fail with `closed`. */
   close(): Promise<void> {
-    return this.#opened.connection.close();
+    return this.#parts.opened.close();
   }
 
   [Symbol.asyncDispose](): Promise<void> {
     return this.close();
   }
 }
-
-/**
- * Opens a conversation over carriers that `dial` makes.
- * @throws RangeError for a revision that does not exist; RpcError or LocalError as the opening fails
- */
-export async function openClient(dial: Dial, options: ClientOptions = {}): Promise<Client> {
-  const { info = thisLibrary, revision: version, ...rest } = options;
-  const revision = version === undefined ? undefined : revisionOf(version);
-  if (version !== undefined && revision === undefined) {
-    throw new RangeError(`There is no protocol revision ${JSON.stringify(version)}: one of ${versions.join(", ")} is`);
-  }
-  const identity = { info, capabilities: {} };
-  return new Client(await openOnChannel(dial, { ...rest, identity, ...(revision === undefined ? {} : { revision }) }));
-}
-
-const thisLibrary: Implementation = { name: "parlance", version: "0.1.0" };

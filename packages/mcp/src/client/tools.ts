@@ -1,62 +1,52 @@
-import { LocalError } from "../jsonrpc/errors.js";
-import type { CallOptions } from "../jsonrpc/outgoing-call.js";
 import type { OpenedCall } from "../lifecycle/opened.js";
-import { isObject, type JsonObject } from "../protocol/json.js";
-import { methods, notifications } from "../protocol/methods.js";
-import type { ProgressParams } from "../protocol/progress.js";
+import type { JsonObject } from "../protocol/json.js";
+import { methods } from "../protocol/methods.js";
 import type { CallToolResult, Tool } from "../protocol/tools.js";
-import { type Listing, listing } from "./paginate.js";
+import type { OutputSchemas } from "./output-schemas.js";
+import { type Listing, type ListKind, listing } from "./paginate.js";
+import type { ToolArguments, ToolResult, ToolTypes } from "./tool-types.js";
+import { callOptions, invalidAnswer, type VerbOptions } from "./verb-options.js";
 
-/** What a caller of a tool can set. */
-export interface ToolCallOptions extends Pick<CallOptions, "signal" | "timeout" | "totalTimeout"> {
-  /** Receives the progress of the call, in order and before its result. The server is asked for progress only if it is there. */
-  readonly onProgress?: (progress: ProgressParams) => void;
-}
+const tools: ListKind = {
+  method: methods.listTools,
+  member: "tools",
+  strings: ["name"],
+  objects: ["inputSchema"],
+};
 
-/** The tools of a server. */
-export class ToolVerbs {
+/**
+ * The tools of a server.
+ * https://modelcontextprotocol.io/specification/latest/server/tools
+ */
+export class ToolVerbs<Tools extends ToolTypes = ToolTypes> {
   readonly #call: OpenedCall;
+  readonly #outputs: OutputSchemas;
 
-  constructor(call: OpenedCall) {
+  /** Made by `Client`. */
+  constructor(call: OpenedCall, outputs: OutputSchemas) {
     this.#call = call;
+    this.#outputs = outputs;
   }
 
-  /** The tools that the server offers, page by page. */
-  list(options: CallOptions = {}): Listing<Tool> {
-    return listing(methods.listTools, async (cursor) => {
-      const result = await this.#call(methods.listTools, cursor === undefined ? {} : { cursor }, options);
-      const { tools, nextCursor } = result;
-      if (!Array.isArray(tools) || !tools.every(isTool))
-        throw invalid(methods.listTools, "tools is not an array of tools");
-      return { items: tools, nextCursor: typeof nextCursor === "string" ? nextCursor : undefined };
-    });
+  /** The tools that the server offers, page by page. What is listed is known from then on: see `call`. */
+  list(options: VerbOptions = {}): Listing<Tool> {
+    return listing(this.#call, tools, options, (tool: Tool) => this.#outputs.note(tool));
   }
 
   /**
-   * Calls a tool. A tool that fails answers with `isError: true`, for the model to read.
-   * @throws RpcError for an unknown tool or a failure of the server; LocalError as `Connection.call`
+   * Calls a tool. A tool that fails answers with `isError: true`, for the model to read. Structured content is checked
+   * against the schema that the server has listed, if it was listed before.
+   * @throws RpcError for an unknown tool or a failure of the server; LocalError as `Connection.call`, or `protocol`
    */
-  async call(name: string, args: JsonObject = {}, options: ToolCallOptions = {}): Promise<CallToolResult> {
-    const result = await this.#call(methods.callTool, { name, arguments: args }, withListener(options));
-    if (!Array.isArray(result.content)) throw invalid(methods.callTool, "content is not an array");
-    return result as unknown as CallToolResult; // What a caller dereferences first is checked just above.
+  async call<Name extends keyof Tools & string>(
+    name: Name,
+    args?: ToolArguments<Tools[Name]>,
+    options: VerbOptions = {},
+  ): Promise<ToolResult<Tools[Name]>> {
+    const params: JsonObject = { name, arguments: args ?? {} };
+    const result = await this.#call(methods.callTool, params, callOptions(options));
+    if (!Array.isArray(result.content)) throw invalidAnswer(methods.callTool, "content is not an array");
+    // What a caller dereferences first is checked just above; what it holds is typed by whoever knows the server.
+    return (await this.#outputs.check(name, result as unknown as CallToolResult)) as ToolResult<Tools[Name]>;
   }
-}
-
-function withListener({ onProgress, ...options }: ToolCallOptions): CallOptions {
-  if (onProgress === undefined) return options;
-  return {
-    ...options,
-    notify(method, params) {
-      if (method === notifications.progress) onProgress(params as unknown as ProgressParams); // Its token has matched.
-    },
-  };
-}
-
-function isTool(value: unknown): value is Tool {
-  return isObject(value) && typeof value.name === "string" && isObject(value.inputSchema);
-}
-
-function invalid(method: string, what: string): LocalError {
-  return new LocalError("protocol", `${method}: the server's answer is invalid: ${what}`);
 }

@@ -3,19 +3,31 @@
  *
  * @module
  */
-import { type Client, type ClientOptions, openClient } from "../client/client.js";
+import type { Client } from "../client/client.js";
+import { type ClientOptions, openClient } from "../client/open-client.js";
+import type { ToolTypes } from "../client/tool-types.js";
 import type { Channel } from "../jsonrpc/channel.js";
 import type { Dial } from "../lifecycle/open.js";
 import { serveChannel } from "../lifecycle/serve.js";
 import type { Served } from "../lifecycle/served.js";
 import { memoryChannels } from "../transports/memory.js";
 
-export type { Client, ClientOptions } from "../client/client.js";
+export { type Answers, type Asked, userRejected } from "../client/answers.js";
+export type { CacheOptions } from "../client/cache.js";
+export type { ServerChange } from "../client/change-queue.js";
+export type { Client } from "../client/client.js";
+export type { CompleteOptions, Completion } from "../client/complete.js";
+export type { ClientOptions } from "../client/open-client.js";
 export type { Listing } from "../client/paginate.js";
-export type { ToolCallOptions, ToolVerbs } from "../client/tools.js";
+export type { PromptVerbs } from "../client/prompts.js";
+export type { ResourceVerbs } from "../client/resources.js";
+export type { SubscribeOptions, Subscription, SubscriptionEnd } from "../client/subscription.js";
+export type { ToolArguments, ToolResult, ToolSchemas, ToolTypes } from "../client/tool-types.js";
+export type { ToolVerbs } from "../client/tools.js";
+export type { VerbOptions } from "../client/verb-options.js";
 export { LocalError, type LocalReason, RpcError } from "../jsonrpc/errors.js";
 export type { Dial } from "../lifecycle/open.js";
-export type { OpenedCall, ServerDescription } from "../lifecycle/opened.js";
+export type { OpenedCall, Prior, ServerDescription } from "../lifecycle/opened.js";
 export type { Served } from "../lifecycle/served.js";
 
 /** What a client can reach: a server object in this process, a channel, or a function that makes channels. */
@@ -31,7 +43,10 @@ export type Target = Served | Channel | Dial;
  *
  * @throws RangeError for a revision that does not exist; RpcError or LocalError as the opening fails
  */
-export function connect(target: Target, options: ClientOptions = {}): Promise<Client> {
+export function connect<Tools extends ToolTypes = ToolTypes>(
+  target: Target,
+  options: ClientOptions = {},
+): Promise<Client<Tools>> {
   return openClient(dialOf(target, options), options);
 }
 

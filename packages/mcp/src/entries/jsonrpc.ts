@@ -55,7 +55,7 @@ export {
   success,
 } from "../jsonrpc/message.js";
 export type { CallOptions, Outcome } from "../jsonrpc/outgoing-call.js";
-export { baseProfile, mcpBatchProfile, mcpProfile, type Profile } from "../jsonrpc/profile.js";
+export { baseProfile, mcpAskingProfile, mcpBatchProfile, mcpProfile, type Profile } from "../jsonrpc/profile.js";
 export { describeReport, type Report, type Reporter } from "../jsonrpc/report.js";
 export {
   createService,

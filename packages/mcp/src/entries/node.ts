@@ -3,7 +3,9 @@
  *
  * @module
  */
-import type { Client, ClientOptions } from "../client/client.js";
+import type { Client } from "../client/client.js";
+import type { ClientOptions } from "../client/open-client.js";
+import type { ToolTypes } from "../client/tool-types.js";
 import { type Command, childChannel } from "../node/child-process.js";
 import { connect as connectAnywhere, type Target } from "./client.js";
 
@@ -19,6 +21,9 @@ export { type StreamChannelOptions, streamChannel } from "../node/stream-channel
  * @example
  * await using client = await connect({ command: "node", args: ["server.js"] });
  */
-export function connect(target: Target | Command, options: ClientOptions = {}): Promise<Client> {
+export function connect<Tools extends ToolTypes = ToolTypes>(
+  target: Target | Command,
+  options: ClientOptions = {},
+): Promise<Client<Tools>> {
   return connectAnywhere("command" in target ? () => childChannel(target) : target, options);
 }

@@ -66,8 +66,14 @@ export class Inbound {
     if (message instanceof Problem) {
       if (this.#isOwed(message, frame)) this.#host.responder.problem(message);
     } else if (!("method" in message)) this.#host.caller.receive(message);
-    else if ("id" in message) this.#host.responder.request(this.#real(message));
+    else if ("id" in message) this.#request(this.#real(message));
     else this.#notification(this.#real(message), frame, index);
+  }
+
+  #request(message: RpcRequest): void {
+    const { profile, report } = this.#host.terms;
+    if (profile.answersRequests) this.#host.responder.request(message);
+    else report({ kind: "unanswerable", method: message.method, id: message.id });
   }
 
   #real<M extends RpcRequest | RpcNotification>(message: M): M {
@@ -94,7 +100,12 @@ export class Inbound {
   #isOwed(problem: Problem, frame: string): boolean {
     if (this.#host.caller.receiveProblem(problem)) return false;
     this.#host.caller.complain({ kind: "invalid", problem, frame });
-    return problem.subject === "request" || this.#host.options.answersUnreadable !== false;
+    return this.#answers(problem);
+  }
+
+  #answers({ subject }: Problem): boolean {
+    if (!this.#host.terms.profile.answersRequests) return false;
+    return subject === "request" || this.#host.options.answersUnreadable !== false;
   }
 
   #notification(message: RpcNotification, frame: string, index: number | undefined): void {
@@ -152,8 +163,7 @@ export class Inbound {
     const problem = oversized
       ? boundProblem(refusal.message, refusal.head, profile, limits)
       : new Problem(codes.parseError, refusal.message, "", undefined, hasMethod(refusal.head) ? "request" : "unknown");
-    const isAnswered = problem.subject === "request" || this.#host.options.answersUnreadable !== false;
-    if (!this.#host.caller.receiveProblem(problem) && isAnswered) this.#host.responder.problem(problem);
+    if (!this.#host.caller.receiveProblem(problem) && this.#answers(problem)) this.#host.responder.problem(problem);
     if (oversized && this.#isTooMuch()) this.#host.giveUp(refusal.message);
   }
 

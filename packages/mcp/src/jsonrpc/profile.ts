@@ -11,6 +11,8 @@ export interface Profile {
   readonly nullIdInFailure: boolean;
   /** A notification with faulty params is answered as an invalid request, with `id: null`; otherwise it is dropped. */
   readonly answersFaultyNotifications: boolean;
+  /** Whether this side answers requests at all. Where it does not, they are reported and dropped, sound or not. */
+  readonly answersRequests: boolean;
   /** What a handler's `undefined` becomes on the wire. */
   readonly emptyResult: "null" | "{}";
 }
@@ -22,6 +24,7 @@ export const baseProfile: Profile = {
   batches: true,
   nullIdInFailure: true,
   answersFaultyNotifications: true,
+  answersRequests: true,
   emptyResult: "null",
 };
 
@@ -32,8 +35,12 @@ export const mcpProfile: Profile = {
   batches: false,
   nullIdInFailure: false,
   answersFaultyNotifications: false,
+  answersRequests: true,
   emptyResult: "{}",
 };
 
 /** The MCP profile of the one revision with batches. */
 export const mcpBatchProfile: Profile = { ...mcpProfile, batches: true };
+
+/** The MCP profile of a client whose server may send no requests. */
+export const mcpAskingProfile: Profile = { ...mcpProfile, answersRequests: false };

@@ -14,6 +14,8 @@ export type Report =
   | { readonly kind: "unmatched"; readonly response: RpcResponse }
   /** A cancellation of a request that is not in flight. */
   | { readonly kind: "unknown-cancel"; readonly id: Id | undefined }
+  /** A request to a side that answers none. */
+  | { readonly kind: "unanswerable"; readonly method: string; readonly id: Id }
   /** A notification that was dropped because too much is running and waiting. */
   | { readonly kind: "dropped"; readonly method: string }
   /** A handler, a mapper or a listener failed; the peer was told *Internal error* at most. */
@@ -32,6 +34,8 @@ export function describeReport(report: Report): string {
       return describeUnmatched(report.response);
     case "unknown-cancel":
       return `received a cancellation of ${report.id === undefined ? "no request" : `request ${shownId(report.id)}, which is not in flight`}`;
+    case "unanswerable":
+      return `received the request ${excerpt(report.method)} (id ${shownId(report.id)}), but this side answers none`;
     case "dropped":
       return `dropped the notification ${excerpt(report.method)}: too many requests are running`;
     case "fault":

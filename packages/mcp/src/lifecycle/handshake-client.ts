@@ -1,10 +1,10 @@
 import { LocalError } from "../jsonrpc/errors.js";
 import type { CallOptions } from "../jsonrpc/outgoing-call.js";
-import { isObject, type JsonObject } from "../protocol/json.js";
+import type { JsonObject } from "../protocol/json.js";
 import { methods, notifications } from "../protocol/methods.js";
 import { handshakeVersions, revisionOf } from "../revisions/all.js";
 import type { Revision } from "../revisions/revision.js";
-import type { ClientIdentity, Opened, ServerDescription } from "./opened.js";
+import { type ClientIdentity, describeServer, type Opened, type OpenedCall } from "./opened.js";
 import { objectResult, progressTokens, type ServerRemote, shown } from "./remote-call.js";
 
 export interface HandshakeOptions {
@@ -26,15 +26,10 @@ export async function openHandshake(
   me: ClientIdentity,
   options: HandshakeOptions,
 ): Promise<Opened> {
-  const params = {
-    protocolVersion: options.revision.version,
-    capabilities: me.capabilities,
-    clientInfo: options.revision.down("params", methods.initialize, me.info),
-  };
   const { timeout } = options;
   const result = objectResult(
     methods.initialize,
-    await remote.call(methods.initialize, params as JsonObject, {
+    await remote.call(methods.initialize, greeting(me, options.revision), {
       cancellable: false, // The specification forbids it.
       ...(timeout === undefined ? {} : { timeout }),
     }),
@@ -42,16 +37,37 @@ export async function openHandshake(
   const revision = agreedRevision(result);
   options.onAgreement(revision);
   remote.notify(notifications.initialized);
-  const withProgressToken = progressTokens();
+  const call = handshakeCall(remote, revision);
   return {
     revision,
-    server: describe(result),
-    notify: (method, given) => remote.notify(method, given),
-    async call(method, given = {}, callOptions: CallOptions = {}) {
-      const [asked, how] = withProgressToken(given, callOptions);
-      const sent = Object.keys(asked).length === 0 ? undefined : asked;
-      return objectResult(method, await remote.call(method, sent, how));
+    server: describeServer(result.serverInfo, result),
+    prior: { era: "handshake" },
+    call,
+    // A reshape of an object gives an object.
+    notify: (method, params) =>
+      remote.notify(method, revision.down("notification", method, params) as JsonObject | undefined),
+    async setLogLevel(level, how) {
+      await call(methods.setLevel, { level }, how);
     },
+  };
+}
+
+function greeting({ info, answering }: ClientIdentity, revision: Revision): JsonObject {
+  const params = {
+    protocolVersion: revision.version,
+    capabilities: answering.capabilities(revision),
+    clientInfo: info,
+  };
+  return revision.down("params", methods.initialize, params) as JsonObject; // A reshape of an object gives an object.
+}
+
+function handshakeCall(remote: ServerRemote, revision: Revision): OpenedCall {
+  const withProgressToken = progressTokens();
+  return async (method, given = {}, options: CallOptions = {}) => {
+    const shaped = revision.down("params", method, given) as JsonObject; // A reshape of an object gives an object.
+    const [asked, how] = withProgressToken(shaped, options);
+    const sent = Object.keys(asked).length === 0 ? undefined : asked;
+    return objectResult(method, await remote.call(method, sent, how));
   };
 }
 
@@ -60,12 +76,4 @@ function agreedRevision({ protocolVersion }: JsonObject): Revision {
   if (revision?.era === "handshake") return revision;
   const known = handshakeVersions.join(", ");
   throw new LocalError("protocol", `initialize: the server speaks ${shown(protocolVersion)}, this side ${known}`);
-}
-
-function describe({ serverInfo, capabilities, instructions }: JsonObject): ServerDescription {
-  return {
-    info: isObject(serverInfo) ? (serverInfo as unknown as ServerDescription["info"]) : undefined,
-    capabilities: isObject(capabilities) ? capabilities : {},
-    instructions: typeof instructions === "string" ? instructions : undefined,
-  };
 }

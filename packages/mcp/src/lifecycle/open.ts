@@ -1,136 +1,168 @@
-import type { Call } from "../jsonrpc/call.js";
+import { onAbort } from "../jsonrpc/abort-listeners.js";
 import type { Channel } from "../jsonrpc/channel.js";
-import { type Connection, openConnection } from "../jsonrpc/connection.js";
-import { LocalError, methodNotFound } from "../jsonrpc/errors.js";
-import type { NotificationListener } from "../jsonrpc/inbound.js";
-import { clientLimits } from "../jsonrpc/limits.js";
-import { mcpProfile } from "../jsonrpc/profile.js";
+import { LocalError, RpcError } from "../jsonrpc/errors.js";
 import { methods } from "../protocol/methods.js";
-import { methodAliases } from "../revisions/aliases.js";
 import { latest, latestHandshake } from "../revisions/all.js";
-import type { Revision } from "../revisions/revision.js";
+import type { Era, Revision } from "../revisions/revision.js";
 import { openHandshake } from "./handshake-client.js";
-import type { ClientIdentity, Opened } from "./opened.js";
-import { probe } from "./probe.js";
-import { type CarrierOptions, cancellation, profileOf, progressTag } from "./serve.js";
+import { type Line, type LineOptions, lineOn } from "./line.js";
+import type { ClientIdentity, Opened, Prior } from "./opened.js";
+import { probe, type Verdict, verdictOf } from "./probe.js";
 import { openStateless } from "./stateless-client.js";
 
 /** Milliseconds: a server that is slower to start than this is rare, and a person waits. */
 const defaultProbeTimeout = 5_000;
 
+/** Milliseconds: as long as any call waits. */
+const defaultAnswerTimeout = 60_000;
+
 /** Makes a carrier to the server. Called again if the first one did not survive the probe. */
 export type Dial = () => Channel;
 
-export interface OpenOptions extends CarrierOptions {
+export interface OpenOptions extends LineOptions {
   readonly identity: ClientIdentity;
   /** Speak this revision or fail. Default: the newest that both sides speak. */
   readonly revision?: Revision;
+  /** Speak a revision of this era or fail. Default: that of `revision`, or either. */
+  readonly era?: Era;
   /**
    * Milliseconds to wait for the answer to the probe; a server of the handshake era may never give one. Default: 5,000,
    * or `timeout` if that is shorter.
    */
   readonly probeTimeout?: number;
-  /** Takes what the server tells. */
-  readonly onNotification?: NotificationListener;
+  /** What is known of the server from an earlier time. A revision that is insisted on counts for more. */
+  readonly prior?: Prior;
+  /** Gives up the opening. An open conversation does not look at it any more. */
+  readonly signal?: AbortSignal;
 }
 
 /** An open conversation and the connection that carries it. */
-export interface OpenedOnChannel extends Opened {
-  readonly connection: Connection;
-}
+export interface OpenedOnChannel extends Opened, Omit<Line, "agreed"> {}
 
-/** Opens a conversation on a duplex carrier, in the era that the server speaks. On failure no carrier is left behind. */
-export async function openOnChannel(dial: Dial, options: OpenOptions): Promise<OpenedOnChannel> {
-  const channel = dial();
-  const connection = connectTo(channel, options);
-  const opened = await closedOnFailure(connection, open(connection, options));
-  if (!("spent" in opened)) return opened;
-  await connection.close();
-  const fresh = dial();
-  if (fresh === channel) throw cannotRedial(opened.spent);
-  const anew = connectTo(fresh, options);
-  return closedOnFailure(anew, handshake(anew, options));
-}
+/** A way to open a conversation on a fresh carrier. */
+type Step = (line: Line, options: OpenOptions) => Promise<OpenedOnChannel | Spent>;
 
-/** The carrier has not survived the question which era the server speaks, and why. */
+/** The carrier has not survived a step, or must not be used after it: what comes next wants a fresh one. */
 interface Spent {
-  readonly spent: LocalError;
+  readonly next: Step;
+  /** The method that the next step begins with. */
+  readonly method: string;
+  readonly why: LocalError;
 }
 
-async function open(connection: Connection, options: OpenOptions): Promise<OpenedOnChannel | Spent> {
-  const { identity, revision, timeout = defaultProbeTimeout } = options;
-  if (revision?.era === "handshake") return handshake(connection, options);
-  const { probeTimeout = Math.min(defaultProbeTimeout, timeout) } = options;
-  const verdict = await probe(connection, identity, revision ?? latest, probeTimeout);
+/**
+ * Opens a conversation on a duplex carrier, in the era that the server speaks. On failure no carrier is left behind.
+ * @throws RpcError what the server answered; LocalError `protocol` without a common revision, or as `Connection.call`
+ */
+export async function openOnChannel(dial: Dial, options: OpenOptions): Promise<OpenedOnChannel> {
+  let step = firstStep(options);
+  let used: { readonly channel: Channel; readonly spent: Spent } | undefined;
+  for (;;) {
+    if (options.signal?.aborted === true) throw cancelled(options.signal);
+    const channel = dial();
+    if (channel === used?.channel) throw cannotRedial(used.spent);
+    const line = lineOn(channel, options.identity.answering, options);
+    const opened = await closedOnFailure(line, options.signal, step(line, options));
+    if (!("next" in opened)) return opened;
+    await line.close();
+    used = { channel, spent: opened };
+    step = opened.next;
+  }
+}
+
+function firstStep({ revision, era = revision?.era, prior }: OpenOptions): Step {
+  if (era === "handshake") return initialize;
+  if (prior?.era === "stateless" && prior.discovered !== undefined) return resume;
+  return era === undefined && prior?.era === "handshake" ? initializeAsBefore : ask;
+}
+
+/** The server has said before what it speaks: nothing is sent. */
+async function resume(line: Line, options: OpenOptions): Promise<OpenedOnChannel | Spent> {
+  const { prior, revision = latest } = options;
+  return concluded(line, options, verdictOf(prior?.discovered ?? {}, revision));
+}
+
+/** The probe. */
+async function ask(line: Line, options: OpenOptions): Promise<OpenedOnChannel | Spent> {
+  const { identity, revision = latest } = options;
+  return concluded(line, options, await probe(line.connection, identity, revision, patience(options)));
+}
+
+/** A server that is known to answer is waited for like for any other answer. */
+function patience({ probeTimeout, timeout, prior }: OpenOptions): number {
+  if (prior?.era === "stateless") return probeTimeout ?? timeout ?? defaultAnswerTimeout;
+  return probeTimeout ?? Math.min(defaultProbeTimeout, timeout ?? defaultProbeTimeout);
+}
+
+async function concluded(line: Line, options: OpenOptions, verdict: Verdict): Promise<OpenedOnChannel | Spent> {
+  const { identity, revision, era } = options;
   if (verdict.era === "stateless") {
     insist(revision, verdict.revision);
-    return { ...openStateless(connection, verdict.call, verdict.revision, verdict.discovered), connection };
+    line.agreed(verdict.revision);
+    return onLine(line, openStateless(line.connection, identity, verdict.revision, verdict.discovered));
   }
   const { answered, why } = verdict;
-  if (revision !== undefined) throw answered ? notSpoken(revision, why.message) : why;
-  return answered ? handshake(connection, options) : { spent: why };
+  const wanted = revision?.version ?? (era === "stateless" ? `a revision of the ${era} era` : undefined);
+  if (wanted !== undefined) throw answered ? notSpoken(wanted, why.message) : why;
+  return answered ? initialize(line, options) : { next: initialize, method: methods.initialize, why };
 }
 
-async function handshake(connection: Connection, options: OpenOptions): Promise<OpenedOnChannel> {
-  const { identity, revision, timeout } = options;
-  const opened = await openHandshake(connection, identity, {
+async function initialize(line: Line, { identity, revision, timeout }: OpenOptions): Promise<OpenedOnChannel> {
+  const opened = await openHandshake(line.connection, identity, {
     revision: revision ?? latestHandshake,
     ...(timeout === undefined ? {} : { timeout }),
-    onAgreement: (agreed) => {
-      connection.profile = profileOf(agreed);
-    },
+    onAgreement: (agreed) => line.agreed(agreed),
   });
   insist(revision, opened.revision);
-  return { ...opened, connection };
+  return onLine(line, opened);
 }
 
-async function closedOnFailure<T>(connection: Connection, opening: Promise<T>): Promise<T> {
+/** A server that takes no handshake any more has changed since, and is asked. */
+async function initializeAsBefore(line: Line, options: OpenOptions): Promise<OpenedOnChannel | Spent> {
   try {
-    return await opening;
+    return await initialize(line, options);
   } catch (error) {
-    await connection.close();
+    if (error instanceof RpcError) return ask(line, options);
+    if (error instanceof LocalError && error.reason !== "timeout")
+      return { next: ask, method: methods.discover, why: error };
     throw error;
   }
 }
 
-function insist(wanted: Revision | undefined, offered: Revision): void {
-  if (wanted !== undefined && wanted !== offered) throw notSpoken(wanted, `it offers ${offered.version}`);
+function onLine({ connection, heard, over, close }: Line, opened: Opened): OpenedOnChannel {
+  return { ...opened, connection, heard, over, close };
 }
 
-function notSpoken({ version }: Revision, why: string): LocalError {
-  return new LocalError("protocol", `the server does not speak ${version}: ${why}`);
+/** Without its carrier, whatever an opening still waits for fails at once. */
+async function closedOnFailure<T>(line: Line, signal: AbortSignal | undefined, opening: Promise<T>): Promise<T> {
+  const forget = signal === undefined ? undefined : onAbort(signal, () => void line.close());
+  try {
+    const opened = await opening;
+    if (signal?.aborted !== true) return opened;
+    throw cancelled(signal);
+  } catch (error) {
+    await line.close();
+    throw signal?.aborted === true ? cancelled(signal) : error;
+  } finally {
+    forget?.();
+  }
+}
+
+function cancelled({ reason }: AbortSignal): LocalError {
+  return new LocalError("cancelled", "connect: cancelled by the caller", { cause: reason });
+}
+
+function insist(wanted: Revision | undefined, offered: Revision): void {
+  if (wanted !== undefined && wanted !== offered) throw notSpoken(wanted.version, `it offers ${offered.version}`);
+}
+
+function notSpoken(wanted: string, why: string): LocalError {
+  return new LocalError("protocol", `the server does not speak ${wanted}: ${why}`);
 }
 
 /** A target that is a channel can be opened once. */
-function cannotRedial(spent: LocalError): LocalError {
+function cannotRedial({ method, why }: Spent): LocalError {
   const remedy = "give a function that makes channels, or insist on a revision of the handshake era";
-  return new LocalError(spent.reason, `${spent.message}; initialize needs a fresh channel: ${remedy}`, {
-    cause: spent,
-  });
+  const message = `${why.message}; ${method} needs a fresh channel: ${remedy}`;
+  return new LocalError(why.reason, message, { cause: why });
 }
-
-function connectTo(
-  channel: Channel,
-  { identity: _identity, revision: _revision, ...options }: OpenOptions,
-): Connection {
-  const { probeTimeout: _probeTimeout, lenient = false, ...carrier } = options;
-  return openConnection(channel, {
-    ...carrier,
-    aliases: lenient ? methodAliases : undefined,
-    limits: { ...clientLimits, ...carrier.limits },
-    profile: mcpProfile,
-    handle: answerServer,
-    onNotification: options.onNotification ?? ignore,
-    cancellation,
-    relatedTo: progressTag,
-    answersUnreadable: false,
-  });
-}
-
-/** A client that has declared no capability is asked for nothing but a sign of life. */
-const answerServer: Call = (method) => {
-  if (method === methods.ping) return {};
-  throw methodNotFound(method);
-};
-
-const ignore: NotificationListener = () => undefined;

@@ -1,13 +1,15 @@
 import type { CallOptions } from "../jsonrpc/outgoing-call.js";
-import type { ClientCapabilities, ServerCapabilities } from "../protocol/capabilities.js";
+import type { ServerCapabilities } from "../protocol/capabilities.js";
 import type { Implementation } from "../protocol/implementation.js";
-import type { JsonObject } from "../protocol/json.js";
-import type { Revision } from "../revisions/revision.js";
+import { isObject, type JsonObject } from "../protocol/json.js";
+import type { LoggingLevel } from "../protocol/logging.js";
+import type { Era, Revision } from "../revisions/revision.js";
+import type { Answering } from "./answering.js";
 
 /** What a client says of itself. */
 export interface ClientIdentity {
   readonly info: Implementation;
-  readonly capabilities: ClientCapabilities;
+  readonly answering: Answering;
 }
 
 /** What is known of the server. */
@@ -18,6 +20,16 @@ export interface ServerDescription {
   readonly instructions: string | undefined;
 }
 
+/**
+ * What was found out about a server, for the next time: JSON, so it can be kept. One of the handshake era should be
+ * forgotten after a while, because a server that learns the other era still answers in the old one.
+ */
+export interface Prior {
+  readonly era: Era;
+  /** What a server of the stateless era answered to `server/discover`. With it nothing is asked at all. */
+  readonly discovered?: JsonObject;
+}
+
 /** Calls the server in the newest shape; the result is an object. */
 export type OpenedCall = (method: string, params?: JsonObject, options?: CallOptions) => Promise<JsonObject>;
 
@@ -25,6 +37,19 @@ export type OpenedCall = (method: string, params?: JsonObject, options?: CallOpt
 export interface Opened {
   readonly revision: Revision;
   readonly server: ServerDescription;
+  readonly prior: Prior;
+  /** One request and its result. In the stateless era that may be one that asks for input. */
   readonly call: OpenedCall;
   notify(method: string, params?: JsonObject): void;
+  /** Says which log messages the server shall send, from now on. */
+  setLogLevel(level: LoggingLevel, options?: CallOptions): Promise<void>;
+}
+
+/** What a server says of itself, with what is not as it should be left out: nothing hangs on it. */
+export function describeServer(info: unknown, { capabilities, instructions }: JsonObject): ServerDescription {
+  return {
+    info: isObject(info) ? (info as unknown as Implementation) : undefined, // For display: nobody relies on its members.
+    capabilities: isObject(capabilities) ? capabilities : {},
+    instructions: typeof instructions === "string" ? instructions : undefined,
+  };
 }

@@ -5,18 +5,13 @@ import { isObject, type JsonObject } from "../protocol/json.js";
 import { methods } from "../protocol/methods.js";
 import { handshakeVersions, revisionOf, statelessVersions } from "../revisions/all.js";
 import type { Revision } from "../revisions/revision.js";
-import type { ClientIdentity, OpenedCall } from "./opened.js";
+import type { ClientIdentity } from "./opened.js";
 import type { ServerRemote } from "./remote-call.js";
-import { discover, statelessCall } from "./stateless-client.js";
+import { discover } from "./stateless-client.js";
 
 /** What a probe has found out about a server. */
 export type Verdict =
-  | {
-      readonly era: "stateless";
-      readonly revision: Revision;
-      readonly discovered: JsonObject;
-      readonly call: OpenedCall;
-    }
+  | { readonly era: "stateless"; readonly revision: Revision; readonly discovered: JsonObject }
   | NotStateless;
 
 interface NotStateless {
@@ -29,7 +24,7 @@ interface NotStateless {
 
 /** How the server took one `server/discover`. */
 type Answer =
-  | { readonly kind: "discovered"; readonly discovered: JsonObject; readonly call: OpenedCall }
+  | { readonly kind: "discovered"; readonly discovered: JsonObject }
   | { readonly kind: "unsupported"; readonly supported: readonly string[] }
   | { readonly kind: "other"; readonly verdict: NotStateless };
 
@@ -57,9 +52,9 @@ export async function probe(
 }
 
 async function ask(remote: ServerRemote, me: ClientIdentity, revision: Revision, timeout: number): Promise<Answer> {
-  const call = statelessCall(remote, me, revision);
   try {
-    return { kind: "discovered", discovered: await discover(call, { timeout, cancellable: false }), call };
+    const options = { timeout, cancellable: false };
+    return { kind: "discovered", discovered: await discover(remote, me, revision, options) };
   } catch (error) {
     if (error instanceof RpcError) return answerOfError(error);
     if (!(error instanceof LocalError)) throw error;
@@ -81,13 +76,19 @@ function answerOfError(error: RpcError): Answer {
 }
 
 function conclude(answer: Exclude<Answer, { kind: "unsupported" }>, asked: Revision): Verdict {
-  if (answer.kind === "other") return answer.verdict;
-  const { discovered, call } = answer;
+  return answer.kind === "other" ? answer.verdict : verdictOf(answer.discovered, asked);
+}
+
+/**
+ * What the answer to `server/discover` says.
+ * @throws LocalError `protocol` when there is no common version
+ */
+export function verdictOf(discovered: JsonObject, asked: Revision): Verdict {
   const supported = versionList(discovered.supportedVersions);
   if (supported === undefined) return notStateless(`its answer to ${methods.discover} lists no versions`);
   const revision = supported.includes(asked.version) ? asked : common(supported);
   if (revision.era === "handshake") return notStateless(speaks(supported));
-  return { era: "stateless", revision, discovered, call };
+  return { era: "stateless", revision, discovered };
 }
 
 function notStateless(why: string, options?: ErrorOptions): NotStateless {

@@ -1,58 +1,73 @@
 import { LocalError } from "../jsonrpc/errors.js";
 import type { CallOptions } from "../jsonrpc/outgoing-call.js";
-import { isObject, type JsonObject } from "../protocol/json.js";
+import type { JsonObject } from "../protocol/json.js";
+import type { LoggingLevel } from "../protocol/logging.js";
 import { metaKeys, readMeta } from "../protocol/meta.js";
 import { methods } from "../protocol/methods.js";
 import type { Revision } from "../revisions/revision.js";
-import type { ClientIdentity, Opened, OpenedCall, ServerDescription } from "./opened.js";
+import { mayAskForInput } from "./input-required.js";
+import { type ClientIdentity, describeServer, type Opened, type OpenedCall } from "./opened.js";
 import { objectResult, progressTokens, type ServerRemote, shown } from "./remote-call.js";
 
-/** Calls that say for themselves what they speak. */
-export function statelessCall(remote: ServerRemote, me: ClientIdentity, revision: Revision): OpenedCall {
+/** Calls that say for themselves what they speak, and which log messages they want. */
+interface Speaker {
+  readonly call: OpenedCall;
+  setLogLevel(level: LoggingLevel): void;
+}
+
+function speaker(remote: ServerRemote, { info, answering }: ClientIdentity, revision: Revision): Speaker {
   const withProgressToken = progressTokens();
-  const own = {
+  let own: JsonObject = {
     [metaKeys.protocolVersion]: revision.version,
-    [metaKeys.clientInfo]: me.info,
-    [metaKeys.clientCapabilities]: me.capabilities,
+    [metaKeys.clientInfo]: info,
+    [metaKeys.clientCapabilities]: answering.capabilities(revision),
   };
-  return async (method, params = {}, options: CallOptions = {}) => {
-    const [asked, how] = withProgressToken(params, options);
-    const sent = { ...asked, _meta: { ...readMeta(asked), ...own } };
-    return completeResult(method, objectResult(method, await remote.call(method, sent, how)));
+  return {
+    async call(method, params = {}, options: CallOptions = {}) {
+      const [asked, how] = withProgressToken(params, options);
+      const sent = { ...asked, _meta: { ...readMeta(asked), ...own } };
+      return knownResult(method, objectResult(method, await remote.call(method, sent, how)));
+    },
+    setLogLevel(level) {
+      own = { ...own, [metaKeys.logLevel]: level };
+    },
   };
 }
 
 /** Absent is complete, for servers that forget it; a word that this side does not know makes the answer invalid. */
-function completeResult(method: string, result: JsonObject): JsonObject {
+function knownResult(method: string, result: JsonObject): JsonObject {
   const { resultType = "complete" } = result;
-  if (resultType === "complete") return result;
+  if (resultType === "complete" || (resultType === "input_required" && mayAskForInput.has(method))) return result;
   throw new LocalError(
     "protocol",
     `${method}: the server answered with resultType ${shown(resultType)}, which this client did not offer`,
   );
 }
 
-/** A conversation with a server whose discovery is known. */
+/** A conversation with a server whose discovery is known. Nothing is sent for it. */
 export function openStateless(
   remote: ServerRemote,
-  call: OpenedCall,
+  me: ClientIdentity,
   revision: Revision,
   discovered: JsonObject,
 ): Opened {
-  return { revision, server: describe(discovered), call, notify: (method, params) => remote.notify(method, params) };
+  const { call, setLogLevel } = speaker(remote, me, revision);
+  return {
+    revision,
+    server: describeServer(readMeta(discovered)?.[metaKeys.serverInfo], discovered),
+    prior: { era: "stateless", discovered },
+    call,
+    notify: (method, params) => remote.notify(method, params),
+    setLogLevel: (level) => Promise.resolve(setLogLevel(level)),
+  };
 }
 
 /** Asks what the server speaks and offers: `server/discover`. */
-export function discover(call: OpenedCall, options: CallOptions): Promise<JsonObject> {
-  return call(methods.discover, {}, options);
-}
-
-function describe(discovered: JsonObject): ServerDescription {
-  const { capabilities, instructions } = discovered;
-  const info = readMeta(discovered)?.[metaKeys.serverInfo];
-  return {
-    info: isObject(info) ? (info as unknown as ServerDescription["info"]) : undefined,
-    capabilities: isObject(capabilities) ? capabilities : {},
-    instructions: typeof instructions === "string" ? instructions : undefined,
-  };
+export function discover(
+  remote: ServerRemote,
+  me: ClientIdentity,
+  revision: Revision,
+  options: CallOptions,
+): Promise<JsonObject> {
+  return speaker(remote, me, revision).call(methods.discover, {}, options);
 }

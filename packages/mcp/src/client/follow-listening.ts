@@ -1,0 +1,147 @@
+import type { Clock, Timer } from "../base/clock.js";
+import { deferred } from "../base/deferred.js";
+import { onAbort } from "../jsonrpc/abort-listeners.js";
+import { LocalError } from "../jsonrpc/errors.js";
+import type { Params } from "../jsonrpc/message.js";
+import type { Change } from "../lifecycle/change-feed.js";
+import type { Heard } from "../lifecycle/heard.js";
+import type { OpenedCall } from "../lifecycle/opened.js";
+import { isObject } from "../protocol/json.js";
+import { metaKeys, readMeta } from "../protocol/meta.js";
+import { methods, notifications } from "../protocol/methods.js";
+import type { SubscriptionFilter } from "../protocol/subscriptions.js";
+import { type Follow, type Followed, type FollowOptions, readChange } from "./follow.js";
+
+export interface ListeningHost {
+  readonly call: OpenedCall;
+  readonly heard: Heard;
+  readonly clock: Clock;
+  /** Milliseconds to wait for the acknowledgement. */
+  readonly timeout: number;
+}
+
+/** Milliseconds: a server that ends a subscription says so twice, and the second word is the result. */
+const resultDelay = 1_000;
+
+/**
+ * Follows with `subscriptions/listen`: a call that stays open. What it tells names it by the id of the request, which is
+ * learnt from the acknowledgement; so one after the other is opened, and the one that waits is the one that is meant.
+ * https://modelcontextprotocol.io/specification/latest/basic/patterns/subscriptions
+ */
+export function followByListening(host: ListeningHost): Follow {
+  const ids = new Set<string>();
+  let last: Promise<unknown> = Promise.resolve();
+  return (filter, options, tell) => {
+    const opening = last.then(() => new Listening(host, filter, tell, ids).opened(options));
+    last = opening.catch(() => undefined); // Whoever opens it hears of it.
+    return opening;
+  };
+}
+
+class Listening implements Followed {
+  readonly over: Promise<Error | undefined>;
+  readonly #host: ListeningHost;
+  readonly #filter: SubscriptionFilter;
+  readonly #tell: (change: Change) => void;
+  /** Of all that are open. As text: some servers repeat a number as a string. */
+  readonly #ids: Set<string>;
+  readonly #stop = new AbortController();
+  readonly #opening = deferred<Error | undefined>();
+  #id: string | undefined;
+  #honoured: SubscriptionFilter = {};
+  /** Either side has said that it ends: how the call ends then is no fault. */
+  #isEnding = false;
+  #resultTimer: Timer | undefined;
+
+  constructor(host: ListeningHost, filter: SubscriptionFilter, tell: (change: Change) => void, ids: Set<string>) {
+    this.#host = host;
+    this.#filter = filter;
+    this.#tell = tell;
+    this.#ids = ids;
+    const forget = host.heard.listen((method, params) => this.#hear(method, params));
+    this.over = this.#listen().then((outcome) => {
+      forget();
+      this.#end();
+      return outcome;
+    });
+  }
+
+  get honoured(): SubscriptionFilter {
+    return this.#honoured;
+  }
+
+  /** Waits for the acknowledgement. */
+  async opened({ signal, timeout = this.#host.timeout }: FollowOptions): Promise<this> {
+    const { clock } = this.#host;
+    const giveUp = (reason: LocalError["reason"], why: string): void =>
+      this.#opening.resolve(new LocalError(reason, `${methods.listen}: ${why}`));
+    const cancel = (): void => giveUp("cancelled", "cancelled by the caller");
+    const timer = Number.isFinite(timeout)
+      ? clock.setTimer(() => giveUp("timeout", `not acknowledged within ${timeout} ms`), timeout)
+      : undefined;
+    const forget = signal === undefined ? undefined : onAbort(signal, cancel);
+    if (signal?.aborted === true) cancel();
+    void this.over.then((error) =>
+      this.#opening.resolve(error ?? new LocalError("protocol", `${methods.listen}: it ended before it began`)),
+    );
+    const error = await this.#opening.promise;
+    if (timer !== undefined) clock.clearTimer(timer);
+    forget?.();
+    if (error === undefined) return this;
+    await this.stop();
+    throw error;
+  }
+
+  async stop(): Promise<void> {
+    this.#isEnding = true;
+    this.#stop.abort(new Error("the subscription is closed"));
+    await this.over;
+  }
+
+  async #listen(): Promise<Error | undefined> {
+    const endless = { timeout: Number.POSITIVE_INFINITY, totalTimeout: Number.POSITIVE_INFINITY };
+    try {
+      await this.#host.call(methods.listen, { notifications: this.#filter }, { ...endless, signal: this.#stop.signal });
+      return undefined;
+    } catch (error) {
+      if (this.#isEnding) return undefined;
+      return error instanceof Error ? error : new Error("the subscription failed", { cause: error });
+    }
+  }
+
+  #hear(method: string, params: Params | undefined): void {
+    if (method === notifications.acknowledged) this.#acknowledge(params);
+    if (this.#id === undefined || this.#isEnding) return;
+    if (method === notifications.cancelled) this.#cancelledByServer(params);
+    const change = this.#isMine(params) ? readChange(method, params, this.#filter) : undefined;
+    if (change !== undefined) this.#tell(change);
+  }
+
+  #acknowledge(params: Params | undefined): void {
+    const id = readMeta(params)?.[metaKeys.subscriptionId];
+    if (this.#id !== undefined || (typeof id !== "string" && typeof id !== "number") || this.#ids.has(String(id)))
+      return;
+    this.#id = String(id);
+    this.#ids.add(this.#id);
+    const honoured = isObject(params) ? params.notifications : undefined;
+    this.#honoured = isObject(honoured) ? (honoured as SubscriptionFilter) : {}; // Looked at member by member.
+    this.#opening.resolve(undefined);
+  }
+
+  /** What names nobody who is open, because its server writes names in its own way, is for whoever wants it. */
+  #isMine(params: Params | undefined): boolean {
+    const id = String(readMeta(params)?.[metaKeys.subscriptionId]);
+    return id === this.#id || !this.#ids.has(id);
+  }
+
+  #cancelledByServer(params: Params | undefined): void {
+    if (!isObject(params) || String(params.requestId) !== this.#id) return;
+    this.#isEnding = true;
+    this.#resultTimer = this.#host.clock.setTimer(() => this.#stop.abort(), resultDelay);
+  }
+
+  #end(): void {
+    if (this.#id !== undefined) this.#ids.delete(this.#id);
+    if (this.#resultTimer !== undefined) this.#host.clock.clearTimer(this.#resultTimer);
+  }
+}

@@ -1,0 +1,49 @@
+import type { Params } from "../jsonrpc/message.js";
+import type { Change } from "../lifecycle/change-feed.js";
+import { isObject } from "../protocol/json.js";
+import { notifications } from "../protocol/methods.js";
+import type { SubscriptionFilter } from "../protocol/subscriptions.js";
+import { covers } from "./covers.js";
+import type { VerbOptions } from "./verb-options.js";
+
+/** What can be set about making a server tell of changes. */
+export type FollowOptions = Pick<VerbOptions, "signal" | "timeout">;
+
+/** A server that tells of changes. */
+export interface Followed {
+  /** What of the filter it tells of. */
+  readonly honoured: SubscriptionFilter;
+  /** Resolves when it tells no more: with an error, if that was not in order. Never rejects. */
+  readonly over: Promise<Error | undefined>;
+  /** Makes it tell no more. Never rejects. */
+  stop(): Promise<void>;
+}
+
+/**
+ * Makes a server tell of changes; in how that is done the eras differ. `tell` is called for every change that the filter
+ * names, from the moment on at which the server has agreed.
+ *
+ * @throws RpcError when the server refuses; LocalError as `Connection.call`
+ */
+export type Follow = (
+  filter: SubscriptionFilter,
+  options: FollowOptions,
+  tell: (change: Change) => void,
+) => Promise<Followed>;
+
+const lists: ReadonlyMap<string, Change> = new Map([
+  [notifications.toolsChanged, { kind: "list", list: "tools" }],
+  [notifications.promptsChanged, { kind: "list", list: "prompts" }],
+  [notifications.resourcesChanged, { kind: "list", list: "resources" }],
+]);
+
+/** The change that a notification is about, if it is about one that the filter names. */
+export function readChange(method: string, params: Params | undefined, filter: SubscriptionFilter): Change | undefined {
+  const list = lists.get(method);
+  if (list?.kind === "list") return filter[`${list.list}ListChanged`] === true ? list : undefined;
+  const uri = method === notifications.resourceUpdated && isObject(params) ? params.uri : undefined;
+  if (typeof uri !== "string" || filter.resourceSubscriptions?.some((each) => covers(each, uri)) !== true) {
+    return undefined;
+  }
+  return { kind: "resource", uri };
+}

@@ -1,0 +1,81 @@
+import { after, type MaybePromise } from "../base/later.js";
+import { invalidParams, type ParamsFault } from "../jsonrpc/errors.js";
+import type { ElicitResult } from "../protocol/elicitation.js";
+import { isObject, type JsonObject } from "../protocol/json.js";
+import { compile } from "../schema/compile.js";
+import { SchemaError } from "../schema/schema-error.js";
+
+type Content = NonNullable<ElicitResult["content"]>;
+
+/** What a field of a form may say. Anything else, `pattern` too, no revision has: it is not looked at. */
+const keywords: ReadonlySet<string> = new Set([
+  "type",
+  "minLength",
+  "maxLength",
+  "format",
+  "minimum",
+  "maximum",
+  "enum",
+  "oneOf",
+  "items",
+  "minItems",
+  "maxItems",
+]);
+
+/** A form that a server wants to have filled in. */
+export interface Form {
+  /** The content with the defaults where it says nothing. @throws TypeError for content that the form forbids */
+  complete(content: Content): MaybePromise<Content>;
+}
+
+/**
+ * Reads a form, before anybody is bothered with it.
+ * https://modelcontextprotocol.io/specification/latest/client/elicitation#requested-schema
+ *
+ * @throws RpcError −32602 for what is no form
+ */
+export function readForm({ requestedSchema }: JsonObject): Form {
+  const properties = isObject(requestedSchema) ? requestedSchema.properties : undefined;
+  if (!isObject(requestedSchema) || !isObject(properties)) {
+    throw invalidParams("Invalid params", [{ path: "/requestedSchema", message: "must be an object with properties" }]);
+  }
+  const fields = Object.entries(properties);
+  const { check } = compileForm(fields, requestedSchema.required);
+  const defaults = Object.fromEntries(
+    fields.flatMap(([name, field]) => (isObject(field) && field.default !== undefined ? [[name, field.default]] : [])),
+  );
+  return {
+    complete(content) {
+      const given = Object.entries(content).filter(([, value]) => value !== undefined);
+      const filled = Object.fromEntries([...Object.entries(defaults), ...given]);
+      return after(check(filled), (checked) => {
+        if (checked.ok) return filled as Content; // Its values are what the fields allow.
+        throw new TypeError(`the form that was filled in does not allow it: ${describe(checked.errors)}`);
+      });
+    },
+  };
+}
+
+function compileForm(fields: readonly (readonly [string, unknown])[], required: unknown): ReturnType<typeof compile> {
+  const plain = fields.map(([name, field]) => [name, plainField(field)]);
+  const schema = {
+    type: "object",
+    properties: Object.fromEntries(plain),
+    ...(required === undefined ? {} : { required }),
+  };
+  try {
+    return compile(schema, { trust: "peer", formats: "assert" });
+  } catch (error) {
+    if (!(error instanceof SchemaError)) throw error;
+    throw invalidParams("Invalid params", [{ path: `/requestedSchema${error.pointer}`, message: error.message }]);
+  }
+}
+
+function plainField(field: unknown): unknown {
+  if (!isObject(field)) return field;
+  return Object.fromEntries(Object.entries(field).filter(([keyword]) => keywords.has(keyword)));
+}
+
+function describe(faults: readonly ParamsFault[]): string {
+  return faults.map(({ path, message }) => `${path} ${message}`).join("; ");
+}

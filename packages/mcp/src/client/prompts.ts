@@ -1,0 +1,36 @@
+import type { OpenedCall } from "../lifecycle/opened.js";
+import { methods } from "../protocol/methods.js";
+import type { GetPromptResult, Prompt } from "../protocol/prompts.js";
+import { type Listing, type ListKind, listing } from "./paginate.js";
+import { callOptions, invalidAnswer, type VerbOptions } from "./verb-options.js";
+
+const prompts: ListKind = { method: methods.listPrompts, member: "prompts", strings: ["name"] };
+
+/**
+ * The prompts of a server.
+ * https://modelcontextprotocol.io/specification/latest/server/prompts
+ */
+export class PromptVerbs {
+  readonly #call: OpenedCall;
+
+  /** Made by `Client`. */
+  constructor(call: OpenedCall) {
+    this.#call = call;
+  }
+
+  /** The prompts that the server offers, page by page. */
+  list(options: VerbOptions = {}): Listing<Prompt> {
+    return listing(this.#call, prompts, options);
+  }
+
+  /** A prompt, filled in. @throws RpcError −32602 for one that does not exist, or misses an argument */
+  async get(
+    name: string,
+    args: Readonly<Record<string, string>> = {},
+    options: VerbOptions = {},
+  ): Promise<GetPromptResult> {
+    const result = await this.#call(methods.getPrompt, { name, arguments: args }, callOptions(options));
+    if (!Array.isArray(result.messages)) throw invalidAnswer(methods.getPrompt, "messages is not an array");
+    return result as unknown as GetPromptResult; // What a caller dereferences first is checked just above.
+  }
+}

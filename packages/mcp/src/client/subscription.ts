@@ -1,0 +1,189 @@
+import type { Clock } from "../base/clock.js";
+import { deferred } from "../base/deferred.js";
+import { onAbort } from "../jsonrpc/abort-listeners.js";
+import { codes, LocalError, RpcError } from "../jsonrpc/errors.js";
+import { pause } from "../lifecycle/pause.js";
+import { specCodes } from "../protocol/errors.js";
+import type { SubscriptionFilter } from "../protocol/subscriptions.js";
+import { ChangeQueue, type ServerChange } from "./change-queue.js";
+import type { Follow, Followed, FollowOptions } from "./follow.js";
+import { everyList, type Offer, requireFollowable } from "./offered.js";
+
+/** What can be set about a subscription. */
+export interface SubscribeOptions extends FollowOptions {
+  /** Takes every change as it comes. Default: they are kept until somebody iterates over the subscription. */
+  readonly onChange?: (change: ServerChange) => void;
+}
+
+/** Why a subscription is over. */
+export interface SubscriptionEnd {
+  /** `closed`: by this side, or with the conversation; `ended`: by the server, in order; `failed`: see `error`. */
+  readonly reason: "closed" | "ended" | "failed";
+  readonly error?: Error;
+}
+
+/**
+ * Changes of a server, as they come. One that drops is opened again, and tells that something may have been missed.
+ * Leaving a loop over it does not end it: `close` does, and so does `await using`.
+ */
+export interface Subscription extends AsyncIterable<ServerChange>, AsyncDisposable {
+  /** What the server tells of: all that was asked for, or the part of it that it knows. */
+  readonly filter: SubscriptionFilter;
+  /** Resolves when nothing more will be told. Never rejects. */
+  readonly closed: Promise<SubscriptionEnd>;
+  /** Ends it; resolves when the server knows. */
+  close(): Promise<void>;
+}
+
+/** What subscriptions need of their client. */
+export interface SubscriptionHost {
+  readonly follow: Follow;
+  readonly offer: Offer;
+  readonly clock: Clock;
+  /** From 0 to 1: spreads the attempts of many clients over time. */
+  readonly random: () => number;
+  /** Aborted when the conversation is over. */
+  readonly over: AbortSignal;
+  /** Told when a change may have been missed. */
+  missed(): void;
+}
+
+/** Opens a subscription. */
+export type Subscribe = (filter?: SubscriptionFilter, options?: SubscribeOptions) => Promise<Subscription>;
+
+/** Without a filter, a subscription is about every list that the server tells of. */
+export function subscribeWith(host: SubscriptionHost): Subscribe {
+  return async (filter = everyList(host.offer), options = {}) => {
+    requireFollowable(filter, host.offer);
+    const subscription = new KeptSubscription(host, filter, options);
+    await subscription.open();
+    return subscription;
+  };
+}
+
+/** Milliseconds before a subscription that failed is opened again, the first time; then twice as long, up to a minute. */
+const firstPause = 1_000;
+const longestPause = 60_000;
+
+/** What opening it again would not mend. */
+const finalCodes: ReadonlySet<number> = new Set([
+  codes.methodNotFound,
+  codes.invalidParams,
+  specCodes.missingRequiredClientCapability,
+  specCodes.unsupportedProtocolVersion,
+]);
+
+/** A filter that no change passes. */
+function isNothing({ resourceSubscriptions = [], ...lists }: SubscriptionFilter): boolean {
+  return resourceSubscriptions.length === 0 && Object.values(lists).every((wanted) => wanted !== true);
+}
+
+class KeptSubscription implements Subscription {
+  readonly closed: Promise<SubscriptionEnd>;
+  readonly #host: SubscriptionHost;
+  readonly #filter: SubscriptionFilter;
+  readonly #options: SubscribeOptions;
+  readonly #queue = new ChangeQueue();
+  readonly #ended = deferred<SubscriptionEnd>();
+  /** Aborted when nobody wants it any more. */
+  readonly #stop = new AbortController();
+  readonly #tell: (change: ServerChange) => void;
+  #followed: Followed | undefined;
+  /** Since it last held for a while: what drops at once is opened again at leisure. */
+  #failures = 0;
+
+  constructor(host: SubscriptionHost, filter: SubscriptionFilter, options: SubscribeOptions) {
+    this.#host = host;
+    this.#filter = filter;
+    this.#options = options;
+    this.#tell = options.onChange ?? ((change) => this.#queue.push(change));
+    this.closed = this.#ended.promise;
+  }
+
+  get filter(): SubscriptionFilter {
+    return this.#followed?.honoured ?? {};
+  }
+
+  async open(): Promise<void> {
+    const { over } = this.#host;
+    const followed = await this.#follow(this.#options);
+    if (isNothing(followed.honoured)) {
+      await followed.stop();
+      throw new LocalError("refused", "subscribe: the server tells of nothing that was asked for");
+    }
+    const forget = onAbort(over, () => this.#stop.abort());
+    if (over.aborted) this.#stop.abort();
+    void this.#keep(followed).then((end) => {
+      forget();
+      this.#queue.end(end.error);
+      this.#ended.resolve(end);
+    });
+  }
+
+  async close(): Promise<void> {
+    this.#stop.abort();
+    await this.closed;
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
+  }
+
+  [Symbol.asyncIterator](): AsyncIterator<ServerChange> {
+    return this.#queue[Symbol.asyncIterator]();
+  }
+
+  async #follow(options: FollowOptions): Promise<Followed> {
+    this.#followed = await this.#host.follow(this.#filter, options, this.#tell);
+    return this.#followed;
+  }
+
+  /** Follows until it is over, and says why. Never rejects. */
+  async #keep(first: Followed): Promise<SubscriptionEnd> {
+    let followed = first;
+    for (;;) {
+      const since = this.#host.clock.now();
+      const dropped = await this.#untilOver(followed);
+      if (this.#stop.signal.aborted) {
+        await followed.stop();
+        return { reason: "closed" };
+      }
+      if (dropped === undefined) return { reason: "ended" };
+      if (this.#host.clock.now() - since >= longestPause) this.#failures = 0;
+      const next = await this.#reopen(dropped);
+      if ("reason" in next) return next;
+      followed = next;
+      this.#host.missed();
+      this.#tell({ kind: "missed" });
+    }
+  }
+
+  async #untilOver(followed: Followed): Promise<Error | undefined> {
+    const stopped = deferred<undefined>();
+    const { signal } = this.#stop;
+    const forget = onAbort(signal, () => stopped.resolve(undefined));
+    if (signal.aborted) stopped.resolve(undefined);
+    const dropped = await Promise.race([followed.over, stopped.promise]);
+    forget();
+    return dropped;
+  }
+
+  /** Opens it again, as often as that can help. */
+  async #reopen(dropped: Error): Promise<Followed | SubscriptionEnd> {
+    const { clock, random } = this.#host;
+    const { signal } = this.#stop;
+    for (let error = dropped; ; ) {
+      if (error instanceof RpcError && finalCodes.has(error.code)) return { reason: "failed", error };
+      const longest = Math.min(longestPause, firstPause * 2 ** this.#failures);
+      this.#failures += 1;
+      await pause(clock, longest * (1 - random() / 2), signal);
+      if (signal.aborted) return { reason: "closed" };
+      try {
+        return await this.#follow({ signal });
+      } catch (failure) {
+        if (signal.aborted) return { reason: "closed" };
+        error = failure instanceof Error ? failure : new Error("it could not be opened again", { cause: failure });
+      }
+    }
+  }
+}

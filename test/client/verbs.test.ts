@@ -1,0 +1,192 @@
+import { versions } from "@parlance/mcp";
+import { connect, LocalError } from "@parlance/mcp/client";
+import { createServer, type Server } from "@parlance/mcp/server";
+import { assertAtRest } from "@parlance/mcp/testing";
+import { describe, expect, test } from "vitest";
+import * as z from "zod";
+import { modern, parse, success } from "../mcp/frames.js";
+import { errorOf, openWith } from "../mcp/openings.js";
+import { turn } from "../mcp/talks.js";
+
+function library(): Server {
+  const server = createServer({ name: "library", version: "1", pageSize: 2 });
+  for (const name of ["a", "b", "c"]) server.resource(`book:${name}`, { name }, () => `text of ${name}`);
+  const shelves = ["poems", "plays"];
+  server.resourceTemplate("shelf:{shelf}", { name: "shelf", complete: { shelf: shelves } }, ({ shelf }) => shelf);
+  server.prompt(
+    "review",
+    { arguments: { book: { required: true } }, complete: { book: (_typed, settled) => Object.keys(settled) } },
+    ({ book }) => `Review ${book}`,
+  );
+  server.tool(
+    "lend",
+    { inputSchema: z.object({ book: z.string() }), outputSchema: z.object({ days: z.number() }) },
+    ({ book }, ctx) => {
+      ctx.progress(1, 2, "looking");
+      ctx.log("info", `lending ${book}`);
+      ctx.log("error", `${book} is torn`);
+      return { days: 14 };
+    },
+  );
+  return server;
+}
+
+describe.each(versions)("in %s, a client", (revision) => {
+  test("lists all pages, or takes one after the other", async () => {
+    await using client = await connect(library(), { revision });
+    const all = await client.resources.list().all();
+    expect(all.map(({ uri }) => uri)).toEqual(["book:a", "book:b", "book:c"]);
+    for await (const { uri } of client.resources.list()) {
+      expect(uri).toBe("book:a");
+      break;
+    }
+    assertAtRest(client.connection);
+  });
+
+  test("reads a resource, and one of a family", async () => {
+    await using client = await connect(library(), { revision });
+    expect((await client.resources.read("book:b")).contents).toMatchObject([{ uri: "book:b", text: "text of b" }]);
+    const [family] = await client.resources.templates().all();
+    expect(family?.uriTemplate).toBe("shelf:{shelf}");
+    expect((await client.resources.read("shelf:poems")).contents).toMatchObject([{ text: "poems" }]);
+  });
+
+  test("hears that there is no such resource, and which", async () => {
+    await using client = await connect(library(), { revision });
+    expect(await errorOf(client.resources.read("book:z"))).toMatchObject({
+      name: "RpcError",
+      data: { uri: "book:z" },
+    });
+  });
+
+  test("fills in a prompt", async () => {
+    await using client = await connect(library(), { revision });
+    expect((await client.prompts.list().all()).map(({ name }) => name)).toEqual(["review"]);
+    expect((await client.prompts.get("review", { book: "a" })).messages).toEqual([
+      { role: "user", content: { type: "text", text: "Review a" } },
+    ]);
+  });
+
+  test("has an argument completed, that of a prompt or of a family", async () => {
+    await using client = await connect(library(), { revision });
+    const shelf = { type: "ref/resource", uri: "shelf:{shelf}" } as const;
+    expect((await client.complete(shelf, { name: "shelf", value: "po" })).values).toEqual(["poems"]);
+    const book = { type: "ref/prompt", name: "review" } as const;
+    const { values } = await client.complete(book, { name: "book", value: "" }, { settled: { shelf: "plays" } });
+    expect(values).toEqual(["2024-11-05", "2025-03-26"].includes(revision) ? [] : ["shelf"]);
+  });
+
+  test("calls a tool, and hears how far it is", async () => {
+    const progress: unknown[] = [];
+    await using client = await connect(library(), { revision });
+    const onProgress = (each: unknown): void => void progress.push(each);
+    const { content } = await client.tools.call("lend", { book: "a" }, { onProgress });
+    expect(content).toEqual([{ type: "text", text: '{"days":14}' }]);
+    expect(progress).toMatchObject([{ progress: 1, total: 2 }]);
+  });
+
+  test("hears the log from the level on that it has set", async () => {
+    const heard: unknown[] = [];
+    const onNotification = (_method: string, params: unknown): void => void heard.push(params);
+    await using client = await connect(library(), { revision, onNotification });
+    await client.setLogLevel("error");
+    await client.tools.call("lend", { book: "a" });
+    await turn();
+    expect(heard).toMatchObject([{ level: "error", data: "a is torn" }]);
+  });
+
+  test("gets a sign of life", async () => {
+    await using client = await connect(library(), { revision });
+    await client.ping();
+    assertAtRest(client.connection);
+  });
+});
+
+describe("an answer without what is looked at first is invalid:", () => {
+  const capabilities = { tools: {}, prompts: {}, resources: {}, completions: {} };
+
+  test.each<[string, string, object]>([
+    ["tools/list", "tools is not an array of tools", { tools: [{ name: "t" }] }],
+    ["resources/list", "resources is not an array of resources", { resources: [{ name: "t" }] }],
+    ["resources/templates/list", "resourceTemplates is not an array of resource templates", {}],
+    ["prompts/list", "prompts is not an array of prompts", { prompts: [5] }],
+    ["prompts/get", "messages is not an array", {}],
+    ["resources/read", "contents is not an array", { contents: "text" }],
+    ["tools/call", "content is not an array", { content: {} }],
+    ["completion/complete", "completion.values is not an array of strings", { completion: { values: [1] } }],
+  ])("%s: %s", async (method, why, result) => {
+    await using open = await openWith(modern, {}, capabilities);
+    const { tools, resources, prompts } = open.client;
+    const acts: Readonly<Record<string, () => Promise<unknown>>> = {
+      "tools/list": () => tools.list().all(),
+      "resources/list": () => resources.list().all(),
+      "resources/templates/list": () => resources.templates().all(),
+      "prompts/list": () => prompts.list().all(),
+      "prompts/get": () => prompts.get("p"),
+      "resources/read": () => resources.read("a:b"),
+      "tools/call": () => tools.call("t"),
+      "completion/complete": () => open.client.complete({ type: "ref/prompt", name: "p" }, { name: "a", value: "" }),
+    };
+    const outcome = errorOf(acts[method]?.() ?? Promise.resolve());
+    open.peer.send(success(parse(await open.peer.next()).id ?? "", { resultType: "complete", ...result }));
+    expect(await outcome).toEqual(new LocalError("protocol", `${method}: the server's answer is invalid: ${why}`));
+  });
+});
+
+describe("structured content", () => {
+  const outputSchema = {
+    type: "object",
+    properties: { days: { type: "number" }, word: { type: "string", pattern: "^(a+)+$" } },
+    required: ["days"],
+  };
+  const listed = { resultType: "complete", tools: [{ name: "lend", inputSchema: { type: "object" }, outputSchema }] };
+  const lend = async (result: object, isListed = true): Promise<unknown> => {
+    await using open = await openWith(modern);
+    const reply = async (answer: object): Promise<void> => {
+      open.peer.send(success(parse(await open.peer.next()).id ?? "", answer));
+    };
+    if (isListed) await Promise.all([open.client.tools.list().all(), reply(listed)]);
+    const call = open.client.tools.call("lend");
+    await reply({ resultType: "complete", content: [], ...result });
+    return call.then(
+      ({ structuredContent }) => structuredContent,
+      (error: Error) => error.message,
+    );
+  };
+
+  test("that fits the schema which the server has listed is given", async () => {
+    expect(await lend({ structuredContent: { days: 14 } })).toEqual({ days: 14 });
+  });
+
+  test.each<[string, object, string]>([
+    ["does not fit", { structuredContent: { days: "many" } }, "/days"],
+    ["is not there", {}, "has no structuredContent, though it has an outputSchema"],
+  ])("that %s makes the answer invalid", async (_, result, why) => {
+    expect(await lend(result)).toContain(why);
+  });
+
+  test("of a tool that failed, or was not listed, is not looked at", async () => {
+    expect(await lend({ isError: true })).toBeUndefined();
+    expect(await lend({ structuredContent: { days: "many" } }, false)).toEqual({ days: "many" });
+  });
+
+  test("is not matched with a pattern that takes a server's choice of time", async () => {
+    const told = await lend({ structuredContent: { days: 1, word: `${"a".repeat(40)}!` } });
+    expect(["string", "object"]).toContain(typeof told); // It comes to an end.
+  });
+});
+
+test("calls of a tool whose schemas are known are typed by them", async () => {
+  const tools = {
+    lend: { inputSchema: z.object({ book: z.string() }), outputSchema: z.object({ days: z.number() }) },
+  };
+  await using client = await connect<typeof tools>(library());
+  const { structuredContent } = await client.tools.call("lend", { book: "a" });
+  const days: number | undefined = structuredContent?.days;
+  expect(days).toBe(14);
+  // @ts-expect-error a book has a name, not a number
+  const wrong = await client.tools.call("lend", { book: 5 });
+  expect(wrong.isError).toBe(true);
+  // @ts-expect-error there is no such tool
+  await expect(client.tools.call("borrow")).rejects.toMatchObject({ code: -32_602 });
+});
