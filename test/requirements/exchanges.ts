@@ -256,7 +256,7 @@ export const subscriptions: Group = {
       id: "SB-5b",
       level: "MUST",
       says: "A client whose process was started again subscribes again.",
-      later: "belongs to the client's subscriptions",
+      proved: by("client/reopen", "a subscription is opened again by itself"),
     },
     {
       id: "SB-7",

@@ -70,7 +70,7 @@ export const transports: Group = {
       id: "T-7",
       level: "SHOULD",
       says: "A client starts a process again that has ended, and subscribes again.",
-      later: "belongs to the client's subscriptions",
+      proved: by("client/reopen", "a process that dies is started again, and hears of what changes: %s"),
     },
     {
       id: "T-8",

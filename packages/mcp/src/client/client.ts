@@ -1,6 +1,6 @@
 import type { Closed, Connection } from "../jsonrpc/connection.js";
 import { LocalError } from "../jsonrpc/errors.js";
-import type { OpenedOnChannel } from "../lifecycle/open.js";
+import type { LastingConversation } from "../lifecycle/lasting.js";
 import type { OpenedCall, Prior, ServerDescription } from "../lifecycle/opened.js";
 import type { CompletionReference } from "../protocol/completion.js";
 import type { LoggingLevel } from "../protocol/logging.js";
@@ -19,7 +19,7 @@ import { callOptions, type VerbOptions } from "./verb-options.js";
 
 /** What a client is made of. */
 export interface ClientParts {
-  readonly opened: OpenedOnChannel;
+  readonly conversation: LastingConversation;
   readonly answers: Answers;
   /** Holds to what the server offers, answers what its results ask, and keeps what may be kept. */
   readonly call: OpenedCall;
@@ -45,17 +45,17 @@ export class Client<Tools extends ToolTypes = ToolTypes> implements AsyncDisposa
 
   /** The revision that is spoken. */
   get revision(): string {
-    return this.#parts.opened.revision.version;
+    return this.#parts.conversation.revision.version;
   }
 
   /** What the server says of itself. */
   get server(): ServerDescription {
-    return this.#parts.opened.server;
+    return this.#parts.conversation.server;
   }
 
   /** What was found out about the server. Given to `connect` the next time, it saves asking. It is JSON. */
   get prior(): Prior {
-    return this.#parts.opened.prior;
+    return this.#parts.conversation.prior;
   }
 
   /**
@@ -66,14 +66,14 @@ export class Client<Tools extends ToolTypes = ToolTypes> implements AsyncDisposa
     return this.#parts.call;
   }
 
-  /** The connection underneath: what is in flight, why it closed. */
+  /** The connection underneath, a new one once the conversation was opened again: what is in flight, why it closed. */
   get connection(): Connection {
-    return this.#parts.opened.connection;
+    return this.#parts.conversation.connection;
   }
 
   /** Resolves when the conversation is over. Never rejects. */
   get closed(): Promise<Closed> {
-    return this.connection.closed;
+    return this.#parts.conversation.closed;
   }
 
   /**
@@ -100,14 +100,14 @@ export class Client<Tools extends ToolTypes = ToolTypes> implements AsyncDisposa
 
   /** Says how severe a log message must be for the server to send it: to `onNotification`, or with the call it is about. */
   async setLogLevel(level: LoggingLevel, options: VerbOptions = {}): Promise<void> {
-    const { opened } = this.#parts;
-    requireAdvertised(methods.setLevel, "logging", opened.server.capabilities);
-    await opened.setLogLevel(level, callOptions(options));
+    const { conversation } = this.#parts;
+    requireAdvertised(methods.setLevel, "logging", conversation.server.capabilities);
+    await conversation.setLogLevel(level, callOptions(options));
   }
 
   /** Resolves when the server has given a sign of life. The stateless era has no `ping`: there it is asked what it speaks. */
   async ping(options: VerbOptions = {}): Promise<void> {
-    const { call, revision } = this.#parts.opened;
+    const { call, revision } = this.#parts.conversation;
     const method = revision.requests.client.has(methods.ping) ? methods.ping : methods.discover;
     await call(method, {}, callOptions(options));
   }
@@ -117,16 +117,17 @@ export class Client<Tools extends ToolTypes = ToolTypes> implements AsyncDisposa
    * @throws LocalError `refused` for a client whose `answers` hold no function for its roots
    */
   rootsChanged(): void {
-    const { opened, answers } = this.#parts;
+    const { conversation, answers } = this.#parts;
     if (typeof answers.roots !== "function") {
       throw new LocalError("refused", "rootsChanged: answers.roots is not a function, so the roots cannot change");
     }
-    if (opened.revision.notifications.client.has(notifications.rootsChanged)) opened.notify(notifications.rootsChanged);
+    const isTold = conversation.revision.notifications.client.has(notifications.rootsChanged);
+    if (isTold) conversation.notify(notifications.rootsChanged);
   }
 
   /** Ends the conversation and waits until its carrier is gone; calls under way fail with `closed`. */
   close(): Promise<void> {
-    return this.#parts.opened.close();
+    return this.#parts.conversation.close();
   }
 
   [Symbol.asyncDispose](): Promise<void> {

@@ -1,6 +1,7 @@
 import { deferred } from "../base/deferred.js";
-import { RpcError } from "../jsonrpc/errors.js";
+import { LocalError, RpcError } from "../jsonrpc/errors.js";
 import type { Heard } from "../lifecycle/heard.js";
+import type { OpenedOnChannel } from "../lifecycle/open.js";
 import type { OpenedCall } from "../lifecycle/opened.js";
 import { methods } from "../protocol/methods.js";
 import { type Follow, type FollowOptions, readChange } from "./follow.js";
@@ -9,7 +10,7 @@ import { type Follow, type FollowOptions, readChange } from "./follow.js";
  * Follows as the handshake era does: of its lists a server tells everybody, and of a resource who has subscribed to it.
  * https://modelcontextprotocol.io/specification/2025-11-25/server/resources#subscriptions
  */
-export function followBySubscribing(call: OpenedCall, heard: Heard): Follow {
+export function followBySubscribing({ call, connection }: OpenedOnChannel, heard: Heard): Follow {
   const subscribed = new SubscribedUris(call);
   return async (filter, options, tell) => {
     const forget = heard.listen((method, params) => {
@@ -30,7 +31,11 @@ export function followBySubscribing(call: OpenedCall, heard: Heard): Follow {
       await stop();
       throw fatal;
     }
-    const over = deferred<undefined>();
+    const over = deferred<Error | undefined>();
+    void connection.closed.then(({ error: cause }) => {
+      forget();
+      over.resolve(new LocalError("closed", "the conversation has ended", { cause }));
+    });
     return {
       honoured: resourceSubscriptions === undefined ? lists : { ...lists, resourceSubscriptions: [...acquired] },
       over: over.promise,

@@ -1,16 +1,16 @@
 import { systemClock } from "../base/clock.js";
 import { answeringCall } from "../lifecycle/answer-rounds.js";
-import { type Dial, type OpenedOnChannel, type OpenOptions, openOnChannel } from "../lifecycle/open.js";
+import { Heard } from "../lifecycle/heard.js";
+import { LastingConversation } from "../lifecycle/lasting.js";
+import { type Dial, type OpenOptions, openOnChannel } from "../lifecycle/open.js";
 import type { Implementation } from "../protocol/implementation.js";
-import { methods, notifications } from "../protocol/methods.js";
+import { notifications } from "../protocol/methods.js";
 import { revisionOf, versions } from "../revisions/all.js";
 import type { Revision } from "../revisions/revision.js";
 import { type Answers, answeringOf } from "./answers.js";
 import { type CacheOptions, ResponseCache } from "./cache.js";
 import { Client } from "./client.js";
-import type { Follow } from "./follow.js";
-import { followByListening } from "./follow-listening.js";
-import { followBySubscribing } from "./follow-subscribing.js";
+import { followWith } from "./follow-either.js";
 import { offeredCall } from "./offered.js";
 import { OutputSchemas } from "./output-schemas.js";
 import { subscribeWith } from "./subscription.js";
@@ -26,6 +26,11 @@ export interface ClientOptions extends Omit<OpenOptions, "identity" | "revision"
   readonly answers?: Answers;
   /** Bounds on the answers that are kept for as long as the server says; false: none is. */
   readonly cache?: CacheOptions | false;
+  /**
+   * Whether the next call opens the conversation again when its carrier has broken, and open subscriptions do so by
+   * themselves: for a server whose process may end. Calls that were under way fail all the same. Default: false.
+   */
+  readonly reopen?: boolean;
   /** From 0 to 1, evenly spread: so that many clients do not come back at once. Default: `Math.random`. */
   readonly random?: () => number;
 }
@@ -38,11 +43,25 @@ export async function openClient<Tools extends ToolTypes>(
   dial: Dial,
   options: ClientOptions = {},
 ): Promise<Client<Tools>> {
-  const { info = thisLibrary, revision: version, answers = {}, cache, random, ...rest } = options;
+  const { info = thisLibrary, revision: version, answers = {}, reopen = false, ...rest } = options;
   const revision = version === undefined ? undefined : knownRevision(version);
   const identity = { info, answering: answeringOf(answers) };
-  const opened = await openOnChannel(dial, { ...rest, identity, ...(revision === undefined ? {} : { revision }) });
-  return clientOn(opened, options);
+  const heard = new Heard(options.onNotification);
+  const onNotification: Heard["tell"] = (method, params) => heard.tell(method, params);
+  const first = await openOnChannel(dial, {
+    ...rest,
+    identity,
+    onNotification,
+    ...(revision === undefined ? {} : { revision }),
+  });
+  const { signal, ...again } = rest;
+  const conversation = new LastingConversation(
+    first,
+    reopen
+      ? (spoken, prior) => openOnChannel(dial, { ...again, identity, onNotification, revision: spoken, prior })
+      : undefined,
+  );
+  return clientOf(conversation, heard, options);
 }
 
 function knownRevision(version: string): Revision {
@@ -51,34 +70,33 @@ function knownRevision(version: string): Revision {
   throw new RangeError(`There is no protocol revision ${JSON.stringify(version)}: one of ${versions.join(", ")} is`);
 }
 
-function clientOn<Tools extends ToolTypes>(opened: OpenedOnChannel, options: ClientOptions): Client<Tools> {
-  const { answers = {}, clock = systemClock, random = Math.random, totalTimeout = 600_000 } = options;
-  const { revision, over, heard } = opened;
-  const answered = answeringCall(opened.call, { answering: answeringOf(answers), revision, clock, totalTimeout, over });
+function clientOf<Tools extends ToolTypes>(
+  conversation: LastingConversation,
+  heard: Heard,
+  options: ClientOptions,
+): Client<Tools> {
+  const { answers = {}, clock = systemClock, random = Math.random, timeout = 60_000, totalTimeout = 600_000 } = options;
+  const { over } = conversation;
+  const answering = answeringOf(answers);
+  const answered = answeringCall(conversation, { answering, clock, totalTimeout, over });
   // Only the stateless era says for how long an answer holds.
-  const cache = revision.era === "stateless" && options.cache !== false ? (options.cache ?? {}) : undefined;
-  const responses = new ResponseCache(clock, cache);
+  const isKeeping = conversation.revision.era === "stateless" && options.cache !== false;
+  const responses = new ResponseCache(clock, options.cache === false ? {} : options.cache);
   const outputs = new OutputSchemas();
   heard.listen((method, params) => {
     responses.hear(method, params);
     if (method === notifications.toolsChanged) outputs.forget();
   });
   const subscribe = subscribeWith({
-    follow: followOn(opened, options),
-    offer: opened,
+    follow: followWith(conversation, { heard, clock, timeout }),
+    offer: conversation,
     clock,
     random,
     over,
     missed: () => responses.clear(),
   });
-  const call = offeredCall(cache === undefined ? answered : responses.around(answered), opened);
-  return new Client<Tools>({ opened, answers, call, outputs, subscribe });
-}
-
-function followOn({ revision, call, heard }: OpenedOnChannel, options: ClientOptions): Follow {
-  const { clock = systemClock, timeout = 60_000 } = options;
-  const listens = revision.requests.client.has(methods.listen);
-  return listens ? followByListening({ call, heard, clock, timeout }) : followBySubscribing(call, heard);
+  const call = offeredCall(isKeeping ? responses.around(answered) : answered, conversation);
+  return new Client<Tools>({ conversation, answers, call, outputs, subscribe });
 }
 
 const thisLibrary: Implementation = { name: "parlance", version: "0.1.0" };

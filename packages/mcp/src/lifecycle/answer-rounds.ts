@@ -8,13 +8,12 @@ import { isObject, type JsonObject } from "../protocol/json.js";
 import type { Revision } from "../revisions/revision.js";
 import type { AcceptedQuestion, Answering } from "./answering.js";
 import { asksForInput, type InputQuestion, readRequiredInput } from "./input-required.js";
-import type { OpenedCall } from "./opened.js";
+import type { Opened, OpenedCall } from "./opened.js";
 import { pause } from "./pause.js";
 
 /** What answers the results that ask for input, and what bounds it. */
 export interface RoundsHost {
   readonly answering: Answering;
-  readonly revision: Revision;
   readonly clock: Clock;
   /** Milliseconds for all rounds of a call that says nothing else; the time in which a person answers counts. */
   readonly totalTimeout: number;
@@ -33,13 +32,14 @@ const firstPause = 100;
  * last round, until its result is complete. Neither goes out with any other call.
  * https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/mrtr
  */
-export function answeringCall(call: OpenedCall, host: RoundsHost): OpenedCall {
+export function answeringCall(opened: Pick<Opened, "call" | "revision">, host: RoundsHost): OpenedCall {
+  const { call, revision } = opened;
   return async (method, params = {}, options = {}) => {
     const { totalTimeout = host.totalTimeout } = options;
     const endsAt = host.clock.now() + totalTimeout;
     const first = await call(method, params, options);
     if (!asksForInput(first)) return first;
-    return new AnsweredCall(call, host, { method, params, options, endsAt }).run(first);
+    return new AnsweredCall(call, revision, host, { method, params, options, endsAt }).run(first);
   };
 }
 
@@ -53,13 +53,15 @@ interface MadeCall {
 
 class AnsweredCall {
   readonly #call: OpenedCall;
+  readonly #revision: Revision;
   readonly #host: RoundsHost;
   readonly #made: MadeCall;
   /** The params without what belongs to a round. */
   readonly #original: JsonObject;
 
-  constructor(call: OpenedCall, host: RoundsHost, made: MadeCall) {
+  constructor(call: OpenedCall, revision: Revision, host: RoundsHost, made: MadeCall) {
     this.#call = call;
+    this.#revision = revision;
     this.#host = host;
     this.#made = made;
     const { inputResponses, requestState, ...original } = made.params;
@@ -88,7 +90,8 @@ class AnsweredCall {
 
   /** What was not offered is not answered, and what cannot be answered bothers nobody. */
   #accept({ key, method, params }: InputQuestion): (signal: AbortSignal) => Promise<readonly [string, JsonObject]> {
-    const { answering, revision } = this.#host;
+    const { answering } = this.#host;
+    const revision = this.#revision;
     let ask: AcceptedQuestion;
     try {
       if (!revision.inputRequests.has(method)) throw new Error(`a server may not ask for ${excerpt(method)}`);

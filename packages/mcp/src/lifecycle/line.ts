@@ -8,7 +8,6 @@ import { notifications } from "../protocol/methods.js";
 import { methodAliases } from "../revisions/aliases.js";
 import type { Revision } from "../revisions/revision.js";
 import { type Answering, answerRequests } from "./answering.js";
-import { Heard } from "./heard.js";
 import { type CarrierOptions, cancellation, profileOf, progressTag } from "./serve.js";
 
 /** What can be set about a client's side of a carrier. */
@@ -20,7 +19,6 @@ export interface LineOptions extends CarrierOptions {
 /** A connection to a server, and what a client has beside it. */
 export interface Line {
   readonly connection: Connection;
-  readonly heard: Heard;
   /** Aborted when the conversation is over. */
   readonly over: AbortSignal;
   /** The peers have settled on a revision. */
@@ -31,8 +29,7 @@ export interface Line {
 
 /** Puts a client on a channel. Nothing is sent yet. */
 export function lineOn(channel: Channel, answering: Answering, options: LineOptions): Line {
-  const { lenient = false, onNotification, report, ...carrier } = options;
-  const heard = new Heard(onNotification);
+  const { lenient = false, onNotification = ignore, report, ...carrier } = options;
   const over = new AbortController();
   let spoken: Revision | undefined;
   const connection = openConnection(channel, {
@@ -41,10 +38,10 @@ export function lineOn(channel: Channel, answering: Answering, options: LineOpti
     limits: { ...clientLimits, ...carrier.limits },
     profile: mcpProfile,
     handle: answerRequests(answering, () => spoken),
-    onNotification: (method, params) => heard.tell(method, params),
+    onNotification,
     report(each) {
       if (spoken?.era === "stateless" && endsSubscription(each)) {
-        heard.tell(notifications.cancelled, { requestId: each.id });
+        onNotification(notifications.cancelled, { requestId: each.id });
       } else report?.(each);
     },
     cancellation,
@@ -54,7 +51,6 @@ export function lineOn(channel: Channel, answering: Answering, options: LineOpti
   void connection.closed.then(() => over.abort());
   return {
     connection,
-    heard,
     over: over.signal,
     agreed(revision) {
       spoken = revision;
@@ -74,3 +70,5 @@ export function lineOn(channel: Channel, answering: Answering, options: LineOpti
 function endsSubscription(report: Report): report is Extract<Report, { kind: "unknown-cancel" }> {
   return report.kind === "unknown-cancel";
 }
+
+const ignore: NotificationListener = () => undefined;

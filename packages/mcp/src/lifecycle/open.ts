@@ -129,8 +129,8 @@ async function initializeAsBefore(line: Line, options: OpenOptions): Promise<Ope
   }
 }
 
-function onLine({ connection, heard, over, close }: Line, opened: Opened): OpenedOnChannel {
-  return { ...opened, connection, heard, over, close };
+function onLine({ connection, over, close }: Line, opened: Opened): OpenedOnChannel {
+  return { ...opened, connection, over, close };
 }
 
 /** Without its carrier, whatever an opening still waits for fails at once. */

@@ -1,0 +1,107 @@
+import { deferred } from "../base/deferred.js";
+import type { Closed, Connection } from "../jsonrpc/connection.js";
+import { LocalError } from "../jsonrpc/errors.js";
+import type { CallOptions } from "../jsonrpc/outgoing-call.js";
+import type { JsonObject } from "../protocol/json.js";
+import type { LoggingLevel } from "../protocol/logging.js";
+import type { Revision } from "../revisions/revision.js";
+import type { OpenedOnChannel } from "./open.js";
+import type { Opened, OpenedCall, Prior, ServerDescription } from "./opened.js";
+
+/**
+ * A conversation that outlives its carrier: when that breaks, the next call opens another one. Calls that were under way
+ * have failed, because nobody knows whether the server has done what they asked for.
+ * https://modelcontextprotocol.io/specification/latest/basic/transports/stdio#shutdown
+ */
+export class LastingConversation implements Opened {
+  /** Aborted when nothing will be opened again. */
+  readonly over: AbortSignal;
+  /** Resolves when the conversation is over. Never rejects. */
+  readonly closed: Promise<Closed>;
+  readonly #over = new AbortController();
+  readonly #closed = deferred<Closed>();
+  readonly #again: ((revision: Revision, prior: Prior) => Promise<OpenedOnChannel>) | undefined;
+  #current: OpenedOnChannel;
+  #opening: Promise<OpenedOnChannel> | undefined;
+  #level: LoggingLevel | undefined;
+
+  /** @param again opens the conversation again; without it, the first one is all there is */
+  constructor(first: OpenedOnChannel, again?: (revision: Revision, prior: Prior) => Promise<OpenedOnChannel>) {
+    this.over = this.#over.signal;
+    this.closed = this.#closed.promise;
+    this.#current = first;
+    this.#again = again;
+    if (again === undefined) void first.connection.closed.then((closed) => this.#end(closed));
+  }
+
+  get revision(): Revision {
+    return this.#current.revision;
+  }
+
+  get server(): ServerDescription {
+    return this.#current.server;
+  }
+
+  get prior(): Prior {
+    return this.#current.prior;
+  }
+
+  get connection(): Connection {
+    return this.#current.connection;
+  }
+
+  readonly call: OpenedCall = (method, params, options) => {
+    const opened = this.#usable();
+    if (!(opened instanceof Promise)) return opened.call(method, params, options);
+    return opened.then((reopened) => reopened.call(method, params, options));
+  };
+
+  /** The conversation as it is at the moment, opened again if it must be. */
+  async open(): Promise<OpenedOnChannel> {
+    return this.#usable();
+  }
+
+  notify(method: string, params?: JsonObject): void {
+    this.#current.notify(method, params);
+  }
+
+  async setLogLevel(level: LoggingLevel, options?: CallOptions): Promise<void> {
+    const opened = await this.open();
+    await opened.setLogLevel(level, options);
+    this.#level = level;
+  }
+
+  /** Ends it for good; resolves when its carrier is gone. */
+  async close(): Promise<void> {
+    this.#over.abort();
+    await this.#opening?.catch(() => undefined); // Whoever asked for it hears of it.
+    await this.#current.close();
+    this.#end(await this.#current.connection.closed);
+  }
+
+  #end(closed: Closed): void {
+    this.#over.abort();
+    this.#closed.resolve(closed);
+  }
+
+  #usable(): OpenedOnChannel | Promise<OpenedOnChannel> {
+    const isGone = this.#current.connection.phase !== "open" && !this.over.aborted;
+    if (!isGone || this.#again === undefined) return this.#current;
+    this.#opening ??= this.#reopen(this.#again).finally(() => {
+      this.#opening = undefined;
+    });
+    return this.#opening;
+  }
+
+  async #reopen(again: (revision: Revision, prior: Prior) => Promise<OpenedOnChannel>): Promise<OpenedOnChannel> {
+    await this.#current.close(); // Of a process that ends, no two are there at the same time.
+    const opened = await again(this.revision, this.prior);
+    this.#current = opened;
+    if (this.over.aborted) {
+      await opened.close();
+      throw new LocalError("closed", "the client was closed");
+    }
+    if (this.#level !== undefined) await opened.setLogLevel(this.#level);
+    return opened;
+  }
+}
