@@ -1,5 +1,6 @@
+import type { Clock } from "../base/clock.js";
 import { invalidParams } from "../jsonrpc/errors.js";
-import type { Params } from "../jsonrpc/message.js";
+import type { ErrorObject, Params } from "../jsonrpc/message.js";
 import type { ServerCapabilities } from "../protocol/capabilities.js";
 import type { JsonObject } from "../protocol/json.js";
 import type { Revision } from "../revisions/revision.js";
@@ -9,9 +10,13 @@ import { ChangeFeed, type ChangeSource } from "./change-feed.js";
 export interface Carrier {
   /** Told the revision as soon as the peers have settled on it. */
   agreed(revision: Revision): void;
+  readonly clock: Clock;
+  /** Does nothing once the carrier is gone. Never throws. */
   notify(method: string, params?: Params): void;
   /** Resolves when the carrier can take more. */
   drained(): Promise<void>;
+  /** What the peer may see of anything that `method` has thrown; the rest is reported. */
+  failure(method: string, thrown: unknown): ErrorObject;
 }
 
 /** A peer chooses what is subscribed to, and each URI is kept: this many, and a client that follows a folder has enough. */

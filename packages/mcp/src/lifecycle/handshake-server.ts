@@ -13,8 +13,7 @@ import { latestHandshake, revisionOf } from "../revisions/all.js";
 import type { Revision } from "../revisions/revision.js";
 import { finish } from "./finish.js";
 import { type Carrier, HandshakeChanges } from "./handshake-changes.js";
-import { callbackInput } from "./input.js";
-import { RevisedOperation } from "./operation.js";
+import type { OperationTerms } from "./operation.js";
 import { runAsking } from "./rounds.js";
 import type { ClientDescription, Served } from "./served.js";
 
@@ -26,8 +25,7 @@ export interface Manners {
 interface Agreement {
   /** The capabilities that the client was told. */
   readonly promised: ServerCapabilities;
-  readonly revision: Revision;
-  readonly client: ClientDescription;
+  readonly terms: OperationTerms;
 }
 
 /** What the conversation remembers once the server has agreed. */
@@ -45,6 +43,7 @@ export class HandshakeServer {
   readonly #served: Served;
   readonly #manners: Manners;
   readonly #carrier: Carrier;
+  readonly #ended = new AbortController();
   #phase: "new" | "answered" | "open" = "new";
   #agreement: Agreement | undefined;
   #logLevel: LoggingLevel = defaultLogLevel;
@@ -59,14 +58,11 @@ export class HandshakeServer {
   call(method: string, params: JsonObject, exchange: Exchange): unknown {
     if (method === methods.initialize) return this.#initialize(params);
     if (method === methods.ping) return {};
-    const { revision, client } = this.#requireOpen(method);
+    const { terms } = this.#requireOpen(method);
+    const { revision } = terms;
     if (!revision.requests.client.has(method)) throw methodNotFound(method);
     if (method === methods.setLevel) return this.#setLevel(params);
-    const asked = { revision, capabilities: client.capabilities };
-    const result = runAsking(this.#served, method, params, {
-      input: () => callbackInput(exchange, asked),
-      operation: (asking) => new RevisedOperation(exchange, revision, client, () => this.#logLevel, asking),
-    });
+    const result = runAsking(this.#served.run, method, params, { exchange, terms });
     const followed = subscriptions.has(method) ? after(result, (told) => this.#follow(method, params, told)) : result;
     return finish(followed, method, revision, this.#served.info);
   }
@@ -74,13 +70,14 @@ export class HandshakeServer {
   notified(method: string): void {
     if (method !== notifications.initialized || this.#phase !== "answered" || this.#agreement === undefined) return;
     this.#phase = "open";
-    const { promised, revision } = this.#agreement;
-    this.#changes = new HandshakeChanges(this.#served.changes, promised, revision, this.#carrier);
+    const { promised, terms } = this.#agreement;
+    this.#changes = new HandshakeChanges(this.#served.changes, promised, terms.revision, this.#carrier);
   }
 
   /** The carrier is gone. */
   close(): void {
     this.#changes?.stop();
+    this.#ended.abort();
   }
 
   /** The server has agreed: from here on the conversation hears of the resource, or no more. */
@@ -102,7 +99,8 @@ export class HandshakeServer {
     // The faults were looked for just above.
     const client = { info: clientInfo, capabilities } as ClientDescription;
     const promised = this.#served.capabilities();
-    this.#agreement = { revision, client, promised };
+    const conversation = { ...this.#carrier, ended: this.#ended.signal };
+    this.#agreement = { promised, terms: { revision, client, conversation, logLevel: () => this.#logLevel } };
     this.#phase = "answered";
     this.#carrier.agreed(revision);
     return this.#answer(revision, promised);

@@ -91,8 +91,8 @@ class CallbackInput implements Input {
 }
 
 /** Undefined on a carrier without a way back. */
-export function callbackInput(exchange: Exchange, client: Asked): Input | undefined {
-  return exchange.callback === undefined ? undefined : new CallbackInput(exchange.callback, client, exchange.signal);
+export function callbackInput({ callback, signal }: Exchange, client: Asked): Input | undefined {
+  return callback === undefined ? undefined : new CallbackInput(callback, client, signal);
 }
 
 /** One revision names every visit to a page, so that the server can say later that it is over. */

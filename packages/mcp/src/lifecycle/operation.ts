@@ -4,7 +4,7 @@ import type { JsonObject } from "../protocol/json.js";
 import type { LoggingLevel } from "../protocol/logging.js";
 import type { Revision } from "../revisions/revision.js";
 import type { Input } from "./input.js";
-import type { ClientDescription, Operation } from "./served.js";
+import type { ClientDescription, OpenConversation, Operation } from "./served.js";
 
 /** How an operation asks; made when it does, because most never ask. */
 export interface Asking {
@@ -12,27 +12,37 @@ export interface Asking {
   returned(): Operation["returned"];
 }
 
-/** An exchange that speaks a revision: notifications go out in its shape, and only those that it has. */
-export class RevisedOperation implements Operation {
+/** What holds for every operation of a conversation. */
+export interface OperationTerms {
   readonly revision: Revision;
   readonly client: ClientDescription;
-  readonly #exchange: Exchange;
-  readonly #asking: Asking;
-  readonly #logLevel: () => LoggingLevel | undefined;
+  readonly conversation?: OpenConversation | undefined;
+  /** Asked for every message: in the handshake era the client may change it during a call. */
+  logLevel(): LoggingLevel | undefined;
+}
 
-  /** @param logLevel asked for every message: in the handshake era the client may change it during a call */
-  constructor(
-    exchange: Exchange,
-    revision: Revision,
-    client: ClientDescription,
-    logLevel: () => LoggingLevel | undefined,
-    asking: Asking,
-  ) {
-    this.#asking = asking;
+/** An exchange that speaks a revision: notifications go out in its shape, and only those that it has. */
+export class RevisedOperation implements Operation {
+  readonly #exchange: Exchange;
+  readonly #terms: OperationTerms;
+  readonly #asking: Asking;
+
+  constructor(exchange: Exchange, terms: OperationTerms, asking: Asking) {
     this.#exchange = exchange;
-    this.revision = revision;
-    this.client = client;
-    this.#logLevel = logLevel;
+    this.#terms = terms;
+    this.#asking = asking;
+  }
+
+  get revision(): Revision {
+    return this.#terms.revision;
+  }
+
+  get client(): ClientDescription {
+    return this.#terms.client;
+  }
+
+  get conversation(): OpenConversation | undefined {
+    return this.#terms.conversation;
   }
 
   get input(): Input | undefined {
@@ -44,7 +54,7 @@ export class RevisedOperation implements Operation {
   }
 
   get logLevel(): LoggingLevel | undefined {
-    return this.#logLevel();
+    return this.#terms.logLevel();
   }
 
   get signal(): AbortSignal {

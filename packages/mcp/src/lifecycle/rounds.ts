@@ -1,8 +1,9 @@
 import { isPromise } from "../base/later.js";
+import type { Exchange } from "../jsonrpc/call.js";
 import type { JsonObject } from "../protocol/json.js";
 import { methods } from "../protocol/methods.js";
-import type { Answers, Asked, Input, Questions } from "./input.js";
-import type { Asking } from "./operation.js";
+import { type Answers, type Asked, callbackInput, type Input, type Questions } from "./input.js";
+import { type Asking, type OperationTerms, RevisedOperation } from "./operation.js";
 import {
   endlessRounds,
   firstRound,
@@ -12,7 +13,7 @@ import {
   readResponses,
   refusedState,
 } from "./replay.js";
-import type { Operation, Served } from "./served.js";
+import type { Operation, OperationCall, Served } from "./served.js";
 import type { Binding } from "./state-seal.js";
 
 /** What a handler returns that asks by returning: it is run again with the answers. Made by `inputRequired`. */
@@ -31,27 +32,29 @@ const mayAsk: ReadonlySet<string> = new Set([methods.callTool, methods.getPrompt
 
 const nothingReturned: Operation["returned"] = { answers: {}, state: undefined };
 
+/** A call of the handshake era. */
 interface AskingCall {
-  /** The way to ask, if there is one. */
-  input(): Input | undefined;
-  operation(asking: Asking): Operation;
+  readonly exchange: Exchange;
+  readonly terms: OperationTerms;
 }
 
 /** Runs an operation that can ask at any time; one that asks by returning is run again here. */
-export function runAsking(served: Served, method: string, params: JsonObject, call: AskingCall): unknown {
-  let input: Input | undefined;
-  const asking = (returned: Operation["returned"]): Asking => ({
-    input: () => {
-      input ??= call.input();
-      return input;
-    },
-    returned: () => returned,
-  });
-  const run = (returned: Operation["returned"]): unknown =>
-    served.run(method, params, call.operation(asking(returned)));
-  const first = run(nothingReturned);
-  if (isPromise(first)) return first.then((result) => askReturned(result, () => input ?? call.input(), run));
-  return first instanceof InputRequired ? askReturned(first, () => input ?? call.input(), run) : first;
+export function runAsking(
+  run: OperationCall,
+  method: string,
+  params: JsonObject,
+  { exchange, terms }: AskingCall,
+): unknown {
+  let made: Input | undefined;
+  const input = (): Input | undefined => {
+    made ??= callbackInput(exchange, { revision: terms.revision, capabilities: terms.client.capabilities });
+    return made;
+  };
+  const runWith = (returned: Operation["returned"]): unknown =>
+    run(method, params, new RevisedOperation(exchange, terms, { input, returned: () => returned }));
+  const first = runWith(nothingReturned);
+  if (isPromise(first)) return first.then((result) => askReturned(result, input, runWith));
+  return first instanceof InputRequired ? askReturned(first, input, runWith) : first;
 }
 
 async function askReturned(

@@ -1,8 +1,10 @@
 import type { Channel } from "../jsonrpc/channel.js";
 import { type Connection, type ConnectionOptions, openConnection } from "../jsonrpc/connection.js";
+import { toErrorObject } from "../jsonrpc/errors.js";
 import type { Cancellation } from "../jsonrpc/inbound.js";
 import type { Params } from "../jsonrpc/message.js";
 import { mcpBatchProfile, mcpProfile, type Profile } from "../jsonrpc/profile.js";
+import { termsOf } from "../jsonrpc/terms.js";
 import { isObject } from "../protocol/json.js";
 import { notifications } from "../protocol/methods.js";
 import { isProgressToken } from "../protocol/progress.js";
@@ -41,6 +43,8 @@ export function profileOf(revision: Revision): Profile {
  */
 export function serveChannel(served: Served, channel: Channel, options: CarrierOptions = {}): Connection {
   const { lenient = false, ...carrier } = options;
+  const { clock, report } = termsOf(carrier);
+  const fault = (method: string, error: unknown): void => report({ kind: "fault", method, error });
   const conversation = new Conversation(
     served,
     { lenient },
@@ -48,8 +52,16 @@ export function serveChannel(served: Served, channel: Channel, options: CarrierO
       agreed: (revision) => {
         connection.profile = profileOf(revision);
       },
-      notify: (method, params) => connection.notify(method, params),
+      clock,
+      notify: (method, params) => {
+        try {
+          connection.notify(method, params);
+        } catch (error) {
+          fault(method, error);
+        }
+      },
       drained: () => connection.drained(),
+      failure: (method, thrown) => toErrorObject(thrown, carrier.mapError, (error) => fault(method, error)),
     },
   );
   const connection = openConnection(channel, {

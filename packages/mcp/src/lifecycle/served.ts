@@ -5,6 +5,7 @@ import type { JsonObject } from "../protocol/json.js";
 import type { LoggingLevel } from "../protocol/logging.js";
 import type { Revision } from "../revisions/revision.js";
 import type { ChangeSource } from "./change-feed.js";
+import type { Carrier } from "./handshake-changes.js";
 import type { Answers, Input } from "./input.js";
 import type { StateSeal } from "./state-seal.js";
 
@@ -12,6 +13,12 @@ import type { StateSeal } from "./state-seal.js";
 export interface ClientDescription {
   readonly info: Implementation | undefined;
   readonly capabilities: ClientCapabilities;
+}
+
+/** What outlives a call: the conversation that it belongs to. */
+export interface OpenConversation extends Omit<Carrier, "agreed"> {
+  /** Aborted when the conversation is over. */
+  readonly ended: AbortSignal;
 }
 
 /** The surroundings of one operation on a server: the exchange, and what the lifecycle knows of the caller. */
@@ -25,6 +32,8 @@ export interface Operation extends Exchange {
   readonly input: Input | undefined;
   /** The answers to questions that a handler asked by returning `inputRequired`, and what it kept for itself. */
   readonly returned: { readonly answers: Answers; readonly state: unknown };
+  /** Undefined in the stateless era, where nothing outlives a call. */
+  readonly conversation?: OpenConversation | undefined;
 }
 
 /** Runs an operation. Params and result have the newest shape; a result is an object, or undefined for an empty one. */

@@ -23,8 +23,8 @@ export function callStateless(served: Served, method: string, params: JsonObject
   if (revision?.era !== "stateless") throw unsupportedVersion(meta);
   if (!revision.requests.client.has(method)) throw methodNotFound(method);
   const client = { info: meta[metaKeys.clientInfo], capabilities: meta[metaKeys.clientCapabilities] };
-  const operation = (asking: Asking): RevisedOperation =>
-    new RevisedOperation(exchange, revision, client, () => meta[metaKeys.logLevel], asking);
+  const terms = { revision, client, logLevel: () => meta[metaKeys.logLevel] };
+  const operation = (asking: Asking): RevisedOperation => new RevisedOperation(exchange, terms, asking);
   const asked = { revision, capabilities: client.capabilities };
   const result =
     method === methods.discover
