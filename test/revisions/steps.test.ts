@@ -119,7 +119,18 @@ describe("the way down", () => {
     const named = { name: "a", inputSchema: { type: "object" } };
     const listed = { tools: [{ ...named, execution: { taskSupport: "required" } }] };
     expect(revision("2025-11-25").down("result", "tools/list", listed)).toBe(listed);
+    expect(revision("2026-07-28").down("result", "tools/list", listed)).toEqual({ tools: [named] });
     expect(revision("2025-06-18").down("result", "tools/list", listed)).toEqual({ tools: [named] });
+  });
+
+  test("tasks are promised where they belong to the core", () => {
+    const promised = { capabilities: { tools: {}, tasks: { list: {} } } };
+    const told = revisions.map(({ version, down }) => {
+      const opening = version === "2026-07-28" ? "server/discover" : "initialize";
+      const { capabilities } = down("result", opening, promised) as typeof promised;
+      return `${version} ${Object.keys(capabilities).join(" ")}`;
+    });
+    expect(told.filter((each) => each.endsWith("tasks"))).toEqual(["2025-11-25 tools tasks"]);
   });
 
   test("a tool's result, in the first revision", () => {

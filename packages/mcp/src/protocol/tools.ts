@@ -28,6 +28,12 @@ export interface ToolAnnotations {
   readonly openWorldHint?: boolean;
 }
 
+/** How a tool runs, where tasks belong to the core protocol. */
+export interface ToolExecution {
+  /** Whether a call may, must or cannot ask to run as a task. Default: `"forbidden"`. */
+  readonly taskSupport?: "optional" | "required" | "forbidden";
+}
+
 /**
  * Something that a model can call.
  * https://modelcontextprotocol.io/specification/latest/schema#tool
@@ -39,6 +45,7 @@ export interface Tool extends BaseMetadata {
   readonly outputSchema?: JsonObject;
   readonly annotations?: ToolAnnotations;
   readonly icons?: readonly Icon[];
+  readonly execution?: ToolExecution;
   readonly _meta?: JsonObject;
 }
 

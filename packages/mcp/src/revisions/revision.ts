@@ -46,6 +46,8 @@ export interface Edition {
   readonly codes: Codes;
   /** What the revision changed in shapes. */
   readonly steps: readonly Step[];
+  /** What earlier revisions have in their shapes and this one has no more: the newest shape keeps a place for it. */
+  readonly dropped: readonly Step[];
 }
 
 /** What a side may send since a revision, and what no more. */
@@ -63,11 +65,21 @@ export interface Changes {
   readonly facts?: Partial<Facts>;
   readonly codes?: Partial<Codes>;
   readonly steps?: readonly Step[];
+  readonly dropped?: readonly Step[];
 }
 
 /** The revision that `changes` make of the one before. */
 export function revise(previous: Edition, version: string, changes: Changes): Edition {
-  const { era = previous.era, requests, notifications, inputRequests, facts, codes, steps = [] } = changes;
+  const {
+    era = previous.era,
+    requests,
+    notifications,
+    inputRequests,
+    facts,
+    codes,
+    steps = [],
+    dropped = [],
+  } = changes;
   return {
     version,
     era,
@@ -77,6 +89,7 @@ export function revise(previous: Edition, version: string, changes: Changes): Ed
     facts: { ...previous.facts, ...facts },
     codes: { ...previous.codes, ...codes },
     steps,
+    dropped: [...previous.dropped, ...dropped],
   };
 }
 
@@ -108,7 +121,7 @@ export interface Revision extends Edition {
  * @param newer the revisions after it, newest first
  */
 export function publish(edition: Edition, newer: readonly Edition[] = []): Revision {
-  const path = newer.flatMap(({ steps }) => steps);
+  const path = [...newer.flatMap(({ steps }) => steps), ...edition.dropped];
   const reshapes = {
     params: reshapesOf(path, "params"),
     result: reshapesOf(path, "result"),

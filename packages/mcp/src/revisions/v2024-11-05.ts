@@ -99,4 +99,5 @@ export const v2024_11_05: Edition = {
   },
 
   steps: [],
+  dropped: [],
 };

@@ -4,7 +4,7 @@
 import { specCodes } from "../protocol/errors.js";
 import { methods, notifications } from "../protocol/methods.js";
 import { plainForm, withoutTools } from "./questions.js";
-import { each, within, without } from "./reshape.js";
+import { chain, each, within, without } from "./reshape.js";
 import { type Edition, revise } from "./revision.js";
 import { v2025_06_18 } from "./v2025-06-18.js";
 
@@ -57,8 +57,8 @@ export const v2025_11_25: Edition = revise(v2025_06_18, "2025-11-25", {
     {
       of: "result",
       method: methods.initialize,
-      down: within("serverInfo", plainImplementation),
-      spec: `${spec}/schema#implementation`,
+      down: chain([within("serverInfo", plainImplementation), within("capabilities", without("tasks"))]),
+      spec: `${spec}/schema#initializeresult`,
     },
     {
       of: "result",

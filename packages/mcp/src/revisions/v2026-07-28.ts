@@ -81,6 +81,21 @@ export const v2026_07_28: Edition = revise(v2025_11_25, "2026-07-28", {
     unsupportedProtocolVersion: specCodes.unsupportedProtocolVersion,
   },
 
+  dropped: [
+    {
+      of: "result",
+      method: methods.discover,
+      down: within("capabilities", without("tasks")),
+      spec: `${spec}/changelog`,
+    },
+    {
+      of: "result",
+      method: methods.listTools,
+      down: within("tools", each(without("execution"))),
+      spec: `${spec}/changelog`,
+    },
+  ],
+
   steps: [
     {
       of: "result",
