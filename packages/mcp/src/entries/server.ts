@@ -9,7 +9,7 @@ export type { Change, ChangeListener, ChangeSource, ListName } from "../lifecycl
 export type { Answers, Question, Questions } from "../lifecycle/input.js";
 export type { InputRequired } from "../lifecycle/rounds.js";
 export { type CarrierOptions, serveChannel } from "../lifecycle/serve.js";
-export type { ClientDescription, Operation, OperationCall, Served } from "../lifecycle/served.js";
+export type { ClientDescription, OpenConversation, Operation, OperationCall, Served } from "../lifecycle/served.js";
 export type { StateSealOptions } from "../lifecycle/state-seal.js";
 export type { CacheHints } from "../server/cache-hints.js";
 export type { Changed } from "../server/changes.js";
@@ -40,6 +40,7 @@ export type {
   ResourceTemplateReader,
 } from "../server/resource-definitions.js";
 export { createServer, type Server, type ServerOptions } from "../server/server.js";
+export type { TaskOptions } from "../server/task-limits.js";
 export type { FreeReturn } from "../server/tool-result.js";
 export type { ToolDefinition, ToolHandler, ToolRegistration } from "../server/tools.js";
 export {

@@ -20,6 +20,8 @@ import type {
 } from "./resource-definitions.js";
 import { Resources } from "./resources.js";
 import { Subscriptions } from "./subscriptions.js";
+import { type TaskOptions, taskLimits } from "./task-limits.js";
+import { Tasks } from "./tasks.js";
 import { type ToolDefinition, type ToolHandler, type ToolRegistration, Tools } from "./tools.js";
 
 /** What a server says of itself, and settings. */
@@ -37,6 +39,8 @@ export interface ServerOptions extends Implementation, Hooks {
   readonly listCache?: CacheHints;
   /** Whether clients may subscribe to resources. Default: true. */
   readonly resourceSubscriptions?: boolean;
+  /** How long tasks are kept, and how many. They are offered as soon as a tool says that it may run as one. */
+  readonly tasks?: TaskOptions;
 }
 
 /** A server for every revision. It keeps nothing of its clients, so one object serves any number of them. */
@@ -117,7 +121,7 @@ export interface Server extends Served {
  * const server = createServer({ name: "greeter", version: "1.0.0" });
  * server.tool("greet", { description: "Say hello" }, () => "hello");
  *
- * @throws RangeError for a page size or cache hints that make no sense
+ * @throws RangeError for a page size, cache hints or bounds of tasks that make no sense
  */
 export function createServer(options: ServerOptions): Server {
   const {
@@ -126,6 +130,7 @@ export function createServer(options: ServerOptions): Server {
     pageSize,
     listCache,
     resourceSubscriptions = true,
+    tasks: taskOptions,
     onCall,
     onEnd,
     ...info
@@ -138,6 +143,7 @@ export function createServer(options: ServerOptions): Server {
   const tools = new Tools(host);
   const resources = new Resources(host, resourceSubscriptions);
   const prompts = new Prompts(host);
+  const tasks = new Tasks(tools, taskLimits(taskOptions), host);
   const offered = [tools, resources, prompts];
   const features: readonly Feature[] = [
     ...offered,
@@ -146,13 +152,14 @@ export function createServer(options: ServerOptions): Server {
       capabilities: () => capabilitiesOf(offered),
       knows: (uri) => resources.knows(uri),
     }),
+    tasks,
   ];
   const pipeline = new Pipeline(operationCall(features));
   return {
     info,
     instructions,
     capabilities: () => capabilitiesOf(features),
-    run: hooked(pipeline.run, { ...(onCall && { onCall }), ...(onEnd && { onEnd }) }),
+    run: tasks.around(hooked(pipeline.run, { ...(onCall && { onCall }), ...(onEnd && { onEnd }) })),
     changes,
     stateSeal: createStateSeal(requestState),
     tool: (name, definition, handler) => tools.define(name, definition, handler),

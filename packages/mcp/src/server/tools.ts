@@ -6,7 +6,7 @@ import type { ServerCapabilities } from "../protocol/capabilities.js";
 import type { Icon } from "../protocol/content.js";
 import { isObject, type JsonObject } from "../protocol/json.js";
 import { methods } from "../protocol/methods.js";
-import type { CallToolResult, Tool, ToolAnnotations } from "../protocol/tools.js";
+import type { CallToolResult, Tool, ToolAnnotations, ToolExecution } from "../protocol/tools.js";
 import { type CompiledSchema, compile, type InferInput, type InferOutput, type Schema } from "../schema/compile.js";
 import { Context } from "./context.js";
 import { ToolError } from "./errors.js";
@@ -27,6 +27,8 @@ export interface ToolDefinition<Input extends Schema | undefined, Output extends
   readonly outputSchema?: Output;
   readonly annotations?: ToolAnnotations;
   readonly icons?: readonly Icon[];
+  /** Whether calls may run as tasks. The handler is the same, and revisions without tasks call it as any other. */
+  readonly execution?: ToolExecution;
   readonly _meta?: JsonObject;
 }
 
@@ -56,6 +58,7 @@ interface RegisteredTool {
 }
 
 const noArguments = { type: "object", additionalProperties: false } as const;
+const taskSupports: ReadonlySet<unknown> = new Set(["optional", "required", "forbidden", undefined]);
 const toolName = /^[A-Za-z0-9_.-]{1,128}$/;
 
 /**
@@ -64,6 +67,7 @@ const toolName = /^[A-Za-z0-9_.-]{1,128}$/;
  */
 export class Tools implements Feature {
   readonly #tools: Registry<RegisteredTool>;
+  #offersTasks = false;
 
   readonly methods: ReadonlyMap<string, MethodCall> = new Map<string, MethodCall>([
     [methods.listTools, ({ cursor }) => this.#tools.page(cursor)],
@@ -85,6 +89,17 @@ export class Tools implements Feature {
     return this.#tools.isOffered ? { tools: { listChanged: true } } : undefined;
   }
 
+  /** Whether there ever was a tool that may run as a task, for the same reason as with any capability. */
+  get offersTasks(): boolean {
+    return this.#offersTasks;
+  }
+
+  /** Undefined for what is no tool. */
+  taskSupport(name: unknown): ToolExecution["taskSupport"] {
+    const registered = typeof name === "string" ? this.#tools.get(name) : undefined;
+    return registered && (registered.tool.execution?.taskSupport ?? "forbidden");
+  }
+
   /** @throws TypeError for a name that is taken or not allowed; SchemaError for a schema that cannot be served */
   define<Input extends Schema | undefined, Output extends Schema | undefined>(
     name: string,
@@ -98,7 +113,11 @@ export class Tools implements Feature {
     }
     // `input` makes the arguments what the handler expects.
     const served = handler as RegisteredTool["handler"];
-    return this.#tools.add<AnyToolDefinition>(name, definition, (revised) => compileTool(name, revised, served));
+    return this.#tools.add<AnyToolDefinition>(name, definition, (revised) => {
+      const compiled = compileTool(name, revised, served);
+      this.#offersTasks ||= (revised.execution?.taskSupport ?? "forbidden") !== "forbidden";
+      return compiled;
+    });
   }
 
   #callTool(params: JsonObject, operation: Operation): unknown {
@@ -121,6 +140,9 @@ function compileTool(
   { inputSchema, outputSchema, ...words }: AnyToolDefinition,
   handler: RegisteredTool["handler"],
 ): RegisteredTool {
+  if (!taskSupports.has(words.execution?.taskSupport)) {
+    throw new TypeError(`The taskSupport of the tool ${name} must be optional, required or forbidden`);
+  }
   const input = compile(inputSchema ?? noArguments, { root: "object" });
   const output = outputSchema === undefined ? undefined : compile(outputSchema, { side: "output" });
   const tool = {

@@ -1,0 +1,165 @@
+import { isObject, type JsonObject } from "../base/json.js";
+import type { Exchange } from "../jsonrpc/call.js";
+import { RawJson } from "../jsonrpc/codec.js";
+import { codes, invalidParams, methodNotFound, RpcError } from "../jsonrpc/errors.js";
+import type { Params } from "../jsonrpc/message.js";
+import { runAsking } from "../lifecycle/rounds.js";
+import type { OpenConversation, Operation, OperationCall } from "../lifecycle/served.js";
+import type { ServerCapabilities } from "../protocol/capabilities.js";
+import { metaKeys, readMeta } from "../protocol/meta.js";
+import { methods } from "../protocol/methods.js";
+import type { ToolExecution } from "../protocol/tools.js";
+import { wrongKind } from "./faults.js";
+import type { Feature, FeatureHost, MethodCall } from "./feature.js";
+import { pageOf } from "./pages.js";
+import type { Task } from "./task.js";
+import type { TaskLimits } from "./task-limits.js";
+import { TaskStore } from "./task-store.js";
+
+/** What may run as a task. */
+export interface TaskTools {
+  readonly offersTasks: boolean;
+  /** Undefined for what is no tool. */
+  taskSupport(name: unknown): ToolExecution["taskSupport"];
+}
+
+const offered: ServerCapabilities = { tasks: { list: {}, cancel: {}, requests: { tools: { call: {} } } } };
+
+/**
+ * Calls of tools that go on after they were answered, where tasks belong to the core protocol.
+ * https://modelcontextprotocol.io/specification/2025-11-25/basic/utilities/tasks
+ */
+export class Tasks implements Feature {
+  readonly #tools: TaskTools;
+  readonly #limits: TaskLimits;
+  readonly #pageSize: number;
+  readonly #stores = new WeakMap<OpenConversation, TaskStore>();
+
+  readonly methods: ReadonlyMap<string, MethodCall> = new Map<string, MethodCall>([
+    [methods.getTask, (params, operation) => this.#find(methods.getTask, params, operation).state],
+    [methods.taskResult, (params, operation) => this.#result(params, operation)],
+    [methods.listTasks, (params, operation) => this.#list(params, operation)],
+    [methods.cancelTask, (params, operation) => this.#cancel(params, operation)],
+  ]);
+
+  constructor(tools: TaskTools, limits: TaskLimits, { lists }: FeatureHost) {
+    this.#tools = tools;
+    this.#limits = limits;
+    this.#pageSize = lists.pageSize;
+  }
+
+  /** As any capability it is there from the first definition on that makes use of it. */
+  get capabilities(): ServerCapabilities | undefined {
+    return this.#tools.offersTasks ? offered : undefined;
+  }
+
+  /**
+   * Lets calls of tools run as tasks. Around everything else, hooks too: what they see is the call itself, and its end is
+   * that of the task.
+   */
+  around(run: OperationCall): OperationCall {
+    return (method, params, operation) => {
+      const { conversation, revision } = operation;
+      const isCore = method === methods.callTool && revision.facts.tasks === "core" && this.#tools.offersTasks;
+      if (!isCore || conversation === undefined) return run(method, params, operation);
+      const { task, ...call } = params;
+      const support = this.#tools.taskSupport(params.name);
+      if (support === undefined) return run(method, call, operation); // It is refused as any unknown tool.
+      if (support === (task === undefined ? "required" : "forbidden")) throw unfit(support);
+      if (task === undefined) return run(method, call, operation);
+      const request = { ttl: readTtl(task), principal: operation.principal };
+      const started = this.#storeOf(conversation).start(request, (made) =>
+        runAs(made, call, run, operation, conversation),
+      );
+      return { task: started.state };
+    };
+  }
+
+  async #result(params: JsonObject, operation: Operation): Promise<RawJson> {
+    const end = await this.#find(methods.taskResult, params, operation).wait(operation);
+    if ("result" in end) return end.result;
+    if ("error" in end) throw new RpcError(end.error.code, end.error.message, end.error.data);
+    throw invalidParams("No result", [{ path: "/taskId", message: "is a task that was cancelled: it has no result" }]);
+  }
+
+  #list({ cursor }: JsonObject, { conversation, principal }: Operation): JsonObject {
+    const tasks = this.#storeOf(conversation, methods.listTasks).of(principal);
+    const shape = { member: "tasks", key: "taskId", pageSize: this.#pageSize, cache: {} };
+    return pageOf(
+      tasks.map(({ state }) => ({ ...state })),
+      cursor,
+      shape,
+    ).result;
+  }
+
+  #cancel(params: JsonObject, operation: Operation): unknown {
+    const task = this.#find(methods.cancelTask, params, operation);
+    if (task.isOver) {
+      const message = `is a task that has ended: its status is ${task.state.status}`;
+      throw invalidParams("Cannot cancel the task", [{ path: "/taskId", message }]);
+    }
+    task.end({ status: "cancelled", message: "The client cancelled the task" });
+    return task.state;
+  }
+
+  #find(method: string, { taskId }: JsonObject, { conversation, principal }: Operation): Task {
+    if (typeof taskId !== "string") throw invalidParams("Invalid params", [wrongKind("/taskId", "a string", taskId)]);
+    return this.#storeOf(conversation, method).find(taskId, principal);
+  }
+
+  #storeOf(conversation: OpenConversation | undefined, method: string = methods.callTool): TaskStore {
+    if (conversation === undefined) throw methodNotFound(method);
+    const store = this.#stores.get(conversation) ?? new TaskStore(conversation, this.#limits);
+    this.#stores.set(conversation, store);
+    return store;
+  }
+}
+
+/** Runs the call of a tool as a task; its result has the shape of the revision, and names the task. */
+async function runAs(
+  task: Task,
+  params: JsonObject,
+  run: OperationCall,
+  operation: Operation,
+  conversation: OpenConversation,
+): Promise<unknown> {
+  const { revision, client } = operation;
+  const terms = { revision, client, conversation, logLevel: () => operation.logLevel };
+  const exchange = exchangeOf(task, operation, conversation);
+  const result = await runAsking(run, methods.callTool, params, { exchange, terms });
+  const whole: unknown = result instanceof RawJson ? result.toJSON() : result;
+  return revision.down("result", methods.callTool, related(isObject(whole) ? whole : {}, task));
+}
+
+/** What surrounds a call that runs as a task: all that it says names the task, and it may speak until its end. */
+function exchangeOf(task: Task, { principal, callback }: Operation, conversation: OpenConversation): Exchange {
+  const ask: Exchange["callback"] = (method, params, options) =>
+    task.ask((wayBack) => wayBack(method, related(params, task), options));
+  return {
+    signal: task.signal,
+    principal,
+    callback: callback === undefined ? undefined : ask,
+    notify: (method, params) => {
+      if (!task.isOver) conversation.notify(method, related(params, task));
+    },
+    drained: () => conversation.drained(),
+  };
+}
+
+function related(params: Params | undefined, { id }: Task): JsonObject {
+  const named = isObject(params) ? params : {}; // Nothing in MCP has params by position.
+  return { ...named, _meta: { ...readMeta(named), [metaKeys.relatedTask]: { taskId: id } } };
+}
+
+function readTtl(task: unknown): number | undefined {
+  if (!isObject(task)) throw invalidParams("Invalid params", [wrongKind("/task", "an object", task)]);
+  const { ttl } = task;
+  if (ttl === undefined || (Number.isSafeInteger(ttl) && (ttl as number) >= 0)) return ttl as number | undefined;
+  throw invalidParams("Invalid params", [{ path: "/task/ttl", message: "must be a whole number of milliseconds" }]);
+}
+
+/** https://modelcontextprotocol.io/specification/2025-11-25/basic/utilities/tasks#tool-level-negotiation */
+function unfit(support: "required" | "forbidden" | "optional"): RpcError {
+  const reason = support === "required" ? "this tool runs as a task only" : "this tool does not run as a task";
+  return new RpcError(codes.methodNotFound, "Method not found", { method: methods.callTool, reason });
+}
