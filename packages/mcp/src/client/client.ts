@@ -1,3 +1,4 @@
+import type { Clock } from "../base/clock.js";
 import type { Closed, Connection } from "../jsonrpc/connection.js";
 import { LocalError } from "../jsonrpc/errors.js";
 import type { LastingConversation } from "../lifecycle/lasting.js";
@@ -8,11 +9,12 @@ import { methods, notifications } from "../protocol/methods.js";
 import type { SubscriptionFilter } from "../protocol/subscriptions.js";
 import type { Answers } from "./answers.js";
 import { type CompleteOptions, type Completion, complete } from "./complete.js";
+import type { ListedTools } from "./listed-tools.js";
 import { requireAdvertised } from "./offered.js";
-import type { OutputSchemas } from "./output-schemas.js";
 import { PromptVerbs } from "./prompts.js";
 import { ResourceVerbs } from "./resources.js";
 import type { Subscribe, SubscribeOptions, Subscription } from "./subscription.js";
+import { TaskVerbs } from "./tasks.js";
 import type { ToolTypes } from "./tool-types.js";
 import { ToolVerbs } from "./tools.js";
 import { callOptions, type VerbOptions } from "./verb-options.js";
@@ -23,7 +25,8 @@ export interface ClientParts {
   readonly answers: Answers;
   /** Holds to what the server offers, answers what its results ask, and keeps what may be kept. */
   readonly call: OpenedCall;
-  readonly outputs: OutputSchemas;
+  readonly clock: Clock;
+  readonly listed: ListedTools;
   readonly subscribe: Subscribe;
 }
 
@@ -32,13 +35,15 @@ export class Client<Tools extends ToolTypes = ToolTypes> implements AsyncDisposa
   readonly tools: ToolVerbs<Tools>;
   readonly resources: ResourceVerbs;
   readonly prompts: PromptVerbs;
+  readonly tasks: TaskVerbs;
   readonly #parts: ClientParts;
 
   /** Made by `connect`. */
   constructor(parts: ClientParts) {
-    const { call, outputs, subscribe } = parts;
+    const { conversation, call, clock, listed, subscribe } = parts;
     this.#parts = parts;
-    this.tools = new ToolVerbs<Tools>(call, outputs);
+    this.tasks = new TaskVerbs(call, clock);
+    this.tools = new ToolVerbs<Tools>({ call, offer: conversation, listed, tasks: this.tasks });
     this.resources = new ResourceVerbs(call, subscribe);
     this.prompts = new PromptVerbs(call);
   }

@@ -66,6 +66,11 @@ export function requireAdvertised(what: string, path: string, capabilities: Serv
   throw new LocalError("refused", `${what}: the server has not advertised the capability ${path}`);
 }
 
+/** Whether calls of tools can be asked to run as tasks. */
+export function runsTasks({ revision, server }: Offer): boolean {
+  return revision.facts.tasks === "core" && isAdvertised("tasks.requests.tools.call", server.capabilities);
+}
+
 /** Everything that a server tells of: the changes of its lists. @throws LocalError `refused` if that is nothing */
 export function everyList({ server }: Offer): SubscriptionFilter {
   const lists = followable.filter(

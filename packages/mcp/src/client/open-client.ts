@@ -11,8 +11,8 @@ import { type Answers, answeringOf } from "./answers.js";
 import { type CacheOptions, ResponseCache } from "./cache.js";
 import { Client } from "./client.js";
 import { followWith } from "./follow-either.js";
+import { ListedTools } from "./listed-tools.js";
 import { offeredCall } from "./offered.js";
-import { OutputSchemas } from "./output-schemas.js";
 import { subscribeWith } from "./subscription.js";
 import type { ToolTypes } from "./tool-types.js";
 
@@ -82,10 +82,10 @@ function clientOf<Tools extends ToolTypes>(
   // Only the stateless era says for how long an answer holds.
   const isKeeping = conversation.revision.era === "stateless" && options.cache !== false;
   const responses = new ResponseCache(clock, options.cache === false ? {} : options.cache);
-  const outputs = new OutputSchemas();
+  const listed = new ListedTools();
   heard.listen((method, params) => {
     responses.hear(method, params);
-    if (method === notifications.toolsChanged) outputs.forget();
+    if (method === notifications.toolsChanged) listed.clear();
   });
   const subscribe = subscribeWith({
     follow: followWith(conversation, { heard, clock, timeout }),
@@ -96,7 +96,7 @@ function clientOf<Tools extends ToolTypes>(
     missed: () => responses.clear(),
   });
   const call = offeredCall(isKeeping ? responses.around(answered) : answered, conversation);
-  return new Client<Tools>({ conversation, answers, call, outputs, subscribe });
+  return new Client<Tools>({ conversation, answers, call, clock, listed, subscribe });
 }
 
 const thisLibrary: Implementation = { name: "parlance", version: "0.1.0" };

@@ -1,9 +1,13 @@
+import { LocalError } from "../jsonrpc/errors.js";
 import type { OpenedCall } from "../lifecycle/opened.js";
 import type { JsonObject } from "../protocol/json.js";
 import { methods } from "../protocol/methods.js";
+import type { TaskState } from "../protocol/tasks.js";
 import type { CallToolResult, Tool } from "../protocol/tools.js";
-import type { OutputSchemas } from "./output-schemas.js";
+import type { ListedTools } from "./listed-tools.js";
+import { type Offer, runsTasks } from "./offered.js";
 import { type Listing, type ListKind, listing } from "./paginate.js";
+import { readTask, type TaskVerbs } from "./tasks.js";
 import type { ToolArguments, ToolResult, ToolTypes } from "./tool-types.js";
 import { callOptions, invalidAnswer, type VerbOptions } from "./verb-options.js";
 
@@ -14,28 +18,40 @@ const tools: ListKind = {
   objects: ["inputSchema"],
 };
 
+/** What can be set about a task. */
+export interface StartOptions extends VerbOptions {
+  /** Milliseconds from now on for which the server shall keep it. Default: as it likes. */
+  readonly ttl?: number;
+}
+
+/** What the verbs of tools need of their client. */
+export interface ToolHost {
+  readonly call: OpenedCall;
+  readonly offer: Offer;
+  readonly listed: ListedTools;
+  readonly tasks: TaskVerbs;
+}
+
 /**
  * The tools of a server.
  * https://modelcontextprotocol.io/specification/latest/server/tools
  */
 export class ToolVerbs<Tools extends ToolTypes = ToolTypes> {
-  readonly #call: OpenedCall;
-  readonly #outputs: OutputSchemas;
+  readonly #host: ToolHost;
 
   /** Made by `Client`. */
-  constructor(call: OpenedCall, outputs: OutputSchemas) {
-    this.#call = call;
-    this.#outputs = outputs;
+  constructor(host: ToolHost) {
+    this.#host = host;
   }
 
   /** The tools that the server offers, page by page. What is listed is known from then on: see `call`. */
   list(options: VerbOptions = {}): Listing<Tool> {
-    return listing(this.#call, tools, options, (tool: Tool) => this.#outputs.note(tool));
+    return listing(this.#host.call, tools, options, (tool: Tool) => this.#host.listed.note(tool));
   }
 
   /**
-   * Calls a tool. A tool that fails answers with `isError: true`, for the model to read. Structured content is checked
-   * against the schema that the server has listed, if it was listed before.
+   * Calls a tool. A tool that fails answers with `isError: true`, for the model to read. If the server has listed it before,
+   * structured content is checked against its schema, and one that runs only as a task is started and waited for.
    * @throws RpcError for an unknown tool or a failure of the server; LocalError as `Connection.call`, or `protocol`
    */
   async call<Name extends keyof Tools & string>(
@@ -43,10 +59,48 @@ export class ToolVerbs<Tools extends ToolTypes = ToolTypes> {
     args?: ToolArguments<Tools[Name]>,
     options: VerbOptions = {},
   ): Promise<ToolResult<Tools[Name]>> {
+    const { call, offer, listed } = this.#host;
     const params: JsonObject = { name, arguments: args ?? {} };
-    const result = await this.#call(methods.callTool, params, callOptions(options));
+    const result =
+      listed.isTask(name) && runsTasks(offer)
+        ? await this.#callAsTask(params, options)
+        : await call(methods.callTool, params, callOptions(options));
     if (!Array.isArray(result.content)) throw invalidAnswer(methods.callTool, "content is not an array");
     // What a caller dereferences first is checked just above; what it holds is typed by whoever knows the server.
-    return (await this.#outputs.check(name, result as unknown as CallToolResult)) as ToolResult<Tools[Name]>;
+    return (await listed.check(name, result as unknown as CallToolResult)) as ToolResult<Tools[Name]>;
+  }
+
+  /**
+   * Calls a tool as a task, which goes on after the call was answered: `client.tasks.result` waits for what it gives.
+   * In 2025-11-25, as an experiment.
+   * @throws RpcError for a tool that cannot be one; LocalError `refused` for a server or a revision without tasks
+   */
+  async start<Name extends keyof Tools & string>(
+    name: Name,
+    args?: ToolArguments<Tools[Name]>,
+    { ttl, ...options }: StartOptions = {},
+  ): Promise<TaskState> {
+    const { call, offer } = this.#host;
+    if (!runsTasks(offer)) {
+      const where = `in revision ${offer.revision.version}, with the capabilities that the server has advertised`;
+      throw new LocalError("refused", `${methods.callTool}: there are no tasks of tools ${where}`);
+    }
+    const params = { name, arguments: args ?? {}, task: ttl === undefined ? {} : { ttl } };
+    const { task } = await call(methods.callTool, params, callOptions(options));
+    return readTask(methods.callTool, task);
+  }
+
+  async #callAsTask(params: JsonObject, options: VerbOptions): Promise<JsonObject> {
+    const { call, tasks } = this.#host;
+    const answer = await call(methods.callTool, { ...params, task: {} }, callOptions(options));
+    if (answer.task === undefined) return answer; // It has changed its mind.
+    const { taskId } = readTask(methods.callTool, answer.task);
+    try {
+      return { ...(await tasks.result(taskId, options)) };
+    } catch (error) {
+      // As with any call that nobody waits for any more, the server is told, and not waited for.
+      if (error instanceof LocalError) void tasks.cancel(taskId).catch(() => undefined);
+      throw error;
+    }
   }
 }

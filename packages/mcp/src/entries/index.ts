@@ -31,6 +31,7 @@ export type * from "../protocol/result.js";
 export type * from "../protocol/roots.js";
 export type * from "../protocol/sampling.js";
 export type * from "../protocol/subscriptions.js";
+export type * from "../protocol/tasks.js";
 export type * from "../protocol/tools.js";
 export { methodAliases, versionAliases } from "../revisions/aliases.js";
 export {

@@ -13,8 +13,8 @@ export interface TaskState {
   /** ISO 8601, as the next one. */
   readonly createdAt: string;
   readonly lastUpdatedAt: string;
-  /** Milliseconds from its creation for which the task is kept. */
-  readonly ttl: number;
+  /** Milliseconds from its creation for which the task is kept; null: for ever. */
+  readonly ttl: number | null;
   /** Milliseconds to wait between two questions how it stands. */
-  readonly pollInterval: number;
+  readonly pollInterval?: number;
 }

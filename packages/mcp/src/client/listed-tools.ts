@@ -6,33 +6,41 @@ import { methods } from "../protocol/methods.js";
 import type { CallToolResult, Tool } from "../protocol/tools.js";
 import { type CompiledSchema, compile } from "../schema/compile.js";
 
-/** A server may list other tools each time: of the oldest it is forgotten what they give. */
+/** A server may list other tools each time: the oldest are forgotten. */
 const maxListed = 10_000;
 
+interface ListedTool {
+  readonly outputSchema: JsonObject | undefined;
+  readonly isTask: boolean;
+  /** Made when the tool is first called. */
+  compiled?: CompiledSchema;
+}
+
 /**
- * The output schemas of the tools that a server has listed, each compiled when its tool is first called. They come from a
- * peer: what they cost is bounded, and their regular expressions are run only where that takes linear time.
+ * What is known of the tools that a server has listed: what they give, and whether they run as tasks alone. Schemas come
+ * from a peer: what they cost is bounded, and their regular expressions are run only where that takes linear time.
  * https://modelcontextprotocol.io/specification/latest/server/tools#output-schema
  */
-export class OutputSchemas {
-  readonly #listed = new Map<string, JsonObject>();
-  readonly #compiled = new Map<string, CompiledSchema>();
+export class ListedTools {
+  readonly #tools = new Map<string, ListedTool>();
 
   /** Learns of a tool, or learns anew. */
-  note({ name, outputSchema }: Tool): void {
-    this.forget(name);
-    if (outputSchema === undefined) return;
-    this.#listed.set(name, outputSchema);
-    const [oldest] = this.#listed.keys();
-    if (this.#listed.size > maxListed && oldest !== undefined) this.forget(oldest);
+  note({ name, outputSchema, execution }: Tool): void {
+    const isTask = execution?.taskSupport === "required";
+    this.#tools.delete(name);
+    if (outputSchema !== undefined || isTask) this.#tools.set(name, { outputSchema, isTask });
+    const [oldest] = this.#tools.keys();
+    if (this.#tools.size > maxListed && oldest !== undefined) this.#tools.delete(oldest);
   }
 
-  /** Forgets a tool, or all of them. */
-  forget(name?: string): void {
-    for (const schemas of [this.#listed, this.#compiled]) {
-      if (name === undefined) schemas.clear();
-      else schemas.delete(name);
-    }
+  /** Forgets all of them. */
+  clear(): void {
+    this.#tools.clear();
+  }
+
+  /** Whether the tool runs as a task and in no other way. */
+  isTask(name: string): boolean {
+    return this.#tools.get(name)?.isTask === true;
   }
 
   /**
@@ -52,19 +60,14 @@ export class OutputSchemas {
   }
 
   #schemaOf(name: string): CompiledSchema | undefined {
-    const known = this.#compiled.get(name);
-    const listed = this.#listed.get(name);
-    if (known !== undefined || listed === undefined) return known;
+    const tool = this.#tools.get(name);
+    if (tool?.outputSchema === undefined) return undefined;
     try {
-      const compiled = compile(listed, { trust: "peer" });
-      this.#compiled.set(name, compiled);
-      return compiled;
+      tool.compiled ??= compile(tool.outputSchema, { trust: "peer" });
+      return tool.compiled;
     } catch (error) {
-      throw unfit(
-        name,
-        `has an outputSchema that cannot be used: ${error instanceof Error ? error.message : ""}`,
-        error,
-      );
+      const why = error instanceof Error ? error.message : "";
+      throw unfit(name, `has an outputSchema that cannot be used: ${why}`, error);
     }
   }
 }
