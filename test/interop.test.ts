@@ -23,7 +23,7 @@ describe.skipIf(!isInstalled)("the official SDK, installed by npm ci --prefix te
   ])("our client finds out what a server on %s speaks, and speaks it", async (_name, file, version) => {
     await using client = await connect({ command: node, args: [join(folder, file)] });
     expect(client.revision).toBe(version);
-    expect((await client.tools.list().all()).map(({ name }) => name)).toEqual(["add"]);
+    expect((await client.tools.list().all()).map(({ name }) => name)).toContain("add");
     expect(await client.tools.call("add", { a: 2, b: 3 })).toMatchObject({ content: [{ type: "text", text: "5" }] });
     expect(await client.tools.call("add", { a: "2", b: 3 })).toMatchObject({ isError: true });
   });
