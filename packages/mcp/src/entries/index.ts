@@ -30,6 +30,10 @@ export type * from "../protocol/resources.js";
 export type * from "../protocol/result.js";
 export type * from "../protocol/roots.js";
 export type * from "../protocol/sampling.js";
+export type { TypeChange, TypeChanges } from "../protocol/shapes/amend-shapes.js";
+export type { RequestShape } from "../protocol/shapes/message-shapes.js";
+export * as shape from "../protocol/shapes/shape.js";
+export type { ShapeFault } from "../protocol/shapes/shape-fault.js";
 export type * from "../protocol/subscriptions.js";
 export type * from "../protocol/tasks.js";
 export type * from "../protocol/tools.js";
@@ -46,3 +50,4 @@ export {
 } from "../revisions/all.js";
 export type * from "../revisions/facts.js";
 export type * from "../revisions/revision.js";
+export { checkShape, type MessagePart, type ShapeAdditions, type Shapes, shapesOf } from "../revisions/shapes.js";

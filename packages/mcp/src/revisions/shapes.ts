@@ -1,0 +1,152 @@
+import { isObject } from "../protocol/json.js";
+import { amendTypes, type TypeChanges } from "../protocol/shapes/amend-shapes.js";
+import { type Checker, faultsOf } from "../protocol/shapes/checker.js";
+import { ShapeCompiler } from "../protocol/shapes/compile-shape.js";
+import { type MessageShapes, newestShapes, type RequestShape } from "../protocol/shapes/message-shapes.js";
+import { any, integer, object, optional, type Shape, string } from "../protocol/shapes/shape.js";
+import { describeValue, type ShapeFault } from "../protocol/shapes/shape-fault.js";
+import type { BySender, Revision, StepOf } from "./revision.js";
+import { shapes2024_11_05 } from "./shapes-v2024-11-05.js";
+import { shapes2025_03_26 } from "./shapes-v2025-03-26.js";
+import { shapes2025_06_18 } from "./shapes-v2025-06-18.js";
+import { shapes2025_11_25 } from "./shapes-v2025-11-25.js";
+
+type Sender = keyof BySender<unknown>;
+
+/** Which part of which message a value is. */
+export type MessagePart =
+  | {
+      readonly of: StepOf;
+      readonly method: string;
+      /** The side that sends the request or the notification; the result of a request comes from the other side. */
+      readonly sender: Sender;
+    }
+  /** The error object of a failure, whatever it answers. */
+  | { readonly of: "error" };
+
+/** What an extension adds to a revision. */
+export interface ShapeAdditions {
+  /** Types of its own, and how those of the revision differ where it is in use. */
+  readonly types?: TypeChanges;
+  /** Its requests, by who sends them. They replace those of the same name. */
+  readonly requests?: Partial<BySender<Readonly<Record<string, RequestShape>>>>;
+  /** The params of its notifications, by who sends them. They replace those of the same name. */
+  readonly notifications?: Partial<BySender<Readonly<Record<string, Shape>>>>;
+}
+
+/** The shapes of a revision, ready to be asked. */
+export interface Shapes {
+  /**
+   * Every place, up to a hundred, where a part of a message does not have its shape; none if it is sound. Never throws,
+   * whatever JSON says, and however deep. A member that no shape names is no fault.
+   */
+  check(part: MessagePart, value: unknown): readonly ShapeFault[];
+}
+
+/** Checks a part of a message of a published revision; see `Shapes`. For tests and tools: a server has no need of it. */
+export function checkShape(revision: Revision, part: MessagePart, value: unknown): readonly ShapeFault[] {
+  const shapes = compiled.get(revision) ?? shapesOf(revision);
+  compiled.set(revision, shapes);
+  return shapes.check(part, value);
+}
+
+const compiled = new WeakMap<Revision, Shapes>();
+
+const published: ReadonlyMap<string, MessageShapes> = new Map([
+  ["2024-11-05", shapes2024_11_05],
+  ["2025-03-26", shapes2025_03_26],
+  ["2025-06-18", shapes2025_06_18],
+  ["2025-11-25", shapes2025_11_25],
+  ["2026-07-28", newestShapes],
+]);
+
+/**
+ * The shapes of a published revision, and of the extensions that are in use.
+ * @throws Error when an addition names a type that is not there, or changes one in a way that does not fit it
+ */
+export function shapesOf(revision: Revision, additions: readonly ShapeAdditions[] = []): Shapes {
+  const shapes = published.get(revision.version);
+  if (shapes === undefined) throw new Error(`There are no shapes for the revision ${revision.version}`);
+  const types = additions.reduce((amended, added) => amendTypes(amended, added.types ?? {}), shapes.types);
+  const compiler = new ShapeCompiler(types);
+  const messages = compileMessages(compiler, [messagesOf(revision, shapes), ...additions]);
+  const errors = compileErrors(compiler, revision, shapes);
+  return {
+    check(part, value) {
+      if (part.of === "error") return faultsOf(errors(value), value).found;
+      const checker = messages.get(keyOf(part));
+      return checker === undefined ? [unknownMessage(part, revision)] : faultsOf(checker, value).found;
+    },
+  };
+}
+
+/** What the revision itself has, as if it was added. */
+function messagesOf({ requests, inputRequests, notifications }: Revision, shapes: MessageShapes): ShapeAdditions {
+  return {
+    requests: {
+      client: pick(shapes.requests, requests.client),
+      server: pick(shapes.requests, new Set([...requests.server, ...inputRequests])),
+    },
+    notifications: {
+      client: pick(shapes.notifications, notifications.client),
+      server: pick(shapes.notifications, notifications.server),
+    },
+  };
+}
+
+function pick<Thing>(
+  all: Readonly<Record<string, Thing>>,
+  names: ReadonlySet<string>,
+): Readonly<Record<string, Thing>> {
+  return Object.fromEntries(Object.entries(all).filter(([name]) => names.has(name)));
+}
+
+type NamedPart = Exclude<MessagePart, { readonly of: "error" }>;
+
+const senders: readonly Sender[] = ["client", "server"];
+
+function compileMessages(compiler: ShapeCompiler, all: readonly ShapeAdditions[]): ReadonlyMap<string, Checker> {
+  const checkers = new Map<string, Checker>();
+  const add = (part: NamedPart, shape: Shape): void => {
+    checkers.set(keyOf(part), compiler.compile(shape));
+  };
+  for (const { requests, notifications } of all) {
+    for (const sender of senders) {
+      for (const [method, { params, result }] of Object.entries(requests?.[sender] ?? {})) {
+        add({ of: "params", method, sender }, params);
+        add({ of: "result", method, sender }, result);
+      }
+      for (const [method, params] of Object.entries(notifications?.[sender] ?? {})) {
+        add({ of: "notification", method, sender }, params);
+      }
+    }
+  }
+  return checkers;
+}
+
+function keyOf({ of, sender, method }: NamedPart): string {
+  return `${of} ${sender} ${method}`;
+}
+
+/** Finds the checker of an error: that of its code where the revision says what such an error carries. */
+function compileErrors(
+  compiler: ShapeCompiler,
+  { codes }: Revision,
+  { errors }: MessageShapes,
+): (error: unknown) => Checker {
+  const known = new Set<unknown>(Object.values(codes));
+  const errorWith = (data: Shape): Checker => compiler.compile(object({ code: integer, message: string, data }));
+  const plain = errorWith(optional(any));
+  const byCode = new Map<unknown, Checker>();
+  for (const [code, data] of errors) if (known.has(code)) byCode.set(code, errorWith(data));
+  return (error) => (isObject(error) ? byCode.get(error.code) : undefined) ?? plain;
+}
+
+function unknownMessage({ of, method, sender }: NamedPart, { version }: Revision): ShapeFault {
+  const message = of === "notification" ? "a notification" : "a request";
+  return {
+    pointer: "",
+    expected: `${message} that the ${sender} may send in ${version}`,
+    received: describeValue(method),
+  };
+}

@@ -1,0 +1,98 @@
+import { checkShape, type MessagePart, type Revision, revisionOf } from "@parlance/mcp";
+import { type Message, mcpProfile, type Problem, validate } from "@parlance/mcp/jsonrpc";
+import { hasSchemas } from "../revisions/published.js";
+import { expectationOf, problemsIn } from "./oracle.js";
+import { definitionsOf, problemsOf, refTo } from "./schemas.js";
+
+/** Who sends a message. */
+export type Sender = "client" | "server";
+
+/**
+ * Holds a whole JSON-RPC message, or a batch of them, against the shapes of a revision and against its published
+ * schema; against the shapes alone where the schemas are not there.
+ * @param answered the method of the request that the message answers, if it is a result
+ */
+export function assertOfficial(version: string, sender: Sender, message: unknown, answered?: string): void {
+  const found = complaints(version, sender, message, answered);
+  if (found.length > 0) throw new Error(`${JSON.stringify(message)} from the ${sender}\n${found.join("\n")}`);
+}
+
+/**
+ * The same for a whole conversation: tell it every message in order, and it knows which result answers what. A request
+ * that names a revision is held against that one, and so is its answer.
+ */
+export function officialConversation(version: string): (sender: Sender, message: unknown) => void {
+  const asked = new Map<string, { readonly method: string; readonly version: string }>();
+  const hear = (sender: Sender, message: unknown): void => {
+    if (Array.isArray(message) && revision(version).facts.batches) {
+      for (const element of message) hear(sender, element);
+      return;
+    }
+    const { id, method, params } = (message ?? {}) as Partial<Record<string, unknown>>;
+    const key = (asker: Sender): string => `${asker} ${JSON.stringify(id)}`;
+    if (typeof method === "string") {
+      const own = versionOf(params) ?? version;
+      assertOfficial(own, sender, message);
+      if (id !== undefined) asked.set(key(sender), { method, version: own });
+      return;
+    }
+    const request = asked.get(key(otherSide(sender)));
+    assertOfficial(request?.version ?? version, sender, message, request?.method);
+  };
+  return hear;
+}
+
+function versionOf(params: unknown): string | undefined {
+  const { _meta: meta } = (params ?? {}) as { readonly _meta?: Readonly<Record<string, unknown>> };
+  const version = meta?.["io.modelcontextprotocol/protocolVersion"];
+  return typeof version === "string" && revisionOf(version) !== undefined ? version : undefined;
+}
+
+function complaints(version: string, sender: Sender, message: unknown, answered?: string): readonly string[] {
+  if (Array.isArray(message) && revision(version).facts.batches) {
+    return message.flatMap((element) => complaints(version, sender, element, answered));
+  }
+  const checked = validate(message, mcpProfile);
+  if (!checked.ok) return [describeProblem(checked)];
+  const [part, value] = partOf(checked.message, sender, answered);
+  const faults = checkShape(revision(version), part, value);
+  const ours = faults.map(({ pointer, expected, received }) => `${pointer}: expected ${expected}, got ${received}`);
+  return hasSchemas && ours.length === 0 ? published(version, checked.message, part, value) : ours;
+}
+
+function describeProblem({ pointer, reason }: Problem): string {
+  return `${pointer}: ${reason}`;
+}
+
+function partOf(message: Message, sender: Sender, answered: string | undefined): [part: MessagePart, value: unknown] {
+  if ("method" in message) {
+    const { method, params } = message;
+    return [{ of: "id" in message ? "params" : "notification", method, sender }, params];
+  }
+  if ("error" in message) return [{ of: "error" }, message.error];
+  if (answered === undefined) throw new Error("a result cannot be judged without the method that it answers");
+  return [{ of: "result", method: answered, sender: otherSide(sender) }, message.result];
+}
+
+/** What the published schema says of the message as a whole, and of the part of it that depends on the method. */
+function published(version: string, message: Message, part: MessagePart, value: unknown): readonly string[] {
+  const candidates =
+    "method" in message
+      ? ["id" in message ? "JSONRPCRequest" : "JSONRPCNotification"]
+      : "error" in message
+        ? ["JSONRPCError", "JSONRPCErrorResponse"]
+        : ["JSONRPCResultResponse", "JSONRPCResponse"];
+  const [envelope = ""] = candidates.filter((name) => name in definitionsOf(version));
+  const whole = problemsOf(version, refTo(version, envelope), message);
+  return part.of === "error" ? whole : [...whole, ...problemsIn(version, expectationOf(version, part), value)];
+}
+
+function revision(version: string): Revision {
+  const found = revisionOf(version);
+  if (found === undefined) throw new Error(`there is no revision ${version}`);
+  return found;
+}
+
+function otherSide(sender: Sender): Sender {
+  return sender === "client" ? "server" : "client";
+}
