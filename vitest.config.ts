@@ -2,11 +2,24 @@ import { fileURLToPath } from "node:url";
 import { defineConfig } from "vitest/config";
 import { Tally } from "./test/tally.js";
 
+const oracle = fileURLToPath(new URL("test/oracle/", import.meta.url));
 const entries = fileURLToPath(new URL("packages/mcp/src/entries/", import.meta.url));
 /** Where `.ci/run` wants the tally of the run. */
 const tallyFile = process.env.TALLY_FILE;
 
 export default defineConfig({
+  plugins: [
+    {
+      // Conversations of our servers and clients are held against the published schemas, whatever a test is about.
+      name: "oracle",
+      enforce: "pre",
+      resolveId(source, importer = "") {
+        if (source !== "../jsonrpc/connection.js") return undefined;
+        if (importer.endsWith("/lifecycle/line.ts")) return `${oracle}client-connection.ts`;
+        return importer.endsWith("/lifecycle/serve.ts") ? `${oracle}server-connection.ts` : undefined;
+      },
+    },
+  ],
   resolve: {
     // Tests name the public entries and run their sources, so that a failing line is a line of the source.
     alias: [
@@ -16,6 +29,7 @@ export default defineConfig({
   },
   test: {
     include: ["test/**/*.test.ts"],
+    setupFiles: [`${oracle}setup.ts`],
     pool: "forks",
     // For a test that hangs. What a test waits for has its own, shorter, deadline.
     testTimeout: 20_000,

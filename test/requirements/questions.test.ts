@@ -26,6 +26,18 @@ function call(capabilities: object, more: object = {}): string {
 
 const confirming = (context: Context): Promise<unknown> => context.elicit("Sure?", yes);
 
+/** A sound result of each method that says nothing. */
+const emptyResults: Readonly<Record<string, object>> = {
+  "tools/call": { content: [] },
+  "prompts/get": { messages: [] },
+  "resources/read": { contents: [] },
+  "tools/list": { tools: [] },
+  "prompts/list": { prompts: [] },
+  "resources/list": { resources: [] },
+  "resources/templates/list": { resourceTemplates: [] },
+  "completion/complete": { completion: { values: [] } },
+};
+
 describe("what is asked", () => {
   test("capabilities of one request say nothing about the next", async () => {
     await using talk = talkTo(asking(confirming));
@@ -86,7 +98,7 @@ describe("what is asked", () => {
   ])("%s may ask: %s", async (method, may) => {
     const served: Served = {
       ...echoServer(),
-      run: (_method, _params, operation) => ({ may: operation.input !== undefined }),
+      run: (_method, _params, operation) => ({ ...emptyResults[method], may: operation.input !== undefined }),
     };
     await using talk = talkTo(served);
     expect(parse(await talk.ask(stateless(1, method))).result?.may).toBe(may);

@@ -207,10 +207,10 @@ describe("the hooks", () => {
 
   test("hear of methods that do not exist here, and see what middlewares made of a call", async () => {
     const { server, heard } = hooked();
-    server.use(() => () => ({ content: [] }));
+    server.use(() => () => ({ resources: [] }));
     await using peer = await speak(server, "2026-07-28");
     await peer.result("resources/list");
-    expect(heard).toEqual([["resources/list", undefined], 'result: {"content":[]}']);
+    expect(heard).toEqual([["resources/list", undefined], 'result: {"resources":[]}']);
   });
 
   test("are no part of what a server says of itself", async () => {

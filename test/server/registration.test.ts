@@ -199,7 +199,7 @@ test.each([0, -1, 1.5, Number.NaN, Number.POSITIVE_INFINITY])("a page of %s item
 test("a resource of a template may be the last of a page", async () => {
   const server = createServer({ ...info, pageSize: 2 });
   server.resource("a:0", {}, () => "");
-  const list = (): { uri: string }[] => [{ uri: "a:1" }, { uri: "a:ü 2".replace(" ", "%20") }, { uri: "a:3" }];
+  const list = (): { uri: string }[] => [{ uri: "a:1" }, { uri: "a:%C3%BC%202" }, { uri: "a:3" }];
   server.resourceTemplate("a:{x}", { list }, () => "");
   await using peer = await speak(server, "2026-07-28");
   const uris: string[] = [];
@@ -208,5 +208,13 @@ test("a resource of a template may be the last of a page", async () => {
     uris.push(...(result.resources as { uri: string }[]).map(({ uri }) => uri));
     cursor = result.nextCursor as string | undefined;
   }
-  expect(uris).toEqual(["a:0", "a:1", "a:ü%202", "a:3"]);
+  expect(uris).toEqual(["a:0", "a:1", "a:%C3%BC%202", "a:3"]);
+});
+
+test("a resource is at a URI, and what is almost one is told how to be written", () => {
+  const server = createServer(info);
+  expect(() => server.resource("a:ü|2", {}, () => "")).toThrow(
+    'A resource may not be at "a:ü|2": it must be written "a:%C3%BC%7C2"',
+  );
+  expect(() => server.resource("a:%C3%BC%7C2", {}, () => "")).not.toThrow();
 });

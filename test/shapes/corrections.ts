@@ -32,7 +32,9 @@ export const corrections: readonly Correction[] = [
     correct: (definitions) => {
       for (const [name, { properties }] of Object.entries(definitions)) {
         if (properties?.resultType === undefined) continue;
-        properties.resultType = { const: name === "InputRequiredResult" ? "input_required" : "complete" };
+        const asks = "input_required";
+        const words = name === "Result" ? ["complete", asks] : [name === "InputRequiredResult" ? asks : "complete"];
+        properties.resultType = { enum: words };
       }
     },
   },

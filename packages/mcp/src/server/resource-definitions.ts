@@ -7,7 +7,7 @@ import { type CacheHints, cacheHints } from "./cache-hints.js";
 import { type Completers, completersFor } from "./completion.js";
 import type { Context } from "./context.js";
 import type { ResourceReturn } from "./resource-contents.js";
-import { uriFault } from "./uri.js";
+import { ownUriFault } from "./uri.js";
 import { type TemplateVariables, type UriTemplateOptions, uriTemplate, type VariableName } from "./uri-template.js";
 
 /** What a resource is, and how long its contents may be kept. */
@@ -102,7 +102,7 @@ export function serveTemplate(
  * @throws TypeError for what is no URI
  */
 export function listed(resource: ListedResource): JsonObject {
-  const fault = uriFault(resource.uri);
+  const fault = ownUriFault(resource.uri);
   if (fault !== undefined) throw new TypeError(`A resource may not be at ${JSON.stringify(resource.uri)}: it ${fault}`);
   return Object.freeze({ ...resource, name: resource.name ?? resource.uri });
 }

@@ -13,6 +13,18 @@ export function uriFault(value: string): string | undefined {
   return uri.test(value) ? undefined : "must be a URI: a scheme, a colon, and no spaces or control characters";
 }
 
+const notInUris = /[^\w\-.~:/?#[\]@!$&'()*+,;=%]/u;
+
+/**
+ * What is wrong with a URI that goes out. Other than in one that comes in, every character has to be one that URIs have.
+ * https://www.rfc-editor.org/rfc/rfc3986#section-2
+ */
+export function ownUriFault(value: string): string | undefined {
+  const fault = uriFault(value);
+  if (fault !== undefined || !notInUris.test(value)) return fault;
+  return `must be written ${JSON.stringify(value.replaceAll(new RegExp(notInUris, "gu"), encodeURIComponent))}`;
+}
+
 const encoded = /%[0-9A-Fa-f]{2}/g;
 const unreserved = /[A-Za-z0-9._~-]/;
 
