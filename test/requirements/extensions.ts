@@ -1,7 +1,11 @@
-import { by, type Group, page, type Requirement } from "./requirement.js";
+import { by, type Group, type Proof, page, type Requirement } from "./requirement.js";
 
 function task(id: string, says: string): Requirement {
   return { id, level: "MUST", says, later: "belongs to tasks" };
+}
+
+function lifecycle(...tests: readonly string[]): readonly Proof[] {
+  return by("tasks/lifecycle", ...tests);
 }
 
 /** Tasks of 2025-11-25. */
@@ -14,14 +18,97 @@ export const tasks: Group = {
       id: "TK-1",
       level: "MUST",
       says: "Who has not declared tasks answers a call that asks for one as any other.",
-      proved: by("requirements/lists", "a call that asks for a task is answered at once"),
+      proved: [
+        ...by("requirements/lists", "a call that asks for a task is answered at once"),
+        ...by("tasks/everywhere", "tasks are promised if a tool may run as one", "nobody is promised tasks"),
+        ...by("tasks/everywhere", "a call that asks for a task is a call, whatever its tool says of tasks"),
+      ],
     },
-    task("TK-2", "A tool says whether it may, must or cannot run as a task, and is called so."),
-    task("TK-3", "A task is made at once and says when it was made and how long it lasts."),
-    task("TK-4", "A task goes through its states in order, and the last is final."),
-    task("TK-5", "The result of a task is that of its call, and is waited for."),
-    task("TK-7", "What belongs to a task names it."),
-    task("TK-8", "A task that has ended cannot be cancelled, and one that is cancelled stays so."),
+    {
+      id: "TK-2a",
+      level: "MUST",
+      says: "A tool says whether it may, must or cannot run as a task, and a call that does not fit is -32601.",
+      proved: lifecycle(
+        "one that requires a task is refused without",
+        "one that says nothing is refused as a task",
+        "one that may run as a task is called either way",
+        "and the list of tools says it too",
+      ),
+    },
+    {
+      id: "TK-2b",
+      level: "MUST",
+      says: "A client calls a tool as the tool says.",
+      later: "belongs to tasks of the client: it makes none",
+    },
+    {
+      id: "TK-3",
+      level: "MUST",
+      says: "A task is made at once and says when it was made and how long it lasts.",
+      proved: [
+        ...lifecycle("is answered at once with a task that works", "gets the time that it asks for"),
+        ...by("tasks/bounds", "is made with the time that has passed since"),
+      ],
+    },
+    {
+      id: "TK-4",
+      level: "MUST",
+      says: "A task goes through its states in order, and the last is final.",
+      proved: [
+        ...by("tasks/model", "a final status is final"),
+        ...lifecycle("of a tool that fails is a result, and the task has failed"),
+      ],
+    },
+    {
+      id: "TK-5",
+      level: "MUST",
+      says: "The result of a task is that of its call, and is waited for.",
+      proved: [
+        ...by("tasks/model", "each result has one outcome"),
+        ...lifecycle(
+          "is waited for, is that of the call, and names the task",
+          "of a call that ends with an error is that",
+        ),
+      ],
+    },
+    {
+      id: "TK-6",
+      level: "SHOULD",
+      says: "What a task asks comes to who waits for its result.",
+      proved: [
+        ...by(
+          "tasks/questions",
+          "waits for input, asks whoever waits for its result",
+          "asks at once if somebody waits",
+        ),
+        ...by("tasks/questions", "several questions at once are one time of waiting for input"),
+      ],
+    },
+    {
+      id: "TK-7",
+      level: "MUST",
+      says: "What belongs to a task names it.",
+      proved: [
+        ...lifecycle("names it, under the token that the call has brought", "is not in what is said of it: get, list"),
+        ...by("tasks/questions", "waits for input, asks whoever waits for its result"),
+      ],
+    },
+    {
+      id: "TK-8",
+      level: "MUST",
+      says: "A task that has ended cannot be cancelled, one that is cancelled stays so, and both are of who made them.",
+      proved: [
+        ...lifecycle("is cancelled before the answer, its handler is aborted, and it stays so"),
+        ...lifecycle("cannot be one that has ended: %s", "has every task in the order of their making, in pages"),
+        ...by("tasks/everywhere", "a task is of whoever the carrier says has made it"),
+      ],
+    },
+    {
+      id: "TK-10",
+      level: "SHOULD",
+      says: "A task that has outlived its time is unknown.",
+      proved: by("tasks/bounds", "is gone, with its result", "is aborted if it still runs"),
+    },
   ],
 };
 

@@ -1,7 +1,8 @@
 import { RpcError } from "@parlance/mcp/server";
 import { describe, expect, test } from "vitest";
-import { notification, request, success } from "../mcp/frames.js";
-import { related, type TaskOnWire, taskPeer, text, turn, workshop } from "./tasks.js";
+import { notification, request } from "../mcp/frames.js";
+import { turn } from "../mcp/talks.js";
+import { related, type TaskOnWire, taskPeer, text, workshop } from "./tasks.js";
 
 const uuid = /^[\da-f]{8}-[\da-f]{4}-4[\da-f]{3}-[89ab][\da-f]{3}-[\da-f]{12}$/;
 
@@ -38,7 +39,6 @@ describe("a call that asks for a task", () => {
     expect((await peer.start("quick")).ttl).toBe(5);
     expect((await peer.start("quick", {}, { ttl: 40 })).ttl).toBe(40);
     expect((await peer.start("quick", {}, { ttl: 60 })).ttl).toBe(50);
-    await peer.result("ping");
   });
 
   test.each([
@@ -173,7 +173,6 @@ describe("what a task says", () => {
     expect(frames.map(({ method }) => method?.split("/")[1])).toEqual(["progress", "message", "progress"]);
     for (const { params } of frames) expect(params?._meta).toEqual(related(taskId));
     expect(frames[0]?.params).toMatchObject({ progressToken: "p", progress: 1, total: 2 });
-    await peer.result("ping");
   });
 
   test("stops at its end", async () => {
@@ -284,57 +283,5 @@ describe.each(["tasks/get", "tasks/result", "tasks/cancel"])("%s", (method) => {
     const { taskId } = await peer.start("quick");
     expect(await other.errorOf(method, { taskId })).toEqual(await other.errorOf(method, { taskId: "unknown" }));
     expect(await other.result("tasks/list")).toEqual({ tasks: [] });
-    await peer.result("ping");
-  });
-});
-
-describe("a task that asks", () => {
-  test("waits for input, asks whoever waits for its result, and works on", async () => {
-    await using peer = await taskPeer(workshop().server);
-    const { taskId } = await peer.start("asks");
-    expect((await peer.get(taskId)).status).toBe("input_required");
-    const waits = peer.send("tasks/result", { taskId });
-    const question = await peer.next();
-    expect(question).toMatchObject({
-      method: "elicitation/create",
-      params: { message: "Who?", mode: "form", _meta: related(taskId) },
-    });
-    peer.talk.peer.send(success(question.id ?? "", { action: "accept", content: { name: "Ada" } }));
-    expect(await peer.next()).toMatchObject({ id: waits, result: { content: [{ text: "for Ada" }] } });
-    expect(peer.told).toEqual([`${taskId} input_required`, `${taskId} working`, `${taskId} completed`]);
-  });
-
-  test("asks at once if somebody waits already", async () => {
-    await using peer = await taskPeer(workshop().server);
-    peer.send("tools/call", { name: "asks", task: {} });
-    const { task } = (await peer.next()).result as unknown as { task: TaskOnWire };
-    peer.send("tasks/result", { taskId: task.taskId });
-    const question = await peer.next();
-    peer.talk.peer.send(success(question.id ?? "", { action: "decline" }));
-    expect(text((await peer.next()).result ?? {})).toBe("for undefined");
-  });
-
-  test("is cancelled with its question", async () => {
-    await using peer = await taskPeer(workshop().server);
-    const { taskId } = await peer.start("asks");
-    peer.send("tasks/result", { taskId });
-    const question = await peer.next();
-    peer.send("tasks/cancel", { taskId });
-    const frames = [await peer.next(), await peer.next(), await peer.next()];
-    expect(frames.find(({ method }) => method === "notifications/cancelled")).toMatchObject({
-      params: { requestId: question.id },
-    });
-    expect(frames.find(({ result }) => result?.status === "cancelled")).toBeDefined();
-    expect(peer.told.at(-1)).toBe(`${taskId} cancelled`);
-  });
-
-  test("of a client that cannot be asked fails", async () => {
-    await using peer = await taskPeer(workshop().server, {});
-    const { taskId } = await peer.start("asks");
-    expect(await peer.errorOf("tasks/result", { taskId })).toMatchObject({
-      code: -32_600,
-      data: { requiredCapabilities: { elicitation: { form: {} } } },
-    });
-    expect(peer.told).toEqual([`${taskId} failed`]);
   });
 });

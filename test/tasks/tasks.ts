@@ -2,9 +2,7 @@ import { createServer, type Server, type ServerOptions, ToolError } from "@parla
 import { expect } from "vitest";
 import * as z from "zod";
 import { type Frame, parse, request } from "../mcp/frames.js";
-import { type Talk, talkTo } from "../mcp/talks.js";
-
-export { turn } from "../mcp/talks.js";
+import { type Talk, talkTo, turn } from "../mcp/talks.js";
 
 /** The revision that has tasks in its core. */
 export const version = "2025-11-25";
@@ -88,6 +86,8 @@ export async function taskPeer(server: Server, capabilities: object = everything
     get: async (taskId) => (await result("tasks/get", { taskId })) as unknown as TaskOnWire,
     cancel: async (taskId) => (await result("tasks/cancel", { taskId })) as unknown as TaskOnWire,
     async [Symbol.asyncDispose]() {
+      await turn();
+      await ask("ping"); // What was told of tasks meanwhile is read.
       await talk[Symbol.asyncDispose]();
     },
   };

@@ -84,7 +84,7 @@ export class TaskStore {
     const end = await this.#endOf(task, run);
     this.#running -= 1;
     const kept = this.#kept.get(task.id);
-    if (kept !== undefined && !task.isOver) this.#keep(kept, end);
+    if (kept !== undefined) this.#keep(kept, end);
   }
 
   async #endOf(task: Task, run: (task: Task) => unknown): Promise<TaskEnd> {
@@ -102,21 +102,18 @@ export class TaskStore {
 
   #keep(kept: Kept, end: TaskEnd): void {
     const length = lengthOf(end);
-    if (this.#length + length > this.#limits.resultLength) {
-      kept.task.end(failed(tooLong));
-      return;
-    }
+    const fits = this.#length + length <= this.#limits.resultLength;
+    if (!kept.task.end(fits ? end : failed(tooLong)) || !fits) return;
     kept.length = length;
     this.#length += length;
-    kept.task.end(end);
   }
 
   #expire({ id }: Task): void {
     const kept = this.#kept.get(id);
-    if (kept !== undefined) this.#drop(kept, unknownTask());
+    if (kept !== undefined) this.#drop(kept, new LocalError("timeout", "the task has outlived its time"));
   }
 
-  #drop({ task, timer, length }: Kept, reason: Error): void {
+  #drop({ task, timer, length }: Kept, reason: LocalError): void {
     this.#conversation.clock.clearTimer(timer);
     this.#kept.delete(task.id);
     this.#length -= length;
@@ -151,7 +148,8 @@ function firstText(content: unknown): string | undefined {
   return isObject(block) ? String(block.text).slice(0, longestMessage) : undefined;
 }
 
-function unknownTask(): RpcError {
+/** Says the same of a task that never was, of one that has expired, and of somebody else's. */
+export function unknownTask(): RpcError {
   return invalidParams("Unknown task", [{ path: "/taskId", message: "is not a task, or one that has expired" }]);
 }
 

@@ -26,8 +26,7 @@ export interface TaskTerms {
 
 interface Waiter {
   readonly callback: RemoteCall | undefined;
-  resolve(end: TaskEnd): void;
-  reject(reason: unknown): void;
+  settle(end: TaskEnd | undefined): void;
 }
 
 /**
@@ -46,8 +45,8 @@ export class Task {
   readonly #waiters = new Set<Waiter>();
   /** Questions that wait for somebody who waits for the result. */
   readonly #held = new Set<(callback: RemoteCall) => void>();
+  /** Questions without an answer. */
   #questions = 0;
-  #status: TaskStatus = "working";
   #movedAt: number;
   #end: TaskEnd | undefined;
 
@@ -84,41 +83,35 @@ export class Task {
     return this.#end !== undefined || this.signal.aborted;
   }
 
-  /** Ends it, unless it has ended. */
-  end(end: TaskEnd): void {
-    if (this.isOver) return;
+  /** Ends it; false if it is over already. */
+  end(end: TaskEnd): boolean {
+    if (this.isOver) return false;
     this.#end = end;
-    this.#move(end.status);
-    for (const { resolve } of [...this.#waiters]) resolve(end);
+    this.#tell();
+    for (const { settle } of [...this.#waiters]) settle(end);
     if (end.status === "cancelled") this.#controller.abort(new LocalError("cancelled", end.message));
+    return true;
   }
 
-  /** It is not kept any more: whoever waits for it fails with `reason`. */
-  drop(reason: Error): void {
+  /** It is not kept any more, for whatever reason. */
+  drop(reason: LocalError): void {
     if (this.#end === undefined) this.#controller.abort(reason);
-    for (const { reject } of [...this.#waiters]) reject(reason);
+    for (const { settle } of [...this.#waiters]) settle(undefined);
   }
 
-  /** Waits for its end, and lets its questions go to whoever waits. */
-  async wait({ callback, signal }: Operation): Promise<TaskEnd> {
+  /** Its end, or undefined if it is dropped or `signal` aborts before. Its questions go to whoever waits. */
+  async wait({ callback, signal }: Operation): Promise<TaskEnd | undefined> {
     if (this.#end !== undefined) return this.#end;
-    return new Promise((resolve, reject) => {
-      const over = (): void => {
-        this.#waiters.delete(waiter);
-        forget();
-      };
+    return new Promise((resolve) => {
       const waiter: Waiter = {
         callback,
-        resolve: (end) => {
-          over();
+        settle: (end) => {
+          this.#waiters.delete(waiter);
+          forget();
           resolve(end);
         },
-        reject: (reason) => {
-          over();
-          reject(reason);
-        },
       };
-      const forget = onAbort(signal, () => waiter.reject(signal.reason));
+      const forget = onAbort(signal, () => waiter.settle(undefined));
       this.#waiters.add(waiter);
       if (callback !== undefined) for (const send of [...this.#held]) send(callback);
     });
@@ -130,12 +123,12 @@ export class Task {
    */
   async ask(send: (callback: RemoteCall) => Promise<unknown>): Promise<unknown> {
     this.#questions += 1;
-    this.#move("input_required");
+    if (this.#questions === 1 && !this.isOver) this.#tell();
     try {
       return await send(await this.#wayBack());
     } finally {
       this.#questions -= 1;
-      if (this.#questions === 0) this.#move("working");
+      if (this.#questions === 0 && !this.isOver) this.#tell();
     }
   }
 
@@ -159,10 +152,11 @@ export class Task {
     });
   }
 
-  #move(status: TaskStatus): void {
-    const isFinal = this.#status === "completed" || this.#status === "failed" || this.#status === "cancelled";
-    if (isFinal || this.signal.aborted || status === this.#status) return;
-    this.#status = status;
+  get #status(): TaskStatus {
+    return this.#end?.status ?? (this.#questions > 0 ? "input_required" : "working");
+  }
+
+  #tell(): void {
     this.#movedAt = this.#terms.clock.now();
     this.#terms.moved(this);
   }

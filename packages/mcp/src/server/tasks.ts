@@ -8,13 +8,14 @@ import type { OpenConversation, Operation, OperationCall } from "../lifecycle/se
 import type { ServerCapabilities } from "../protocol/capabilities.js";
 import { metaKeys, readMeta } from "../protocol/meta.js";
 import { methods } from "../protocol/methods.js";
+import type { TaskState } from "../protocol/tasks.js";
 import type { ToolExecution } from "../protocol/tools.js";
 import { wrongKind } from "./faults.js";
 import type { Feature, FeatureHost, MethodCall } from "./feature.js";
 import { pageOf } from "./pages.js";
 import type { Task } from "./task.js";
 import type { TaskLimits } from "./task-limits.js";
-import { TaskStore } from "./task-store.js";
+import { TaskStore, unknownTask } from "./task-store.js";
 
 /** What may run as a task. */
 export interface TaskTools {
@@ -36,10 +37,10 @@ export class Tasks implements Feature {
   readonly #stores = new WeakMap<OpenConversation, TaskStore>();
 
   readonly methods: ReadonlyMap<string, MethodCall> = new Map<string, MethodCall>([
-    [methods.getTask, (params, operation) => this.#find(methods.getTask, params, operation).state],
-    [methods.taskResult, (params, operation) => this.#result(params, operation)],
-    [methods.listTasks, (params, operation) => this.#list(params, operation)],
-    [methods.cancelTask, (params, operation) => this.#cancel(params, operation)],
+    this.#method(methods.getTask, (store, params, operation) => findTask(store, params, operation).state),
+    this.#method(methods.taskResult, awaitResult),
+    this.#method(methods.listTasks, (store, params, operation) => this.#list(store, params, operation)),
+    this.#method(methods.cancelTask, cancelTask),
   ]);
 
   constructor(tools: TaskTools, limits: TaskLimits, { lists }: FeatureHost) {
@@ -75,44 +76,48 @@ export class Tasks implements Feature {
     };
   }
 
-  async #result(params: JsonObject, operation: Operation): Promise<RawJson> {
-    const end = await this.#find(methods.taskResult, params, operation).wait(operation);
-    if ("result" in end) return end.result;
-    if ("error" in end) throw new RpcError(end.error.code, end.error.message, end.error.data);
-    throw invalidParams("No result", [{ path: "/taskId", message: "is a task that was cancelled: it has no result" }]);
+  /** Methods that are there in a conversation alone: nothing else could keep tasks. */
+  #method(name: string, run: TaskMethod): [string, MethodCall] {
+    const call: MethodCall = (params, operation) => {
+      if (operation.conversation === undefined) throw methodNotFound(name);
+      return run(this.#storeOf(operation.conversation), params, operation);
+    };
+    return [name, call];
   }
 
-  #list({ cursor }: JsonObject, { conversation, principal }: Operation): JsonObject {
-    const tasks = this.#storeOf(conversation, methods.listTasks).of(principal);
-    const shape = { member: "tasks", key: "taskId", pageSize: this.#pageSize, cache: {} };
-    return pageOf(
-      tasks.map(({ state }) => ({ ...state })),
-      cursor,
-      shape,
-    ).result;
+  #list(store: TaskStore, { cursor }: JsonObject, { principal }: Operation): JsonObject {
+    const states = store.of(principal).map(({ state }) => ({ ...state }));
+    return pageOf(states, cursor, { member: "tasks", key: "taskId", pageSize: this.#pageSize, cache: {} }).result;
   }
 
-  #cancel(params: JsonObject, operation: Operation): unknown {
-    const task = this.#find(methods.cancelTask, params, operation);
-    if (task.isOver) {
-      const message = `is a task that has ended: its status is ${task.state.status}`;
-      throw invalidParams("Cannot cancel the task", [{ path: "/taskId", message }]);
-    }
-    task.end({ status: "cancelled", message: "The client cancelled the task" });
-    return task.state;
-  }
-
-  #find(method: string, { taskId }: JsonObject, { conversation, principal }: Operation): Task {
-    if (typeof taskId !== "string") throw invalidParams("Invalid params", [wrongKind("/taskId", "a string", taskId)]);
-    return this.#storeOf(conversation, method).find(taskId, principal);
-  }
-
-  #storeOf(conversation: OpenConversation | undefined, method: string = methods.callTool): TaskStore {
-    if (conversation === undefined) throw methodNotFound(method);
+  #storeOf(conversation: OpenConversation): TaskStore {
     const store = this.#stores.get(conversation) ?? new TaskStore(conversation, this.#limits);
     this.#stores.set(conversation, store);
     return store;
   }
+}
+
+/** Runs a method on the tasks of the conversation that it came in. */
+type TaskMethod = (store: TaskStore, params: JsonObject, operation: Operation) => unknown;
+
+function findTask(store: TaskStore, { taskId }: JsonObject, { principal }: Operation): Task {
+  if (typeof taskId === "string") return store.find(taskId, principal);
+  throw invalidParams("Invalid params", [wrongKind("/taskId", "a string", taskId)]);
+}
+
+async function awaitResult(store: TaskStore, params: JsonObject, operation: Operation): Promise<RawJson> {
+  const end = await findTask(store, params, operation).wait(operation);
+  if (end === undefined) throw unknownTask();
+  if ("result" in end) return end.result;
+  if ("error" in end) throw new RpcError(end.error.code, end.error.message, end.error.data);
+  throw invalidParams("No result", [{ path: "/taskId", message: "is a task that was cancelled: it has no result" }]);
+}
+
+function cancelTask(store: TaskStore, params: JsonObject, operation: Operation): TaskState {
+  const task = findTask(store, params, operation);
+  if (task.end({ status: "cancelled", message: "The client cancelled the task" })) return task.state;
+  const message = `is a task that has ended: its status is ${task.state.status}`;
+  throw invalidParams("Cannot cancel the task", [{ path: "/taskId", message }]);
 }
 
 /** Runs the call of a tool as a task; its result has the shape of the revision, and names the task. */
@@ -159,7 +164,7 @@ function readTtl(task: unknown): number | undefined {
 }
 
 /** https://modelcontextprotocol.io/specification/2025-11-25/basic/utilities/tasks#tool-level-negotiation */
-function unfit(support: "required" | "forbidden" | "optional"): RpcError {
+function unfit(support: "required" | "forbidden"): RpcError {
   const reason = support === "required" ? "this tool runs as a task only" : "this tool does not run as a task";
   return new RpcError(codes.methodNotFound, "Method not found", { method: methods.callTool, reason });
 }
