@@ -24,15 +24,18 @@ export const Changes = z.object({
   note: z.string().optional().describe("There if something is missing or needs a word"),
 });
 
-/**
- * The list of files, their counts of lines, and the patch, without the programs that the configuration names.
- * https://git-scm.com/docs/git-diff#_raw_output_format
- */
-export const changesFormat = [
-  ...["--raw", "--numstat", "--patch", "-z"],
+/** The patch, without the programs that the configuration names. */
+export const patchFormat = [
+  "--patch",
   ...["--no-ext-diff", "--no-textconv", "--no-color", "--no-relative", "--src-prefix=a/", "--dst-prefix=b/"],
   ...["--find-renames", "--submodule=short", "--ignore-submodules=dirty"],
 ];
+
+/**
+ * The list of files and their counts of lines, and behind these the patch.
+ * https://git-scm.com/docs/git-diff#_raw_output_format
+ */
+export const changesFormat = ["--raw", "--numstat", "-z", ...patchFormat];
 
 const changes = new Map([
   ["M", "modified"],

@@ -1,7 +1,8 @@
 import { ToolError } from "@parlance/mcp/server";
 import { GitError } from "./git.js";
+import { watchFor } from "./watch-for.js";
 
-/** @import { Context, Server, ToolDefinition, ToolHandler } from "@parlance/mcp/server" */
+/** @import { Server, ToolDefinition, ToolHandler } from "@parlance/mcp/server" */
 /** @import { ZodType } from "zod" */
 /** @import { Repository } from "./git.js" */
 
@@ -28,22 +29,4 @@ export function gitTool(name, definition, handler) {
         throw error instanceof GitError ? new ToolError(error.message, { cause: error }) : error;
       }
     });
-}
-
-/** Progress is told once for as many bytes. */
-const block = 64 * 1024;
-
-/**
- * Git ends when the call is cancelled. Until then the client may follow what it does.
- *
- * @param {Context} context
- */
-function watchFor(context) {
-  return {
-    signal: context.signal,
-    onStart: (/** @type {readonly string[]} */ args) => context.log("debug", `git ${args.join(" ")}`, "git"),
-    // What is no more than was told before does not go out.
-    onOutput: (/** @type {number} */ bytes) =>
-      context.progress(Math.ceil(bytes / block), undefined, `${bytes} bytes from git`),
-  };
 }

@@ -6,7 +6,7 @@ import { basename, isAbsolute } from "node:path";
 // Runs git so that it only reads, and only in one repository. Knows nothing of MCP.
 
 /** More of git's output than a model can use: git is stopped behind it. */
-const mostBytes = 1024 * 1024;
+export const mostBytes = 1024 * 1024;
 /** Of git's complaints, enough to mend a mistake. */
 const mostWords = 4 * 1024;
 /** Nobody waits for longer, and a git that waits for a file system would never end. */
@@ -39,11 +39,15 @@ const environment = {
 /** Git has not done what it was asked for. The message has its own words. */
 export class GitError extends Error {}
 
+/** There is no commit of this name. */
+export class UnknownRevision extends GitError {}
+
 /**
  * What git has written.
  *
  * @typedef {object} Output
- * @property {string} text
+ * @property {Buffer} bytes
+ * @property {string} text the same, read as UTF-8
  * @property {boolean} cut there was more
  */
 
@@ -58,23 +62,28 @@ export class GitError extends Error {}
 
 /** A repository to read. */
 export class Repository {
-  #root;
+  #folders;
   #names;
   #watch;
 
   /**
-   * @param {string} root the folder that paths are relative to
+   * @param {{ root: string, gitFolder: string }} folders what paths are relative to, and where git keeps HEAD and the index
    * @param {ReadonlyMap<string, string>} names what folders of this machine are called in front of others
    * @param {Watch} [watch]
    */
-  constructor(root, names, watch = {}) {
-    this.#root = root;
+  constructor(folders, names, watch = {}) {
+    this.#folders = folders;
     this.#names = names;
     this.#watch = watch;
   }
 
   get name() {
-    return basename(this.#root);
+    return basename(this.#folders.root);
+  }
+
+  /** Of this working tree: a linked one has its own. */
+  get gitFolder() {
+    return this.#folders.gitFolder;
   }
 
   /**
@@ -83,7 +92,7 @@ export class Repository {
    * @param {Watch} watch
    */
   watched(watch) {
-    return new Repository(this.#root, this.#names, watch);
+    return new Repository(this.#folders, this.#names, watch);
   }
 
   /**
@@ -95,7 +104,7 @@ export class Repository {
    */
   async run(args) {
     try {
-      return await git(this.#root, args, this.#watch);
+      return await git(this.#folders.root, args, this.#watch);
     } catch (error) {
       if (!(error instanceof GitError)) throw error;
       let { message } = error;
@@ -108,7 +117,7 @@ export class Repository {
    * The hash of the commit that a revision names.
    *
    * @param {string} revision
-   * @throws {GitError} unless it names one
+   * @throws {UnknownRevision} unless it names one
    */
   async commit(revision) {
     try {
@@ -116,8 +125,17 @@ export class Repository {
       return text.trim();
     } catch (error) {
       if (!(error instanceof GitError)) throw error;
-      throw new GitError(`revision ${JSON.stringify(revision)}: ${error.message}`, { cause: error });
+      throw new UnknownRevision(`revision ${JSON.stringify(revision)}: ${error.message}`, { cause: error });
     }
+  }
+
+  /**
+   * Git would take the missing index of a bare repository for an empty one, as if everything were staged to be deleted.
+   *
+   * @throws {GitError} if the repository is bare
+   */
+  async requireWorkTree() {
+    await this.run(["rev-parse", "--show-toplevel"]);
   }
 
   /** Whether the history has been cut off when it was cloned: then the first commits have lost their parents. */
@@ -146,7 +164,7 @@ export async function openRepository(folder) {
     [await ask("--path-format=absolute", "--git-common-dir"), ".git"],
     [homedir(), "~"],
   ];
-  return new Repository(root, new Map(names.filter(([path]) => path !== "/")));
+  return new Repository({ root, gitFolder }, new Map(names.filter(([path]) => path !== "/")));
 }
 
 /**
@@ -219,5 +237,6 @@ async function head(stream, most, onBytes) {
     bytes += chunk.length;
     onBytes?.(bytes);
   }
-  return { text: Buffer.concat(chunks).subarray(0, most).toString(), cut: bytes > most };
+  const beginning = Buffer.concat(chunks).subarray(0, most);
+  return { bytes: beginning, text: beginning.toString(), cut: bytes > most };
 }

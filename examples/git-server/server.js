@@ -2,7 +2,10 @@
 import { serveStdio } from "@parlance/mcp/node";
 import { createServer } from "@parlance/mcp/server";
 import { openRepository } from "./git.js";
+import { addPrompts } from "./prompts.js";
+import { addResources } from "./resources.js";
 import { addTools } from "./tools.js";
+import { addUpdates } from "./updates.js";
 
 // Serves the git repository that a folder is in: node server.js [folder]
 
@@ -19,6 +22,10 @@ const server = createServer({
   instructions: `Reads the git repository ${repository.name}. Paths are relative to its root. Nothing is ever changed.`,
 });
 addTools(server, repository);
+addResources(server, repository);
+addPrompts(server, repository);
+const updates = addUpdates(server, repository);
 
 // Each call runs one git at a time; a call beyond these waits.
 await serveStdio(server, { limits: { running: 8 } });
+updates.stop();

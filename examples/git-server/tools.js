@@ -101,6 +101,7 @@ const gitDiff = gitTool(
     outputSchema: Changes,
   },
   async ({ from, to, staged, path }, git) => {
+    if (staged) await git.requireWorkTree();
     const sides = staged ? ["--cached"] : [];
     if (from !== undefined) sides.push(await git.commit(from));
     if (to !== undefined) sides.push(await git.commit(to));

@@ -25,7 +25,7 @@ export class Folder implements Disposable {
   readonly path: string = realpathSync(mkdtempSync(join(tmpdir(), "git server ")));
 
   /** Writes a file, and the folders that it is in. */
-  write(name: string, text: string): void {
+  write(name: string, text: string | Uint8Array): void {
     const path = join(this.path, name);
     mkdirSync(dirname(path), { recursive: true });
     writeFileSync(path, text);
