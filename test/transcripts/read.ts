@@ -13,6 +13,8 @@ export interface Transcript {
   readonly name: string;
   readonly version: string;
   readonly server: string;
+  /** The one side that it is run against; undefined for both. */
+  readonly only: string | undefined;
   readonly lines: readonly Line[];
 }
 
@@ -29,15 +31,20 @@ export function transcripts(folder: string): readonly Transcript[] {
         name,
         version,
         server: header(text, "server"),
+        only: optionalHeader(text, "only"),
         lines: linesOf(text, version),
       }));
     });
 }
 
 function header(text: string, key: string): string {
-  const value = new RegExp(`^${key}: (.+)$`, "mu").exec(text)?.[1];
+  const value = optionalHeader(text, key);
   if (value === undefined) throw new Error(`a transcript says ${key}: …`);
   return value;
+}
+
+function optionalHeader(text: string, key: string): string | undefined {
+  return new RegExp(`^${key}: (.+)$`, "mu").exec(text)?.[1];
 }
 
 function linesOf(text: string, version: string): readonly Line[] {
