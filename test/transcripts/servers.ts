@@ -86,6 +86,19 @@ export const servers: Readonly<Record<string, () => Server>> = {
     for (const name of ["one", "two", "three"]) server.tool(name, {}, () => name);
     return server;
   },
+  gallery() {
+    const server = createServer({ name: "gallery", title: "The gallery", version: "1.0.0" });
+    const birds = {
+      title: "Birds",
+      annotations: { readOnlyHint: true },
+      icons: [{ src: "https://example.com/bird.png" }],
+    };
+    server.tool("birds", birds, () => [
+      { type: "audio", data: "AAAA", mimeType: "audio/wav" },
+      { type: "resource_link", uri: "gallery:/robin", name: "robin", title: "A robin" },
+    ]);
+    return server;
+  },
   patient() {
     const server = createServer({ name: "patient", version: "1.0.0" });
     // Answers when it is cancelled, which nobody may hear.
