@@ -19,7 +19,10 @@ export function watched(side: Sender): (channel: Channel, options?: ConnectionOp
   return (channel, options) => {
     const watch = new Watch(side);
     const tapped = tapChannel(channel, (each) => {
-      if (each.kind === "sent") watch.sent(each.frame);
+      if (each.kind === "sent") {
+        watch.sent(each.frame);
+        violations.push(...watch.violations.splice(0));
+      }
       if (each.kind === "received") watch.received(each.frame);
     });
     return openConnection(tapped, options);
@@ -40,7 +43,10 @@ interface Asked {
 
 const known: ReadonlySet<unknown> = new Set([...Object.values(methods), ...Object.values(notifications)]);
 
-class Watch {
+/** One side of a conversation, as it is seen from outside. Made for every connection; told every frame, in order. */
+export class Watch {
+  /** What this side has sent, though no schema has it. */
+  readonly violations: string[] = [];
   readonly #side: Sender;
   readonly #other: Sender;
   /** By side and id. */
@@ -75,7 +81,7 @@ class Watch {
 
   /** Remembers a request, so that its answer can be judged. */
   #learn(sender: Sender, { id, method, params }: Message): void {
-    if (typeof method !== "string" || id === undefined || this.#asked.size > mostMessages) return;
+    if (typeof method !== "string" || id === undefined) return;
     const own = versionOf(params);
     if (method !== methods.initialize) this.#stateless = own ?? this.#stateless;
     this.#asked.set(keyOf(sender, id), { method, version: own ?? this.#version });
@@ -85,7 +91,7 @@ class Watch {
   #answered(asker: Sender, { id, method, result }: Message): Asked | undefined {
     if (method !== undefined) return undefined;
     const asked = this.#asked.get(keyOf(asker, id));
-    this.#asked.delete(keyOf(asker, id));
+    if (result !== undefined) this.#asked.delete(keyOf(asker, id)); // A request with an id that is taken fails, and leaves it.
     const agreed = asked?.method === methods.initialize ? result?.protocolVersion : undefined;
     if (typeof agreed !== "string" || revisionOf(agreed) === undefined) return asked;
     this.#version = agreed;
@@ -94,24 +100,29 @@ class Watch {
   }
 
   #judge(message: Message, asked: Asked | undefined): void {
-    const method = message.method ?? asked?.method;
     // An id that no double can hold is a test of its own: here it is read as one.
     if (typeof message.id === "number" && !Number.isSafeInteger(message.id)) return;
+    const method = message.method ?? asked?.method;
     // What neither side of the protocol knows is an extension of whoever wrote the test.
-    if (method === undefined ? message.result !== undefined : !known.has(method)) return;
-    const version = asked?.version ?? versionOf(message.params) ?? this.#notified(message);
+    if (method !== undefined && !known.has(method)) return;
+    const version = asked?.version ?? versionOf(message.params) ?? this.#spoken(message);
+    const isRequest = message.method !== undefined && message.id !== undefined;
+    if (isRequest && revisionOf(version)?.requests[this.#side].has(String(method)) !== true) {
+      this.violations.push(`${version}: ${String(method)} is not a request that the ${this.#side} may send`);
+    }
     try {
       assertOfficial(version, this.#side, message, asked?.method);
     } catch (error) {
-      violations.push(`${version}: ${error instanceof Error ? error.message : String(error)}`);
+      this.violations.push(`${version}: ${error instanceof Error ? error.message : String(error)}`);
     }
   }
 
   /** The revision of what does not name one. A connection may speak both eras: a subscription belongs to the later one. */
-  #notified({ params }: Message): string {
+  #spoken({ id, method, params }: Message): string {
+    // Before a handshake is over, a client may ask for a sign of life.
+    if (this.#side === "client" && method !== undefined && id !== undefined) return this.#version;
     const isSubscription = params?._meta?.["io.modelcontextprotocol/subscriptionId"] !== undefined;
-    const isStateless = isSubscription || (!this.#isAgreed && params !== undefined);
-    return (isStateless ? this.#stateless : undefined) ?? this.#version;
+    return (isSubscription || !this.#isAgreed ? this.#stateless : undefined) ?? this.#version;
   }
 }
 

@@ -17,37 +17,6 @@ export function assertOfficial(version: string, sender: Sender, message: unknown
   if (found.length > 0) throw new Error(`${JSON.stringify(message)} from the ${sender}\n${found.join("\n")}`);
 }
 
-/**
- * The same for a whole conversation: tell it every message in order, and it knows which result answers what. A request
- * that names a revision is held against that one, and so is its answer.
- */
-export function officialConversation(version: string): (sender: Sender, message: unknown) => void {
-  const asked = new Map<string, { readonly method: string; readonly version: string }>();
-  const hear = (sender: Sender, message: unknown): void => {
-    if (Array.isArray(message) && revision(version).facts.batches) {
-      for (const element of message) hear(sender, element);
-      return;
-    }
-    const { id, method, params } = (message ?? {}) as Partial<Record<string, unknown>>;
-    const key = (asker: Sender): string => `${asker} ${JSON.stringify(id)}`;
-    if (typeof method === "string") {
-      const own = versionOf(params) ?? version;
-      assertOfficial(own, sender, message);
-      if (id !== undefined) asked.set(key(sender), { method, version: own });
-      return;
-    }
-    const request = asked.get(key(otherSide(sender)));
-    assertOfficial(request?.version ?? version, sender, message, request?.method);
-  };
-  return hear;
-}
-
-function versionOf(params: unknown): string | undefined {
-  const { _meta: meta } = (params ?? {}) as { readonly _meta?: Readonly<Record<string, unknown>> };
-  const version = meta?.["io.modelcontextprotocol/protocolVersion"];
-  return typeof version === "string" && revisionOf(version) !== undefined ? version : undefined;
-}
-
 function complaints(version: string, sender: Sender, message: unknown, answered?: string): readonly string[] {
   if (Array.isArray(message) && revision(version).facts.batches) {
     return message.flatMap((element) => complaints(version, sender, element, answered));

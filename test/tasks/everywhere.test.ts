@@ -53,7 +53,9 @@ describe(`in ${version}`, () => {
     server.tool("plain", taskSupport === undefined ? {} : { execution: { taskSupport } }, () => "done");
     await using client = await connect(server, { revision: version });
     expect(client.server.capabilities).not.toHaveProperty("tasks");
-    await expect(client.call("tasks/list")).rejects.toMatchObject({ code: -32_601 });
+    await expect(client.call("tasks/list")).rejects.toMatchObject({ reason: "refused" });
+    await using peer = await taskPeer(server);
+    expect(await peer.errorOf("tasks/list")).toMatchObject({ code: -32_601 });
     expect(text(await client.call("tools/call", { name: "plain", task: {} }))).toBe("done");
   });
 
