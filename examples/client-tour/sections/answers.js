@@ -1,0 +1,18 @@
+import { said } from "../describe.js";
+
+/** @import { Section } from "../stage.js" */
+
+/** @type {Section} */
+export const answers = {
+  title: "Answers: what the server asks while it answers a call",
+  ours: true,
+  async play({ client, roots, show }) {
+    await show(() => client.tools.call("book"), said);
+    await show(() => client.tools.call("pay"), said);
+    await show(() => client.tools.call("rhyme"), said);
+    await show(() => client.tools.call("where"), said);
+    roots.push({ uri: "file:///home/ada/photos" });
+    await show(() => client.rootsChanged());
+    await show(() => client.tools.call("where"), said);
+  },
+};

@@ -1,0 +1,15 @@
+import { said } from "../describe.js";
+
+/** @import { Section } from "../stage.js" */
+
+/** @type {Section} */
+export const errors = {
+  title: "Errors: an RpcError is what the server has sent; a LocalError says why there is no answer",
+  ours: true,
+  async play({ client, show }) {
+    await show(() => client.prompts.get("postcard", { town: "Pisa" }));
+    await show(() => client.tools.call("liar"), said);
+    await show(() => client.call("tasks/list"));
+    await show(() => client.resources.subscribe("nowhere:/at/all"));
+  },
+};

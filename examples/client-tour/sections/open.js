@@ -1,0 +1,16 @@
+/** @import { Section } from "../stage.js" */
+
+/** @type {Section} */
+export const open = {
+  title: "What is known when the conversation is open",
+  async play({ client, show }) {
+    await show(() => client.revision);
+    await show(() => client.server.info?.name);
+    await show(() => client.server.instructions);
+    await show(
+      () => Object.keys(client.server.capabilities),
+      (all) => all.join(" "),
+    );
+    await show(() => client.connection.phase);
+  },
+};

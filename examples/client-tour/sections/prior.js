@@ -1,0 +1,17 @@
+/** @import { Client } from "@parlance/mcp/client" */
+/** @import { Section } from "../stage.js" */
+
+/** @type {Section} */
+export const prior = {
+  title: "Opened again: what was found out need not be asked",
+  async play({ client, connect, show }) {
+    await show(() => client.prior.era);
+    /** @type {(opened: Client, frames: number) => string} */
+    const counted = ({ revision }, frames) => `${revision}, after ${frames} frames`;
+    const asked = await show(() => connect(), counted);
+    const kept = JSON.stringify(client.prior);
+    const resumed = await show(() => connect({ prior: JSON.parse(kept) }), counted);
+    await asked?.close();
+    await resumed?.close();
+  },
+};

@@ -1,0 +1,77 @@
+import { parseArgs } from "node:util";
+import { tapChannel } from "@parlance/mcp/jsonrpc";
+import { childChannel, connect } from "@parlance/mcp/node";
+import { scriptedAnswers } from "./answers.js";
+import { Narrator } from "./narrator.js";
+import { answers } from "./sections/answers.js";
+import { cache } from "./sections/cache.js";
+import { call } from "./sections/call.js";
+import { cancel } from "./sections/cancel.js";
+import { changes, hearChanges } from "./sections/changes.js";
+import { close } from "./sections/close.js";
+import { errors } from "./sections/errors.js";
+import { hearLog, log } from "./sections/log.js";
+import { open } from "./sections/open.js";
+import { prior } from "./sections/prior.js";
+import { progress } from "./sections/progress.js";
+import { getPrompts, prompts } from "./sections/prompts.js";
+import { readResources, resources } from "./sections/resources.js";
+import { callTools, listTools } from "./sections/tools.js";
+import { verbsOf } from "./verbs.js";
+
+/** @import { ClientOptions } from "@parlance/mcp/client" */
+
+// Goes through all that a client can do: node tour.js [--revision 2025-06-18] [-- command of another server]
+
+const { values, positionals } = parseArgs({ options: { revision: { type: "string" } }, allowPositionals: true });
+const [command, ...args] = positionals;
+const isOurs = command === undefined;
+const server = isOurs ? { command: process.execPath, args: [`${import.meta.dirname}/server.js`] } : { command, args };
+
+const sections = [
+  ...[open, prior, listTools, callTools, progress, cancel, resources, readResources, prompts, getPrompts],
+  ...[log, hearLog, changes, hearChanges, answers, cache, call, errors, close],
+];
+
+const narrator = new Narrator();
+const { heard, show } = narrator;
+const roots = [{ uri: "file:///home/ada" }];
+
+/** @type {ClientOptions} */
+const always = {
+  ...values,
+  info: { name: "tour", version: "1.0.0" },
+  answers: scriptedAnswers(heard, roots),
+  onNotification(method, params = {}) {
+    if (method === "notifications/message" && "data" in params) heard(`! ${params.level}: ${params.data}`);
+  },
+};
+
+/** `connect(server, options)` does the same, but for the counting. */
+const dial = () =>
+  tapChannel(childChannel(server), ({ kind }) => {
+    if (kind === "sent" || kind === "received") narrator.frames += 1;
+  });
+
+const client = await connect(dial, always).catch((error) => {
+  console.error(`client-tour: ${error.message}`);
+  process.exit(1);
+});
+console.log("On the left is what is called, on the right what comes of it.");
+console.log("What the server tells meanwhile is marked by !, and what it asks by ?.");
+
+const stage = {
+  client,
+  heard,
+  show,
+  roots,
+  connect: (/** @type {ClientOptions | undefined} */ options) => connect(dial, { ...always, ...options }),
+};
+for (const { title, ours = false, play } of sections) {
+  narrator.heading(ours && !isOurs ? `${title}: left out, it needs the server of this example` : title);
+  if (!ours || isOurs) await play(stage);
+}
+
+const verbs = verbsOf(client);
+const used = verbs.filter((verb) => new RegExp(`\\bclient\\.${verb}\\b`).test(narrator.shown));
+narrator.heading(`${used.length} of ${verbs.length} verbs of a client were used`);
