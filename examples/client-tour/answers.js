@@ -1,3 +1,5 @@
+import { block } from "./describe.js";
+
 /** @import { Root } from "@parlance/mcp" */
 /** @import { Answers } from "@parlance/mcp/client" */
 
@@ -19,7 +21,12 @@ export function scriptedAnswers(heard, roots) {
       return { action: "accept" };
     },
     sample({ messages }) {
-      heard(`? sample: ${messages.length} message`);
+      heard(
+        `? sample: ${messages
+          .flatMap(({ content }) => content)
+          .map(block)
+          .join(" ")}`,
+      );
       return { role: "assistant", model: "scripted", content: { type: "text", text: "tea" } };
     },
     roots() {

@@ -1,4 +1,4 @@
-/** @import { CallToolResult, ContentBlock, GetPromptResult, ReadResourceResult } from "@parlance/mcp" */
+/** @import { CallToolResult, GetPromptResult, ReadResourceResult } from "@parlance/mcp" */
 
 /** @param {readonly { readonly name: string }[]} items */
 export function names(items) {
@@ -20,7 +20,7 @@ export function messages({ messages }) {
   return messages.map(({ role, content }) => `${role}: ${block(content)}`).join("\n");
 }
 
-/** @param {ContentBlock} content */
-function block(content) {
-  return content.type === "text" ? content.text : `a block of type ${content.type}`;
+/** @param {{ readonly type: string, readonly text?: string }} content */
+export function block({ type, text = `a block of type ${type}` }) {
+  return text;
 }

@@ -1,8 +1,10 @@
 import { inspect } from "node:util";
 import { LocalError, RpcError } from "@parlance/mcp/client";
+import { visible } from "@parlance/mcp/jsonrpc";
 
-/** Where the right column begins, and as many words as one line of it holds. */
+/** Where the right column begins, how many lines of it one text may have, and as many words as fit on a line. */
 const column = 56;
+const height = 8;
 const words = /\S.{0,63}(?=\s|$)|\S+/g;
 
 /** Prints what is called on the left, and what comes of it on the right. */
@@ -64,6 +66,7 @@ export class Narrator {
 
 /** @param {unknown} value */
 function brief(value) {
+  if (typeof value === "string") return value;
   return value === undefined ? "done" : inspect(value, { breakLength: Number.POSITIVE_INFINITY, depth: 6 });
 }
 
@@ -78,9 +81,14 @@ function failure(error) {
   throw error;
 }
 
-/** @param {string} text */
+/**
+ * What a server has sent may be long, and hold characters that a terminal obeys.
+ *
+ * @param {string} text
+ */
 function wrapped(text) {
-  return text.split("\n").flatMap((line) => line.match(words) ?? [""]);
+  const lines = text.split("\n").flatMap((line) => visible(line).match(words) ?? [""]);
+  return lines.length > height ? [...lines.slice(0, height - 1), "…"] : lines;
 }
 
 /** @param {() => unknown} step */

@@ -32,7 +32,7 @@ export const hearChanges = {
     await lists.close();
     await show(
       () => client.tools.list().all(),
-      (all) => `${all.length} tools`,
+      (all) => `${all.length} in all`,
     );
 
     const board = await show(

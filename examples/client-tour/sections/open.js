@@ -5,8 +5,14 @@ export const open = {
   title: "What is known when the conversation is open",
   async play({ client, show }) {
     await show(() => client.revision);
-    await show(() => client.server.info?.name);
-    await show(() => client.server.instructions);
+    await show(
+      () => client.server.info?.name,
+      (name = "nothing") => name,
+    );
+    await show(
+      () => client.server.instructions,
+      (text = "nothing") => text,
+    );
     await show(
       () => Object.keys(client.server.capabilities),
       (all) => all.join(" "),

@@ -14,7 +14,7 @@ export const listTools = {
     if (found === undefined) return;
     await show(
       () => client.tools.list().all(),
-      (all, frames) => `${all.length} tools, after ${frames} frames:\n${names(all)}`,
+      (all, frames) => `${all.length} in all, after ${frames} frames:\n${names(all)}`,
     );
   },
 };
