@@ -12,6 +12,8 @@ const folder = join(import.meta.dirname, "interop");
 const isInstalled = existsSync(join(folder, "node_modules"));
 const run = promisify(execFile);
 const gitServer = [join(import.meta.dirname, "../examples/git-server/server.js"), join(import.meta.dirname, "..")];
+const clientTour = join(import.meta.dirname, "../examples/client-tour/tour.js");
+const everything = join(folder, "node_modules/@modelcontextprotocol/server-everything/dist/index.js");
 const { execPath: node } = process;
 
 const tools = ["git_status", "git_log", "git_diff", "git_show", "git_blame"];
@@ -36,11 +38,21 @@ describe.skipIf(!isInstalled)("the official SDK, installed by npm ci --prefix te
   });
 
   test.each(handshakeVersions)("our client speaks to server-everything in %s", async (revision) => {
-    const args = [join(folder, "node_modules/@modelcontextprotocol/server-everything/dist/index.js"), "stdio"];
-    await using client = await connect({ command: node, args }, { revision });
+    await using client = await connect({ command: node, args: [everything, "stdio"] }, { revision });
     const names = (await client.tools.list().all()).map(({ name }) => name);
     expect(names).toContain("echo");
     expect(await client.tools.call("echo", { message: "hi" })).toMatchObject({ content: [{ text: "Echo: hi" }] });
+  });
+
+  test.each([
+    ["server-everything", [everything, "stdio"], "client.prompts.get(simple.name)"],
+    ["version 1", [join(folder, "sdk-v1-server.js")], "LocalError refused: resources/list"],
+    ["version 2", [join(folder, "sdk-v2-server.js")], "LocalError refused: resources/list"],
+  ])("the tour of our client goes through a server on %s", async (_name, args, shown) => {
+    const { stdout, stderr } = await run(node, [clientTour, "--", node, ...args]);
+    expect(stderr).toBe("");
+    expect(stdout).toContain(shown);
+    expect(stdout).toMatch(/verbs of a client were used$/m);
   });
 
   test.each([
