@@ -100,6 +100,14 @@ describe.each(versions)("in %s, a subscription", (revision) => {
     expect(await subscription.closed).toEqual({ reason: "closed" });
   });
 
+  test("is not opened when it is cancelled before, or the conversation is over", async () => {
+    const client = await connect(library(), { revision });
+    const signal = AbortSignal.abort();
+    expect(await errorOf(client.subscribe(undefined, { signal }))).toMatchObject({ reason: "cancelled" });
+    await client.close();
+    expect(await errorOf(client.subscribe())).toMatchObject({ name: "LocalError", reason: "closed" });
+  });
+
   test("to what the server does not tell of is refused here", async () => {
     const server = createServer({ name: "plain", version: "1", resourceSubscriptions: false });
     server.resource("a:b", { name: "b" }, () => "");

@@ -51,6 +51,17 @@ describe.each(versions)("in %s, a client", (revision) => {
     expect((await client.resources.read("shelf:poems")).contents).toMatchObject([{ text: "poems" }]);
   });
 
+  test("cannot set a log level that does not exist, and goes on as before", async () => {
+    await using client = await connect(library(), { revision });
+    const typo = "warn" as "warning"; // As a program without types could.
+    expect(await errorOf(client.setLogLevel(typo))).toMatchObject({
+      name: "LocalError",
+      reason: "refused",
+      message: expect.stringMatching(/^logging\/setLevel: there is no level "warn": .*warning/) as unknown,
+    });
+    expect((await client.tools.call("lend", { book: "a" })).content).toMatchObject([{ text: '{"days":14}' }]);
+  });
+
   test("hears that there is no such resource, and which", async () => {
     await using client = await connect(library(), { revision });
     expect(await errorOf(client.resources.read("book:z"))).toMatchObject({

@@ -3,8 +3,9 @@ import type { Closed, Connection } from "../jsonrpc/connection.js";
 import { LocalError } from "../jsonrpc/errors.js";
 import type { LastingConversation } from "../lifecycle/lasting.js";
 import type { OpenedCall, Prior, ServerDescription } from "../lifecycle/opened.js";
+import { shown } from "../lifecycle/remote-call.js";
 import type { CompletionReference } from "../protocol/completion.js";
-import type { LoggingLevel } from "../protocol/logging.js";
+import { isLoggingLevel, type LoggingLevel, loggingLevels } from "../protocol/logging.js";
 import { methods, notifications } from "../protocol/methods.js";
 import type { SubscriptionFilter } from "../protocol/subscriptions.js";
 import type { Answers } from "./answers.js";
@@ -103,10 +104,15 @@ export class Client<Tools extends ToolTypes = ToolTypes> implements AsyncDisposa
     return this.#parts.subscribe(filter, options);
   }
 
-  /** Says how severe a log message must be for the server to send it: to `onNotification`, or with the call it is about. */
+  /**
+   * Says how severe a log message must be for the server to send it: to `onNotification`, or with the call it is about.
+   * @throws LocalError `refused` for a level that does not exist
+   */
   async setLogLevel(level: LoggingLevel, options: VerbOptions = {}): Promise<void> {
     const { conversation } = this.#parts;
     requireAdvertised(methods.setLevel, "logging", conversation.server.capabilities);
+    // In the stateless era the level goes with every call: a wrong one would make the server refuse them all.
+    if (!isLoggingLevel(level)) throw new LocalError("refused", noLevel(level));
     await conversation.setLogLevel(level, callOptions(options));
   }
 
@@ -138,4 +144,8 @@ export class Client<Tools extends ToolTypes = ToolTypes> implements AsyncDisposa
   [Symbol.asyncDispose](): Promise<void> {
     return this.close();
   }
+}
+
+function noLevel(level: unknown): string {
+  return `${methods.setLevel}: there is no level ${shown(level)}: one of ${loggingLevels.join(", ")} is`;
 }

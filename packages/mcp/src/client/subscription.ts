@@ -55,10 +55,18 @@ export type Subscribe = (filter?: SubscriptionFilter, options?: SubscribeOptions
 export function subscribeWith(host: SubscriptionHost): Subscribe {
   return async (filter = everyList(host.offer), options = {}) => {
     requireFollowable(filter, host.offer);
+    requireWanted(host.over, options.signal);
     const subscription = new KeptSubscription(host, filter, options);
     await subscription.open();
     return subscription;
   };
+}
+
+/** Following lists needs no request in the handshake era, so there nothing else would notice. */
+function requireWanted(over: AbortSignal, signal: AbortSignal | undefined): void {
+  if (over.aborted) throw new LocalError("closed", "subscribe: the conversation is over");
+  if (signal?.aborted !== true) return;
+  throw new LocalError("cancelled", "subscribe: cancelled by the caller", { cause: signal.reason });
 }
 
 /** Milliseconds before a subscription that failed is opened again, the first time; then twice as long, up to a minute. */
