@@ -64,8 +64,12 @@ export class Narrator {
   }
 }
 
-/** @param {unknown} value */
-function brief(value) {
+/**
+ * What is shown of a value if nobody says otherwise.
+ *
+ * @param {unknown} value
+ */
+export function brief(value) {
   if (typeof value === "string") return value;
   return value === undefined ? "done" : inspect(value, { breakLength: Number.POSITIVE_INFINITY, depth: 6 });
 }

@@ -2,7 +2,7 @@ import { parseArgs } from "node:util";
 import { tapChannel } from "@parlance/mcp/jsonrpc";
 import { childChannel, connect } from "@parlance/mcp/node";
 import { scriptedAnswers } from "./answers.js";
-import { Narrator } from "./narrator.js";
+import { brief, Narrator } from "./narrator.js";
 import { answers } from "./sections/answers.js";
 import { cache } from "./sections/cache.js";
 import { call } from "./sections/call.js";
@@ -43,7 +43,7 @@ const always = {
   info: { name: "tour", version: "1.0.0" },
   answers: scriptedAnswers(heard, roots),
   onNotification(method, params = {}) {
-    if (method === "notifications/message" && "data" in params) heard(`! ${params.level}: ${params.data}`);
+    if (method === "notifications/message" && "data" in params) heard(`! ${params.level}: ${brief(params.data)}`);
   },
 };
 

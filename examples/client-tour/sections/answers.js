@@ -11,7 +11,10 @@ export const answers = {
     await show(() => client.tools.call("pay"), said);
     await show(() => client.tools.call("rhyme"), said);
     await show(() => client.tools.call("where"), said);
-    roots.push({ uri: "file:///home/ada/photos" });
+    await show(
+      () => roots.push({ uri: "file:///home/ada/photos" }),
+      (count) => `${count} roots`,
+    );
     await show(() => client.rootsChanged());
     await show(() => client.tools.call("where"), said);
   },

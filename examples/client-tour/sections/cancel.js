@@ -6,10 +6,13 @@ import { said } from "../describe.js";
 export const cancel = {
   title: "Cancellation and time: the server hears of it, and can stop",
   ours: true,
-  async play({ client, show }) {
+  async play({ client, heard, show }) {
     const controller = new AbortController();
     const { signal } = controller;
-    const onProgress = () => controller.abort();
+    const onProgress = () => {
+      heard("! it waits: controller.abort()");
+      controller.abort();
+    };
     await show(() => client.tools.call("wait", {}, { signal, onProgress }), said);
     await show(() => client.tools.call("wait", {}, { timeout: 50 }), said);
     await show(() => client.tools.call("wait", {}, { totalTimeout: 50 }), said);
