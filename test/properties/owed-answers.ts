@@ -71,6 +71,11 @@ export class OwedAnswers {
     return asked.nonce;
   }
 
+  /** The nonce of the request that has this id. */
+  nonceOf(id: string): number | undefined {
+    return this.#asked.get(id)?.nonce;
+  }
+
   isOpen(nonce: number): boolean {
     return this.#byNonce.get(nonce)?.phase === "open";
   }

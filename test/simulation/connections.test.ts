@@ -1,0 +1,14 @@
+import { baseProfile, mcpBatchProfile, mcpProfile } from "@parlance/mcp/jsonrpc";
+import { expect, test } from "vitest";
+import { plainConversation } from "./opening.js";
+import { operationsPerSeed, seeds, simulate } from "./simulation.js";
+
+const openings = [baseProfile, mcpProfile, mcpBatchProfile].map(plainConversation);
+
+test.each(seeds)(
+  "whatever a network does to connections, every call has one outcome and nothing is left: seed %i",
+  async (seed) => {
+    expect(await simulate(seed, openings)).toBeGreaterThanOrEqual(operationsPerSeed);
+  },
+  60_000,
+);
