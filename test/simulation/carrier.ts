@@ -44,6 +44,10 @@ export class CarrierEnd implements Channel {
     return this.#phase === "open" && (this.#transit.length > 0 || this.#rest.length > 0 || this.#peerIsGone);
   }
 
+  get isPaused(): boolean {
+    return this.#paused && this.#phase === "open";
+  }
+
   accept(frame: string): void {
     if (this.#phase === "open") this.#transit.push(frame);
   }

@@ -49,6 +49,9 @@ export class End implements Watcher {
   readonly #due = new Map<OwnCall, number>();
   /** What the peer asks to be told of, by token. */
   readonly #asked = new Map<number, { readonly nonce: number; last: number }>();
+  /** What was asked when nothing new was taken. */
+  readonly #refused = new Set<number>();
+  /** What is called and owed without a nonce: the opening. */
   readonly #strange = { sent: new Set<number>(), owed: new Set<number>() };
   #connection: Connection | undefined;
 
@@ -84,6 +87,20 @@ export class End implements Watcher {
     this.#due.delete(call);
     if (due !== progress || due === undefined)
       this.#fault(new Error(`call ${call.nonce} was told of progress ${progress}, due was ${due}`));
+  }
+
+  /** A handler begins to run. */
+  runs(nonce: number): void {
+    if (!this.owed.isOpen(nonce) || this.#refused.has(nonce))
+      this.#fault(new Error(`call ${nonce} runs, which is not asked`));
+    if (this.connection.phase === "closed") this.#fault(new Error(`call ${nonce} runs behind the end`));
+  }
+
+  /** A handler has told of a step. */
+  told(nonce: number, step: number): void {
+    if (this.connection.phase === "closed" || !this.owed.isOpen(nonce)) return;
+    const asked = [...this.#asked.values()].find((each) => each.nonce === nonce);
+    if (asked !== undefined && asked.last !== step) this.#fault(new Error(`the progress of ${nonce} was not sent`));
   }
 
   /** Time goes on, up to `then`. */
@@ -141,6 +158,7 @@ export class End implements Watcher {
     const call = this.own.all.find((each) => each.nonce === nonce) as OwnCall; // It has just been found by the line above.
     this.#ids.set(id, call);
     if (token !== undefined) this.#tokens.set(token, call);
+    else if (this.#listening.has(call)) throw new Error(`call ${nonce} does not ask for progress`);
   }
 
   #answers(id: number, result: unknown, error: Message["error"]): void {
@@ -174,6 +192,7 @@ export class End implements Watcher {
     const token = params?._meta?.progressToken;
     if (nonce === undefined) this.#strange.owed.add(id);
     else this.owed.ask(String(id), nonce, isInBatch);
+    if (nonce !== undefined && this.connection.phase !== "open") this.#refused.add(nonce);
     if (nonce !== undefined && token !== undefined) this.#asked.set(token, { nonce, last: 0 });
   }
 

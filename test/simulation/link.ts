@@ -20,6 +20,8 @@ export interface Work {
 
 /** A handler that runs until the test lets it end. */
 export interface Running {
+  /** Where it runs. */
+  readonly at: End;
   readonly work: Work;
   steps: number;
   end(how: "result" | "failure"): void;
@@ -43,6 +45,8 @@ export interface Driver {
   readonly callTogether?: ((from: End, asked: readonly Asking[]) => Promise<readonly Promise<unknown>[]>) | undefined;
   /** The peer's calls in the other direction; false where it must not make any. */
   readonly bothWays: boolean;
+  /** The far end can ask for progress. */
+  readonly farListens: boolean;
 }
 
 /** Opens a conversation on the two ends of a link. */
@@ -115,7 +119,7 @@ export class Link {
     const { nonce, manner, signal } = work;
     if (this.#begun.has(nonce)) end.broken ??= new Error(`call ${nonce} runs twice`);
     this.#begun.add(nonce);
-    if (!end.owed.isOpen(nonce) && !signal.aborted) end.broken ??= new Error(`call ${nonce} runs, which is not asked`);
+    end.runs(nonce);
     if (manner === "quit") void end.connection.close();
     if (manner === "now" || manner === "quit") return work.nonce;
     if (manner === "throw") throw new Error("a fault in a handler");
@@ -123,7 +127,7 @@ export class Link {
     return new Promise((resolve, reject) => {
       const fail = (): void => reject(failed(nonce));
       if (manner === "heed") signal.addEventListener("abort", fail, { once: true });
-      this.running.push({ work, steps: 0, end: (how) => (how === "result" ? resolve(nonce) : fail()) });
+      this.running.push({ at: end, work, steps: 0, end: (how) => (how === "result" ? resolve(nonce) : fail()) });
     });
   }
 
@@ -135,7 +139,7 @@ export class Link {
 
   /** Several in one frame. */
   callTogether(from: End, asked: readonly (readonly [Asking, AbortController])[]): void {
-    const begun = asked.map(([asking, controller]) => this.#begin(from, asking, controller, true));
+    const begun = asked.map(([asking, controller]) => this.#begin(from, asking, controller, false));
     const sent = this.driver.callTogether?.(
       from,
       begun.map(([, asking]) => asking),
@@ -167,6 +171,9 @@ export class Link {
 
   check(): void {
     for (const end of this.ends) end.check();
+    const mustRead = [this.near.own.pending.length > 0, this.far.own.pending.length > 0];
+    if (this.carriers.some((carrier, index) => carrier.isPaused && mustRead[index]))
+      throw new Error("reading is paused while an answer is waited for");
   }
 
   /** Lets everything come to its end: what has been lost is given up. @throws when anything is left */
@@ -174,6 +181,7 @@ export class Link {
     this.note("rest");
     for (const carrier of this.carriers) carrier.release();
     await this.#settle();
+    if (this.carriers.some(({ isPaused }) => isPaused)) throw new Error("reading is paused though there is room");
     for (const end of this.ends) {
       end.note();
       for (const call of end.own.pending) this.abort(end, call);
@@ -194,6 +202,8 @@ export class Link {
     for (const end of this.ends) {
       if (end.connection.phase !== "closed") throw new Error(`${end.name} is ${end.connection.phase} behind its end`);
     }
+    const untold = this.running.find(({ work }) => !work.signal.aborted);
+    if (untold !== undefined) throw new Error(`the handler of ${untold.work.nonce} was not told of the end`);
     await this.rest();
     if (this.clock.armed > 0) throw new Error(`timers are still armed: ${this.clock.armed}`);
   }

@@ -30,6 +30,7 @@ export function plainConversation(profile: Profile): Open {
     link.far.connection = openConnection(link.farCarrier, plainOptions(link, link.far, profile));
     return {
       bothWays: true,
+      farListens: true,
       call: (from, asking) => from.connection.call("work", paramsOf(asking), optionsOf(asking)),
       callTogether: profile.batches
         ? (from, asked) =>
@@ -128,6 +129,7 @@ async function converse(server: Server, version: string, link: Link, links: Map<
   });
   return {
     bothWays: revisionOf(version)?.era === "handshake",
+    farListens: false,
     call(from, { nonce, manner, onProgress, signal, timeout, totalTimeout }) {
       if (from === link.far) return from.connection.call("ping", { nonce }, { signal, timeout, totalTimeout });
       known(nonce);

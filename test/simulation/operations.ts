@@ -67,8 +67,9 @@ function call(link: Link, nonces: Nonces): void {
   const from = caller(link);
   const controller = new AbortController();
   if (random.chance(0.03)) controller.abort();
-  // A far end of MCP has no tools to call, so what it asks for is answered at once and without progress.
-  link.call(from, asking(link, nonces, controller), controller, random.chance(0.7));
+  // What a server of MCP asks for is answered at once, without progress.
+  const listens = random.chance(0.7) && (from === link.near || link.driver.farListens);
+  link.call(from, asking(link, nonces, controller), controller, listens);
 }
 
 function callTogether(link: Link, nonces: Nonces): void {
@@ -120,6 +121,7 @@ function progress(link: Link): void {
   const running = link.random.pick(link.running);
   running.steps += 1;
   running.work.progress(running.steps);
+  running.at.told(running.work.nonce, running.steps);
 }
 
 function caller(link: Link): End {
