@@ -121,6 +121,7 @@ async function converse(server: Server, version: string, link: Link, links: Map<
   link.near.connection = client.connection;
   const mine: number[] = [];
   const known = (nonce: number): void => {
+    if (client.connection.phase === "closed") return; // It will run nowhere, and be forgotten by nobody.
     links.set(nonce, link);
     mine.push(nonce);
   };

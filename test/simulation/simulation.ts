@@ -1,4 +1,5 @@
 import { seed as chosen, createRandom } from "../properties/random.js";
+import { heapInUse } from "./heap.js";
 import { Link, type Open } from "./link.js";
 import { finish, type Nonces, operate } from "./operations.js";
 
@@ -10,6 +11,8 @@ export const seeds: readonly number[] =
 
 const linksAtOnce = 4;
 const longest = 400;
+/** Bytes: far more than the links of one moment hold, far less than a trace of each call would come to. */
+const heapMargin = 2 * 1024 * 1024;
 
 interface Slot {
   readonly link: Link;
@@ -23,7 +26,9 @@ export async function simulate(seed: number, openings: readonly Open[]): Promise
   const nonces: Nonces = { next: () => (last += 1) };
   const slots: Slot[] = [];
   let taken = 0;
+  let heap: number | undefined;
   for (let at = 0; taken < operationsPerSeed; at = random.below(linksAtOnce)) {
+    if (taken > operationsPerSeed / 4) heap ??= heapInUse();
     const slot = slots[at] ?? { link: new Link(random), left: -1 };
     slots[at] = slot;
     try {
@@ -46,5 +51,7 @@ export async function simulate(seed: number, openings: readonly Open[]): Promise
     }
   }
   for (const { link, left } of slots.filter((slot) => slot !== undefined)) if (left >= 0) await finish(link, nonces);
+  const grown = heapInUse() - (heap ?? 0);
+  if (grown > heapMargin) throw new Error(`PARLANCE_SEED=${seed}: the heap has grown by ${grown} bytes`);
   return taken;
 }
