@@ -2,8 +2,8 @@ import type { Connection } from "@parlance/mcp/jsonrpc";
 import type { FakeClock } from "@parlance/mcp/testing";
 import { OwedAnswers } from "../properties/owed-answers.js";
 import { type OwnCall, OwnCalls } from "../properties/own-calls.js";
+import type { Asking } from "./asking.js";
 import type { Watcher } from "./carrier.js";
-import type { Asking } from "./link.js";
 
 /** A message of either side, as far as the model looks into it. */
 interface Message {

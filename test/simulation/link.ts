@@ -3,12 +3,9 @@ import { createFakeClock, type FakeClock } from "@parlance/mcp/testing";
 import { handlerFailed } from "../properties/owed-answers.js";
 import { type OwnCall, spell } from "../properties/own-calls.js";
 import type { Random } from "../properties/random.js";
+import type { Asking, Manner } from "./asking.js";
 import { CarrierEnd } from "./carrier.js";
 import { End, nonceOf } from "./end.js";
-
-/** How a handler goes on: at once, as a failure, as a bug, when the test wants, as soon as it is cancelled, or by closing. */
-export const manners = ["now", "now", "fail", "throw", "later", "later", "later", "heed", "quit"] as const;
-export type Manner = (typeof manners)[number];
 
 /** What a handler sees of the call that it answers. */
 export interface Work {
@@ -25,16 +22,6 @@ export interface Running {
   readonly work: Work;
   steps: number;
   end(how: "result" | "failure"): void;
-}
-
-export interface Asking {
-  readonly nonce: number;
-  readonly manner: Manner;
-  readonly signal: AbortSignal;
-  readonly timeout: number;
-  readonly totalTimeout: number;
-  /** Hears of progress. */
-  onProgress?(progress: number | undefined): void;
 }
 
 /** What either kind of conversation lets the near end do. */

@@ -11,8 +11,9 @@ import {
   type Profile,
 } from "@parlance/mcp/jsonrpc";
 import { createServer, type Server, serveChannel } from "@parlance/mcp/server";
+import type { Asking, Manner } from "./asking.js";
 import { cancelMethod, type End, progressMethod } from "./end.js";
-import { type Asking, type Driver, type Link, type Manner, type Open, turn } from "./link.js";
+import { type Driver, type Link, type Open, turn } from "./link.js";
 
 /** The time that a call has if it says nothing of it. */
 export const defaults = { timeout: 1_000, totalTimeout: 3_000 } as const;

@@ -1,5 +1,6 @@
+import { type Asking, manners } from "./asking.js";
 import type { End } from "./end.js";
-import { type Asking, type Link, manners, turn } from "./link.js";
+import { type Link, turn } from "./link.js";
 import { defaults } from "./opening.js";
 
 /** Gives every call of a simulation a number of its own. */
