@@ -1,0 +1,23 @@
+#!/usr/bin/env node
+import { parseArgs } from "node:util";
+import { serveStdio } from "@parlance/mcp/node";
+import { createContacts } from "./contacts.js";
+import { folderReader } from "./folder.js";
+import { people } from "./people.js";
+import { Store } from "./store.js";
+
+// Serves contacts: node server.js [--file contacts.db] [--import-from folder]
+
+try {
+  const { values } = parseArgs({ options: { file: { type: "string" }, "import-from": { type: "string" } } });
+  const { file, "import-from": folder } = values;
+  const readFile = folder === undefined ? undefined : await folderReader(folder);
+  const store = new Store(file);
+  // What is in memory only is there to be tried.
+  if (file === undefined) store.addAll(people);
+  await serveStdio(createContacts(store, { readFile }));
+  store.close();
+} catch (error) {
+  console.error(`contacts: ${error instanceof Error ? error.message : error}`);
+  process.exit(1);
+}
