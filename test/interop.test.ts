@@ -14,6 +14,7 @@ const run = promisify(execFile);
 const gitServer = [join(import.meta.dirname, "../examples/git-server/server.js"), join(import.meta.dirname, "..")];
 const clientTour = join(import.meta.dirname, "../examples/client-tour/tour.js");
 const everything = join(folder, "node_modules/@modelcontextprotocol/server-everything/dist/index.js");
+const contacts = join(import.meta.dirname, "../examples/contacts/server.js");
 const { execPath: node } = process;
 
 const tools = ["git_status", "git_log", "git_diff", "git_show", "git_blame"];
@@ -67,6 +68,26 @@ describe.skipIf(!isInstalled)("the official SDK, installed by npm ci --prefix te
       tools,
       status: { structuredContent: { branch: expect.anything() as unknown } },
       refused: { isError: true },
+    });
+  });
+
+  test.each([
+    ["version 1", ["sdk-v1-contacts.js"]],
+    ["version 2, in the handshake era", ["sdk-v2-contacts.js", "legacy"]],
+    ["version 2, as it finds our server", ["sdk-v2-contacts.js", "auto"]],
+  ])("a client on %s follows an import of our contacts, and is asked before one is deleted", async (_name, script) => {
+    const [file = "", ...mode] = script;
+    const { stdout } = await run(node, [join(folder, file), ...mode, node, contacts]);
+    const found = JSON.parse(stdout) as Record<string, unknown>;
+    expect(found).toMatchObject({
+      found: { structuredContent: { total: 1, contacts: [{ id: 1, name: "Ada Lovelace" }] } },
+      contents: [{ uri: "contacts:/1", mimeType: "application/json" }],
+      progress: expect.arrayContaining([100, 200]) as unknown,
+      imported: { structuredContent: { imported: 250 } },
+      asked: ["Delete Ada Lovelace (contact 1)?"],
+      deleted: { structuredContent: { deleted: 1 } },
+      // In the stateless era only who listens is told.
+      told: mode[0] !== "auto",
     });
   });
 });

@@ -58,9 +58,10 @@ export function addImporting({ server, store, listChanged }, readFile) {
       }
       // Everything is read before anything is written, so that a cancelled import leaves nothing behind, and no other
       // call ever sees half of one.
+      context.signal.throwIfAborted();
       store.addAll(contacts);
       listChanged();
-      context.progress(rows + 1, rows + 1, `${rows} contacts imported`);
+      context.progress(rows, rows, `${rows} contacts imported`);
       return { imported: rows };
     },
   );
