@@ -16,8 +16,9 @@ const annotations = { readOnlyHint: false, destructiveHint: true, openWorldHint:
 const Sure = z.object({ delete: z.boolean().default(false).describe("This cannot be undone") });
 const Word = z.object({ word: z.string().max(20).describe("The word delete") });
 
-// In the stateless era a handler is run again from its start with each answer. Nothing here has an effect before the
-// last answer, so nothing happens twice.
+// In the stateless era a handler is run again from its start with each answer. It must then ask the same, so that `once`
+// keeps what the question is about; and nothing has an effect before the last answer. Meanwhile others may have changed
+// what the person has agreed to: that is looked at again.
 
 /** @param {Book} book */
 export function addDeleting({ server, store, changed, listChanged }) {
@@ -31,13 +32,15 @@ export function addDeleting({ server, store, changed, listChanged }) {
       annotations,
     },
     async ({ id, confirm }, context) => {
-      const { name } = store.get(id) ?? noContact(id);
+      const nameNow = () => (store.get(id) ?? noContact(id)).name;
+      const name = await context.once("name", nameNow);
       if (canAsk(context)) {
         const { content } = await context.elicit(`Delete ${name} (contact ${id})?`, Sure);
         if (content?.delete !== true) throw refusal();
       } else if (confirm !== true) throw nobodyToAsk();
 
-      if (!store.delete(id)) noContact(id);
+      if (nameNow() !== name) throw changedMeanwhile();
+      store.delete(id);
       changed(id);
       listChanged();
       return { deleted: 1 };
@@ -55,7 +58,8 @@ export function addDeleting({ server, store, changed, listChanged }) {
       annotations,
     },
     async ({ confirm }, context) => {
-      const { total } = store.search({ query: "", limit: 1, skip: 0 });
+      const totalNow = () => store.search({ query: "", limit: 1, skip: 0 }).total;
+      const total = await context.once("total", totalNow);
       if (total === 0) return { deleted: 0 };
       if (canAsk(context)) {
         const first = await context.elicit(`Delete all ${total} contacts?`, Sure);
@@ -64,6 +68,7 @@ export function addDeleting({ server, store, changed, listChanged }) {
         if (second.content?.word.trim().toLowerCase() !== "delete") throw refusal();
       } else if (confirm !== true) throw nobodyToAsk();
 
+      if (totalNow() !== total) throw changedMeanwhile();
       const ids = store.deleteAll();
       for (const id of ids) changed(id);
       listChanged();
@@ -79,6 +84,10 @@ function canAsk({ client }) {
 
 function refusal() {
   return new ToolError("Nothing is deleted: the person did not agree");
+}
+
+function changedMeanwhile() {
+  return new ToolError("Nothing is deleted: the contacts have changed while the person was asked. Call again");
 }
 
 function nobodyToAsk() {

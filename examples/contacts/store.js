@@ -129,12 +129,9 @@ export class Store {
     return this.#contacts(sql, [name, email, phone, company, notes, id])[0];
   }
 
-  /**
-   * @param {number} id
-   * @returns whether there was one
-   */
+  /** @param {number} id */
   delete(id) {
-    return this.#rows("delete from contacts where id = ? returning id", [id]).length > 0;
+    this.#rows("delete from contacts where id = ?", [id]);
   }
 
   /** @returns the ids of all that there were */

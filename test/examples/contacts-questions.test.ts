@@ -18,6 +18,9 @@ interface Outcome {
   readonly text: string;
 }
 
+/** What a person answers, or does before they answer. */
+type Answer = object | (() => Promise<object>);
+
 /** A client with a person in front of it, frame by frame. */
 abstract class Person implements AsyncDisposable {
   readonly peer: RawPeer = rawContacts();
@@ -29,7 +32,7 @@ abstract class Person implements AsyncDisposable {
   }
 
   /** Calls a tool, and answers its questions in turn. */
-  abstract call(name: string, args?: object, answers?: readonly object[]): Promise<Outcome>;
+  abstract call(name: string, args?: object, answers?: readonly Answer[]): Promise<Outcome>;
 
   async total(): Promise<unknown> {
     return JSON.parse((await this.call("search_contacts")).text).total;
@@ -62,13 +65,13 @@ class Conversing extends Person {
     this.peer.send(initialized);
   }
 
-  async call(name: string, args: object = {}, answers: readonly object[] = []): Promise<Outcome> {
+  async call(name: string, args: object = {}, answers: readonly Answer[] = []): Promise<Outcome> {
     this.lastId += 1;
     this.peer.send(request(this.lastId, "tools/call", { name, arguments: args }));
     const asked: string[] = [];
     for (let frame = await this.next(); ; frame = await this.next()) {
       if (frame.method !== "elicitation/create") return { asked, text: textIn(frame) };
-      this.peer.send(success(frame.id ?? "", answers[asked.length]));
+      this.peer.send(success(frame.id ?? "", await given(answers[asked.length])));
       asked.push(String(frame.params?.message));
     }
   }
@@ -76,7 +79,7 @@ class Conversing extends Person {
 
 /** Is asked by results, and calls again with the answers. */
 class Calling extends Person {
-  async call(name: string, args: object = {}, answers: readonly object[] = []): Promise<Outcome> {
+  async call(name: string, args: object = {}, answers: readonly Answer[] = []): Promise<Outcome> {
     const asked: string[] = [];
     for (let round = {}; ; ) {
       this.lastId += 1;
@@ -85,13 +88,18 @@ class Calling extends Person {
       if (frame.result?.resultType !== "input_required") return { asked, text: textIn(frame) };
       const { requestState } = frame.result;
       const questions = Object.entries(frame.result.inputRequests as Record<string, Frame>); // What the result type says.
+      const answer = await given(answers[asked.length]);
       round = {
         requestState,
-        inputResponses: Object.fromEntries(questions.map(([key]) => [key, answers[asked.length]])),
+        inputResponses: Object.fromEntries(questions.map(([key]) => [key, answer])),
       };
       asked.push(...questions.map(([, { params }]) => String(params?.message)));
     }
   }
+}
+
+async function given(answer: Answer | undefined): Promise<object | undefined> {
+  return typeof answer === "function" ? answer() : answer;
 }
 
 function textIn({ result, error }: Frame): string {
@@ -149,6 +157,22 @@ describe.each(eras)("a person who can be asked, in %s", (_version, create) => {
     expect(await person.call("delete_all_contacts", {}, [yes, word])).toEqual({ asked, text: '{"deleted":4}' });
     expect(await person.total()).toBe(0);
   });
+});
+
+test.each(eras)("what has changed while a person was asked is not deleted, in %s", async (_version, create) => {
+  await using person = create();
+  await person.open();
+  const after = (tool: string, args: object) => async (): Promise<object> => {
+    await person.call(tool, args);
+    return yes;
+  };
+  const text = "Nothing is deleted: the contacts have changed while the person was asked. Call again";
+  const rename = after("update_contact", { id: 1, name: "Ada King" });
+  expect(await person.call("delete_contact", { id: 1 }, [rename])).toMatchObject({ text });
+  const add = after("add_contact", { name: "New" });
+  const asked = ["Delete all 4 contacts?", "To delete all 4 contacts, write the word delete"];
+  expect(await person.call("delete_all_contacts", {}, [add, word])).toEqual({ asked, text });
+  expect(await person.total()).toBe(5);
 });
 
 describe("who has subscribed hears of changes", () => {
