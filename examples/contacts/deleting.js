@@ -1,3 +1,4 @@
+import { revisionOf } from "@parlance/mcp";
 import { ToolError } from "@parlance/mcp/server";
 import * as z from "zod";
 import { id } from "./contact.js";
@@ -77,9 +78,15 @@ export function addDeleting({ server, store, changed, listChanged }) {
   );
 }
 
-/** @param {Context} context */
-function canAsk({ client }) {
-  return client.capabilities.elicitation !== undefined;
+/**
+ * Some clients declare what their revision does not have, and some have pages to visit, but no forms.
+ *
+ * @param {Context} context
+ */
+function canAsk({ client, revision }) {
+  const { elicitation } = client.capabilities;
+  if (elicitation === undefined || revisionOf(revision)?.facts.elicitation === "none") return false;
+  return elicitation.form !== undefined || elicitation.url === undefined;
 }
 
 function refusal() {

@@ -175,6 +175,18 @@ test.each(eras)("what has changed while a person was asked is not deleted, in %s
   expect(await person.total()).toBe(5);
 });
 
+test.each(handshakeVersions.filter((version) => !withForms.includes(version)))(
+  "who declares questions in %s, which has none, confirms instead",
+  async (version) => {
+    await using person = new Conversing(version);
+    await person.open();
+    expect((await person.call("delete_contact", { id: 1 })).text).toMatch(
+      /^Nothing is deleted: this client cannot ask/,
+    );
+    expect((await person.call("delete_contact", { id: 1, confirm: true })).text).toBe('{"deleted":1}');
+  },
+);
+
 describe("who has subscribed hears of changes", () => {
   const update = { name: "update_contact", arguments: { id: 2, notes: "Difference Engine" } };
   const rename = { name: "update_contact", arguments: { id: 2, name: "Charles" } };
