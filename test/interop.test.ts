@@ -47,8 +47,8 @@ describe.skipIf(!isInstalled)("the official SDK, installed by npm ci --prefix te
 
   test.each([
     ["server-everything", [everything, "stdio"], "client.prompts.get(simple.name)"],
-    ["version 1", [join(folder, "sdk-v1-server.js")], "LocalError refused: resources/list"],
-    ["version 2", [join(folder, "sdk-v2-server.js")], "LocalError refused: resources/list"],
+    ["version 1", [join(folder, "sdk-v1-server.js")], "text of note:one"],
+    ["version 2", [join(folder, "sdk-v2-server.js")], "text of note:one"],
   ])("the tour of our client goes through a server on %s", async (_name, args, shown) => {
     const { stdout, stderr } = await run(node, [clientTour, "--", node, ...args]);
     expect(stderr).toBe("");

@@ -16,6 +16,7 @@ import { prior } from "./sections/prior.js";
 import { progress } from "./sections/progress.js";
 import { getPrompts, prompts } from "./sections/prompts.js";
 import { readResources, resources } from "./sections/resources.js";
+import { tasks } from "./sections/tasks.js";
 import { callTools, listTools } from "./sections/tools.js";
 import { verbsOf } from "./verbs.js";
 
@@ -29,7 +30,8 @@ const isOurs = command === undefined;
 const server = isOurs ? { command: process.execPath, args: [`${import.meta.dirname}/server.js`] } : { command, args };
 
 const sections = [
-  ...[open, prior, listTools, callTools, progress, cancel, resources, readResources, prompts, getPrompts],
+  ...[open, prior, listTools, callTools, progress, cancel, tasks],
+  ...[resources, readResources, prompts, getPrompts],
   ...[log, hearLog, changes, hearChanges, answers, cache, call, errors, close],
 ];
 

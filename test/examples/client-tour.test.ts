@@ -6,6 +6,7 @@ import { latest, latestHandshake, versions } from "@parlance/mcp";
 import { connect } from "@parlance/mcp/client";
 import { createServer } from "@parlance/mcp/server";
 import { beforeAll, describe, expect, test } from "vitest";
+import { serverProcess } from "../mcp/processes.js";
 import { program as gitServer } from "./git-client.js";
 
 const folder = join(import.meta.dirname, "../../examples/client-tour");
@@ -36,7 +37,7 @@ async function verbs(): Promise<string[]> {
   await using client = await connect(createServer({ name: "empty", version: "1" }));
   const membersOf = (object: object): string[] =>
     Object.getOwnPropertyNames(Object.getPrototypeOf(object)).filter((name) => name !== "constructor");
-  const groups = ["tools", "resources", "prompts"] as const;
+  const groups = ["tools", "resources", "prompts", "tasks"] as const;
   expect(Object.keys(client)).toEqual(groups);
   return [
     ...membersOf(client),
@@ -76,11 +77,18 @@ test("the tour finds out which revision is the newest", async () => {
 
 describe.each([latest.version, latestHandshake.version])("the tour through another server, in %s", (revision) => {
   test("names what it does not offer, and calls none of its tools", async () => {
-    const shown = await tour("--revision", revision, "--", process.execPath, gitServer, join(folder, "../.."));
-    expect(shown).toContain("git_status git_log git_diff git_show git_blame");
+    const { command, args = [] } = serverProcess(`server.tool("one", {}, () => "");`);
+    const shown = await tour("--revision", revision, "--", command, ...args);
+    expect(shown).toMatch(/client\.tools\.list\(\)\.all\(\) +1 in all/);
     expect(shown).toMatch(/client\.resources\.list\(\)\.all\(\) +LocalError refused: resources\/list:/);
     expect(shown).toMatch(/client\.prompts\.list\(\)\.all\(\) +LocalError refused: prompts\/list:/);
     expect(shown).not.toContain("client.tools.call");
+  });
+
+  test("reads and prompts what it offers", async () => {
+    const shown = await tour("--revision", revision, "--", process.execPath, gitServer, join(folder, "../.."));
+    expect(shown).toContain("git_status git_log git_diff git_show git_blame");
+    expect(shown).toMatch(/client\.resources\.list\(\)\.all\(\) +staged log/);
   });
 });
 

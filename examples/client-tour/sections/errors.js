@@ -9,7 +9,7 @@ export const errors = {
   async play({ client, show }) {
     await show(() => client.prompts.get("postcard", { town: "Pisa" }));
     await show(() => client.tools.call("liar"), said);
-    await show(() => client.call("tasks/list"));
+    await show(() => client.call("roots/list"));
     await show(() => client.resources.subscribe("nowhere:/at/all"));
   },
 };

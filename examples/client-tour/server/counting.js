@@ -4,11 +4,15 @@ import * as z from "zod";
 
 const words = ["one", "two", "three"];
 
+/** @type {{ readonly taskSupport: "optional" }} */
+const execution = { taskSupport: "optional" };
+
 /** @param {Server} server */
 export function addCounting(server) {
   let cancelled = 0;
 
-  server.tool("count", { description: "Counts to three, and tells how far it is" }, (_args, context) => {
+  const count = { description: "Counts to three, and tells how far it is", execution };
+  server.tool("count", count, (_args, context) => {
     for (const [index, word] of words.entries()) context.progress(index + 1, words.length, word);
     return "Counted";
   });
@@ -19,7 +23,7 @@ export function addCounting(server) {
     return "Logged";
   });
 
-  server.tool("wait", { description: "Has no end: cancel it" }, async (_args, context) => {
+  server.tool("wait", { description: "Has no end: cancel it", execution }, async (_args, context) => {
     context.signal.addEventListener("abort", () => {
       cancelled += 1;
     });

@@ -66,9 +66,19 @@ export function requireAdvertised(what: string, path: string, capabilities: Serv
   throw new LocalError("refused", `${what}: the server has not advertised the capability ${path}`);
 }
 
+const toolTasks = "tasks.requests.tools.call";
+
 /** Whether calls of tools can be asked to run as tasks. */
 export function runsTasks({ revision, server }: Offer): boolean {
-  return revision.facts.tasks === "core" && isAdvertised("tasks.requests.tools.call", server.capabilities);
+  return revision.facts.tasks === "core" && isAdvertised(toolTasks, server.capabilities);
+}
+
+/** @throws LocalError `refused` where calls of tools cannot run as tasks */
+export function requireTasks({ revision, server }: Offer): void {
+  if (revision.facts.tasks !== "core") {
+    throw new LocalError("refused", `${methods.callTool}: revision ${revision.version} has no tasks`);
+  }
+  requireAdvertised(`${methods.callTool} as a task`, toolTasks, server.capabilities);
 }
 
 /** Everything that a server tells of: the changes of its lists. @throws LocalError `refused` if that is nothing */

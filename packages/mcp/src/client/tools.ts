@@ -5,7 +5,7 @@ import { methods } from "../protocol/methods.js";
 import type { TaskState } from "../protocol/tasks.js";
 import type { CallToolResult, Tool } from "../protocol/tools.js";
 import type { ListedTools } from "./listed-tools.js";
-import { type Offer, runsTasks } from "./offered.js";
+import { type Offer, requireTasks, runsTasks } from "./offered.js";
 import { type Listing, type ListKind, listing } from "./paginate.js";
 import { readTask, type TaskVerbs } from "./tasks.js";
 import type { ToolArguments, ToolResult, ToolTypes } from "./tool-types.js";
@@ -81,10 +81,7 @@ export class ToolVerbs<Tools extends ToolTypes = ToolTypes> {
     { ttl, ...options }: StartOptions = {},
   ): Promise<TaskState> {
     const { call, offer } = this.#host;
-    if (!runsTasks(offer)) {
-      const where = `in revision ${offer.revision.version}, with the capabilities that the server has advertised`;
-      throw new LocalError("refused", `${methods.callTool}: there are no tasks of tools ${where}`);
-    }
+    requireTasks(offer);
     const params = { name, arguments: args ?? {}, task: ttl === undefined ? {} : { ttl } };
     const { task } = await call(methods.callTool, params, callOptions(options));
     return readTask(methods.callTool, task);
