@@ -73,6 +73,7 @@ export const cancellation: Group = {
         ...by("jsonrpc/cancellation", "before its request arrives: that runs as if nothing had been"),
         ...by("jsonrpc/closing", "every call has one outcome, however the answers, the cancels and the end interleave"),
         ...by("properties/interleavings", "interleave, each has its one outcome"),
+        ...by("simulation/conversations", "every call has one outcome and nothing is left: seed %i"),
       ],
     },
     {

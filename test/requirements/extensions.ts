@@ -39,7 +39,11 @@ export const tasks: Group = {
       id: "TK-2b",
       level: "MUST",
       says: "A client calls a tool as the tool says.",
-      later: "belongs to tasks of the client: it makes none",
+      proved: by(
+        "client/tasks",
+        "is called as any other, once it is listed: %s",
+        "that does not exist is an error of the server",
+      ),
     },
     {
       id: "TK-3",

@@ -52,7 +52,7 @@ export class End implements Watcher {
   /** What was asked when nothing new was taken. */
   readonly #refused = new Set<number>();
   /** What is called and owed without a nonce: the opening. */
-  readonly #strange = { sent: new Set<number>(), owed: new Set<number>() };
+  readonly #strange = new Set<number>();
   #connection: Connection | undefined;
 
   constructor(name: string, clock: FakeClock, log: (line: string) => void) {
@@ -150,7 +150,6 @@ export class End implements Watcher {
     else if (method === cancelMethod) this.own.cancelled(params?.requestId as number);
     else if (method === progressMethod) this.#tells(params?.progressToken as number, params?.progress as number);
     else if (id !== undefined && nonce !== undefined) this.#asks(id, nonce, params?._meta?.progressToken);
-    else if (id !== undefined) this.#strange.sent.add(id);
   }
 
   #asks(id: number, nonce: number, token: number | undefined): void {
@@ -162,7 +161,7 @@ export class End implements Watcher {
   }
 
   #answers(id: number, result: unknown, error: Message["error"]): void {
-    if (this.#strange.owed.delete(id)) return;
+    if (this.#strange.delete(id)) return;
     this.owed.answer(
       String(id),
       error === undefined ? { result: nonceOf(result) ?? this.owed.nonceOf(String(id)) } : { error },
@@ -190,7 +189,7 @@ export class End implements Watcher {
   #isAsked(id: number, params: Message["params"], isInBatch: boolean): void {
     const nonce = params?.nonce ?? params?.arguments?.nonce;
     const token = params?._meta?.progressToken;
-    if (nonce === undefined) this.#strange.owed.add(id);
+    if (nonce === undefined) this.#strange.add(id);
     else this.owed.ask(String(id), nonce, isInBatch);
     if (nonce !== undefined && this.connection.phase !== "open") this.#refused.add(nonce);
     if (nonce !== undefined && token !== undefined) this.#asked.set(token, { nonce, last: 0 });
