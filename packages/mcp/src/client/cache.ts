@@ -3,7 +3,7 @@ import { codes, RpcError } from "../jsonrpc/errors.js";
 import type { Params } from "../jsonrpc/message.js";
 import type { OpenedCall } from "../lifecycle/opened.js";
 import { isObject, type JsonObject } from "../protocol/json.js";
-import { methods, notifications } from "../protocol/methods.js";
+import { cacheable, methods, notifications } from "../protocol/methods.js";
 import { covers } from "./covers.js";
 
 /** What can be set about the answers that a client keeps. */
@@ -26,16 +26,6 @@ interface Entry {
   readonly text: string;
   readonly endsAt: number;
 }
-
-/** The methods whose answers may be kept. https://modelcontextprotocol.io/specification/latest/server/utilities/caching */
-const cacheable: ReadonlySet<string> = new Set([
-  methods.discover,
-  methods.listTools,
-  methods.listPrompts,
-  methods.listResources,
-  methods.listResourceTemplates,
-  methods.readResource,
-]);
 
 /** The lists that a notification is about. */
 const changed: ReadonlyMap<string, readonly string[]> = new Map([

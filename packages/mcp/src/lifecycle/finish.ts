@@ -3,7 +3,7 @@ import { encodeValue, RawJson } from "../jsonrpc/codec.js";
 import type { Implementation } from "../protocol/implementation.js";
 import { isObject, type JsonObject } from "../protocol/json.js";
 import { metaKeys } from "../protocol/meta.js";
-import { methods } from "../protocol/methods.js";
+import { cacheable } from "../protocol/methods.js";
 import type { Revision } from "../revisions/revision.js";
 
 /** The texts of prepared results. A text names the server that it was made for, so it serves no other. */
@@ -22,16 +22,6 @@ export function prepare(result: JsonObject): JsonObject {
   prepared.set(result, new Map());
   return Object.freeze(result);
 }
-
-/** The results that the stateless era lets a client keep, and so must say how long. */
-const cacheable: ReadonlySet<string> = new Set([
-  methods.discover,
-  methods.listTools,
-  methods.listPrompts,
-  methods.listResources,
-  methods.listResourceTemplates,
-  methods.readResource,
-]);
 
 /** A result of the newest shape as `revision` has it on the wire. */
 export function finish(result: unknown, method: string, revision: Revision, server: Implementation): unknown {

@@ -24,6 +24,19 @@ export const methods = {
   cancelTask: "tasks/cancel",
 } as const;
 
+/**
+ * The requests whose results say how long they may be kept, and for whom.
+ * https://modelcontextprotocol.io/specification/latest/server/utilities/caching
+ */
+export const cacheable: ReadonlySet<string> = new Set([
+  methods.discover,
+  methods.listTools,
+  methods.listPrompts,
+  methods.listResources,
+  methods.listResourceTemplates,
+  methods.readResource,
+]);
+
 /** Every notification of every revision. */
 export const notifications = {
   initialized: "notifications/initialized",
