@@ -22,6 +22,7 @@ export type * from "../protocol/initialize.js";
 export type * from "../protocol/input.js";
 export type * from "../protocol/logging.js";
 export { metaKeys, type RequestMeta } from "../protocol/meta.js";
+export type * from "../protocol/method-params.js";
 export { type Method, methods, type NotificationMethod, notifications } from "../protocol/methods.js";
 export type * from "../protocol/params.js";
 export type * from "../protocol/progress.js";
@@ -49,5 +50,6 @@ export {
   versionsWithCode,
 } from "../revisions/all.js";
 export type * from "../revisions/facts.js";
+export { type MessageOptions, type Messages, messagesOf } from "../revisions/messages.js";
 export type * from "../revisions/revision.js";
 export { checkShape, type MessagePart, type ShapeAdditions, type Shapes, shapesOf } from "../revisions/shapes.js";

@@ -1,3 +1,5 @@
+import type { RequestParams } from "./params.js";
+
 /** Where a task stands. The last three are final. */
 export type TaskStatus = "working" | "input_required" | "completed" | "failed" | "cancelled";
 
@@ -17,4 +19,9 @@ export interface TaskState {
   readonly ttl: number | null;
   /** Milliseconds to wait between two questions how it stands. */
   readonly pollInterval?: number;
+}
+
+/** Params of the requests about one task. */
+export interface TaskParams extends RequestParams {
+  readonly taskId: string;
 }
