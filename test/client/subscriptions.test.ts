@@ -108,6 +108,14 @@ describe.each(versions)("in %s, a subscription", (revision) => {
     expect(await errorOf(client.subscribe())).toMatchObject({ name: "LocalError", reason: "closed" });
   });
 
+  test.each([Number.NaN, -1])("is not waited for with a timeout of %s", async (timeout) => {
+    await using client = await connect(library(), { revision });
+    expect(await errorOf(client.subscribe(undefined, { timeout }))).toMatchObject({
+      reason: "refused",
+      message: `subscribe: timeout must be 0 ms or more, got ${timeout}`,
+    });
+  });
+
   test("to what the server does not tell of is refused here", async () => {
     const server = createServer({ name: "plain", version: "1", resourceSubscriptions: false });
     server.resource("a:b", { name: "b" }, () => "");
@@ -208,8 +216,21 @@ describe("a server that is listened to", () => {
     await using open = await openWith(modern, {}, capabilities);
     const opening = errorOf(open.client.subscribe(filter));
     acknowledge(open, await taken(open), {});
-    expect(await opening).toMatchObject({ reason: "refused" });
+    expect(await opening).toMatchObject({
+      reason: "refused",
+      message: 'subscribe: the server tells of nothing that was asked for: toolsListChanged, "a:b"',
+    });
     expect(parse(await open.peer.next()).method).toBe("notifications/cancelled");
+  });
+
+  test("may be waited for longer than a timer of the runtime can", async () => {
+    await using open = await openWith(modern, {}, capabilities);
+    const { armed } = open.clock;
+    const opening = open.client.subscribe(filter, { timeout: 2 ** 31 });
+    const id = await taken(open);
+    expect(open.clock.armed).toBe(armed); // A longer one would fire at once.
+    acknowledge(open, id);
+    await close(open, await opening);
   });
 
   test("and never agrees is given up", async () => {

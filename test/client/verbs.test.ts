@@ -9,7 +9,7 @@ import { errorOf, openWith } from "../mcp/openings.js";
 import { turn } from "../mcp/talks.js";
 
 function library(): Server {
-  const server = createServer({ name: "library", version: "1", pageSize: 2 });
+  const server = createServer({ name: "library", version: "1", pageSize: 2, listCache: { ttlMs: 60_000 } });
   for (const name of ["a", "b", "c"]) server.resource(`book:${name}`, { name }, () => `text of ${name}`);
   const shelves = ["poems", "plays"];
   server.resourceTemplate("shelf:{shelf}", { name: "shelf", complete: { shelf: shelves } }, ({ shelf }) => shelf);
@@ -104,6 +104,19 @@ describe.each(versions)("in %s, a client", (revision) => {
     await client.tools.call("lend", { book: "a" });
     await turn();
     expect(heard).toMatchObject([{ level: "error", data: "a is torn" }]);
+  });
+
+  test("does nothing with a signal that is aborted, or once it is closed", async () => {
+    const client = await connect(library(), { revision });
+    const signal = AbortSignal.abort();
+    await client.resources.list().all();
+    expect(await errorOf(client.resources.list({ signal }).all())).toMatchObject({ reason: "cancelled" });
+    expect(await errorOf(client.setLogLevel("error", { signal }))).toMatchObject({ reason: "cancelled" });
+    expect(await errorOf(client.ping({ signal }))).toMatchObject({ reason: "cancelled" });
+    await client.close();
+    for (const verb of [client.resources.list().all(), client.setLogLevel("error"), client.ping()]) {
+      expect(await errorOf(verb)).toMatchObject({ name: "LocalError", reason: "closed" });
+    }
   });
 
   test("gets a sign of life", async () => {

@@ -54,6 +54,18 @@ describe("how long a call may take", () => {
     expect(outcomes).toEqual([expect.objectContaining({ reason: "timeout" })]);
   });
 
+  test.each<[string, connection: object, call: object, got: string]>([
+    ["timeout of a call", {}, { timeout: Number.NaN }, "NaN and 600000"],
+    ["totalTimeout of a call", {}, { totalTimeout: -1 }, "60000 and -1"],
+    ["timeout of a connection", { timeout: -5 }, {}, "-5 and 600000"],
+    ["totalTimeout of a connection", { totalTimeout: Number.NaN }, {}, "60000 and NaN"],
+  ])("must be a number, and not below zero: %s", async (_name, connection, options, got) => {
+    await using talk = overMemory(connection);
+    await expect(talk.connection.call("get", undefined, options)).rejects.toThrow(
+      new LocalError("refused", `get (id 1): timeout and totalTimeout must be 0 ms or more, got ${got}`),
+    );
+  });
+
   test("is for ever when both are lifted", async () => {
     await using talk = overMemory();
     const patient = { timeout: Number.POSITIVE_INFINITY, totalTimeout: Number.POSITIVE_INFINITY };

@@ -57,7 +57,8 @@ export class ResponseCache {
     return async (method, params = {}, options = {}) => {
       const keys = cacheable.has(method) ? keysOf(method, params, this.#options.principal()) : undefined;
       if (keys === undefined) return call(method, params, options);
-      const kept = this.#find(keys.own) ?? this.#find(keys.public);
+      // A call that is not wanted any more fails, whatever is kept.
+      const kept = options.signal?.aborted === true ? undefined : (this.#find(keys.own) ?? this.#find(keys.public));
       if (kept !== undefined) return JSON.parse(kept.text) as JsonObject; // What was kept was an object.
       const changes = this.#changes;
       try {

@@ -1,6 +1,7 @@
 import type { Clock, Timer } from "../base/clock.js";
 import { deferred } from "../base/deferred.js";
 import { onAbort } from "../jsonrpc/abort-listeners.js";
+import { longestTimer } from "../jsonrpc/caller.js";
 import { LocalError } from "../jsonrpc/errors.js";
 import type { Params } from "../jsonrpc/message.js";
 import type { Change } from "../lifecycle/change-feed.js";
@@ -76,9 +77,11 @@ class Listening implements Followed {
     const giveUp = (reason: LocalError["reason"], why: string): void =>
       this.#opening.resolve(new LocalError(reason, `${methods.listen}: ${why}`));
     const cancel = (): void => giveUp("cancelled", "cancelled by the caller");
-    const timer = Number.isFinite(timeout)
-      ? clock.setTimer(() => giveUp("timeout", `not acknowledged within ${timeout} ms`), timeout)
-      : undefined;
+    // A longer one would fire at once, and nobody waits for weeks.
+    const timer =
+      timeout <= longestTimer
+        ? clock.setTimer(() => giveUp("timeout", `not acknowledged within ${timeout} ms`), timeout)
+        : undefined;
     const forget = signal === undefined ? undefined : onAbort(signal, cancel);
     if (signal?.aborted === true) cancel();
     void this.over.then((error) =>

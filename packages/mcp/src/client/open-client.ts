@@ -1,4 +1,5 @@
 import { systemClock } from "../base/clock.js";
+import { onAbort } from "../jsonrpc/abort-listeners.js";
 import { answeringCall } from "../lifecycle/answer-rounds.js";
 import { Heard } from "../lifecycle/heard.js";
 import { LastingConversation } from "../lifecycle/lasting.js";
@@ -82,6 +83,7 @@ function clientOf<Tools extends ToolTypes>(
   // Only the stateless era says for how long an answer holds.
   const isKeeping = conversation.revision.era === "stateless" && options.cache !== false;
   const responses = new ResponseCache(clock, options.cache === false ? {} : options.cache);
+  onAbort(over, () => responses.clear()); // What is over answers nothing.
   const listed = new ListedTools();
   heard.listen((method, params) => {
     responses.hear(method, params);

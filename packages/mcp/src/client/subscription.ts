@@ -2,6 +2,7 @@ import type { Clock } from "../base/clock.js";
 import { deferred } from "../base/deferred.js";
 import { onAbort } from "../jsonrpc/abort-listeners.js";
 import { codes, LocalError, RpcError } from "../jsonrpc/errors.js";
+import { excerpt } from "../jsonrpc/report.js";
 import { pause } from "../lifecycle/pause.js";
 import { specCodes } from "../protocol/errors.js";
 import type { SubscriptionFilter } from "../protocol/subscriptions.js";
@@ -55,7 +56,7 @@ export type Subscribe = (filter?: SubscriptionFilter, options?: SubscribeOptions
 export function subscribeWith(host: SubscriptionHost): Subscribe {
   return async (filter = everyList(host.offer), options = {}) => {
     requireFollowable(filter, host.offer);
-    requireWanted(host.over, options.signal);
+    requireWanted(host.over, options);
     const subscription = new KeptSubscription(host, filter, options);
     await subscription.open();
     return subscription;
@@ -63,8 +64,9 @@ export function subscribeWith(host: SubscriptionHost): Subscribe {
 }
 
 /** Following lists needs no request in the handshake era, so there nothing else would notice. */
-function requireWanted(over: AbortSignal, signal: AbortSignal | undefined): void {
+function requireWanted(over: AbortSignal, { signal, timeout = 0 }: FollowOptions): void {
   if (over.aborted) throw new LocalError("closed", "subscribe: the conversation is over");
+  if (!(timeout >= 0)) throw new LocalError("refused", `subscribe: timeout must be 0 ms or more, got ${timeout}`);
   if (signal?.aborted !== true) return;
   throw new LocalError("cancelled", "subscribe: cancelled by the caller", { cause: signal.reason });
 }
@@ -80,6 +82,12 @@ const finalCodes: ReadonlySet<number> = new Set([
   specCodes.missingRequiredClientCapability,
   specCodes.unsupportedProtocolVersion,
 ]);
+
+/** What a filter asks for, in words. */
+function wantedOf({ resourceSubscriptions = [], ...lists }: SubscriptionFilter): readonly string[] {
+  const members = Object.entries(lists).flatMap(([member, wanted]) => (wanted === true ? [member] : []));
+  return [...members, ...resourceSubscriptions.map(excerpt)];
+}
 
 /** A filter that no change passes. */
 function isNothing({ resourceSubscriptions = [], ...lists }: SubscriptionFilter): boolean {
@@ -117,7 +125,8 @@ class KeptSubscription implements Subscription {
     const followed = await this.#follow(this.#options);
     if (isNothing(followed.honoured)) {
       await followed.stop();
-      throw new LocalError("refused", "subscribe: the server tells of nothing that was asked for");
+      const wanted = wantedOf(this.#filter).join(", ");
+      throw new LocalError("refused", `subscribe: the server tells of nothing that was asked for: ${wanted}`);
     }
     const forget = onAbort(over, () => this.#stop.abort());
     if (over.aborted) this.#stop.abort();

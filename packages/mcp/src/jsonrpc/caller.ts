@@ -66,6 +66,9 @@ export class Caller {
       call.fail("closed", "the connection is closed");
     } else if (options.signal?.aborted === true) {
       call.fail("cancelled", "cancelled before it was sent", options.signal.reason);
+    } else if (!(call.idle >= 0 && call.total >= 0)) {
+      // No clock comes to NaN: the call would never end.
+      call.fail("refused", `timeout and totalTimeout must be 0 ms or more, got ${call.idle} and ${call.total}`);
     } else {
       inFlight.change({ kind: "call", call });
       call.listen(() => this.#stop(call, "cancelled", "cancelled by the caller", options.signal?.reason));

@@ -4,6 +4,7 @@ import { LocalError } from "../jsonrpc/errors.js";
 import type { CallOptions } from "../jsonrpc/outgoing-call.js";
 import type { JsonObject } from "../protocol/json.js";
 import type { LoggingLevel } from "../protocol/logging.js";
+import { methods } from "../protocol/methods.js";
 import type { Revision } from "../revisions/revision.js";
 import type { OpenedOnChannel } from "./open.js";
 import type { Opened, OpenedCall, Prior, ServerDescription } from "./opened.js";
@@ -67,6 +68,7 @@ export class LastingConversation implements Opened {
 
   async setLogLevel(level: LoggingLevel, options?: CallOptions): Promise<void> {
     const opened = await this.open();
+    if (this.over.aborted) throw new LocalError("closed", `${methods.setLevel}: the conversation is over`);
     await opened.setLogLevel(level, options);
     this.#level = level;
   }

@@ -58,7 +58,10 @@ export function openStateless(
     prior: { era: "stateless", discovered },
     call,
     notify: (method, params) => remote.notify(method, params),
-    setLogLevel: (level) => Promise.resolve(setLogLevel(level)),
+    async setLogLevel(level, { signal } = {}) {
+      if (signal?.aborted !== true) return setLogLevel(level);
+      throw new LocalError("cancelled", `${methods.setLevel}: cancelled by the caller`, { cause: signal.reason });
+    },
   };
 }
 
