@@ -2,7 +2,7 @@ import { LocalError } from "../jsonrpc/errors.js";
 import type { OpenedCall, ServerDescription } from "../lifecycle/opened.js";
 import type { ServerCapabilities } from "../protocol/capabilities.js";
 import { isObject } from "../protocol/json.js";
-import { methods } from "../protocol/methods.js";
+import { isProtocolMethod, methods } from "../protocol/methods.js";
 import type { SubscriptionFilter } from "../protocol/subscriptions.js";
 import type { Revision } from "../revisions/revision.js";
 
@@ -39,8 +39,6 @@ const followable = [
   ["resourceSubscriptions", "resources.subscribe"],
 ] as const;
 
-const known: ReadonlySet<string> = new Set(Object.values(methods));
-
 /** Calls only what the revision has and the server has advertised. A method that the protocol does not know is anybody's. */
 export function offeredCall(call: OpenedCall, offer: Offer): OpenedCall {
   return async (method, params, options) => {
@@ -51,7 +49,7 @@ export function offeredCall(call: OpenedCall, offer: Offer): OpenedCall {
 
 /** @throws LocalError `refused` for a request that the revision does not have, or naming the capability that is missing */
 function requireOffered(method: string, { revision, server }: Offer): void {
-  if (known.has(method) && !revision.requests.client.has(method)) {
+  if (isProtocolMethod(method) && !revision.requests.client.has(method)) {
     throw new LocalError("refused", `${method}: revision ${revision.version} has no such request of a client`);
   }
   // Before it was a capability, completion was there or not.

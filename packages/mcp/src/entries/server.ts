@@ -16,6 +16,7 @@ export type { Changed } from "../server/changes.js";
 export type { Completer, Completers, Completion } from "../server/completion.js";
 export type { Context, QuestionOptions } from "../server/context.js";
 export { ToolError } from "../server/errors.js";
+export type { MethodHandler } from "../server/extension-methods.js";
 export type { CalledOperation, Hooks, OperationEnd, OperationMiddleware } from "../server/pipeline.js";
 export type { PromptArguments } from "../server/prompt-arguments.js";
 export type { PromptReturn } from "../server/prompt-result.js";

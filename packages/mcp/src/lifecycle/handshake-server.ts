@@ -7,7 +7,7 @@ import type { ServerCapabilities } from "../protocol/capabilities.js";
 import type { InitializeResult } from "../protocol/initialize.js";
 import { isObject, type JsonObject } from "../protocol/json.js";
 import { isLoggingLevel, type LoggingLevel, loggingLevels } from "../protocol/logging.js";
-import { methods, notifications } from "../protocol/methods.js";
+import { isProtocolMethod, methods, notifications } from "../protocol/methods.js";
 import { versionAliases } from "../revisions/aliases.js";
 import { latestHandshake, revisionOf } from "../revisions/all.js";
 import type { Revision } from "../revisions/revision.js";
@@ -60,7 +60,7 @@ export class HandshakeServer {
     if (method === methods.ping) return {};
     const { terms } = this.#requireOpen(method);
     const { revision } = terms;
-    if (!revision.requests.client.has(method)) throw methodNotFound(method);
+    if (isProtocolMethod(method) && !revision.requests.client.has(method)) throw methodNotFound(method);
     if (method === methods.setLevel) return this.#setLevel(params);
     const result = runAsking(this.#served.run, method, params, { exchange, terms });
     const followed = subscriptions.has(method) ? after(result, (told) => this.#follow(method, params, told)) : result;

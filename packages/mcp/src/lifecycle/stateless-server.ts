@@ -4,7 +4,7 @@ import type { DiscoverResult } from "../protocol/discover.js";
 import { specCodes } from "../protocol/errors.js";
 import type { JsonObject } from "../protocol/json.js";
 import { metaKeys, type RequestMeta, readRequestMeta } from "../protocol/meta.js";
-import { methods } from "../protocol/methods.js";
+import { isProtocolMethod, methods } from "../protocol/methods.js";
 import { revisionOf, versions } from "../revisions/all.js";
 import { finish } from "./finish.js";
 import { type Asking, RevisedOperation } from "./operation.js";
@@ -21,7 +21,7 @@ export function callStateless(served: Served, method: string, params: JsonObject
   const { meta } = reading;
   const revision = revisionOf(meta[metaKeys.protocolVersion]);
   if (revision?.era !== "stateless") throw unsupportedVersion(meta);
-  if (!revision.requests.client.has(method)) throw methodNotFound(method);
+  if (isProtocolMethod(method) && !revision.requests.client.has(method)) throw methodNotFound(method);
   const client = { info: meta[metaKeys.clientInfo], capabilities: meta[metaKeys.clientCapabilities] };
   const terms = { revision, client, logLevel: () => meta[metaKeys.logLevel] };
   const operation = (asking: Asking): RevisedOperation => new RevisedOperation(exchange, terms, asking);

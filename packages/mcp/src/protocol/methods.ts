@@ -53,6 +53,13 @@ export const notifications = {
   acknowledged: "notifications/subscriptions/acknowledged",
 } as const;
 
+const all: ReadonlySet<string> = new Set(Object.values(methods));
+
+/** Whether some revision has the request. What none has belongs to an extension, or to nobody. */
+export function isProtocolMethod(name: string): name is Method {
+  return all.has(name);
+}
+
 /** The name of a request. */
 export type Method = (typeof methods)[keyof typeof methods];
 

@@ -7,6 +7,7 @@ import type { Schema } from "../schema/compile.js";
 import { type CacheHints, cacheHints } from "./cache-hints.js";
 import { type Changed, Changes, changedBy } from "./changes.js";
 import { Completions } from "./completion.js";
+import { ExtensionMethods, type MethodHandler } from "./extension-methods.js";
 import type { Feature, FeatureHost } from "./feature.js";
 import { type Hooks, hooked, type OperationMiddleware, Pipeline } from "./pipeline.js";
 import type { PromptArguments } from "./prompt-arguments.js";
@@ -102,6 +103,17 @@ export interface Server extends Served {
     handler: PromptHandler<Arguments>,
   ): PromptRegistration<Arguments>;
 
+  /**
+   * Adds a method of an extension, which clients of every revision call by its name.
+   * https://modelcontextprotocol.io/specification/latest/basic#capabilities
+   *
+   * @example
+   * server.method("acme/double", ({ number }) => ({ doubled: Number(number) * 2 }));
+   *
+   * @throws TypeError for a name that is taken, or that is not for extensions
+   */
+  method(name: string, handler: MethodHandler): void;
+
   /** Tells clients of changes that the server cannot notice itself. Those of definitions it notices. */
   readonly changed: Changed;
 
@@ -154,7 +166,8 @@ export function createServer(options: ServerOptions): Server {
     }),
     tasks,
   ];
-  const pipeline = new Pipeline(operationCall(features));
+  const extensions = new ExtensionMethods();
+  const pipeline = new Pipeline(operationCall(features, extensions));
   return {
     info,
     instructions,
@@ -168,6 +181,7 @@ export function createServer(options: ServerOptions): Server {
       // What matches the template makes the variables what the reader expects.
       resources.defineTemplate(template, definition, read as ResourceTemplateReader),
     prompt: (name, definition, handler) => prompts.define(name, definition, handler),
+    method: (name, handler) => extensions.define(name, handler),
     changed: changedBy(changes),
     use: (middleware) => pipeline.use(middleware),
   };
@@ -187,11 +201,12 @@ function capabilitiesOf(features: readonly Feature[]): ServerCapabilities {
 }
 
 /** One table of all methods: what is not in it, or belongs to a feature that offers nothing, does not exist. */
-function operationCall(features: readonly Feature[]): OperationCall {
+function operationCall(features: readonly Feature[], extensions: ExtensionMethods): OperationCall {
   const owners = new Map(features.flatMap((feature) => [...feature.methods.keys()].map((method) => [method, feature])));
   return (method, params, operation) => {
     const feature = owners.get(method);
-    const call = feature?.capabilities === undefined ? undefined : feature.methods.get(method);
+    const own = feature?.capabilities === undefined ? undefined : feature.methods.get(method);
+    const call = own ?? extensions.get(method);
     if (call === undefined) throw methodNotFound(method);
     return call(params, operation);
   };
