@@ -57,6 +57,16 @@ describe.each(withForms)("in %s, functions answer", (revision) => {
   });
 });
 
+test.each(withForms)(
+  "in %s, a call fails whose form forbids what it is filled in with, and says why",
+  async (revision) => {
+    const hasty: Answers = { elicit: () => ({ action: "accept", content: { name: "A" } }) };
+    expect(await errorOf(answered(revision, "book", hasty))).toMatchObject({
+      message: expect.stringMatching(/the form that was filled in does not allow it: \/name /) as unknown,
+    });
+  },
+);
+
 test.each(withPages)("in %s, a person visits a page", async (revision) => {
   expect(await answered(revision, "page")).toBe("accept");
 });
@@ -150,7 +160,7 @@ describe("a server's request", () => {
     const elicit = (): never => ({ action: "accept", content: { name: "A", mail: "nowhere" } }) as never;
     expect(await replied("elicitation/create", form, { elicit })).toEqual({
       code: -32_603,
-      message: "Internal error",
+      message: expect.stringMatching(/^the form that was filled in does not allow it: \/name .*; \/mail /) as unknown,
     });
   });
 

@@ -1,5 +1,5 @@
 import { versions } from "@parlance/mcp";
-import { connect, LocalError } from "@parlance/mcp/client";
+import { connect, LocalError, type ToolTypes } from "@parlance/mcp/client";
 import { createServer, type Server } from "@parlance/mcp/server";
 import { assertAtRest } from "@parlance/mcp/testing";
 import { describe, expect, test } from "vitest";
@@ -198,6 +198,18 @@ describe("structured content", () => {
     const told = await lend({ structuredContent: { days: 1, word: `${"a".repeat(40)}!` } });
     expect(["string", "object"]).toContain(typeof told); // It comes to an end.
   });
+});
+
+test("calls of other tools can be left untyped", async () => {
+  const days = z.object({ days: z.number() });
+  const known = { lend: { inputSchema: z.object({ book: z.string() }), outputSchema: days } };
+  await using client = await connect<ToolTypes & typeof known>(library());
+  const { structuredContent } = await client.tools.call("lend", { book: "a" });
+  const lent: number | undefined = structuredContent?.days;
+  expect(lent).toBe(14);
+  // @ts-expect-error a book has a name, not a number
+  expect((await client.tools.call("lend", { book: 5 })).isError).toBe(true);
+  await expect(client.tools.call("borrow", { anything: 5 })).rejects.toMatchObject({ code: -32_602 });
 });
 
 test("calls of a tool whose schemas are known are typed by them", async () => {

@@ -1,5 +1,5 @@
 import { after, type MaybePromise } from "../base/later.js";
-import { invalidParams, type ParamsFault } from "../jsonrpc/errors.js";
+import { codes, invalidParams, type ParamsFault, RpcError } from "../jsonrpc/errors.js";
 import type { ElicitResult } from "../protocol/elicitation.js";
 import { isObject, type JsonObject } from "../protocol/json.js";
 import { compile } from "../schema/compile.js";
@@ -24,7 +24,7 @@ const keywords: ReadonlySet<string> = new Set([
 
 /** A form that a server wants to have filled in. */
 export interface Form {
-  /** The content with the defaults where it says nothing. @throws TypeError for content that the form forbids */
+  /** The content with the defaults where it says nothing. @throws RpcError −32603 for content that the form forbids */
   complete(content: Content): MaybePromise<Content>;
 }
 
@@ -50,7 +50,9 @@ export function readForm({ requestedSchema }: JsonObject): Form {
       const filled = Object.fromEntries([...Object.entries(defaults), ...given]);
       return after(check(filled), (checked) => {
         if (checked.ok) return filled as Content; // Its values are what the fields allow.
-        throw new TypeError(`the form that was filled in does not allow it: ${describe(checked.errors)}`);
+        const why = `the form that was filled in does not allow it: ${describe(checked.errors)}`;
+        // The server is told, for it can tell whoever called: where it asks by a request, no call of this side is known.
+        throw new RpcError(codes.internalError, why);
       });
     },
   };
