@@ -1,6 +1,6 @@
 import { systemClock } from "../base/clock.js";
 import { onAbort } from "../jsonrpc/abort-listeners.js";
-import { answeringCall } from "../lifecycle/answer-rounds.js";
+import { answeringCall } from "../lifecycle/answering-call.js";
 import { Heard } from "../lifecycle/heard.js";
 import { LastingConversation } from "../lifecycle/lasting.js";
 import { type Dial, type OpenOptions, openOnChannel } from "../lifecycle/open.js";
@@ -79,7 +79,7 @@ function clientOf<Tools extends ToolTypes>(
   const { answers = {}, clock = systemClock, random = Math.random, timeout = 60_000, totalTimeout = 600_000 } = options;
   const { over } = conversation;
   const answering = answeringOf(answers);
-  const answered = answeringCall(conversation, { answering, clock, totalTimeout, over });
+  const answered = answeringCall(conversation, { answering, clock, totalTimeout, over, heard });
   // Only the stateless era says for how long an answer holds.
   const isKeeping = conversation.revision.era === "stateless" && options.cache !== false;
   const responses = new ResponseCache(clock, options.cache === false ? {} : options.cache);
