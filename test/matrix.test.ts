@@ -1,0 +1,62 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { calls } from "./matrix/behaviours/calls.js";
+import { changes } from "./matrix/behaviours/changes.js";
+import { prompts } from "./matrix/behaviours/prompts.js";
+import { questions } from "./matrix/behaviours/questions.js";
+import { resources } from "./matrix/behaviours/resources.js";
+import { tools } from "./matrix/behaviours/tools.js";
+import { type Carried, carriers } from "./matrix/carriers.js";
+import { clientDriver } from "./matrix/client-driver.js";
+import { revisions } from "./matrix/differences.js";
+import type { Driver, DriverKind, Opening } from "./matrix/driver.js";
+import { rawDriver } from "./matrix/raw-driver.js";
+
+const behaviours = [...calls, ...tools, ...resources, ...prompts, ...questions, ...changes];
+
+const drivers: Readonly<Record<DriverKind, (opening: Opening) => Promise<Driver>>> = {
+  client: clientDriver,
+  "raw peer": rawDriver,
+};
+
+/** One conversation for all behaviours: what one of them leaves behind, another stumbles over. */
+interface Talk {
+  readonly driver: Driver;
+  readonly carried: Carried;
+}
+
+const combinations = Object.keys(carriers).flatMap((carrier) =>
+  revisions.flatMap((revision) => (["client", "raw peer"] as const).map((kind) => [carrier, revision, kind] as const)),
+);
+
+describe.each(combinations)("over %s in %s, by %s:", (carrier, revision, kind) => {
+  const talks: Talk[] = [];
+
+  async function talk(capable: boolean): Promise<Talk> {
+    const carried = (carriers[carrier] as () => Carried)();
+    return { carried, driver: await drivers[kind]({ revision, capable, channel: carried.channel }) };
+  }
+
+  beforeAll(async () => {
+    talks.push(...(await Promise.all([talk(true), talk(false)])));
+  });
+
+  afterAll(async () => {
+    for (const { driver } of talks) await driver.close();
+  });
+
+  test.each(behaviours.map((behaviour) => [behaviour.name, behaviour] as const))("%s", async (_name, behaviour) => {
+    const { bare = false, run } = behaviour;
+    const { driver } = talks[bare ? 1 : 0] as Talk;
+    await run(driver);
+    driver.assertAtRest();
+  });
+
+  test("in the end nothing is under way, and nothing is left", async () => {
+    for (const { driver, carried } of talks.splice(0)) {
+      driver.assertAtRest();
+      await driver.close();
+      await carried.assertGone();
+    }
+    expect(talks).toEqual([]);
+  });
+});

@@ -1,0 +1,167 @@
+import { expect } from "vitest";
+import { type Behaviour, jsonOf, textOf } from "../behaviour.js";
+import { differences, of } from "../differences.js";
+import type { Driver, Fields, Outcome, Question } from "../driver.js";
+
+/** What a tool has asked, and how its call has ended. */
+interface Asked {
+  readonly questions: readonly Question[];
+  readonly outcome: Outcome;
+}
+
+/** Calls a tool that asks, and gives the same answer to everything, or each its own. */
+async function ask(driver: Driver, name: string, answer: Fields | ((question: Question) => Fields)): Promise<Asked> {
+  const questions: Question[] = [];
+  driver.answering = (question) => {
+    questions.push(question);
+    return typeof answer === "function" ? answer(question) : answer;
+  };
+  return { outcome: await driver.call("tools/call", { name, arguments: {} }), questions };
+}
+
+/** What the person sees, or how the call failed for there being nothing to see. */
+function seen({ questions: [first], outcome }: Asked): unknown {
+  return first?.params ?? outcome;
+}
+
+/** A result with that one text; or the refusal, where the revision lets nobody be asked. */
+function unlessRefused(expected: Fields | Outcome, text: string): unknown {
+  return "error" in expected ? expected : { result: { content: [{ type: "text", text }] } };
+}
+
+const roots = { roots: [{ uri: "file:///home/ada", name: "Home" }] };
+const spoken = { role: "assistant", model: "m-1", content: { type: "text", text: "Hi" }, stopReason: "endTurn" };
+const toolUse = { type: "tool_use", id: "t1", name: "clock", input: {} };
+const used = { role: "assistant", model: "m-1", content: [toolUse], stopReason: "toolUse" };
+
+const answers: readonly (readonly [Fields, string])[] = [
+  [
+    { action: "accept", content: { name: "Ada" } },
+    '{"action":"accept","content":{"name":"Ada","seats":1,"window":true}}',
+  ],
+  [
+    { action: "accept", content: { name: "Ada", seats: 2, window: false, meal: "fish" } },
+    '{"action":"accept","content":{"name":"Ada","seats":2,"window":false,"meal":"fish"}}',
+  ],
+  [{ action: "decline" }, '{"action":"decline"}'],
+  [{ action: "cancel" }, '{"action":"cancel"}'],
+];
+
+/** Two questions, one after the other, as a person answers them. */
+function travels({ params, method }: Question): Fields {
+  if (method === "roots/list") return roots;
+  return { action: "accept", content: params.message === "Who?" ? { name: "Ada" } : { sure: true } };
+}
+
+/**
+ * What a server asks while it answers a call.
+ * https://modelcontextprotocol.io/specification/latest/client/elicitation
+ */
+export const questions: readonly Behaviour[] = [
+  ...answers.map(
+    ([answer, text]): Behaviour => ({
+      name: `a form is answered with ${JSON.stringify(answer)}`,
+      async run(driver) {
+        const asked = await ask(driver, "form", answer);
+        const expected = of(differences.form, driver.revision);
+        expect(seen(asked)).toEqual(expected);
+        expect(asked.outcome).toMatchObject(unlessRefused(expected, text) as object);
+      },
+    }),
+  ),
+  {
+    name: "one or several of titled choices are made",
+    async run(driver) {
+      const asked = await ask(driver, "choices", { action: "accept", content: { best: "a", all: ["a", "p"] } });
+      const expected = of(differences.titledChoice, driver.revision);
+      const form = asked.questions[0]?.params.requestedSchema as { readonly properties: Fields } | undefined;
+      expect(form?.properties.best ?? asked.outcome).toEqual(expected);
+      const text = '{"action":"accept","content":{"best":"a","all":["a","p"]}}';
+      expect(asked.outcome).toMatchObject(unlessRefused(expected, text) as object);
+    },
+  },
+  ...["accept", "decline", "cancel"].map(
+    (action): Behaviour => ({
+      name: `a page to visit is answered with ${action}`,
+      async run(driver) {
+        const asked = await ask(driver, "page", { action });
+        const expected = of(differences.page, driver.revision);
+        expect(seen(asked)).toEqual(expected);
+        expect(asked.outcome).toMatchObject(unlessRefused(expected, JSON.stringify({ action })) as object);
+      },
+    }),
+  ),
+  {
+    name: "a model is asked",
+    async run(driver) {
+      const asked = await ask(driver, "model", spoken);
+      expect(asked.questions).toEqual([
+        {
+          method: "sampling/createMessage",
+          params: expect.objectContaining({
+            messages: [{ role: "user", content: { type: "text", text: "Say hi" } }],
+            maxTokens: 10,
+            systemPrompt: "Be kind",
+          }),
+        },
+      ]);
+      expect(asked.outcome).toMatchObject(unlessRefused({}, JSON.stringify(spoken)) as object);
+    },
+  },
+  {
+    name: "a model that may call tools is asked",
+    async run(driver) {
+      const asked = await ask(driver, "agent", used);
+      const expected = of(differences.agent, driver.revision);
+      expect(seen(asked)).toEqual(expected);
+      expect(asked.outcome).toMatchObject(unlessRefused(expected, JSON.stringify(used)) as object);
+    },
+  },
+  {
+    name: "roots are asked for anew after they have changed",
+    async run(driver) {
+      const first = await ask(driver, "where", roots);
+      expect(first.questions.map(({ method }) => method)).toEqual(["roots/list"]);
+      expect(first.outcome).toMatchObject(unlessRefused({}, JSON.stringify(roots)) as object);
+      driver.rootsChanged();
+      const moved = { roots: [{ uri: "file:///srv" }] };
+      const second = await ask(driver, "where", moved);
+      expect(second.outcome).toMatchObject(unlessRefused({}, JSON.stringify(moved)) as object);
+    },
+  },
+  {
+    name: "several questions are asked at once",
+    async run(driver) {
+      const { outcome } = await ask(driver, "at_once", travels);
+      const expected = of(differences.form, driver.revision);
+      expect(outcome).toMatchObject(unlessRefused(expected, "Ada in file:///home/ada") as object);
+    },
+  },
+  {
+    name: "a handler with two questions has its effect once",
+    async run(driver) {
+      const booked = Number((await jsonOf(driver, "effects")).booked) + 1;
+      const { outcome } = await ask(driver, "book", travels);
+      const expected = of(differences.form, driver.revision);
+      expect(outcome).toMatchObject(unlessRefused(expected, `ticket ${booked} for Ada: true`) as object);
+      expect(await jsonOf(driver, "effects")).toMatchObject({ booked });
+    },
+  },
+  ...Object.entries({
+    form: { elicitation: { form: {} } },
+    page: { elicitation: { url: {} } },
+    model: { sampling: {} },
+    agent: { sampling: { tools: {} } },
+    where: { roots: {} },
+  }).map(
+    ([name, required]): Behaviour => ({
+      name: `what a client has not declared is not asked, and named: ${JSON.stringify(required)}`,
+      bare: true,
+      async run(driver) {
+        const asked = await ask(driver, name, {});
+        expect(asked).toEqual({ questions: [], outcome: of(differences.lacking, driver.revision)(required) });
+        expect(await textOf(driver, "greet", { name: "Ada" })).toBe("Hello, Ada.");
+      },
+    }),
+  ),
+];

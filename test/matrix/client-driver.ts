@@ -1,0 +1,213 @@
+import type { CreateMessageResult, ElicitResult, LoggingLevel, Root, SubscriptionFilter } from "@parlance/mcp";
+import {
+  type Answers,
+  type Client,
+  connect,
+  type Listing,
+  LocalError,
+  RpcError,
+  type Subscription,
+} from "@parlance/mcp/client";
+import { describeReport } from "@parlance/mcp/jsonrpc";
+import { assertAtRest } from "@parlance/mcp/testing";
+import { expect } from "vitest";
+import type {
+  BatchedCall,
+  CallSettings,
+  Driver,
+  Fields,
+  Following,
+  ListMethod,
+  Opening,
+  Outcome,
+  Question,
+  Told,
+} from "./driver.js";
+
+/** A verb of the client in the place of a request. */
+type Verb = (client: Client, params: Fields, settings: CallSettings) => Promise<object>;
+
+/** The requests that the client has a verb for, which takes what the request can say but `_meta`. */
+const verbs: ReadonlyMap<string, Verb> = new Map<string, Verb>([
+  ["tools/call", (client, { name, arguments: args }, how) => client.tools.call(name as string, args as Fields, how)],
+  ["resources/read", (client, { uri }, how) => client.resources.read(uri as string, how)],
+  [
+    "prompts/get",
+    (client, { name, arguments: args }, how) =>
+      client.prompts.get(name as string, args as Readonly<Record<string, string>>, how),
+  ],
+  [
+    "completion/complete",
+    async (client, { ref, argument, context }, how) => {
+      const { arguments: settled } = (context ?? {}) as { readonly arguments?: Readonly<Record<string, string>> };
+      const [reference, typed] = [ref, argument] as Parameters<Client["complete"]>;
+      const options = settled === undefined ? how : { ...how, settled };
+      return { completion: await client.complete(reference, typed, options) };
+    },
+  ],
+]);
+
+/** Whether a verb can say it all: what is malformed, or has a `_meta`, is said with `call`. */
+function verbFor(method: string, params: Fields): Verb | undefined {
+  const plain = ["name", "uri", "ref"].some((member) => member in params) && !("_meta" in params);
+  return plain ? verbs.get(method) : undefined;
+}
+
+/** A driver that is the client of this library. */
+export async function clientDriver({ revision, channel, capable }: Opening): Promise<Driver> {
+  const reports: string[] = [];
+  const driver = new ClientDriver(reports);
+  const client = await connect(channel, {
+    revision,
+    info: { name: "driver", version: "1" },
+    timeout: 10_000,
+    answers: capable ? driver.answers : {},
+    report: (each) => void reports.push(describeReport(each)),
+    onNotification: (method, params) => driver.hear({ method, params: params as Fields }),
+  });
+  driver.client = client;
+  return driver;
+}
+
+class ClientDriver implements Driver {
+  readonly kind = "client";
+  answering: Driver["answering"] = () => ({ action: "cancel" });
+  readonly #reports: readonly string[];
+  #client: Client | undefined;
+  #told: Told[] = [];
+  /** The client tells of changes besides: they belong to whoever follows them. */
+  #following = 0;
+
+  constructor(reports: readonly string[]) {
+    this.#reports = reports;
+  }
+
+  get client(): Client {
+    if (this.#client === undefined) throw new Error("the client is not open");
+    return this.#client;
+  }
+
+  set client(client: Client) {
+    this.#client = client;
+  }
+
+  get revision(): string {
+    return this.client.revision;
+  }
+
+  get server(): Driver["server"] {
+    return this.client.server;
+  }
+
+  /** Every question goes to `answering`. */
+  get answers(): Answers {
+    const ask = (question: Question): unknown => this.answering(question);
+    return {
+      elicit: (params) => ask({ method: "elicitation/create", params: { ...params } }) as ElicitResult,
+      visit: (params) => ask({ method: "elicitation/create", params: { ...params } }) as ElicitResult,
+      sample: (params) => ask({ method: "sampling/createMessage", params: { ...params } }) as CreateMessageResult,
+      sampling: { tools: true },
+      roots: () => (ask({ method: "roots/list", params: {} }) as { readonly roots: readonly Root[] }).roots,
+    };
+  }
+
+  hear(told: Told): void {
+    const isFollowed = this.#following > 0 && /changed$|updated$|acknowledged$/.test(told.method);
+    if (!isFollowed && told.method !== "notifications/progress") this.#told.push(told);
+  }
+
+  call(method: string, params: Fields = {}, settings: CallSettings = {}): Promise<Outcome> {
+    const verb = verbFor(method, params);
+    if (verb !== undefined) return outcomeOf(verb(this.client, params, settings));
+    const { signal } = settings;
+    return outcomeOf(this.client.call(method, params, signal === undefined ? {} : { signal }));
+  }
+
+  async list(method: ListMethod): Promise<readonly Fields[]> {
+    const { tools, resources, prompts } = this.client;
+    const listings: Readonly<Record<ListMethod, () => Listing<object>>> = {
+      "tools/list": () => tools.list(),
+      "resources/list": () => resources.list(),
+      "resources/templates/list": () => resources.templates(),
+      "prompts/list": () => prompts.list(),
+    };
+    return (await listings[method]().all()) as readonly Fields[];
+  }
+
+  async batch(calls: readonly BatchedCall[]): Promise<readonly Outcome[]> {
+    try {
+      const batch = this.client.connection.batch();
+      const ids = calls.map(([method, params]) => batch.request(method, params));
+      const outcomes = await batch.send();
+      return ids.map((id) => {
+        const outcome = outcomes.get(id);
+        return outcome?.ok === true ? { result: outcome.result as Fields } : failureOf(outcome?.error);
+      });
+    } catch (error) {
+      return [failureOf(error)];
+    }
+  }
+
+  setLogLevel(level: LoggingLevel): Promise<Outcome> {
+    return outcomeOf(this.client.setLogLevel(level).then(() => ({})));
+  }
+
+  async follow(filter: SubscriptionFilter): Promise<Following> {
+    this.#following += 1;
+    const subscription = await this.client.subscribe(filter);
+    const changes = subscription[Symbol.asyncIterator]();
+    return {
+      next: async () => nameOf(await changes.next()),
+      close: () => this.#unfollow(subscription),
+    };
+  }
+
+  async #unfollow(subscription: Subscription): Promise<void> {
+    await subscription.close();
+    this.#following -= 1;
+  }
+
+  ping(): Promise<void> {
+    return this.client.ping();
+  }
+
+  rootsChanged(): void {
+    this.client.rootsChanged();
+  }
+
+  told(): readonly Told[] {
+    const told = this.#told;
+    this.#told = [];
+    return told;
+  }
+
+  assertAtRest(): void {
+    assertAtRest(this.client.connection);
+    expect(this.#told, "notifications that nobody has read").toEqual([]);
+    expect(this.#reports, "what the client reports").toEqual([]);
+  }
+
+  close(): Promise<void> {
+    return this.client.close();
+  }
+}
+
+function nameOf(next: Awaited<ReturnType<AsyncIterator<{ readonly kind: string }>["next"]>>): string {
+  const change = next.value as { readonly kind: string; readonly list?: string; readonly uri?: string } | undefined;
+  return change?.list ?? change?.uri ?? change?.kind ?? "the end";
+}
+
+async function outcomeOf(call: Promise<object>): Promise<Outcome> {
+  try {
+    return { result: (await call) as Fields };
+  } catch (error) {
+    return failureOf(error);
+  }
+}
+
+function failureOf(error: unknown): Outcome {
+  if (error instanceof LocalError) return { local: error.reason };
+  if (!(error instanceof RpcError)) throw error;
+  const { code, message, data } = error;
+  return { error: { code, message, ...(data === undefined ? {} : { data }) } };
+}

@@ -1,0 +1,91 @@
+import type { LoggingLevel, ProgressParams, SubscriptionFilter } from "@parlance/mcp";
+import type { ServerDescription } from "@parlance/mcp/client";
+import type { Channel, LocalReason } from "@parlance/mcp/jsonrpc";
+
+/** A JSON object, as tests look into it. */
+export type Fields = Readonly<Record<string, unknown>>;
+
+/** How a call has ended: with an answer of the server, or on this side. */
+export type Outcome =
+  | { readonly result: Fields }
+  | { readonly error: { readonly code: number; readonly message: string; readonly data?: unknown } }
+  | { readonly local: LocalReason };
+
+/** What can be set about a call. */
+export interface CallSettings {
+  readonly signal?: AbortSignal;
+  readonly onProgress?: (progress: ProgressParams) => void;
+}
+
+/** Something that the server asks. */
+export interface Question {
+  readonly method: string;
+  readonly params: Fields;
+}
+
+/** A notification that belongs to no call and no subscription. */
+export interface Told {
+  readonly method: string;
+  readonly params: Fields;
+}
+
+/** Changes that a driver follows. */
+export interface Following {
+  /** The next change: the name of a list, or a URI. */
+  next(): Promise<string>;
+  close(): Promise<void>;
+}
+
+/** One call of a batch. */
+export type BatchedCall = readonly [method: string, params: Fields];
+
+/**
+ * A peer of the server under test, as behaviours drive it: they give everything in the newest shape, and what comes back
+ * is as the revision has it.
+ */
+export interface Driver {
+  readonly revision: string;
+  /** Which of the two it is: some differences are theirs. */
+  readonly kind: DriverKind;
+  /** What the server says of itself. */
+  readonly server: ServerDescription;
+  /** Answers the server's questions. Throws what is to be answered as an error. */
+  answering: (question: Question) => Fields;
+  call(method: string, params?: Fields, settings?: CallSettings): Promise<Outcome>;
+  /** Every item of a list, over all pages. */
+  list(method: ListMethod): Promise<readonly Fields[]>;
+  /** Several calls in one frame. One outcome if the frame is refused as a whole. */
+  batch(calls: readonly BatchedCall[]): Promise<readonly Outcome[]>;
+  setLogLevel(level: LoggingLevel): Promise<Outcome>;
+  follow(filter: SubscriptionFilter): Promise<Following>;
+  /** Resolves when the server has given a sign of life. */
+  ping(): Promise<void>;
+  rootsChanged(): void;
+  /** What was told since it was asked for the last time. */
+  told(): readonly Told[];
+  /** @throws Error for a call without its outcome, or a frame that nobody has read */
+  assertAtRest(): void;
+  close(): Promise<void>;
+}
+
+/** Who drives: the client of this library, or a peer that writes and reads frames by hand. */
+export type DriverKind = "client" | "raw peer";
+
+/** What a driver needs to begin. */
+export interface Opening {
+  readonly revision: string;
+  readonly channel: Channel;
+  /** Whether it declares everything that a client can be asked, or nothing. */
+  readonly capable: boolean;
+}
+
+/** The lists of a server, and the member of their results that holds the items. */
+export const lists = {
+  "tools/list": "tools",
+  "resources/list": "resources",
+  "resources/templates/list": "resourceTemplates",
+  "prompts/list": "prompts",
+} as const;
+
+/** A method that gives a list. */
+export type ListMethod = keyof typeof lists;
