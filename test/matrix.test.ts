@@ -10,6 +10,8 @@ import { clientDriver } from "./matrix/client-driver.js";
 import { revisions } from "./matrix/differences.js";
 import type { Driver, DriverKind, Opening } from "./matrix/driver.js";
 import { rawDriver } from "./matrix/raw-driver.js";
+import { turn } from "./mcp/talks.js";
+import { violations } from "./oracle/watched.js";
 
 const behaviours = [...calls, ...tools, ...resources, ...prompts, ...questions, ...changes];
 
@@ -45,10 +47,12 @@ describe.each(combinations)("over %s in %s, by %s:", (carrier, revision, kind) =
   });
 
   test.each(behaviours.map((behaviour) => [behaviour.name, behaviour] as const))("%s", async (_name, behaviour) => {
-    const { bare = false, run } = behaviour;
+    const { bare = false, unsound = false, run } = behaviour;
     const { driver } = talks[bare ? 1 : 0] as Talk;
     await run(driver);
+    await turn();
     driver.assertAtRest();
+    if (unsound && kind === "client") expect(violations.splice(0), "what the oracle has seen").not.toEqual([]);
   });
 
   test("in the end nothing is under way, and nothing is left", async () => {

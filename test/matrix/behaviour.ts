@@ -6,6 +6,8 @@ export interface Behaviour {
   readonly name: string;
   /** The peer declares nothing that it can be asked. Default: everything. */
   readonly bare?: boolean;
+  /** The peer says what no schema has: our client too, when it is told to. Default: it is sound. */
+  readonly unsound?: boolean;
   run(driver: Driver): Promise<void>;
 }
 

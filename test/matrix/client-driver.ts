@@ -1,27 +1,28 @@
 import type { CreateMessageResult, ElicitResult, LoggingLevel, Root, SubscriptionFilter } from "@parlance/mcp";
 import {
   type Answers,
+  type Asked,
   type Client,
   connect,
   type Listing,
   LocalError,
   RpcError,
-  type Subscription,
 } from "@parlance/mcp/client";
 import { describeReport } from "@parlance/mcp/jsonrpc";
 import { assertAtRest } from "@parlance/mcp/testing";
 import { expect } from "vitest";
-import type {
-  BatchedCall,
-  CallSettings,
-  Driver,
-  Fields,
-  Following,
-  ListMethod,
-  Opening,
-  Outcome,
-  Question,
-  Told,
+import {
+  type Answering,
+  type BatchedCall,
+  type CallSettings,
+  changeOf,
+  type Driver,
+  type Fields,
+  type Following,
+  type ListMethod,
+  type Opening,
+  type Outcome,
+  type Told,
 } from "./driver.js";
 
 /** A verb of the client in the place of a request. */
@@ -71,12 +72,12 @@ export async function clientDriver({ revision, channel, capable }: Opening): Pro
 
 class ClientDriver implements Driver {
   readonly kind = "client";
-  answering: Driver["answering"] = () => ({ action: "cancel" });
+  answering: Answering = () => ({ action: "cancel" });
   readonly #reports: readonly string[];
   #client: Client | undefined;
   #told: Told[] = [];
-  /** The client tells of changes besides: they belong to whoever follows them. */
-  #following = 0;
+  /** What is followed: the client hears of it besides. */
+  readonly #followed: string[] = [];
 
   constructor(reports: readonly string[]) {
     this.#reports = reports;
@@ -101,19 +102,22 @@ class ClientDriver implements Driver {
 
   /** Every question goes to `answering`. */
   get answers(): Answers {
-    const ask = (question: Question): unknown => this.answering(question);
+    // A behaviour answers what was asked.
+    const ask = async <Answer>(method: string, params: object, { signal }: Asked): Promise<Answer> =>
+      (await this.answering({ method, params: { ...params } }, signal)) as Answer;
     return {
-      elicit: (params) => ask({ method: "elicitation/create", params: { ...params } }) as ElicitResult,
-      visit: (params) => ask({ method: "elicitation/create", params: { ...params } }) as ElicitResult,
-      sample: (params) => ask({ method: "sampling/createMessage", params: { ...params } }) as CreateMessageResult,
+      elicit: (params, asked) => ask<ElicitResult>("elicitation/create", params, asked),
+      visit: (params, asked) => ask<ElicitResult>("elicitation/create", params, asked),
+      sample: (params, asked) => ask<CreateMessageResult>("sampling/createMessage", params, asked),
       sampling: { tools: true },
-      roots: () => (ask({ method: "roots/list", params: {} }) as { readonly roots: readonly Root[] }).roots,
+      roots: async (asked) => (await ask<{ readonly roots: readonly Root[] }>("roots/list", {}, asked)).roots,
     };
   }
 
   hear(told: Told): void {
-    const isFollowed = this.#following > 0 && /changed$|updated$|acknowledged$/.test(told.method);
-    if (!isFollowed && told.method !== "notifications/progress") this.#told.push(told);
+    const change = changeOf(told);
+    const isFollowed = change !== undefined && this.#followed.includes(change);
+    if (!isFollowed && told.method !== "notifications/subscriptions/acknowledged") this.#told.push(told);
   }
 
   call(method: string, params: Fields = {}, settings: CallSettings = {}): Promise<Outcome> {
@@ -153,18 +157,19 @@ class ClientDriver implements Driver {
   }
 
   async follow(filter: SubscriptionFilter): Promise<Following> {
-    this.#following += 1;
+    const { resourceSubscriptions = [], ...lists } = filter;
+    const names = [...Object.keys(lists).map((member) => member.replace("ListChanged", "")), ...resourceSubscriptions];
+    this.#followed.push(...names);
     const subscription = await this.client.subscribe(filter);
     const changes = subscription[Symbol.asyncIterator]();
     return {
+      resources: subscription.filter.resourceSubscriptions ?? [],
       next: async () => nameOf(await changes.next()),
-      close: () => this.#unfollow(subscription),
+      close: async () => {
+        await subscription.close();
+        for (const name of names) this.#followed.splice(this.#followed.indexOf(name), 1);
+      },
     };
-  }
-
-  async #unfollow(subscription: Subscription): Promise<void> {
-    await subscription.close();
-    this.#following -= 1;
   }
 
   ping(): Promise<void> {

@@ -111,6 +111,8 @@ function refused(unknown: readonly string[], withoutMeta: readonly string[] = []
   return Object.fromEntries(codes);
 }
 
+const invalidParams = { error: expect.objectContaining({ code: -32_602 }) } as Outcome;
+
 const batchRefused: Readonly<Record<DriverKind, readonly unknown[]>> = {
   client: [{ local: "refused" }],
   "raw peer": [{ error: { code: -32_600, message: "Invalid Request" } }],
@@ -183,6 +185,10 @@ export const differences = {
     "2024-11-05": {},
     "2026-07-28": { structuredContent: [1, 2, 3] },
   }),
+  structuredNull: difference<Fields>("2026-07-28/server/tools#structured-content", {
+    "2024-11-05": {},
+    "2026-07-28": { structuredContent: null },
+  }),
   /** A result that says nothing in words. */
   silent: difference<Fields>("2025-06-18/server/tools#structured-content", {
     "2024-11-05": { content: [text('{"said":"nothing"}')] },
@@ -207,11 +213,14 @@ export const differences = {
     "2024-11-05": ["info", "notice", "warning", "error", "critical", "alert", "emergency"],
     "2026-07-28": [],
   }),
-  /** A level that does not exist is refused when it is set, or with the next call, which carries it. */
-  badLevelRefused: difference<"setting" | "calling">("2026-07-28/server/utilities/logging", {
-    "2024-11-05": "setting",
-    "2026-07-28": "calling",
-  }),
+  /** A level that does not exist is refused when it is set, or with the next call, which carries it; our client refuses it itself. */
+  badLevelRefused: difference<Readonly<Record<DriverKind, readonly [when: string, Outcome]>>>(
+    "2026-07-28/server/utilities/logging",
+    {
+      "2024-11-05": { client: ["setting", { local: "refused" }], "raw peer": ["setting", invalidParams] },
+      "2026-07-28": { client: ["setting", { local: "refused" }], "raw peer": ["calling", invalidParams] },
+    },
+  ),
   resultType: difference<string | undefined>("2026-07-28/basic#resulttype", {
     "2024-11-05": undefined,
     "2026-07-28": "complete",

@@ -23,6 +23,9 @@ export interface Question {
   readonly params: Fields;
 }
 
+/** Answers a question. */
+export type Answering = (question: Question, signal: AbortSignal) => Fields | Promise<Fields>;
+
 /** A notification that belongs to no call and no subscription. */
 export interface Told {
   readonly method: string;
@@ -31,9 +34,19 @@ export interface Told {
 
 /** Changes that a driver follows. */
 export interface Following {
+  /** The resources among what was asked for that the server tells of. */
+  readonly resources: readonly string[];
   /** The next change: the name of a list, or a URI. */
   next(): Promise<string>;
   close(): Promise<void>;
+}
+
+const changed = /^notifications\/(tools|prompts|resources)\/list_changed$/;
+
+/** The change that a notification tells of, as `Following` names it. */
+export function changeOf({ method, params }: Told): string | undefined {
+  if (method === "notifications/resources/updated") return params.uri as string;
+  return changed.exec(method)?.[1];
 }
 
 /** One call of a batch. */
@@ -49,8 +62,8 @@ export interface Driver {
   readonly kind: DriverKind;
   /** What the server says of itself. */
   readonly server: ServerDescription;
-  /** Answers the server's questions. Throws what is to be answered as an error. */
-  answering: (question: Question) => Fields;
+  /** Answers the server's questions. The signal is aborted when an answer is not wanted any more: then it rejects. */
+  answering: Answering;
   call(method: string, params?: Fields, settings?: CallSettings): Promise<Outcome>;
   /** Every item of a list, over all pages. */
   list(method: ListMethod): Promise<readonly Fields[]>;

@@ -3,6 +3,7 @@ import { rawPeer } from "@parlance/mcp/testing";
 import { type Frame, initialized, notification, request, success } from "../mcp/frames.js";
 import { differences, of } from "./differences.js";
 import {
+  type Answering,
   type BatchedCall,
   type CallSettings,
   type Driver,
@@ -30,7 +31,7 @@ export async function rawDriver({ revision, channel, capable }: Opening): Promis
 abstract class RawDriver implements Driver {
   readonly kind = "raw peer";
   readonly revision: string;
-  answering: Driver["answering"] = () => ({ action: "cancel" });
+  answering: Answering = () => ({ action: "cancel" });
   server: Driver["server"] = { info: undefined, capabilities: {}, instructions: undefined };
   protected readonly line: RawLine;
   protected readonly capabilities: Fields;
@@ -39,7 +40,7 @@ abstract class RawDriver implements Driver {
     this.line = line;
     this.revision = revision;
     this.capabilities = capabilities;
-    line.onQuestion = (frame) => this.answer(frame);
+    line.onQuestion = (frame, signal) => void this.#answer(frame, signal);
   }
 
   /** What opens the conversation, and what the server says of itself in it. */
@@ -58,14 +59,18 @@ abstract class RawDriver implements Driver {
   }
 
   /** One request and its answer. */
-  protected request(method: string, params: Fields, { signal, onProgress }: CallSettings = {}): Promise<Outcome> {
+  protected async request(method: string, params: Fields, settings: CallSettings = {}): Promise<Outcome> {
+    const { signal, onProgress } = settings;
     const id = this.line.nextId();
     // A token of the other kind than the id: nothing may take one for the other.
     const token = onProgress === undefined ? undefined : this.line.progressToken(onProgress);
     const meta = { ...metaOf(params), progressToken: token };
     const dressed = this.dress(token === undefined ? params : { ...params, _meta: meta });
-    signal?.addEventListener("abort", () => this.line.cancel(id), { once: true });
-    return this.line.exchange(id, request(id, method, dressed));
+    const cancel = (): void => this.line.cancel(id);
+    signal?.addEventListener("abort", cancel, { once: true });
+    const outcome = await this.line.exchange(id, request(id, method, dressed));
+    signal?.removeEventListener("abort", cancel); // Only what is under way is cancelled.
+    return outcome;
   }
 
   async list(method: ListMethod): Promise<readonly Fields[]> {
@@ -99,9 +104,12 @@ abstract class RawDriver implements Driver {
     return this.line.close();
   }
 
-  protected answer({ id, method = "", params = {} }: Frame): void {
-    if (id === undefined) return;
-    this.line.send(success(id, method === "ping" ? {} : this.answering({ method, params })));
+  async #answer({ id = 0, method = "", params = {} }: Frame, signal: AbortSignal): Promise<void> {
+    try {
+      this.line.send(success(id, await this.answering({ method, params }, signal)));
+    } catch (error) {
+      if (!signal.aborted) throw error; // Nobody wants an answer to what was taken back.
+    }
   }
 }
 
@@ -125,8 +133,9 @@ class HandshakeDriver extends RawDriver {
     const all = (method: string): Promise<readonly Outcome[]> =>
       Promise.all(resourceSubscriptions.map((uri) => this.call(method, { uri })));
     const changes = this.line.follow();
-    await all("resources/subscribe");
+    const outcomes = await all("resources/subscribe");
     return {
+      resources: resourceSubscriptions.filter((_uri, index) => "result" in (outcomes[index] ?? {})),
       next: () => changes.next(),
       close: async () => {
         await all("resources/unsubscribe");
@@ -162,14 +171,28 @@ class StatelessDriver extends RawDriver {
     let outcome = await super.call(method, params, settings);
     while ("result" in outcome && outcome.result.resultType === "input_required") {
       const { inputRequests = {}, requestState } = outcome.result;
-      const answers = Object.entries(inputRequests as Readonly<Record<string, Frame>>).map(([key, asked]) => {
-        const { method: question = "", params: about = {} } = asked;
-        return [key, this.answering({ method: question, params: about })];
-      });
-      const again = { ...params, inputResponses: Object.fromEntries(answers), requestState };
-      outcome = await super.call(method, again, settings);
+      const inputResponses = await this.#answers(inputRequests as Readonly<Record<string, Frame>>, settings.signal);
+      if (inputResponses === undefined) return { local: "cancelled" };
+      outcome = await super.call(method, { ...params, inputResponses, requestState }, settings);
     }
     return outcome;
+  }
+
+  /** Undefined when the call was taken back meanwhile: then it is not made again. */
+  async #answers(
+    asked: Readonly<Record<string, Frame>>,
+    signal: AbortSignal = new AbortController().signal,
+  ): Promise<Fields | undefined> {
+    const answers = Object.entries(asked).map(async ([key, { method = "", params = {} }]) => [
+      key,
+      await this.answering({ method, params }, signal),
+    ]);
+    try {
+      return Object.fromEntries(await Promise.all(answers)) as Fields;
+    } catch (error) {
+      if (signal.aborted) return undefined;
+      throw error;
+    }
   }
 
   setLogLevel(level: LoggingLevel): Promise<Outcome> {

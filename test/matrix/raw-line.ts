@@ -1,15 +1,16 @@
-import type { ProgressParams } from "@parlance/mcp";
+import type { ProgressParams, SubscriptionFilter } from "@parlance/mcp";
 import type { RawPeer } from "@parlance/mcp/testing";
 import { expect } from "vitest";
 import { type Frame, notification } from "../mcp/frames.js";
-import type { CallSettings, Following, Outcome, Told } from "./driver.js";
+import { type CallSettings, changeOf, type Following, type Outcome, type Told } from "./driver.js";
 
 type Id = string | number;
 
 /** The members of a notification that the line looks at. */
 interface Heard {
   readonly progressToken?: Id;
-  readonly uri?: string;
+  readonly requestId?: Id;
+  readonly notifications?: SubscriptionFilter;
   readonly _meta?: { readonly "io.modelcontextprotocol/subscriptionId"?: Id };
 }
 
@@ -21,16 +22,15 @@ interface Follower {
   readonly waiting: ((change: string) => void)[];
 }
 
-const changed = /^notifications\/(tools|prompts|resources)\/list_changed$/;
-
 /** Frames of one conversation: what is written, and whom that belongs to which is read. */
 export class RawLine {
   /** Takes the requests of the server. */
-  onQuestion: (frame: Frame) => void = () => undefined;
+  onQuestion: (frame: Frame, signal: AbortSignal) => void = () => undefined;
   readonly #peer: RawPeer;
   readonly #calls = new Map<Id, (outcome: Outcome) => void>();
   readonly #batches: ((frames: readonly Frame[]) => void)[] = [];
-  readonly #listens = new Map<Id, () => void>();
+  readonly #listens = new Map<Id, (honoured: SubscriptionFilter) => void>();
+  readonly #questions = new Map<Id, AbortController>();
   readonly #progress = new Map<Id, NonNullable<CallSettings["onProgress"]>>();
   readonly #followers = new Set<Follower>();
   readonly #unexpected: Frame[] = [];
@@ -87,7 +87,7 @@ export class RawLine {
   }
 
   /** Changes from here on; those of the subscription, where they name one. */
-  follow(id?: Id): Following {
+  follow(id?: Id): Omit<Following, "resources"> {
     const follower: Follower = { id, changes: [], waiting: [] };
     this.#followers.add(follower);
     return {
@@ -105,12 +105,13 @@ export class RawLine {
   /** Opens a subscription, which is a call without an end. */
   async listen(id: Id, frame: string): Promise<Following> {
     const following = this.follow(id);
-    await new Promise<void>((resolve) => {
+    const { resourceSubscriptions: resources = [] } = await new Promise<SubscriptionFilter>((resolve) => {
       this.#listens.set(id, resolve);
       this.send(frame);
       this.#read();
     });
     return {
+      resources,
       next: () => following.next(),
       close: async () => {
         this.send(notification("notifications/cancelled", { requestId: id }));
@@ -166,7 +167,13 @@ export class RawLine {
     if (isBatch(frame)) this.#takeBatch(frame);
     else if (frame.method === undefined) this.#takeAnswer(frame);
     else if (frame.id === undefined) this.#hear(frame.method, frame.params ?? {});
-    else this.onQuestion(frame);
+    else this.#ask(frame.id, frame);
+  }
+
+  #ask(id: Id, frame: Frame): void {
+    const withdrawing = new AbortController();
+    this.#questions.set(id, withdrawing);
+    this.onQuestion(frame, withdrawing.signal);
   }
 
   #takeAnswer(answer: Frame): void {
@@ -187,19 +194,21 @@ export class RawLine {
   }
 
   #hear(method: string, params: Told["params"]): void {
-    const { progressToken, uri, _meta: meta }: Heard = params;
+    const { progressToken, requestId, notifications: honoured = {}, _meta: meta }: Heard = params;
     const id = meta?.["io.modelcontextprotocol/subscriptionId"];
     const progress = progressToken === undefined ? undefined : this.#progress.get(progressToken);
-    const change = changed.exec(method)?.[1] ?? (method === "notifications/resources/updated" ? uri : undefined);
+    const question = requestId === undefined ? undefined : this.#questions.get(requestId);
+    const change = changeOf({ method, params });
     const followers = [...this.#followers].filter((follower) => follower.id === id);
     if (method === "notifications/progress" && progress !== undefined) progress(params as unknown as ProgressParams);
-    else if (method === "notifications/subscriptions/acknowledged" && id !== undefined) this.#acknowledge(id);
+    else if (method === "notifications/cancelled" && question !== undefined) question.abort();
+    else if (method === "notifications/subscriptions/acknowledged" && id !== undefined) this.#acknowledge(id, honoured);
     else if (change !== undefined && followers.length > 0) for (const follower of followers) tell(follower, change);
     else this.#told.push({ method, params });
   }
 
-  #acknowledge(id: Id): void {
-    this.#listens.get(id)?.();
+  #acknowledge(id: Id, honoured: SubscriptionFilter): void {
+    this.#listens.get(id)?.(honoured);
     this.#listens.delete(id);
   }
 }

@@ -1,7 +1,7 @@
 // The server of the matrix. As a program it serves stdio; as a module it makes servers.
 import { pathToFileURL } from "node:url";
 import { serveStdio } from "@parlance/mcp/node";
-import { createServer, form, roots, ToolError } from "@parlance/mcp/server";
+import { createServer, form, inputRequired, roots, ToolError } from "@parlance/mcp/server";
 import * as z from "zod";
 
 const icons = [{ src: "https://example.com/icon.png", mimeType: "image/png" }];
@@ -33,9 +33,9 @@ export function matrixServer() {
   server.tool("effects", {}, () => effects);
   addResults(server);
   addCalls(server, effects);
-  addQuestions(server, effects);
   addResources(server);
   addPrompts(server);
+  addQuestions(server, effects);
   addChanges(server);
   return server;
 }
@@ -50,6 +50,7 @@ function addResults(server) {
   };
   server.tool("sum", sum, ({ a, b }) => ({ sum: a + b }));
   server.tool("series", { outputSchema: z.array(z.number()) }, () => [1, 2, 3]);
+  server.tool("nothing", { outputSchema: z.null() }, () => null);
   server.tool("silent", {}, () => ({ content: [], structuredContent: { said: "nothing" } }));
   server.tool("refuse", {}, () => {
     throw new ToolError("I would rather not");
@@ -125,6 +126,19 @@ function addQuestions(server, effects) {
     const { who, where } = await ctx.ask({ who: form("Who?", name), where: roots() });
     return `${who.content.name} in ${where[0].uri}`;
   });
+  server.tool("explicit", {}, (_args, ctx) => {
+    const { where } = ctx.answers;
+    return where === undefined ? inputRequired({ where: roots() }, { asked: 1 }) : JSON.stringify([where, ctx.state]);
+  });
+  server.tool("repeat", { inputSchema: z.object({ text: z.string() }) }, async ({ text }, ctx) => {
+    const { content } = await ctx.sample({
+      messages: [{ role: "user", content: { type: "text", text } }],
+      maxTokens: 10,
+    });
+    return `${text}: ${content.text}`;
+  });
+  server.resource("asking:/roots", {}, async (_uri, ctx) => JSON.stringify(await ctx.listRoots()));
+  server.prompt("asking", {}, async (_args, ctx) => JSON.stringify(await ctx.listRoots()));
   server.tool("book", {}, async (_args, ctx) => {
     const ticket = await ctx.once("ticket", () => {
       effects.booked += 1;

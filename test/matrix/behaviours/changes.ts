@@ -30,6 +30,7 @@ export const changes: readonly Behaviour[] = [
     name: "a resource that changes is told to who has subscribed to it, until they have enough",
     async run(driver) {
       const following = await driver.follow({ resourceSubscriptions: ["note:/static", template] });
+      expect(following.resources).toEqual(["note:/static", template]);
       await callTool(driver, "touch", { uri: "note:/bytes" });
       for (const uri of ["note:/static", template, "note:/static"]) {
         await callTool(driver, "touch", { uri });
@@ -39,6 +40,17 @@ export const changes: readonly Behaviour[] = [
       await callTool(driver, "touch", { uri: "note:/static" });
       await driver.ping();
       expect(driver.told()).toEqual([]);
+    },
+  },
+  {
+    name: "of a resource that does not exist nothing is told",
+    async run(driver) {
+      const following = await driver.follow({ resourceSubscriptions: ["note:/nothing", "note:/static"] });
+      expect(following.resources).toEqual(["note:/static"]);
+      await callTool(driver, "touch", { uri: "note:/nothing" });
+      await callTool(driver, "touch", { uri: "note:/static" });
+      expect(await following.next()).toBe("note:/static");
+      await following.close();
     },
   },
 ];

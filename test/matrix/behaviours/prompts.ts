@@ -83,6 +83,7 @@ export const prompts: readonly Behaviour[] = [
   },
   {
     name: "a completion of nothing that exists is refused",
+    unsound: true,
     async run(driver) {
       const argument = { name: "topic", value: "" };
       const ofNobody = await driver.call("completion/complete", { ref: { ...prompt, name: "nobody" }, argument });

@@ -1,5 +1,5 @@
 import { expect } from "vitest";
-import { type Behaviour, jsonOf, textOf } from "../behaviour.js";
+import { type Behaviour, jsonOf, ask as request, textOf } from "../behaviour.js";
 import { differences, of } from "../differences.js";
 import type { Driver, Fields, Outcome, Question } from "../driver.js";
 
@@ -127,6 +127,60 @@ export const questions: readonly Behaviour[] = [
       const moved = { roots: [{ uri: "file:///srv" }] };
       const second = await ask(driver, "where", moved);
       expect(second.outcome).toMatchObject(unlessRefused({}, JSON.stringify(moved)) as object);
+    },
+  },
+  {
+    name: "prompts and resources ask as tools do",
+    async run(driver) {
+      driver.answering = () => roots;
+      const text = JSON.stringify(roots.roots);
+      const { messages } = await request(driver, "prompts/get", { name: "asking" });
+      expect(messages).toEqual([{ role: "user", content: { type: "text", text } }]);
+      const { contents } = await request(driver, "resources/read", { uri: "asking:/roots" });
+      expect(contents).toEqual([{ uri: "asking:/roots", text }]);
+    },
+  },
+  {
+    name: "a handler that returns its questions is run again with the answers and what it has kept",
+    async run(driver) {
+      const { outcome } = await ask(driver, "explicit", roots);
+      expect(outcome).toMatchObject(unlessRefused({}, JSON.stringify([roots, { asked: 1 }])) as object);
+    },
+  },
+  {
+    name: "calls that ask at the same time get each its own answer",
+    async run(driver) {
+      driver.answering = async ({ params: { messages } }) => {
+        const [
+          {
+            content: { text },
+          },
+        ] = messages as readonly [{ readonly content: { readonly text: string } }];
+        if (Number(text) % 2 === 0) await Promise.resolve(); // Others are answered before it.
+        return { ...spoken, content: { type: "text", text: `I say ${text}` } };
+      };
+      const texts = Array.from({ length: 20 }, (_, index) => String(index));
+      const answers = await Promise.all(texts.map((text) => textOf(driver, "repeat", { text })));
+      expect(answers).toEqual(texts.map((text) => `${text}: I say ${text}`));
+    },
+  },
+  {
+    name: "a question is withdrawn with the call that asks it",
+    async run(driver) {
+      const cancelling = new AbortController();
+      let withdrawn = 0;
+      driver.answering = (_question, signal) =>
+        new Promise((_resolve, reject) => {
+          signal.addEventListener("abort", () => {
+            withdrawn += 1;
+            reject(new Error("nobody wants to know any more"));
+          });
+          cancelling.abort();
+        });
+      const { signal } = cancelling;
+      expect(await driver.call("tools/call", { name: "model" }, { signal })).toEqual({ local: "cancelled" });
+      await driver.ping();
+      expect(withdrawn).toBe(1);
     },
   },
   {
