@@ -81,6 +81,20 @@ describe("an answer that holds for a while", () => {
     expect(open.asked()).toBe(2);
   });
 
+  test("is not one that somebody had to answer a question for", async () => {
+    const answers = { roots: [] };
+    await using open = await openWith(modern, { answers }, capabilities);
+    for (const _ of [1, 2]) {
+      const reading = open.client.resources.read("a:b");
+      const inputRequests = { where: { method: "roots/list" } };
+      open.peer.send(success(parse(await open.peer.next()).id ?? "", { resultType: "input_required", inputRequests }));
+      const again = parse(await open.peer.next());
+      expect(again.params).toMatchObject({ inputResponses: { where: { roots: [] } } });
+      open.peer.send(success(again.id ?? "", { resultType: "complete", ...contents }));
+      expect((await reading).contents).toEqual(contents.contents);
+    }
+  });
+
   test("is not kept by a client that does not want to", async () => {
     await using open = await openCounting({ "tools/list": tools }, { cache: false });
     await open.client.tools.list().all();

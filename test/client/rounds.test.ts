@@ -228,3 +228,11 @@ test("progress of every round reaches the caller", async () => {
   await call;
   expect(progress).toEqual([1, 2]);
 });
+
+test("a server of a handshake that seems to ask in its result does not ask", async () => {
+  await using open = await openWith("2025-11-25", { answers: { roots: [] } });
+  const call = open.client.call("acme/do");
+  const result = { resultType: "input_required", requestState: "state" };
+  open.peer.send(success(parse(await open.peer.next()).id ?? "", result));
+  expect(await call).toEqual(result);
+});

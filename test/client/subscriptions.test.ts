@@ -1,5 +1,6 @@
 import { handshakeVersions, versions } from "@parlance/mcp";
 import { connect, RpcError, type ServerChange, type Subscription } from "@parlance/mcp/client";
+import type { Report } from "@parlance/mcp/jsonrpc";
 import { createServer, type Server } from "@parlance/mcp/server";
 import { assertAtRest } from "@parlance/mcp/testing";
 import { describe, expect, test } from "vitest";
@@ -296,6 +297,40 @@ describe("a server that is listened to", () => {
     expect(await changes(subscription, 1)).toEqual([{ kind: "list", list: "tools" }]);
     await close(open, subscription);
   });
+
+  test("drops it, and who is told that something was missed throws: it goes on, and that is reported", async () => {
+    const reports: Report[] = [];
+    const report = (each: Report): void => void reports.push(each);
+    await using open = await openWith(modern, { random: () => 0, report }, capabilities);
+    const error = new Error("nobody is at home");
+    const onChange = (): never => {
+      throw error;
+    };
+    const opening = open.client.subscribe(filter, { onChange });
+    const first = await taken(open);
+    acknowledge(open, first);
+    const subscription = await opening;
+    open.peer.send(failure(first, -32_603, "Internal error"));
+    await turn();
+    open.clock.advance(1_000);
+    acknowledge(open, await taken(open));
+    await turn();
+    expect(reports).toEqual([{ kind: "fault", method: "subscriptions/listen", error }]);
+    await close(open, subscription);
+    expect(await subscription.closed).toEqual({ reason: "closed" });
+  });
+
+  test.each([[null], [5], ["a:b"], [[7]]])(
+    "and agrees to resources that are none tells of no resource: %j",
+    async (resourceSubscriptions) => {
+      await using open = await openWith(modern, {}, capabilities);
+      const opening = open.client.subscribe(filter);
+      acknowledge(open, await taken(open), { toolsListChanged: true, promptsListChanged: 1, resourceSubscriptions });
+      const subscription = await opening;
+      expect(subscription.filter).toEqual({ toolsListChanged: true });
+      await close(open, subscription);
+    },
+  );
 
   test("drops it again and again, and is asked less and less often", async () => {
     await using open = await openWith(modern, { random: () => 1 }, capabilities);

@@ -56,6 +56,28 @@ function open(server: Server, options: ClientOptions = {}): Promise<Client> {
   return connect(server, { revision: core, ...options });
 }
 
+test.each([
+  ["soon", 1_000],
+  [null, 1_000],
+  [-1, 50],
+  [1e300, 60_000],
+])("a task that its server wants to be looked at every %j ms is looked at after %j", async (pollInterval, wait) => {
+  await using open = await openWith(core, {}, capabilities);
+  const answer = async (result: object): Promise<void> =>
+    open.peer.send(success(parse(await open.peer.next()).id ?? "", result));
+  const result = open.client.tasks.result("t");
+  await answer({ taskId: "t", status: "working", pollInterval });
+  await turn();
+  const before = open.sent.length;
+  open.clock.advance(wait - 1);
+  await turn();
+  expect(open.sent).toHaveLength(before);
+  open.clock.advance(1);
+  await answer({ taskId: "t", status: "completed" });
+  await answer({ content: [] });
+  expect(await result).toEqual({ content: [] });
+});
+
 describe("a call that goes on as a task", () => {
   test("is started, looked after, and gives its result", async () => {
     const { server, release } = workshop();

@@ -11,7 +11,7 @@ import { isObject } from "../protocol/json.js";
 import { metaKeys, readMeta } from "../protocol/meta.js";
 import { methods, notifications } from "../protocol/methods.js";
 import type { SubscriptionFilter } from "../protocol/subscriptions.js";
-import { type Follow, type Followed, type FollowOptions, readChange } from "./follow.js";
+import { type Follow, type Followed, type FollowOptions, readChange, readFilter } from "./follow.js";
 
 export interface ListeningHost {
   readonly call: OpenedCall;
@@ -126,8 +126,7 @@ class Listening implements Followed {
       return;
     this.#id = String(id);
     this.#ids.add(this.#id);
-    const honoured = isObject(params) ? params.notifications : undefined;
-    this.#honoured = isObject(honoured) ? (honoured as SubscriptionFilter) : {}; // Looked at member by member.
+    this.#honoured = readFilter(isObject(params) ? params.notifications : undefined);
     this.#opening.resolve(undefined);
   }
 

@@ -37,6 +37,21 @@ const lists: ReadonlyMap<string, Change> = new Map([
   [notifications.resourcesChanged, { kind: "list", list: "resources" }],
 ]);
 
+/** What a server says that it tells of, without what says nothing. */
+export function readFilter(notifications: unknown): SubscriptionFilter {
+  const { resourceSubscriptions, ...members } = isObject(notifications) ? notifications : {};
+  const wanted = ["toolsListChanged", "promptsListChanged", "resourcesListChanged"].filter(
+    (name) => members[name] === true,
+  );
+  const uris = Array.isArray(resourceSubscriptions)
+    ? resourceSubscriptions.filter((uri) => typeof uri === "string")
+    : [];
+  return {
+    ...Object.fromEntries(wanted.map((name) => [name, true])),
+    ...(uris.length === 0 ? {} : { resourceSubscriptions: uris }),
+  };
+}
+
 /** The change that a notification is about, if it is about one that the filter names. */
 export function readChange(method: string, params: Params | undefined, filter: SubscriptionFilter): Change | undefined {
   const list = lists.get(method);

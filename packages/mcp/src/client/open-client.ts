@@ -1,11 +1,12 @@
 import { systemClock } from "../base/clock.js";
 import { onAbort } from "../jsonrpc/abort-listeners.js";
+import { termsOf } from "../jsonrpc/terms.js";
 import { answeringCall } from "../lifecycle/answering-call.js";
 import { Heard } from "../lifecycle/heard.js";
 import { LastingConversation } from "../lifecycle/lasting.js";
 import { type Dial, type OpenOptions, openOnChannel } from "../lifecycle/open.js";
 import type { Implementation } from "../protocol/implementation.js";
-import { notifications } from "../protocol/methods.js";
+import { methods, notifications } from "../protocol/methods.js";
 import { revisionOf, versions } from "../revisions/all.js";
 import type { Revision } from "../revisions/revision.js";
 import { type Answers, answeringOf } from "./answers.js";
@@ -79,7 +80,6 @@ function clientOf<Tools extends ToolTypes>(
   const { answers = {}, clock = systemClock, random = Math.random, timeout = 60_000, totalTimeout = 600_000 } = options;
   const { over } = conversation;
   const answering = answeringOf(answers);
-  const answered = answeringCall(conversation, { answering, clock, totalTimeout, over, heard });
   // Only the stateless era says for how long an answer holds.
   const isKeeping = conversation.revision.era === "stateless" && options.cache !== false;
   const responses = new ResponseCache(clock, options.cache === false ? {} : options.cache);
@@ -96,8 +96,13 @@ function clientOf<Tools extends ToolTypes>(
     random,
     over,
     missed: () => responses.clear(),
+    fault: (error) => termsOf(options).report({ kind: "fault", method: methods.listen, error }),
   });
-  const call = offeredCall(isKeeping ? responses.around(answered) : answered, conversation);
+  // Within the rounds: what came of somebody's answers is nothing to keep.
+  const kept = isKeeping ? responses.around(conversation.call) : conversation.call;
+  const { revision } = conversation;
+  const answered = answeringCall({ call: kept, revision }, { answering, clock, totalTimeout, over, heard });
+  const call = offeredCall(answered, conversation);
   return new Client<Tools>({ conversation, answers, call, clock, listed, subscribe });
 }
 

@@ -47,6 +47,8 @@ export interface SubscriptionHost {
   readonly over: AbortSignal;
   /** Told when a change may have been missed. */
   missed(): void;
+  /** Told what a program has thrown that was told of that. */
+  fault(error: unknown): void;
 }
 
 /** Opens a subscription. */
@@ -170,8 +172,16 @@ class KeptSubscription implements Subscription {
       const next = await this.#reopen(dropped);
       if ("reason" in next) return next;
       followed = next;
-      this.#host.missed();
+      this.#tellMissed();
+    }
+  }
+
+  #tellMissed(): void {
+    this.#host.missed();
+    try {
       this.#tell({ kind: "missed" });
+    } catch (error) {
+      this.#host.fault(error);
     }
   }
 

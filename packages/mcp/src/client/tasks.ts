@@ -60,16 +60,21 @@ export class TaskVerbs {
     const endsAt = this.#clock.now() + totalTimeout;
     const left = (): VerbOptions => ({ ...options, totalTimeout: Math.max(0, endsAt - this.#clock.now()) });
     for (;;) {
-      const { status, pollInterval = usualInterval } = await this.get(taskId, left());
+      const { status, pollInterval } = await this.get(taskId, left());
       if (readyStatuses.has(status)) break;
-      const interval = Math.min(Math.max(pollInterval, shortestInterval), longestInterval, left().totalTimeout ?? 0);
-      await pause(this.#clock, interval, signal);
+      await pause(this.#clock, Math.min(intervalOf(pollInterval), left().totalTimeout ?? 0), signal);
     }
     // A task that waits for an answer may wait for long: there is no sign of it in between.
     const result = await this.#call(methods.taskResult, { taskId }, callOptions({ ...left(), timeout: totalTimeout }));
     if (!Array.isArray(result.content)) throw invalidAnswer(methods.taskResult, "content is not an array");
     return result as unknown as CallToolResult; // What a caller dereferences first is checked just above.
   }
+}
+
+/** Within bounds, whatever a server says. */
+function intervalOf(pollInterval: unknown): number {
+  if (typeof pollInterval !== "number") return usualInterval;
+  return Math.min(Math.max(pollInterval, shortestInterval), longestInterval);
 }
 
 /** A task as a server describes it. @throws LocalError `protocol` for what is none */

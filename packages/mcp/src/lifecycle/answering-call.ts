@@ -14,7 +14,8 @@ export function answeringCall(
     const call = new UnhurriedCall(opened, host, { method, params, options });
     try {
       const first = await opened.call(method, params, options);
-      return asksForInput(first) ? await answerRounds(call, first) : first;
+      const asks = opened.revision.era === "stateless" && asksForInput(first);
+      return asks ? await answerRounds(call, first) : first;
     } catch (error) {
       if (!wantsVisits(opened, error)) throw error;
       return visitFirst(call, error, host.heard);
