@@ -2,7 +2,7 @@ import { handshakeVersions, versions } from "@parlance/mcp";
 import { type Client, type ClientOptions, connect, type ServerChange } from "@parlance/mcp/client";
 import type { RawPeer } from "@parlance/mcp/testing";
 import { describe, expect, test } from "vitest";
-import { discoverResult, initializeResult, modern, notification, parse, success } from "../mcp/frames.js";
+import { discoverResult, failure, initializeResult, modern, notification, parse, success } from "../mcp/frames.js";
 import { errorOf, info } from "../mcp/openings.js";
 import { dialler, serverProcess, startedProcesses } from "../mcp/processes.js";
 import { type Played, play, turn } from "../mcp/talks.js";
@@ -131,6 +131,31 @@ describe.each(versions)("in %s, when the server goes away", (version) => {
     await open.played[Symbol.asyncDispose]();
   });
 
+  test("a client that is closed while it comes back leaves what it waits for", async () => {
+    await using open = await openWith(version);
+    await open.peer.close();
+    const call = errorOf(open.client.tools.call("t"));
+    const peer = await open.played.next();
+    await peer.next(); // It greets, or calls at once.
+    await open.client.close();
+    expect(await call).toMatchObject({ name: "LocalError", reason: "closed" });
+    expect(open.played.clock.armed).toBe(0);
+  });
+
+  test("a call that is not wanted any more does not wait for it to come back", async () => {
+    await using open = await openWith(version);
+    await open.peer.close();
+    const abort = new AbortController();
+    const calls = [open.client.tools.call("t", {}, { signal: abort.signal }), open.client.tools.call("t")];
+    const [left, stays = Promise.reject(new Error("there is no such call"))] = calls;
+    const outcome = errorOf(left ?? Promise.resolve());
+    abort.abort();
+    expect(await outcome).toMatchObject({ name: "LocalError", reason: "cancelled" });
+    const peer = await greet(open.played, version, false);
+    await answer(peer, "tools/call", done);
+    expect(await stays).toEqual(done);
+  });
+
   test("a client that was not told to come back is over", async () => {
     await using open = await openWith(version, { reopen: false });
     await open.peer.close();
@@ -185,3 +210,18 @@ test.each(["2025-11-25", modern])(
     expect((await changes.next()).value).toEqual({ kind: "resource", uri: "a:b" });
   },
 );
+
+test("a server that came back without a log is called all the same", async () => {
+  await using open = await openWith("2025-11-25");
+  const set = open.client.setLogLevel("error");
+  await answer(open.peer, "logging/setLevel", {});
+  await set;
+  await open.peer.close();
+  const call = open.client.tools.call("t");
+  const peer = await greet(open.played, "2025-11-25", false);
+  const asked = parse(await peer.next());
+  expect(asked.method).toBe("logging/setLevel");
+  peer.send(failure(asked.id ?? "", -32_601, "Method not found"));
+  await answer(peer, "tools/call", done);
+  expect(await call).toEqual(done);
+});

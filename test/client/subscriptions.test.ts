@@ -243,6 +243,24 @@ describe("a server that is listened to", () => {
     expect(parse(await open.peer.next()).method).toBe("notifications/cancelled");
   });
 
+  test("and does not agree keeps nobody waiting who wants no more", async () => {
+    await using open = await openWith(modern, {}, capabilities);
+    const first = open.client.subscribe(filter);
+    const id = await taken(open);
+    const abort = new AbortController();
+    const second = errorOf(open.client.subscribe(filter, { signal: abort.signal }));
+    await turn();
+    abort.abort();
+    expect(await second).toMatchObject({ name: "LocalError", reason: "cancelled" });
+    const third = open.client.subscribe(filter);
+    await turn();
+    expect(open.sent).toHaveLength(2); // One after the other.
+    acknowledge(open, id);
+    acknowledge(open, await taken(open));
+    await close(open, await first);
+    await close(open, await third);
+  });
+
   test("and refuses has refused", async () => {
     await using open = await openWith(modern, {}, capabilities);
     const opening = errorOf(open.client.subscribe(filter));

@@ -4,7 +4,7 @@ import { createServer, type Server } from "@parlance/mcp/server";
 import { assertAtRest } from "@parlance/mcp/testing";
 import { describe, expect, test } from "vitest";
 import * as z from "zod";
-import { modern, parse, success } from "../mcp/frames.js";
+import { modern, notification, parse, success } from "../mcp/frames.js";
 import { errorOf, openWith } from "../mcp/openings.js";
 import { turn } from "../mcp/talks.js";
 
@@ -187,6 +187,32 @@ describe("structured content", () => {
     ["is not there", {}, "has no structuredContent, though it has an outputSchema"],
   ])("that %s makes the answer invalid", async (_, result, why) => {
     expect(await lend(result)).toContain(why);
+  });
+
+  test("of a tool that may have changed since is checked against what it is now", async () => {
+    await using open = await openWith(modern);
+    const reply = async (method: string, answer: object): Promise<void> => {
+      const asked = parse(await open.peer.next());
+      expect(asked.method).toBe(method);
+      open.peer.send(success(asked.id ?? "", { resultType: "complete", ...answer }));
+    };
+    await Promise.all([open.client.tools.list().all(), reply("tools/list", listed)]);
+    open.peer.send(notification("notifications/tools/list_changed", {}));
+    await turn();
+    const wordy = { ...listed.tools[0], outputSchema: { type: "object", properties: { days: { type: "string" } } } };
+    const many = { content: [], structuredContent: { days: "many" } };
+    const first = open.client.tools.call("lend");
+    await reply("tools/list", { tools: [wordy] });
+    await reply("tools/call", many);
+    expect((await first).structuredContent).toEqual({ days: "many" });
+    const second = errorOf(open.client.tools.call("lend"));
+    await reply("tools/call", { content: [], structuredContent: { days: 14 } });
+    expect(await second).toMatchObject({ reason: "protocol" });
+    open.peer.send(notification("notifications/tools/list_changed", {}));
+    await turn();
+    const other = open.client.tools.call("other"); // Nothing was known of it.
+    await reply("tools/call", many);
+    await other;
   });
 
   test("of a tool that failed, or was not listed, is not looked at", async () => {

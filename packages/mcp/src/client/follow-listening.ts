@@ -7,6 +7,7 @@ import type { Params } from "../jsonrpc/message.js";
 import type { Change } from "../lifecycle/change-feed.js";
 import type { Heard } from "../lifecycle/heard.js";
 import type { OpenedCall } from "../lifecycle/opened.js";
+import { whileWanted } from "../lifecycle/while-wanted.js";
 import { isObject } from "../protocol/json.js";
 import { metaKeys, readMeta } from "../protocol/meta.js";
 import { methods, notifications } from "../protocol/methods.js";
@@ -33,8 +34,9 @@ export function followByListening(host: ListeningHost): Follow {
   const ids = new Set<string>();
   let last: Promise<unknown> = Promise.resolve();
   return (filter, options, tell) => {
-    const opening = last.then(() => new Listening(host, filter, tell, ids).opened(options));
-    last = opening.catch(() => undefined); // Whoever opens it hears of it.
+    const turn = whileWanted(methods.listen, last, options.signal);
+    const opening = turn.then(() => new Listening(host, filter, tell, ids).opened(options));
+    last = Promise.allSettled([last, opening]); // Whoever opens it hears how that ended.
     return opening;
   };
 }

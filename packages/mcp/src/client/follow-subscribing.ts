@@ -1,4 +1,5 @@
 import { deferred } from "../base/deferred.js";
+import { onAbort } from "../jsonrpc/abort-listeners.js";
 import { LocalError, RpcError } from "../jsonrpc/errors.js";
 import type { Heard } from "../lifecycle/heard.js";
 import type { OpenedOnChannel } from "../lifecycle/open.js";
@@ -10,7 +11,7 @@ import { type Follow, type FollowOptions, readChange } from "./follow.js";
  * Follows as the handshake era does: of its lists a server tells everybody, and of a resource who has subscribed to it.
  * https://modelcontextprotocol.io/specification/2025-11-25/server/resources#subscriptions
  */
-export function followBySubscribing({ call, connection }: OpenedOnChannel, heard: Heard): Follow {
+export function followBySubscribing({ call, connection, over: gone }: OpenedOnChannel, heard: Heard): Follow {
   const subscribed = new SubscribedUris(call);
   return async (filter, options, tell) => {
     const forget = heard.listen((method, params) => {
@@ -32,14 +33,22 @@ export function followBySubscribing({ call, connection }: OpenedOnChannel, heard
       throw fatal;
     }
     const over = deferred<Error | undefined>();
-    void connection.closed.then(({ error: cause }) => {
+    const ended = async (): Promise<void> => {
+      const { error: cause } = await connection.closed;
       forget();
       over.resolve(new LocalError("closed", "the conversation has ended", { cause }));
-    });
+    };
+    // A promise would keep what waits for it, of every subscription that there ever was.
+    const unwatch = onAbort(gone, () => void ended());
+    if (gone.aborted) void ended();
     return {
       honoured: resourceSubscriptions === undefined ? lists : { ...lists, resourceSubscriptions: [...acquired] },
       over: over.promise,
-      stop: () => stop().then(() => over.resolve(undefined)),
+      async stop() {
+        unwatch();
+        await stop();
+        over.resolve(undefined);
+      },
     };
   };
 }

@@ -23,19 +23,29 @@ interface ListedTool {
  */
 export class ListedTools {
   readonly #tools = new Map<string, ListedTool>();
+  /** Those that were known when the list last changed, and were not listed since. */
+  #outdated = new Set<string>();
 
   /** Learns of a tool, or learns anew. */
   note({ name, outputSchema, execution }: Tool): void {
     const isTask = execution?.taskSupport === "required";
     this.#tools.delete(name);
+    this.#outdated.delete(name);
     if (outputSchema !== undefined || isTask) this.#tools.set(name, { outputSchema, isTask });
     const [oldest] = this.#tools.keys();
     if (this.#tools.size > maxListed && oldest !== undefined) this.#tools.delete(oldest);
   }
 
-  /** Forgets all of them. */
+  /** They may all have changed: what is known of them is not used any more. */
   clear(): void {
+    const known = [...this.#outdated, ...this.#tools.keys()];
+    this.#outdated = new Set(known.slice(-maxListed));
     this.#tools.clear();
+  }
+
+  /** Whether the tool is to be listed again: what is known of it may not hold any more. */
+  isOutdated(name: string): boolean {
+    return this.#outdated.has(name);
   }
 
   /** Whether the tool runs as a task and in no other way. */

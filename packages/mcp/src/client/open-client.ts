@@ -3,7 +3,7 @@ import { onAbort } from "../jsonrpc/abort-listeners.js";
 import { termsOf } from "../jsonrpc/terms.js";
 import { answeringCall } from "../lifecycle/answering-call.js";
 import { Heard } from "../lifecycle/heard.js";
-import { LastingConversation } from "../lifecycle/lasting.js";
+import { type Again, LastingConversation } from "../lifecycle/lasting.js";
 import { type Dial, type OpenOptions, openOnChannel } from "../lifecycle/open.js";
 import type { Implementation } from "../protocol/implementation.js";
 import { methods, notifications } from "../protocol/methods.js";
@@ -56,14 +56,13 @@ export async function openClient<Tools extends ToolTypes>(
     onNotification,
     ...(revision === undefined ? {} : { revision }),
   });
-  const { signal, ...again } = rest;
-  const conversation = new LastingConversation(
-    first,
-    reopen
-      ? (spoken, prior) => openOnChannel(dial, { ...again, identity, onNotification, revision: spoken, prior })
-      : undefined,
-  );
-  return clientOf(conversation, heard, options);
+  const listed = new ListedTools();
+  const again: Again = (spoken, prior, signal) => {
+    listed.clear(); // It may be another process, with other tools.
+    return openOnChannel(dial, { ...rest, identity, onNotification, revision: spoken, prior, signal });
+  };
+  const conversation = new LastingConversation(first, reopen ? again : undefined);
+  return clientOf(conversation, { heard, listed }, options);
 }
 
 function knownRevision(version: string): Revision {
@@ -74,7 +73,7 @@ function knownRevision(version: string): Revision {
 
 function clientOf<Tools extends ToolTypes>(
   conversation: LastingConversation,
-  heard: Heard,
+  { heard, listed }: { readonly heard: Heard; readonly listed: ListedTools },
   options: ClientOptions,
 ): Client<Tools> {
   const { answers = {}, clock = systemClock, random = Math.random, timeout = 60_000, totalTimeout = 600_000 } = options;
@@ -84,7 +83,6 @@ function clientOf<Tools extends ToolTypes>(
   const isKeeping = conversation.revision.era === "stateless" && options.cache !== false;
   const responses = new ResponseCache(clock, options.cache === false ? {} : options.cache);
   onAbort(over, () => responses.clear()); // What is over answers nothing.
-  const listed = new ListedTools();
   heard.listen((method, params) => {
     responses.hear(method, params);
     if (method === notifications.toolsChanged) listed.clear();
@@ -95,7 +93,10 @@ function clientOf<Tools extends ToolTypes>(
     clock,
     random,
     over,
-    missed: () => responses.clear(),
+    missed() {
+      responses.clear();
+      listed.clear();
+    },
     fault: (error) => termsOf(options).report({ kind: "fault", method: methods.listen, error }),
   });
   // Within the rounds: what came of somebody's answers is nothing to keep.

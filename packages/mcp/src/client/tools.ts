@@ -51,7 +51,8 @@ export class ToolVerbs<Tools extends ToolTypes = ToolTypes> {
 
   /**
    * Calls a tool. A tool that fails answers with `isError: true`, for the model to read. If the server has listed it before,
-   * structured content is checked against its schema, and one that runs only as a task is started and waited for.
+   * structured content is checked against its schema, and one that runs only as a task is started and waited for; if the
+   * server has told since that its tools have changed, they are listed again first.
    * @throws RpcError for an unknown tool or a failure of the server; LocalError as `Connection.call`, or `protocol`
    */
   async call<Name extends keyof Tools & string>(
@@ -61,6 +62,7 @@ export class ToolVerbs<Tools extends ToolTypes = ToolTypes> {
   ): Promise<ToolResult<Tools[Name]>> {
     const { call, offer, listed } = this.#host;
     const params: JsonObject = { name, arguments: args ?? {} };
+    if (listed.isOutdated(name)) await this.#listAgain(options);
     const result =
       listed.isTask(name) && runsTasks(offer)
         ? await this.#callAsTask(params, options)
@@ -85,6 +87,11 @@ export class ToolVerbs<Tools extends ToolTypes = ToolTypes> {
     const params = { name, arguments: args ?? {}, task: ttl === undefined ? {} : { ttl } };
     const { task } = await call(methods.callTool, params, callOptions(options));
     return readTask(methods.callTool, task);
+  }
+
+  /** Its progress would be no progress of the call. */
+  async #listAgain({ onProgress, ...options }: VerbOptions): Promise<void> {
+    await this.list(options).all();
   }
 
   async #callAsTask(params: JsonObject, options: VerbOptions): Promise<JsonObject> {

@@ -1,6 +1,6 @@
 import { deferred } from "../base/deferred.js";
 import type { Closed, Connection } from "../jsonrpc/connection.js";
-import { LocalError } from "../jsonrpc/errors.js";
+import { LocalError, RpcError } from "../jsonrpc/errors.js";
 import type { CallOptions } from "../jsonrpc/outgoing-call.js";
 import type { JsonObject } from "../protocol/json.js";
 import type { LoggingLevel } from "../protocol/logging.js";
@@ -8,6 +8,10 @@ import { methods } from "../protocol/methods.js";
 import type { Revision } from "../revisions/revision.js";
 import type { OpenedOnChannel } from "./open.js";
 import type { Opened, OpenedCall, Prior, ServerDescription } from "./opened.js";
+import { whileWanted } from "./while-wanted.js";
+
+/** Opens a conversation again, as long as the signal is not aborted. */
+export type Again = (revision: Revision, prior: Prior, signal: AbortSignal) => Promise<OpenedOnChannel>;
 
 /**
  * A conversation that outlives its carrier: when that breaks, the next call opens another one. Calls that were under way
@@ -21,13 +25,13 @@ export class LastingConversation implements Opened {
   readonly closed: Promise<Closed>;
   readonly #over = new AbortController();
   readonly #closed = deferred<Closed>();
-  readonly #again: ((revision: Revision, prior: Prior) => Promise<OpenedOnChannel>) | undefined;
+  readonly #again: Again | undefined;
   #current: OpenedOnChannel;
   #opening: Promise<OpenedOnChannel> | undefined;
   #level: LoggingLevel | undefined;
 
   /** @param again opens the conversation again; without it, the first one is all there is */
-  constructor(first: OpenedOnChannel, again?: (revision: Revision, prior: Prior) => Promise<OpenedOnChannel>) {
+  constructor(first: OpenedOnChannel, again?: Again) {
     this.over = this.#over.signal;
     this.closed = this.#closed.promise;
     this.#current = first;
@@ -54,7 +58,7 @@ export class LastingConversation implements Opened {
   readonly call: OpenedCall = (method, params, options) => {
     const opened = this.#usable();
     if (!(opened instanceof Promise)) return opened.call(method, params, options);
-    return opened.then((reopened) => reopened.call(method, params, options));
+    return whileWanted(method, opened, options?.signal).then((reopened) => reopened.call(method, params, options));
   };
 
   /** The conversation as it is at the moment, opened again if it must be. */
@@ -76,6 +80,7 @@ export class LastingConversation implements Opened {
   /** Ends it for good; resolves when its carrier is gone. */
   async close(): Promise<void> {
     this.#over.abort();
+    await this.#current.close(); // If it is opened again at the moment, what that waits for comes to its end.
     await this.#opening?.catch(() => undefined); // Whoever asked for it hears of it.
     await this.#current.close();
     this.#end(await this.#current.connection.closed);
@@ -95,15 +100,22 @@ export class LastingConversation implements Opened {
     return this.#opening;
   }
 
-  async #reopen(again: (revision: Revision, prior: Prior) => Promise<OpenedOnChannel>): Promise<OpenedOnChannel> {
+  async #reopen(again: Again): Promise<OpenedOnChannel> {
     await this.#current.close(); // Of a process that ends, no two are there at the same time.
-    const opened = await again(this.revision, this.prior);
-    this.#current = opened;
-    if (this.over.aborted) {
-      await opened.close();
-      throw new LocalError("closed", "the client was closed");
+    try {
+      this.#current = await again(this.revision, this.prior, this.over);
+    } catch (error) {
+      throw this.over.aborted ? new LocalError("closed", "the client was closed", { cause: error }) : error;
     }
-    if (this.#level !== undefined) await opened.setLogLevel(this.#level);
-    return opened;
+    await this.#restoreLevel(this.#current);
+    return this.#current;
+  }
+
+  async #restoreLevel(opened: OpenedOnChannel): Promise<void> {
+    try {
+      if (this.#level !== undefined) await opened.setLogLevel(this.#level);
+    } catch (error) {
+      if (!(error instanceof RpcError)) throw error; // A server that has no such log any more can be called all the same.
+    }
   }
 }

@@ -57,7 +57,8 @@ async function ask(remote: ServerRemote, me: ClientIdentity, revision: Revision,
     return { kind: "discovered", discovered: await discover(remote, me, revision, options) };
   } catch (error) {
     if (error instanceof RpcError) return answerOfError(error);
-    if (!(error instanceof LocalError)) throw error;
+    // What this side cannot send says nothing of the server.
+    if (!(error instanceof LocalError) || error.reason === "refused") throw error;
     return { kind: "other", verdict: { era: "handshake", answered: error.reason === "protocol", why: error } };
   }
 }
