@@ -164,6 +164,18 @@ describe("a server's request", () => {
     });
   });
 
+  test.each([["name"], [["name"]], [5]])(
+    "whose answer is no form at all is not answered with it: %j",
+    async (content) => {
+      const elicit = (): never => ({ action: "accept", content }) as never;
+      const open = { message: "Who?", requestedSchema: { type: "object", properties: { name: { type: "string" } } } };
+      expect(await replied("elicitation/create", open, { elicit })).toEqual({
+        code: -32_603,
+        message: "Internal error",
+      });
+    },
+  );
+
   test.each([
     ["without a message", { ...form, message: undefined }, "/message"],
     ["without a form", { message: "Who?" }, "/requestedSchema"],

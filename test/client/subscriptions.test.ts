@@ -350,6 +350,21 @@ describe("a server that is listened to", () => {
     },
   );
 
+  test("writes an id that is none, and is heard all the same", async () => {
+    const reports: Report[] = [];
+    const report = (each: Report): void => void reports.push(each);
+    await using open = await openWith(modern, { report }, capabilities);
+    const [subscription] = await listening(open);
+    const id = { toString: 5 }; // No text can be made of it.
+    open.peer.send(notification("notifications/cancelled", { requestId: id }));
+    open.peer.send(
+      notification("notifications/tools/list_changed", { _meta: { "io.modelcontextprotocol/subscriptionId": id } }),
+    );
+    expect(await changes(subscription, 1)).toEqual([{ kind: "list", list: "tools" }]);
+    expect(reports).toEqual([]);
+    await close(open, subscription);
+  });
+
   test("drops it again and again, and is asked less and less often", async () => {
     await using open = await openWith(modern, { random: () => 1 }, capabilities);
     const [subscription, first] = await listening(open);

@@ -120,7 +120,9 @@ function acceptForm(elicit: NonNullable<Answers["elicit"]>, params: JsonObject):
     const answer = await elicit(params as unknown as ElicitFormParams, { signal });
     requireAction(answer, "elicit");
     if (answer.action !== "accept") return { action: answer.action };
-    return { action: answer.action, content: await form.complete(answer.content ?? {}) };
+    const { action, content = {} } = answer;
+    if (!isObject(content)) throw new TypeError("answers.elicit must return an object as its content");
+    return { action, content: await form.complete(content) };
   };
 }
 

@@ -46,7 +46,7 @@ class Listening implements Followed {
   readonly #host: ListeningHost;
   readonly #filter: SubscriptionFilter;
   readonly #tell: (change: Change) => void;
-  /** Of all that are open. As text: some servers repeat a number as a string. */
+  /** Of all that are open. */
   readonly #ids: Set<string>;
   readonly #stop = new AbortController();
   readonly #opening = deferred<Error | undefined>();
@@ -123,23 +123,22 @@ class Listening implements Followed {
   }
 
   #acknowledge(params: Params | undefined): void {
-    const id = readMeta(params)?.[metaKeys.subscriptionId];
-    if (this.#id !== undefined || (typeof id !== "string" && typeof id !== "number") || this.#ids.has(String(id)))
-      return;
-    this.#id = String(id);
-    this.#ids.add(this.#id);
+    const id = textOf(readMeta(params)?.[metaKeys.subscriptionId]);
+    if (this.#id !== undefined || id === undefined || this.#ids.has(id)) return;
+    this.#id = id;
+    this.#ids.add(id);
     this.#honoured = readFilter(isObject(params) ? params.notifications : undefined);
     this.#opening.resolve(undefined);
   }
 
   /** What names nobody who is open, because its server writes names in its own way, is for whoever wants it. */
   #isMine(params: Params | undefined): boolean {
-    const id = String(readMeta(params)?.[metaKeys.subscriptionId]);
-    return id === this.#id || !this.#ids.has(id);
+    const id = textOf(readMeta(params)?.[metaKeys.subscriptionId]);
+    return id === undefined || id === this.#id || !this.#ids.has(id);
   }
 
   #cancelledByServer(params: Params | undefined): void {
-    if (!isObject(params) || String(params.requestId) !== this.#id) return;
+    if (!isObject(params) || textOf(params.requestId) !== this.#id) return;
     this.#isEnding = true;
     this.#resultTimer = this.#host.clock.setTimer(() => this.#stop.abort(), resultDelay);
   }
@@ -148,4 +147,9 @@ class Listening implements Followed {
     if (this.#id !== undefined) this.#ids.delete(this.#id);
     if (this.#resultTimer !== undefined) this.#host.clock.clearTimer(this.#resultTimer);
   }
+}
+
+/** An id as text: some servers repeat a number as a string. Undefined for what is none. */
+function textOf(id: unknown): string | undefined {
+  return typeof id === "string" || typeof id === "number" ? String(id) : undefined;
 }
