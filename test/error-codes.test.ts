@@ -1,14 +1,17 @@
-import { describe, expect, test } from "vitest";
-import { codes } from "../packages/mcp/src/jsonrpc/errors.js";
 import {
+  type CodeCircumstances,
   type CodeReading,
   catalogueCodes,
   codeReadings,
-  explainMcpCode,
+  describeErrorCode,
+  revisions,
   specCodes,
   type Vocabulary,
-} from "../packages/mcp/src/protocol/errors.js";
-import { revisions, versions, versionsWithCode } from "../packages/mcp/src/revisions/all.js";
+  versions,
+  versionsWithCode,
+} from "@parlance/mcp";
+import { codes } from "@parlance/mcp/jsonrpc";
+import { describe, expect, test } from "vitest";
 import { hasMethodTable, readMethodTable } from "./revisions/published.js";
 
 const vocabularies: readonly Vocabulary[] = ["json-rpc", "specification", "catalogue", "wild"];
@@ -17,8 +20,8 @@ function inVocabulary(vocabulary: Vocabulary): readonly CodeReading[] {
   return codeReadings.filter((reading) => reading.vocabulary === vocabulary);
 }
 
-const summary = (code: number): readonly string[] =>
-  explainMcpCode(code).map(({ vocabulary, name }) => `${vocabulary} ${name}`);
+const summary = (code: number, circumstances?: CodeCircumstances): readonly string[] =>
+  describeErrorCode(code, circumstances).map(({ vocabulary, name }) => `${vocabulary} ${name}`);
 
 describe("the table of error codes", () => {
   test.each(vocabularies)("gives every code of the vocabulary %s one meaning", (vocabulary) => {
@@ -86,6 +89,60 @@ describe("a code explained", () => {
     expect(summary(code)).toEqual(readings);
   });
 
+  // Tutorials teach the first column; deployed programs and drafts have made it mean the rest.
+  test.each<[number, CodeCircumstances, readonly string[]]>([
+    [-32_001, { method: "tools/call" }, ["catalogue ToolNotFound", "wild SessionNotFound"]],
+    [-32_001, { method: "tools/list" }, ["wild SessionNotFound", "catalogue ToolNotFound"]],
+    [-32_002, { method: "tools/call" }, ["catalogue ToolExecutionFailed", "specification ResourceNotFound"]],
+    [-32_002, { method: "resources/read" }, ["specification ResourceNotFound", "catalogue ToolExecutionFailed"]],
+    [
+      -32_002,
+      { method: "tools/call", data: { uri: "a:b" } },
+      ["specification ResourceNotFound", "catalogue ToolExecutionFailed"],
+    ],
+    [-32_003, { revision: "2025-11-25" }, ["catalogue ResourceNotFound", "wild MissingRequiredClientCapability"]],
+    [-32_003, { revision: "2026-07-28" }, ["wild MissingRequiredClientCapability", "catalogue ResourceNotFound"]],
+    [-32_003, { method: "tools/call" }, ["wild MissingRequiredClientCapability", "catalogue ResourceNotFound"]],
+    [
+      -32_003,
+      { data: { requiredCapabilities: {} } },
+      ["wild MissingRequiredClientCapability", "catalogue ResourceNotFound"],
+    ],
+    [-32_004, { data: { supported: [] } }, ["wild UnsupportedProtocolVersion", "catalogue ResourceUnavailable"]],
+    [
+      -32_004,
+      { data: Object.create({ supported: [] }) },
+      ["catalogue ResourceUnavailable", "wild UnsupportedProtocolVersion"],
+    ],
+    [-32_004, { data: "supported" }, ["catalogue ResourceUnavailable", "wild UnsupportedProtocolVersion"]],
+    [-32_004, { revision: "nonsense" }, ["catalogue ResourceUnavailable", "wild UnsupportedProtocolVersion"]],
+  ])("%d with %j reads as %j", (code, circumstances, readings) => {
+    expect(summary(code, circumstances)).toEqual(readings);
+  });
+
+  test("has no reading that circumstances leave out", () => {
+    for (const { code } of codeReadings) {
+      for (const revision of versions) {
+        expect(summary(code, { revision, method: "tools/call" }).toSorted()).toEqual(summary(code).toSorted());
+      }
+    }
+  });
+
+  test("names the revisions of a reading, and none where it is not the specification's", () => {
+    const told = describeErrorCode(-32_002).map(({ vocabulary, revisions: having }) => [vocabulary, having]);
+    expect(told).toEqual([
+      ["specification", ["2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"]],
+      ["catalogue", []],
+    ]);
+  });
+
+  test("names the status of HTTP and the members of data", () => {
+    expect(describeErrorCode(-32_601)[0]).toMatchObject({ httpStatus: 404 });
+    expect(describeErrorCode(-32_022)[0]).toMatchObject({ httpStatus: 400, data: ["supported", "requested"] });
+    expect(describeErrorCode(-32_002)[0]).toMatchObject({ data: ["uri"] });
+    expect(describeErrorCode(-32_002)[0]).not.toHaveProperty("httpStatus");
+  });
+
   test("names the revisions that send it", () => {
     expect(versionsWithCode(-32_002)).toEqual(["2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"]);
     expect(versionsWithCode(-32_042)).toEqual(["2025-11-25"]);
@@ -97,7 +154,7 @@ describe("a code explained", () => {
 
 test.skipIf(!hasMethodTable)("the codes of every revision are those of ../shared/reference, where it is there", () => {
   for (const { code, name, revisions: having } of readMethodTable().errors) {
-    expect(explainMcpCode(code)[0]?.name).toBe(name);
+    expect(describeErrorCode(code)[0]).toMatchObject({ name, revisions: having.toReversed() });
     expect(versionsWithCode(code).toReversed()).toEqual(having);
   }
 });

@@ -13,7 +13,6 @@ export {
   type CodeReading,
   catalogueCodes,
   codeReadings,
-  explainMcpCode,
   specCodes,
   type Vocabulary,
 } from "../protocol/errors.js";
@@ -49,6 +48,7 @@ export {
   versions,
   versionsWithCode,
 } from "../revisions/all.js";
+export { type CodeCircumstances, type DescribedCode, describeErrorCode } from "../revisions/describe-error-code.js";
 export type * from "../revisions/facts.js";
 export { type MessageOptions, type Messages, messagesOf } from "../revisions/messages.js";
 export type * from "../revisions/revision.js";

@@ -1,4 +1,5 @@
 import { codes, explainCode } from "../jsonrpc/errors.js";
+import { type Method, methods } from "./methods.js";
 
 /** The codes that the specification adds to JSON-RPC's own. Which revision uses which is said in `revisions`. */
 export const specCodes = {
@@ -42,106 +43,172 @@ export interface CodeReading {
   readonly vocabulary: Vocabulary;
   /** How the specification says it, where the vocabulary is not its own. */
   readonly instead?: string;
+  /** The members of `data`, where it has some. */
+  readonly data?: readonly string[];
+  /** The only methods that are answered with it; absent where any may be. */
+  readonly methods?: readonly Method[];
+  /** The HTTP status that it comes with in the stateless era; in the other one a response has 200 whatever it says. */
+  readonly httpStatus?: number;
 }
 
-type Row = readonly [code: number, name: string, meaning: string, instead?: string];
+type Row = Omit<CodeReading, "vocabulary">;
 
 function vocabulary(name: Vocabulary, rows: readonly Row[]): readonly CodeReading[] {
-  return rows.map(([code, title, meaning, instead]) => {
-    const reading = { code, name: title, meaning, vocabulary: name };
-    return instead === undefined ? reading : { ...reading, instead };
-  });
+  return rows.map((row) => ({ ...row, vocabulary: name }));
 }
 
 const standard = vocabulary("json-rpc", [
-  [codes.parseError, "ParseError", "What arrived is not JSON"],
-  [codes.invalidRequest, "InvalidRequest", "What arrived is JSON, but not a message, or not one that is allowed here"],
-  [
-    codes.methodNotFound,
-    "MethodNotFound",
-    "The receiver does not have the method, not in this revision, or did not advertise its capability",
-  ],
-  [
-    codes.invalidParams,
-    "InvalidParams",
-    "The params do not fit the method, or name a tool, prompt, resource, task or cursor that does not exist",
-  ],
-  [codes.internalError, "InternalError", "The receiver failed"],
+  { code: codes.parseError, name: "ParseError", meaning: "What arrived is not JSON", httpStatus: 400 },
+  {
+    code: codes.invalidRequest,
+    name: "InvalidRequest",
+    meaning: "What arrived is JSON, but not a message, or not one that is allowed here",
+    httpStatus: 400,
+  },
+  {
+    code: codes.methodNotFound,
+    name: "MethodNotFound",
+    meaning: "The receiver does not have the method, not in this revision, or did not advertise its capability",
+    httpStatus: 404,
+  },
+  {
+    code: codes.invalidParams,
+    name: "InvalidParams",
+    meaning: "The params do not fit the method, or name a tool, prompt, resource, task or cursor that does not exist",
+    httpStatus: 200,
+  },
+  { code: codes.internalError, name: "InternalError", meaning: "The receiver failed", httpStatus: 200 },
 ]);
 
 const specification = vocabulary("specification", [
-  [specCodes.resourceNotFound, "ResourceNotFound", "The resource does not exist; data.uri names it"],
-  [
-    specCodes.urlElicitationRequired,
-    "URLElicitationRequired",
-    "The person has to go to the pages in data.elicitations; then the call can be made again",
-  ],
-  [specCodes.headerMismatch, "HeaderMismatch", "An HTTP header is missing, malformed, or contradicts the body"],
-  [
-    specCodes.missingRequiredClientCapability,
-    "MissingRequiredClientCapability",
-    "The call needs the client capabilities in data.requiredCapabilities, which its caller did not declare",
-  ],
-  [
-    specCodes.unsupportedProtocolVersion,
-    "UnsupportedProtocolVersion",
-    "The receiver does not speak the revision data.requested; it speaks those in data.supported",
-  ],
-  [specCodes.userRejected, "UserRejected", "A person refused the sampling request"],
+  {
+    code: specCodes.resourceNotFound,
+    name: "ResourceNotFound",
+    meaning: "The resource does not exist; data.uri names it",
+    data: ["uri"],
+    methods: [methods.readResource, methods.subscribe],
+  },
+  {
+    code: specCodes.urlElicitationRequired,
+    name: "URLElicitationRequired",
+    meaning: "The person has to go to the pages in data.elicitations; then the call can be made again",
+    data: ["elicitations"],
+  },
+  {
+    code: specCodes.headerMismatch,
+    name: "HeaderMismatch",
+    meaning: "An HTTP header is missing, malformed, or contradicts the body",
+    httpStatus: 400,
+  },
+  {
+    code: specCodes.missingRequiredClientCapability,
+    name: "MissingRequiredClientCapability",
+    meaning: "The call needs the client capabilities in data.requiredCapabilities, which its caller did not declare",
+    data: ["requiredCapabilities"],
+    httpStatus: 400,
+  },
+  {
+    code: specCodes.unsupportedProtocolVersion,
+    name: "UnsupportedProtocolVersion",
+    meaning: "The receiver does not speak the revision data.requested; it speaks those in data.supported",
+    data: ["supported", "requested"],
+    httpStatus: 400,
+  },
+  {
+    code: specCodes.userRejected,
+    name: "UserRejected",
+    meaning: "A person refused the sampling request",
+    methods: [methods.createMessage],
+  },
 ]);
 
 const catalogue = vocabulary("catalogue", [
-  [catalogueCodes.toolNotFound, "ToolNotFound", "The tool does not exist", "−32602, naming the tool"],
-  [
-    catalogueCodes.toolExecutionFailed,
-    "ToolExecutionFailed",
-    "The tool ran and failed",
-    "A result with isError: true, which the model can read",
-  ],
-  [
-    catalogueCodes.resourceNotFound,
-    "ResourceNotFound",
-    "The resource does not exist",
-    "−32602 with data.uri; −32002 in the handshake era",
-  ],
-  [
-    catalogueCodes.resourceUnavailable,
-    "ResourceUnavailable",
-    "The resource exists but cannot be read at the moment",
-    "−32603, or a code of your own outside −32768 … −32000",
-  ],
-  [catalogueCodes.invalidResourceUri, "InvalidResourceURI", "The URI of the resource is malformed", "−32602"],
-  [catalogueCodes.promptNotFound, "PromptNotFound", "The prompt does not exist", "−32602, naming the prompt"],
-  [
-    catalogueCodes.unauthorized,
-    "Unauthorized",
-    "The caller may not do this",
-    "HTTP 401 or 403 with WWW-Authenticate; elsewhere a code of your own outside −32768 … −32000",
-  ],
-  [
-    catalogueCodes.rateLimitExceeded,
-    "RateLimitExceeded",
-    "The caller calls too often",
-    "HTTP 429 with Retry-After; for a tool a result with isError: true",
-  ],
+  {
+    code: catalogueCodes.toolNotFound,
+    name: "ToolNotFound",
+    meaning: "The tool does not exist",
+    instead: "−32602, naming the tool",
+    methods: [methods.callTool],
+  },
+  {
+    code: catalogueCodes.toolExecutionFailed,
+    name: "ToolExecutionFailed",
+    meaning: "The tool ran and failed",
+    instead: "A result with isError: true, which the model can read",
+    methods: [methods.callTool],
+  },
+  {
+    code: catalogueCodes.resourceNotFound,
+    name: "ResourceNotFound",
+    meaning: "The resource does not exist",
+    instead: "−32602 with data.uri; −32002 in the handshake era",
+    methods: [methods.readResource, methods.subscribe],
+  },
+  {
+    code: catalogueCodes.resourceUnavailable,
+    name: "ResourceUnavailable",
+    meaning: "The resource exists but cannot be read at the moment",
+    instead: "−32603, or a code of your own outside −32768 … −32000",
+    methods: [methods.readResource, methods.subscribe],
+  },
+  {
+    code: catalogueCodes.invalidResourceUri,
+    name: "InvalidResourceURI",
+    meaning: "The URI of the resource is malformed",
+    instead: "−32602",
+    methods: [methods.readResource, methods.subscribe, methods.unsubscribe],
+  },
+  {
+    code: catalogueCodes.promptNotFound,
+    name: "PromptNotFound",
+    meaning: "The prompt does not exist",
+    instead: "−32602, naming the prompt",
+    methods: [methods.getPrompt],
+  },
+  {
+    code: catalogueCodes.unauthorized,
+    name: "Unauthorized",
+    meaning: "The caller may not do this",
+    instead: "HTTP 401 or 403 with WWW-Authenticate; elsewhere a code of your own outside −32768 … −32000",
+  },
+  {
+    code: catalogueCodes.rateLimitExceeded,
+    name: "RateLimitExceeded",
+    meaning: "The caller calls too often",
+    instead: "HTTP 429 with Retry-After; for a tool a result with isError: true; else a code of your own",
+  },
 ]);
 
 // Seen from deployed SDKs and from implementations of drafts. A receiver must not conclude anything from them.
 const wild = vocabulary("wild", [
-  [
-    -32_000,
-    "ServerError",
-    "SDKs refuse HTTP requests with it (bad request, method not allowed, not acceptable), and report a closed connection",
-    "The HTTP status alone; a closed connection has no code",
-  ],
-  [
-    -32_001,
-    "SessionNotFound",
-    "SDKs: the HTTP session is unknown or has ended, or a request timed out on this side; drafts: HeaderMismatch",
-    "HTTP 404; a timeout has no code; −32020",
-  ],
-  [-32_003, "MissingRequiredClientCapability", "Drafts of the stateless era", "−32021"],
-  [-32_004, "UnsupportedProtocolVersion", "Drafts of the stateless era", "−32022"],
+  {
+    code: -32_000,
+    name: "ServerError",
+    meaning:
+      "SDKs refuse HTTP requests with it (bad request, method not allowed, not acceptable), and report a closed connection",
+    instead: "The HTTP status alone; a closed connection has no code",
+  },
+  {
+    code: -32_001,
+    name: "SessionNotFound",
+    meaning:
+      "SDKs: the HTTP session is unknown or has ended, or a request timed out on this side; drafts: HeaderMismatch",
+    instead: "HTTP 404; a timeout has no code; −32020",
+  },
+  {
+    code: -32_003,
+    name: "MissingRequiredClientCapability",
+    meaning: "Drafts of the stateless era",
+    instead: "−32021",
+    data: ["requiredCapabilities"],
+  },
+  {
+    code: -32_004,
+    name: "UnsupportedProtocolVersion",
+    meaning: "Drafts of the stateless era",
+    instead: "−32022",
+    data: ["supported"],
+  },
 ]);
 
 /** Every code that has a name, in every vocabulary: the specification's own readings first. */
@@ -151,7 +218,7 @@ export const codeReadings: readonly CodeReading[] = [...standard, ...specificati
  * Everything that a code can mean, the specification's own reading first. A code without a name has one reading: its
  * range. https://modelcontextprotocol.io/specification/latest/basic#error-codes
  */
-export function explainMcpCode(code: number): readonly CodeReading[] {
+export function readingsOf(code: number): readonly CodeReading[] {
   const named = codeReadings.filter((reading) => reading.code === code);
   return named.length > 0 ? named : [explainRange(code)];
 }
