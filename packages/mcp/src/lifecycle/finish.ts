@@ -1,10 +1,11 @@
-import { after } from "../base/later.js";
+import { isPromise } from "../base/later.js";
 import { encodeValue, RawJson } from "../jsonrpc/codec.js";
 import type { Implementation } from "../protocol/implementation.js";
 import { isObject, type JsonObject } from "../protocol/json.js";
 import { metaKeys } from "../protocol/meta.js";
 import { cacheable } from "../protocol/methods.js";
 import type { Revision } from "../revisions/revision.js";
+import { fitError } from "./fit-error.js";
 
 /** The texts of prepared results. A text names the server that it was made for, so it serves no other. */
 const prepared = new WeakMap<JsonObject, Map<Revision, PreparedText>>();
@@ -23,14 +24,24 @@ export function prepare(result: JsonObject): JsonObject {
   return Object.freeze(result);
 }
 
-/** A result of the newest shape as `revision` has it on the wire. */
-export function finish(result: unknown, method: string, revision: Revision, server: Implementation): unknown {
-  return after(result, (settled) => {
+/** Runs an operation; its result of the newest shape, or its error, as `revision` has it on the wire. */
+export function finish(run: () => unknown, method: string, revision: Revision, server: Implementation): unknown {
+  const succeed = (settled: unknown): unknown => {
     const value = isObject(settled) ? settled : {};
     const texts = prepared.get(value);
     const shaped = (): JsonObject => shapeResult(value, method, revision, server);
     return texts === undefined ? shaped() : textOf(texts, revision, server, shaped);
-  });
+  };
+  const fail = (error: unknown): never => {
+    throw fitError(error, revision);
+  };
+  let result: unknown;
+  try {
+    result = run();
+  } catch (error) {
+    return fail(error);
+  }
+  return isPromise(result) ? result.then(succeed, fail) : succeed(result);
 }
 
 function textOf(

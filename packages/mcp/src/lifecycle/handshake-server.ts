@@ -62,9 +62,11 @@ export class HandshakeServer {
     const { revision } = terms;
     if (isProtocolMethod(method) && !revision.requests.client.has(method)) throw methodNotFound(method);
     if (method === methods.setLevel) return this.#setLevel(params);
-    const result = runAsking(this.#served.run, method, params, { exchange, terms });
-    const followed = subscriptions.has(method) ? after(result, (told) => this.#follow(method, params, told)) : result;
-    return finish(followed, method, revision, this.#served.info);
+    const run = (): unknown => {
+      const result = runAsking(this.#served.run, method, params, { exchange, terms });
+      return subscriptions.has(method) ? after(result, (told) => this.#follow(method, params, told)) : result;
+    };
+    return finish(run, method, revision, this.#served.info);
   }
 
   notified(method: string): void {

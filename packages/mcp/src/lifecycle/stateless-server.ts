@@ -26,11 +26,11 @@ export function callStateless(served: Served, method: string, params: JsonObject
   const terms = { revision, client, logLevel: () => meta[metaKeys.logLevel] };
   const operation = (asking: Asking): RevisedOperation => new RevisedOperation(exchange, terms, asking);
   const asked = { revision, capabilities: client.capabilities };
-  const result =
+  const run = (): unknown =>
     method === methods.discover
       ? discover(served)
       : runRounds(served, method, params, { asked, principal: exchange.principal, operation });
-  return finish(result, method, revision, served.info);
+  return finish(run, method, revision, served.info);
 }
 
 function discover(served: Served): JsonObject {
