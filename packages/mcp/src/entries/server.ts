@@ -15,6 +15,7 @@ export type { CacheHints } from "../server/cache-hints.js";
 export type { Changed } from "../server/changes.js";
 export type { Completer, Completers, Completion } from "../server/completion.js";
 export type { Context, QuestionOptions } from "../server/context.js";
+export type { ErrorCodes } from "../server/error-codes.js";
 export { ToolError } from "../server/errors.js";
 export type { MethodHandler } from "../server/extension-methods.js";
 export type { CalledOperation, Hooks, OperationEnd, OperationMiddleware } from "../server/pipeline.js";

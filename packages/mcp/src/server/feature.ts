@@ -2,6 +2,7 @@ import type { ListName } from "../lifecycle/change-feed.js";
 import type { Operation } from "../lifecycle/served.js";
 import type { ServerCapabilities } from "../protocol/capabilities.js";
 import type { JsonObject } from "../protocol/json.js";
+import type { ErrorCodes } from "./error-codes.js";
 import type { ListShape } from "./pages.js";
 
 /** Runs one method. The result has the newest shape. */
@@ -20,4 +21,6 @@ export interface FeatureHost {
   readonly lists: Pick<ListShape, "pageSize" | "cache">;
   /** Tells whoever listens that a list has changed. */
   changed(list: ListName): void;
+  /** Whose codes say what is missing. */
+  readonly errorCodes: ErrorCodes;
 }

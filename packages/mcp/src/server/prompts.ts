@@ -1,5 +1,5 @@
 import { after, type MaybePromise } from "../base/later.js";
-import { invalidParams } from "../jsonrpc/errors.js";
+import { invalidParams, RpcError } from "../jsonrpc/errors.js";
 import { InputRequired } from "../lifecycle/rounds.js";
 import type { Operation } from "../lifecycle/served.js";
 import type { ServerCapabilities } from "../protocol/capabilities.js";
@@ -9,6 +9,7 @@ import type { Prompt } from "../protocol/prompts.js";
 import type { CompiledSchema } from "../schema/compile.js";
 import { type Completers, type CompletionSource, completersFor } from "./completion.js";
 import { Context } from "./context.js";
+import { type ErrorCodes, missingCodes } from "./error-codes.js";
 import { wrongKind } from "./faults.js";
 import type { Feature, FeatureHost, MethodCall } from "./feature.js";
 import {
@@ -58,6 +59,7 @@ const promptName = /^[^\p{Cc}\p{Cs}]{1,128}$/u;
  */
 export class Prompts implements Feature, CompletionSource {
   readonly #prompts: Registry<ServedPrompt>;
+  readonly #errorCodes: ErrorCodes;
   #completes = false;
 
   readonly methods: ReadonlyMap<string, MethodCall> = new Map<string, MethodCall>([
@@ -66,6 +68,7 @@ export class Prompts implements Feature, CompletionSource {
   ]);
 
   constructor(host: FeatureHost) {
+    this.#errorCodes = host.errorCodes;
     this.#prompts = new Registry({
       ...host.lists,
       member: "prompts",
@@ -113,7 +116,9 @@ export class Prompts implements Feature, CompletionSource {
     if (!isObject(args)) throw invalidParams("Invalid params", [wrongKind("/arguments", "an object", args)]);
     const prompt = this.#prompts.get(name);
     if (prompt === undefined) {
-      throw invalidParams(`Unknown prompt: ${name}`, [{ path: "/name", message: "is not a prompt of this server" }]);
+      const errors = [{ path: "/name", message: "is not a prompt of this server" }];
+      const { prompt: code } = missingCodes(this.#errorCodes, operation.revision);
+      throw new RpcError(code, `Unknown prompt: ${name}`, { errors });
     }
     return after(prompt.input.check(args), (checked) => {
       if (checked.ok) return after(prompt.handler(checked.value, new Context(operation, params)), resultOf);

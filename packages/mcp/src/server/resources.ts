@@ -7,6 +7,7 @@ import type { JsonObject } from "../protocol/json.js";
 import { methods } from "../protocol/methods.js";
 import type { Completers, CompletionSource } from "./completion.js";
 import { Context } from "./context.js";
+import { type ErrorCodes, missingCodes } from "./error-codes.js";
 import { wrongKind } from "./faults.js";
 import type { Feature, FeatureHost, MethodCall } from "./feature.js";
 import { type ListShape, pageOf } from "./pages.js";
@@ -35,6 +36,7 @@ export class Resources implements Feature, CompletionSource {
   readonly #resources: Registry<ServedResource>;
   readonly #templates: Registry<ServedTemplate>;
   readonly #isFollowed: boolean;
+  readonly #errorCodes: ErrorCodes;
   readonly methods: ReadonlyMap<string, MethodCall>;
   #completes = false;
 
@@ -42,6 +44,7 @@ export class Resources implements Feature, CompletionSource {
   constructor(host: FeatureHost, isFollowed: boolean) {
     const onChange = (): void => host.changed("resources");
     this.#isFollowed = isFollowed;
+    this.#errorCodes = host.errorCodes;
     this.#shape = { member: "resources", key: "uri", ...host.lists };
     this.#resources = new Registry({ ...this.#shape, word: "resource", shown: ({ shown }) => shown, onChange });
     this.#templates = new Registry({
@@ -116,12 +119,12 @@ export class Resources implements Feature, CompletionSource {
   }
 
   #read(params: JsonObject, operation: Operation): unknown {
-    const uri = readUri(params);
+    const uri = this.#readUri(params, operation);
     const found = this.#find(uri);
-    if (found === undefined) throw notFound(uri, operation);
+    if (found === undefined) throw this.#notFound(uri, operation);
     return after(found.read(new Context(operation, params)), (value) => {
       if (value instanceof InputRequired) return value;
-      if (value === undefined) throw notFound(uri, operation);
+      if (value === undefined) throw this.#notFound(uri, operation);
       return { ...found.cache, ...readResult(value, { uri, mimeType: found.mimeType }) };
     });
   }
@@ -132,35 +135,36 @@ export class Resources implements Feature, CompletionSource {
       [
         methods.subscribe,
         (params, operation) => {
-          const uri = readUri(params);
-          if (this.#find(uri) === undefined) throw notFound(uri, operation);
+          const uri = this.#readUri(params, operation);
+          if (this.#find(uri) === undefined) throw this.#notFound(uri, operation);
           return {};
         },
       ],
       [
         methods.unsubscribe,
-        (params) => {
-          readUri(params);
+        (params, operation) => {
+          this.#readUri(params, operation);
           return {};
         },
       ],
     ];
+  }
+
+  #readUri({ uri }: JsonObject, { revision }: Operation): string {
+    if (typeof uri !== "string") throw invalidParams("Invalid params", [wrongKind("/uri", "a string", uri)]);
+    const message = uriFault(uri);
+    if (message === undefined) return uri;
+    const { invalidUri } = missingCodes(this.#errorCodes, revision);
+    throw new RpcError(invalidUri, "Invalid params", { errors: [{ path: "/uri", message }] });
+  }
+
+  /** https://modelcontextprotocol.io/specification/latest/server/resources#error-handling */
+  #notFound(uri: string, { revision }: Operation): RpcError {
+    return new RpcError(missingCodes(this.#errorCodes, revision).resource, "Resource not found", { uri });
   }
 }
 
 function withoutRepetition(resources: readonly JsonObject[]): readonly JsonObject[] {
   const seen = new Set<unknown>();
   return resources.filter(({ uri }) => !seen.has(uri) && seen.add(uri));
-}
-
-function readUri({ uri }: JsonObject): string {
-  if (typeof uri !== "string") throw invalidParams("Invalid params", [wrongKind("/uri", "a string", uri)]);
-  const message = uriFault(uri);
-  if (message !== undefined) throw invalidParams("Invalid params", [{ path: "/uri", message }]);
-  return uri;
-}
-
-/** https://modelcontextprotocol.io/specification/latest/server/resources#error-handling */
-function notFound(uri: string, { revision }: Operation): RpcError {
-  return new RpcError(revision.codes.resourceNotFound, "Resource not found", { uri });
 }

@@ -7,6 +7,7 @@ import type { Schema } from "../schema/compile.js";
 import { type CacheHints, cacheHints } from "./cache-hints.js";
 import { type Changed, Changes, changedBy } from "./changes.js";
 import { Completions } from "./completion.js";
+import { type ErrorCodes, inCatalogue } from "./error-codes.js";
 import { ExtensionMethods, type MethodHandler } from "./extension-methods.js";
 import type { Feature, FeatureHost } from "./feature.js";
 import { type Hooks, hooked, type OperationMiddleware, Pipeline } from "./pipeline.js";
@@ -40,6 +41,12 @@ export interface ServerOptions extends Implementation, Hooks {
   readonly listCache?: CacheHints;
   /** Whether clients may subscribe to resources. Default: true. */
   readonly resourceSubscriptions?: boolean;
+  /**
+   * Whose error codes go out. `"catalogue"`: those that tutorials teach, in the handshake era; what stands for them in the
+   * stateless one. −32002 then says that a tool failed, where other clients read that a resource is missing. Default:
+   * `"specification"`.
+   */
+  readonly errorCodes?: ErrorCodes;
   /** How long tasks are kept, and how many. They are offered as soon as a tool says that it may run as one. */
   readonly tasks?: TaskOptions;
 }
@@ -143,6 +150,7 @@ export function createServer(options: ServerOptions): Server {
     listCache,
     resourceSubscriptions = true,
     tasks: taskOptions,
+    errorCodes = "specification",
     onCall,
     onEnd,
     ...info
@@ -151,6 +159,7 @@ export function createServer(options: ServerOptions): Server {
   const host: FeatureHost = {
     lists: { pageSize: checkedPageSize(pageSize), cache: cacheHints(listCache ?? {}) },
     changed: (list) => changes.tell({ kind: "list", list }),
+    errorCodes,
   };
   const tools = new Tools(host);
   const resources = new Resources(host, resourceSubscriptions);
@@ -168,11 +177,12 @@ export function createServer(options: ServerOptions): Server {
   ];
   const extensions = new ExtensionMethods();
   const pipeline = new Pipeline(operationCall(features, extensions));
+  const spoken = errorCodes === "catalogue" ? inCatalogue(pipeline.run) : pipeline.run;
   return {
     info,
     instructions,
     capabilities: () => capabilitiesOf(features),
-    run: tasks.around(hooked(pipeline.run, { ...(onCall && { onCall }), ...(onEnd && { onEnd }) })),
+    run: tasks.around(hooked(spoken, { ...(onCall && { onCall }), ...(onEnd && { onEnd }) })),
     changes,
     stateSeal: createStateSeal(requestState),
     tool: (name, definition, handler) => tools.define(name, definition, handler),

@@ -1,5 +1,5 @@
 import { after, isPromise } from "../base/later.js";
-import { invalidParams } from "../jsonrpc/errors.js";
+import { invalidParams, type ParamsFault, RpcError } from "../jsonrpc/errors.js";
 import { InputRequired } from "../lifecycle/rounds.js";
 import type { Operation } from "../lifecycle/served.js";
 import type { ServerCapabilities } from "../protocol/capabilities.js";
@@ -9,6 +9,7 @@ import { methods } from "../protocol/methods.js";
 import type { CallToolResult, Tool, ToolAnnotations, ToolExecution } from "../protocol/tools.js";
 import { type CompiledSchema, compile, type InferInput, type InferOutput, type Schema } from "../schema/compile.js";
 import { Context } from "./context.js";
+import { type ErrorCodes, missingCodes, speaksCatalogue } from "./error-codes.js";
 import { ToolError } from "./errors.js";
 import { wrongKind } from "./faults.js";
 import type { Feature, FeatureHost, MethodCall } from "./feature.js";
@@ -67,6 +68,7 @@ const toolName = /^[A-Za-z0-9_.-]{1,128}$/;
  */
 export class Tools implements Feature {
   readonly #tools: Registry<RegisteredTool>;
+  readonly #errorCodes: ErrorCodes;
   #offersTasks = false;
 
   readonly methods: ReadonlyMap<string, MethodCall> = new Map<string, MethodCall>([
@@ -75,6 +77,7 @@ export class Tools implements Feature {
   ]);
 
   constructor(host: FeatureHost) {
+    this.#errorCodes = host.errorCodes;
     this.#tools = new Registry({
       ...host.lists,
       member: "tools",
@@ -126,12 +129,24 @@ export class Tools implements Feature {
     if (!isObject(args)) throw invalidParams("Invalid params", [wrongKind("/arguments", "an object", args)]);
     const registered = this.#tools.get(name);
     if (registered === undefined) {
-      throw invalidParams(`Unknown tool: ${name}`, [{ path: "/name", message: "is not a tool of this server" }]);
+      const errors = [{ path: "/name", message: "is not a tool of this server" }];
+      throw new RpcError(missingCodes(this.#errorCodes, operation.revision).tool, `Unknown tool: ${name}`, { errors });
     }
     return after(registered.input.check(args), (checked) => {
-      if (!checked.ok) return refuseArguments(name, checked.errors);
+      if (!checked.ok) return this.#refuseArguments(name, checked.errors, operation);
       return run(registered, checked.value, new Context(operation, params));
     });
+  }
+
+  /** A result, not an error: the model sees it and can call again with better arguments. The catalogue has it otherwise. */
+  #refuseArguments(name: string, errors: readonly ParamsFault[], { revision }: Operation): CallToolResult {
+    const message = `Invalid arguments for tool ${name}`;
+    if (speaksCatalogue(this.#errorCodes, revision)) {
+      const faults = errors.map(({ path, message: why }) => ({ path: `/arguments${path}`, message: why }));
+      throw invalidParams(message, faults);
+    }
+    const lines = errors.map(({ path, message: why }) => `${path === "" ? "arguments" : path}: ${why}`);
+    return errorResult([{ type: "text", text: `${message}:\n${lines.join("\n")}` }]);
   }
 }
 
@@ -153,15 +168,6 @@ function compileTool(
   };
   // `compile` has checked that the root is of type object.
   return { tool: Object.freeze(tool as Tool), input, output, handler };
-}
-
-/** A result, not an error: the model sees it and can call again with better arguments. */
-function refuseArguments(
-  name: string,
-  errors: readonly { readonly path: string; readonly message: string }[],
-): CallToolResult {
-  const lines = errors.map(({ path, message }) => `${path === "" ? "arguments" : path}: ${message}`);
-  return errorResult([{ type: "text", text: `Invalid arguments for tool ${name}:\n${lines.join("\n")}` }]);
 }
 
 function run(registered: RegisteredTool, args: unknown, context: Context): unknown {
