@@ -1,12 +1,12 @@
 import { join } from "node:path";
-import type { Client } from "@parlance/mcp/client";
 import { connect } from "@parlance/mcp/client";
 import { memoryChannels } from "@parlance/mcp/jsonrpc";
 import { serveChannel } from "@parlance/mcp/server";
 import { assertAtRest, createFakeClock, rawPeer } from "@parlance/mcp/testing";
 import { describe, expect, test } from "vitest";
 import { turn } from "./mcp/talks.js";
-import { type Line, type Transcript, transcripts } from "./transcripts/read.js";
+import { answersOf, Program } from "./transcripts/program.js";
+import { transcripts } from "./transcripts/read.js";
 import { servers } from "./transcripts/servers.js";
 
 const all = transcripts(join(import.meta.dirname, "transcripts"));
@@ -31,14 +31,27 @@ describe.each(all)("$name in $version", (transcript) => {
 
   if (transcript.only === "server") return;
   test("is what our client says", async () => {
+    const { lines, version } = transcript;
     const [near, far] = memoryChannels();
     const peer = rawPeer(far);
-    const program = run(transcript, near);
-    for (const line of transcript.lines) {
+    const answers = answersOf(transcript.answers);
+    const opening = connect(near, { info, revision: version, clock: createFakeClock(), answers });
+    let program: Program | undefined;
+    let acting: Promise<void> = Promise.resolve();
+    for (const line of lines) {
       if (line.kind === "client") expect(JSON.parse(await peer.next())).toEqual(line.frame);
       if (line.kind === "server") peer.send(JSON.stringify(line.frame));
+      if (line.kind !== "do") continue;
+      program ??= new Program(await opening);
+      await acting; // One after the other.
+      acting = program.act(line.verb, line.args);
+      acting.catch(() => undefined); // It is waited for below.
     }
-    await program;
+    await acting;
+    const client = await opening;
+    await turn();
+    assertAtRest(client.connection);
+    await client.close();
     await peer[Symbol.asyncDispose]();
   });
 });
@@ -63,35 +76,4 @@ class Drawn {
   give(frame: unknown): string {
     return JSON.stringify(frame, (key, value: unknown) => this.#values.get(key) ?? value);
   }
-}
-
-type Verb = (client: Client, args: readonly unknown[]) => Promise<unknown>;
-
-const verbs: Readonly<Record<string, Verb>> = {
-  call: (client, [method, params]) => client.call(method as string, params as Record<string, unknown>),
-  fail: (client, [method, params]) =>
-    expect(client.call(method as string, params as Record<string, unknown>)).rejects.toBeInstanceOf(Error),
-  "tools.list": (client) => client.tools.list().all(),
-  "tools.call": (client, [name, args]) => client.tools.call(name as string, args as Record<string, unknown>),
-  "tools.follow": (client, [name, args]) =>
-    client.tools.call(name as string, args as Record<string, unknown>, { onProgress: () => undefined }),
-  "tools.fail": (client, [name, args]) =>
-    expect(client.tools.call(name as string, args as Record<string, unknown>)).rejects.toBeInstanceOf(Error),
-};
-
-/** What the `$` lines do, one after the other. */
-async function run({ lines, version }: Transcript, channel: Parameters<typeof connect>[0]): Promise<void> {
-  const client = await connect(channel, { info, revision: version, clock: createFakeClock() });
-  for (const { verb, args } of lines.filter(isDo)) {
-    const act = verbs[verb];
-    if (act === undefined) throw new Error(`a transcript cannot do ${verb}`);
-    await act(client, args);
-  }
-  await turn();
-  assertAtRest(client.connection);
-  await client.close();
-}
-
-function isDo(line: Line): line is Extract<Line, { kind: "do" }> {
-  return line.kind === "do";
 }

@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import type { CreateMessageResult, ElicitResult, Root } from "@parlance/mcp";
 
 /** One line of a conversation that is not prose. */
 export type Line =
@@ -8,6 +9,14 @@ export type Line =
   /** What the client's program does: a verb and its JSON arguments. */
   | { readonly kind: "do"; readonly verb: string; readonly args: readonly unknown[] };
 
+/** The answers that a file gives. */
+export interface TranscriptAnswers {
+  readonly elicit?: readonly ElicitResult[];
+  readonly visit?: readonly ElicitResult[];
+  readonly sample?: readonly CreateMessageResult[];
+  readonly roots?: readonly Root[];
+}
+
 /** A golden conversation in one revision. */
 export interface Transcript {
   readonly name: string;
@@ -15,6 +24,8 @@ export interface Transcript {
   readonly server: string;
   /** The one side that it is run against; undefined for both. */
   readonly only: string | undefined;
+  /** What the client's program answers, by what it is asked, one after the other; and its roots. */
+  readonly answers: TranscriptAnswers;
   readonly lines: readonly Line[];
 }
 
@@ -32,6 +43,7 @@ export function transcripts(folder: string): readonly Transcript[] {
         version,
         server: header(text, "server"),
         only: optionalHeader(text, "only"),
+        answers: JSON.parse(optionalHeader(text, "answers") ?? "{}") as TranscriptAnswers,
         lines: linesOf(text, version),
       }));
     });
