@@ -225,3 +225,22 @@ test("a server that came back without a log is called all the same", async () =>
   await answer(peer, "tools/call", done);
   expect(await call).toEqual(done);
 });
+
+test("a server that came back is not held to what it listed before, and is asked what it lists now", async () => {
+  await using open = await openWith("2025-11-25");
+  const tool = { name: "t", inputSchema: { type: "object" } };
+  const listing = open.client.tools.list().all();
+  await answer(open.peer, "tools/list", { tools: [{ ...tool, outputSchema: { type: "object", required: ["days"] } }] });
+  await listing;
+  await open.peer.close();
+  const call = open.client.tools.call("t");
+  const peer = await open.played.next();
+  peer.send(initializeResult(parse(await peer.next()).id ?? "", "2025-11-25", capabilities));
+  await peer.next();
+  await answer(peer, "tools/call", { content: [] });
+  expect(await call).toEqual({ content: [] });
+  const next = open.client.tools.call("t");
+  await answer(peer, "tools/list", { tools: [tool] });
+  await answer(peer, "tools/call", { content: [] });
+  expect(await next).toEqual({ content: [] });
+});
