@@ -17,6 +17,7 @@ export const elicitation: Group = {
       proved: [
         ...by("asking/stateless", "a question that a client cannot answer is refused by the name of the capability"),
         ...by(questions, "a form is no page: %j"),
+        ...by("asking/forms", "is no page, even for a client that says it could show one"),
       ],
     },
     {
@@ -34,8 +35,13 @@ export const elicitation: Group = {
     {
       id: "EL-3b",
       level: "MUST",
-      says: "A form of 2025-06-18 has no choice of several.",
-      later: "not kept: such a form goes out as it is, and a client that does not know it refuses",
+      says: "A form of 2025-06-18 has no choice of several, and no defaults but of yes and no.",
+      proved: by(
+        "asking/forms",
+        "where it can, and is an error that says so where not",
+        "asks for %s",
+        "that asks for %s is one of the published schema",
+      ),
     },
     {
       id: "EL-4",
@@ -114,14 +120,21 @@ export const sampling: Group = {
       id: "SM-1",
       level: "MUST",
       says: "A model is asked, and given tools, only where the client has declared it.",
-      proved: by(questions, "tools are given to a model only where the client can"),
+      proved: [
+        ...by(questions, "tools are given to a model only where the client can"),
+        ...by("asking/sampling", "go to a client that declares them, where the revision has them"),
+      ],
     },
     { id: "SM-2", level: "MUST", says: "A client heeds the number of tokens.", later: answers },
     {
       id: "SM-3",
       level: "MUST",
       says: "Every use of a tool is followed by its result, and by nothing else.",
-      later: "not checked: messages for a model go out as a handler gives them",
+      proved: by(
+        "asking/sampling",
+        "is refused before it is sent, naming %s: %s",
+        "may use tools whose results follow",
+      ),
     },
   ],
 };

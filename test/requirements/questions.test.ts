@@ -59,7 +59,8 @@ describe("what is asked", () => {
 
   test("tools are given to a model only where the client can", async () => {
     const messages = [{ role: "user", content: { type: "text", text: "Say hi" } }] as const;
-    const server = asking((context) => context.sample({ messages, maxTokens: 10, toolChoice: { mode: "none" } }));
+    const look = { name: "look", inputSchema: { type: "object" } } as const;
+    const server = asking((context) => context.sample({ messages, maxTokens: 10, tools: [look] }));
     await using talk = talkTo(server);
     expect(parse(await talk.ask(call({ sampling: {} })))).toMatchObject(missing({ sampling: { tools: {} } }));
     const asked = parse(await talk.ask(call({ sampling: { tools: {} } }))).result;

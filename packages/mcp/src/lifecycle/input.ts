@@ -38,12 +38,38 @@ export interface Asked {
  * @throws RpcError naming the capability
  */
 export function requireAnswerable(questions: Questions, { revision, capabilities }: Asked): void {
-  for (const { method, requires } of Object.values(questions)) {
+  const declared = known(capabilities, revision);
+  for (const { method, params, requires } of Object.values(questions)) {
     const exists = revision.requests.server.has(method) || revision.inputRequests.has(method);
-    if (exists && isDeclared(requires as JsonObject, capabilities)) continue;
-    const code = revision.codes.missingRequiredClientCapability ?? codes.invalidRequest;
-    throw new RpcError(code, "Missing required client capability", { requiredCapabilities: requires });
+    if (!exists || !isDeclared(requires as JsonObject, declared)) {
+      const code = revision.codes.missingRequiredClientCapability ?? codes.invalidRequest;
+      throw new RpcError(code, "Missing required client capability", { requiredCapabilities: requires });
+    }
+    const several = hasFirstForms(revision) ? fieldOfSeveral(params) : undefined;
+    if (several === undefined) continue;
+    const which = `the field ${JSON.stringify(several)} of a form lets several be chosen`;
+    throw new RpcError(codes.invalidRequest, `${which}, for which revision ${revision.version} has no word`);
   }
+}
+
+/** The first forms had no modes beside them, and no choice of several. */
+function hasFirstForms({ facts }: Revision): boolean {
+  return facts.elicitation === "form";
+}
+
+/** What was declared, as far as the revision has it: a client may say more than it speaks. */
+function known({ elicitation, sampling, ...rest }: ClientCapabilities, revision: Revision): ClientCapabilities {
+  return {
+    ...rest,
+    ...(elicitation && { elicitation: hasFirstForms(revision) ? {} : elicitation }),
+    ...(sampling && { sampling: revision.facts.samplingTools ? sampling : {} }),
+  };
+}
+
+/** Nothing else that an older form has would ask the same: several fields, or a text, are another question. */
+function fieldOfSeveral({ requestedSchema }: JsonObject): string | undefined {
+  const fields = isObject(requestedSchema) && isObject(requestedSchema.properties) ? requestedSchema.properties : {};
+  return Object.keys(fields).find((name) => isObject(fields[name]) && fields[name].type === "array");
 }
 
 /** Every member that is required is there, at every depth. An empty `elicitation` means forms. */

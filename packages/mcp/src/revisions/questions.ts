@@ -15,8 +15,8 @@ const booleanDefault = object((field) => (field.type === "boolean" ? field : wit
 const withoutDefault = without("default");
 
 /**
- * A form from before there were modes, titled choices and defaults. Several choices at once, which no older form has, stay
- * as they are: a client that does not know them refuses, and nothing else would ask the same.
+ * A form from before there were modes, titled choices and defaults. Several choices at once, which no older form has, are
+ * not asked for at all: the lifecycle refuses them, because nothing else would ask the same.
  */
 export const plainForm: Reshape = chain([
   without("mode"),

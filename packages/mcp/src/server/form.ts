@@ -2,11 +2,11 @@ import { isObject, type JsonObject } from "../protocol/json.js";
 
 /** What the specification lets a field of a form say, by its type. */
 const keywords: Readonly<Record<string, readonly string[]>> = {
-  string: ["minLength", "maxLength", "format", "enum", "enumNames", "oneOf"],
+  string: ["minLength", "maxLength", "format"],
   number: ["minimum", "maximum"],
   integer: ["minimum", "maximum"],
   boolean: [],
-  array: ["items", "minItems", "maxItems"],
+  array: ["minItems", "maxItems"],
 };
 const formats: ReadonlySet<unknown> = new Set(["email", "uri", "date", "date-time"]);
 const labels = ["type", "title", "description", "default"];
@@ -34,17 +34,39 @@ export function formOf(schema: JsonObject): JsonObject {
 function fieldOf(name: string, field: unknown): JsonObject {
   const type = isObject(field) && typeof field.type === "string" ? field.type : "";
   const own = Object.hasOwn(keywords, type) ? keywords[type] : undefined;
-  if (!isObject(field) || own === undefined || (type === "array" && !isChoice(field.items))) {
-    throw new TypeError(
-      `A form cannot ask for ${name}: its fields are strings, numbers, booleans, or one or several of given strings`,
-    );
-  }
+  if (!isObject(field) || own === undefined) throw notAField(name);
   const kept = Object.entries(field).filter(([keyword, value]) =>
     keyword === "format" ? formats.has(value) : labels.includes(keyword) || own.includes(keyword),
   );
-  return Object.fromEntries(kept);
+  const plain = Object.fromEntries(kept);
+  if (type === "array") return { ...plain, items: choicesOf(name, field.items, "anyOf") };
+  return type === "string" && isChoice(field) ? { ...plain, ...choicesOf(name, field, "oneOf") } : plain;
 }
 
-function isChoice(items: unknown): boolean {
-  return isObject(items) && (Array.isArray(items.enum) || Array.isArray(items.anyOf));
+function isChoice(schema: JsonObject): boolean {
+  return schema.enum !== undefined || schema.oneOf !== undefined;
+}
+
+/** Given strings in the words of the protocol: alone, or each with a title, which is the string itself where it has none. */
+function choicesOf(name: string, schema: unknown, member: "oneOf" | "anyOf"): JsonObject {
+  if (!isObject(schema)) throw notAField(name);
+  const { enum: values, enumNames: names, [member]: choices } = schema;
+  if (Array.isArray(values) && values.every((value) => typeof value === "string")) {
+    if (!Array.isArray(names)) return { type: "string", enum: values };
+    return { type: "string", [member]: values.map((value, index) => titled(value, names[index])) };
+  }
+  if (!Array.isArray(choices) || !choices.every((choice) => isObject(choice) && typeof choice.const === "string")) {
+    throw notAField(name);
+  }
+  return { type: "string", [member]: choices.map((choice) => titled(choice.const, choice.title)) };
+}
+
+function titled(value: string, title: unknown): JsonObject {
+  return { const: value, title: typeof title === "string" ? title : value };
+}
+
+function notAField(name: string): TypeError {
+  return new TypeError(
+    `A form cannot ask for ${name}: its fields are strings, numbers, booleans, or one or several of given strings`,
+  );
 }

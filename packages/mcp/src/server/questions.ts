@@ -7,6 +7,7 @@ import type { JsonObject } from "../protocol/json.js";
 import { methods } from "../protocol/methods.js";
 import type { Root } from "../protocol/roots.js";
 import type { CreateMessageParams, CreateMessageResult } from "../protocol/sampling.js";
+import { involvesTools, samplingFaults } from "../protocol/sampling-faults.js";
 import { compile, type InferOutput, type Schema } from "../schema/compile.js";
 import { formOf } from "./form.js";
 
@@ -64,13 +65,20 @@ export function visit(message: string, url: string | URL): Ask<VisitAnswer> {
   };
 }
 
-/** Asks the client's model. */
-export function sample(params: CreateMessageParams): Ask<CreateMessageResult> {
-  const needsTools = params.tools !== undefined || params.toolChoice !== undefined;
+/**
+ * Asks the client's model.
+ * https://modelcontextprotocol.io/specification/latest/client/sampling
+ *
+ * @throws TypeError for what no model can be asked: uses of tools without results, a choice of tools without tools
+ */
+export function sample(given: CreateMessageParams): Ask<CreateMessageResult> {
+  const params = given as unknown as JsonObject; // An interface has no index signature; JSON objects do.
+  const faults = samplingFaults(params).map(({ path, message }) => `${path} ${message}`);
+  if (faults.length > 0) throw new TypeError(`${methods.createMessage}: ${faults.join("; ")}`);
   return {
     method: methods.createMessage,
-    params: params as unknown as JsonObject, // An interface has no index signature; JSON objects do.
-    requires: { sampling: needsTools ? { tools: {} } : {} },
+    params,
+    requires: { sampling: involvesTools(params) ? { tools: {} } : {} },
     read(answer, key) {
       const fits = isObject(answer) && typeof answer.role === "string" && typeof answer.model === "string";
       if (fits && isObject(answer.content)) return answer as unknown as CreateMessageResult;
