@@ -6,7 +6,7 @@ import { type Talk, talkTo } from "../mcp/talks.js";
 export interface Asked extends AsyncDisposable {
   readonly talk: Talk;
   /** Writes a request as the era wants it, and reads the next frame. */
-  ask(method: string, params?: object, id?: number): Promise<string>;
+  ask(method: string, params?: object, id?: number, meta?: object): Promise<string>;
 }
 
 /** @param isStateless whether every request speaks for itself */
@@ -21,11 +21,15 @@ export async function openAsked(
     await talk.ask(request(0, "initialize", { protocolVersion: version, capabilities, clientInfo }));
     talk.peer.send(initialized);
   }
-  const meta = { "io.modelcontextprotocol/clientCapabilities": capabilities };
+  const claimed = { "io.modelcontextprotocol/clientCapabilities": capabilities };
   return {
     talk,
-    ask: (method, params, id = 1) =>
-      talk.ask(isStateless ? stateless(id, method, params, meta) : request(id, method, params)),
+    ask: (method, params, id = 1, meta = {}) =>
+      talk.ask(
+        isStateless
+          ? stateless(id, method, params, { ...claimed, ...meta })
+          : request(id, method, { ...params, _meta: meta }),
+      ),
     [Symbol.asyncDispose]: () => talk[Symbol.asyncDispose](),
   };
 }

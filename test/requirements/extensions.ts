@@ -174,7 +174,13 @@ export const metadata: Group = {
       id: "ME-1",
       level: "MUST",
       says: "A key of _meta is a name, with or without a prefix, of the allowed characters.",
-      later: "not checked: keys go out as their author writes them",
+      proved: by(
+        "server/meta-keys",
+        "may not have the key %j, and the error names it",
+        "%s goes out with keys that have the form, and not with others",
+        "a notification of a middleware goes out with keys that have the form",
+        "what comes in is taken as it is",
+      ),
     },
     {
       id: "ME-3a",

@@ -2,6 +2,7 @@ import type { Exchange, RemoteCall } from "../jsonrpc/call.js";
 import type { Id, Params } from "../jsonrpc/message.js";
 import type { JsonObject } from "../protocol/json.js";
 import type { LoggingLevel } from "../protocol/logging.js";
+import { requireMetaKeys } from "../protocol/meta-keys.js";
 import type { Revision } from "../revisions/revision.js";
 import type { Input } from "./input.js";
 import type { ClientDescription, OpenConversation, Operation } from "./served.js";
@@ -80,6 +81,7 @@ export class RevisedOperation implements Operation {
 
   notify(method: string, params?: Params): void {
     if (!this.revision.notifications.server.has(method)) return;
+    requireMetaKeys(params, method);
     // A reshape of an object gives an object.
     this.#exchange.notify(method, this.revision.down("notification", method, params) as JsonObject | undefined);
   }

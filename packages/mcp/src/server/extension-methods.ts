@@ -1,5 +1,7 @@
+import { after } from "../base/later.js";
 import type { Operation } from "../lifecycle/served.js";
 import type { JsonObject } from "../protocol/json.js";
+import { requireMetaKeys } from "../protocol/meta-keys.js";
 import { isProtocolMethod } from "../protocol/methods.js";
 
 /** Runs a method of an extension. The result is an object, or undefined for an empty one, and goes out as it is. */
@@ -13,7 +15,12 @@ export class ExtensionMethods {
   define(name: string, handler: MethodHandler): void {
     const fault = this.#handlers.has(name) ? "it was added already" : nameFault(name);
     if (fault !== undefined) throw new TypeError(`The method ${JSON.stringify(name)} cannot be added: ${fault}`);
-    this.#handlers.set(name, handler);
+    this.#handlers.set(name, (params, operation) =>
+      after(handler(params, operation), (result) => {
+        requireMetaKeys(result, name);
+        return result;
+      }),
+    );
   }
 
   get(name: string): MethodHandler | undefined {

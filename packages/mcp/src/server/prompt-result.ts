@@ -1,5 +1,6 @@
 import { isObject, kindOf } from "../base/json.js";
 import type { ContentBlock } from "../protocol/content.js";
+import { requireBlockMeta, requireMetaKeys } from "../protocol/meta-keys.js";
 import type { GetPromptResult, PromptMessage } from "../protocol/prompts.js";
 
 /** What a prompt may return: the text or the block that the user says, messages, or a whole result. */
@@ -10,6 +11,13 @@ export type PromptReturn = string | ContentBlock | PromptMessage | readonly Prom
  * @throws TypeError for what is no message: a bug of the handler
  */
 export function promptResult(value: unknown): GetPromptResult {
+  const result = resultOf(value);
+  requireMetaKeys(result, "The result of a prompt");
+  for (const message of result.messages) requireBlockMeta(message.content, "A message of a prompt");
+  return result;
+}
+
+function resultOf(value: unknown): GetPromptResult {
   if (typeof value === "string") return { messages: [{ role: "user", content: { type: "text", text: value } }] };
   if (Array.isArray(value) && value.every(isMessage)) return { messages: value };
   if (isObject(value)) {

@@ -4,6 +4,7 @@ import { InputRequired } from "../lifecycle/rounds.js";
 import type { Operation } from "../lifecycle/served.js";
 import type { ServerCapabilities } from "../protocol/capabilities.js";
 import { isObject, type JsonObject } from "../protocol/json.js";
+import { requireMetaKeys } from "../protocol/meta-keys.js";
 import { methods } from "../protocol/methods.js";
 import type { Prompt } from "../protocol/prompts.js";
 import type { CompiledSchema } from "../schema/compile.js";
@@ -130,6 +131,7 @@ export class Prompts implements Feature, CompletionSource {
 
 function servePrompt(name: string, definition: AnyPromptDefinition, handler: ServedPrompt["handler"]): ServedPrompt {
   const { arguments: given, complete, ...words } = definition;
+  requireMetaKeys(words, `The prompt ${name}`);
   const { input, shown } = compileArguments(given);
   const names = shown.map((argument) => argument.name);
   return {

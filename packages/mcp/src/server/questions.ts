@@ -4,6 +4,7 @@ import { invalidParams } from "../jsonrpc/errors.js";
 import type { Question } from "../lifecycle/input.js";
 import { InputRequired } from "../lifecycle/rounds.js";
 import type { JsonObject } from "../protocol/json.js";
+import { requireBlockMeta, requireMetaKeys } from "../protocol/meta-keys.js";
 import { methods } from "../protocol/methods.js";
 import type { Root } from "../protocol/roots.js";
 import type { CreateMessageParams, CreateMessageResult } from "../protocol/sampling.js";
@@ -75,6 +76,11 @@ export function sample(given: CreateMessageParams): Ask<CreateMessageResult> {
   const params = given as unknown as JsonObject; // An interface has no index signature; JSON objects do.
   const faults = samplingFaults(params).map(({ path, message }) => `${path} ${message}`);
   if (faults.length > 0) throw new TypeError(`${methods.createMessage}: ${faults.join("; ")}`);
+  requireMetaKeys(params, methods.createMessage);
+  for (const message of given.messages) {
+    requireMetaKeys(message, methods.createMessage);
+    requireBlockMeta(message.content, methods.createMessage);
+  }
   return {
     method: methods.createMessage,
     params,

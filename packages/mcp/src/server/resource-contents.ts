@@ -2,6 +2,7 @@ import { encodeBase64 } from "../base/base64.js";
 import { isObject, kindOf } from "../base/json.js";
 import type { BlobResourceContents, ResourceContents, TextResourceContents } from "../protocol/content.js";
 import type { JsonObject } from "../protocol/json.js";
+import { requireMetaKeys } from "../protocol/meta-keys.js";
 import type { ReadResourceResult } from "../protocol/resources.js";
 
 /** Bytes as they are, or in base64. */
@@ -38,6 +39,7 @@ export interface ReadOf {
  */
 export function readResult(value: unknown, of: ReadOf): JsonObject {
   if (isObject(value) && Array.isArray(value.contents)) {
+    requireMetaKeys(value, of.uri);
     return { ...value, contents: value.contents.map((each) => contentsOf(each, of)) };
   }
   const all: readonly unknown[] = Array.isArray(value) ? value : [value];
@@ -48,6 +50,7 @@ function contentsOf(value: unknown, of: ReadOf): ResourceContents {
   if (typeof value === "string") return { ...words(of), text: value };
   if (value instanceof Uint8Array) return { ...words(of), blob: encodeBase64(value) };
   if (!isObject(value)) throw notContents(of, kindOf(value));
+  requireMetaKeys(value, of.uri);
   const { text, blob, ...rest } = value;
   const named = typeof rest.uri === "string" ? { ...rest, uri: rest.uri } : { ...words(of), ...rest, uri: of.uri };
   if (typeof text === "string" && blob === undefined) return { ...named, text };

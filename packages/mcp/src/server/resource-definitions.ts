@@ -2,6 +2,7 @@ import type { MaybePromise } from "../base/later.js";
 import type { InputRequired } from "../lifecycle/rounds.js";
 import type { Resource } from "../protocol/content.js";
 import type { JsonObject } from "../protocol/json.js";
+import { requireMetaKeys } from "../protocol/meta-keys.js";
 import type { ResourceTemplate } from "../protocol/resources.js";
 import { type CacheHints, cacheHints } from "./cache-hints.js";
 import { type Completers, completersFor } from "./completion.js";
@@ -83,6 +84,7 @@ export function serveTemplate(
   read: ResourceTemplateReader,
 ): ServedTemplate {
   const { ttlMs, cacheScope, traversal, list, complete, ...words } = definition;
+  requireMetaKeys(words, `The template ${text}`);
   const template = uriTemplate(text, definition);
   const cache = cacheHints(definition);
   return {
@@ -104,5 +106,6 @@ export function serveTemplate(
 export function listed(resource: ListedResource): JsonObject {
   const fault = ownUriFault(resource.uri);
   if (fault !== undefined) throw new TypeError(`A resource may not be at ${JSON.stringify(resource.uri)}: it ${fault}`);
+  requireMetaKeys(resource, `The resource ${resource.uri}`);
   return Object.freeze({ ...resource, name: resource.name ?? resource.uri });
 }

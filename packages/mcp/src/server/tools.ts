@@ -5,6 +5,7 @@ import type { Operation } from "../lifecycle/served.js";
 import type { ServerCapabilities } from "../protocol/capabilities.js";
 import type { Icon } from "../protocol/content.js";
 import { isObject, type JsonObject } from "../protocol/json.js";
+import { requireBlockMeta, requireMetaKeys } from "../protocol/meta-keys.js";
 import { methods } from "../protocol/methods.js";
 import type { CallToolResult, Tool, ToolAnnotations, ToolExecution } from "../protocol/tools.js";
 import { type CompiledSchema, compile, type InferInput, type InferOutput, type Schema } from "../schema/compile.js";
@@ -158,6 +159,7 @@ function compileTool(
   if (!taskSupports.has(words.execution?.taskSupport)) {
     throw new TypeError(`The taskSupport of the tool ${name} must be optional, required or forbidden`);
   }
+  requireMetaKeys(words, `The tool ${name}`);
   const input = compile(inputSchema ?? noArguments, { root: "object" });
   const output = outputSchema === undefined ? undefined : compile(outputSchema, { side: "output" });
   const tool = {
@@ -180,15 +182,21 @@ function run(registered: RegisteredTool, args: unknown, context: Context): unkno
 }
 
 function toResult(error: unknown): CallToolResult {
-  if (error instanceof ToolError) return errorResult(error.content);
+  if (error instanceof ToolError) return checkMeta(errorResult(error.content), "A ToolError");
   throw error;
+}
+
+function checkMeta(result: CallToolResult, what: string): CallToolResult {
+  requireMetaKeys(result, what);
+  requireBlockMeta(result.content, what);
+  return result;
 }
 
 /** What the handler has returned, checked against the tool's own output schema. */
 function complete({ tool, output }: RegisteredTool, value: unknown): unknown {
   if (value instanceof InputRequired) return value;
-  if (output === undefined) return resultOf(value);
-  const whole = isWholeResult(value) ? value : undefined;
+  if (output === undefined) return checkMeta(resultOf(value), tool.name);
+  const whole = isWholeResult(value) ? checkMeta(value, tool.name) : undefined;
   if (whole?.isError === true) return whole;
   return after(output.check(whole === undefined ? value : whole.structuredContent), (checked) => {
     if (checked.ok) {
