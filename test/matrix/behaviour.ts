@@ -12,7 +12,7 @@ export interface Behaviour {
 }
 
 /** The result of a call. @throws Error for a call that has failed */
-export function resultOf(outcome: Outcome): Fields {
+function resultOf(outcome: Outcome): Fields {
   if ("result" in outcome) return outcome.result;
   throw new Error(`no result, but ${JSON.stringify(outcome)}`);
 }

@@ -260,6 +260,16 @@ export const differences = {
     "2025-06-18": { type: "string", enum: ["a", "p"], enumNames: ["Apple", "Pear"] },
     "2025-11-25": { type: "string", oneOf: fruit },
   }),
+  severalChoices: difference<Fields | Outcome>("2025-11-25/client/elicitation#requested-schema", {
+    "2024-11-05": noForm,
+    "2025-06-18": {
+      error: {
+        code: -32_600,
+        message: 'the field "all" of a form lets several be chosen, for which revision 2025-06-18 has no word',
+      },
+    },
+    "2025-11-25": { type: "array", minItems: 1, items: { anyOf: fruit } },
+  }),
   page: difference<Fields | Outcome>("2025-11-25/client/elicitation#url-mode-elicitation-requests", {
     "2024-11-05": noPage,
     "2025-11-25": { ...page, elicitationId: expect.any(String) },

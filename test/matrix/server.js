@@ -103,15 +103,11 @@ function addQuestions(server, effects) {
     { const: "a", title: "Apple" },
     { const: "p", title: "Pear" },
   ];
-  const basket = {
-    type: "object",
-    properties: {
-      best: { type: "string", oneOf: fruit },
-      all: { type: "array", items: { anyOf: fruit }, minItems: 1 },
-    },
-    required: ["best"],
-  };
-  server.tool("choices", {}, async (_args, ctx) => JSON.stringify(await ctx.elicit("Which fruit?", basket)));
+  const best = { type: "object", properties: { best: { type: "string", oneOf: fruit } }, required: ["best"] };
+  server.tool("choice", {}, async (_args, ctx) => JSON.stringify(await ctx.elicit("Which is best?", best)));
+  const all = { type: "array", items: { anyOf: fruit }, minItems: 1 };
+  const basket = { type: "object", properties: { all }, required: ["all"] };
+  server.tool("choices", {}, async (_args, ctx) => JSON.stringify(await ctx.elicit("Which do you like?", basket)));
   const login = "https://example.com/login";
   server.tool("page", {}, async (_args, ctx) => JSON.stringify(await ctx.visit("Log in", login)));
   const messages = [{ role: "user", content: { type: "text", text: "Say hi" } }];
@@ -140,12 +136,14 @@ function addQuestions(server, effects) {
   server.resource("asking:/roots", {}, async (_uri, ctx) => JSON.stringify(await ctx.listRoots()));
   server.prompt("asking", {}, async (_args, ctx) => JSON.stringify(await ctx.listRoots()));
   server.tool("book", {}, async (_args, ctx) => {
-    const ticket = await ctx.once("ticket", () => {
+    const book = () => {
       effects.booked += 1;
       return `ticket ${effects.booked}`;
-    });
+    };
+    await ctx.once("ticket", book);
     const who = await ctx.elicit("Who?", name);
     const sure = await ctx.elicit(`Book for ${who.content.name}?`, z.object({ sure: z.boolean() }));
+    const ticket = await ctx.once("ticket", book);
     return `${ticket} for ${who.content.name}: ${sure.content.sure}`;
   });
 }

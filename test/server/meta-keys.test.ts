@@ -27,7 +27,7 @@ function definitions(meta: object): readonly (readonly [string, () => unknown])[
 }
 
 describe.each(definitions({}).map(([what]) => what))("the _meta of a %s", (what) => {
-  const define = (meta: object): unknown => definitions(_meta).find(([each]) => each === what)?.[1]();
+  const define = (meta: object): unknown => definitions(meta).find(([each]) => each === what)?.[1]();
 
   test.each(right)("may have the key %j", (key) => {
     expect(() => define({ [key]: 1 })).not.toThrow();
@@ -51,18 +51,22 @@ const results: readonly (readonly [
 ])[] = [
   ["the result of a tool", "tools/call", (meta) => ({ content: [text], _meta: meta })],
   ["a block of a tool", "tools/call", (meta) => ({ ...text, _meta: meta })],
-  ["the second block of a tool", "tools/call", (meta) => [text, { ...text, _meta }]],
-  ["a resource in a block", "tools/call", (meta) => ({ type: "resource", resource: { uri: "a:b", text: "", _meta } })],
+  ["the second block of a tool", "tools/call", (meta) => [text, { ...text, _meta: meta }]],
+  [
+    "a resource in a block",
+    "tools/call",
+    (meta) => ({ type: "resource", resource: { uri: "a:b", text: "", _meta: meta } }),
+  ],
   ["a failure of a tool", "tools/call", (meta) => new ToolError([{ ...text, _meta: meta as Record<string, unknown> }])],
   ["contents", "resources/read", (meta) => ({ text: "t", _meta: meta })],
   ["the result of a read", "resources/read", (meta) => ({ contents: ["t"], _meta: meta })],
-  ["a message of a prompt", "prompts/get", (meta) => [{ role: "user", content: { ...text, _meta } }]],
+  ["a message of a prompt", "prompts/get", (meta) => [{ role: "user", content: { ...text, _meta: meta } }]],
   ["a block of a prompt", "prompts/get", (meta) => ({ ...text, _meta: meta })],
   ["the result of a prompt", "prompts/get", (meta) => ({ messages: [], _meta: meta })],
   [
     "the resource of a prompt",
     "prompts/get",
-    (meta) => ({ type: "resource", resource: { uri: "a:b", text: "", _meta } }),
+    (meta) => ({ type: "resource", resource: { uri: "a:b", text: "", _meta: meta } }),
   ],
 ];
 

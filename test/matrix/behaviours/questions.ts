@@ -24,6 +24,12 @@ function seen({ questions: [first], outcome }: Asked): unknown {
   return first?.params ?? outcome;
 }
 
+/** A field of the form that the person sees, or how the call failed for there being no form. */
+function fieldOf({ questions: [first], outcome }: Asked, name: string): unknown {
+  const form = first?.params.requestedSchema as { readonly properties: Fields } | undefined;
+  return form === undefined ? outcome : form.properties[name];
+}
+
 /** A result with that one text; or the refusal, where the revision lets nobody be asked. */
 function unlessRefused(expected: Fields | Outcome, text: string): unknown {
   return "error" in expected ? expected : { result: { content: [{ type: "text", text }] } };
@@ -70,13 +76,22 @@ export const questions: readonly Behaviour[] = [
     }),
   ),
   {
-    name: "one or several of titled choices are made",
+    name: "one of several titled choices is made",
     async run(driver) {
-      const asked = await ask(driver, "choices", { action: "accept", content: { best: "a", all: ["a", "p"] } });
+      const asked = await ask(driver, "choice", { action: "accept", content: { best: "a" } });
       const expected = of(differences.titledChoice, driver.revision);
-      const form = asked.questions[0]?.params.requestedSchema as { readonly properties: Fields } | undefined;
-      expect(form?.properties.best ?? asked.outcome).toEqual(expected);
-      const text = '{"action":"accept","content":{"best":"a","all":["a","p"]}}';
+      expect(fieldOf(asked, "best")).toEqual(expected);
+      const text = '{"action":"accept","content":{"best":"a"}}';
+      expect(asked.outcome).toMatchObject(unlessRefused(expected, text) as object);
+    },
+  },
+  {
+    name: "several choices are made at once",
+    async run(driver) {
+      const asked = await ask(driver, "choices", { action: "accept", content: { all: ["a", "p"] } });
+      const expected = of(differences.severalChoices, driver.revision);
+      expect(fieldOf(asked, "all")).toEqual(expected);
+      const text = '{"action":"accept","content":{"all":["a","p"]}}';
       expect(asked.outcome).toMatchObject(unlessRefused(expected, text) as object);
     },
   },
