@@ -51,14 +51,15 @@ function isChoice(schema: JsonObject): boolean {
 function choicesOf(name: string, schema: unknown, member: "oneOf" | "anyOf"): JsonObject {
   if (!isObject(schema)) throw notAField(name);
   const { enum: values, enumNames: names, [member]: choices } = schema;
+  const type = member === "oneOf" ? { type: "string" } : {}; // Items say it only where they have no titles.
   if (Array.isArray(values) && values.every((value) => typeof value === "string")) {
     if (!Array.isArray(names)) return { type: "string", enum: values };
-    return { type: "string", [member]: values.map((value, index) => titled(value, names[index])) };
+    return { ...type, [member]: values.map((value, index) => titled(value, names[index])) };
   }
   if (!Array.isArray(choices) || !choices.every((choice) => isObject(choice) && typeof choice.const === "string")) {
     throw notAField(name);
   }
-  return { type: "string", [member]: choices.map((choice) => titled(choice.const, choice.title)) };
+  return { ...type, [member]: choices.map((choice) => titled(choice.const, choice.title)) };
 }
 
 function titled(value: string, title: unknown): JsonObject {
