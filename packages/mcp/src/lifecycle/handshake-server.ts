@@ -7,6 +7,7 @@ import type { ServerCapabilities } from "../protocol/capabilities.js";
 import type { InitializeResult } from "../protocol/initialize.js";
 import { isObject, type JsonObject } from "../protocol/json.js";
 import { isLoggingLevel, type LoggingLevel, loggingLevels } from "../protocol/logging.js";
+import { isAdvertised, methodCapabilities } from "../protocol/method-capabilities.js";
 import { isProtocolMethod, methods, notifications } from "../protocol/methods.js";
 import { versionAliases } from "../revisions/aliases.js";
 import { latestHandshake, revisionOf } from "../revisions/all.js";
@@ -58,9 +59,11 @@ export class HandshakeServer {
   call(method: string, params: JsonObject, exchange: Exchange): unknown {
     if (method === methods.initialize) return this.#initialize(params);
     if (method === methods.ping) return {};
-    const { terms } = this.#requireOpen(method);
+    const { terms, promised } = this.#requireOpen(method);
     const { revision } = terms;
     if (isProtocolMethod(method) && !revision.requests.client.has(method)) throw methodNotFound(method);
+    const needed = methodCapabilities.get(method);
+    if (needed !== undefined && !isAdvertised(needed, promised)) throw methodNotFound(method);
     if (method === methods.setLevel) return this.#setLevel(params);
     const run = (): unknown => {
       const result = runAsking(this.#served.run, method, params, { exchange, terms });
@@ -129,7 +132,6 @@ export class HandshakeServer {
   }
 
   #setLevel({ level }: JsonObject): JsonObject {
-    if (this.#served.capabilities().logging === undefined) throw methodNotFound(methods.setLevel);
     if (!isLoggingLevel(level)) {
       throw invalidParams("Invalid params", [
         { path: "/level", message: `must be one of ${loggingLevels.join(", ")}` },

@@ -61,8 +61,8 @@ function hasFirstForms({ facts }: Revision): boolean {
 function known({ elicitation, sampling, ...rest }: ClientCapabilities, revision: Revision): ClientCapabilities {
   return {
     ...rest,
-    ...(elicitation && { elicitation: hasFirstForms(revision) ? {} : elicitation }),
-    ...(sampling && { sampling: revision.facts.samplingTools ? sampling : {} }),
+    ...(isObject(elicitation) && { elicitation: hasFirstForms(revision) ? {} : elicitation }),
+    ...(isObject(sampling) && { sampling: revision.facts.samplingTools ? sampling : {} }),
   };
 }
 

@@ -1,9 +1,11 @@
 import type { Exchange, RemoteCall } from "../jsonrpc/call.js";
 import type { Id, Params } from "../jsonrpc/message.js";
-import type { JsonObject } from "../protocol/json.js";
-import type { LoggingLevel } from "../protocol/logging.js";
+import { isObject, type JsonObject } from "../protocol/json.js";
+import { isLoggingLevel, type LoggingLevel, loggingLevels } from "../protocol/logging.js";
 import { requireMetaKeys } from "../protocol/meta-keys.js";
+import { notifications } from "../protocol/methods.js";
 import type { Revision } from "../revisions/revision.js";
+import { declaredCallback } from "./declared-callback.js";
 import type { Input } from "./input.js";
 import type { ClientDescription, OpenConversation, Operation } from "./served.js";
 
@@ -76,14 +78,26 @@ export class RevisedOperation implements Operation {
 
   /** The way back, where the revision lets a server send requests. */
   get callback(): RemoteCall | undefined {
-    return this.revision.era === "handshake" ? this.#exchange.callback : undefined;
+    const { callback } = this.#exchange;
+    if (callback === undefined || this.revision.era !== "handshake") return undefined;
+    return declaredCallback(callback, { revision: this.revision, capabilities: this.client.capabilities });
   }
 
   notify(method: string, params?: Params): void {
     if (!this.revision.notifications.server.has(method)) return;
+    if (method === notifications.message && !this.#wants(params)) return;
     requireMetaKeys(params, method);
     // A reshape of an object gives an object.
     this.#exchange.notify(method, this.revision.down("notification", method, params) as JsonObject | undefined);
+  }
+
+  /** The client decides which log messages it hears. */
+  #wants(params: Params | undefined): boolean {
+    const level = isObject(params) ? params.level : undefined;
+    const { logLevel } = this;
+    return (
+      logLevel !== undefined && isLoggingLevel(level) && loggingLevels.indexOf(level) >= loggingLevels.indexOf(logLevel)
+    );
   }
 
   drained(): Promise<void> {

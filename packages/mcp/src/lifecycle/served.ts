@@ -1,4 +1,5 @@
-import type { Exchange } from "../jsonrpc/call.js";
+import type { Exchange, RemoteCall } from "../jsonrpc/call.js";
+import type { Params } from "../jsonrpc/message.js";
 import type { ClientCapabilities, ServerCapabilities } from "../protocol/capabilities.js";
 import type { Implementation } from "../protocol/implementation.js";
 import type { JsonObject } from "../protocol/json.js";
@@ -23,6 +24,13 @@ export interface OpenConversation extends Omit<Carrier, "agreed"> {
 
 /** The surroundings of one operation on a server: the exchange, and what the lifecycle knows of the caller. */
 export interface Operation extends Exchange {
+  /**
+   * Tells the caller what its revision has a notification for, and of log messages those that it wants.
+   * @throws TypeError for a `_meta` whose keys do not have the form that the specification asks for
+   */
+  notify(method: string, params?: Params): void;
+  /** Asks the client only what it has declared and its revision has; in the stateless era there is no way back. */
+  readonly callback?: RemoteCall | undefined;
   /** The revision that this operation speaks. Results are given in the newest shape all the same. */
   readonly revision: Revision;
   readonly client: ClientDescription;

@@ -1,7 +1,7 @@
 import type { Input } from "../lifecycle/input.js";
 import type { ClientDescription, Operation } from "../lifecycle/served.js";
 import type { JsonObject } from "../protocol/json.js";
-import { type LoggingLevel, loggingLevels } from "../protocol/logging.js";
+import type { LoggingLevel } from "../protocol/logging.js";
 import { readMeta, readProgressToken } from "../protocol/meta.js";
 import { notifications } from "../protocol/methods.js";
 import type { ProgressToken } from "../protocol/progress.js";
@@ -72,8 +72,6 @@ export class Context {
    * https://modelcontextprotocol.io/specification/latest/server/utilities/logging
    */
   log(level: LoggingLevel, data: unknown, logger?: string): void {
-    const { logLevel } = this.#operation;
-    if (logLevel === undefined || loggingLevels.indexOf(level) < loggingLevels.indexOf(logLevel)) return;
     this.#operation.notify(notifications.message, {
       level,
       data: data ?? null,
