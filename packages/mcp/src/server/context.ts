@@ -1,3 +1,4 @@
+import { pointerToken } from "../base/json.js";
 import type { Input } from "../lifecycle/input.js";
 import type { ClientDescription, Operation } from "../lifecycle/served.js";
 import type { JsonObject } from "../protocol/json.js";
@@ -123,7 +124,7 @@ export class Context {
     const answers = await this.#input().ask(questions);
     const read = Object.entries(questions).map(async ([key, question]) => [
       key,
-      await question.read(answers[key], key),
+      await question.read(answers[key], this.#placeOf(key)),
     ]);
     // By construction every key of the questions has the answer that its question reads.
     return Object.fromEntries(await Promise.all(read)) as {
@@ -154,7 +155,12 @@ export class Context {
     this.#position += 1;
     const { key = `question-${this.#position}` } = options;
     const answers = await this.#input().ask({ [key]: question });
-    return question.read(answers[key], key);
+    return question.read(answers[key], this.#placeOf(key));
+  }
+
+  /** Where the client has put its answer: into the params of the call, or into a response of its own. */
+  #placeOf(key: string): string {
+    return this.#operation.revision.era === "stateless" ? `/inputResponses/${pointerToken(key)}` : "";
   }
 
   #input(): Input {

@@ -1,4 +1,4 @@
-import { isObject, kindOf, pointerToken } from "../base/json.js";
+import { isObject, kindOf } from "../base/json.js";
 import type { MaybePromise } from "../base/later.js";
 import { invalidParams } from "../jsonrpc/errors.js";
 import type { Question } from "../lifecycle/input.js";
@@ -14,8 +14,11 @@ import { formOf } from "./form.js";
 
 /** A question for the client, and what becomes of its answer. Made by `form`, `visit`, `sample` and `roots`. */
 export interface Ask<Answer> extends Question {
-  /** @throws RpcError −32602 for an answer that does not fit the question */
-  read(answer: unknown, key: string): MaybePromise<Answer>;
+  /**
+   * @param place JSON pointer to the answer in the params of the call; `""` for one that came as a response
+   * @throws RpcError −32602 for an answer that does not fit the question
+   */
+  read(answer: unknown, place: string): MaybePromise<Answer>;
 }
 
 /** What a person has answered to a form. */
@@ -43,13 +46,13 @@ export function form<S extends Schema>(message: string, schema: S): Ask<FormAnsw
     method: methods.elicit,
     params: { mode: "form", message, requestedSchema: formOf(compiled.json) },
     requires: { elicitation: { form: {} } },
-    async read(answer, key) {
-      const { action, content = {} } = readAction(answer, key);
+    async read(answer, place) {
+      const { action, content = {} } = readAction(answer, place);
       if (action !== "accept") return { action };
       const checked = await compiled.check(content);
       if (checked.ok) return { action, content: checked.value as InferOutput<S> };
       throw unfit(
-        key,
+        place,
         checked.errors.map(({ path, message: why }) => ({ path: `/content${path}`, message: why })),
       );
     },
@@ -62,7 +65,7 @@ export function visit(message: string, url: string | URL): Ask<VisitAnswer> {
     method: methods.elicit,
     params: { mode: "url", message, url: new URL(url).href },
     requires: { elicitation: { url: {} } },
-    read: (answer, key) => ({ action: readAction(answer, key).action }),
+    read: (answer, place) => ({ action: readAction(answer, place).action }),
   };
 }
 
@@ -85,11 +88,11 @@ export function sample(given: CreateMessageParams): Ask<CreateMessageResult> {
     method: methods.createMessage,
     params,
     requires: { sampling: involvesTools(params) ? { tools: {} } : {} },
-    read(answer, key) {
+    read(answer, place) {
       const fits = isObject(answer) && typeof answer.role === "string" && typeof answer.model === "string";
       if (fits && isObject(answer.content)) return answer as unknown as CreateMessageResult;
       if (fits && Array.isArray(answer.content)) return answer as unknown as CreateMessageResult;
-      throw unfit(key, [{ path: "", message: "must have role, content and model" }]);
+      throw unfit(place, [{ path: "", message: "must have role, content and model" }]);
     },
   };
 }
@@ -100,11 +103,11 @@ export function roots(): Ask<readonly Root[]> {
     method: methods.listRoots,
     params: {},
     requires: { roots: {} },
-    read(answer, key) {
+    read(answer, place) {
       const list = isObject(answer) ? answer.roots : undefined;
       const fits = Array.isArray(list) && list.every((root) => isObject(root) && typeof root.uri === "string");
       if (fits) return list as readonly Root[];
-      throw unfit(key, [{ path: "/roots", message: `must be an array of roots, got ${kindOf(list)}` }]);
+      throw unfit(place, [{ path: "/roots", message: `must be an array of roots, got ${kindOf(list)}` }]);
     },
   };
 }
@@ -119,17 +122,16 @@ export function inputRequired(questions: Readonly<Record<string, Question>>, sta
 
 function readAction(
   answer: unknown,
-  key: string,
+  place: string,
 ): { readonly action: VisitAnswer["action"]; readonly content?: unknown } {
   if (isObject(answer) && actions.has(answer.action))
     return answer as { action: VisitAnswer["action"]; content?: unknown };
-  throw unfit(key, [{ path: "/action", message: "must be accept, decline or cancel" }]);
+  throw unfit(place, [{ path: "/action", message: "must be accept, decline or cancel" }]);
 }
 
-function unfit(key: string, faults: readonly { readonly path: string; readonly message: string }[]): Error {
-  const base = `/inputResponses/${pointerToken(key)}`;
+function unfit(place: string, faults: readonly { readonly path: string; readonly message: string }[]): Error {
   return invalidParams(
-    "Invalid params",
-    faults.map(({ path, message }) => ({ path: `${base}${path}`, message })),
+    place === "" ? "The client's answer does not fit the question" : "Invalid params",
+    faults.map(({ path, message }) => ({ path: `${place}${path}`, message })),
   );
 }
