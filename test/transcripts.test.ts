@@ -60,6 +60,9 @@ describe.each(all)("$name in $version", (transcript) => {
 const drawn: ReadonlyMap<string, string> = new Map([
   ["requestState", "STATE"],
   ["elicitationId", "ID"],
+  ["taskId", "TASK"],
+  ["createdAt", "TIME"],
+  ["lastUpdatedAt", "TIME"],
 ]);
 
 /** Puts the words of a file in the place of what was drawn, and back. */

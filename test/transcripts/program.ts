@@ -51,6 +51,11 @@ export class Program {
       this.#begun?.abort.abort(new Error(why as string));
       await expect(this.#begun?.call).rejects.toMatchObject({ reason: "cancelled" });
     },
+    "tools.start": (name, args) => this.#client.tools.start(name as string, args as Arguments),
+    "tasks.get": (taskId) => this.#client.tasks.get(taskId as string),
+    "tasks.result": (taskId) => this.#client.tasks.result(taskId as string),
+    "tasks.list": () => this.#client.tasks.list().all(),
+    "tasks.cancel": (taskId) => this.#client.tasks.cancel(taskId as string),
     "resources.list": () => this.#client.resources.list().all(),
     "resources.templates": () => this.#client.resources.templates().all(),
     "resources.read": (uri) => this.#client.resources.read(uri as string),

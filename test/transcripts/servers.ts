@@ -126,4 +126,9 @@ export const servers: Readonly<Record<string, () => Server>> = {
     });
     return server;
   },
+  baker() {
+    const server = createServer({ name: "baker", version: "1.0.0", tasks: { ttl: 60_000 } });
+    server.tool("bake", { execution: { taskSupport: "optional" } }, () => "A loaf of bread");
+    return server;
+  },
 };
