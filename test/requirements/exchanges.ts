@@ -91,7 +91,15 @@ export const cancellation: Group = {
         ...by("revisions", "a server without requests of its own asks inside a result"),
       ],
     },
-    { id: "CN-6", level: "MUST", says: "A task is not cancelled as a call is.", later: "belongs to tasks" },
+    {
+      id: "CN-6",
+      level: "MUST",
+      says: "A task is not cancelled as a call is.",
+      proved: [
+        ...by("tasks/lifecycle", "is not by a notification, which is for calls that were not answered"),
+        ...by("client/tasks", "is stopped when nobody waits for it any more"),
+      ],
+    },
   ],
 };
 

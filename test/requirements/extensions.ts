@@ -1,7 +1,7 @@
 import { by, type Group, type Proof, page, type Requirement } from "./requirement.js";
 
 function task(id: string, says: string): Requirement {
-  return { id, level: "MUST", says, later: "belongs to tasks" };
+  return { id, level: "MUST", says, later: "belongs to the extension that has tasks in the stateless era" };
 }
 
 function lifecycle(...tests: readonly string[]): readonly Proof[] {

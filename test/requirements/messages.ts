@@ -167,6 +167,12 @@ export const messages: Group = {
       proved: by("mcp/messages", "counts from the answer to initialize on, not from what follows it"),
     },
     {
+      id: "J-29",
+      level: "SHOULD",
+      says: "2024-11-05, which does not speak of batches, has none: they are refused with what to do instead, and not sent.",
+      proved: [...by("mcp/messages", "is refused in %s"), ...by(profile, "J-22: this side sends no batch")],
+    },
+    {
       id: "J-31",
       level: "MUST",
       says: "Nothing is read into codes from -32019 to -32000 that others have made up.",
@@ -177,6 +183,7 @@ export const messages: Group = {
       level: "MUST",
       says: "Of the codes that belong to the specification only those go out that it has defined.",
       proved: [
+        ...by("server/error-codes", "goes out in %s only where the revision has it"),
         ...by("error-codes", "has every code that a revision sends"),
         ...by("revisions", "codes come and go with what they are about"),
       ],
@@ -186,6 +193,8 @@ export const messages: Group = {
       level: "MUST",
       says: "-32002 and -32042 do not go out in the stateless era.",
       proved: [
+        ...by("server/error-codes", "goes out in %s only where the revision has it", "is that of the revision: %s"),
+        ...by("server/error-codes", "a server that speaks the catalogue says what stands for it in %s:"),
         ...by(
           "revisions",
           "a resource that is not there got another code",
@@ -198,11 +207,14 @@ export const messages: Group = {
       id: "J-36",
       level: "SHOULD",
       says: "A method is unknown (-32601) where the revision or the server does not have it.",
-      proved: by(
-        "mcp/negotiation",
-        "a method that is not there is -32601 and named:",
-        "without a tool there is no tools/list",
-      ),
+      proved: [
+        ...by("mcp/negotiation", "a method that is not there is -32601 and named:"),
+        ...by(
+          "server/contract",
+          "what a server has not advertised is unknown in %s, and what it has is there:",
+          "keeps to what was advertised when it was opened",
+        ),
+      ],
     },
     {
       id: "J-37",

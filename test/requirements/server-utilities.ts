@@ -94,6 +94,12 @@ export const logging: Group = {
     {
       id: "LG-4b",
       level: "MUST",
+      says: "The inside of a server is not logged to its clients.",
+      proved: by("server/contract", "is told to nobody but its owner, whatever logs the client wants"),
+    },
+    {
+      id: "LG-4c",
+      level: "MUST",
       says: "Secrets and what is personal are not logged.",
       later: "belongs to whoever writes the handler: the library logs nothing to a client by itself",
     },

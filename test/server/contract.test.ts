@@ -205,3 +205,28 @@ describe.each(statelessVersions)("a request in %s", (version) => {
     expect(await peer.result("tools/list")).toMatchObject({ tools: [{ name: "t" }] });
   });
 });
+
+describe.each(versions)("what goes wrong inside of a server in %s", (version) => {
+  test("is told to nobody but its owner, whatever logs the client wants", async () => {
+    const server = serverWith((each) => {
+      each.tool("dies", {}, () => Promise.reject(new Error("password: secret")));
+      each.resource("a:b", {}, () => {
+        throw new Error("password: secret");
+      });
+      each.prompt("dies", {}, () => Promise.reject(new TypeError("password: secret")));
+    });
+    const isStateless = revisionOf(version)?.era === "stateless";
+    await using client = await openAsked(server, { version, isStateless }, {});
+    if (!isStateless) await client.ask("logging/setLevel", { level: "debug" }, 2);
+    const debug = { "io.modelcontextprotocol/logLevel": "debug" };
+    for (const [method, params] of [
+      ["tools/call", { name: "dies" }],
+      ["resources/read", { uri: "a:b" }],
+      ["prompts/get", { name: "dies" }],
+    ] as const) {
+      const frame = await client.ask(method, params, 1, debug);
+      expect(parse(frame)).toEqual({ jsonrpc: "2.0", id: 1, error: { code: -32_603, message: "Internal error" } });
+    }
+    expect(client.talk.reports).toHaveLength(3);
+  });
+});

@@ -217,6 +217,19 @@ describe("a task that is cancelled", () => {
     expect(await peer.errorOf("tasks/result", { taskId })).toMatchObject({ code: -32_602 });
   });
 
+  test("is not by a notification, which is for calls that were not answered", async () => {
+    const { server, aborted, release } = workshop();
+    await using peer = await taskPeer(server);
+    const { taskId } = await peer.start("work");
+    for (const requestId of [1, "1", taskId]) {
+      peer.talk.peer.send(notification("notifications/cancelled", { requestId }));
+    }
+    expect((await peer.get(taskId)).status).toBe("working");
+    expect(aborted).toEqual([]);
+    release("done");
+    expect((await peer.result("tasks/result", { taskId })).content).toMatchObject([{ text: "done" }]);
+  });
+
   test("lets those who wait for its result know", async () => {
     const { server, release } = workshop();
     await using peer = await taskPeer(server);

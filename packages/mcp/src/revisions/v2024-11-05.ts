@@ -53,6 +53,8 @@ export const v2024_11_05: Edition = {
   inputRequests: new Set(),
 
   facts: {
+    // JSON-RPC has batches, but no message in the schema of this revision is an array, and the next one, which brings them,
+    // warns that earlier ones may not take them. Refused with a reason, they are sent again one by one.
     batches: false,
     errorId: "required",
 
