@@ -44,6 +44,11 @@ const asks: readonly (readonly [string, object, (server: Server) => void])[] = [
     (server) => void server.tool("ask", {}, () => inputRequired({ where: roots() })),
   ],
   [
+    "roots, in a question of its own making",
+    { roots: {} },
+    (server) => void server.tool("ask", {}, () => inputRequired({ where: { method: "roots/list", params: {} } })),
+  ],
+  [
     "several things",
     { roots: {} },
     (server) => void server.tool("ask", {}, async (_, c) => `${await c.ask({ w: roots() })}`),
@@ -102,6 +107,10 @@ describe.each(handshakeVersions)("a middleware that calls the client itself in %
     ["roots/list", {}, { roots: {} }],
     ["sampling/createMessage", { messages: [message], maxTokens: 1 }, { sampling: {} }],
     ["elicitation/create", form, { elicitation: {} }],
+    ["tasks/list", {}, { tasks: { list: {} } }],
+    ["tasks/cancel", { taskId: "1" }, { tasks: { cancel: {} } }],
+    ["tasks/get", { taskId: "1" }, { tasks: {} }],
+    ["tasks/result", { taskId: "1" }, { tasks: {} }],
   ])("gets %s through only if it was declared and exists", async (method, params, capabilities) => {
     expect(await callBack(method, params, {})).toMatch(/Missing required client capability|has no such request/);
     const exists = revisionOf(version)?.requests.server.has(method) === true;

@@ -135,7 +135,7 @@ describe("a code of the specification that a handler throws", () => {
 
   test.each(versions)("goes out in %s only where the revision has it", async (version) => {
     const known = Object.values(revisionOf(version)?.codes ?? {});
-    for (const code of [-32_042, -32_020, -32_021, -32_022]) {
+    for (const code of [-32_042, -32_020, -32_021, -32_022, -32_023, -32_099]) {
       await using peer = await speak(throwing(code, everything), version);
       for (const name of ["now", "soon"]) {
         const error = await peer.error("tools/call", { name });

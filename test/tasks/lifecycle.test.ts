@@ -140,6 +140,15 @@ describe("the result of a task", () => {
     expect(await peer.get(taskId)).toMatchObject({ status: "failed", statusMessage: "No more" });
   });
 
+  test("of a call that ends with an error of another revision tells nothing of it, and that is reported", async () => {
+    const { server, release } = workshop();
+    await using peer = await taskPeer(server);
+    const { taskId } = await peer.start("work");
+    release(new RpcError(-32_022, "Another version", { supported: [], requested: "" }));
+    expect(await peer.errorOf("tasks/result", { taskId })).toEqual({ code: -32_603, message: "Internal error" });
+    expect(peer.talk.reports.join()).toContain("has no error -32022");
+  });
+
   test("of a call that dies of a bug tells nothing of it, and the bug is reported once", async () => {
     const { server, release } = workshop();
     await using peer = await taskPeer(server);

@@ -6,7 +6,7 @@
 export { RawJson } from "../jsonrpc/codec.js";
 export { invalidParams, LocalError, type LocalReason, RpcError } from "../jsonrpc/errors.js";
 export type { Change, ChangeListener, ChangeSource, ListName } from "../lifecycle/change-feed.js";
-export type { Answers, Question, Questions } from "../lifecycle/input.js";
+export type { Answers, Question, Questions } from "../lifecycle/question.js";
 export type { InputRequired } from "../lifecycle/rounds.js";
 export { type CarrierOptions, serveChannel } from "../lifecycle/serve.js";
 export type { ClientDescription, OpenConversation, Operation, OperationCall, Served } from "../lifecycle/served.js";

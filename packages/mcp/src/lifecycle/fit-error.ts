@@ -2,8 +2,10 @@ import { RpcError } from "../jsonrpc/errors.js";
 import { specCodes } from "../protocol/errors.js";
 import type { Revision } from "../revisions/revision.js";
 
-const { userRejected, ...reserved } = specCodes;
-const reservedCodes: ReadonlySet<number> = new Set(Object.values(reserved));
+/** Codes that only the specification may give a meaning. */
+function isReserved(code: number): boolean {
+  return (code >= -32_099 && code <= -32_020) || code === specCodes.resourceNotFound;
+}
 
 /**
  * An error as a revision has it. The codes that belong to the specification go out only where it has them: a resource
@@ -11,7 +13,7 @@ const reservedCodes: ReadonlySet<number> = new Set(Object.values(reserved));
  * https://modelcontextprotocol.io/specification/latest/basic#error-codes
  */
 export function fitError(error: unknown, { codes, version }: Revision): unknown {
-  if (!(error instanceof RpcError) || !reservedCodes.has(error.code)) return error;
+  if (!(error instanceof RpcError) || !isReserved(error.code)) return error;
   const { code, message, data } = error;
   if (Object.values(codes).includes(code)) return error;
   if (code === specCodes.resourceNotFound) return new RpcError(codes.resourceNotFound, message, data, { cause: error });

@@ -1,6 +1,8 @@
 import { invalidParams, type RpcError } from "../jsonrpc/errors.js";
 import { isObject, type JsonObject } from "../protocol/json.js";
-import { type Answers, type Asked, type Input, type Question, type Questions, requireAnswerable } from "./input.js";
+import { type Asked, requireAnswerable } from "./answerable.js";
+import type { Input } from "./input.js";
+import type { Answers, Question, Questions } from "./question.js";
 import { canonical } from "./state-seal.js";
 
 /** One question of a call: which it was, and the answer if there is one. */

@@ -2,8 +2,10 @@ import { isPromise } from "../base/later.js";
 import type { Exchange } from "../jsonrpc/call.js";
 import type { JsonObject } from "../protocol/json.js";
 import { methods } from "../protocol/methods.js";
-import { type Answers, type Asked, callbackInput, type Input, type Questions } from "./input.js";
+import type { Asked } from "./answerable.js";
+import { callbackInput, type Input } from "./input.js";
 import { type Asking, type OperationTerms, RevisedOperation } from "./operation.js";
+import type { Answers, Questions } from "./question.js";
 import {
   endlessRounds,
   firstRound,

@@ -7,7 +7,8 @@ import type { LoggingLevel } from "../protocol/logging.js";
 import type { Revision } from "../revisions/revision.js";
 import type { ChangeSource } from "./change-feed.js";
 import type { Carrier } from "./handshake-changes.js";
-import type { Answers, Input } from "./input.js";
+import type { Input } from "./input.js";
+import type { Answers } from "./question.js";
 import type { StateSeal } from "./state-seal.js";
 
 /** What is known of the client that an operation is for. For display and capability checks; it is not proven. */

@@ -1,14 +1,14 @@
 import { isObject, kindOf } from "../base/json.js";
 import type { MaybePromise } from "../base/later.js";
 import { invalidParams } from "../jsonrpc/errors.js";
-import type { Question } from "../lifecycle/input.js";
+import type { Question } from "../lifecycle/question.js";
 import { InputRequired } from "../lifecycle/rounds.js";
 import type { JsonObject } from "../protocol/json.js";
 import { requireBlockMeta, requireMetaKeys } from "../protocol/meta-keys.js";
 import { methods } from "../protocol/methods.js";
 import type { Root } from "../protocol/roots.js";
 import type { CreateMessageParams, CreateMessageResult } from "../protocol/sampling.js";
-import { involvesTools, samplingFaults } from "../protocol/sampling-faults.js";
+import { samplingFaults } from "../protocol/sampling-faults.js";
 import { compile, type InferOutput, type Schema } from "../schema/compile.js";
 import { formOf } from "./form.js";
 
@@ -45,7 +45,6 @@ export function form<S extends Schema>(message: string, schema: S): Ask<FormAnsw
   return {
     method: methods.elicit,
     params: { mode: "form", message, requestedSchema: formOf(compiled.json) },
-    requires: { elicitation: { form: {} } },
     async read(answer, place) {
       const { action, content = {} } = readAction(answer, place);
       if (action !== "accept") return { action };
@@ -64,7 +63,6 @@ export function visit(message: string, url: string | URL): Ask<VisitAnswer> {
   return {
     method: methods.elicit,
     params: { mode: "url", message, url: new URL(url).href },
-    requires: { elicitation: { url: {} } },
     read: (answer, place) => ({ action: readAction(answer, place).action }),
   };
 }
@@ -87,7 +85,6 @@ export function sample(given: CreateMessageParams): Ask<CreateMessageResult> {
   return {
     method: methods.createMessage,
     params,
-    requires: { sampling: involvesTools(params) ? { tools: {} } : {} },
     read(answer, place) {
       const fits = isObject(answer) && typeof answer.role === "string" && typeof answer.model === "string";
       if (fits && isObject(answer.content)) return answer as unknown as CreateMessageResult;
@@ -102,7 +99,6 @@ export function roots(): Ask<readonly Root[]> {
   return {
     method: methods.listRoots,
     params: {},
-    requires: { roots: {} },
     read(answer, place) {
       const list = isObject(answer) ? answer.roots : undefined;
       const fits = Array.isArray(list) && list.every((root) => isObject(root) && typeof root.uri === "string");

@@ -3,6 +3,7 @@ import type { Exchange } from "../jsonrpc/call.js";
 import { RawJson } from "../jsonrpc/codec.js";
 import { codes, invalidParams, methodNotFound, RpcError } from "../jsonrpc/errors.js";
 import type { Params } from "../jsonrpc/message.js";
+import { fitError } from "../lifecycle/fit-error.js";
 import { runAsking } from "../lifecycle/rounds.js";
 import type { OpenConversation, Operation, OperationCall } from "../lifecycle/served.js";
 import type { ServerCapabilities } from "../protocol/capabilities.js";
@@ -131,9 +132,13 @@ async function runAs(
   const { revision, client } = operation;
   const terms = { revision, client, conversation, logLevel: () => operation.logLevel };
   const exchange = exchangeOf(task, operation, conversation);
-  const result = await runAsking(run, methods.callTool, params, { exchange, terms });
-  const whole: unknown = result instanceof RawJson ? result.toJSON() : result;
-  return revision.down("result", methods.callTool, related(isObject(whole) ? whole : {}, task));
+  try {
+    const result = await runAsking(run, methods.callTool, params, { exchange, terms });
+    const whole: unknown = result instanceof RawJson ? result.toJSON() : result;
+    return revision.down("result", methods.callTool, related(isObject(whole) ? whole : {}, task));
+  } catch (error) {
+    throw fitError(error, revision);
+  }
 }
 
 /** What surrounds a call that runs as a task: all that it says names the task, and it may speak until its end. */
