@@ -68,6 +68,12 @@ const told: { readonly [M in NotificationMethod]: ParamsByNotification[M] } = {
   "notifications/subscriptions/acknowledged": { notifications: {} },
 };
 
+/** Members of `told` that may be null. */
+const nullable = new Set(["notifications/message data", "notifications/tasks/status ttl"]);
+
+/** Members of the params above that a revision has no word for. */
+const later = new Set(["2024-11-05 message", "2024-11-05 context", "2025-03-26 context", "2025-06-18 mode"]);
+
 describe.each(revisions)("in $version", (revision) => {
   const messages = messagesOf(revision.version);
   const has = (kind: "requests" | "notifications", method: string): readonly ("client" | "server")[] =>
@@ -96,6 +102,42 @@ describe.each(revisions)("in $version", (revision) => {
       expect(() => messages.notification(method, told[method])).toThrow(RangeError);
     }
   });
+
+  test.each(sendable("requests", params))(
+    "%s is refused by the place of each member that is wrong",
+    (method, given) => {
+      for (const name of Object.keys(given)) {
+        const wrong = { ...given, [name]: null } as unknown as ParamsByMethod["tools/call"];
+        refuses(name, () => messages.request(1, method as "tools/call", wrong));
+      }
+    },
+  );
+
+  test.each(sendable("notifications", told))(
+    "%s is refused by the place of each member that is wrong",
+    (method, given) => {
+      for (const name of Object.keys(given)) {
+        if (nullable.has(`${method} ${name}`)) continue;
+        const wrong = { ...given, [name]: null } as unknown as ParamsByNotification["notifications/message"];
+        refuses(name, () => messages.notification(method as "notifications/message", wrong));
+      }
+    },
+  );
+
+  function sendable(
+    kind: "requests" | "notifications",
+    all: Readonly<Record<string, object>>,
+  ): readonly (readonly [method: string, given: object])[] {
+    return Object.entries(all).filter(
+      ([method, given]) => has(kind, method).length > 0 && Object.keys(given).length > 0,
+    );
+  }
+
+  /** A member that the revision has no word for is left out, and then nothing is wrong with it. */
+  function refuses(name: string, make: () => { readonly params?: unknown }): void {
+    if (later.has(`${revision.version} ${name}`)) expect(make().params).not.toHaveProperty(name);
+    else expect(make).toThrow(`/${name} must be `);
+  }
 
   test("params that do not fit are refused, and every place is named", () => {
     const wrong = { name: 5, arguments: [] } as unknown as ParamsByMethod["tools/call"];

@@ -1,10 +1,11 @@
-import type { RpcNotification, RpcRequest } from "../jsonrpc/message.js";
+import { notification, type RpcNotification, type RpcRequest, request } from "../jsonrpc/message.js";
 import type { ClientCapabilities } from "../protocol/capabilities.js";
 import type { Implementation } from "../protocol/implementation.js";
-import type { JsonObject } from "../protocol/json.js";
-import { metaKeys, readMeta } from "../protocol/meta.js";
+import { isObject, type JsonObject } from "../protocol/json.js";
+import { metaKeys } from "../protocol/meta.js";
 import type { ParamsByMethod, ParamsByNotification } from "../protocol/method-params.js";
 import type { Method, NotificationMethod } from "../protocol/methods.js";
+import { describeFault, describeValue } from "../protocol/shapes/shape-fault.js";
 import { revisionOf, revisions, versions } from "./all.js";
 import type { BySender, Revision } from "./revision.js";
 import { checkShape, type MessagePart } from "./shapes.js";
@@ -25,7 +26,8 @@ export interface Messages {
   readonly revision: Revision;
   /**
    * A request, of either side.
-   * @throws RangeError for one that the revision does not have; TypeError for params that do not fit, naming the places
+   * @throws RangeError for one that the revision does not have; TypeError for an id that is none, and for params that do
+   * not fit, naming the places
    */
   request<M extends Method>(id: string | number, method: M, ...given: Given<ParamsByMethod[M]>): RpcRequest;
   /**
@@ -54,18 +56,20 @@ export function messagesOf(version: string, options: MessageOptions = {}): Messa
     request(id, method, ...[params]) {
       const sender = senderOf(revision.requests, method);
       if (sender === undefined) throw noSuch("requests", method, revision);
-      const speaks = revision.era === "stateless" && sender === "client";
-      const shaped = revision.down("params", method, params) as JsonObject | undefined; // An object stays one.
-      const sent = speaks ? speakingFor(revision, options, shaped) : shaped;
-      requireShape(revision, { of: "params", method, sender }, sent);
-      return { jsonrpc: "2.0", id, method, ...(sent === undefined ? {} : { params: sent }) };
+      if (typeof id !== "string" && !Number.isSafeInteger(id)) {
+        const got = describeValue(id);
+        throw new TypeError(`${method} in ${revision.version}: id must be a string or a safe integer, got ${got}`);
+      }
+      const shaped = revision.down("params", method, params);
+      const whole =
+        revision.era === "stateless" && sender === "client" ? speakingFor(revision, options, shaped) : shaped;
+      return request(id, method, asSent(revision, { of: "params", method, sender }, whole));
     },
     notification(method, ...[params]) {
       const sender = senderOf(revision.notifications, method);
       if (sender === undefined) throw noSuch("notifications", method, revision);
-      const sent = revision.down("notification", method, params) as JsonObject | undefined; // An object stays one.
-      requireShape(revision, { of: "notification", method, sender }, sent);
-      return { jsonrpc: "2.0", method, ...(sent === undefined ? {} : { params: sent }) };
+      const shaped = revision.down("notification", method, params);
+      return notification(method, asSent(revision, { of: "notification", method, sender }, shaped));
     },
   };
 }
@@ -76,25 +80,34 @@ function senderOf(senders: BySender<ReadonlySet<string>>, method: string): keyof
   return senders.server.has(method) ? "server" : undefined;
 }
 
-/** https://modelcontextprotocol.io/specification/latest/basic#meta */
-function speakingFor(revision: Revision, options: MessageOptions, params: JsonObject = {}): JsonObject {
+/**
+ * Params with what a request says of its client. Those that cannot hold it stay as they are: the check says why.
+ * https://modelcontextprotocol.io/specification/latest/basic#meta
+ */
+function speakingFor(revision: Revision, options: MessageOptions, params: unknown = {}): unknown {
+  if (!isObject(params)) return params;
+  const { _meta: meta = {} } = params;
+  if (!isObject(meta)) return params;
   const { clientInfo = { name: "parlance", version: "0.0.0" }, clientCapabilities = {} } = options;
   const own = {
     [metaKeys.protocolVersion]: revision.version,
     [metaKeys.clientInfo]: clientInfo,
     [metaKeys.clientCapabilities]: clientCapabilities,
   };
-  return { ...params, _meta: { ...own, ...readMeta(params) } };
+  return { ...params, _meta: { ...own, ...meta } };
 }
 
-function requireShape(
+/** Params as a frame says them. They are checked like that: JSON has no NaN, and makes text of a date. */
+function asSent(
   revision: Revision,
   part: Extract<MessagePart, { readonly method: string }>,
-  value: unknown,
-): void {
-  const faults = checkShape(revision, part, value);
-  if (faults.length === 0) return;
-  const places = faults.map(({ pointer, expected, received }) => `${pointer} must be ${expected}, got ${received}`);
+  params: unknown,
+): JsonObject | undefined {
+  const text: string | undefined = JSON.stringify(params);
+  const sent: unknown = text === undefined ? undefined : JSON.parse(text);
+  const faults = checkShape(revision, part, sent);
+  if (faults.length === 0) return sent as JsonObject | undefined; // All params that have a shape are objects.
+  const places = faults.map((fault) => describeFault(fault, "params"));
   throw new TypeError(`${part.method} in ${revision.version}: ${places.join("; ")}`);
 }
 

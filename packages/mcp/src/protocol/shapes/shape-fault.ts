@@ -40,6 +40,14 @@ export class ShapeFaults {
   }
 }
 
+/**
+ * A fault in one sentence, safe to print: `/name must be a string, got 5`.
+ * @param whole what the value itself is called, which has no name in a pointer
+ */
+export function describeFault({ pointer, expected, received }: ShapeFault, whole: string): string {
+  return `${pointer === "" ? whole : visible(pointer)} must be ${expected}, got ${received}`;
+}
+
 const longestQuote = 40;
 
 /** A value in a few words, for people. */
