@@ -9,9 +9,9 @@ import { isObject, type JsonObject } from "../protocol/json.js";
 import { methods, notifications } from "../protocol/methods.js";
 import type { Root } from "../protocol/roots.js";
 import type { CreateMessageParams, CreateMessageResult } from "../protocol/sampling.js";
+import { samplingFaults } from "../protocol/sampling-faults.js";
 import type { Revision } from "../revisions/revision.js";
 import { readForm } from "./form-answer.js";
-import { checkSamplingParams } from "./sampling-params.js";
 
 /** What surrounds a question while it is answered. */
 export interface Asked {
@@ -151,7 +151,8 @@ function acceptSampling({ sample, sampling }: Answers, params: JsonObject, revis
   const isOffered = sampling?.tools === true && revision.facts.samplingTools;
   if (!isOffered && (tools !== undefined || toolChoice !== undefined))
     throw notDeclared("/tools", "sampling with tools");
-  checkSamplingParams(params);
+  const faults = samplingFaults(params);
+  if (faults.length > 0) throw invalidParams("Invalid params", faults);
   return async (signal) => {
     const answer = await sample(params as unknown as CreateMessageParams, { signal }); // Checked just above.
     const fits = isObject(answer) && typeof answer.role === "string" && typeof answer.model === "string";

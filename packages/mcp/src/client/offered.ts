@@ -1,7 +1,7 @@
 import { LocalError } from "../jsonrpc/errors.js";
 import type { OpenedCall, ServerDescription } from "../lifecycle/opened.js";
 import type { ServerCapabilities } from "../protocol/capabilities.js";
-import { isObject } from "../protocol/json.js";
+import { isAdvertised, methodCapabilities } from "../protocol/method-capabilities.js";
 import { isProtocolMethod, methods } from "../protocol/methods.js";
 import type { SubscriptionFilter } from "../protocol/subscriptions.js";
 import type { Revision } from "../revisions/revision.js";
@@ -12,26 +12,7 @@ export interface Offer {
   readonly server: ServerDescription;
 }
 
-/** The capability that a method needs, by its path. https://modelcontextprotocol.io/specification/latest/basic#capabilities */
-const needs: ReadonlyMap<string, string> = new Map([
-  [methods.listTools, "tools"],
-  [methods.callTool, "tools"],
-  [methods.listResources, "resources"],
-  [methods.listResourceTemplates, "resources"],
-  [methods.readResource, "resources"],
-  [methods.subscribe, "resources.subscribe"],
-  [methods.unsubscribe, "resources.subscribe"],
-  [methods.listPrompts, "prompts"],
-  [methods.getPrompt, "prompts"],
-  [methods.complete, "completions"],
-  [methods.setLevel, "logging"],
-  [methods.getTask, "tasks"],
-  [methods.taskResult, "tasks"],
-  [methods.listTasks, "tasks.list"],
-  [methods.cancelTask, "tasks.cancel"],
-]);
-
-/** The same for the members of a subscription. */
+/** The capabilities that the members of a subscription need. */
 const followable = [
   ["toolsListChanged", "tools.listChanged"],
   ["promptsListChanged", "prompts.listChanged"],
@@ -54,7 +35,7 @@ function requireOffered(method: string, { revision, server }: Offer): void {
   }
   // Before it was a capability, completion was there or not.
   const isUndeclared = method === methods.complete && !revision.facts.completionsCapability;
-  const path = isUndeclared ? undefined : needs.get(method);
+  const path = isUndeclared ? undefined : methodCapabilities.get(method);
   if (path !== undefined) requireAdvertised(method, path, server.capabilities);
 }
 
@@ -95,10 +76,4 @@ export function requireFollowable(filter: SubscriptionFilter, { server }: Offer)
     const isWanted = wanted === true || (Array.isArray(wanted) && wanted.length > 0);
     if (isWanted) requireAdvertised(`subscribe to ${member}`, path, server.capabilities);
   }
-}
-
-function isAdvertised(path: string, capabilities: ServerCapabilities): boolean {
-  let value: unknown = capabilities;
-  for (const name of path.split(".")) value = isObject(value) && Object.hasOwn(value, name) ? value[name] : undefined;
-  return value !== undefined && value !== false && value !== null;
 }
