@@ -31,6 +31,8 @@ export default defineConfig({
     include: ["test/**/*.test.ts"],
     setupFiles: [`${oracle}setup.ts`],
     pool: "forks",
+    // All cores: much of the time a test waits for a process of its own.
+    maxWorkers: "100%",
     // For a test that hangs. What a test waits for has its own, shorter, deadline.
     testTimeout: 20_000,
     hookTimeout: 20_000,
