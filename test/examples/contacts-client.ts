@@ -6,6 +6,7 @@ import type { CallToolResult } from "@parlance/mcp";
 import type { Client, ClientOptions } from "@parlance/mcp/client";
 import { type Command, childChannel, connect } from "@parlance/mcp/node";
 import { type RawPeer, rawPeer } from "@parlance/mcp/testing";
+import { watchedServer } from "../oracle/watched.js";
 
 /** The example, as a program. */
 const program: string = fileURLToPath(new URL("../../examples/contacts/server.js", import.meta.url));
@@ -17,12 +18,12 @@ export function contacts(...args: readonly string[]): Command {
 
 /** Starts the server, and speaks to it with our client. */
 export function openContacts(args: readonly string[] = [], options: ClientOptions = {}): Promise<Client> {
-  return connect(contacts(...args), { timeout: 10_000, ...options });
+  return connect(() => watchedServer(childChannel(contacts(...args))), { timeout: 10_000, ...options });
 }
 
 /** Starts the server, and speaks to it frame by frame. */
 export function rawContacts(...args: readonly string[]): RawPeer {
-  return rawPeer(childChannel(contacts(...args)));
+  return rawPeer(watchedServer(childChannel(contacts(...args))));
 }
 
 /** The structured result of a tool; in revisions that have none, its text says the same. */

@@ -1,7 +1,9 @@
 import { fileURLToPath } from "node:url";
 import type { CallToolResult } from "@parlance/mcp";
 import type { Client, ClientOptions, VerbOptions } from "@parlance/mcp/client";
-import { type Command, connect } from "@parlance/mcp/node";
+import type { Channel } from "@parlance/mcp/jsonrpc";
+import { type Command, childChannel, connect } from "@parlance/mcp/node";
+import { watchedServer } from "../oracle/watched.js";
 import { type Folder, home } from "./repository.js";
 
 /** The example, as a program. */
@@ -43,7 +45,8 @@ export async function openServer(
   folder: Folder,
   { env, ...options }: ClientOptions & Pick<Command, "env"> = {},
 ): Promise<GitClient> {
-  return new GitClient(await connect(commandFor(folder, env), { timeout: 10_000, ...options }));
+  const dial = (): Channel => watchedServer(childChannel(commandFor(folder, env)));
+  return new GitClient(await connect(dial, { timeout: 10_000, ...options }));
 }
 
 function textOf({ content }: CallToolResult): string {

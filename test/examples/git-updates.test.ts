@@ -6,6 +6,7 @@ import { childChannel } from "@parlance/mcp/node";
 import { type RawPeer, rawPeer } from "@parlance/mcp/testing";
 import { describe, expect, test } from "vitest";
 import { initialize, initialized, notification, parse, request, resultOf, stateless } from "../mcp/frames.js";
+import { watchedServer } from "../oracle/watched.js";
 import { commandFor } from "./git-client.js";
 import { Folder, newRepository } from "./repository.js";
 
@@ -110,7 +111,7 @@ describe.each([
   { revision: latest.version, Client: Listener },
 ])("a client of $revision", ({ Client }) => {
   async function openClient(folder: Folder, env?: Record<string, string>): Promise<Follower> {
-    const client = new Client(childChannel(commandFor(folder, env)));
+    const client = new Client(watchedServer(childChannel(commandFor(folder, env))));
     await client.open();
     return client;
   }

@@ -4,6 +4,7 @@ import { childChannel } from "@parlance/mcp/node";
 import { serveChannel } from "@parlance/mcp/server";
 import { assertAtRest } from "@parlance/mcp/testing";
 import { expect } from "vitest";
+import { watchedServer } from "../oracle/watched.js";
 import { matrixServer } from "./server.js";
 
 /** A server of its own at the far end of a channel. */
@@ -38,7 +39,7 @@ export const carriers: Readonly<Record<string, () => Carried>> = {
     const program = fileURLToPath(new URL("server.js", import.meta.url));
     const channel = childChannel({ command: process.execPath, args: [program] });
     return {
-      channel,
+      channel: watchedServer(channel),
       async assertGone() {
         expect(channel.exit, "how the process has ended").toEqual({ code: 0, signal: null });
         expect(channel.stderr, "what the process has said").toBe("");

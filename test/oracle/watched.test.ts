@@ -1,8 +1,10 @@
 import { connect } from "@parlance/mcp/client";
+import { memoryChannels } from "@parlance/mcp/jsonrpc";
 import { createServer } from "@parlance/mcp/server";
+import { rawPeer } from "@parlance/mcp/testing";
 import { describe, expect, test } from "vitest";
 import { initialize, initializeResult, modern, notification, request, stateless, success } from "../mcp/frames.js";
-import { violations, Watch } from "./watched.js";
+import { violations, Watch, watchedServer } from "./watched.js";
 
 const core = "2025-11-25";
 
@@ -69,4 +71,15 @@ test("every conversation of a test is looked at: one whose tool answers what no 
   await using client = await connect(server);
   await client.tools.call("t");
   expect(violations.splice(0).join()).toMatch("/content/0");
+});
+
+test("so is a server behind a channel, in whichever process it is", async () => {
+  const [near, far] = memoryChannels();
+  await using server = rawPeer(far);
+  await using client = rawPeer(watchedServer(near));
+  client.send(initialize(core));
+  await server.next();
+  server.send(success(0, { protocolVersion: core }));
+  await client.next();
+  expect(violations.splice(0).join()).toMatch("/capabilities");
 });

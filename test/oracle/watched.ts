@@ -29,6 +29,16 @@ export function watched(side: Sender): (channel: Channel, options?: ConnectionOp
   };
 }
 
+/** A channel to a server of ours in a process of its own, whose frames are held against the schemas as well. */
+export function watchedServer(channel: Channel): Channel {
+  const watch = new Watch("server");
+  return tapChannel(channel, (each) => {
+    if (each.kind === "sent") watch.received(each.frame);
+    if (each.kind === "received") watch.sent(each.frame);
+    violations.push(...watch.violations.splice(0));
+  });
+}
+
 interface Message {
   readonly id?: unknown;
   readonly method?: unknown;
