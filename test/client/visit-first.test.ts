@@ -105,6 +105,19 @@ describe("a call whose server wants pages to be visited first", () => {
     expect(seen).toEqual([]);
   });
 
+  test("fails as the server said if it wants more and more of them", async () => {
+    const seen: string[] = [];
+    await using open = await openWith(core, { answers: visitor(seen) });
+    const call = errorOf(open.client.tools.call("t", { a: 1 }));
+    for (const round of [1, 2]) {
+      await want(open, ...Array.from({ length: 6 }, (_, at) => page(`${round}-${at}`)));
+      open.clock.advance(2_000);
+      await turn();
+    }
+    expect(await call).toMatchObject({ code: -32_042 });
+    expect(seen).toHaveLength(6);
+  });
+
   test("waits no longer than its caller, and leaves nobody listening", async () => {
     await using open = await openWith(core, { answers: visitor([]) });
     const call = errorOf(open.client.tools.call("t", { a: 1 }, { totalTimeout: 1_000 }));

@@ -14,7 +14,7 @@ import type { UnhurriedCall } from "./unhurried-call.js";
 const firstPause = 2_000;
 const longestPause = 30_000;
 
-/** A peer chooses how many; a person looks at each. */
+/** A peer chooses how many, in one error or one after the other; a person looks at each. */
 const maxVisits = 10;
 
 /**
@@ -30,6 +30,7 @@ export async function visitFirst(call: UnhurriedCall, wanted: RpcError, heard: H
     let error = wanted;
     for (let wait = firstPause; ; wait = Math.min(2 * wait, longestPause)) {
       const fresh = readVisits(call, error).filter(({ id }) => !visits.begun.has(id));
+      if (visits.begun.size + fresh.length > maxVisits) throw error;
       await call.wait((signal) => visitAll(fresh, error, signal));
       for (const { id } of fresh) visits.begun.add(id);
       await call.wait((signal) => visits.doneWithin(wait, call.clock, signal));
