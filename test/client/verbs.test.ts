@@ -252,3 +252,38 @@ test("calls of a tool whose schemas are known are typed by them", async () => {
   // @ts-expect-error there is no such tool
   await expect(client.tools.call("borrow")).rejects.toMatchObject({ code: -32_602 });
 });
+
+test("a tool that is gone from the list is listed again once, and then called as any other", async () => {
+  await using open = await openWith("2025-11-25");
+  const reply = async (method: string, result: object): Promise<void> => {
+    const asked = parse(await open.peer.next());
+    expect(asked.method).toBe(method);
+    open.peer.send(success(asked.id ?? "", result));
+  };
+  const tool = { name: "lend", inputSchema: { type: "object" }, outputSchema: { type: "object" } };
+  await Promise.all([open.client.tools.list().all(), reply("tools/list", { tools: [tool] })]);
+  open.peer.send(notification("notifications/tools/list_changed"));
+  await turn();
+  const call = open.client.tools.call("lend");
+  await reply("tools/list", { tools: [] });
+  await reply("tools/call", { content: [] });
+  await call;
+  const again = open.client.tools.call("lend");
+  await reply("tools/call", { content: [] });
+  await again;
+});
+
+test("what a server calls the members of its structured content cannot write to a terminal", async () => {
+  await using open = await openWith("2025-11-25");
+  const reply = async (result: object): Promise<void> => {
+    open.peer.send(success(parse(await open.peer.next()).id ?? "", result));
+  };
+  const outputSchema = { type: "object", additionalProperties: { type: "number" } };
+  const listed = { tools: [{ name: "lend", inputSchema: { type: "object" }, outputSchema }] };
+  await Promise.all([open.client.tools.list().all(), reply(listed)]);
+  const call = errorOf(open.client.tools.call("lend"));
+  await reply({ content: [], structuredContent: { "\u001b[2Jx": "no number" } });
+  const { message } = await call;
+  expect(message).toContain("outputSchema forbids");
+  expect(message).not.toContain("\u001b");
+});

@@ -1,4 +1,5 @@
 import { after, type MaybePromise } from "../base/later.js";
+import { visible } from "../base/visible.js";
 import { codes, invalidParams, type ParamsFault, RpcError } from "../jsonrpc/errors.js";
 import type { ElicitResult } from "../protocol/elicitation.js";
 import { isObject, type JsonObject } from "../protocol/json.js";
@@ -79,5 +80,5 @@ function plainField(field: unknown): unknown {
 }
 
 function describe(faults: readonly ParamsFault[]): string {
-  return faults.map(({ path, message }) => `${path} ${message}`).join("; ");
+  return visible(faults.map(({ path, message }) => `${path} ${message}`).join("; ")); // A peer has named the fields.
 }

@@ -1,4 +1,5 @@
 import { after, type MaybePromise } from "../base/later.js";
+import { visible } from "../base/visible.js";
 import { LocalError } from "../jsonrpc/errors.js";
 import { excerpt } from "../jsonrpc/report.js";
 import type { JsonObject } from "../protocol/json.js";
@@ -43,6 +44,11 @@ export class ListedTools {
     this.#tools.clear();
   }
 
+  /** The list was read anew, and the tool is not on it any more, or is noted. */
+  settle(name: string): void {
+    this.#outdated.delete(name);
+  }
+
   /** Whether the tool is to be listed again: what is known of it may not hold any more. */
   isOutdated(name: string): boolean {
     return this.#outdated.has(name);
@@ -65,7 +71,9 @@ export class ListedTools {
     return after(schema.check(result.structuredContent), (checked) => {
       if (checked.ok) return result;
       const [first] = checked.errors;
-      throw unfit(name, `has structuredContent that its outputSchema forbids: ${first?.path ?? ""} ${first?.message}`);
+      // A peer has named the members of what it sends.
+      const place = visible(first === undefined ? "" : `${first.path} ${first.message}`);
+      throw unfit(name, `has structuredContent that its outputSchema forbids: ${place}`);
     });
   }
 
@@ -76,7 +84,7 @@ export class ListedTools {
       tool.compiled ??= compile(tool.outputSchema, { trust: "peer" });
       return tool.compiled;
     } catch (error) {
-      const why = error instanceof Error ? error.message : "";
+      const why = visible(error instanceof Error ? error.message : "");
       throw unfit(name, `has an outputSchema that cannot be used: ${why}`, error);
     }
   }

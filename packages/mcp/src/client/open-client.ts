@@ -1,6 +1,8 @@
 import { systemClock } from "../base/clock.js";
 import { onAbort } from "../jsonrpc/abort-listeners.js";
+import { defaultTimeouts } from "../jsonrpc/outgoing-call.js";
 import { termsOf } from "../jsonrpc/terms.js";
+import type { Answering } from "../lifecycle/answering.js";
 import { answeringCall } from "../lifecycle/answering-call.js";
 import { Heard } from "../lifecycle/heard.js";
 import { type Again, LastingConversation } from "../lifecycle/lasting.js";
@@ -47,7 +49,8 @@ export async function openClient<Tools extends ToolTypes>(
 ): Promise<Client<Tools>> {
   const { info = thisLibrary, revision: version, answers = {}, reopen = false, ...rest } = options;
   const revision = version === undefined ? undefined : knownRevision(version);
-  const identity = { info, answering: answeringOf(answers) };
+  const answering = answeringOf(answers);
+  const identity = { info, answering };
   const heard = new Heard(options.onNotification);
   const onNotification: Heard["tell"] = (method, params) => heard.tell(method, params);
   const first = await openOnChannel(dial, {
@@ -62,7 +65,7 @@ export async function openClient<Tools extends ToolTypes>(
     return openOnChannel(dial, { ...rest, identity, onNotification, revision: spoken, prior, signal });
   };
   const conversation = new LastingConversation(first, reopen ? again : undefined);
-  return clientOf(conversation, { heard, listed }, options);
+  return clientOf(conversation, { answering, heard, listed }, options);
 }
 
 function knownRevision(version: string): Revision {
@@ -71,14 +74,21 @@ function knownRevision(version: string): Revision {
   throw new RangeError(`There is no protocol revision ${JSON.stringify(version)}: one of ${versions.join(", ")} is`);
 }
 
+/** What this side of the conversation is made of before there is one. */
+interface ClientSide {
+  readonly answering: Answering;
+  readonly heard: Heard;
+  readonly listed: ListedTools;
+}
+
 function clientOf<Tools extends ToolTypes>(
   conversation: LastingConversation,
-  { heard, listed }: { readonly heard: Heard; readonly listed: ListedTools },
+  { answering, heard, listed }: ClientSide,
   options: ClientOptions,
 ): Client<Tools> {
-  const { answers = {}, clock = systemClock, random = Math.random, timeout = 60_000, totalTimeout = 600_000 } = options;
+  const { answers = {}, clock = systemClock, random = Math.random } = options;
+  const { timeout = defaultTimeouts.idle, totalTimeout = defaultTimeouts.total } = options;
   const { over } = conversation;
-  const answering = answeringOf(answers);
   // Only the stateless era says for how long an answer holds.
   const isKeeping = conversation.revision.era === "stateless" && options.cache !== false;
   const responses = new ResponseCache(clock, options.cache === false ? {} : options.cache);

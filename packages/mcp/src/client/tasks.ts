@@ -1,4 +1,5 @@
 import type { Clock } from "../base/clock.js";
+import { defaultTimeouts } from "../jsonrpc/outgoing-call.js";
 import type { OpenedCall } from "../lifecycle/opened.js";
 import { pause } from "../lifecycle/pause.js";
 import { isObject } from "../protocol/json.js";
@@ -14,9 +15,6 @@ const tasks: ListKind = { method: methods.listTasks, member: "tasks", strings: [
 const usualInterval = 1_000;
 const shortestInterval = 50;
 const longestInterval = 60_000;
-
-/** Milliseconds for which a result is waited for that says nothing else. */
-const usualWait = 600_000;
 
 /** What needs no more asking: it is over, or it waits for an answer, which comes with the question for its result. */
 const readyStatuses: ReadonlySet<TaskStatus> = new Set(["completed", "failed", "cancelled", "input_required"]);
@@ -56,7 +54,7 @@ export class TaskVerbs {
    * @throws RpcError what the call failed with; LocalError as `Connection.call`
    */
   async result(taskId: string, options: VerbOptions = {}): Promise<CallToolResult> {
-    const { signal = new AbortController().signal, totalTimeout = usualWait } = options;
+    const { signal = new AbortController().signal, totalTimeout = defaultTimeouts.total } = options;
     const endsAt = this.#clock.now() + totalTimeout;
     const left = (): VerbOptions => ({ ...options, totalTimeout: Math.max(0, endsAt - this.#clock.now()) });
     for (;;) {

@@ -62,7 +62,7 @@ export class ToolVerbs<Tools extends ToolTypes = ToolTypes> {
   ): Promise<ToolResult<Tools[Name]>> {
     const { call, offer, listed } = this.#host;
     const params: JsonObject = { name, arguments: args ?? {} };
-    if (listed.isOutdated(name)) await this.#listAgain(options);
+    if (listed.isOutdated(name)) await this.#listAgain(name, options);
     const result =
       listed.isTask(name) && runsTasks(offer)
         ? await this.#callAsTask(params, options)
@@ -90,8 +90,9 @@ export class ToolVerbs<Tools extends ToolTypes = ToolTypes> {
   }
 
   /** Its progress would be no progress of the call. */
-  async #listAgain({ onProgress, ...options }: VerbOptions): Promise<void> {
+  async #listAgain(name: string, { onProgress, ...options }: VerbOptions): Promise<void> {
     await this.list(options).all();
+    this.#host.listed.settle(name);
   }
 
   async #callAsTask(params: JsonObject, options: VerbOptions): Promise<JsonObject> {

@@ -8,7 +8,7 @@ import { LocalError, methodNotFound, notJson } from "./errors.js";
 import { InFlight, type InFlightCounts, type Phase } from "./in-flight.js";
 import { Inbound, type Routing } from "./inbound.js";
 import type { Id, Params } from "./message.js";
-import type { CallOptions, OutgoingCall } from "./outgoing-call.js";
+import { type CallOptions, defaultTimeouts, type OutgoingCall } from "./outgoing-call.js";
 import type { Profile } from "./profile.js";
 import { Responder, type ResponderHost } from "./responder.js";
 import { type Terms, type TermsOptions, termsOf } from "./terms.js";
@@ -227,7 +227,7 @@ export class Connection implements Remote, AsyncDisposable {
   }
 
   #callerHost(): CallerHost {
-    const { timeout = 60_000, totalTimeout = 600_000 } = this.#options;
+    const { timeout = defaultTimeouts.idle, totalTimeout = defaultTimeouts.total } = this.#options;
     return {
       inFlight: this.#inFlight,
       terms: this.#terms,

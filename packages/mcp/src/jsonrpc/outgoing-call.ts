@@ -8,6 +8,9 @@ export interface Timeouts {
   readonly total: number;
 }
 
+/** Those of a call that says nothing else, on a connection that does not either. */
+export const defaultTimeouts: Timeouts = { idle: 60_000, total: 600_000 };
+
 /** What a caller can set for one call. An `Exchange` fits, so a call can be passed on as it came. */
 export interface CallOptions {
   /** Cancels the call: the peer is told, and the promise rejects with a `LocalError` of reason `cancelled`. */

@@ -1,6 +1,7 @@
 import { onAbort } from "../jsonrpc/abort-listeners.js";
 import type { Channel } from "../jsonrpc/channel.js";
 import { LocalError, RpcError } from "../jsonrpc/errors.js";
+import { defaultTimeouts } from "../jsonrpc/outgoing-call.js";
 import { methods } from "../protocol/methods.js";
 import { latest, latestHandshake } from "../revisions/all.js";
 import type { Era, Revision } from "../revisions/revision.js";
@@ -12,9 +13,6 @@ import { openStateless } from "./stateless-client.js";
 
 /** Milliseconds: a server that is slower to start than this is rare, and a person waits. */
 const defaultProbeTimeout = 5_000;
-
-/** Milliseconds: as long as any call waits. */
-const defaultAnswerTimeout = 60_000;
 
 /** Makes a carrier to the server. Called again if the first one did not survive the probe. */
 export type Dial = () => Channel;
@@ -90,7 +88,7 @@ async function ask(line: Line, options: OpenOptions): Promise<OpenedOnChannel | 
 
 /** A server that is known to answer is waited for like for any other answer. */
 function patience({ probeTimeout, timeout, prior }: OpenOptions): number {
-  if (prior?.era === "stateless") return probeTimeout ?? timeout ?? defaultAnswerTimeout;
+  if (prior?.era === "stateless") return probeTimeout ?? timeout ?? defaultTimeouts.idle;
   return probeTimeout ?? Math.min(defaultProbeTimeout, timeout ?? defaultProbeTimeout);
 }
 
