@@ -24,6 +24,11 @@ export interface Exchange {
   drained(): Promise<void>;
   /** Whom the carrier has authenticated; undefined where it knows nobody. */
   readonly principal?: string | undefined;
+  /**
+   * Lets the caller's connection go while the call goes on: the caller comes back after `retry` milliseconds for what
+   * there is to tell. Does nothing on a carrier that holds no connection for a call, or whose peer would not come back.
+   */
+  release?(retry: number): void;
   /** Back to the peer, where the carrier has a way back. */
   readonly callback?: RemoteCall | undefined;
 }

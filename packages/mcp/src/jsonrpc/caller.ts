@@ -3,7 +3,7 @@ import type { Problem } from "./check.js";
 import { encodeRequest } from "./codec.js";
 import { type LocalError, type LocalReason, RpcError, thrownText } from "./errors.js";
 import type { InFlight } from "./in-flight.js";
-import type { Params, RpcResponse } from "./message.js";
+import type { Id, Params, RpcResponse } from "./message.js";
 import { type CallOptions, type Outcome, OutgoingCall, type Timeouts } from "./outgoing-call.js";
 import { describeReport, type Report } from "./report.js";
 import type { Terms } from "./terms.js";
@@ -15,7 +15,7 @@ export interface CallerHost {
   readonly timeouts: Timeouts;
   /** Pending while the carrier holds more than it likes to. A call waits for it before it is serialised; reading goes on. */
   blocked(): Promise<void> | undefined;
-  write(frame: string): void;
+  write(frame: string, relatedTo: Id | undefined): void;
   /** Asks the peer to stop working on a call. */
   cancelAtPeer(call: OutgoingCall, reason: string): void;
 }
@@ -33,7 +33,8 @@ export class Caller {
     this.#host = host;
   }
 
-  call(method: string, params: Params | undefined, options: CallOptions): Promise<unknown> {
+  /** @param relatedTo the request of the peer for whose sake it is made */
+  call(method: string, params: Params | undefined, options: CallOptions, relatedTo?: Id): Promise<unknown> {
     return new Promise((resolve, reject) => {
       const call = this.begin(this.nextId(), method, options, (outcome) => {
         if (outcome.ok) resolve(outcome.result);
@@ -42,7 +43,7 @@ export class Caller {
       if (call === undefined) return;
       this.whenWritable(() => {
         const frame = this.encode(call, params);
-        if (frame !== undefined) this.#host.write(frame);
+        if (frame !== undefined) this.#host.write(frame, relatedTo);
       });
     });
   }

@@ -1,8 +1,11 @@
 import type { FrameSink } from "../base/frame.js";
+import type { Decoded } from "./codec.js";
 import type { Id } from "./message.js";
 
 /** What a channel hands to its owner. Every call is synchronous and in arrival order. */
 export interface ChannelReceiver extends FrameSink {
+  /** `decoded`: what the frame holds, from a carrier that had to look into it anyway. */
+  frame(text: string, decoded?: Decoded): void;
   /** No more input will come: the peer ended its side, or `error` broke the carrier. Called once. */
   end(error?: Error): void;
 }
@@ -21,10 +24,19 @@ export interface ChannelReceiver extends FrameSink {
  */
 export interface Channel {
   open(receiver: ChannelReceiver): void;
-  /** `relatedTo` names the request of the peer that this frame belongs to, for carriers with more than one stream. */
-  send(frame: string, relatedTo?: Id): void | Promise<void>;
+  /**
+   * `relatedTo` names the request of the peer that this frame belongs to, for carriers with more than one stream. With
+   * `isAnswer` the frame is its answer, or that of the batch that it came in.
+   */
+  send(frame: string, relatedTo?: Id, isAnswer?: boolean): void | Promise<void>;
   close(): Promise<void>;
   /** Stop delivering; the carrier pushes back on the peer. */
   pause?(): void;
   resume?(): void;
+  /** Resolves when there is room on the stream of that request, on a carrier with more than one stream. */
+  drained?(relatedTo: Id | undefined): Promise<void>;
+  /** The request of the peer gets no answer, because it was cancelled. */
+  unanswered?(request: Id): void;
+  /** The peer may go, and come back after `retry` milliseconds for what belongs to its request. */
+  release?(request: Id, retry: number): void;
 }

@@ -20,6 +20,8 @@ export interface ConnectionOptions extends TermsOptions, Routing {
   readonly timeout?: number;
   /** Milliseconds after which a call fails whatever the peer does. Default: 600,000. */
   readonly totalTimeout?: number;
+  /** Whom the carrier has authenticated; handlers see it on their exchange. */
+  readonly principal?: string | undefined;
 }
 
 /** Why a connection is closed. */
@@ -114,7 +116,7 @@ export class Connection implements Remote, AsyncDisposable {
 
   /** Resolves when the carrier can take more. */
   drained(): Promise<void> {
-    return this.#blocked ?? Promise.resolve();
+    return this.#channel.drained?.(undefined) ?? this.#blocked ?? Promise.resolve();
   }
 
   /**
@@ -146,7 +148,7 @@ export class Connection implements Remote, AsyncDisposable {
       giveUp: (why) => void this.#end({ reason: "refused", error: new Error(why) }),
     });
     this.#channel.open({
-      frame: (text) => inbound.frame(text),
+      frame: (text, decoded) => inbound.frame(text, decoded),
       refuse: (refusal) => inbound.refuse(refusal),
       end: (error) => this.#inputEnded(error),
     });
@@ -192,9 +194,9 @@ export class Connection implements Remote, AsyncDisposable {
     this.#ended.resolve(closed);
   }
 
-  #write(frame: string, relatedTo?: Id): void {
+  #write(frame: string, relatedTo?: Id, isAnswer = false): void {
     if (this.phase === "closed") return;
-    const pending = this.#channel.send(frame, relatedTo);
+    const pending = this.#channel.send(frame, relatedTo, isAnswer);
     if (pending === undefined) return;
     if (pending === this.#blocked) this.#balance();
     else void this.#waitForRoom(pending);
@@ -236,7 +238,7 @@ export class Connection implements Remote, AsyncDisposable {
         this.#balance();
         return this.#blocked;
       },
-      write: (frame) => this.#write(frame),
+      write: (frame, relatedTo) => this.#write(frame, relatedTo),
       cancelAtPeer: (call, reason) => this.#cancelAtPeer(call, reason),
     };
   }
@@ -246,10 +248,15 @@ export class Connection implements Remote, AsyncDisposable {
       inFlight: this.#inFlight,
       terms: this.#terms,
       handle: this.#options.handle ?? unknownMethod,
-      call: this.call,
-      write: (frame, relatedTo) => this.#write(frame, relatedTo),
+      call: (method, params, options, relatedTo) => this.#caller.call(method, params, options ?? {}, relatedTo),
+      answer: (frame, request) => this.#write(frame, request, true),
+      unanswered: (request) => {
+        if (this.phase !== "closed") this.#channel.unanswered?.(request);
+      },
+      principal: this.#options.principal,
+      release: (request, retry) => this.#channel.release?.(request, retry),
       tell: (method, params, relatedTo) => this.#tell(method, params, relatedTo),
-      drained: () => this.drained(),
+      drained: (relatedTo) => this.#channel.drained?.(relatedTo) ?? this.drained(),
     };
   }
 

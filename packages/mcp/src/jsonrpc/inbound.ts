@@ -2,7 +2,7 @@ import type { Refusal } from "../base/frame.js";
 import { type MethodAliases, realNames } from "./aliases.js";
 import type { Caller } from "./caller.js";
 import { Problem } from "./check.js";
-import { boundProblem, decode, isInexact } from "./codec.js";
+import { boundProblem, type Decoded, decode, isInexact } from "./codec.js";
 import { codes } from "./errors.js";
 import { ExactNumber, type Id, type Message, type Params, type RpcNotification, type RpcRequest } from "./message.js";
 import type { Responder } from "./responder.js";
@@ -54,9 +54,9 @@ export class Inbound {
   }
 
   /** A whole frame. */
-  frame(text: string): void {
+  frame(text: string, known?: Decoded): void {
     if (this.#host.isClosed()) return;
-    const decoded = decode(text, this.#host.terms.profile, this.#host.terms.limits);
+    const decoded = known ?? decode(text, this.#host.terms.profile, this.#host.terms.limits);
     if (Array.isArray(decoded)) this.#batchFrame(decoded, text);
     else this.#message(decoded as Message | Problem, text);
   }

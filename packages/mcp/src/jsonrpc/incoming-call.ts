@@ -1,12 +1,20 @@
 import type { Exchange, RemoteCall } from "./call.js";
 import { LocalError } from "./errors.js";
 import { type Id, idKey, type Params } from "./message.js";
+import type { CallOptions } from "./outgoing-call.js";
 
 /** What a running call of the peer needs from its connection. */
 export interface IncomingHost {
-  readonly call: RemoteCall;
+  call(
+    method: string,
+    params: Params | undefined,
+    options: CallOptions | undefined,
+    relatedTo: Id | undefined,
+  ): Promise<unknown>;
+  readonly principal: string | undefined;
   tell(method: string, params: Params | undefined, relatedTo: Id | undefined): void;
-  drained(): Promise<void>;
+  drained(relatedTo: Id | undefined): Promise<void>;
+  release(request: Id, retry: number): void;
 }
 
 /** Where the answer of a call goes; undefined where there is none, because it is a notification or was cancelled. */
@@ -55,8 +63,13 @@ export class IncomingCall implements Exchange {
     return this.#closing.signal;
   }
 
+  get principal(): string | undefined {
+    return this.#host.principal;
+  }
+
+  /** What is asked for the sake of a request goes where its answer will go. */
   get callback(): RemoteCall {
-    return this.#host.call;
+    return (method, params, options) => this.#host.call(method, params, options, this.id);
   }
 
   notify(method: string, params?: Params): void {
@@ -64,7 +77,11 @@ export class IncomingCall implements Exchange {
   }
 
   drained(): Promise<void> {
-    return this.#host.drained();
+    return this.#host.drained(this.id);
+  }
+
+  release(retry: number): void {
+    if (!this.#over && this.id !== undefined) this.#host.release(this.id, retry);
   }
 
   /** True once it is answered or cancelled: nothing of it goes out any more. */

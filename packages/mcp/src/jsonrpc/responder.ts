@@ -14,7 +14,10 @@ export interface ResponderHost extends IncomingHost {
   readonly inFlight: InFlight;
   readonly terms: Terms;
   readonly handle: Call;
-  write(frame: string, relatedTo?: Id): void;
+  /** Writes the answer to a request of the peer, or to the batch that it came in. */
+  answer(frame: string, request: Id | undefined): void;
+  /** The peer has cancelled the request: nothing answers it. */
+  unanswered(request: Id): void;
 }
 
 /** The answer to a batch while the batch is read. */
@@ -36,7 +39,8 @@ export class Responder {
 
   request(message: RpcRequest): void {
     this.#request(message, (answer) => {
-      if (answer !== undefined) this.#host.write(answer, message.id);
+      if (answer === undefined) this.#host.unanswered(message.id);
+      else this.#host.answer(answer, message.id);
     });
   }
 
@@ -47,7 +51,7 @@ export class Responder {
   /** Answers something that is not a message, unless it deserves no answer. */
   problem(problem: Problem): void {
     const answer = answerToProblem(problem, this.#host.terms.profile);
-    if (answer !== undefined) this.#host.write(answer, problem.id);
+    if (answer !== undefined) this.#host.answer(answer, problem.id);
   }
 
   /** Takes what a batch asks for: run side by side, answered in one array, or not at all when nothing is owed. */
@@ -55,18 +59,23 @@ export class Responder {
     const answers: (string | undefined)[] = [];
     const ids = new Set<unknown>();
     let pending = 1; // The batch itself, until its end has been read.
+    let first: Id | undefined;
     const reply: Reply = (answer) => {
       answers.push(answer);
       pending -= 1;
-      const joined = pending === 0 ? joinAnswers(answers) : undefined;
-      if (joined !== undefined) this.#host.write(joined);
+      if (pending > 0) return;
+      const joined = joinAnswers(answers);
+      if (joined !== undefined) this.#host.answer(joined, first);
+      else if (first !== undefined) this.#host.unanswered(first);
     };
     return {
       take: (element) => {
         pending += 1;
         const problem = element instanceof Problem ? element : repeatedId(element, ids);
-        if (problem !== undefined) reply(answerToProblem(problem, this.#host.terms.profile));
-        else this.#request(element as RpcRequest, reply);
+        if (problem !== undefined) return reply(answerToProblem(problem, this.#host.terms.profile));
+        const request = element as RpcRequest;
+        first ??= request.id;
+        this.#request(request, reply);
       },
       end: () => reply(undefined),
     };

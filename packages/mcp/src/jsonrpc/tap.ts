@@ -15,9 +15,9 @@ export function tapChannel(channel: Channel, observe: (tapped: Tapped) => void):
   return {
     open: (receiver) =>
       channel.open({
-        frame(frame) {
+        frame(frame, decoded) {
           observe({ kind: "received", frame });
-          receiver.frame(frame);
+          receiver.frame(frame, decoded);
         },
         refuse(refusal) {
           observe({ kind: "refused", refusal });
@@ -28,12 +28,15 @@ export function tapChannel(channel: Channel, observe: (tapped: Tapped) => void):
           receiver.end(error);
         },
       }),
-    send(frame, relatedTo) {
+    send(frame, relatedTo, isAnswer) {
       observe({ kind: "sent", frame });
-      return channel.send(frame, relatedTo);
+      return channel.send(frame, relatedTo, isAnswer);
     },
     close: () => channel.close(),
     pause: () => channel.pause?.(),
     resume: () => channel.resume?.(),
+    ...(channel.drained && { drained: (relatedTo) => channel.drained?.(relatedTo) ?? Promise.resolve() }),
+    unanswered: (request) => channel.unanswered?.(request),
+    release: (request, retry) => channel.release?.(request, retry),
   };
 }

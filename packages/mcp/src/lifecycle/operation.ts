@@ -103,4 +103,8 @@ export class RevisedOperation implements Operation {
   drained(): Promise<void> {
     return this.#exchange.drained();
   }
+
+  release(retry: number): void {
+    this.#exchange.release?.(retry);
+  }
 }

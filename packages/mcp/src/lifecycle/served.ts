@@ -54,6 +54,8 @@ export interface Served {
   /** A hint for the model. */
   readonly instructions: string | undefined;
   capabilities(): ServerCapabilities;
+  /** Whether `run` has the method at all. */
+  knows(method: string): boolean;
   readonly run: OperationCall;
   /** Tells of changes. A conversation listens while it is open, and must stop when it is over. */
   readonly changes: ChangeSource;

@@ -170,6 +170,15 @@ export class Context {
     return input;
   }
 
+  /**
+   * Lets the client's connection go while this call goes on: the client comes back after `retry` milliseconds for what there
+   * is to tell. Nothing happens where no connection is held for the call, or where the revision has no polling.
+   * https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#sending-messages-to-the-server
+   */
+  release(retry = 1_000): void {
+    this.#operation.release?.(retry);
+  }
+
   /** Resolves when the client has room for more; await it between many notifications. */
   drained(): Promise<void> {
     return this.#operation.drained();

@@ -9,7 +9,7 @@ import { type Changed, Changes, changedBy } from "./changes.js";
 import { Completions } from "./completion.js";
 import { type ErrorCodes, inCatalogue } from "./error-codes.js";
 import { ExtensionMethods, type MethodHandler } from "./extension-methods.js";
-import type { Feature, FeatureHost } from "./feature.js";
+import type { Feature, FeatureHost, MethodCall } from "./feature.js";
 import { type Hooks, hooked, type OperationMiddleware, Pipeline } from "./pipeline.js";
 import type { PromptArguments } from "./prompt-arguments.js";
 import { type PromptDefinition, type PromptHandler, type PromptRegistration, Prompts } from "./prompts.js";
@@ -176,12 +176,14 @@ export function createServer(options: ServerOptions): Server {
     tasks,
   ];
   const extensions = new ExtensionMethods();
-  const pipeline = new Pipeline(operationCall(features, extensions));
+  const find = methodTable(features, extensions);
+  const pipeline = new Pipeline(operationCall(find));
   const spoken = errorCodes === "catalogue" ? inCatalogue(pipeline.run) : pipeline.run;
   return {
     info,
     instructions,
     capabilities: () => capabilitiesOf(features),
+    knows: (method) => find(method) !== undefined,
     run: tasks.around(hooked(spoken, { ...(onCall && { onCall }), ...(onEnd && { onEnd }) })),
     changes,
     stateSeal: createStateSeal(requestState),
@@ -211,12 +213,21 @@ function capabilitiesOf(features: readonly Feature[]): ServerCapabilities {
 }
 
 /** One table of all methods: what is not in it, or belongs to a feature that offers nothing, does not exist. */
-function operationCall(features: readonly Feature[], extensions: ExtensionMethods): OperationCall {
+function methodTable(
+  features: readonly Feature[],
+  extensions: ExtensionMethods,
+): (method: string) => MethodCall | undefined {
   const owners = new Map(features.flatMap((feature) => [...feature.methods.keys()].map((method) => [method, feature])));
-  return (method, params, operation) => {
+  return (method) => {
     const feature = owners.get(method);
     const own = feature?.capabilities === undefined ? undefined : feature.methods.get(method);
-    const call = own ?? extensions.get(method);
+    return own ?? extensions.get(method);
+  };
+}
+
+function operationCall(find: (method: string) => MethodCall | undefined): OperationCall {
+  return (method, params, operation) => {
+    const call = find(method);
     if (call === undefined) throw methodNotFound(method);
     return call(params, operation);
   };
