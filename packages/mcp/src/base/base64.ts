@@ -9,3 +9,14 @@ export function encodeBase64(bytes: Uint8Array): string {
   }
   return btoa(binary);
 }
+
+/** The bytes of a base64 text; undefined for one that `encodeBase64` would not write like that. */
+export function decodeBase64(text: string): Uint8Array | undefined {
+  try {
+    const binary = atob(text);
+    // `atob` takes spaces, and texts without their padding.
+    return btoa(binary) === text ? Uint8Array.from(binary, (character) => character.charCodeAt(0)) : undefined;
+  } catch {
+    return undefined; // Not base64.
+  }
+}

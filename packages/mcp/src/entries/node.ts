@@ -1,5 +1,5 @@
 /**
- * Carriers of Node: stdio, child processes, byte streams.
+ * Carriers of Node: HTTP, stdio, child processes, byte streams.
  *
  * @module
  */
@@ -11,6 +11,8 @@ import { connect as connectAnywhere, type Target } from "./client.js";
 
 export type { ProcessExit } from "../node/child-process.js";
 export { type ChildChannel, type ChildChannelOptions, type Command, childChannel } from "../node/child-process.js";
+export { type NodeHandler, nodeHandler } from "../node/node-handler.js";
+export { type HttpServer, type ServeHttpOptions, serveHttp } from "../node/serve-http.js";
 export { serveStdio } from "../node/serve-stdio.js";
 export { stdioChannel } from "../node/stdio.js";
 export { type StreamChannelOptions, streamChannel } from "../node/stream-channel.js";

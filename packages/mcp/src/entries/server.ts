@@ -8,7 +8,7 @@ export { invalidParams, LocalError, type LocalReason, RpcError } from "../jsonrp
 export type { Change, ChangeListener, ChangeSource, ListName } from "../lifecycle/change-feed.js";
 export type { Answers, Question, Questions } from "../lifecycle/question.js";
 export type { InputRequired } from "../lifecycle/rounds.js";
-export { type CarrierOptions, serveChannel } from "../lifecycle/serve.js";
+export { type CarrierOptions, type ServeOptions, serveChannel } from "../lifecycle/serve.js";
 export type { ClientDescription, OpenConversation, Operation, OperationCall, Served } from "../lifecycle/served.js";
 export type { StateSealOptions } from "../lifecycle/state-seal.js";
 export type { CacheHints } from "../server/cache-hints.js";

@@ -2,12 +2,14 @@ import { isPromise } from "../base/later.js";
 import type { Call, Exchange } from "./call.js";
 import { encodeFailure, encodeSuccess } from "./codec.js";
 import { toErrorObject } from "./errors.js";
-import type { Id, Params } from "./message.js";
+import type { ErrorObject, Id, Params } from "./message.js";
 import type { Terms } from "./terms.js";
 
 /** An exchange that may know of its end. What is thrown after it is how a cancelled handler stops, and no fault. */
 interface Endable extends Exchange {
   readonly over?: boolean;
+  /** Told the error that it is answered with. */
+  failed?(error: ErrorObject): void;
 }
 
 /** Runs one request; its answer as a frame. Serialising is part of the call: what fails there is a failure, not silence. */
@@ -43,7 +45,9 @@ function fail(id: Id, method: string, error: unknown, exchange: Endable, terms: 
   const fault = (cause: unknown): void => {
     if (exchange.over !== true) terms.report({ kind: "fault", method, error: cause });
   };
-  return encodeFailure(id, toErrorObject(error, terms.mapError, fault), terms.profile);
+  const told = toErrorObject(error, terms.mapError, fault);
+  exchange.failed?.(told);
+  return encodeFailure(id, told, terms.profile);
 }
 
 /** Runs a notification: whatever happens, nobody is answered. */

@@ -65,7 +65,7 @@ function isAnswerable({ code }: Problem, profile: Profile): boolean {
 }
 
 /** The spec's own message for the code; the reason and the place in `data`. */
-function problemError({ code, reason, pointer }: Problem): ErrorObject {
+export function problemError({ code, reason, pointer }: Problem): ErrorObject {
   const data = code === codes.parseError ? { reason } : { reason, pointer };
   return { code, message: explainCode(code).name, data };
 }

@@ -6,8 +6,9 @@ import { isObject, type JsonObject } from "../protocol/json.js";
 import { metaKeys, readMeta, readRequestMeta } from "../protocol/meta.js";
 import { methods, notifications } from "../protocol/methods.js";
 import { latest, latestHandshake } from "../revisions/all.js";
+import type { Manners } from "./agreement.js";
 import type { Carrier } from "./handshake-changes.js";
-import { HandshakeServer, type Manners } from "./handshake-server.js";
+import { HandshakeServer } from "./handshake-server.js";
 import type { Served } from "./served.js";
 import { callStateless } from "./stateless-server.js";
 
@@ -56,12 +57,12 @@ export class Conversation {
 }
 
 /** True for a request that names a revision, and for one that names it wrongly: then it must hear of that. */
-function speaksForItself(params: Params): boolean {
+export function speaksForItself(params: Params): boolean {
   return Object.hasOwn(readMeta(params) ?? {}, metaKeys.protocolVersion);
 }
 
 /** A method that only requests with a `_meta` of their own can mean. */
-function isStatelessOnly(method: string): boolean {
+export function isStatelessOnly(method: string): boolean {
   return latest.requests.client.has(method) && !latestHandshake.requests.client.has(method);
 }
 

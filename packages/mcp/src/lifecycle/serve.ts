@@ -23,6 +23,14 @@ export interface CarrierOptions
   readonly lenient?: boolean;
 }
 
+/** What can be set about the carrier of one client. */
+export interface ServeOptions extends CarrierOptions {
+  /** Whom the carrier has authenticated. */
+  readonly principal?: string | undefined;
+  /** Told the revision of a handshake before it is answered, for a carrier that differs by it. */
+  readonly onAgreement?: (revision: Revision) => void;
+}
+
 /** How either side of MCP asks the other to stop. */
 export const cancellation: Cancellation = { method: notifications.cancelled, idMember: "requestId" };
 
@@ -41,8 +49,8 @@ export function profileOf(revision: Revision): Profile {
  * Serves one client on a channel, whichever revision it speaks. The server itself keeps nothing of the conversation,
  * so any number of channels may be served at the same time.
  */
-export function serveChannel(served: Served, channel: Channel, options: CarrierOptions = {}): Connection {
-  const { lenient = false, ...carrier } = options;
+export function serveChannel(served: Served, channel: Channel, options: ServeOptions = {}): Connection {
+  const { lenient = false, onAgreement, ...carrier } = options;
   const { clock, report } = termsOf(carrier);
   const fault = (method: string, error: unknown): void => report({ kind: "fault", method, error });
   const conversation = new Conversation(
@@ -51,6 +59,7 @@ export function serveChannel(served: Served, channel: Channel, options: CarrierO
     {
       agreed: (revision) => {
         connection.profile = profileOf(revision);
+        onAgreement?.(revision);
       },
       clock,
       notify: (method, params) => {

@@ -4,6 +4,7 @@ import type { ClientCapabilities, ServerCapabilities } from "../protocol/capabil
 import type { Implementation } from "../protocol/implementation.js";
 import type { JsonObject } from "../protocol/json.js";
 import type { LoggingLevel } from "../protocol/logging.js";
+import type { MirroredParam } from "../protocol/mirrored-params.js";
 import type { Revision } from "../revisions/revision.js";
 import type { ChangeSource } from "./change-feed.js";
 import type { Carrier } from "./handshake-changes.js";
@@ -56,6 +57,8 @@ export interface Served {
   capabilities(): ServerCapabilities;
   /** Whether `run` has the method at all. */
   knows(method: string): boolean;
+  /** The arguments of a tool that HTTP carries in headers too; none for what is no tool. */
+  mirroredParams(tool: unknown): readonly MirroredParam[];
   readonly run: OperationCall;
   /** Tells of changes. A conversation listens while it is open, and must stop when it is over. */
   readonly changes: ChangeSource;

@@ -60,7 +60,8 @@ export interface Server extends Served {
    * @example
    * server.tool("add", { inputSchema: z.object({ a: z.number(), b: z.number() }) }, ({ a, b }) => `${a + b}`);
    *
-   * @throws TypeError for a name that is taken or not allowed; SchemaError for a schema that cannot be served
+   * @throws TypeError for a name that is taken or not allowed, or an `x-mcp-header` that cannot be; SchemaError for a schema
+   * that cannot be served
    */
   tool<Input extends Schema | undefined = undefined, Output extends Schema | undefined = undefined>(
     name: string,
@@ -184,6 +185,7 @@ export function createServer(options: ServerOptions): Server {
     instructions,
     capabilities: () => capabilitiesOf(features),
     knows: (method) => find(method) !== undefined,
+    mirroredParams: (tool) => tools.mirroredParams(tool),
     run: tasks.around(hooked(spoken, { ...(onCall && { onCall }), ...(onEnd && { onEnd }) })),
     changes,
     stateSeal: createStateSeal(requestState),

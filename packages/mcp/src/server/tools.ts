@@ -7,6 +7,7 @@ import type { Icon } from "../protocol/content.js";
 import { isObject, type JsonObject } from "../protocol/json.js";
 import { requireBlockMeta, requireMetaKeys } from "../protocol/meta-keys.js";
 import { methods } from "../protocol/methods.js";
+import { type MirroredParam, readMirroredParams } from "../protocol/mirrored-params.js";
 import type { CallToolResult, Tool, ToolAnnotations, ToolExecution } from "../protocol/tools.js";
 import { type CompiledSchema, compile, type InferInput, type InferOutput, type Schema } from "../schema/compile.js";
 import { Context } from "./context.js";
@@ -57,6 +58,7 @@ interface RegisteredTool {
   readonly input: CompiledSchema;
   readonly output: CompiledSchema | undefined;
   readonly handler: (args: unknown, context: Context) => unknown;
+  readonly mirrored: readonly MirroredParam[];
 }
 
 const noArguments = { type: "object", additionalProperties: false } as const;
@@ -104,7 +106,15 @@ export class Tools implements Feature {
     return registered && (registered.tool.execution?.taskSupport ?? "forbidden");
   }
 
-  /** @throws TypeError for a name that is taken or not allowed; SchemaError for a schema that cannot be served */
+  /** None for what is no tool. */
+  mirroredParams(name: unknown): readonly MirroredParam[] {
+    return (typeof name === "string" ? this.#tools.get(name)?.mirrored : undefined) ?? [];
+  }
+
+  /**
+   * @throws TypeError for a name that is taken or not allowed, or an `x-mcp-header` that cannot be; SchemaError for a schema
+   * that cannot be served
+   */
   define<Input extends Schema | undefined, Output extends Schema | undefined>(
     name: string,
     definition: ToolDefinition<Input, Output>,
@@ -168,8 +178,16 @@ function compileTool(
     inputSchema: input.json,
     ...(output === undefined ? {} : { outputSchema: output.json }),
   };
+  const mirrored = mirroredParamsOf(name, input.json);
   // `compile` has checked that the root is of type object.
-  return { tool: Object.freeze(tool as Tool), input, output, handler };
+  return { tool: Object.freeze(tool as Tool), input, output, handler, mirrored };
+}
+
+function mirroredParamsOf(tool: string, inputSchema: JsonObject): readonly MirroredParam[] {
+  const reading = readMirroredParams(inputSchema);
+  if ("params" in reading) return reading.params;
+  const [first] = reading.faults;
+  throw new TypeError(`The inputSchema of the tool ${tool} cannot be served: ${first?.path} ${first?.message}`);
 }
 
 function run(registered: RegisteredTool, args: unknown, context: Context): unknown {

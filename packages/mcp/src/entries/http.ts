@@ -1,0 +1,9 @@
+/**
+ * Servers on HTTP, for every platform that speaks in `Request` and `Response`.
+ *
+ * @module
+ */
+export type { EventStore, MemoryEventStoreOptions, StoredEvent, StreamName } from "../http/event-store.js";
+export { type HttpHandler, httpHandler } from "../http/fetch-handler.js";
+export type { Authenticate, HttpOptions, Identity, SessionOptions } from "../http/options.js";
+export type { HttpRequest } from "../http/request.js";

@@ -1,0 +1,70 @@
+import type { Problem } from "../jsonrpc/check.js";
+import { encodeFailure } from "../jsonrpc/codec.js";
+import { codes } from "../jsonrpc/errors.js";
+import type { ErrorObject, Id } from "../jsonrpc/message.js";
+import { mcpProfile } from "../jsonrpc/profile.js";
+import { problemError } from "../jsonrpc/terms.js";
+import type { EventStream } from "./event-stream.js";
+import type { HttpAnswer, HttpHeaders } from "./request.js";
+
+const jsonHeaders: HttpHeaders = { "content-type": "application/json" };
+const noHeaders: HttpHeaders = {};
+
+/** What stands between must neither keep a stream nor hold it back. */
+const streamHeaders: HttpHeaders = {
+  "content-type": "text/event-stream",
+  "cache-control": "no-cache, no-transform",
+  "x-accel-buffering": "no",
+};
+
+export function jsonAnswer(status: number, body: string, headers: HttpHeaders = jsonHeaders): HttpAnswer {
+  return { status, headers, body };
+}
+
+export function emptyAnswer(status: number, headers: HttpHeaders = noHeaders): HttpAnswer {
+  return { status, headers, body: undefined };
+}
+
+export function streamAnswer(body: EventStream): HttpAnswer {
+  return { status: 200, headers: streamHeaders, body };
+}
+
+/** A body that is no message. */
+export function problemAnswer(problem: Problem): HttpAnswer {
+  return errorAnswer(400, problemError(problem), problem.subject === "response" ? undefined : problem.id);
+}
+
+/** One request too many; nothing of it has been done. */
+export function busyAnswer(id?: Id): HttpAnswer {
+  const data = { reason: "more requests in flight than this side holds: wait for answers, then retry" };
+  return errorAnswer(429, { code: codes.tooManyRequests, message: "Too many requests", data }, id, retryLater);
+}
+
+/** Seconds. */
+const retryLater: HttpHeaders = { "retry-after": "1" };
+
+/** This side takes nothing new. */
+export function closingAnswer(): HttpAnswer {
+  return refusal(503, "this side is shutting down: send it again elsewhere or later", retryLater);
+}
+
+/** The same answer with more headers. */
+export function withHeaders(answer: HttpAnswer, headers: HttpHeaders): HttpAnswer {
+  return { ...answer, headers: { ...answer.headers, ...headers } };
+}
+
+/** A request that is turned away, with an error that says why. `id` is that of the message, where it could be read. */
+export function errorAnswer(status: number, error: ErrorObject, id?: Id, headers?: HttpHeaders): HttpAnswer {
+  const body = encodeFailure(id, error, mcpProfile);
+  return jsonAnswer(status, body, headers === undefined ? jsonHeaders : { ...jsonHeaders, ...headers });
+}
+
+/** A request that is turned away before anybody has looked at what it asks for. */
+export function refusal(status: number, reason: string, headers?: HttpHeaders): HttpAnswer {
+  return errorAnswer(
+    status,
+    { code: codes.invalidRequest, message: "Invalid Request", data: { reason } },
+    undefined,
+    headers,
+  );
+}

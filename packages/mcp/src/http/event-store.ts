@@ -1,0 +1,151 @@
+import type { Clock } from "../base/clock.js";
+import type { MaybePromise } from "../base/later.js";
+
+/** One event of a stream, by its place in it. */
+export interface StoredEvent {
+  readonly sequence: number;
+  /** The message; empty for an event without one. */
+  readonly frame: string;
+}
+
+/** A stream of a session. */
+export interface StreamName {
+  readonly session: string;
+  readonly stream: string;
+}
+
+/**
+ * Keeps what was sent on the streams of sessions, so that a client that has lost one gets the rest of it.
+ * https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#resumability-and-redelivery
+ */
+export interface EventStore {
+  /** Keeps an event. Sequences of one stream come in order. It must not throw or reject. */
+  append(name: StreamName, event: StoredEvent): MaybePromise<void>;
+  /** The events behind that one, in order; undefined if they are not all kept any more, or the stream is unknown. */
+  after(name: StreamName, sequence: number): MaybePromise<readonly StoredEvent[] | undefined>;
+  /** The session is over. */
+  forget(session: string): MaybePromise<void>;
+}
+
+/** Bounds on what is kept. A message counts two bytes for each of its characters. */
+export interface MemoryEventStoreOptions {
+  /** Milliseconds. Default: 300,000. */
+  readonly maxAge?: number;
+  /** Events of one stream. Default: 1,000. */
+  readonly maxEvents?: number;
+  /** Default: 4 MiB. */
+  readonly maxStreamBytes?: number;
+  /** Default: 16 MiB. */
+  readonly maxSessionBytes?: number;
+  /** Default: 256 MiB. */
+  readonly maxBytes?: number;
+}
+
+interface KeptEvent extends StoredEvent {
+  readonly at: number;
+}
+
+interface KeptStream {
+  readonly session: KeptSession;
+  readonly events: KeptEvent[];
+  bytes: number;
+}
+
+interface KeptSession {
+  readonly streams: Map<string, KeptStream>;
+  bytes: number;
+}
+
+const mebibyte = 1024 * 1024;
+
+/** Keeps events in the memory of this process. What exceeds a bound pushes out the oldest. */
+export class MemoryEventStore implements EventStore {
+  readonly #clock: Clock;
+  readonly #limits: Required<MemoryEventStoreOptions>;
+  readonly #sessions = new Map<string, KeptSession>();
+  /** Those that hold events, the one that was written to longest ago first. */
+  readonly #streams = new Set<KeptStream>();
+  #bytes = 0;
+
+  constructor(clock: Clock, options: MemoryEventStoreOptions = {}) {
+    this.#clock = clock;
+    this.#limits = {
+      maxAge: 300_000,
+      maxEvents: 1_000,
+      maxStreamBytes: 4 * mebibyte,
+      maxSessionBytes: 16 * mebibyte,
+      maxBytes: 256 * mebibyte,
+      ...options,
+    };
+  }
+
+  append({ session, stream }: StreamName, event: StoredEvent): void {
+    const kept = this.#stream(session, stream);
+    const now = this.#clock.now();
+    kept.events.push({ ...event, at: now });
+    this.#count(kept, bytesOf(event));
+    this.#streams.delete(kept);
+    this.#streams.add(kept);
+    const { maxEvents, maxStreamBytes, maxSessionBytes, maxBytes } = this.#limits;
+    while (kept.events.length > maxEvents || kept.bytes > maxStreamBytes) this.#dropOldest(kept);
+    while (kept.session.bytes > maxSessionBytes)
+      this.#dropOldest(firstWithEvents(kept.session.streams.values()) ?? kept);
+    while (this.#bytes > maxBytes) this.#dropOldest(firstWithEvents(this.#streams) ?? kept);
+    this.#expire(now);
+  }
+
+  after({ session, stream }: StreamName, sequence: number): readonly StoredEvent[] | undefined {
+    this.#expire(this.#clock.now());
+    const events = this.#sessions.get(session)?.streams.get(stream)?.events;
+    const first = events?.[0]?.sequence;
+    // The next one must still be there, or there was none.
+    if (events === undefined || first === undefined || first > sequence + 1) return undefined;
+    return events.filter((event) => event.sequence > sequence);
+  }
+
+  forget(session: string): void {
+    const kept = this.#sessions.get(session);
+    if (kept === undefined) return;
+    this.#sessions.delete(session);
+    for (const stream of kept.streams.values()) this.#streams.delete(stream);
+    this.#bytes -= kept.bytes;
+  }
+
+  #stream(session: string, stream: string): KeptStream {
+    const kept = this.#sessions.get(session) ?? { streams: new Map<string, KeptStream>(), bytes: 0 };
+    this.#sessions.set(session, kept);
+    const known = kept.streams.get(stream) ?? { session: kept, events: [], bytes: 0 };
+    kept.streams.set(stream, known);
+    return known;
+  }
+
+  #expire(now: number): void {
+    for (const stream of this.#streams) {
+      const last = stream.events.at(-1);
+      if (last !== undefined && last.at > now - this.#limits.maxAge) return;
+      this.#count(stream, -stream.bytes);
+      stream.events.length = 0;
+      this.#streams.delete(stream);
+    }
+  }
+
+  #dropOldest(stream: KeptStream): void {
+    const event = stream.events.shift();
+    if (event !== undefined) this.#count(stream, -bytesOf(event));
+  }
+
+  #count(stream: KeptStream, bytes: number): void {
+    stream.bytes += bytes;
+    stream.session.bytes += bytes;
+    this.#bytes += bytes;
+  }
+}
+
+function firstWithEvents(streams: Iterable<KeptStream>): KeptStream | undefined {
+  for (const stream of streams) if (stream.events.length > 0) return stream;
+  return undefined;
+}
+
+function bytesOf({ frame }: StoredEvent): number {
+  return 2 * frame.length;
+}

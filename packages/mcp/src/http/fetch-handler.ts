@@ -1,0 +1,140 @@
+import { type Deferred, deferred } from "../base/deferred.js";
+import type { Served } from "../lifecycle/served.js";
+import type { EventSink, EventStream } from "./event-stream.js";
+import { Door } from "./handler.js";
+import type { HttpOptions } from "./options.js";
+import { type HttpAnswer, type HttpRequest, notUtf8, requireBodyBytes } from "./request.js";
+
+/** A server for every platform that speaks in `Request` and `Response`. */
+export interface HttpHandler {
+  (request: Request): Promise<Response>;
+  /** Takes nothing new; what runs has `grace` milliseconds (default: 10,000) to come to its end. */
+  drain(grace?: number): Promise<void>;
+  /** Ends every session and stream at once. */
+  close(): void;
+}
+
+const defaultGrace = 10_000;
+
+/**
+ * Serves clients of every revision on one URL, on workers, Bun, Deno, Hono, Next and everything else that takes a handler of
+ * `Request`s.
+ *
+ * Without `authenticate`, hosts other than this machine have to be named in `allowedHosts`; web pages of other origins than
+ * this machine's, in `allowedOrigins`.
+ *
+ * @example
+ * export default { fetch: httpHandler(server, { allowedHosts: ["mcp.example.com"] }) };
+ *
+ * @throws TypeError for an allowed host or origin that is none
+ */
+export function httpHandler(served: Served, options: HttpOptions = {}): HttpHandler {
+  const door = new Door(served, options);
+  const handle = async (platform: Request): Promise<Response> => {
+    const request = new FetchRequest(platform);
+    return responseOf(await door.handle(request), request);
+  };
+  return Object.assign(handle, {
+    drain: (grace: number = defaultGrace) => door.drain(grace),
+    close: () => door.close(),
+  });
+}
+
+/** A `Request` as a door sees it. */
+export class FetchRequest implements HttpRequest {
+  readonly #request: Request;
+  #onGone: (() => void) | undefined;
+
+  constructor(request: Request) {
+    this.#request = request;
+  }
+
+  get method(): string {
+    return this.#request.method;
+  }
+
+  get url(): string {
+    return this.#request.url;
+  }
+
+  header(name: string): string | undefined {
+    const value = this.#request.headers.get(name);
+    if (value !== null) return value;
+    return name === "host" ? new URL(this.#request.url).host : undefined; // Some platforms say it only there.
+  }
+
+  async text(maxBytes: number): Promise<string> {
+    requireBodyBytes(Number(this.#request.headers.get("content-length") ?? 0), maxBytes);
+    const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
+    let text = "";
+    let bytes = 0;
+    // Some platforms have types without an iterator for what has one.
+    for await (const chunk of (this.#request.body ?? []) as AsyncIterable<Uint8Array>) {
+      bytes += chunk.byteLength;
+      requireBodyBytes(bytes, maxBytes);
+      text += decodeWith(utf8, chunk);
+    }
+    return text + decodeWith(utf8);
+  }
+
+  onGone(listener: () => void): void {
+    this.#onGone = listener;
+    this.#request.signal.addEventListener("abort", () => this.gone(), { once: true });
+  }
+
+  /** Nobody waits for the answer any more. */
+  gone(): void {
+    const listener = this.#onGone;
+    this.#onGone = undefined;
+    listener?.();
+  }
+}
+
+function decodeWith(utf8: TextDecoder, chunk?: Uint8Array): string {
+  try {
+    return chunk === undefined ? utf8.decode() : utf8.decode(chunk, { stream: true });
+  } catch (error) {
+    throw notUtf8(error);
+  }
+}
+
+/** An answer as a `Response`. */
+export function responseOf({ status, headers, body }: HttpAnswer, request: FetchRequest): Response {
+  const isStream = body !== undefined && typeof body !== "string";
+  return new Response(isStream ? readableOf(body, request) : (body ?? null), { status, headers });
+}
+
+/** Bytes that the platform takes before it is asked to wait. */
+const highWaterMark = 64 * 1024;
+
+function readableOf(stream: EventStream, request: FetchRequest): ReadableStream<Uint8Array> {
+  const utf8 = new TextEncoder();
+  let room: Deferred<void> | undefined;
+  const sinkOf = (controller: ReadableStreamDefaultController<Uint8Array>): EventSink => ({
+    write(text) {
+      controller.enqueue(utf8.encode(text));
+      if ((controller.desiredSize ?? 0) > 0) return undefined;
+      room = deferred<void>();
+      return room.promise;
+    },
+    end(text) {
+      if (text !== "") controller.enqueue(utf8.encode(text));
+      controller.close();
+    },
+    destroy() {
+      controller.error(new Error("the reader does not read"));
+      request.gone();
+    },
+  });
+  return new ReadableStream<Uint8Array>(
+    {
+      start: (controller) => stream.attach(sinkOf(controller)),
+      pull: () => room?.resolve(),
+      cancel() {
+        stream.gone();
+        request.gone();
+      },
+    },
+    new ByteLengthQueuingStrategy({ highWaterMark }),
+  );
+}

@@ -1,0 +1,183 @@
+import { systemClock } from "../base/clock.js";
+import { isPromise, type MaybePromise } from "../base/later.js";
+import { Problem } from "../jsonrpc/check.js";
+import { decode } from "../jsonrpc/codec.js";
+import { internalError } from "../jsonrpc/errors.js";
+import { isRequest, isResponse, type Message } from "../jsonrpc/message.js";
+import { mcpProfile } from "../jsonrpc/profile.js";
+import { termsOf } from "../jsonrpc/terms.js";
+import { isStatelessOnly, speaksForItself } from "../lifecycle/conversation.js";
+import type { Served } from "../lifecycle/served.js";
+import { mcpHeaders } from "../protocol/http-headers.js";
+import { isObject } from "../protocol/json.js";
+import { revisionOf } from "../revisions/all.js";
+import { Admission } from "./admission.js";
+import { closingAnswer, emptyAnswer, errorAnswer, problemAnswer, refusal, withHeaders } from "./answers.js";
+import { corsHeaders, isPreflight, preflightAnswer } from "./cors.js";
+import type { DoorHost } from "./door-host.js";
+import { MemoryEventStore } from "./event-store.js";
+import { type Guard, guardOf } from "./guard.js";
+import { elementsOf, type HandshakeBinding, type Posted } from "./handshake-binding.js";
+import type { HttpOptions, Identity } from "./options.js";
+import { preconditionOf } from "./preconditions.js";
+import { Pulse } from "./pulse.js";
+import { BodyFault, type HttpAnswer, type HttpRequest } from "./request.js";
+import { defaultSessionLimits } from "./session-table.js";
+import { Sessions } from "./sessions.js";
+import { answerStateless } from "./stateless.js";
+
+/** What runs at the same time on POSTs that belong to no session. */
+const running = { perPrincipal: 512, total: 8_192 };
+
+/** Bytes that wait for a reader, and milliseconds without one of them being read, until it is given up. */
+const maxQueuedBytes = 8 * 1024 * 1024;
+const stallTimeout = 30_000;
+
+const defaultKeepAlive = 15_000;
+
+/**
+ * A server behind one URL, for clients of every revision: a plain request in, a plain answer out. What the platform brings
+ * and takes is for its adapter. Each message decides for itself how it is answered.
+ * https://modelcontextprotocol.io/specification/latest/basic/transports/streamable-http
+ */
+export class Door {
+  readonly #guard: Guard;
+  readonly #authenticate: HttpOptions["authenticate"];
+  readonly #host: DoorHost;
+  readonly #closing = new AbortController();
+  readonly #handshake: HandshakeBinding;
+  readonly #methods: readonly string[];
+
+  /** @throws TypeError for an allowed host or origin that is none */
+  constructor(served: Served, options: HttpOptions = {}) {
+    const { authenticate, sessions = {}, keepAlive = defaultKeepAlive, ...rest } = options;
+    const clock = options.clock ?? systemClock;
+    this.#guard = guardOf({ ...rest, anyHost: authenticate !== undefined });
+    this.#authenticate = authenticate;
+    this.#host = {
+      served,
+      terms: termsOf({ ...options, profile: mcpProfile }),
+      streams: { clock, maxQueuedBytes, stallTimeout },
+      pulse: new Pulse(clock, keepAlive),
+      admission: new Admission(running),
+      closing: this.#closing.signal,
+    };
+    const { eventStore = new MemoryEventStore(clock), ...limits } = sessions;
+    this.#handshake = new Sessions({
+      ...this.#host,
+      carrier: carrierOf(options),
+      limits: { ...defaultSessionLimits, ...limits },
+      store: eventStore === false ? undefined : eventStore,
+    });
+    this.#methods = ["POST", ...this.#handshake.methods];
+  }
+
+  /** Never rejects. */
+  async handle(request: HttpRequest): Promise<HttpAnswer> {
+    const origin = request.header("origin");
+    const foreign = this.#guard(request.header("host"), origin);
+    if (foreign !== undefined) return refusal(foreign.status, foreign.reason);
+    let answer: HttpAnswer;
+    try {
+      answer = await this.#answer(request);
+    } catch (error) {
+      this.#host.terms.report({ kind: "fault", method: `HTTP ${request.method}`, error });
+      answer = errorAnswer(500, internalError);
+    }
+    return origin === undefined ? answer : withHeaders(answer, corsHeaders(origin));
+  }
+
+  /** Takes nothing new, and lets what runs come to its end for at most `grace` milliseconds. Then everything is ended. */
+  async drain(grace: number): Promise<void> {
+    this.#closing.abort();
+    const { clock } = this.#host.terms;
+    await new Promise<void>((resolve) => {
+      const timer = clock.setTimer(resolve, grace);
+      void this.#host.admission.idle().then(() => {
+        clock.clearTimer(timer);
+        resolve();
+      });
+    });
+    this.#handshake.close();
+  }
+
+  /** Ends everything at once. */
+  close(): void {
+    this.#closing.abort();
+    this.#handshake.close();
+  }
+
+  async #answer(request: HttpRequest): Promise<HttpAnswer> {
+    if (isPreflight(request)) return preflightAnswer(request, this.#methods.join(", "));
+    const unmet = preconditionOf(request, this.#methods);
+    if (unmet !== undefined) return unmet;
+    let identity: Identity | undefined;
+    if (this.#authenticate !== undefined) {
+      identity = await this.#authenticate(request);
+      if (identity === undefined) return refusal(401, "who calls is not known", { "www-authenticate": "Bearer" });
+    }
+    const principal = identity?.principal;
+    if (this.#closing.signal.aborted) return closingAnswer();
+    if (request.method === "GET") return this.#handshake.get(request, principal);
+    if (request.method === "DELETE") return this.#handshake.delete(request, principal);
+    return this.#post(request, principal);
+  }
+
+  async #post(request: HttpRequest, principal: string | undefined): Promise<HttpAnswer> {
+    const { limits, report } = this.#host.terms;
+    let frame: string;
+    try {
+      const body = request.text(limits.frameBytes);
+      frame = isPromise(body) ? await body : body;
+    } catch (fault) {
+      if (fault instanceof BodyFault) return refusal(fault.status, fault.message);
+      throw fault;
+    }
+    const posted = decode(frame, this.#handshake.profileOf(request, principal), limits);
+    if (!(posted instanceof Problem)) return this.#message(request, frame, posted, principal);
+    report({ kind: "invalid", problem: posted, frame });
+    return problemAnswer(posted);
+  }
+
+  #message(
+    request: HttpRequest,
+    frame: string,
+    posted: Posted,
+    principal: string | undefined,
+  ): MaybePromise<HttpAnswer> {
+    if (Array.isArray(posted)) {
+      if (elementsOf(posted).some((each) => !(each instanceof Problem) && claims(each)))
+        return refusal(400, "a message that names a revision in _meta is sent on its own");
+    } else if (isStateless(request, posted as Message)) {
+      const message = posted as Message;
+      if (isRequest(message)) return answerStateless(this.#host, request, message, principal);
+      if (!isResponse(message)) return emptyAnswer(202);
+      return refusal(400, "a response answers nothing here: this revision's servers send no requests");
+    }
+    return this.#handshake.post(request, frame, posted, principal);
+  }
+}
+
+/** The body says what a message speaks. Where it does not, the header or the method may show that it should. */
+function isStateless(request: HttpRequest, message: Message): boolean {
+  if (claims(message) || ("method" in message && isStatelessOnly(message.method))) return true;
+  const version = request.header(mcpHeaders.protocolVersion);
+  return version !== undefined && revisionOf(version)?.era === "stateless";
+}
+
+function claims(message: Message): boolean {
+  return "method" in message && isObject(message.params) && speaksForItself(message.params);
+}
+
+/** What a session's own conversation is set to. */
+function carrierOf({ limits, report, clock, mapError, timeout, totalTimeout, lenient }: HttpOptions): HttpOptions {
+  return {
+    ...(limits && { limits }),
+    ...(report && { report }),
+    ...(clock && { clock }),
+    ...(mapError && { mapError }),
+    ...(timeout !== undefined && { timeout }),
+    ...(totalTimeout !== undefined && { totalTimeout }),
+    ...(lenient !== undefined && { lenient }),
+  };
+}

@@ -1,0 +1,41 @@
+import type { MaybePromise } from "../base/later.js";
+import type { Problem } from "../jsonrpc/check.js";
+import type { Decoded } from "../jsonrpc/codec.js";
+import type { Message } from "../jsonrpc/message.js";
+import type { Profile } from "../jsonrpc/profile.js";
+import { mcpHeaders } from "../protocol/http-headers.js";
+import { revisionOf } from "../revisions/all.js";
+import { refusal } from "./answers.js";
+import type { HttpAnswer, HttpRequest } from "./request.js";
+
+/** A body that is a message, or a batch. */
+export type Posted = Exclude<Decoded, Problem>;
+
+/** What a body holds, one by one. */
+export function elementsOf(posted: Posted): readonly (Message | Problem)[] {
+  // `Array.isArray` does not narrow a readonly array out of a union.
+  return Array.isArray(posted) ? (posted as readonly (Message | Problem)[]) : [posted as Message];
+}
+
+/** How the revisions with a handshake are answered. */
+export interface HandshakeBinding {
+  /** What may be done besides POST. */
+  readonly methods: readonly string[];
+  /** By what rules the body of a POST is read. */
+  profileOf(request: HttpRequest, principal: string | undefined): Profile;
+  post(request: HttpRequest, frame: string, posted: Posted, principal: string | undefined): MaybePromise<HttpAnswer>;
+  get(request: HttpRequest, principal: string | undefined): MaybePromise<HttpAnswer>;
+  delete(request: HttpRequest, principal: string | undefined): MaybePromise<HttpAnswer>;
+  /** Ends what is still there. */
+  close(): void;
+}
+
+/**
+ * A refusal of a version that nobody here speaks. Another one than that of the session is no fault.
+ * https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#protocol-version-header
+ */
+export function foreignVersion(request: HttpRequest): HttpAnswer | undefined {
+  const version = request.header(mcpHeaders.protocolVersion);
+  if (version === undefined || revisionOf(version) !== undefined) return undefined;
+  return refusal(400, "MCP-Protocol-Version names a version that this server does not speak");
+}

@@ -1,0 +1,26 @@
+/** The media types of a POST and of its answer. */
+export const json = "application/json";
+export const eventStream = "text/event-stream";
+
+/** Why a body of that `Content-Type` is not JSON in UTF-8; undefined for one that is. */
+export function contentTypeFault(contentType: string | undefined): string | undefined {
+  if (contentType === json) return undefined;
+  if (contentType === undefined) return `the body has no Content-Type: ${json} is expected`;
+  const [type = "", ...parameters] = contentType.split(";").map((part) => part.trim().toLowerCase());
+  if (type !== json) return `Content-Type is not ${json}`;
+  const foreign = parameters.find((parameter) => parameter.startsWith("charset=") && !utf8.has(parameter));
+  return foreign === undefined ? undefined : "the charset of the body is not utf-8";
+}
+
+const utf8: ReadonlySet<string> = new Set(["charset=utf-8", 'charset="utf-8"', "charset=utf8"]);
+
+/** Whether an `Accept` takes all of the media types. One that is not there takes none. */
+export function accepts(accept: string | undefined, ...types: readonly string[]): boolean {
+  if (accept === undefined) return false;
+  const taken = accept.split(",").map((range) => range.split(";", 1)[0]?.trim().toLowerCase());
+  return types.every((type) => taken.some((range) => range === type || range === "*/*" || range === anyOf(type)));
+}
+
+function anyOf(type: string): string {
+  return `${type.slice(0, type.indexOf("/"))}/*`;
+}

@@ -1,0 +1,108 @@
+import { after, type MaybePromise } from "../base/later.js";
+import type { EventStore, StoredEvent } from "./event-store.js";
+import type { EventStream } from "./event-stream.js";
+import { messageEvent, primingEvent, retryField } from "./events.js";
+
+/** What an outlet needs of its session. */
+export interface OutletHost {
+  readonly session: string;
+  /** Undefined where nothing is kept, so that a stream that is lost is lost. */
+  readonly store: EventStore | undefined;
+  /** Whether the client comes back for a stream that was ended early. */
+  readonly isPolled: boolean;
+}
+
+/**
+ * One stream of a session, whoever reads it: the answer to a POST, or what belongs to no request. Its reader may be lost and
+ * come back, and then gets what was sent meanwhile.
+ */
+export class Outlet {
+  readonly #host: OutletHost;
+  readonly #name: string;
+  #reader: EventStream | undefined;
+  #sequence = 0;
+  /** While a reader that came back is given what it has missed. */
+  #held: StoredEvent[] | undefined;
+  #isOver = false;
+
+  constructor(host: OutletHost, name: string) {
+    this.#host = host;
+    this.#name = name;
+  }
+
+  get hasReader(): boolean {
+    return this.#reader?.isOpen === true;
+  }
+
+  get canRelease(): boolean {
+    return this.#host.isPolled && this.#host.store !== undefined;
+  }
+
+  /** Gives it its first reader, or the next one. */
+  attach(reader: EventStream): void {
+    this.#reader = reader;
+    if (this.canRelease) reader.push(primingEvent(this.#record("")));
+  }
+
+  message(frame: string): void {
+    const id = this.#host.store === undefined ? undefined : this.#record(frame);
+    if (this.#held !== undefined) this.#held.push({ sequence: this.#sequence, frame });
+    else this.#reader?.push(messageEvent(frame, id));
+  }
+
+  /** Nothing comes any more. */
+  end(): void {
+    this.#isOver = true;
+    if (this.#held === undefined) this.#reader?.end();
+  }
+
+  release(retry: number): void {
+    this.#reader?.push(retryField(retry));
+    this.#reader?.end();
+    this.#reader = undefined;
+  }
+
+  /** Resolves when the reader has room for more; without a reader, at once. */
+  drained(): Promise<void> {
+    return this.#reader?.drained() ?? Promise.resolve();
+  }
+
+  /** Gives a reader that came back what it has missed, then what follows. False if that is not all kept any more. */
+  resume(reader: EventStream, sequence: number): MaybePromise<boolean> {
+    const { store, session } = this.#host;
+    if (store === undefined || sequence > this.#sequence) return false;
+    this.#held = [];
+    const missed = sequence === this.#sequence ? [] : store.after({ session, stream: this.#name }, sequence);
+    return after(missed, (events) => {
+      const held = this.#held ?? [];
+      this.#held = undefined;
+      if (events === undefined) return false;
+      const last = events.at(-1)?.sequence ?? sequence;
+      this.#reader?.end();
+      this.#reader = reader;
+      for (const event of [...events, ...held.filter((each) => each.sequence > last)]) {
+        const id = this.#idOf(event.sequence);
+        reader.push(event.frame === "" ? primingEvent(id) : messageEvent(event.frame, id));
+      }
+      if (this.#isOver) reader.end();
+      return true;
+    });
+  }
+
+  #record(frame: string): string {
+    this.#sequence += 1;
+    const { store, session } = this.#host;
+    void store?.append({ session, stream: this.#name }, { sequence: this.#sequence, frame });
+    return this.#idOf(this.#sequence);
+  }
+
+  #idOf(sequence: number): string {
+    return `${this.#name}-${sequence}`;
+  }
+}
+
+/** What an event id says; undefined for one that is none of ours. */
+export function readEventId(id: string): { readonly stream: string; readonly sequence: number } | undefined {
+  const [, stream, sequence] = /^(\d{1,15})-(\d{1,15})$/.exec(id) ?? [];
+  return stream === undefined || sequence === undefined ? undefined : { stream, sequence: Number(sequence) };
+}

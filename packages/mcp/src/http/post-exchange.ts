@@ -1,0 +1,73 @@
+import type { Exchange } from "../jsonrpc/call.js";
+import { encodeRequest } from "../jsonrpc/codec.js";
+import { LocalError } from "../jsonrpc/errors.js";
+import type { ErrorObject, Id, Params } from "../jsonrpc/message.js";
+import type { Terms } from "../jsonrpc/terms.js";
+import { specCodes } from "../protocol/errors.js";
+import type { Reply } from "./reply.js";
+
+/** What a POST brings into its exchange. */
+export interface PostedRequest {
+  readonly id: Id;
+  readonly principal: string | undefined;
+  /** Aborted when the door takes nothing new. */
+  readonly closing: AbortSignal;
+}
+
+/** What surrounds a call that is one POST: it is told things on its answer, and is cancelled by hanging up. */
+export class PostExchange implements Exchange {
+  readonly id: Id;
+  readonly principal: string | undefined;
+  readonly closing: AbortSignal;
+  /** That of the answer, as far as it is known. */
+  status = 200;
+  readonly #reply: Reply;
+  readonly #terms: Terms;
+  #controller: AbortController | undefined;
+  #cancelled: LocalError | undefined;
+
+  constructor(reply: Reply, terms: Terms, { id, principal, closing }: PostedRequest) {
+    this.#reply = reply;
+    this.#terms = terms;
+    this.id = id;
+    this.principal = principal;
+    this.closing = closing;
+  }
+
+  get signal(): AbortSignal {
+    if (this.#controller === undefined) {
+      this.#controller = new AbortController();
+      if (this.#cancelled !== undefined) this.#controller.abort(this.#cancelled);
+    }
+    return this.#controller.signal;
+  }
+
+  get over(): boolean {
+    return this.#cancelled !== undefined || this.#reply.isOver;
+  }
+
+  notify(method: string, params?: Params): void {
+    if (this.over) return;
+    try {
+      this.#reply.tell(encodeRequest(undefined, method, params));
+    } catch (error) {
+      this.#terms.report({ kind: "fault", method, error });
+    }
+  }
+
+  drained(): Promise<void> {
+    return this.#reply.drained();
+  }
+
+  /** A missing capability of the client is the one failure of a handler that HTTP has a status for. */
+  failed({ code }: ErrorObject): void {
+    if (code === specCodes.missingRequiredClientCapability) this.status = 400;
+  }
+
+  /** The client has closed its connection. */
+  cancel(): void {
+    if (this.over) return;
+    this.#cancelled = new LocalError("cancelled", "the client has closed the connection");
+    this.#controller?.abort(this.#cancelled);
+  }
+}

@@ -1,0 +1,222 @@
+import { type Deferred, deferred } from "../base/deferred.js";
+import { after, type MaybePromise } from "../base/later.js";
+import { inFlightProblem } from "../jsonrpc/answer.js";
+import type { Channel, ChannelReceiver } from "../jsonrpc/channel.js";
+import { Problem } from "../jsonrpc/check.js";
+import { type Id, idKey, isRequest, type Message } from "../jsonrpc/message.js";
+import { problemError } from "../jsonrpc/terms.js";
+import { emptyAnswer, errorAnswer, refusal, streamAnswer } from "./answers.js";
+import { EventStream, type StreamTerms } from "./event-stream.js";
+import { elementsOf, type Posted } from "./handshake-binding.js";
+import { Outlet, type OutletHost, readEventId } from "./outlet.js";
+import type { Pulse } from "./pulse.js";
+import { Reply } from "./reply.js";
+import type { HttpAnswer, HttpRequest } from "./request.js";
+
+export interface SessionChannelHost extends OutletHost {
+  readonly streams: StreamTerms;
+  readonly pulse: Pulse;
+}
+
+/** What belongs to no request waits for a reader: so many messages, and so many characters of them. */
+const maxBacklog = 1_000;
+const maxBacklogLength = 512 * 1024;
+
+/** Answers that were streams and are over can still be read again: so many, or what the event store has of them. */
+const maxEndedOutlets = 32;
+
+const mainName = "0";
+
+/**
+ * The POSTs of a session, and the stream that it may open, as one channel. What belongs to a request goes on the answer to its
+ * POST, anything else on the stream.
+ * https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#streamable-http
+ */
+export class SessionChannel implements Channel {
+  readonly #host: SessionChannelHost;
+  readonly #main: Outlet;
+  /** Of the requests that are not answered. */
+  readonly #replies = new Map<unknown, PendingReply>();
+  /** By name; those that are over as well. */
+  readonly #outlets = new Map<string, Outlet>();
+  #receiver: ChannelReceiver | undefined;
+  /** The POST whose message is being delivered. */
+  #current: PendingReply | undefined;
+  #backlog: string[] = [];
+  #backlogLength = 0;
+  #room: Deferred<void> | undefined;
+  #lastName = 0;
+  #isClosed = false;
+
+  constructor(host: SessionChannelHost) {
+    this.#host = host;
+    this.#main = new Outlet(host, mainName);
+    this.#outlets.set(mainName, this.#main);
+  }
+
+  /** Somebody waits for an answer, or reads. */
+  get isBusy(): boolean {
+    return this.#replies.size > 0 || this.#main.hasReader;
+  }
+
+  open(receiver: ChannelReceiver): void {
+    this.#receiver = receiver;
+  }
+
+  send(frame: string, relatedTo?: Id, isAnswer = false): void {
+    const pending = relatedTo === undefined ? undefined : this.#replies.get(idKey(relatedTo));
+    if (isAnswer) this.#answered(pending ?? this.#current, frame);
+    else if (pending !== undefined) pending.reply.tell(frame);
+    else this.#tellAll(frame);
+  }
+
+  unanswered(request: Id): void {
+    const pending = this.#replies.get(idKey(request));
+    if (pending === undefined) return;
+    this.#forget(pending);
+    pending.reply.giveUp();
+  }
+
+  drained(relatedTo: Id | undefined): Promise<void> {
+    const pending = relatedTo === undefined ? undefined : this.#replies.get(idKey(relatedTo));
+    if (pending !== undefined) return pending.reply.drained();
+    if (this.#main.hasReader) return this.#main.drained();
+    this.#room ??= deferred<void>();
+    return this.#room.promise;
+  }
+
+  release(request: Id, retry: number): void {
+    this.#replies.get(idKey(request))?.reply.release(retry);
+  }
+
+  close(): Promise<void> {
+    if (this.#isClosed) return Promise.resolve();
+    this.#isClosed = true;
+    for (const pending of new Set(this.#replies.values())) {
+      this.#forget(pending);
+      pending.reply.giveUp();
+    }
+    this.#main.end();
+    this.#room?.resolve();
+    this.#receiver?.end();
+    return Promise.resolve();
+  }
+
+  /** A message of the client, or a batch. */
+  post(request: HttpRequest, frame: string, posted: Posted): MaybePromise<HttpAnswer> {
+    const messages = elementsOf(posted);
+    const ids = messages.flatMap(idsOf);
+    const repeated = ids.find((id) => this.#replies.has(idKey(id)));
+    if (repeated !== undefined) return errorAnswer(400, problemError(inFlightProblem(repeated)), repeated);
+    if (ids.length === 0 && !messages.some((each) => each instanceof Problem)) {
+      this.#receiver?.frame(frame, posted);
+      return emptyAnswer(202);
+    }
+    const pending = this.#begin(ids);
+    this.#current = pending;
+    this.#receiver?.frame(frame, posted);
+    this.#current = undefined;
+    const { reply } = pending;
+    if (ids.length === 0 && !reply.isOver) return emptyAnswer(202); // Nothing of it was owed an answer.
+    if (!reply.isOver) this.#host.pulse.add(reply);
+    request.onGone(() => this.#host.pulse.delete(reply));
+    return reply.answer;
+  }
+
+  /** The client wants to read what belongs to no request, or comes back for a stream that it has lost. */
+  get(request: HttpRequest): MaybePromise<HttpAnswer> {
+    const lastEventId = request.header("last-event-id");
+    if (lastEventId === undefined || lastEventId === "") {
+      if (this.#main.hasReader) return refusal(409, "the session has such a stream already: close that first");
+      const reader = this.#reader(request);
+      this.#main.attach(reader);
+      this.#flushBacklog();
+      return streamAnswer(reader);
+    }
+    const event = readEventId(lastEventId);
+    const outlet = event === undefined ? undefined : this.#outlets.get(event.stream);
+    if (event === undefined || outlet === undefined) return refusal(400, "Last-Event-ID is not of this session");
+    const reader = this.#reader(request);
+    return after(outlet.resume(reader, event.sequence), (isWhole) => {
+      if (!isWhole) {
+        this.#host.pulse.delete(reader);
+        return refusal(400, "what came behind Last-Event-ID is not kept any more");
+      }
+      if (outlet === this.#main) this.#flushBacklog();
+      return streamAnswer(reader);
+    });
+  }
+
+  #reader(request: HttpRequest): EventStream {
+    const reader = new EventStream(this.#host.streams);
+    this.#host.pulse.add(reader);
+    request.onGone(() => {
+      this.#host.pulse.delete(reader);
+      reader.gone();
+    });
+    return reader;
+  }
+
+  #begin(ids: readonly Id[]): PendingReply {
+    this.#lastName += 1;
+    const name = String(this.#lastName);
+    const outlet = new Outlet(this.#host, name);
+    const reply = new Reply(this.#host.streams, outlet);
+    const pending: PendingReply = { reply, outlet, name, keys: ids.map(idKey) };
+    for (const key of pending.keys) this.#replies.set(key, pending);
+    this.#outlets.set(name, outlet);
+    return pending;
+  }
+
+  #answered(pending: PendingReply | undefined, frame: string): void {
+    if (pending === undefined) return;
+    this.#forget(pending);
+    pending.reply.respond(frame);
+  }
+
+  #forget(pending: PendingReply): void {
+    for (const key of pending.keys) this.#replies.delete(key);
+    this.#host.pulse.delete(pending.reply);
+    if (!pending.reply.isStream) this.#outlets.delete(pending.name);
+    else if (this.#outlets.size > maxEndedOutlets) this.#dropOldestOutlet();
+  }
+
+  #dropOldestOutlet(): void {
+    const live = new Set([this.#main, ...Array.from(this.#replies.values(), ({ outlet }) => outlet)]);
+    for (const [name, outlet] of this.#outlets) {
+      if (live.has(outlet)) continue;
+      this.#outlets.delete(name);
+      return;
+    }
+  }
+
+  #tellAll(frame: string): void {
+    if (this.#main.hasReader) {
+      this.#main.message(frame);
+    } else if (this.#backlog.length < maxBacklog && this.#backlogLength + frame.length <= maxBacklogLength) {
+      this.#backlog.push(frame);
+      this.#backlogLength += frame.length;
+    }
+  }
+
+  #flushBacklog(): void {
+    const frames = this.#backlog;
+    this.#backlog = [];
+    this.#backlogLength = 0;
+    for (const frame of frames) this.#main.message(frame);
+    this.#room?.resolve();
+    this.#room = undefined;
+  }
+}
+
+/** A POST that owes an answer: to one request, or to those of a batch. */
+interface PendingReply {
+  readonly reply: Reply;
+  readonly outlet: Outlet;
+  readonly name: string;
+  readonly keys: readonly unknown[];
+}
+
+function idsOf(element: Message | Problem): readonly Id[] {
+  return element instanceof Problem || !isRequest(element) ? [] : [element.id];
+}

@@ -1,0 +1,149 @@
+import { after, type MaybePromise } from "../base/later.js";
+import { Problem } from "../jsonrpc/check.js";
+import type { Connection } from "../jsonrpc/connection.js";
+import { isRequest } from "../jsonrpc/message.js";
+import { mcpProfile, type Profile } from "../jsonrpc/profile.js";
+import { type CarrierOptions, serveChannel } from "../lifecycle/serve.js";
+import { mcpHeaders } from "../protocol/http-headers.js";
+import { methods } from "../protocol/methods.js";
+import type { Revision } from "../revisions/revision.js";
+import { emptyAnswer, refusal, withHeaders } from "./answers.js";
+import type { DoorHost } from "./door-host.js";
+import type { EventStore } from "./event-store.js";
+import { elementsOf, foreignVersion, type HandshakeBinding, type Posted } from "./handshake-binding.js";
+import type { HttpAnswer, HttpRequest } from "./request.js";
+import { SessionChannel, type SessionChannelHost } from "./session-channel.js";
+import { type Lasting, type SessionLimits, SessionTable } from "./session-table.js";
+
+export interface SessionsHost extends DoorHost {
+  readonly carrier: CarrierOptions;
+  readonly limits: SessionLimits;
+  readonly store: EventStore | undefined;
+}
+
+/**
+ * Conversations over HTTP: each has an id that its client brings with every request.
+ * https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#session-management
+ */
+export class Sessions implements HandshakeBinding {
+  readonly methods: readonly string[] = ["GET", "DELETE"];
+  readonly #host: SessionsHost;
+  readonly #table: SessionTable<Session>;
+
+  constructor(host: SessionsHost) {
+    this.#host = host;
+    this.#table = new SessionTable(host.terms.clock, host.limits);
+  }
+
+  profileOf(request: HttpRequest, principal: string | undefined): Profile {
+    const id = request.header(mcpHeaders.session);
+    return (id === undefined ? undefined : this.#table.find(id, principal)?.profile) ?? mcpProfile;
+  }
+
+  post(request: HttpRequest, frame: string, posted: Posted, principal: string | undefined): MaybePromise<HttpAnswer> {
+    const id = request.header(mcpHeaders.session);
+    if (id === undefined && opens(posted)) return this.#open(request, frame, posted, principal);
+    return this.#inSession(request, principal, (session) => session.channel.post(request, frame, posted));
+  }
+
+  get(request: HttpRequest, principal: string | undefined): MaybePromise<HttpAnswer> {
+    return this.#inSession(request, principal, (session) => session.channel.get(request));
+  }
+
+  delete(request: HttpRequest, principal: string | undefined): MaybePromise<HttpAnswer> {
+    return this.#inSession(request, principal, ({ session }) => {
+      this.#table.end(session);
+      return emptyAnswer(204);
+    });
+  }
+
+  close(): void {
+    this.#table.endAll();
+  }
+
+  /** A session of somebody else is as unknown as one that never was. */
+  #inSession(
+    request: HttpRequest,
+    principal: string | undefined,
+    use: (session: Session) => MaybePromise<HttpAnswer>,
+  ): MaybePromise<HttpAnswer> {
+    const id = request.header(mcpHeaders.session);
+    if (id === undefined) return refusal(400, "Mcp-Session-Id is missing: open a session with initialize");
+    const session = this.#table.find(id, principal);
+    if (session === undefined) return refusal(404, "there is no such session: open one with initialize");
+    return foreignVersion(request) ?? use(session);
+  }
+
+  /** The session is kept only when the peers have come to an agreement. */
+  #open(request: HttpRequest, frame: string, posted: Posted, principal: string | undefined): MaybePromise<HttpAnswer> {
+    const full = this.#table.fullness(principal);
+    if (full !== undefined) return refusal(503, full, { "retry-after": "60" });
+    const session = new Session(this.#host, crypto.randomUUID(), principal);
+    const answer = session.channel.post(request, frame, posted);
+    if (session.revision === undefined) {
+      session.end();
+      return answer;
+    }
+    this.#table.add(session.session, principal, session);
+    return after(answer, (opened) => withHeaders(opened, { [mcpHeaders.session]: session.session }));
+  }
+}
+
+/** A batch opens nothing. */
+function opens(posted: Posted): boolean {
+  const [first] = elementsOf(posted);
+  if (Array.isArray(posted) || first === undefined || first instanceof Problem) return false;
+  return isRequest(first) && first.method === methods.initialize;
+}
+
+/** A conversation, and what its carrier has to know of it. */
+class Session implements Lasting, SessionChannelHost {
+  readonly session: string;
+  readonly channel: SessionChannel;
+  /** Undefined before the peers have settled on one. */
+  revision: Revision | undefined;
+  readonly #host: SessionsHost;
+  readonly #connection: Connection;
+
+  constructor(host: SessionsHost, id: string, principal: string | undefined) {
+    this.#host = host;
+    this.session = id;
+    this.channel = new SessionChannel(this);
+    this.#connection = serveChannel(host.served, this.channel, {
+      ...host.carrier,
+      principal,
+      onAgreement: (revision) => {
+        this.revision = revision;
+      },
+    });
+  }
+
+  get profile(): Profile {
+    return this.#connection.profile;
+  }
+
+  get store(): EventStore | undefined {
+    return this.#host.store;
+  }
+
+  get streams(): SessionsHost["streams"] {
+    return this.#host.streams;
+  }
+
+  get pulse(): SessionsHost["pulse"] {
+    return this.#host.pulse;
+  }
+
+  get isPolled(): boolean {
+    return this.revision?.facts.httpPolling === true;
+  }
+
+  get isBusy(): boolean {
+    return this.channel.isBusy;
+  }
+
+  end(): void {
+    void this.#connection.close();
+    void this.#host.store?.forget(this.session);
+  }
+}

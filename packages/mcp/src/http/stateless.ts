@@ -1,0 +1,71 @@
+import { isPromise, type MaybePromise } from "../base/later.js";
+import { codes, methodNotFound, RpcError } from "../jsonrpc/errors.js";
+import type { Id, RpcRequest } from "../jsonrpc/message.js";
+import { respond } from "../jsonrpc/respond.js";
+import type { Served } from "../lifecycle/served.js";
+import { callStateless, knowsStateless, readStateless, type StatelessTerms } from "../lifecycle/stateless-server.js";
+import { isObject, type JsonObject } from "../protocol/json.js";
+import { readProtocolVersion } from "../protocol/meta.js";
+import { busyAnswer, errorAnswer } from "./answers.js";
+import type { DoorHost } from "./door-host.js";
+import { PostExchange } from "./post-exchange.js";
+import { Reply } from "./reply.js";
+import type { HttpAnswer, HttpRequest } from "./request.js";
+import { requireParameterHeaders, requireSameVersion, requireStandardHeaders } from "./standard-headers.js";
+
+/**
+ * Answers a POST that says for itself what it speaks. Nothing is kept of it.
+ * https://modelcontextprotocol.io/specification/2026-07-28/basic/transports/streamable-http
+ */
+export function answerStateless(
+  host: DoorHost,
+  request: HttpRequest,
+  message: RpcRequest,
+  principal: string | undefined,
+): MaybePromise<HttpAnswer> {
+  const { id, method } = message;
+  const params = isObject(message.params) ? message.params : {};
+  let terms: StatelessTerms;
+  try {
+    terms = admit(host.served, request, method, params);
+  } catch (error) {
+    return refuse(error, id);
+  }
+  if (!host.admission.enter(principal)) return busyAnswer(id);
+  const reply = new Reply(host.streams);
+  const exchange = new PostExchange(reply, host.terms, { id, principal, closing: host.closing });
+  const call = (): unknown => callStateless(host.served, method, params, exchange, terms);
+  const answer = respond(call, id, method, params, exchange, host.terms);
+  const conclude = (text: string): void => {
+    host.admission.leave(principal);
+    reply.respond(text, exchange.status);
+  };
+  if (!isPromise(answer)) conclude(answer);
+  else {
+    host.pulse.add(reply);
+    request.onGone(() => exchange.cancel());
+    void answer.then((text) => {
+      host.pulse.delete(reply);
+      conclude(text);
+    });
+  }
+  return reply.answer;
+}
+
+/**
+ * The checks in the order that the specification's own tests expect: of two faults the first is told.
+ * @throws RpcError
+ */
+function admit(served: Served, request: HttpRequest, method: string, params: JsonObject): StatelessTerms {
+  requireSameVersion(request, readProtocolVersion(params));
+  const terms = readStateless(params);
+  requireStandardHeaders(request, method, params);
+  if (!knowsStateless(served, method, terms.revision)) throw methodNotFound(method);
+  requireParameterHeaders(request, served, method, params);
+  return terms;
+}
+
+function refuse(error: unknown, id: Id): HttpAnswer {
+  if (!(error instanceof RpcError)) throw error;
+  return errorAnswer(error.code === codes.methodNotFound ? 404 : 400, error.toJSON(), id);
+}

@@ -1,0 +1,132 @@
+import { isUtf8 } from "node:buffer";
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { EventSink } from "../http/event-stream.js";
+import { BodyFault, type HttpAnswer, type HttpRequest, notUtf8, requireBodyBytes, tooLong } from "../http/request.js";
+
+/** A request of `node:http` as a door sees it. */
+export class NodeRequest implements HttpRequest {
+  readonly #request: IncomingMessage;
+  readonly #response: ServerResponse;
+
+  constructor(request: IncomingMessage, response: ServerResponse) {
+    this.#request = request;
+    this.#response = response;
+  }
+
+  get method(): string {
+    return this.#request.method ?? "GET";
+  }
+
+  get url(): string {
+    return this.#request.url ?? "/";
+  }
+
+  header(name: string): string | undefined {
+    const value = this.#request.headers[name];
+    if (name === "host" && value !== undefined) return hostsOf(this.#request.rawHeaders, value as string);
+    return typeof value === "object" ? value.join(", ") : value;
+  }
+
+  text(maxBytes: number): Promise<string> | string {
+    // What a body parser has read before us is gone from the stream.
+    const parsed = (this.#request as { readonly body?: unknown }).body;
+    return parsed === undefined || parsed === null ? this.#read(maxBytes) : textOf(parsed, maxBytes);
+  }
+
+  onGone(listener: () => void): void {
+    this.#response.once("close", () => {
+      if (!this.#response.writableFinished) listener();
+    });
+  }
+
+  #read(maxBytes: number): Promise<string> {
+    const request = this.#request;
+    return new Promise((resolve, reject) => {
+      const chunks: Uint8Array[] = [];
+      let bytes = 0;
+      const fail = (): void => reject(new BodyFault(400, "the body ended before its end"));
+      request.on("data", (chunk: Uint8Array) => {
+        bytes += chunk.length;
+        chunks.push(chunk);
+        if (bytes <= maxBytes) return;
+        request.removeAllListeners("data").pause();
+        reject(tooLong(maxBytes));
+      });
+      request.once("end", () => {
+        try {
+          resolve(decoded(chunks.length === 1 ? (chunks[0] as Uint8Array) : Buffer.concat(chunks)));
+        } catch (error) {
+          reject(error);
+        }
+      });
+      request.once("error", fail).once("close", fail);
+    });
+  }
+}
+
+/** Two hosts are none: the first one may be what a proxy has looked at, the second what the server would. */
+function hostsOf(rawHeaders: readonly string[], first: string): string {
+  let count = 0;
+  for (let at = 0; at < rawHeaders.length; at += 2) {
+    const name = rawHeaders[at] as string;
+    if (name.length === 4 && name.toLowerCase() === "host") count += 1;
+  }
+  return count > 1 ? `${first}, …` : first;
+}
+
+function textOf(parsed: unknown, maxBytes: number): string {
+  if (parsed instanceof Uint8Array) {
+    requireBodyBytes(parsed.length, maxBytes);
+    return decoded(parsed);
+  }
+  return typeof parsed === "string" ? parsed : JSON.stringify(parsed);
+}
+
+function decoded(bytes: Uint8Array): string {
+  if (!isUtf8(bytes)) throw notUtf8();
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("utf8");
+}
+
+/** Writes an answer of a door. */
+export function writeAnswer(request: IncomingMessage, response: ServerResponse, answer: HttpAnswer): void {
+  const { status, headers, body } = answer;
+  // The rest of a body that nobody reads would keep the connection busy.
+  if (!request.complete) response.shouldKeepAlive = false;
+  if (body === undefined || typeof body === "string") {
+    response.writeHead(status, withLength(headers, status, body)).end(body);
+    return;
+  }
+  response.writeHead(status, headers);
+  response.once("close", () => body.gone());
+  const sink = new ResponseSink(response);
+  body.attach(sink);
+  if (!sink.hasWritten) response.flushHeaders();
+}
+
+function withLength(headers: HttpAnswer["headers"], status: number, body = ""): HttpAnswer["headers"] {
+  return status === 204 ? headers : { ...headers, "content-length": String(Buffer.byteLength(body)) };
+}
+
+class ResponseSink implements EventSink {
+  hasWritten = false;
+  readonly #response: ServerResponse;
+
+  constructor(response: ServerResponse) {
+    this.#response = response;
+  }
+
+  write(text: string): void | Promise<void> {
+    this.hasWritten = true;
+    if (this.#response.write(text)) return undefined;
+    return new Promise((resolve) => this.#response.once("drain", resolve).once("close", resolve));
+  }
+
+  end(text: string): void {
+    this.hasWritten = true;
+    this.#response.end(text);
+  }
+
+  destroy(): void {
+    this.#response.destroy();
+  }
+}

@@ -1,0 +1,31 @@
+import { decodeBase64, encodeBase64 } from "../base/base64.js";
+
+const prefix = "=?base64?";
+const suffix = "?=";
+
+/** What stands in a header as it is: nothing, or visible ASCII with spaces only inside. */
+const plain = /^(?:[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?)?$/;
+
+/**
+ * A text as the value of `Mcp-Name` or `Mcp-Param-…`: what a header cannot hold, or what would be taken for an encoded text,
+ * is in base64 between two marks.
+ * https://modelcontextprotocol.io/specification/latest/basic/transports/streamable-http#value-encoding
+ */
+export function encodeHeaderValue(text: string): string {
+  if (plain.test(text) && !(text.startsWith(prefix) && text.endsWith(suffix))) return text;
+  return `${prefix}${encodeBase64(new TextEncoder().encode(text))}${suffix}`;
+}
+
+/** The text that a header's value stands for; undefined for marks around something else than UTF-8 in base64. */
+export function decodeHeaderValue(value: string): string | undefined {
+  const isEncoded = value.length >= prefix.length + suffix.length && value.startsWith(prefix) && value.endsWith(suffix);
+  if (!isEncoded) return value;
+  const bytes = decodeBase64(value.slice(prefix.length, -suffix.length));
+  try {
+    return bytes === undefined ? undefined : utf8.decode(bytes);
+  } catch {
+    return undefined; // Not UTF-8.
+  }
+}
+
+const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });

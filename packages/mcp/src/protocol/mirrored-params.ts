@@ -1,0 +1,147 @@
+import { kindOf, pointerToken } from "../base/json.js";
+import type { ParamsFault } from "../jsonrpc/errors.js";
+import { decodeHeaderValue, encodeHeaderValue } from "./header-values.js";
+import { isObject, type JsonObject } from "./json.js";
+
+/** The annotation of a property's schema: the argument goes in a header too, so that a proxy can route by it. */
+const annotation = "x-mcp-header";
+
+/** What the names of those headers begin with; in lower case, as headers are looked up. */
+export const paramHeaderPrefix = "mcp-param-";
+
+/** An argument of a tool that goes in a header too. */
+export interface MirroredParam {
+  /** The header, e.g. `Mcp-Param-Region`. */
+  readonly header: string;
+  /** Where the argument lies: the names of the members that lead to it. */
+  readonly path: readonly string[];
+  readonly type: "string" | "integer" | "boolean";
+}
+
+/** What the annotations of an `inputSchema` say, or everything that is wrong with them. */
+export type MirroredParams =
+  | { readonly params: readonly MirroredParam[] }
+  | {
+      /** Each with a JSON pointer into the schema. */
+      readonly faults: readonly ParamsFault[];
+    };
+
+/**
+ * Reads which arguments of a tool go in headers.
+ * https://modelcontextprotocol.io/specification/latest/basic/transports/streamable-http#custom-headers-from-tool-parameters
+ */
+export function readMirroredParams(inputSchema: unknown): MirroredParams {
+  const walk: Walk = { params: [], faults: [], names: new Set() };
+  visit(walk, inputSchema, "", []);
+  return walk.faults.length === 0 ? { params: walk.params } : { faults: walk.faults };
+}
+
+interface Walk {
+  readonly params: MirroredParam[];
+  readonly faults: ParamsFault[];
+  /** In lower case: headers do not differ by case. */
+  readonly names: Set<string>;
+}
+
+/** Keywords with a schema, or an array of them. `properties` leads to arguments; no other does. */
+const withSchemas: ReadonlySet<string> = new Set([
+  ...["allOf", "anyOf", "oneOf", "not", "if", "then", "else", "items", "prefixItems", "additionalItems", "contains"],
+  ...["unevaluatedItems", "additionalProperties", "unevaluatedProperties", "propertyNames", "contentSchema"],
+]);
+
+/** Keywords with an object of schemas. */
+const withSchemaMaps: ReadonlySet<string> = new Set([
+  ...["patternProperties", "dependentSchemas", "dependencies", "$defs", "definitions"],
+]);
+
+/** @param path undefined where the schema is not that of one argument */
+function visit(walk: Walk, schema: unknown, pointer: string, path: readonly string[] | undefined): void {
+  if (!isObject(schema)) return;
+  if (Object.hasOwn(schema, annotation)) note(walk, schema, pointer, path);
+  for (const [keyword, value] of Object.entries(schema)) {
+    const place = `${pointer}/${pointerToken(keyword)}`;
+    if (keyword === "properties") {
+      visitMembers(walk, value, place, (name) => path && [...path, name]);
+    } else if (withSchemaMaps.has(keyword) || (withSchemas.has(keyword) && Array.isArray(value))) {
+      visitMembers(walk, value, place, () => undefined);
+    } else if (withSchemas.has(keyword)) {
+      visit(walk, value, place, undefined);
+    }
+  }
+}
+
+function visitMembers(
+  walk: Walk,
+  schemas: unknown,
+  pointer: string,
+  pathOf: (name: string) => readonly string[] | undefined,
+): void {
+  if (typeof schemas !== "object" || schemas === null) return;
+  for (const [name, schema] of Object.entries(schemas)) {
+    visit(walk, schema, `${pointer}/${pointerToken(name)}`, pathOf(name));
+  }
+}
+
+/** What a header's name is made of (RFC 9110 §5.6.2). */
+const token = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
+
+function note(walk: Walk, schema: JsonObject, pointer: string, path: readonly string[] | undefined): void {
+  const { [annotation]: name, type } = schema;
+  const fault = nameFault(walk, name) ?? placeFault(type, path);
+  if (fault !== undefined) {
+    walk.faults.push({ path: `${pointer}/${annotation}`, message: `${annotation} ${fault}` });
+  } else {
+    walk.names.add(String(name).toLowerCase());
+    // What the faults have ruled out.
+    walk.params.push({ header: `Mcp-Param-${name}`, path: path ?? [], type: type as MirroredParam["type"] });
+  }
+}
+
+function nameFault({ names }: Walk, name: unknown): string | undefined {
+  if (typeof name !== "string") return `must be a string, got ${kindOf(name)}`;
+  if (!token.test(name)) return `must be the name of a header, got ${JSON.stringify(name)}`;
+  return names.has(name.toLowerCase()) ? `names the header ${JSON.stringify(name)} a second time` : undefined;
+}
+
+function placeFault(type: unknown, path: readonly string[] | undefined): string | undefined {
+  if (path === undefined) return "must be on a property that only properties lead to";
+  if (type === "string" || type === "integer" || type === "boolean") return undefined;
+  return `must be on a string, an integer or a boolean, got ${shownType(type)}`;
+}
+
+function shownType(type: unknown): string {
+  return type === undefined ? "no type" : `the type ${JSON.stringify(type)}`;
+}
+
+/** The value of the header that mirrors an argument; undefined where there is none to mirror. */
+export function mirrorOf({ path }: MirroredParam, args: unknown): string | undefined {
+  const text = textOf(argumentAt(args, path));
+  return text === undefined ? undefined : encodeHeaderValue(text);
+}
+
+/** Whether a header says what the argument says. Where no argument is, no header may be. */
+export function isMirrored({ path, type }: MirroredParam, args: unknown, header: string | undefined): boolean {
+  const argument = argumentAt(args, path);
+  const text = textOf(argument);
+  if (text === undefined || header === undefined) return text === header;
+  const told = decodeHeaderValue(header);
+  if (type !== "integer" || typeof argument !== "number") return told === text;
+  return told !== undefined && integer.test(told) && Number(told) === argument; // `42.0` is 42.
+}
+
+const integer = /^-?\d+(?:\.0+)?$/;
+
+function argumentAt(args: unknown, path: readonly string[]): unknown {
+  let value = args;
+  for (const name of path) {
+    if (!isObject(value) || !Object.hasOwn(value, name)) return undefined;
+    value = value[name];
+  }
+  return value;
+}
+
+/** What is no string, integer or boolean does not fit its schema, and is refused for that. */
+function textOf(argument: unknown): string | undefined {
+  if (typeof argument === "string") return argument;
+  return typeof argument === "boolean" || Number.isSafeInteger(argument) ? String(argument) : undefined;
+}
