@@ -34,7 +34,7 @@ describe.each(combinations)("over %s in %s, by %s:", (carrier, revision, kind) =
   const talks: Talk[] = [];
 
   async function talk(capable: boolean): Promise<Talk> {
-    const carried = (carriers[carrier] as () => Carried)();
+    const carried = await (carriers[carrier] as () => Carried | Promise<Carried>)();
     return { carried, driver: await drivers[kind]({ revision, capable, channel: carried.channel }) };
   }
 

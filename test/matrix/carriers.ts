@@ -1,10 +1,12 @@
 import { fileURLToPath } from "node:url";
-import { type Channel, describeReport, memoryChannels } from "@parlance/mcp/jsonrpc";
-import { childChannel } from "@parlance/mcp/node";
+import { httpHandler } from "@parlance/mcp/http";
+import { type Channel, describeReport, memoryChannels, type Report } from "@parlance/mcp/jsonrpc";
+import { childChannel, serveHttp } from "@parlance/mcp/node";
 import { serveChannel } from "@parlance/mcp/server";
 import { assertAtRest } from "@parlance/mcp/testing";
 import { expect } from "vitest";
 import { watchedServer } from "../oracle/watched.js";
+import { type Fetch, RawHttpChannel } from "./http-channel.js";
 import { matrixServer } from "./server.js";
 
 /** A server of its own at the far end of a channel. */
@@ -15,23 +17,17 @@ export interface Carried {
 }
 
 /** How a client reaches a server: one entry for each carrier. */
-export const carriers: Readonly<Record<string, () => Carried>> = {
+export const carriers: Readonly<Record<string, () => Carried | Promise<Carried>>> = {
   memory() {
     const [channel, far] = memoryChannels();
-    const server = matrixServer();
-    const reports: string[] = [];
-    const connection = serveChannel(server, far, {
-      report(each) {
-        if (each.kind !== "invalid") reports.push(describeReport(each)); // The peer has heard of that.
-      },
-    });
+    const { server, report, assertSilent } = reporting();
+    const connection = serveChannel(server, far, { report });
     return {
       channel,
       async assertGone() {
         await connection.closed;
         assertAtRest(connection);
-        expect(server.changes.size, "listeners that are left").toBe(0);
-        expect(reports, "what the server reports").toEqual([]);
+        assertSilent();
       },
     };
   },
@@ -46,4 +42,47 @@ export const carriers: Readonly<Record<string, () => Carried>> = {
       },
     };
   },
+  async http() {
+    const { server, report, assertSilent } = reporting();
+    const http = await serveHttp(server, { report });
+    return {
+      channel: watchedServer(new RawHttpChannel(http.url, fetch)),
+      async assertGone() {
+        await http.close();
+        assertSilent();
+      },
+    };
+  },
+  async fetch() {
+    const { server, report, assertSilent } = reporting();
+    const handler = httpHandler(server, { report });
+    const call: Fetch = (url, init) => handler(new Request(url, init));
+    return {
+      channel: watchedServer(new RawHttpChannel("http://localhost/mcp", call)),
+      async assertGone() {
+        handler.close();
+        assertSilent();
+      },
+    };
+  },
 };
+
+/** A server, and whether it reports anything or leaves anything behind. */
+function reporting(): {
+  readonly server: ReturnType<typeof matrixServer>;
+  readonly report: (report: Report) => void;
+  readonly assertSilent: () => void;
+} {
+  const server = matrixServer();
+  const reports: string[] = [];
+  return {
+    server,
+    report(each) {
+      if (each.kind !== "invalid") reports.push(describeReport(each)); // The peer has heard of that.
+    },
+    assertSilent() {
+      expect(server.changes.size, "listeners that are left").toBe(0);
+      expect(reports, "what the server reports").toEqual([]);
+    },
+  };
+}

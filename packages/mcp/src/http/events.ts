@@ -16,3 +16,8 @@ export function primingEvent(id: string): string {
 export function retryField(milliseconds: number): string {
   return `retry: ${Math.max(0, Math.round(milliseconds))}\n\n`;
 }
+
+/** Where the client shall post what it has to say. */
+export function endpointEvent(url: string): string {
+  return `event: endpoint\ndata: ${url}\n\n`;
+}

@@ -1,4 +1,4 @@
-import { systemClock } from "../base/clock.js";
+import { type Clock, systemClock } from "../base/clock.js";
 import { isPromise, type MaybePromise } from "../base/later.js";
 import { Problem } from "../jsonrpc/check.js";
 import { decode } from "../jsonrpc/codec.js";
@@ -18,13 +18,16 @@ import type { DoorHost } from "./door-host.js";
 import { MemoryEventStore } from "./event-store.js";
 import { type Guard, guardOf } from "./guard.js";
 import { elementsOf, type HandshakeBinding, type Posted } from "./handshake-binding.js";
+import { isLegacyPost, LegacySse } from "./legacy-sse.js";
 import type { HttpOptions, Identity } from "./options.js";
 import { preconditionOf } from "./preconditions.js";
 import { Pulse } from "./pulse.js";
 import { BodyFault, type HttpAnswer, type HttpRequest } from "./request.js";
 import { defaultSessionLimits } from "./session-table.js";
-import { Sessions } from "./sessions.js";
+import { Sessionless } from "./sessionless.js";
+import { Sessions, type SessionsHost } from "./sessions.js";
 import { answerStateless } from "./stateless.js";
+import { statelessOnly } from "./stateless-only.js";
 
 /** What runs at the same time on POSTs that belong to no session. */
 const running = { perPrincipal: 512, total: 8_192 };
@@ -47,12 +50,13 @@ export class Door {
   readonly #closing = new AbortController();
   readonly #handshake: HandshakeBinding;
   readonly #methods: readonly string[];
+  readonly #legacySse: boolean;
 
   /** @throws TypeError for an allowed host or origin that is none */
   constructor(served: Served, options: HttpOptions = {}) {
-    const { authenticate, sessions = {}, keepAlive = defaultKeepAlive, ...rest } = options;
+    const { authenticate, legacySse = false, keepAlive = defaultKeepAlive } = options;
     const clock = options.clock ?? systemClock;
-    this.#guard = guardOf({ ...rest, anyHost: authenticate !== undefined });
+    this.#guard = guardOf({ ...options, anyHost: authenticate !== undefined });
     this.#authenticate = authenticate;
     this.#host = {
       served,
@@ -62,13 +66,8 @@ export class Door {
       admission: new Admission(running),
       closing: this.#closing.signal,
     };
-    const { eventStore = new MemoryEventStore(clock), ...limits } = sessions;
-    this.#handshake = new Sessions({
-      ...this.#host,
-      carrier: carrierOf(options),
-      limits: { ...defaultSessionLimits, ...limits },
-      store: eventStore === false ? undefined : eventStore,
-    });
+    this.#legacySse = legacySse;
+    this.#handshake = bindingOf(this.#host, { ...options, clock });
     this.#methods = ["POST", ...this.#handshake.methods];
   }
 
@@ -109,7 +108,7 @@ export class Door {
 
   async #answer(request: HttpRequest): Promise<HttpAnswer> {
     if (isPreflight(request)) return preflightAnswer(request, this.#methods.join(", "));
-    const unmet = preconditionOf(request, this.#methods);
+    const unmet = preconditionOf(request, this.#methods, this.#legacySse && isLegacyPost(request));
     if (unmet !== undefined) return unmet;
     let identity: Identity | undefined;
     if (this.#authenticate !== undefined) {
@@ -167,6 +166,23 @@ function isStateless(request: HttpRequest, message: Message): boolean {
 
 function claims(message: Message): boolean {
   return "method" in message && isObject(message.params) && speaksForItself(message.params);
+}
+
+function bindingOf(host: DoorHost, options: HttpOptions & { readonly clock: Clock }): HandshakeBinding {
+  const { sessions = {}, legacySse = false, clock } = options;
+  const { eventStore = new MemoryEventStore(clock), ...limits } = typeof sessions === "object" ? sessions : {};
+  const sessionsHost: SessionsHost = {
+    ...host,
+    carrier: carrierOf(options),
+    limits: { ...defaultSessionLimits, ...limits },
+    store: eventStore === false ? undefined : eventStore,
+  };
+  const later = typeof sessions === "object" ? new Sessions(sessionsHost) : withoutSessions(host, sessions);
+  return legacySse ? new LegacySse(sessionsHost, later) : later;
+}
+
+function withoutSessions(host: DoorHost, sessions: false | "none"): HandshakeBinding {
+  return sessions === "none" ? statelessOnly : new Sessionless(host);
 }
 
 /** What a session's own conversation is set to. */

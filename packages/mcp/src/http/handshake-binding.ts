@@ -1,10 +1,11 @@
 import type { MaybePromise } from "../base/later.js";
-import type { Problem } from "../jsonrpc/check.js";
+import { Problem } from "../jsonrpc/check.js";
 import type { Decoded } from "../jsonrpc/codec.js";
-import type { Message } from "../jsonrpc/message.js";
+import { isRequest, type Message } from "../jsonrpc/message.js";
 import type { Profile } from "../jsonrpc/profile.js";
 import { mcpHeaders } from "../protocol/http-headers.js";
-import { revisionOf } from "../revisions/all.js";
+import { methods } from "../protocol/methods.js";
+import { revisionOf, versions } from "../revisions/all.js";
 import { refusal } from "./answers.js";
 import type { HttpAnswer, HttpRequest } from "./request.js";
 
@@ -30,12 +31,22 @@ export interface HandshakeBinding {
   close(): void;
 }
 
+/** Whether a body is the request that opens a conversation. One in a batch opens nothing. */
+export function opens(posted: Posted): boolean {
+  const [first] = elementsOf(posted);
+  if (Array.isArray(posted) || first === undefined || first instanceof Problem) return false;
+  return isRequest(first) && first.method === methods.initialize;
+}
+
 /**
- * A refusal of a version that nobody here speaks. Another one than that of the session is no fault.
+ * Whether a request names a version that nobody here speaks. Another one than that of the session is no fault.
  * https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#protocol-version-header
  */
-export function foreignVersion(request: HttpRequest): HttpAnswer | undefined {
+export function isForeignVersion(request: HttpRequest): boolean {
   const version = request.header(mcpHeaders.protocolVersion);
-  if (version === undefined || revisionOf(version) !== undefined) return undefined;
-  return refusal(400, "MCP-Protocol-Version names a version that this server does not speak");
+  return version !== undefined && revisionOf(version) === undefined;
+}
+
+export function foreignVersion(): HttpAnswer {
+  return refusal(400, `MCP-Protocol-Version is none of ${versions.join(", ")}`);
 }

@@ -26,7 +26,13 @@ export interface SessionOptions extends Partial<SessionLimits> {
 export interface HttpOptions extends CarrierOptions, Pick<GuardOptions, "allowedHosts" | "allowedOrigins"> {
   /** Who may call. Default: everybody who reaches this server by an allowed host. */
   readonly authenticate?: Authenticate;
-  readonly sessions?: SessionOptions;
+  /**
+   * How the revisions with a handshake are answered: with sessions; `false`, each request for itself, so that any process
+   * can take any of them, but nobody can be asked or told of changes; `"none"`, not at all. Default: with sessions.
+   */
+  readonly sessions?: SessionOptions | false | "none";
+  /** Serve clients of HTTP+SSE too, whose stream is a GET without a session on the same URL. Default: false. */
+  readonly legacySse?: boolean;
   /** Milliseconds between signs of life on streams. Default: 15,000. */
   readonly keepAlive?: number;
 }

@@ -42,8 +42,12 @@ export class PostExchange implements Exchange {
     return this.#controller.signal;
   }
 
+  get isCancelled(): boolean {
+    return this.#cancelled !== undefined;
+  }
+
   get over(): boolean {
-    return this.#cancelled !== undefined || this.#reply.isOver;
+    return this.isCancelled || this.#reply.isOver;
   }
 
   notify(method: string, params?: Params): void {

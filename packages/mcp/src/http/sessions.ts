@@ -1,16 +1,13 @@
 import { after, type MaybePromise } from "../base/later.js";
-import { Problem } from "../jsonrpc/check.js";
 import type { Connection } from "../jsonrpc/connection.js";
-import { isRequest } from "../jsonrpc/message.js";
 import { mcpProfile, type Profile } from "../jsonrpc/profile.js";
 import { type CarrierOptions, serveChannel } from "../lifecycle/serve.js";
 import { mcpHeaders } from "../protocol/http-headers.js";
-import { methods } from "../protocol/methods.js";
 import type { Revision } from "../revisions/revision.js";
 import { emptyAnswer, refusal, withHeaders } from "./answers.js";
 import type { DoorHost } from "./door-host.js";
 import type { EventStore } from "./event-store.js";
-import { elementsOf, foreignVersion, type HandshakeBinding, type Posted } from "./handshake-binding.js";
+import { foreignVersion, type HandshakeBinding, isForeignVersion, opens, type Posted } from "./handshake-binding.js";
 import type { HttpAnswer, HttpRequest } from "./request.js";
 import { SessionChannel, type SessionChannelHost } from "./session-channel.js";
 import { type Lasting, type SessionLimits, SessionTable } from "./session-table.js";
@@ -71,7 +68,7 @@ export class Sessions implements HandshakeBinding {
     if (id === undefined) return refusal(400, "Mcp-Session-Id is missing: open a session with initialize");
     const session = this.#table.find(id, principal);
     if (session === undefined) return refusal(404, "there is no such session: open one with initialize");
-    return foreignVersion(request) ?? use(session);
+    return isForeignVersion(request) ? foreignVersion() : use(session);
   }
 
   /** The session is kept only when the peers have come to an agreement. */
@@ -87,13 +84,6 @@ export class Sessions implements HandshakeBinding {
     this.#table.add(session.session, principal, session);
     return after(answer, (opened) => withHeaders(opened, { [mcpHeaders.session]: session.session }));
   }
-}
-
-/** A batch opens nothing. */
-function opens(posted: Posted): boolean {
-  const [first] = elementsOf(posted);
-  if (Array.isArray(posted) || first === undefined || first instanceof Problem) return false;
-  return isRequest(first) && first.method === methods.initialize;
 }
 
 /** A conversation, and what its carrier has to know of it. */

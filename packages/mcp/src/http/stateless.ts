@@ -1,15 +1,13 @@
-import { isPromise, type MaybePromise } from "../base/later.js";
+import type { MaybePromise } from "../base/later.js";
 import { codes, methodNotFound, RpcError } from "../jsonrpc/errors.js";
 import type { Id, RpcRequest } from "../jsonrpc/message.js";
-import { respond } from "../jsonrpc/respond.js";
 import type { Served } from "../lifecycle/served.js";
 import { callStateless, knowsStateless, readStateless, type StatelessTerms } from "../lifecycle/stateless-server.js";
 import { isObject, type JsonObject } from "../protocol/json.js";
 import { readProtocolVersion } from "../protocol/meta.js";
-import { busyAnswer, errorAnswer } from "./answers.js";
+import { errorAnswer } from "./answers.js";
 import type { DoorHost } from "./door-host.js";
-import { PostExchange } from "./post-exchange.js";
-import { Reply } from "./reply.js";
+import { answerRequest } from "./posted-call.js";
 import type { HttpAnswer, HttpRequest } from "./request.js";
 import { requireParameterHeaders, requireSameVersion, requireStandardHeaders } from "./standard-headers.js";
 
@@ -31,25 +29,10 @@ export function answerStateless(
   } catch (error) {
     return refuse(error, id);
   }
-  if (!host.admission.enter(principal)) return busyAnswer(id);
-  const reply = new Reply(host.streams);
-  const exchange = new PostExchange(reply, host.terms, { id, principal, closing: host.closing });
-  const call = (): unknown => callStateless(host.served, method, params, exchange, terms);
-  const answer = respond(call, id, method, params, exchange, host.terms);
-  const conclude = (text: string): void => {
-    host.admission.leave(principal);
-    reply.respond(text, exchange.status);
-  };
-  if (!isPromise(answer)) conclude(answer);
-  else {
-    host.pulse.add(reply);
-    request.onGone(() => exchange.cancel());
-    void answer.then((text) => {
-      host.pulse.delete(reply);
-      conclude(text);
-    });
-  }
-  return reply.answer;
+  return answerRequest(host, request, message, {
+    principal,
+    call: (_, exchange) => callStateless(host.served, method, params, exchange, terms),
+  });
 }
 
 /**

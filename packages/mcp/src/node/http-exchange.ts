@@ -18,7 +18,8 @@ export class NodeRequest implements HttpRequest {
   }
 
   get url(): string {
-    return this.#request.url ?? "/";
+    // Routers take off what they have matched, and keep the whole.
+    return (this.#request as { readonly originalUrl?: string }).originalUrl ?? this.#request.url ?? "/";
   }
 
   header(name: string): string | undefined {

@@ -38,6 +38,17 @@ export const handshakeVersions: readonly string[] = versionsOf("handshake");
 /** The versions that a request can name for itself, newest first. */
 export const statelessVersions: readonly string[] = versionsOf("stateless");
 
+/** What an HTTP request speaks that names no revision, where nothing else says it. */
+export const unnamedHttpRevision: Revision = requireRevision(
+  ({ facts }) => facts.httpBinding === "session" && facts.httpVersionHeader === "none",
+);
+
+function requireRevision(isMeant: (revision: Revision) => boolean): Revision {
+  const revision = revisions.find(isMeant);
+  if (revision === undefined) throw new Error("no revision is like that");
+  return revision;
+}
+
 function versionsOf(era: Era): readonly string[] {
   return newestFirst.filter((revision) => revision.era === era).map(({ version }) => version);
 }

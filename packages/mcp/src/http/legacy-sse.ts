@@ -1,0 +1,120 @@
+import type { MaybePromise } from "../base/later.js";
+import type { Channel, ChannelReceiver } from "../jsonrpc/channel.js";
+import { mcpProfile, type Profile } from "../jsonrpc/profile.js";
+import { serveChannel } from "../lifecycle/serve.js";
+import { mcpHeaders } from "../protocol/http-headers.js";
+import { emptyAnswer, refusal, streamAnswer } from "./answers.js";
+import { EventStream } from "./event-stream.js";
+import { endpointEvent, messageEvent } from "./events.js";
+import type { HandshakeBinding, Posted } from "./handshake-binding.js";
+import type { HttpAnswer, HttpRequest } from "./request.js";
+import { type Lasting, SessionTable } from "./session-table.js";
+import type { SessionsHost } from "./sessions.js";
+
+const parameter = "sessionId";
+
+/**
+ * HTTP+SSE: one stream for everything that the server says, which begins with the address for what the client says. Whatever
+ * belongs to no such stream goes to the binding of later revisions, on the same URL.
+ * https://modelcontextprotocol.io/specification/2024-11-05/basic/transports#http-with-sse
+ */
+export class LegacySse implements HandshakeBinding {
+  readonly methods: readonly string[];
+  readonly #host: SessionsHost;
+  readonly #later: HandshakeBinding;
+  readonly #table: SessionTable<LegacySession>;
+
+  constructor(host: SessionsHost, later: HandshakeBinding) {
+    this.#host = host;
+    this.#later = later;
+    this.methods = [...new Set([...later.methods, "GET"])];
+    this.#table = new SessionTable(host.terms.clock, host.limits);
+  }
+
+  profileOf(request: HttpRequest, principal: string | undefined): Profile {
+    return isLegacyPost(request) ? mcpProfile : this.#later.profileOf(request, principal);
+  }
+
+  post(request: HttpRequest, frame: string, posted: Posted, principal: string | undefined): MaybePromise<HttpAnswer> {
+    if (!isLegacyPost(request)) return this.#later.post(request, frame, posted, principal);
+    const session = this.#table.find(urlOf(request).searchParams.get(parameter) ?? "", principal);
+    if (session === undefined) return refusal(404, "there is no such session: open its stream first");
+    session.channel.receive(frame, posted);
+    return emptyAnswer(202);
+  }
+
+  get(request: HttpRequest, principal: string | undefined): MaybePromise<HttpAnswer> {
+    if (request.header(mcpHeaders.session) !== undefined) return this.#later.get(request, principal);
+    const full = this.#table.fullness(principal);
+    if (full !== undefined) return refusal(503, full, { "retry-after": "60" });
+    const { served, carrier, streams, pulse } = this.#host;
+    const id = crypto.randomUUID();
+    const stream = new EventStream(streams);
+    const channel = new LegacyChannel(stream);
+    const connection = serveChannel(served, channel, { ...carrier, principal });
+    const end = (): void => {
+      pulse.delete(stream);
+      void connection.close();
+    };
+    this.#table.add(id, principal, { channel, isBusy: true, end });
+    pulse.add(stream);
+    request.onGone(() => this.#table.end(id));
+    void connection.closed.then(() => this.#table.end(id));
+    const { pathname, search } = urlOf(request);
+    stream.push(endpointEvent(`${pathname}${search === "" ? "?" : `${search}&`}${parameter}=${id}`));
+    return streamAnswer(stream);
+  }
+
+  delete(request: HttpRequest, principal: string | undefined): MaybePromise<HttpAnswer> {
+    return this.#later.delete(request, principal);
+  }
+
+  close(): void {
+    this.#table.endAll();
+    this.#later.close();
+  }
+}
+
+/** Such a client says nothing of what it accepts: the answer to a POST is empty. */
+export function isLegacyPost(request: HttpRequest): boolean {
+  return request.url.includes(`${parameter}=`) && request.header(mcpHeaders.session) === undefined;
+}
+
+interface LegacySession extends Lasting {
+  readonly channel: LegacyChannel;
+}
+
+/** What is posted, and the one stream, as a channel. */
+class LegacyChannel implements Channel {
+  readonly #stream: EventStream;
+  #receiver: ChannelReceiver | undefined;
+
+  constructor(stream: EventStream) {
+    this.#stream = stream;
+  }
+
+  open(receiver: ChannelReceiver): void {
+    this.#receiver = receiver;
+  }
+
+  receive(frame: string, posted: Posted): void {
+    this.#receiver?.frame(frame, posted);
+  }
+
+  send(frame: string): void {
+    this.#stream.push(messageEvent(frame));
+  }
+
+  drained(): Promise<void> {
+    return this.#stream.drained();
+  }
+
+  close(): Promise<void> {
+    this.#stream.end();
+    return Promise.resolve();
+  }
+}
+
+function urlOf({ url }: HttpRequest): URL {
+  return new URL(url, "http://localhost");
+}

@@ -1,0 +1,80 @@
+import type { MaybePromise } from "../base/later.js";
+import { repeatedId } from "../jsonrpc/answer.js";
+import { Problem } from "../jsonrpc/check.js";
+import { isRequest, type Message, type RpcRequest } from "../jsonrpc/message.js";
+import { mcpProfile, type Profile } from "../jsonrpc/profile.js";
+import { answerToProblem } from "../jsonrpc/terms.js";
+import { profileOf } from "../lifecycle/serve.js";
+import { callSessionless } from "../lifecycle/sessionless-server.js";
+import { mcpHeaders } from "../protocol/http-headers.js";
+import { isObject } from "../protocol/json.js";
+import { revisionOf, unnamedHttpRevision } from "../revisions/all.js";
+import type { Revision } from "../revisions/revision.js";
+import { emptyAnswer, jsonAnswer, refusal } from "./answers.js";
+import type { DoorHost } from "./door-host.js";
+import { elementsOf, foreignVersion, type HandshakeBinding, opens, type Posted } from "./handshake-binding.js";
+import { answerBatch, answerRequest, type PostedCall } from "./posted-call.js";
+import type { HttpAnswer, HttpRequest } from "./request.js";
+
+/** The revisions with a handshake, without sessions: each POST stands for itself, so any process can take any of them. */
+export class Sessionless implements HandshakeBinding {
+  readonly methods: readonly string[] = [];
+  readonly #host: DoorHost;
+
+  constructor(host: DoorHost) {
+    this.#host = host;
+  }
+
+  profileOf(request: HttpRequest): Profile {
+    return profileOf(revisionBy(request) ?? unnamedHttpRevision);
+  }
+
+  post(request: HttpRequest, _frame: string, posted: Posted, principal: string | undefined): MaybePromise<HttpAnswer> {
+    const revision = opens(posted) ? unnamedHttpRevision : revisionBy(request);
+    if (revision === undefined) return foreignVersion();
+    const call: PostedCall["call"] = ({ method, params }, exchange) =>
+      callSessionless(this.#host.served, revision, method, isObject(params) ? params : {}, exchange);
+    const elements = elementsOf(posted);
+    const [only] = elements;
+    if (Array.isArray(posted)) return this.#batch(request, elements, { principal, call });
+    if (only === undefined || only instanceof Problem || !isRequest(only)) return emptyAnswer(202);
+    return answerRequest(this.#host, request, only, { principal, call });
+  }
+
+  get(): HttpAnswer {
+    return noSessions();
+  }
+
+  delete(): HttpAnswer {
+    return noSessions();
+  }
+
+  close(): void {
+    // Nothing is kept.
+  }
+
+  #batch(request: HttpRequest, elements: readonly (Message | Problem)[], posted: PostedCall): MaybePromise<HttpAnswer> {
+    const ids = new Set<unknown>();
+    const requests: RpcRequest[] = [];
+    const others: (string | undefined)[] = [];
+    for (const element of elements) {
+      const problem = element instanceof Problem ? element : repeatedId(element, ids);
+      if (problem !== undefined) others.push(answerToProblem(problem, mcpProfile));
+      else if (isRequest(element as Message)) requests.push(element as RpcRequest);
+    }
+    const [first, ...more] = requests;
+    if (first !== undefined) return answerBatch(this.#host, request, { requests: [first, ...more], others }, posted);
+    const owed = others.filter((answer) => answer !== undefined);
+    return owed.length === 0 ? emptyAnswer(202) : jsonAnswer(200, `[${owed.join(",")}]`);
+  }
+}
+
+/** Undefined for a version that is none. */
+function revisionBy(request: HttpRequest): Revision | undefined {
+  const version = request.header(mcpHeaders.protocolVersion);
+  return version === undefined ? unnamedHttpRevision : revisionOf(version);
+}
+
+function noSessions(): HttpAnswer {
+  return refusal(405, "there are no sessions here", { allow: "POST" });
+}

@@ -1,0 +1,35 @@
+import { RpcError } from "../jsonrpc/errors.js";
+import { isRequest } from "../jsonrpc/message.js";
+import { mcpProfile, type Profile } from "../jsonrpc/profile.js";
+import { specCodes } from "../protocol/errors.js";
+import { isObject } from "../protocol/json.js";
+import { statelessVersions } from "../revisions/all.js";
+import { errorAnswer, refusal } from "./answers.js";
+import { elementsOf, type HandshakeBinding, opens, type Posted } from "./handshake-binding.js";
+import type { HttpAnswer, HttpRequest } from "./request.js";
+
+/** No revision with a handshake is spoken. Who opens one hears what is. */
+export const statelessOnly: HandshakeBinding = {
+  methods: [],
+  profileOf: (): Profile => mcpProfile,
+  post(_request: HttpRequest, _frame: string, posted: Posted): HttpAnswer {
+    const [first] = elementsOf(posted);
+    if (!opens(posted) || first === undefined || !("method" in first) || !isRequest(first)) {
+      return refusal(400, `name the revision in params._meta: ${statelessVersions.join(", ")}`);
+    }
+    const requested = isObject(first.params) ? first.params.protocolVersion : undefined;
+    const message = `Unsupported protocol version: this server speaks ${statelessVersions.join(", ")}`;
+    const error = new RpcError(specCodes.unsupportedProtocolVersion, message, {
+      supported: statelessVersions,
+      requested: typeof requested === "string" ? requested : "",
+    });
+    return errorAnswer(400, error.toJSON(), first.id);
+  },
+  get: notSpoken,
+  delete: notSpoken,
+  close: () => undefined,
+};
+
+function notSpoken(): HttpAnswer {
+  return refusal(405, "POST is understood here", { allow: "POST" });
+}
