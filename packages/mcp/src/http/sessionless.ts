@@ -10,10 +10,10 @@ import { mcpHeaders } from "../protocol/http-headers.js";
 import { isObject } from "../protocol/json.js";
 import { revisionOf, unnamedHttpRevision } from "../revisions/all.js";
 import type { Revision } from "../revisions/revision.js";
+import { answerBatch, answerRequest, type PostedCall } from "./answer-requests.js";
 import { emptyAnswer, jsonAnswer, refusal } from "./answers.js";
 import type { DoorHost } from "./door-host.js";
 import { elementsOf, foreignVersion, type HandshakeBinding, opens, type Posted } from "./handshake-binding.js";
-import { answerBatch, answerRequest, type PostedCall } from "./posted-call.js";
 import type { HttpAnswer, HttpRequest } from "./request.js";
 
 /** The revisions with a handshake, without sessions: each POST stands for itself, so any process can take any of them. */

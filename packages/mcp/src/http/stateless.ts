@@ -5,9 +5,9 @@ import type { Served } from "../lifecycle/served.js";
 import { callStateless, knowsStateless, readStateless, type StatelessTerms } from "../lifecycle/stateless-server.js";
 import { isObject, type JsonObject } from "../protocol/json.js";
 import { readProtocolVersion } from "../protocol/meta.js";
+import { answerRequest } from "./answer-requests.js";
 import { errorAnswer } from "./answers.js";
 import type { DoorHost } from "./door-host.js";
-import { answerRequest } from "./posted-call.js";
 import type { HttpAnswer, HttpRequest } from "./request.js";
 import { requireParameterHeaders, requireSameVersion, requireStandardHeaders } from "./standard-headers.js";
 
