@@ -5,11 +5,10 @@
  */
 
 import { isDeepStrictEqual } from "node:util";
+import { roundMicroseconds, takePart } from "./program.js";
+import { clip } from "./samples.js";
 
-/** @import { Case, Contestant, Door, Output, Report, Suite } from "./types.d.ts" */
-
-const roundMicroseconds = 200_000;
-const warmUpRounds = 4;
+/** @import { Case, Contestant, Door, Output } from "./types.d.ts" */
 
 /** The sum of all lengths: a result that is used cannot be optimised away. */
 let consumed = 0;
@@ -83,49 +82,24 @@ async function findFault(door, work, frames) {
   return undefined;
 }
 
-/** @param {string} text */
-function clip(text) {
-  return text.length > 200 ? `${text.slice(0, 200)}…` : text;
-}
-
-/** @param {Report} report */
-function tell(report) {
-  process.send?.(report);
-}
-
-/**
- * @param {string} suiteName
- * @param {string} contestantName
- * @param {string} caseName
- */
-async function main(suiteName, contestantName, caseName) {
-  /** @type {{ suite: Suite }} */
-  const { suite } = await import(`./suites/${suiteName}.js`);
-  const work = suite.cases.find((each) => each.name === caseName);
-  if (work === undefined) throw new TypeError(`Suite ${suiteName} has no case ${caseName}`);
+await takePart(async ({ work, contestant: name }) => {
   /** @type {{ contestant: Contestant<unknown> }} */
-  const { contestant } = await import(`./contestants/${contestantName}.js`);
-  if (!contestant.kinds.includes(work.kind)) return tell({ kind: "skipped" });
+  const { contestant } = await import(`./contestants/${name}.js`);
+  if (!contestant.kinds.includes(work.kind)) return {};
 
   const door = await contestant.open(work.kind);
   const texts = Array.from({ length: work.pool }, (_, index) => work.sample(index + 1).text);
   const frames = texts.map((text) => door.prepare?.(text) ?? text);
   const fault = await findFault(door, work, frames);
-  if (fault !== undefined) return tell({ kind: "skipped", reason: fault });
+  if (fault !== undefined) return { reason: fault };
 
   const { inFlight = 1 } = contestant;
   const pass = () => (inFlight === 1 ? runInTurn(door, frames) : runTogether(door, frames, inFlight));
-  for (let round = 0; round < warmUpRounds; round += 1) await runRound(pass, frames.length);
-  process.on("message", async () => {
-    tell({ kind: "round", microseconds: await runRound(pass, frames.length) });
-  });
-  tell({ kind: "ready", package: contestant.package });
-}
-
-const [suiteName = "", contestantName = "", caseName = ""] = process.argv.slice(2);
-try {
-  await main(suiteName, contestantName, caseName);
-} catch (error) {
-  tell({ kind: "skipped", reason: error instanceof Error ? error.message : String(error) });
-}
-process.on("disconnect", () => process.exit(Number.isNaN(consumed) ? 1 : 0));
+  return {
+    package: contestant.package,
+    runRound: async () => ({ microseconds: await runRound(pass, frames.length) }),
+  };
+});
+process.on("exit", () => {
+  if (Number.isNaN(consumed)) process.exitCode = 1;
+});

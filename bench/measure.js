@@ -2,7 +2,7 @@ import { fork } from "node:child_process";
 import { fileURLToPath } from "node:url";
 
 /** @import { ChildProcess } from "node:child_process" */
-/** @import { Case, Entry, Report, Suite } from "./types.d.ts" */
+/** @import { Case, Entry, Report, Round, Suite } from "./types.d.ts" */
 
 /**
  * Measures a suite, case by case: all contestants of a case wait in processes of their own, and the rounds go round
@@ -53,9 +53,14 @@ export async function measure(suite, { cases, contestants, rounds, core, onCase 
  * @returns {Promise<Stand>}
  */
 async function openStand(suite, contestant, caseName, core) {
-  const child = forkOn(core, suite.program, [suite.name, contestant, caseName]);
+  const child = forkOn(suite.serves ? loadCore(core) : core, suite.program, [
+    suite.name,
+    contestant,
+    caseName,
+    suite.serves && core !== undefined ? String(core) : "",
+  ]);
   const opening = await nextReport(child);
-  /** @type {number[]} */
+  /** @type {Round[]} */
   const rounds = [];
   const entry = { case: caseName, contestant, rounds };
   const close = () => void child.kill();
@@ -68,11 +73,17 @@ async function openStand(suite, contestant, caseName, core) {
       child.send("run");
       const report = await nextReport(child);
       if (report.kind !== "round") throw new Error(`${contestant} failed at ${caseName}: ${JSON.stringify(report)}`);
-      rounds.push(report.microseconds);
+      rounds.push(report);
     },
     close,
   };
 }
+
+/**
+ * Where the load for a server on that core comes from.
+ * @param {number | undefined} core
+ */
+const loadCore = (core) => (core === undefined ? undefined : 0);
 
 /**
  * @param {number | undefined} core

@@ -1,5 +1,5 @@
 /**
- * `npm run bench -- a [--rounds 9] [--only ping,add] [--contestants jayson,mcp-lite] [--json]`
+ * `npm run bench -- a|b [--rounds 9] [--only ping,add] [--contestants jayson,mcp-lite] [--json]`
  *
  * Prints a table for people, or all figures as JSON. Exit code 0 when it could measure, whatever it found: a bar that is
  * missed is shown, and judged by a reader who knows how quiet the machine was.
@@ -54,7 +54,8 @@ async function main() {
   const cells = cellsOf(suite, entries, versions());
   const machine = { node: process.version, cpu: cpus()[0]?.model, cores: availableParallelism(), core };
   if (values.json) console.log(JSON.stringify({ suite: name, rounds, machine, cells, entries }, undefined, 2));
-  else console.log(`\nSuite ${name}: ${suite.title}\nNode ${machine.node}, rounds: ${rounds}\n\n${print(cells)}`);
+  else
+    console.log(`\nSuite ${name}: ${suite.title}\nNode ${machine.node}, rounds: ${rounds}\n\n${print(suite, cells)}`);
 }
 
 /** The peers have a lockfile of their own, so that the project's `npm ci` does not pay for them. */

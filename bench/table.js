@@ -1,6 +1,6 @@
 import { median, quantile } from "./statistics.js";
 
-/** @import { Cell, Entry, Suite } from "./types.d.ts" */
+/** @import { Cell, Entry, MemoryMeasure, Suite } from "./types.d.ts" */
 
 /**
  * Rounds as figures. A ratio is taken round by round, against the floor's round a moment before.
@@ -12,7 +12,8 @@ import { median, quantile } from "./statistics.js";
 export function cellsOf(suite, entries, versions) {
   const [floorName] = suite.contestants;
   return entries.map((entry) => {
-    const { contestant, rounds, fault } = entry;
+    const { contestant, fault } = entry;
+    const rounds = entry.rounds.map((round) => round.microseconds);
     const version = versions[entry.package ?? ""];
     const cell = { case: entry.case, contestant, version, fault, bar: suite.bars[contestant]?.[entry.case] };
     if (rounds.length === 0) return cell;
@@ -23,16 +24,18 @@ export function cellsOf(suite, entries, versions) {
       median: middle,
       min: Math.min(...rounds),
       spread: (quantile(rounds, 0.75) - quantile(rounds, 0.25)) / middle,
-      ratio: median(rounds.map((round, index) => round / (floor[index] ?? Number.NaN))),
+      ratio: median(rounds.map((round, index) => round / (floor[index]?.microseconds ?? Number.NaN))),
+      bytes: entry.rounds.at(-1)?.bytes,
     };
   });
 }
 
 /**
  * The cells as text for people: one row per case, one column per contestant.
+ * @param {Suite} suite
  * @param {readonly Cell[]} cells
  */
-export function print(cells) {
+export function print({ memory }, cells) {
   const cases = unique(cells.map((cell) => cell.case));
   const contestants = unique(cells.map((cell) => cell.contestant));
   /** @param {(cell: Cell) => string} show */
@@ -52,6 +55,7 @@ export function print(cells) {
     "",
     "Fastest round in µs, and the width of the middle half of the rounds",
     align(grid(showSpread)),
+    ...(memory === undefined ? [] : ["", `${memory.title}, in ${memory.unit}`, align(grid(memoryIn(memory, cells)))]),
     ...notes(cells),
   ].join("\n");
 }
@@ -65,6 +69,20 @@ function showMedian({ median: middle = 0, ratio = 0, bar }) {
 /** @param {Cell} cell */
 function showSpread({ min = 0, spread = 0 }) {
   return `${digits(min)} ${(spread * 100).toFixed(1)}%`;
+}
+
+/**
+ * @param {MemoryMeasure} memory
+ * @param {readonly Cell[]} cells
+ */
+function memoryIn({ unit, bar }, cells) {
+  const scale = { KB: 1024, MB: 1024 * 1024 }[unit];
+  return (/** @type {Cell} */ { case: name, contestant, bytes = 0 }) => {
+    const floor = cells.find((cell) => cell.case === name)?.bytes ?? 0;
+    const [size, most] = [bytes / scale, bar(floor / scale)];
+    const verdict = contestant === "parlance" ? ` ≤${digits(most)} ${size <= most ? "✓" : "✗"}` : "";
+    return digits(size) + verdict;
+  };
 }
 
 /** @param {number} value */

@@ -13,6 +13,8 @@ export interface Case {
   readonly kind: Kind;
   /** How many different messages there are, so that no cache of strings or shapes sees the same one in a row. */
   readonly pool: number;
+  /** How many messages are on their way at the same time, where they go to another process. */
+  readonly inFlight?: number;
   /** The message with this id; the same one in every process. */
   sample(id: number): Sample;
 }
@@ -38,6 +40,30 @@ export interface Contestant<Frame = string> {
   open(kind: Kind): Door<Frame> | Promise<Door<Frame>>;
 }
 
+/** One library as a server in a process of its own. */
+export interface ServerContestant {
+  /** The npm package; absent where there is none to install. */
+  readonly package?: string;
+  readonly kinds: readonly Kind[];
+  /** Serves from here on; resolves with the port where it serves on one. */
+  serve(kind: Kind): Promise<number | undefined>;
+}
+
+/** The first that a server's process says. */
+export interface Served {
+  readonly package: string | undefined;
+  /** False where the kind of message is none of the contestant's. */
+  readonly serves: boolean;
+  readonly port?: number | undefined;
+}
+
+/** What a server's process has cost. */
+export interface Cost {
+  readonly microseconds: number;
+  /** Resident memory. */
+  readonly bytes: number;
+}
+
 /** A suite: its cases, who takes part, and the bars that the project set itself. */
 export interface Suite {
   readonly name: string;
@@ -45,25 +71,45 @@ export interface Suite {
   readonly cases: readonly Case[];
   /** The file in `bench/` that is a contestant's process: it gets suite, contestant and case, and answers with `Report`s. */
   readonly program: string;
+  /** The program starts the contestant as a server on the last core, and asks it from the first. */
+  readonly serves?: boolean;
   /** File names in `contestants/`; the first is the floor. */
   readonly contestants: readonly string[];
   /** Contestant → case → the highest ratio to the floor. */
   readonly bars: Readonly<Record<string, Readonly<Record<string, number>>>>;
+  /** What memory is told of, where it is: how, and the most that this project may take. */
+  readonly memory?: MemoryMeasure;
+}
+
+/** How a suite speaks of memory. */
+export interface MemoryMeasure {
+  readonly title: string;
+  readonly unit: "KB" | "MB";
+  /** In that unit, given the floor's. */
+  bar(floor: number): number;
 }
 
 /** What a contestant's process says to the runner: once whether it can, then a round each time it is sent `"run"`. */
 export type Report =
   | { readonly kind: "ready"; readonly package?: string | undefined }
   | { readonly kind: "skipped"; readonly reason?: string }
-  | { readonly kind: "round"; readonly microseconds: number };
+  | ({ readonly kind: "round" } & Round);
 
-/** The rounds of one contestant on one case, in microseconds of CPU per message. */
+/** What one round has found. */
+export interface Round {
+  /** CPU per message. */
+  readonly microseconds: number;
+  /** Memory of a server behind the round. */
+  readonly bytes?: number;
+}
+
+/** The rounds of one contestant on one case. */
 export interface Entry {
   readonly case: string;
   readonly contestant: string;
   readonly package?: string | undefined;
   /** Empty where the contestant cannot do the case. */
-  readonly rounds: readonly number[];
+  readonly rounds: readonly Round[];
   /** What went wrong, where there are no rounds for another reason than that. */
   readonly fault?: string | undefined;
 }
@@ -82,4 +128,6 @@ export interface Cell {
   /** Median, over the rounds, of this contestant's time over the floor's time in the same round. */
   readonly ratio?: number;
   readonly bar?: number | undefined;
+  /** Behind the last round. */
+  readonly bytes?: number | undefined;
 }

@@ -1,0 +1,66 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { fileURLToPath } from "node:url";
+import { roundMicroseconds } from "./program.js";
+
+/** @import { Readable, Writable } from "node:stream" */
+/** @import { Cost, Round, Served } from "./types.d.ts" */
+
+const program = fileURLToPath(new URL("server-process.js", import.meta.url));
+
+/**
+ * A contestant that serves in a process of its own.
+ * @typedef {object} ServerHost
+ * @property {{ input: Writable, output: Readable }} pipes
+ * @property {Served} served
+ * @property {() => Promise<Cost>} cost
+ */
+
+/**
+ * @param {string} folder in `servers/`
+ * @param {string} contestant
+ * @param {string} kind
+ * @param {string} core that the server runs on; empty where it may run on any
+ * @returns {Promise<ServerHost>}
+ */
+export async function startServer(folder, contestant, kind, core) {
+  const [command = "", ...args] = [...(core === "" ? [] : ["taskset", "-c", core]), process.execPath, "--expose-gc"];
+  const child = spawn(command, [...args, program, folder, contestant, kind], {
+    stdio: ["pipe", "pipe", "inherit", "ipc"],
+  });
+  // A pipe that was asked for is there.
+  const pipes = { input: /** @type {Writable} */ (child.stdin), output: /** @type {Readable} */ (child.stdout) };
+  const ended = once(child, "exit").then(([code]) => {
+    throw new Error(`its process ended with code ${code}`);
+  });
+  ended.catch(() => undefined); // It also ends when nobody listens any more.
+  const hear = async () => (await Promise.race([once(child, "message"), ended]))[0];
+  const served = await hear();
+  return {
+    pipes,
+    served,
+    cost() {
+      child.send("cost");
+      return hear();
+    },
+  };
+}
+
+/**
+ * Rounds of messages that are long enough to be measured: the first ones find out how many messages that takes.
+ * @param {ServerHost} host
+ * @param {(count: number) => Promise<void>} run resolves when so many messages are answered
+ * @returns {() => Promise<Round>}
+ */
+export function roundsOf(host, run) {
+  let count = 1024;
+  return async () => {
+    for (; ; count *= 2) {
+      const before = await host.cost();
+      await run(count);
+      const { microseconds, bytes } = await host.cost();
+      const spent = microseconds - before.microseconds;
+      if (spent >= roundMicroseconds) return { microseconds: spent / count, bytes };
+    }
+  };
+}

@@ -1,0 +1,10 @@
+import { createServer } from "@parlance/mcp/server";
+import { serverInfo } from "../mcp.js";
+import { standardSchema, tools } from "../work.js";
+
+/** The server of this project, with its limits and its checks on. */
+export function createParlance() {
+  const server = createServer(serverInfo);
+  for (const [name, tool] of tools) server.tool(name, { inputSchema: standardSchema(tool) }, tool.run);
+  return server;
+}
