@@ -5,7 +5,6 @@ import { invalidParams, methodNotFound, type ParamsFault } from "../jsonrpc/erro
 import type { ServerCapabilities } from "../protocol/capabilities.js";
 import type { InitializeResult } from "../protocol/initialize.js";
 import { isObject, type JsonObject } from "../protocol/json.js";
-import { isAdvertised, methodCapabilities } from "../protocol/method-capabilities.js";
 import { isProtocolMethod, methods } from "../protocol/methods.js";
 import { versionAliases } from "../revisions/aliases.js";
 import { latestHandshake, revisionOf } from "../revisions/all.js";
@@ -24,6 +23,8 @@ export interface Manners {
 export interface Agreement {
   /** The capabilities that the client was told. */
   readonly promised: ServerCapabilities;
+  /** What needs other capabilities than these. */
+  readonly unpromised: ReadonlySet<string>;
   readonly terms: OperationTerms;
 }
 
@@ -60,10 +61,9 @@ export function initializeResult(
 }
 
 /** @throws RpcError −32601 for what the revision does not have, or the client was not promised */
-export function requireAgreed(method: string, { promised, terms: { revision } }: Agreement): void {
+export function requireAgreed(method: string, { unpromised, terms: { revision } }: Agreement): void {
   if (isProtocolMethod(method) && !revision.requests.client.has(method)) throw methodNotFound(method);
-  const needed = methodCapabilities.get(method);
-  if (needed !== undefined && !isAdvertised(needed, promised)) throw methodNotFound(method);
+  if (unpromised.has(method)) throw methodNotFound(method);
 }
 
 interface AgreedCall {

@@ -3,6 +3,7 @@ import { codes, invalidParams, RpcError } from "../jsonrpc/errors.js";
 import type { InitializeResult } from "../protocol/initialize.js";
 import type { JsonObject } from "../protocol/json.js";
 import { isLoggingLevel, type LoggingLevel, loggingLevels } from "../protocol/logging.js";
+import { unadvertisedMethods } from "../protocol/method-capabilities.js";
 import { methods, notifications } from "../protocol/methods.js";
 import { type Agreement, agreeOn, initializeResult, type Manners, requireAgreed, runAgreed } from "./agreement.js";
 import { type Carrier, HandshakeChanges } from "./handshake-changes.js";
@@ -71,7 +72,8 @@ export class HandshakeServer {
     const { revision, client } = agreeOn(params, this.#manners);
     const promised = this.#served.capabilities();
     const conversation = { ...this.#carrier, ended: this.#ended.signal };
-    this.#agreement = { promised, terms: { revision, client, conversation, logLevel: () => this.#logLevel } };
+    const terms = { revision, client, conversation, logLevel: () => this.#logLevel };
+    this.#agreement = { promised, unpromised: unadvertisedMethods(promised), terms };
     this.#phase = "answered";
     this.#carrier.agreed(revision);
     return initializeResult(this.#served, revision, promised);

@@ -2,6 +2,7 @@ import type { Exchange } from "../jsonrpc/call.js";
 import { methodNotFound } from "../jsonrpc/errors.js";
 import type { ServerCapabilities } from "../protocol/capabilities.js";
 import type { JsonObject } from "../protocol/json.js";
+import { unadvertisedMethods } from "../protocol/method-capabilities.js";
 import { methods } from "../protocol/methods.js";
 import type { Revision } from "../revisions/revision.js";
 import { agreeOn, initializeResult, requireAgreed, runAgreed } from "./agreement.js";
@@ -24,7 +25,7 @@ export function callSessionless(
     return initializeResult(served, agreeOn(params, { lenient: false }).revision, promised);
   }
   if (method === methods.ping) return {};
-  const agreement = { promised, terms: { revision, client: unknownClient, logLevel: () => undefined } };
+  const agreement = { promised, unpromised: unadvertisedMethods(promised), terms: { revision, client: unknownClient, logLevel: () => undefined } };
   requireAgreed(method, agreement);
   if (needMemory.has(method)) throw methodNotFound(method);
   return runAgreed(served, agreement, { method, params, exchange });

@@ -27,3 +27,9 @@ export function isAdvertised(path: string, capabilities: ServerCapabilities): bo
   for (const name of path.split(".")) value = isObject(value) && Object.hasOwn(value, name) ? value[name] : undefined;
   return value !== undefined && value !== false && value !== null;
 }
+
+/** The requests that need what a server has not said that it has. */
+export function unadvertisedMethods(capabilities: ServerCapabilities): ReadonlySet<string> {
+  const all = [...methodCapabilities];
+  return new Set(all.filter(([, path]) => !isAdvertised(path, capabilities)).map(([method]) => method));
+}
