@@ -97,16 +97,21 @@ export function runRounds(served: Served, method: string, params: JsonObject, ca
 const silent: Asking = { input: () => undefined, returned: () => nothingReturned };
 
 function runRound(served: Served, method: string, params: JsonObject, call: RoundsCall, rounds: Rounds): unknown {
-  const input = new ReplayInput(rounds, readResponses(params), call.asked);
-  const asking: Asking = { input: () => input, returned: () => ({ answers: input.answers, state: rounds.state }) };
+  const responses = readResponses(params);
+  let made: ReplayInput | undefined;
+  const input = (): ReplayInput => {
+    made ??= new ReplayInput(rounds, responses, call.asked);
+    return made;
+  };
+  const asking: Asking = { input, returned: () => ({ answers: input().answers, state: rounds.state }) };
   const conclude = (result: unknown): unknown => {
-    if (result instanceof InputRequired) input.require(result.questions, result.state);
-    const ends = input.open.size === 0 && !(result instanceof InputRequired);
-    return ends ? result : askAgain(served, bindingOf(method, params, call), input, call.asked);
+    if (result instanceof InputRequired) input().require(result.questions, result.state);
+    else if (made === undefined || made.open.size === 0) return result;
+    return askAgain(served, bindingOf(method, params, call), input(), call.asked);
   };
   // Whatever a handler does after it has asked, even if it swallows what was thrown: the question comes first.
   const fail = (error: unknown): unknown => {
-    if (input.open.size === 0) throw error;
+    if (made === undefined || made.open.size === 0) throw error;
     return conclude(undefined);
   };
   try {
