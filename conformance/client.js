@@ -1,0 +1,20 @@
+// The client that the suite starts, once for each scenario, with the URL of a server as its last argument.
+import { connect } from "@parlance/mcp/client";
+import { answers } from "./client/answers.js";
+import { visitEverything } from "./client/everything.js";
+import { particular } from "./client/particular.js";
+
+const {
+  MCP_CONFORMANCE_SCENARIO: scenario = "",
+  MCP_CONFORMANCE_PROTOCOL_VERSION: revision = "",
+  MCP_CONFORMANCE_CONTEXT: context = "{}",
+} = process.env;
+const url = process.argv.at(-1) ?? "";
+
+const client = await connect(new URL(url), { revision, answers });
+try {
+  const visit = particular.get(scenario) ?? visitEverything;
+  await visit(client, JSON.parse(context));
+} finally {
+  await client.close();
+}

