@@ -1,14 +1,14 @@
 import { execFile } from "node:child_process";
 import { existsSync, statSync } from "node:fs";
 import { readdir, readFile } from "node:fs/promises";
-import { join } from "node:path";
+import { delimiter, dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
 
 /** @import { Outcome } from "./verdict.js" */
 /** @import { Scenario } from "./requirements.js" */
 
 /** The folder of the suite's own dependencies. */
 const folder = join(import.meta.dirname, "..");
-const main = join(folder, "node_modules/@modelcontextprotocol/conformance/dist/index.js");
 
 /** The suite needs a newer Node than what it is run against. */
 const neededNode = 22;
@@ -35,6 +35,7 @@ export function suite(args) {
   if (!existsSync(packagedNode) && !isNewEnough) {
     throw new Error(`The suite needs Node ${neededNode} or later: run this with one, there is none packaged for here`);
   }
+  const main = fileURLToPath(import.meta.resolve("@modelcontextprotocol/conformance/dist/index.js"));
   return run(existsSync(packagedNode) ? packagedNode : process.execPath, [main, ...args]);
 }
 
@@ -52,21 +53,29 @@ export async function runScenario(scenario, url, results) {
   const checks = await readChecks(results);
   const faults = messages(checks, "FAILURE");
   const warnings = messages(checks, "WARNING");
-  // A client may also be late, or end with an error: the suite says so in words only.
-  if (code !== 0 && faults.length + warnings.length === 0) faults.push(...text.trim().split("\n").slice(-lastLines));
+  // A client may also be late, or end with an error: then its own words tell more than those of the suite.
+  if (code !== 0 && faults.length + warnings.length === 0) faults.push((await read(results, "stderr.txt")) || text);
   return { scenario, passed: code === 0, faults, warnings };
 }
-
-const lastLines = 20;
 
 /**
  * @param {string} results
  * @returns {Promise<readonly { id: string, name: string, status: string, description: string, errorMessage?: string }[]>}
  */
 async function readChecks(results) {
+  return JSON.parse((await read(results, "checks.json")) || "[]");
+}
+
+/**
+ * A file that the suite has left, wherever; nothing if it has not.
+ *
+ * @param {string} results
+ * @param {string} name
+ */
+async function read(results, name) {
   const files = await readdir(results, { recursive: true }).catch(() => []);
-  const file = files.find((path) => path.endsWith("checks.json"));
-  return file === undefined ? [] : JSON.parse(await readFile(join(results, file), "utf8"));
+  const file = files.find((path) => path.endsWith(name));
+  return file === undefined ? "" : readFile(join(results, file), "utf8");
 }
 
 /**
@@ -86,7 +95,9 @@ function messages(checks, status) {
  */
 function run(file, args) {
   return new Promise((resolve) => {
-    const options = { cwd: folder, maxBuffer: 64 * 1024 * 1024 };
+    // `node`, with which the suite starts the client, is the one that runs this.
+    const path = [dirname(process.execPath), process.env.PATH].join(delimiter);
+    const options = { cwd: folder, env: { ...process.env, PATH: path }, maxBuffer: 64 * 1024 * 1024 };
     const child = execFile(file, args, options, (_error, stdout, stderr) => {
       resolve({ code: child.exitCode ?? 1, text: stdout + stderr });
     });
