@@ -26,8 +26,9 @@ const chosen = all.filter((scenario) => wanted.length === 0 || wanted.some((part
 const server = spawn(process.execPath, [join(folder, "server.js")], { stdio: ["ignore", "pipe", "inherit"] });
 const results = await mkdtemp(join(tmpdir(), "parlance-conformance-"));
 try {
-  const url = await Promise.race([firstLine(server.stdout), once(server, "exit").then(serverEnded)]);
-  const outcomes = await runAll(chosen, url);
+  const ended = once(server, "exit").then(serverEnded);
+  const url = await Promise.race([firstLine(server.stdout), ended]);
+  const outcomes = await Promise.race([runAll(chosen, url), ended]);
   const verdict = judge(outcomes, baseline, all);
   console.log(report(outcomes, baseline, verdict).join("\n"));
   if (Object.values(verdict).some((list) => list.length > 0)) process.exitCode = 1;

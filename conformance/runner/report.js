@@ -17,8 +17,8 @@ export function report(outcomes, baseline, verdict) {
     ...sets.map((set) => `  ${set}  ${tally(outcomes, set)}`),
     "Not scored",
     ...outcomes.filter(({ scenario }) => scenario.unscored !== undefined).map((outcome) => unscored(outcome, baseline)),
-    ...outcomes.flatMap(({ scenario, warnings }) =>
-      reasonOf(baseline, scenario) === undefined ? warnings.map((each) => `Warning: ${keyOf(scenario)}: ${each}`) : [],
+    ...outcomes.flatMap(({ scenario, passed, warnings }) =>
+      passed ? warnings.map((each) => `Warning: ${keyOf(scenario)}: ${each}`) : [],
     ),
     ...verdict.unexpected.flatMap(({ scenario, faults, warnings }) => [
       `Failed: ${keyOf(scenario)}`,

@@ -64,6 +64,15 @@ export function addTellingTools(server) {
     }
     return "All done";
   });
+  server.tool(
+    "test_reconnection",
+    { description: "Lets you go, and answers when you are back" },
+    async (_args, context) => {
+      context.release(pause);
+      await wait(2 * pause);
+      return "Welcome back";
+    },
+  );
   server.tool("test_logging_tool", { description: "Logs, to whoever wants to hear it" }, (_args, context) => {
     context.log("info", "Something to log");
     return "Logged";
