@@ -5,7 +5,7 @@ import { addReading } from "./reading.js";
 import { StoreError } from "./store.js";
 import { addTools } from "./tools.js";
 
-/** @import { Server } from "@parlance/mcp/server" */
+/** @import { Server, ServerOptions } from "@parlance/mcp/server" */
 /** @import { Store } from "./store.js" */
 
 /**
@@ -22,15 +22,18 @@ import { addTools } from "./tools.js";
  * A server for contacts, to be served on any carrier.
  *
  * @param {Store} store
- * @param {{ readFile?: ((path: string) => Promise<string>) | undefined }} [options] reads a file for an import, and throws a
+ * @param {object} [options]
+ * @param {((path: string) => Promise<string>) | undefined} [options.readFile] reads a file for an import, and throws a
  *   ToolError for one that may not be read; without it only text is imported
+ * @param {ServerOptions["requestState"]} [options.requestState] for servers that share their clients
  */
-export function createContacts(store, { readFile } = {}) {
+export function createContacts(store, { readFile, requestState } = {}) {
   const server = createServer({
     name: "contacts",
     title: "Contacts",
     version: "0.1.0",
     instructions: "Names, addresses and notes of people. Search first: the other tools want the id that it shows.",
+    ...(requestState && { requestState }),
   });
   /** @type {Book} */
   const book = {

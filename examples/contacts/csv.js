@@ -1,4 +1,4 @@
-import { CsvError, parse } from "csv-parse";
+import { CsvError, parse } from "csv-parse/browser/esm";
 import { fieldNames, NewContact } from "./contact.js";
 
 /** @import * as z from "zod" */

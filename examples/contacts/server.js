@@ -4,7 +4,7 @@ import { serveStdio } from "@parlance/mcp/node";
 import { createContacts } from "./contacts.js";
 import { folderReader } from "./folder.js";
 import { people } from "./people.js";
-import { Store } from "./store.js";
+import { SqliteStore } from "./sqlite-store.js";
 
 // Serves contacts: node server.js [--file contacts.db] [--import-from folder]
 
@@ -12,7 +12,7 @@ try {
   const { values } = parseArgs({ options: { file: { type: "string" }, "import-from": { type: "string" } } });
   const { file, "import-from": folder } = values;
   const readFile = folder === undefined ? undefined : await folderReader(folder);
-  const store = new Store(file);
+  const store = new SqliteStore(file);
   // What is in memory only is there to be tried.
   if (file === undefined) store.addAll(people);
   await serveStdio(createContacts(store, { readFile }));

@@ -42,14 +42,19 @@ const maxSealedLength = 8 * 1024;
  * @throws RangeError for a secret that is too short
  */
 export function createStateSeal(options: StateSealOptions = {}): StateSeal {
-  const { secrets = [randomSecret()], ttl = 600_000, now = Date.now } = options;
-  if (secrets.length === 0 || secrets.some(({ length }) => length < minSecretLength)) {
+  const { secrets, ttl = 600_000, now = Date.now } = options;
+  if (secrets?.length === 0 || secrets?.some(({ length }) => length < minSecretLength)) {
     throw new RangeError(`A state seal needs secrets of at least ${minSecretLength} characters`);
   }
-  const keys = secrets.map(deriveKey);
+  let derived: readonly Promise<CryptoKey>[] | undefined;
+  // With the first state, not before: while a worker's modules load, it has neither randomness nor digests.
+  const keys = (): readonly Promise<CryptoKey>[] => {
+    derived ??= (secrets ?? [randomSecret()]).map(deriveKey);
+    return derived;
+  };
   return {
     async seal(state, binding) {
-      const [key] = keys;
+      const [key] = keys();
       const iv = crypto.getRandomValues(new Uint8Array(ivBytes));
       const text = new TextEncoder().encode(JSON.stringify({ expires: now() + ttl, state }));
       const sealed = await crypto.subtle.encrypt(
@@ -71,7 +76,7 @@ export function createStateSeal(options: StateSealOptions = {}): StateSeal {
           ? decodeBase64Url(sealed.slice(version.length))
           : undefined;
       if (bytes === undefined || bytes.length <= ivBytes) return undefined;
-      for (const key of keys) {
+      for (const key of keys()) {
         const opened = await openWith(await key, bytes, bytesOf(binding));
         if (opened !== undefined) return opened.expires > now() ? opened.state : undefined;
       }
