@@ -38,7 +38,7 @@ export function addImporting({ server, store, listChanged }, readFile) {
       const contacts = [];
       const faults = [];
       let rows = 0;
-      for await (const row of readContacts(text)) {
+      for (const row of readContacts(text)) {
         rows += 1;
         if (rows > mostRows)
           throw new ToolError(`Nothing is imported: there are more than ${mostRows} rows. Split them`);

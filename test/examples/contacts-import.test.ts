@@ -72,8 +72,13 @@ test.each([
     "name,email\nAda,ada@example.com\nBob,bob\n,x@example.com\n",
     [/^line 3, email: /, /^line 4, name: may not be empty$/],
   ],
-  ["a row that is too short", "name,email\nAda,\nBob\n", [/got 1 on line 3/]],
-  ["a quote that is not closed", 'name\nAda\n"Bob\n', [/Quote Not Closed.* line 3/]],
+  ["a row that is too short", "name,email\nAda,\nBob\n", [/^line 3: the fields are 1, and the columns 2$/]],
+  ["a quote that is not closed", 'name\nAda\n"Bob\n', [/^line 3: a quote is not closed/]],
+  [
+    "something behind a quote",
+    'name\n"two\nlines"\n"Bob" Smith\n',
+    [/^line 4: a quote is not closed, or not at the end/],
+  ],
   [
     "an unknown column",
     "name;email\nAda;\n",
