@@ -5,12 +5,14 @@ export interface Living {
   beat(): void;
 }
 
-/** One timer for all streams of a door. It runs only while there is any. */
+/**
+ * Makes streams give signs of life. Each has a timer of its own: on workers a timer ends with the request that has set it,
+ * and a request that waits for nothing of its own is taken for hung.
+ */
 export class Pulse {
   readonly #clock: Clock;
   readonly #period: number;
-  readonly #living = new Set<Living>();
-  #timer: Timer | undefined;
+  readonly #timers = new Map<Living, Timer>();
 
   /** @param period in milliseconds */
   constructor(clock: Clock, period: number) {
@@ -19,23 +21,19 @@ export class Pulse {
   }
 
   add(living: Living): void {
-    this.#living.add(living);
-    if (this.#timer === undefined) this.#start();
+    this.delete(living);
+    const timer = this.#clock.setTimer(() => {
+      this.add(living);
+      living.beat();
+    }, this.#period);
+    timer.unref?.();
+    this.#timers.set(living, timer);
   }
 
   delete(living: Living): void {
-    this.#living.delete(living);
-    if (this.#living.size > 0 || this.#timer === undefined) return;
-    this.#clock.clearTimer(this.#timer);
-    this.#timer = undefined;
-  }
-
-  #start(): void {
-    this.#timer = this.#clock.setTimer(() => {
-      for (const living of [...this.#living]) living.beat();
-      this.#timer = undefined;
-      if (this.#living.size > 0) this.#start();
-    }, this.#period);
-    this.#timer.unref?.();
+    const timer = this.#timers.get(living);
+    if (timer === undefined) return;
+    this.#timers.delete(living);
+    this.#clock.clearTimer(timer);
   }
 }
