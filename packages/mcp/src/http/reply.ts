@@ -17,7 +17,6 @@ export class Reply implements Living {
   #answer: HttpAnswer | Deferred<HttpAnswer> | undefined;
   #stream: EventStream | undefined;
   #isOver = false;
-  #wasBeaten = false;
 
   /** @param outlet through which the stream can lose its reader and be resumed */
   constructor(terms: StreamTerms, outlet?: Outlet) {
@@ -67,9 +66,7 @@ export class Reply implements Living {
 
   /** A sign of life. A response that lets itself be waited for becomes a stream, where there can be one. */
   beat(): void {
-    if (this.#isOver) return;
-    if (this.#wasBeaten) this.stream().beat();
-    this.#wasBeaten = true;
+    if (!this.#isOver) this.stream().beat();
   }
 
   /** Resolves when the reader has room for more. */
