@@ -6,9 +6,6 @@ import { isObject, type JsonObject } from "./json.js";
 /** The annotation of a property's schema: the argument goes in a header too, so that a proxy can route by it. */
 const annotation = "x-mcp-header";
 
-/** What the names of those headers begin with; in lower case, as headers are looked up. */
-export const paramHeaderPrefix = "mcp-param-";
-
 /** An argument of a tool that goes in a header too. */
 export interface MirroredParam {
   /** The header, e.g. `Mcp-Param-Region`. */
