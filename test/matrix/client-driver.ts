@@ -11,6 +11,7 @@ import {
 import { describeReport } from "@parlance/mcp/jsonrpc";
 import { assertAtRest } from "@parlance/mcp/testing";
 import { expect } from "vitest";
+import { duplexOf } from "../client/duplex.js";
 import {
   type Answering,
   type BatchedCall,
@@ -140,7 +141,7 @@ class ClientDriver implements Driver {
 
   async batch(calls: readonly BatchedCall[]): Promise<readonly Outcome[]> {
     try {
-      const batch = this.client.connection.batch();
+      const batch = duplexOf(this.client).batch();
       const ids = calls.map(([method, params]) => batch.request(method, params));
       const outcomes = await batch.send();
       return ids.map((id) => {

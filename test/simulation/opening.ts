@@ -11,6 +11,7 @@ import {
   type Profile,
 } from "@parlance/mcp/jsonrpc";
 import { createServer, type Server, serveChannel } from "@parlance/mcp/server";
+import { duplexOf } from "../client/duplex.js";
 import type { Asking, Manner } from "./asking.js";
 import { cancelMethod, type End, progressMethod } from "./end.js";
 import { type Driver, type Link, type Open, turn } from "./link.js";
@@ -119,10 +120,11 @@ async function converse(server: Server, version: string, link: Link, links: Map<
   const options = { ...defaults, limits, clock: link.clock };
   link.far.connection = serveChannel(server, link.farCarrier, options);
   const client = await connect(link.nearCarrier, { ...options, revision: version });
-  link.near.connection = client.connection;
+  const connection = duplexOf(client);
+  link.near.connection = connection;
   const mine: number[] = [];
   const known = (nonce: number): void => {
-    if (client.connection.phase === "closed") return; // It will run nowhere, and be forgotten by nobody.
+    if (connection.phase === "closed") return; // It will run nowhere, and be forgotten by nobody.
     links.set(nonce, link);
     mine.push(nonce);
   };
@@ -138,11 +140,11 @@ async function converse(server: Server, version: string, link: Link, links: Map<
       const listener = onProgress && { onProgress: ({ progress }: ProgressParams): void => onProgress(progress) };
       return client.tools.call("work", { nonce, manner }, { signal, timeout, totalTimeout, ...listener });
     },
-    callTogether: client.connection.profile.batches
+    callTogether: connection.profile.batches
       ? (_from, asked) => {
           for (const { nonce } of asked) known(nonce);
           return sendTogether(
-            client.connection,
+            connection,
             asked.map((each) => ["tools/call", toolParamsOf(each), optionsOf(each)]),
           );
         }

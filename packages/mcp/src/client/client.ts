@@ -1,5 +1,5 @@
 import type { Clock } from "../base/clock.js";
-import type { Closed, Connection } from "../jsonrpc/connection.js";
+import type { Closed, ConnectionState } from "../jsonrpc/connection.js";
 import { LocalError } from "../jsonrpc/errors.js";
 import type { LastingConversation } from "../lifecycle/lasting.js";
 import type { OpenedCall, Prior, ServerDescription } from "../lifecycle/opened.js";
@@ -72,8 +72,8 @@ export class Client<Tools extends ToolTypes = ToolTypes> implements AsyncDisposa
     return this.#parts.call;
   }
 
-  /** The connection underneath, a new one once the conversation was opened again: what is in flight, why it closed. */
-  get connection(): Connection {
+  /** How it stands with the connection underneath: a new one once the conversation was opened again. */
+  get connection(): ConnectionState {
     return this.#parts.conversation.connection;
   }
 

@@ -1,7 +1,7 @@
 import type { Clock } from "../base/clock.js";
 import type { Heard } from "../lifecycle/heard.js";
 import type { LastingConversation } from "../lifecycle/lasting.js";
-import type { OpenedOnChannel } from "../lifecycle/open.js";
+import type { CarriedConversation } from "../lifecycle/opened.js";
 import { methods } from "../protocol/methods.js";
 import type { Follow } from "./follow.js";
 import { followByListening } from "./follow-listening.js";
@@ -21,7 +21,7 @@ export function followWith(conversation: LastingConversation, { heard, clock, ti
     return followByListening({ call: conversation.call, heard, clock, timeout });
   }
   // What a server has been asked for in a handshake's conversation, it forgets with it.
-  const follows = new WeakMap<OpenedOnChannel, Follow>();
+  const follows = new WeakMap<CarriedConversation, Follow>();
   return async (filter, options, tell) => {
     const opened = await conversation.open();
     const follow = follows.get(opened) ?? followBySubscribing(opened, heard);

@@ -2,8 +2,7 @@ import { deferred } from "../base/deferred.js";
 import { onAbort } from "../jsonrpc/abort-listeners.js";
 import { LocalError, RpcError } from "../jsonrpc/errors.js";
 import type { Heard } from "../lifecycle/heard.js";
-import type { OpenedOnChannel } from "../lifecycle/open.js";
-import type { OpenedCall } from "../lifecycle/opened.js";
+import type { CarriedConversation, OpenedCall } from "../lifecycle/opened.js";
 import { methods } from "../protocol/methods.js";
 import { type Follow, type FollowOptions, readChange } from "./follow.js";
 
@@ -11,7 +10,7 @@ import { type Follow, type FollowOptions, readChange } from "./follow.js";
  * Follows as the handshake era does: of its lists a server tells everybody, and of a resource who has subscribed to it.
  * https://modelcontextprotocol.io/specification/2025-11-25/server/resources#subscriptions
  */
-export function followBySubscribing({ call, connection, over: gone }: OpenedOnChannel, heard: Heard): Follow {
+export function followBySubscribing({ call, connection, over: gone }: CarriedConversation, heard: Heard): Follow {
   const subscribed = new SubscribedUris(call);
   return async (filter, options, tell) => {
     const forget = heard.listen((method, params) => {

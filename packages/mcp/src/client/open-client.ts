@@ -6,7 +6,7 @@ import type { Answering } from "../lifecycle/answering.js";
 import { answeringCall } from "../lifecycle/answering-call.js";
 import { Heard } from "../lifecycle/heard.js";
 import { type Again, LastingConversation } from "../lifecycle/lasting.js";
-import { type Dial, type OpenOptions, openOnChannel } from "../lifecycle/open.js";
+import type { Opening, OpenOptions } from "../lifecycle/open.js";
 import type { Implementation } from "../protocol/implementation.js";
 import { methods, notifications } from "../protocol/methods.js";
 import { revisionOf, versions } from "../revisions/all.js";
@@ -40,11 +40,11 @@ export interface ClientOptions extends Omit<OpenOptions, "identity" | "revision"
 }
 
 /**
- * Opens a conversation over carriers that `dial` makes.
+ * Opens a conversation in the way of its carrier.
  * @throws RangeError for a revision that does not exist; RpcError or LocalError as the opening fails
  */
 export async function openClient<Tools extends ToolTypes>(
-  dial: Dial,
+  open: Opening,
   options: ClientOptions = {},
 ): Promise<Client<Tools>> {
   const { info = thisLibrary, revision: version, answers = {}, reopen = false, ...rest } = options;
@@ -53,7 +53,7 @@ export async function openClient<Tools extends ToolTypes>(
   const identity = { info, answering };
   const heard = new Heard(options.onNotification);
   const onNotification: Heard["tell"] = (method, params) => heard.tell(method, params);
-  const first = await openOnChannel(dial, {
+  const first = await open({
     ...rest,
     identity,
     onNotification,
@@ -62,7 +62,7 @@ export async function openClient<Tools extends ToolTypes>(
   const listed = new ListedTools();
   const again: Again = (spoken, prior, signal) => {
     listed.clear(); // It may be another process, with other tools.
-    return openOnChannel(dial, { ...rest, identity, onNotification, revision: spoken, prior, signal });
+    return open({ ...rest, identity, onNotification, revision: spoken, prior, signal });
   };
   const conversation = new LastingConversation(first, reopen ? again : undefined);
   return clientOf(conversation, { answering, heard, listed }, options);

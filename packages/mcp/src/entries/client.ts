@@ -7,7 +7,7 @@ import type { Client } from "../client/client.js";
 import { type ClientOptions, openClient } from "../client/open-client.js";
 import type { ToolTypes } from "../client/tool-types.js";
 import type { Channel } from "../jsonrpc/channel.js";
-import type { Dial } from "../lifecycle/open.js";
+import { type Dial, type Opening, openOnChannel } from "../lifecycle/open.js";
 import { serveChannel } from "../lifecycle/serve.js";
 import type { Served } from "../lifecycle/served.js";
 import { memoryChannels } from "../transports/memory.js";
@@ -48,10 +48,15 @@ export function connect<Tools extends ToolTypes = ToolTypes>(
   target: Target,
   options: ClientOptions = {},
 ): Promise<Client<Tools>> {
-  return openClient(dialOf(target, options), options);
+  return openClient(openingOf(target, options), options);
 }
 
-function dialOf(target: Target, { report }: ClientOptions): Dial {
+function openingOf(target: Target, { report }: ClientOptions): Opening {
+  const dial = dialOf(target, report);
+  return (options) => openOnChannel(dial, options);
+}
+
+function dialOf(target: Served | Channel | Dial, report: ClientOptions["report"]): Dial {
   if (typeof target === "function") return target;
   return "run" in target ? () => inMemory(target, report) : () => target;
 }

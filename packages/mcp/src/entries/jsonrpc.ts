@@ -16,7 +16,14 @@ export type { Call, Exchange, Middleware, RemoteCall } from "../jsonrpc/call.js"
 export type { Channel, ChannelReceiver } from "../jsonrpc/channel.js";
 export { Problem, type ProblemSubject, type Valid } from "../jsonrpc/check.js";
 export { type Decoded, decode, encode, RawJson, validate } from "../jsonrpc/codec.js";
-export { type Closed, Connection, type ConnectionOptions, openConnection, type Remote } from "../jsonrpc/connection.js";
+export {
+  type Closed,
+  Connection,
+  type ConnectionOptions,
+  type ConnectionState,
+  openConnection,
+  type Remote,
+} from "../jsonrpc/connection.js";
 export {
   type CodeExplanation,
   codes,

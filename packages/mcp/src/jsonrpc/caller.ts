@@ -3,7 +3,7 @@ import type { Problem } from "./check.js";
 import { encodeRequest } from "./codec.js";
 import { type LocalError, type LocalReason, RpcError, thrownText } from "./errors.js";
 import type { InFlight } from "./in-flight.js";
-import type { Id, Params, RpcResponse } from "./message.js";
+import type { Params, RpcResponse } from "./message.js";
 import { type CallOptions, type Outcome, OutgoingCall, type Timeouts } from "./outgoing-call.js";
 import { describeReport, type Report } from "./report.js";
 import type { Terms } from "./terms.js";
@@ -15,7 +15,6 @@ export interface CallerHost {
   readonly timeouts: Timeouts;
   /** Pending while the carrier holds more than it likes to. A call waits for it before it is serialised; reading goes on. */
   blocked(): Promise<void> | undefined;
-  write(frame: string, relatedTo: Id | undefined): void;
   /** Asks the peer to stop working on a call. */
   cancelAtPeer(call: OutgoingCall, reason: string): void;
 }
@@ -33,8 +32,13 @@ export class Caller {
     this.#host = host;
   }
 
-  /** @param relatedTo the request of the peer for whose sake it is made */
-  call(method: string, params: Params | undefined, options: CallOptions, relatedTo?: Id): Promise<unknown> {
+  /** @param write puts the frame of the call on the carrier, when that has room for it */
+  call(
+    method: string,
+    params: Params | undefined,
+    options: CallOptions,
+    write: (frame: string, call: OutgoingCall) => void,
+  ): Promise<unknown> {
     return new Promise((resolve, reject) => {
       const call = this.begin(this.nextId(), method, options, (outcome) => {
         if (outcome.ok) resolve(outcome.result);
@@ -43,7 +47,7 @@ export class Caller {
       if (call === undefined) return;
       this.whenWritable(() => {
         const frame = this.encode(call, params);
-        if (frame !== undefined) this.#host.write(frame, relatedTo);
+        if (frame !== undefined) write(frame, call);
       });
     });
   }

@@ -31,6 +31,15 @@ export interface Closed {
   readonly error?: Error;
 }
 
+/** How it stands with a connection. */
+export interface ConnectionState {
+  readonly phase: Phase;
+  /** What is under way; all zero on a connection at rest. */
+  readonly inFlight: InFlightCounts;
+  /** Resolves when both directions have ended. Never rejects. */
+  readonly closed: Promise<Closed>;
+}
+
 /** The far end: what may be called there, and what it may be told. */
 export interface Remote {
   readonly call: Call;
@@ -43,8 +52,7 @@ export interface Remote {
  * Messages are handed over synchronously, in the order of their arrival. Every call has exactly one outcome: a result,
  * an `RpcError` of the peer, or a `LocalError`.
  */
-export class Connection implements Remote, AsyncDisposable {
-  /** Resolves when both directions have ended. Never rejects. */
+export class Connection implements Remote, ConnectionState, AsyncDisposable {
   readonly closed: Promise<Closed>;
   readonly #channel: Channel;
   readonly #options: ConnectionOptions;
@@ -79,7 +87,6 @@ export class Connection implements Remote, AsyncDisposable {
     return this.#inFlight.phase;
   }
 
-  /** What is under way; all zero on a connection at rest. */
   get inFlight(): InFlightCounts {
     return this.#inFlight.counts;
   }
@@ -90,7 +97,7 @@ export class Connection implements Remote, AsyncDisposable {
    * @throws RpcError what the peer answered; LocalError `closed`, `timeout`, `cancelled`, `refused` or `protocol`
    */
   readonly call = (method: string, params?: Params, options: CallOptions = {}): Promise<unknown> =>
-    this.#caller.call(method, params, options);
+    this.#caller.call(method, params, options, (frame) => this.#write(frame));
 
   /**
    * Tells the peer something. It waits for nothing; `drained` does. On a closed connection it does nothing.
@@ -238,7 +245,6 @@ export class Connection implements Remote, AsyncDisposable {
         this.#balance();
         return this.#blocked;
       },
-      write: (frame, relatedTo) => this.#write(frame, relatedTo),
       cancelAtPeer: (call, reason) => this.#cancelAtPeer(call, reason),
     };
   }
@@ -248,7 +254,8 @@ export class Connection implements Remote, AsyncDisposable {
       inFlight: this.#inFlight,
       terms: this.#terms,
       handle: this.#options.handle ?? unknownMethod,
-      call: (method, params, options, relatedTo) => this.#caller.call(method, params, options ?? {}, relatedTo),
+      call: (method, params, options, relatedTo) =>
+        this.#caller.call(method, params, options ?? {}, (frame) => this.#write(frame, relatedTo)),
       answer: (frame, request) => this.#write(frame, request, true),
       unanswered: (request) => {
         if (this.phase !== "closed") this.#channel.unanswered?.(request);

@@ -1,17 +1,16 @@
 import { deferred } from "../base/deferred.js";
-import type { Closed, Connection } from "../jsonrpc/connection.js";
+import type { Closed, ConnectionState } from "../jsonrpc/connection.js";
 import { LocalError, RpcError } from "../jsonrpc/errors.js";
 import type { CallOptions } from "../jsonrpc/outgoing-call.js";
 import type { JsonObject } from "../protocol/json.js";
 import type { LoggingLevel } from "../protocol/logging.js";
 import { methods } from "../protocol/methods.js";
 import type { Revision } from "../revisions/revision.js";
-import type { OpenedOnChannel } from "./open.js";
-import type { Opened, OpenedCall, Prior, ServerDescription } from "./opened.js";
+import type { CarriedConversation, Opened, OpenedCall, Prior, ServerDescription } from "./opened.js";
 import { whileWanted } from "./while-wanted.js";
 
 /** Opens a conversation again, as long as the signal is not aborted. */
-export type Again = (revision: Revision, prior: Prior, signal: AbortSignal) => Promise<OpenedOnChannel>;
+export type Again = (revision: Revision, prior: Prior, signal: AbortSignal) => Promise<CarriedConversation>;
 
 /**
  * A conversation that outlives its carrier: when that breaks, the next call opens another one. Calls that were under way
@@ -26,12 +25,12 @@ export class LastingConversation implements Opened {
   readonly #over = new AbortController();
   readonly #closed = deferred<Closed>();
   readonly #again: Again | undefined;
-  #current: OpenedOnChannel;
-  #opening: Promise<OpenedOnChannel> | undefined;
+  #current: CarriedConversation;
+  #opening: Promise<CarriedConversation> | undefined;
   #level: LoggingLevel | undefined;
 
   /** @param again opens the conversation again; without it, the first one is all there is */
-  constructor(first: OpenedOnChannel, again?: Again) {
+  constructor(first: CarriedConversation, again?: Again) {
     this.over = this.#over.signal;
     this.closed = this.#closed.promise;
     this.#current = first;
@@ -51,7 +50,7 @@ export class LastingConversation implements Opened {
     return this.#current.prior;
   }
 
-  get connection(): Connection {
+  get connection(): ConnectionState {
     return this.#current.connection;
   }
 
@@ -62,7 +61,7 @@ export class LastingConversation implements Opened {
   };
 
   /** The conversation as it is at the moment, opened again if it must be. */
-  async open(): Promise<OpenedOnChannel> {
+  async open(): Promise<CarriedConversation> {
     return this.#usable();
   }
 
@@ -91,7 +90,7 @@ export class LastingConversation implements Opened {
     this.#closed.resolve(closed);
   }
 
-  #usable(): OpenedOnChannel | Promise<OpenedOnChannel> {
+  #usable(): CarriedConversation | Promise<CarriedConversation> {
     const isGone = this.#current.connection.phase !== "open" && !this.over.aborted;
     if (!isGone || this.#again === undefined) return this.#current;
     this.#opening ??= this.#reopen(this.#again).finally(() => {
@@ -100,7 +99,7 @@ export class LastingConversation implements Opened {
     return this.#opening;
   }
 
-  async #reopen(again: Again): Promise<OpenedOnChannel> {
+  async #reopen(again: Again): Promise<CarriedConversation> {
     await this.#current.close(); // Of a process that ends, no two are there at the same time.
     try {
       this.#current = await again(this.revision, this.prior, this.over);
@@ -111,7 +110,7 @@ export class LastingConversation implements Opened {
     return this.#current;
   }
 
-  async #restoreLevel(opened: OpenedOnChannel): Promise<void> {
+  async #restoreLevel(opened: CarriedConversation): Promise<void> {
     try {
       if (this.#level !== undefined) await opened.setLogLevel(this.#level);
     } catch (error) {

@@ -7,7 +7,7 @@ import { latest, latestHandshake } from "../revisions/all.js";
 import type { Era, Revision } from "../revisions/revision.js";
 import { openHandshake } from "./handshake-client.js";
 import { type Line, type LineOptions, lineOn } from "./line.js";
-import type { ClientIdentity, Opened, Prior } from "./opened.js";
+import type { CarriedConversation, ClientIdentity, Opened, Prior } from "./opened.js";
 import { probe, type Verdict, verdictOf } from "./probe.js";
 import { openStateless } from "./stateless-client.js";
 
@@ -34,11 +34,11 @@ export interface OpenOptions extends LineOptions {
   readonly signal?: AbortSignal;
 }
 
-/** An open conversation and the connection that carries it. */
-export interface OpenedOnChannel extends Opened, Omit<Line, "agreed"> {}
+/** Opens a conversation, on whatever carries it. */
+export type Opening = (options: OpenOptions) => Promise<CarriedConversation>;
 
 /** A way to open a conversation on a fresh carrier. */
-type Step = (line: Line, options: OpenOptions) => Promise<OpenedOnChannel | Spent>;
+type Step = (line: Line, options: OpenOptions) => Promise<CarriedConversation | Spent>;
 
 /** The carrier has not survived a step, or must not be used after it: what comes next wants a fresh one. */
 interface Spent {
@@ -52,7 +52,7 @@ interface Spent {
  * Opens a conversation on a duplex carrier, in the era that the server speaks. On failure no carrier is left behind.
  * @throws RpcError what the server answered; LocalError `protocol` without a common revision, or as `Connection.call`
  */
-export async function openOnChannel(dial: Dial, options: OpenOptions): Promise<OpenedOnChannel> {
+export async function openOnChannel(dial: Dial, options: OpenOptions): Promise<CarriedConversation> {
   let step = firstStep(options);
   let used: { readonly channel: Channel; readonly spent: Spent } | undefined;
   for (;;) {
@@ -75,13 +75,13 @@ function firstStep({ revision, era = revision?.era, prior }: OpenOptions): Step 
 }
 
 /** The server has said before what it speaks: nothing is sent. */
-async function resume(line: Line, options: OpenOptions): Promise<OpenedOnChannel | Spent> {
+async function resume(line: Line, options: OpenOptions): Promise<CarriedConversation | Spent> {
   const { prior, revision = latest } = options;
   return concluded(line, options, verdictOf(prior?.discovered ?? {}, revision));
 }
 
 /** The probe. */
-async function ask(line: Line, options: OpenOptions): Promise<OpenedOnChannel | Spent> {
+async function ask(line: Line, options: OpenOptions): Promise<CarriedConversation | Spent> {
   const { identity, revision = latest } = options;
   return concluded(line, options, await probe(line.connection, identity, revision, patience(options)));
 }
@@ -92,7 +92,7 @@ function patience({ probeTimeout, timeout, prior }: OpenOptions): number {
   return probeTimeout ?? Math.min(defaultProbeTimeout, timeout ?? defaultProbeTimeout);
 }
 
-async function concluded(line: Line, options: OpenOptions, verdict: Verdict): Promise<OpenedOnChannel | Spent> {
+async function concluded(line: Line, options: OpenOptions, verdict: Verdict): Promise<CarriedConversation | Spent> {
   const { identity, revision, era } = options;
   if (verdict.era === "stateless") {
     insist(revision, verdict.revision);
@@ -105,7 +105,7 @@ async function concluded(line: Line, options: OpenOptions, verdict: Verdict): Pr
   return answered ? initialize(line, options) : { next: initialize, method: methods.initialize, why };
 }
 
-async function initialize(line: Line, { identity, revision, timeout }: OpenOptions): Promise<OpenedOnChannel> {
+async function initialize(line: Line, { identity, revision, timeout }: OpenOptions): Promise<CarriedConversation> {
   const opened = await openHandshake(line.connection, identity, {
     revision: revision ?? latestHandshake,
     ...(timeout === undefined ? {} : { timeout }),
@@ -116,7 +116,7 @@ async function initialize(line: Line, { identity, revision, timeout }: OpenOptio
 }
 
 /** A server that takes no handshake any more has changed since, and is asked. */
-async function initializeAsBefore(line: Line, options: OpenOptions): Promise<OpenedOnChannel | Spent> {
+async function initializeAsBefore(line: Line, options: OpenOptions): Promise<CarriedConversation | Spent> {
   try {
     return await initialize(line, options);
   } catch (error) {
@@ -127,7 +127,7 @@ async function initializeAsBefore(line: Line, options: OpenOptions): Promise<Ope
   }
 }
 
-function onLine({ connection, over, close }: Line, opened: Opened): OpenedOnChannel {
+function onLine({ connection, over, close }: Line, opened: Opened): CarriedConversation {
   return { ...opened, connection, over, close };
 }
 

@@ -1,3 +1,4 @@
+import type { ConnectionState } from "../jsonrpc/connection.js";
 import type { CallOptions } from "../jsonrpc/outgoing-call.js";
 import type { ServerCapabilities } from "../protocol/capabilities.js";
 import type { Implementation } from "../protocol/implementation.js";
@@ -43,6 +44,15 @@ export interface Opened {
   notify(method: string, params?: JsonObject): void;
   /** Says which log messages the server shall send, from now on. */
   setLogLevel(level: LoggingLevel, options?: CallOptions): Promise<void>;
+}
+
+/** An open conversation and what carries it. */
+export interface CarriedConversation extends Opened {
+  readonly connection: ConnectionState;
+  /** Aborted when the conversation is over. */
+  readonly over: AbortSignal;
+  /** Ends the conversation; resolves when its carrier is gone. */
+  close(): Promise<void>;
 }
 
 /** What a server says of itself, with what is not as it should be left out: nothing hangs on it. */

@@ -1,10 +1,10 @@
-import type { Connection } from "../entries/jsonrpc.js";
+import type { ConnectionState } from "../entries/jsonrpc.js";
 
 /**
  * The leak check: everything that was begun on a connection has come to its end.
  * @throws Error that says what has not: calls without an outcome, requests without an answer, handlers that still run
  */
-export function assertAtRest(connection: Connection): void {
+export function assertAtRest(connection: ConnectionState): void {
   const { outgoing, incoming, running } = connection.inFlight;
   const left = [
     ...counted("its calls without an outcome", outgoing),
