@@ -31,5 +31,6 @@ export const mayImport: ReadonlyMap<string, readonly string[]> = new Map([
 /** The packages that a folder of the library may import. The others import none: there the code is ours. */
 export const mayUse: ReadonlyMap<string, readonly string[]> = new Map([
   ["schema", ["@cfworker/json-schema", "@standard-schema/spec"]],
+  ["http", ["eventsource-parser"]],
   ["node", ["cross-spawn"]],
 ]);

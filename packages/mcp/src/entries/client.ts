@@ -6,8 +6,10 @@
 import type { Client } from "../client/client.js";
 import { type ClientOptions, openClient } from "../client/open-client.js";
 import type { ToolTypes } from "../client/tool-types.js";
+import type { HttpClientOptions } from "../http/http-target.js";
+import { openOverHttp } from "../http/open-over-http.js";
 import type { Channel } from "../jsonrpc/channel.js";
-import { type Dial, type Opening, openOnChannel } from "../lifecycle/open.js";
+import { type Dial, openOnChannel } from "../lifecycle/open.js";
 import { serveChannel } from "../lifecycle/serve.js";
 import type { Served } from "../lifecycle/served.js";
 import { memoryChannels } from "../transports/memory.js";
@@ -26,34 +28,41 @@ export type { TaskVerbs } from "../client/tasks.js";
 export type { ToolArguments, ToolResult, ToolSchemas, ToolTypes } from "../client/tool-types.js";
 export type { StartOptions, ToolVerbs } from "../client/tools.js";
 export type { VerbOptions } from "../client/verb-options.js";
+export { HttpError } from "../http/http-error.js";
+export type { Fetch, HeaderEntries, HttpClientOptions } from "../http/http-target.js";
 export { LocalError, type LocalReason, RpcError } from "../jsonrpc/errors.js";
 export type { Dial } from "../lifecycle/open.js";
 export type { OpenedCall, Prior, ServerDescription } from "../lifecycle/opened.js";
 export type { Served } from "../lifecycle/served.js";
 
-/** What a client can reach: a server object in this process, a channel, or a function that makes channels. */
-export type Target = Served | Channel | Dial;
+/** What a client can reach: a server at a URL, a server object in this process, a channel, or a function that makes channels. */
+export type Target = string | URL | Served | Channel | Dial;
+
+/** What can be set about a client and, for a server at a URL, about its requests. There `reopen` is true by default. */
+export interface ConnectOptions extends ClientOptions, HttpClientOptions {}
 
 /**
  * Opens a conversation with a server, in the newest revision that both sides speak.
  *
  * @example
- * await using client = await connect(server);
+ * await using client = await connect("https://example.com/mcp");
  * for await (const tool of client.tools.list()) console.log(tool.name);
  * const result = await client.tools.call("add", { a: 2, b: 3 });
  *
- * @throws RangeError for a revision that does not exist; RpcError or LocalError as the opening fails
+ * @throws RangeError for a revision that does not exist; TypeError for what is no URL of HTTP; RpcError or LocalError as the
+ * opening fails
  */
-export function connect<Tools extends ToolTypes = ToolTypes>(
+export async function connect<Tools extends ToolTypes = ToolTypes>(
   target: Target,
-  options: ClientOptions = {},
+  { fetch, headers, ...options }: ConnectOptions = {},
 ): Promise<Client<Tools>> {
-  return openClient(openingOf(target, options), options);
-}
-
-function openingOf(target: Target, { report }: ClientOptions): Opening {
-  const dial = dialOf(target, report);
-  return (options) => openOnChannel(dial, options);
+  if (typeof target === "string" || target instanceof URL) {
+    const url = new URL(target);
+    const requests = { ...(fetch && { fetch }), ...(headers && { headers }) };
+    return openClient((how) => openOverHttp(url, requests, how), { reopen: true, ...options });
+  }
+  const dial = dialOf(target, options.report);
+  return openClient((how) => openOnChannel(dial, how), options);
 }
 
 function dialOf(target: Served | Channel | Dial, report: ClientOptions["report"]): Dial {

@@ -4,10 +4,9 @@
  * @module
  */
 import type { Client } from "../client/client.js";
-import type { ClientOptions } from "../client/open-client.js";
 import type { ToolTypes } from "../client/tool-types.js";
 import { type Command, childChannel } from "../node/child-process.js";
-import { connect as connectAnywhere, type Target } from "./client.js";
+import { type ConnectOptions, connect as connectAnywhere, type Target } from "./client.js";
 
 export type { ProcessExit } from "../node/child-process.js";
 export { type ChildChannel, type ChildChannelOptions, type Command, childChannel } from "../node/child-process.js";
@@ -25,7 +24,8 @@ export { type StreamChannelOptions, streamChannel } from "../node/stream-channel
  */
 export function connect<Tools extends ToolTypes = ToolTypes>(
   target: Target | Command,
-  options: ClientOptions = {},
+  options: ConnectOptions = {},
 ): Promise<Client<Tools>> {
-  return connectAnywhere("command" in target ? () => childChannel(target) : target, options);
+  const isCommand = typeof target === "object" && "command" in target;
+  return connectAnywhere(isCommand ? () => childChannel(target) : target, options);
 }

@@ -147,13 +147,18 @@ export class Caller {
   receiveRelated(tag: string | number, method: string, params: Params | undefined): boolean {
     const call = this.#host.inFlight.tagged(tag);
     if (call === undefined) return false;
-    call.touch(this.#host.terms.clock.now());
+    this.touch(call);
     try {
       call.options.notify?.(method, params);
     } catch (error) {
       this.#host.terms.report({ kind: "fault", method, error });
     }
     return true;
+  }
+
+  /** The peer has given a sign for a call. */
+  touch(call: OutgoingCall): void {
+    call.touch(this.#host.terms.clock.now());
   }
 
   /** Reports what no call can be told of, and remembers it for the next call that fails. */
@@ -165,11 +170,16 @@ export class Caller {
   /** Ends every call without an outcome. */
   failAll(why: string, cause?: Error): void {
     for (const call of [...this.#host.inFlight.outgoingCalls()]) {
-      this.settle(call, { ok: false, error: call.error("closed", this.#explain(why), cause) });
+      this.fail(call, "closed", why, cause);
     }
     if (this.#timer !== undefined) this.#host.terms.clock.clearTimer(this.#timer);
     this.#timer = undefined;
     this.#timerAt = Number.POSITIVE_INFINITY;
+  }
+
+  /** Ends a call that gets no answer, telling with it what went wrong before. */
+  fail(call: OutgoingCall, reason: LocalReason, why: string, cause?: unknown): void {
+    this.settle(call, { ok: false, error: call.error(reason, this.#explain(why), cause) });
   }
 
   #stop(call: OutgoingCall, reason: LocalReason, why: string, cause?: unknown): void {

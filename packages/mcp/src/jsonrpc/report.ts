@@ -18,6 +18,8 @@ export type Report =
   | { readonly kind: "unanswerable"; readonly method: string; readonly id: Id }
   /** A notification that was dropped because too much is running and waiting. */
   | { readonly kind: "dropped"; readonly method: string }
+  /** An item of an answer that this side must not use, and leaves out. */
+  | { readonly kind: "left-out"; readonly method: string; readonly name: string; readonly reason: string }
   /** A handler, a mapper or a listener failed; the peer was told *Internal error* at most. */
   | { readonly kind: "fault"; readonly method: string; readonly error: unknown };
 
@@ -38,6 +40,8 @@ export function describeReport(report: Report): string {
       return `received the request ${excerpt(report.method)} (id ${shownId(report.id)}), but this side answers none`;
     case "dropped":
       return `dropped the notification ${excerpt(report.method)}: too many requests are running`;
+    case "left-out":
+      return `left ${excerpt(report.name)} out of the answer to ${report.method}: ${visible(report.reason.slice(0, reasonLength))}`;
     case "fault":
       return `${excerpt(report.method)} failed: ${(report.error instanceof Error && report.error.stack) || thrownText(report.error)}`;
   }
@@ -59,6 +63,7 @@ function shownId(id: Id): string {
 }
 
 const excerptLength = 120;
+const reasonLength = 1_000;
 
 /** A peer's text in quotes, cut, with hidden characters made visible. */
 export function excerpt(text: string): string {

@@ -1,11 +1,12 @@
-import { onAbort } from "../jsonrpc/abort-listeners.js";
 import type { Channel } from "../jsonrpc/channel.js";
 import { LocalError, RpcError } from "../jsonrpc/errors.js";
 import { defaultTimeouts } from "../jsonrpc/outgoing-call.js";
 import { methods } from "../protocol/methods.js";
 import { latest, latestHandshake } from "../revisions/all.js";
 import type { Era, Revision } from "../revisions/revision.js";
+import { closedOnFailure, requireWanted } from "./closed-on-failure.js";
 import { openHandshake } from "./handshake-client.js";
+import { allowHandshake, insist } from "./insist.js";
 import { type Line, type LineOptions, lineOn } from "./line.js";
 import type { CarriedConversation, ClientIdentity, Opened, Prior } from "./opened.js";
 import { probe, type Verdict, verdictOf } from "./probe.js";
@@ -56,7 +57,7 @@ export async function openOnChannel(dial: Dial, options: OpenOptions): Promise<C
   let step = firstStep(options);
   let used: { readonly channel: Channel; readonly spent: Spent } | undefined;
   for (;;) {
-    if (options.signal?.aborted === true) throw cancelled(options.signal);
+    requireWanted(options.signal);
     const channel = dial();
     if (channel === used?.channel) throw cannotRedial(used.spent);
     const line = lineOn(channel, options.identity.answering, options);
@@ -93,15 +94,14 @@ function patience({ probeTimeout, timeout, prior }: OpenOptions): number {
 }
 
 async function concluded(line: Line, options: OpenOptions, verdict: Verdict): Promise<CarriedConversation | Spent> {
-  const { identity, revision, era } = options;
+  const { identity, revision } = options;
   if (verdict.era === "stateless") {
     insist(revision, verdict.revision);
     line.agreed(verdict.revision);
     return onLine(line, openStateless(line.connection, identity, verdict.revision, verdict.discovered));
   }
   const { answered, why } = verdict;
-  const wanted = revision?.version ?? (era === "stateless" ? `a revision of the ${era} era` : undefined);
-  if (wanted !== undefined) throw answered ? notSpoken(wanted, why.message) : why;
+  allowHandshake(options, verdict);
   return answered ? initialize(line, options) : { next: initialize, method: methods.initialize, why };
 }
 
@@ -129,33 +129,6 @@ async function initializeAsBefore(line: Line, options: OpenOptions): Promise<Car
 
 function onLine({ connection, over, close }: Line, opened: Opened): CarriedConversation {
   return { ...opened, connection, over, close };
-}
-
-/** Without its carrier, whatever an opening still waits for fails at once. */
-async function closedOnFailure<T>(line: Line, signal: AbortSignal | undefined, opening: Promise<T>): Promise<T> {
-  const forget = signal === undefined ? undefined : onAbort(signal, () => void line.close());
-  try {
-    const opened = await opening;
-    if (signal?.aborted !== true) return opened;
-    throw cancelled(signal);
-  } catch (error) {
-    await line.close();
-    throw signal?.aborted === true ? cancelled(signal) : error;
-  } finally {
-    forget?.();
-  }
-}
-
-function cancelled({ reason }: AbortSignal): LocalError {
-  return new LocalError("cancelled", "connect: cancelled by the caller", { cause: reason });
-}
-
-function insist(wanted: Revision | undefined, offered: Revision): void {
-  if (wanted !== undefined && wanted !== offered) throw notSpoken(wanted.version, `it offers ${offered.version}`);
-}
-
-function notSpoken(wanted: string, why: string): LocalError {
-  return new LocalError("protocol", `the server does not speak ${wanted}: ${why}`);
 }
 
 /** A target that is a channel can be opened once. */

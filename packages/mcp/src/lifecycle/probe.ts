@@ -14,7 +14,8 @@ export type Verdict =
   | { readonly era: "stateless"; readonly revision: Revision; readonly discovered: JsonObject }
   | NotStateless;
 
-interface NotStateless {
+/** A server that is to be spoken to with a handshake. */
+export interface NotStateless {
   readonly era: "handshake";
   /** The carrier has survived the question, so `initialize` can follow on it. */
   readonly answered: boolean;

@@ -1,5 +1,6 @@
 import { kindOf, pointerToken } from "../base/json.js";
 import type { ParamsFault } from "../jsonrpc/errors.js";
+import { excerpt } from "../jsonrpc/report.js";
 import { decodeHeaderValue, encodeHeaderValue } from "./header-values.js";
 import { isObject, type JsonObject } from "./json.js";
 
@@ -96,8 +97,8 @@ function note(walk: Walk, schema: JsonObject, pointer: string, path: readonly st
 
 function nameFault({ names }: Walk, name: unknown): string | undefined {
   if (typeof name !== "string") return `must be a string, got ${kindOf(name)}`;
-  if (!token.test(name)) return `must be the name of a header, got ${JSON.stringify(name)}`;
-  return names.has(name.toLowerCase()) ? `names the header ${JSON.stringify(name)} a second time` : undefined;
+  if (!token.test(name)) return `must be the name of a header, got ${excerpt(name)}`;
+  return names.has(name.toLowerCase()) ? `names the header ${excerpt(name)} a second time` : undefined;
 }
 
 function placeFault(type: unknown, path: readonly string[] | undefined): string | undefined {

@@ -1,0 +1,85 @@
+import { LocalError } from "../jsonrpc/errors.js";
+import { excerpt } from "../jsonrpc/report.js";
+import { readBody } from "./body.js";
+import { readEvents } from "./event-reader.js";
+import { HttpError } from "./http-error.js";
+
+/** How the answer to one request is read. */
+export interface AnswerTerms {
+  /** What was asked, for messages. */
+  readonly what: string;
+  /** Bytes of one message. */
+  readonly maxBytes: number;
+  readonly signal: AbortSignal;
+}
+
+/** Bytes of a refusal that are looked at. */
+const refusalBytes = 64 * 1024;
+
+/**
+ * Hands over the texts of the messages in an answer: one of a JSON body, any number of an event stream.
+ * @throws LocalError `protocol` for what is neither; what the platform throws for one that breaks off
+ */
+export async function readAnswer(response: Response, terms: AnswerTerms, take: (text: string) => void): Promise<void> {
+  const type = mediaTypeOf(response);
+  if (type === "text/event-stream") {
+    await readEvents(response, terms, ({ data, event = "message" }) => {
+      if (event === "message" && data !== "") take(data);
+    });
+  } else if (type === "application/json") {
+    take(await readJson(response, terms));
+  } else {
+    const found = type === "" ? "no Content-Type" : `Content-Type ${excerpt(type)}`;
+    throw invalid(terms, `an answer with status ${response.status} and ${found}: ${await excerptOf(response, terms)}`);
+  }
+}
+
+/** What of a refusal can be told. */
+export interface Refused {
+  /** The body, where it may be a message. */
+  readonly text: string | undefined;
+  readonly error: HttpError;
+}
+
+/** Reads why a request was refused. */
+export async function readRefusal(response: Response, terms: AnswerTerms): Promise<Refused> {
+  const { status } = response;
+  const { bytes, isWhole } = await readBody(response, refusalBytes, terms.signal);
+  const text = new TextDecoder().decode(bytes);
+  const said = text === "" ? "" : `: ${excerpt(text)}`;
+  return {
+    text: isWhole && mediaTypeOf(response) === "application/json" ? text : undefined,
+    error: new HttpError(status, `${terms.what}: ${inWords(response)}${said}`),
+  };
+}
+
+function inWords({ status, headers }: Response): string {
+  const wants = headers.get("www-authenticate");
+  if (status === 401) return `401, the server wants to know who calls${wants === null ? "" : ` (${excerpt(wants)})`}`;
+  if (status === 403) return "403, the server does not let this client in";
+  return `the server answered with status ${status}`;
+}
+
+async function readJson(response: Response, terms: AnswerTerms): Promise<string> {
+  const { bytes, isWhole } = await readBody(response, terms.maxBytes, terms.signal);
+  if (!isWhole) throw invalid(terms, `an answer of more than ${terms.maxBytes} bytes`);
+  try {
+    return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+  } catch (error) {
+    throw invalid(terms, "an answer that is not UTF-8", error);
+  }
+}
+
+async function excerptOf(response: Response, { signal }: AnswerTerms): Promise<string> {
+  const { bytes } = await readBody(response, refusalBytes, signal);
+  return bytes.length === 0 ? "it is empty" : excerpt(new TextDecoder().decode(bytes));
+}
+
+function mediaTypeOf({ headers }: Response): string {
+  const [type = ""] = (headers.get("content-type") ?? "").split(";");
+  return type.trim().toLowerCase();
+}
+
+function invalid({ what }: AnswerTerms, found: string, cause?: unknown): LocalError {
+  return new LocalError("protocol", `${what}: received ${found}`, cause === undefined ? {} : { cause });
+}

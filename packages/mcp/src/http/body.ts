@@ -1,0 +1,53 @@
+import { onAbort } from "../jsonrpc/abort-listeners.js";
+
+/** A body, or as much of it as may be read. */
+export interface ReadBody {
+  readonly bytes: Uint8Array;
+  /** False when there was more. */
+  readonly isWhole: boolean;
+}
+
+/** Reads a body up to a bound, and lets go of the rest. @throws what the platform throws for a body that breaks off */
+export async function readBody(response: Response, maxBytes: number, signal: AbortSignal): Promise<ReadBody> {
+  const chunks: Uint8Array[] = [];
+  let length = 0;
+  await readChunks(response, signal, (chunk) => {
+    chunks.push(chunk);
+    length += chunk.length;
+    return length <= maxBytes;
+  });
+  const bytes = new Uint8Array(Math.min(length, maxBytes));
+  let at = 0;
+  for (const chunk of chunks) {
+    bytes.set(chunk.subarray(0, bytes.length - at), at);
+    at += Math.min(chunk.length, bytes.length - at);
+  }
+  return { bytes, isWhole: length <= maxBytes };
+}
+
+/**
+ * Hands over a body chunk by chunk, until it ends, or `take` wants no more, or the signal aborts: that of a program's own
+ * `fetch` may be deaf to it.
+ */
+export async function readChunks(
+  { body }: Response,
+  signal: AbortSignal,
+  take: (chunk: Uint8Array) => boolean,
+): Promise<void> {
+  if (body === null) return;
+  const reader = body.getReader();
+  const cancel = (): void => void reader.cancel().catch(() => undefined); // It is broken already.
+  const forget = onAbort(signal, cancel);
+  if (signal.aborted) cancel();
+  let isRead = false;
+  try {
+    while (!isRead) {
+      const { done, value } = await reader.read();
+      isRead = done;
+      if (!done && !take(value)) return;
+    }
+  } finally {
+    forget();
+    if (!isRead) cancel();
+  }
+}

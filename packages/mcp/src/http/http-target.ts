@@ -1,0 +1,118 @@
+import type { MaybePromise } from "../base/later.js";
+import { LocalError, thrownText } from "../jsonrpc/errors.js";
+import { excerpt } from "../jsonrpc/report.js";
+
+/** What makes requests: the platform's `fetch`, or one like it. */
+export type Fetch = (url: URL, init: RequestInit) => Promise<Response>;
+
+/** Headers as `new Headers` takes them. */
+export type HeaderEntries = Headers | Readonly<Record<string, string>> | readonly (readonly [string, string])[];
+
+/** What can be set about the requests of a client. */
+export interface HttpClientOptions {
+  /** Makes the requests: for a proxy, for certificates, for authorization. Default: the platform's. */
+  readonly fetch?: Fetch;
+  /** What every request carries besides, or a function that is asked for it before each. */
+  readonly headers?: HeaderEntries | (() => MaybePromise<HeaderEntries>);
+}
+
+/** One request. */
+export interface TargetRequest {
+  readonly method: "GET" | "POST" | "DELETE";
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body?: string;
+  readonly signal: AbortSignal;
+}
+
+/** A server goes on to another path at most this often. */
+const maxRedirects = 5;
+
+/** Where the requests of a client go. */
+export class HttpTarget {
+  readonly url: URL;
+  readonly #fetch: Fetch;
+  readonly #headers: HttpClientOptions["headers"];
+
+  /** @throws TypeError for a URL that no request can be made to */
+  constructor(url: URL, { fetch = globalThis.fetch, headers }: HttpClientOptions) {
+    if (url.protocol !== "http:" && url.protocol !== "https:") throw new TypeError(`${url.protocol} is not HTTP`);
+    if (url.username !== "" || url.password !== "")
+      throw new TypeError("A URL with a password ends up in logs: give an Authorization header instead");
+    this.url = url;
+    this.#fetch = fetch;
+    this.#headers = headers;
+  }
+
+  /**
+   * Makes a request, and follows the server to another path of its own. To another origin nothing goes: what is sent may
+   * be secret.
+   *
+   * @param what what it is made for, for messages
+   * @throws LocalError `refused` for headers that cannot be sent, `closed` for a server that cannot be reached, `protocol` for one
+   * that sends this side elsewhere, `cancelled` when the signal aborts
+   */
+  async send(what: string, request: TargetRequest, url: URL = this.url): Promise<Response> {
+    const init = { ...request, headers: await this.#headersOf(what, request), redirect: "manual" } as const;
+    let at = url;
+    for (let left = maxRedirects; ; left -= 1) {
+      const response = await this.#request(what, at, init);
+      if (!isRedirect(response)) return response;
+      void response.body?.cancel().catch(() => undefined); // Nobody reads it.
+      at = redirected(what, response, at, left);
+    }
+  }
+
+  async #headersOf(what: string, request: TargetRequest): Promise<Headers> {
+    try {
+      const given = typeof this.#headers === "function" ? await this.#headers() : this.#headers;
+      const headers = new Headers(given as HeadersInit | undefined); // Its types do not know `readonly`.
+      for (const [name, value] of Object.entries(request.headers)) headers.set(name, value);
+      return headers;
+    } catch (error) {
+      throw noHeaders(what, error);
+    }
+  }
+
+  async #request(what: string, url: URL, init: RequestInit & { readonly signal: AbortSignal }): Promise<Response> {
+    try {
+      return await this.#fetch(url, init);
+    } catch (error) {
+      throw init.signal.aborted ? givenUp(what, error) : unreachable(what, url, error);
+    }
+  }
+}
+
+/** 307 and 308 repeat the request as it is; after the others it would be another one. */
+function isRedirect({ status, type }: Response): boolean {
+  return type === "opaqueredirect" || (status >= 300 && status < 400 && status !== 304);
+}
+
+function redirected(what: string, { status, type, headers }: Response, from: URL, left: number): URL {
+  const location = headers.get("location");
+  const to = location !== null && URL.canParse(location, from.href) ? new URL(location, from) : undefined;
+  if (to !== undefined && to.origin === from.origin && (status === 307 || status === 308) && left > 0) return to;
+  const where = to === undefined ? "elsewhere" : `to ${excerpt(to.href)}`;
+  const how = type === "opaqueredirect" ? "redirects" : `redirects with ${status}`;
+  const remedy = "connect to where it really is";
+  throw new LocalError("protocol", `${what}: the server ${how} ${where}, which is not followed: ${remedy}`);
+}
+
+function noHeaders(what: string, cause: unknown): LocalError {
+  return new LocalError("refused", `${what}: its headers cannot be made: ${thrownText(cause)}`, { cause });
+}
+
+function givenUp(what: string, cause: unknown): LocalError {
+  return new LocalError("cancelled", `${what}: given up`, { cause });
+}
+
+function unreachable(what: string, { origin }: URL, cause: unknown): LocalError {
+  return new LocalError("closed", `${what}: ${origin} cannot be reached: ${innermost(cause)}`, { cause });
+}
+
+/** `fetch` says nothing but that it failed; what it was lies below. */
+function innermost(error: unknown): string {
+  let at = error;
+  while (at instanceof Error && at.cause instanceof Error) at = at.cause;
+  if (!(at instanceof Error)) return thrownText(at);
+  return at.message === "" && "code" in at ? String(at.code) : at.message;
+}

@@ -1,0 +1,140 @@
+import type { Timer } from "../base/clock.js";
+import { realNames } from "../jsonrpc/aliases.js";
+import type { Caller } from "../jsonrpc/caller.js";
+import { Problem } from "../jsonrpc/check.js";
+import { decode } from "../jsonrpc/codec.js";
+import { LocalError, RpcError, thrownText } from "../jsonrpc/errors.js";
+import type { NotificationListener } from "../jsonrpc/inbound.js";
+import type { Message, RpcNotification, RpcResponse } from "../jsonrpc/message.js";
+import type { OutgoingCall } from "../jsonrpc/outgoing-call.js";
+import type { Terms } from "../jsonrpc/terms.js";
+import { progressTag } from "../lifecycle/serve.js";
+import { methodAliases } from "../revisions/aliases.js";
+import { type AnswerTerms, readAnswer, readRefusal } from "./answer.js";
+import type { HttpError } from "./http-error.js";
+import type { HttpTarget } from "./http-target.js";
+
+/** What a posted call needs of its remote. */
+export interface PostHost {
+  readonly target: HttpTarget;
+  readonly caller: Caller;
+  readonly terms: Terms;
+  readonly lenient: boolean;
+  readonly onNotification: NotificationListener;
+}
+
+/** Milliseconds: a stream that goes on behind its response is ended by this side. */
+const linger = 1_000;
+
+/**
+ * A call that is one request: what is in its answer belongs to it and to nobody else, and giving up the request cancels it.
+ * https://modelcontextprotocol.io/specification/latest/basic/transports/streamable-http
+ */
+export class PostedCall {
+  /** Resolves when nothing of the request is left. Never rejects. */
+  readonly over: Promise<void>;
+  readonly #host: PostHost;
+  readonly #call: OutgoingCall;
+  readonly #stop: AbortController;
+  #lingering: Timer | undefined;
+
+  constructor(
+    host: PostHost,
+    call: OutgoingCall,
+    request: {
+      readonly body: string;
+      readonly headers: Readonly<Record<string, string>>;
+      readonly stop: AbortController;
+    },
+  ) {
+    this.#host = host;
+    this.#call = call;
+    this.#stop = request.stop;
+    this.over = this.#exchange(request).catch((error: unknown) => this.#fail(error));
+  }
+
+  async #exchange({ body, headers }: { readonly body: string; readonly headers: Readonly<Record<string, string>> }) {
+    const { target, terms } = this.#host;
+    const { signal } = this.#stop;
+    const what = `${this.#call.method} (id ${this.#call.id})`;
+    const reading: AnswerTerms = { what, maxBytes: terms.limits.frameBytes, signal };
+    try {
+      const response = await target.send(what, { method: "POST", headers, body, signal });
+      if (response.ok) await this.#read(response, reading);
+      else await this.#refused(response, reading);
+    } finally {
+      if (this.#lingering !== undefined) terms.clock.clearTimer(this.#lingering);
+    }
+  }
+
+  async #read(response: Response, reading: AnswerTerms): Promise<void> {
+    await readAnswer(response, reading, (text) => this.#take(text));
+    const { caller } = this.#host;
+    // It is lost: a server keeps no answer for whoever comes back.
+    if (caller.isPending(this.#call)) caller.fail(this.#call, "closed", "the answer ended without a response");
+  }
+
+  async #refused(response: Response, reading: AnswerTerms): Promise<void> {
+    const { terms, caller } = this.#host;
+    const { text, error } = await readRefusal(response, reading);
+    const told = text === undefined ? undefined : decode(text, terms.profile, terms.limits);
+    if (told !== undefined && "error" in told && this.#isMine(told)) this.#receive(told, error);
+    else if (caller.isPending(this.#call)) caller.settle(this.#call, { ok: false, error });
+  }
+
+  #fail(error: unknown): void {
+    const { caller } = this.#host;
+    if (!caller.isPending(this.#call)) return; // Whoever gave it up knows why.
+    if (error instanceof LocalError) caller.settle(this.#call, { ok: false, error });
+    else caller.fail(this.#call, "closed", `the answer broke off: ${thrownText(error)}`, error);
+  }
+
+  #take(text: string): void {
+    const { terms, caller, lenient } = this.#host;
+    const message = decode(text, terms.profile, terms.limits) as Message | Problem; // The profile has no batches.
+    if (message instanceof Problem) {
+      const isAnswer = message.id === this.#call.id && caller.receiveProblem(message);
+      if (!isAnswer) caller.complain({ kind: "invalid", problem: message, frame: text });
+    } else if (!("method" in message)) {
+      if (this.#isMine(message)) this.#receive(message);
+      else caller.complain({ kind: "unmatched", response: message });
+    } else if ("id" in message) {
+      terms.report({ kind: "unanswerable", method: message.method, id: message.id });
+    } else {
+      this.#hear(lenient ? realNames(message, methodAliases) : message);
+    }
+  }
+
+  /** An error without an id says that the request could not be read: there is one request that it can mean. */
+  #isMine(response: RpcResponse): boolean {
+    const { id } = response;
+    const isUnread = "error" in response && (id === undefined || id === null);
+    return this.#host.caller.isPending(this.#call) && (isUnread || id === this.#call.id);
+  }
+
+  #receive(response: RpcResponse, cause?: HttpError): void {
+    const { caller, terms } = this.#host;
+    if ("error" in response) {
+      const { code, message, data } = response.error;
+      const error = new RpcError(code, message, data, cause === undefined ? {} : { cause });
+      caller.settle(this.#call, { ok: false, error });
+    } else {
+      caller.settle(this.#call, { ok: true, result: response.result });
+    }
+    this.#lingering = terms.clock.setTimer(() => this.#stop.abort(), linger);
+    this.#lingering.unref?.();
+  }
+
+  #hear({ method, params }: RpcNotification): void {
+    const { caller, terms, onNotification } = this.#host;
+    if (!caller.isPending(this.#call)) return; // Nothing comes behind a response.
+    const tag = progressTag(method, params);
+    if (tag !== undefined && tag === this.#call.options.tag && caller.receiveRelated(tag, method, params)) return;
+    caller.touch(this.#call);
+    try {
+      onNotification(method, params);
+    } catch (error) {
+      terms.report({ kind: "fault", method, error });
+    }
+  }
+}

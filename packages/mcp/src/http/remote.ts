@@ -1,0 +1,139 @@
+import { deferred } from "../base/deferred.js";
+import { Caller } from "../jsonrpc/caller.js";
+import { encodeRequest } from "../jsonrpc/codec.js";
+import type { Closed, ConnectionState } from "../jsonrpc/connection.js";
+import { LocalError, notJson } from "../jsonrpc/errors.js";
+import { InFlight, type InFlightCounts, type Phase } from "../jsonrpc/in-flight.js";
+import { clientLimits } from "../jsonrpc/limits.js";
+import { defaultTimeouts } from "../jsonrpc/outgoing-call.js";
+import { mcpAskingProfile } from "../jsonrpc/profile.js";
+import { termsOf } from "../jsonrpc/terms.js";
+import type { LineOptions } from "../lifecycle/line.js";
+import type { ServerRemote } from "../lifecycle/remote-call.js";
+import { encodeHeaderValue } from "../protocol/header-values.js";
+import { mcpHeaders, namedBy } from "../protocol/http-headers.js";
+import type { JsonObject } from "../protocol/json.js";
+import { readProtocolVersion } from "../protocol/meta.js";
+import { readRefusal } from "./answer.js";
+import type { HttpTarget } from "./http-target.js";
+import { type CallWithHeaders, mirroringCall } from "./mirroring-call.js";
+import { PostedCall, type PostHost } from "./posted-call.js";
+
+/**
+ * A server of the stateless era, over HTTP: every call is one request, and there is no connection that could break.
+ * https://modelcontextprotocol.io/specification/latest/basic/transports/streamable-http
+ */
+export class HttpRemote implements ServerRemote, ConnectionState {
+  /** Aborted when this side has closed it. */
+  readonly over: AbortSignal;
+  readonly closed: Promise<Closed>;
+  /** @throws as `Connection.call`; LocalError `protocol` for an answer that HTTP does not have there, see `HttpError` */
+  readonly call: ServerRemote["call"];
+  readonly #host: PostHost;
+  readonly #inFlight = new InFlight();
+  readonly #over = new AbortController();
+  readonly #ended = deferred<Closed>();
+  /** What is not over, and what gives it up. */
+  readonly #requests = new Map<AbortController, Promise<void>>();
+  /** What the last request has named: notifications do not say for themselves which revision they speak. */
+  #version: string | undefined;
+
+  constructor(target: HttpTarget, { lenient = false, onNotification = ignore, ...options }: LineOptions) {
+    const { timeout = defaultTimeouts.idle, totalTimeout = defaultTimeouts.total } = options;
+    const terms = termsOf({ ...options, limits: { ...clientLimits, ...options.limits }, profile: mcpAskingProfile });
+    const caller = new Caller({
+      inFlight: this.#inFlight,
+      terms,
+      timeouts: { idle: timeout, total: totalTimeout },
+      blocked: () => undefined,
+      cancelAtPeer: () => undefined, // Whoever gives up a call gives up its request, and that tells the server.
+    });
+    this.over = this.#over.signal;
+    this.closed = this.#ended.promise;
+    this.#host = { target, caller, terms, lenient, onNotification };
+    this.call = mirroringCall(this.#call, terms.report);
+  }
+
+  get phase(): Phase {
+    return this.#inFlight.phase;
+  }
+
+  get inFlight(): InFlightCounts {
+    return this.#inFlight.counts;
+  }
+
+  notify(method: string, params: JsonObject = {}): void {
+    if (this.phase !== "open") return;
+    let body: string;
+    try {
+      body = encodeRequest(undefined, method, params);
+    } catch (error) {
+      throw notJson(method, error);
+    }
+    const stop = new AbortController();
+    this.#keep(stop, this.#tell(method, { body, headers: this.#headersOf(method, params) }, stop.signal));
+  }
+
+  /** Gives up what is under way; resolves when nothing of it is left. */
+  async close(): Promise<void> {
+    if (this.phase === "open") {
+      this.#inFlight.change({ kind: "phase", phase: "closed" });
+      this.#host.caller.failAll("the connection was closed");
+      this.#over.abort();
+    }
+    for (const stop of this.#requests.keys()) stop.abort();
+    await Promise.all(this.#requests.values());
+    this.#ended.resolve({ reason: "closed" });
+  }
+
+  readonly #call: CallWithHeaders = async (method, params, options, headers) => {
+    const stop = new AbortController();
+    this.#version = readProtocolVersion(params) ?? this.#version;
+    try {
+      return await this.#host.caller.call(method, params, options, (body, call) => {
+        const request = { body, headers: { ...headers, ...this.#headersOf(method, params) }, stop };
+        this.#keep(stop, new PostedCall(this.#host, call, request).over);
+      });
+    } catch (error) {
+      if (error instanceof LocalError) stop.abort(error);
+      throw error;
+    }
+  };
+
+  #keep(stop: AbortController, over: Promise<void>): void {
+    this.#requests.set(
+      stop,
+      over.finally(() => this.#requests.delete(stop)),
+    );
+  }
+
+  /** Never rejects. */
+  async #tell(
+    method: string,
+    request: { readonly body: string; readonly headers: Readonly<Record<string, string>> },
+    signal: AbortSignal,
+  ): Promise<void> {
+    const { target, terms } = this.#host;
+    try {
+      const response = await target.send(method, { ...request, method: "POST", signal });
+      if (response.ok) await response.body?.cancel();
+      else throw (await readRefusal(response, { what: method, maxBytes: terms.limits.frameBytes, signal })).error;
+    } catch (error) {
+      if (!signal.aborted) terms.report({ kind: "fault", method, error });
+    }
+  }
+
+  #headersOf(method: string, params: JsonObject): Readonly<Record<string, string>> {
+    const member = namedBy.get(method);
+    const name = member === undefined ? undefined : params[member];
+    return {
+      accept: "application/json, text/event-stream",
+      "content-type": "application/json",
+      [mcpHeaders.method]: method,
+      ...(this.#version === undefined ? {} : { [mcpHeaders.protocolVersion]: this.#version }),
+      ...(typeof name === "string" ? { [mcpHeaders.name]: encodeHeaderValue(name) } : {}),
+    };
+  }
+}
+
+const ignore = (): void => undefined;
