@@ -2,6 +2,7 @@ import { isPromise, type MaybePromise } from "../base/later.js";
 import { joinAnswers } from "../jsonrpc/answer.js";
 import type { RpcRequest } from "../jsonrpc/message.js";
 import { respond } from "../jsonrpc/respond.js";
+import type { Admission } from "./admission.js";
 import { busyAnswer } from "./answers.js";
 import type { DoorHost } from "./door-host.js";
 import { PostExchange } from "./post-exchange.js";
@@ -11,6 +12,7 @@ import type { HttpAnswer, HttpRequest } from "./request.js";
 /** What a POST asks for, where nothing of it is remembered. */
 export interface PostedCall {
   readonly principal: string | undefined;
+  readonly admission: Admission;
   call(message: RpcRequest, exchange: PostExchange): unknown;
 }
 
@@ -55,10 +57,10 @@ function answerWith(
   host: DoorHost,
   request: HttpRequest,
   { id }: RpcRequest,
-  { principal }: PostedCall,
+  { principal, admission }: PostedCall,
   work: (exchange: PostExchange) => string | Promise<string>,
 ): MaybePromise<HttpAnswer> {
-  const { admission, pulse } = host;
+  const { pulse } = host;
   if (!admission.enter(principal)) return busyAnswer(id);
   const reply = new Reply(host.streams);
   const exchange = new PostExchange(reply, host.terms, { id, principal, closing: host.closing });

@@ -11,7 +11,10 @@ export interface DoorHost {
   readonly terms: Terms;
   readonly streams: StreamTerms;
   readonly pulse: Pulse;
-  readonly admission: Admission;
+  /** What runs on POSTs that belong to no session. */
+  readonly calls: Admission;
+  /** Those of them that stay open. */
+  readonly subscriptions: Admission;
   /** Aborted when nothing new is taken. */
   readonly closing: AbortSignal;
 }

@@ -1,5 +1,6 @@
 import { type Clock, systemClock } from "../base/clock.js";
 import { isPromise, type MaybePromise } from "../base/later.js";
+import { settlesWithin } from "../base/settles-within.js";
 import { Problem } from "../jsonrpc/check.js";
 import { decode } from "../jsonrpc/codec.js";
 import { internalError } from "../jsonrpc/errors.js";
@@ -12,7 +13,7 @@ import { mcpHeaders } from "../protocol/http-headers.js";
 import { isObject } from "../protocol/json.js";
 import { revisionOf } from "../revisions/all.js";
 import { Admission } from "./admission.js";
-import { closingAnswer, emptyAnswer, errorAnswer, problemAnswer, refusal, withHeaders } from "./answers.js";
+import { emptyAnswer, errorAnswer, problemAnswer, refusal, withHeaders } from "./answers.js";
 import { corsHeaders, isPreflight, preflightAnswer } from "./cors.js";
 import type { DoorHost } from "./door-host.js";
 import { MemoryEventStore } from "./event-store.js";
@@ -31,6 +32,9 @@ import { statelessOnly } from "./stateless-only.js";
 
 /** What runs at the same time on POSTs that belong to no session. */
 const running = { perPrincipal: 512, total: 8_192 };
+
+/** Subscriptions that are open. */
+const listening = { perPrincipal: 64, total: 5_000 };
 
 /** Bytes that wait for a reader, and milliseconds without one of them being read, until it is given up. */
 const maxQueuedBytes = 8 * 1024 * 1024;
@@ -63,7 +67,8 @@ export class Door {
       terms: termsOf({ ...options, profile: mcpProfile }),
       streams: { clock, maxQueuedBytes, stallTimeout },
       pulse: new Pulse(clock, keepAlive),
-      admission: new Admission(running),
+      calls: new Admission(running),
+      subscriptions: new Admission(listening),
       closing: this.#closing.signal,
     };
     this.#legacySse = legacySse;
@@ -89,14 +94,9 @@ export class Door {
   /** Takes nothing new, and lets what runs come to its end for at most `grace` milliseconds. Then everything is ended. */
   async drain(grace: number): Promise<void> {
     this.#closing.abort();
-    const { clock } = this.#host.terms;
-    await new Promise<void>((resolve) => {
-      const timer = clock.setTimer(resolve, grace);
-      void this.#host.admission.idle().then(() => {
-        clock.clearTimer(timer);
-        resolve();
-      });
-    });
+    const { calls, subscriptions, terms } = this.#host;
+    const idle = Promise.all([calls.idle(), subscriptions.idle()]);
+    await Promise.all([settlesWithin(idle, grace, terms.clock), this.#handshake.drain(grace)]);
     this.#handshake.close();
   }
 
@@ -116,7 +116,6 @@ export class Door {
       if (identity === undefined) return refusal(401, "who calls is not known", { "www-authenticate": "Bearer" });
     }
     const principal = identity?.principal;
-    if (this.#closing.signal.aborted) return closingAnswer();
     if (request.method === "GET") return this.#handshake.get(request, principal);
     if (request.method === "DELETE") return this.#handshake.delete(request, principal);
     return this.#post(request, principal);

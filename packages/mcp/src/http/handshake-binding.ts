@@ -27,6 +27,8 @@ export interface HandshakeBinding {
   post(request: HttpRequest, frame: string, posted: Posted, principal: string | undefined): MaybePromise<HttpAnswer>;
   get(request: HttpRequest, principal: string | undefined): MaybePromise<HttpAnswer>;
   delete(request: HttpRequest, principal: string | undefined): MaybePromise<HttpAnswer>;
+  /** Takes nothing new, and resolves when nothing runs, or after `grace` milliseconds. */
+  drain(grace: number): Promise<void>;
   /** Ends what is still there. */
   close(): void;
 }

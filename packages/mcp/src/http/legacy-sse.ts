@@ -3,7 +3,7 @@ import type { Channel, ChannelReceiver } from "../jsonrpc/channel.js";
 import { mcpProfile, type Profile } from "../jsonrpc/profile.js";
 import { serveChannel } from "../lifecycle/serve.js";
 import { mcpHeaders } from "../protocol/http-headers.js";
-import { emptyAnswer, refusal, streamAnswer } from "./answers.js";
+import { closingAnswer, emptyAnswer, refusal, streamAnswer } from "./answers.js";
 import { EventStream } from "./event-stream.js";
 import { endpointEvent, messageEvent } from "./events.js";
 import type { HandshakeBinding, Posted } from "./handshake-binding.js";
@@ -45,6 +45,7 @@ export class LegacySse implements HandshakeBinding {
 
   get(request: HttpRequest, principal: string | undefined): MaybePromise<HttpAnswer> {
     if (request.header(mcpHeaders.session) !== undefined) return this.#later.get(request, principal);
+    if (this.#host.closing.aborted) return closingAnswer();
     const full = this.#table.fullness(principal);
     if (full !== undefined) return refusal(503, full, { "retry-after": "60" });
     const { served, carrier, streams, pulse } = this.#host;
@@ -56,7 +57,8 @@ export class LegacySse implements HandshakeBinding {
       pulse.delete(stream);
       void connection.close();
     };
-    this.#table.add(id, principal, { channel, isBusy: true, end });
+    const drain = (grace: number): Promise<void> => connection.drain(grace);
+    this.#table.add(id, principal, { channel, isBusy: true, end, drain });
     pulse.add(stream);
     request.onGone(() => this.#table.end(id));
     void connection.closed.then(() => this.#table.end(id));
@@ -67,6 +69,11 @@ export class LegacySse implements HandshakeBinding {
 
   delete(request: HttpRequest, principal: string | undefined): MaybePromise<HttpAnswer> {
     return this.#later.delete(request, principal);
+  }
+
+  async drain(grace: number): Promise<void> {
+    const own = Array.from(this.#table.sessions(), ({ drain }) => drain(grace));
+    await Promise.all([...own, this.#later.drain(grace)]);
   }
 
   close(): void {
@@ -82,6 +89,7 @@ export function isLegacyPost(request: HttpRequest): boolean {
 
 interface LegacySession extends Lasting {
   readonly channel: LegacyChannel;
+  drain(grace: number): Promise<void>;
 }
 
 /** What is posted, and the one stream, as a channel. */

@@ -84,6 +84,10 @@ export class SessionTable<Session extends Lasting> {
     return entry.session;
   }
 
+  *sessions(): IterableIterator<Session> {
+    for (const { session } of this.#entries.values()) yield session;
+  }
+
   end(id: string): void {
     const entry = this.#entries.get(id);
     if (entry === undefined) return;

@@ -11,7 +11,7 @@ import { isObject } from "../protocol/json.js";
 import { revisionOf, unnamedHttpRevision } from "../revisions/all.js";
 import type { Revision } from "../revisions/revision.js";
 import { answerBatch, answerRequest, type PostedCall } from "./answer-requests.js";
-import { emptyAnswer, jsonAnswer, refusal } from "./answers.js";
+import { closingAnswer, emptyAnswer, jsonAnswer, refusal } from "./answers.js";
 import type { DoorHost } from "./door-host.js";
 import { elementsOf, foreignVersion, type HandshakeBinding, opens, type Posted } from "./handshake-binding.js";
 import type { HttpAnswer, HttpRequest } from "./request.js";
@@ -34,11 +34,13 @@ export class Sessionless implements HandshakeBinding {
     if (revision === undefined) return foreignVersion();
     const call: PostedCall["call"] = ({ method, params }, exchange) =>
       callSessionless(this.#host.served, revision, method, isObject(params) ? params : {}, exchange);
+    if (this.#host.closing.aborted) return closingAnswer();
     const elements = elementsOf(posted);
     const [only] = elements;
-    if (Array.isArray(posted)) return this.#batch(request, elements, { principal, call });
+    const asked: PostedCall = { principal, admission: this.#host.calls, call };
+    if (Array.isArray(posted)) return this.#batch(request, elements, asked);
     if (only === undefined || only instanceof Problem || !isRequest(only)) return emptyAnswer(202);
-    return answerRequest(this.#host, request, only, { principal, call });
+    return answerRequest(this.#host, request, only, asked);
   }
 
   get(): HttpAnswer {
@@ -47,6 +49,10 @@ export class Sessionless implements HandshakeBinding {
 
   delete(): HttpAnswer {
     return noSessions();
+  }
+
+  drain(): Promise<void> {
+    return Promise.resolve(); // Nothing is kept.
   }
 
   close(): void {

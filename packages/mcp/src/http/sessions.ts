@@ -4,7 +4,7 @@ import { mcpProfile, type Profile } from "../jsonrpc/profile.js";
 import { type CarrierOptions, serveChannel } from "../lifecycle/serve.js";
 import { mcpHeaders } from "../protocol/http-headers.js";
 import type { Revision } from "../revisions/revision.js";
-import { emptyAnswer, refusal, withHeaders } from "./answers.js";
+import { closingAnswer, emptyAnswer, refusal, withHeaders } from "./answers.js";
 import type { DoorHost } from "./door-host.js";
 import type { EventStore } from "./event-store.js";
 import { foreignVersion, type HandshakeBinding, isForeignVersion, opens, type Posted } from "./handshake-binding.js";
@@ -54,6 +54,10 @@ export class Sessions implements HandshakeBinding {
     });
   }
 
+  async drain(grace: number): Promise<void> {
+    await Promise.all(Array.from(this.#table.sessions(), (session) => session.drain(grace)));
+  }
+
   close(): void {
     this.#table.endAll();
   }
@@ -73,6 +77,7 @@ export class Sessions implements HandshakeBinding {
 
   /** The session is kept only when the peers have come to an agreement. */
   #open(request: HttpRequest, frame: string, posted: Posted, principal: string | undefined): MaybePromise<HttpAnswer> {
+    if (this.#host.closing.aborted) return closingAnswer();
     const full = this.#table.fullness(principal);
     if (full !== undefined) return refusal(503, full, { "retry-after": "60" });
     const session = new Session(this.#host, crypto.randomUUID(), principal);
@@ -130,6 +135,11 @@ class Session implements Lasting, SessionChannelHost {
 
   get isBusy(): boolean {
     return this.channel.isBusy;
+  }
+
+  /** What runs may finish; what comes is told that it is too late, but answers to questions are still taken. */
+  drain(grace: number): Promise<void> {
+    return this.#connection.drain(grace);
   }
 
   end(): void {

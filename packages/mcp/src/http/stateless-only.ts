@@ -27,6 +27,7 @@ export const statelessOnly: HandshakeBinding = {
   },
   get: notSpoken,
   delete: notSpoken,
+  drain: () => Promise.resolve(),
   close: () => undefined,
 };
 

@@ -5,8 +5,9 @@ import type { Served } from "../lifecycle/served.js";
 import { callStateless, knowsStateless, readStateless, type StatelessTerms } from "../lifecycle/stateless-server.js";
 import { isObject, type JsonObject } from "../protocol/json.js";
 import { readProtocolVersion } from "../protocol/meta.js";
+import { methods } from "../protocol/methods.js";
 import { answerRequest } from "./answer-requests.js";
-import { errorAnswer } from "./answers.js";
+import { closingAnswer, errorAnswer } from "./answers.js";
 import type { DoorHost } from "./door-host.js";
 import type { HttpAnswer, HttpRequest } from "./request.js";
 import { requireParameterHeaders, requireSameVersion, requireStandardHeaders } from "./standard-headers.js";
@@ -22,6 +23,7 @@ export function answerStateless(
   principal: string | undefined,
 ): MaybePromise<HttpAnswer> {
   const { id, method } = message;
+  if (host.closing.aborted) return closingAnswer();
   const params = isObject(message.params) ? message.params : {};
   let terms: StatelessTerms;
   try {
@@ -31,6 +33,7 @@ export function answerStateless(
   }
   return answerRequest(host, request, message, {
     principal,
+    admission: method === methods.listen ? host.subscriptions : host.calls,
     call: (_, exchange) => callStateless(host.served, method, params, exchange, terms),
   });
 }

@@ -25,7 +25,11 @@ export function callSessionless(
     return initializeResult(served, agreeOn(params, { lenient: false }).revision, promised);
   }
   if (method === methods.ping) return {};
-  const agreement = { promised, unpromised: unadvertisedMethods(promised), terms: { revision, client: unknownClient, logLevel: () => undefined } };
+  const agreement = {
+    promised,
+    unpromised: unadvertisedMethods(promised),
+    terms: { revision, client: unknownClient, logLevel: () => undefined },
+  };
   requireAgreed(method, agreement);
   if (needMemory.has(method)) throw methodNotFound(method);
   return runAgreed(served, agreement, { method, params, exchange });

@@ -1,12 +1,12 @@
 import type { ChildProcess } from "node:child_process";
 import { type Clock, systemClock } from "../base/clock.js";
 import { deferred } from "../base/deferred.js";
+import { settlesWithin } from "../base/settles-within.js";
 import type { Channel, ChannelReceiver } from "../jsonrpc/channel.js";
 import { clientLimits } from "../jsonrpc/limits.js";
 import { excerpt } from "../jsonrpc/report.js";
 import { type Command, start, startFailure } from "./command.js";
 import { ProcessGroup } from "./process-group.js";
-import { settlesWithin } from "./settles-within.js";
 import { StderrTail } from "./stderr-tail.js";
 import { StreamChannel, type StreamChannelOptions } from "./stream-channel.js";
 

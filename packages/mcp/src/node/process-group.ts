@@ -1,7 +1,7 @@
 import type { ChildProcess } from "node:child_process";
 import type { Clock } from "../base/clock.js";
 import { deferred } from "../base/deferred.js";
-import { settlesWithin } from "./settles-within.js";
+import { settlesWithin } from "../base/settles-within.js";
 
 const windows = process.platform === "win32";
 

@@ -1,7 +1,7 @@
 import type { Writable } from "node:stream";
 import type { Clock, Timer } from "../base/clock.js";
 import { type Deferred, deferred } from "../base/deferred.js";
-import { longestTimer } from "./settles-within.js";
+import { longestTimer } from "../base/settles-within.js";
 
 export interface StreamWriterOptions {
   readonly highWaterBytes: number;

@@ -1,5 +1,5 @@
-import type { Clock } from "../base/clock.js";
 import { deferred } from "../base/deferred.js";
+import type { Clock } from "./clock.js";
 
 /** True when the promise settles within so many milliseconds; false as soon as they are over. */
 export async function settlesWithin(promise: Promise<unknown>, milliseconds: number, clock: Clock): Promise<boolean> {
