@@ -22,10 +22,10 @@ export function followWith(conversation: LastingConversation, { heard, clock, ti
   }
   // What a server has been asked for in a handshake's conversation, it forgets with it.
   const follows = new WeakMap<CarriedConversation, Follow>();
-  return async (filter, options, tell) => {
-    const opened = await conversation.open();
-    const follow = follows.get(opened) ?? followBySubscribing(opened, heard);
-    follows.set(opened, follow);
-    return follow(filter, options, tell);
-  };
+  return (filter, options, tell) =>
+    conversation.act((opened) => {
+      const follow = follows.get(opened) ?? followBySubscribing(opened, heard);
+      follows.set(opened, follow);
+      return follow(filter, options, tell);
+    });
 }

@@ -35,8 +35,6 @@ export interface ClientOptions extends Omit<OpenOptions, "identity" | "revision"
    * themselves: for a server whose process may end. Calls that were under way fail all the same. Default: false.
    */
   readonly reopen?: boolean;
-  /** From 0 to 1, evenly spread: so that many clients do not come back at once. Default: `Math.random`. */
-  readonly random?: () => number;
 }
 
 /**

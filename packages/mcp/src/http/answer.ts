@@ -1,8 +1,12 @@
-import { LocalError } from "../jsonrpc/errors.js";
+import { decode } from "../jsonrpc/codec.js";
+import { LocalError, RpcError } from "../jsonrpc/errors.js";
+import { clientLimits } from "../jsonrpc/limits.js";
+import { mcpProfile } from "../jsonrpc/profile.js";
 import { excerpt } from "../jsonrpc/report.js";
 import { readBody } from "./body.js";
 import { readEvents } from "./event-reader.js";
 import { HttpError } from "./http-error.js";
+import { eventStream, json } from "./media-types.js";
 
 /** How the answer to one request is read. */
 export interface AnswerTerms {
@@ -22,11 +26,11 @@ const refusalBytes = 64 * 1024;
  */
 export async function readAnswer(response: Response, terms: AnswerTerms, take: (text: string) => void): Promise<void> {
   const type = mediaTypeOf(response);
-  if (type === "text/event-stream") {
+  if (type === eventStream) {
     await readEvents(response, terms, ({ data, event = "message" }) => {
       if (event === "message" && data !== "") take(data);
     });
-  } else if (type === "application/json") {
+  } else if (type === json) {
     take(await readJson(response, terms));
   } else {
     const found = type === "" ? "no Content-Type" : `Content-Type ${excerpt(type)}`;
@@ -34,23 +38,35 @@ export async function readAnswer(response: Response, terms: AnswerTerms, take: (
   }
 }
 
-/** What of a refusal can be told. */
+/** How a request was refused. */
 export interface Refused {
-  /** The body, where it may be a message. */
-  readonly text: string | undefined;
   readonly error: HttpError;
+  /** What the server has said in the words of the protocol; no more than that it is about one of `requests`, or about none. */
+  readonly said: RpcError | undefined;
 }
 
-/** Reads why a request was refused. */
-export async function readRefusal(response: Response, terms: AnswerTerms): Promise<Refused> {
+/** Reads why a request was refused. @param requests the ids of those that were asked, as literals */
+export async function readRefusal(
+  response: Response,
+  terms: AnswerTerms,
+  requests: readonly string[] = [],
+): Promise<Refused> {
   const { status } = response;
   const { bytes, isWhole } = await readBody(response, refusalBytes, terms.signal);
   const text = new TextDecoder().decode(bytes);
-  const said = text === "" ? "" : `: ${excerpt(text)}`;
-  return {
-    text: isWhole && mediaTypeOf(response) === "application/json" ? text : undefined,
-    error: new HttpError(status, `${terms.what}: ${inWords(response)}${said}`),
-  };
+  const body = text === "" ? "" : `: ${excerpt(text)}`;
+  const error = new HttpError(status, `${terms.what}: ${inWords(response)}${body}`);
+  const isJson = isWhole && mediaTypeOf(response) === json;
+  return { error, said: isJson ? saidIn(text, requests, error) : undefined };
+}
+
+/** An error without an id says that the request could not be read: there is only one that it can mean. */
+function saidIn(text: string, requests: readonly string[], cause: HttpError): RpcError | undefined {
+  const message = decode(text, mcpProfile, clientLimits);
+  if (!("error" in message)) return undefined;
+  const { id = null, error } = message;
+  if (id !== null && !requests.includes(JSON.stringify(id))) return undefined;
+  return new RpcError(error.code, error.message, error.data, { cause });
 }
 
 function inWords({ status, headers }: Response): string {
@@ -73,6 +89,11 @@ async function readJson(response: Response, terms: AnswerTerms): Promise<string>
 async function excerptOf(response: Response, { signal }: AnswerTerms): Promise<string> {
   const { bytes } = await readBody(response, refusalBytes, signal);
   return bytes.length === 0 ? "it is empty" : excerpt(new TextDecoder().decode(bytes));
+}
+
+/** Whether an answer is an event stream. */
+export function isEventStream(response: Response): boolean {
+  return mediaTypeOf(response) === eventStream;
 }
 
 function mediaTypeOf({ headers }: Response): string {

@@ -27,12 +27,13 @@ export async function readBody(response: Response, maxBytes: number, signal: Abo
 
 /**
  * Hands over a body chunk by chunk, until it ends, or `take` wants no more, or the signal aborts: that of a program's own
- * `fetch` may be deaf to it.
+ * `fetch` may be deaf to it. Reads on when `ready` says so.
  */
 export async function readChunks(
   { body }: Response,
   signal: AbortSignal,
   take: (chunk: Uint8Array) => boolean,
+  ready?: () => Promise<void> | undefined,
 ): Promise<void> {
   if (body === null) return;
   const reader = body.getReader();
@@ -42,6 +43,7 @@ export async function readChunks(
   let isRead = false;
   try {
     while (!isRead) {
+      await ready?.();
       const { done, value } = await reader.read();
       isRead = done;
       if (!done && !take(value)) return;

@@ -12,6 +12,8 @@ export interface EventTerms {
   /** Characters of one event. */
   readonly maxBytes: number;
   readonly signal: AbortSignal;
+  /** Pending while nobody takes more. */
+  ready?(): Promise<void> | undefined;
   /** Told how many milliseconds the server wants to pass before somebody comes back. */
   onRetry?(milliseconds: number): void;
 }
@@ -24,7 +26,7 @@ export interface EventTerms {
  */
 export async function readEvents(
   response: Response,
-  { what, maxBytes, signal, onRetry }: EventTerms,
+  { what, maxBytes, signal, ready, onRetry }: EventTerms,
   take: (event: StreamEvent) => void,
 ): Promise<void> {
   const text = new TextDecoder("utf-8", { fatal: true });
@@ -37,10 +39,11 @@ export async function readEvents(
       isTooLong ||= type === "max-buffer-size-exceeded";
     },
   });
-  await readChunks(response, signal, (chunk) => {
+  const feed = (chunk: Uint8Array): boolean => {
     parser.feed(decoded(what, text, chunk));
     return !isTooLong;
-  });
+  };
+  await readChunks(response, signal, feed, ready);
   if (isTooLong) throw new LocalError("protocol", `${what}: received an event of more than ${maxBytes} characters`);
 }
 

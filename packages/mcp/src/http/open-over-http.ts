@@ -2,7 +2,7 @@ import { type LocalError, RpcError } from "../jsonrpc/errors.js";
 import { defaultTimeouts } from "../jsonrpc/outgoing-call.js";
 import { closedOnFailure, requireWanted } from "../lifecycle/closed-on-failure.js";
 import { allowHandshake, insist } from "../lifecycle/insist.js";
-import type { OpenOptions } from "../lifecycle/open.js";
+import { type OpenOptions, openOnChannel } from "../lifecycle/open.js";
 import type { CarriedConversation } from "../lifecycle/opened.js";
 import { type NotStateless, probe, type Verdict, verdictOf } from "../lifecycle/probe.js";
 import { openStateless } from "../lifecycle/stateless-client.js";
@@ -11,6 +11,8 @@ import { latest } from "../revisions/all.js";
 import { statusOf } from "./http-error.js";
 import { type HttpClientOptions, HttpTarget } from "./http-target.js";
 import { HttpRemote } from "./remote.js";
+import { RemoteLegacySse } from "./remote-legacy-sse.js";
+import { RemoteSession } from "./remote-session.js";
 
 /**
  * Opens a conversation with a server on HTTP, in the era that it speaks.
@@ -25,20 +27,74 @@ export async function openOverHttp(
 ): Promise<CarriedConversation> {
   requireWanted(options.signal);
   const target = new HttpTarget(url, http);
-  return openWithoutSession(target, options);
+  const { revision, era = revision?.era, prior } = options;
+  if (era === "handshake") return openWithHandshake(target, options);
+  if (era === undefined && prior?.era === "handshake") return openAsBefore(target, options);
+  return (await openWithoutSession(target, options)) ?? openWithHandshake(target, options);
 }
 
-async function openWithoutSession(target: HttpTarget, options: OpenOptions): Promise<CarriedConversation> {
+/** A server that takes no handshake any more has changed since, and is asked. */
+async function openAsBefore(target: HttpTarget, options: OpenOptions): Promise<CarriedConversation> {
+  try {
+    return await openWithHandshake(target, options);
+  } catch (error) {
+    if (!isRefusal(error)) throw error;
+    const opened = await openWithoutSession(target, options);
+    if (opened === undefined) throw error;
+    return opened;
+  }
+}
+
+/**
+ * Opens a session, or what the first revision has instead where that is refused.
+ * https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#backwards-compatibility
+ */
+async function openWithHandshake(target: HttpTarget, options: OpenOptions): Promise<CarriedConversation> {
+  const how: OpenOptions = { ...options, era: "handshake" };
+  try {
+    return await openOnChannel(() => new RemoteSession(target, options), how);
+  } catch (error) {
+    const status = statusOf(error);
+    const mayBeOlder = (status === 400 || status === 404 || status === 405) && !isOfStatelessEra(error);
+    if (!mayBeOlder) throw error;
+    try {
+      return await openOnChannel(() => new RemoteLegacySse(target, options), how);
+    } catch (older) {
+      // A server without such a stream has said the first time what it does not like.
+      throw statusOf(older) === undefined ? older : error;
+    }
+  }
+}
+
+/** Whether the server has answered, and does not want what it was asked. */
+function isRefusal(error: unknown): boolean {
+  const status = statusOf(error);
+  if (status === undefined) return error instanceof RpcError;
+  return status < 500 && status !== 401 && status !== 403;
+}
+
+const statelessCodes: ReadonlySet<number> = new Set([
+  specCodes.headerMismatch,
+  specCodes.missingRequiredClientCapability,
+  specCodes.unsupportedProtocolVersion,
+]);
+
+function isOfStatelessEra(error: unknown): boolean {
+  return error instanceof RpcError && statelessCodes.has(error.code);
+}
+
+async function openWithoutSession(target: HttpTarget, options: OpenOptions): Promise<CarriedConversation | undefined> {
   const { identity, revision } = options;
   const remote = new HttpRemote(target, options);
   return closedOnFailure(remote, options.signal, opening());
 
-  async function opening(): Promise<CarriedConversation> {
+  async function opening(): Promise<CarriedConversation | undefined> {
     const verdict = await ask(remote, options);
     if (verdict.era === "handshake") {
       requireEvidence(verdict);
       allowHandshake(options, verdict);
-      throw verdict.why;
+      await remote.close();
+      return undefined;
     }
     insist(revision, verdict.revision);
     const opened = openStateless(remote, identity, verdict.revision, verdict.discovered);

@@ -11,7 +11,6 @@ import type { Terms } from "../jsonrpc/terms.js";
 import { progressTag } from "../lifecycle/serve.js";
 import { methodAliases } from "../revisions/aliases.js";
 import { type AnswerTerms, readAnswer, readRefusal } from "./answer.js";
-import type { HttpError } from "./http-error.js";
 import type { HttpTarget } from "./http-target.js";
 
 /** What a posted call needs of its remote. */
@@ -75,11 +74,9 @@ export class PostedCall {
   }
 
   async #refused(response: Response, reading: AnswerTerms): Promise<void> {
-    const { terms, caller } = this.#host;
-    const { text, error } = await readRefusal(response, reading);
-    const told = text === undefined ? undefined : decode(text, terms.profile, terms.limits);
-    if (told !== undefined && "error" in told && this.#isMine(told)) this.#receive(told, error);
-    else if (caller.isPending(this.#call)) caller.settle(this.#call, { ok: false, error });
+    const { caller } = this.#host;
+    const { error, said = error } = await readRefusal(response, reading, [String(this.#call.id)]);
+    if (caller.isPending(this.#call)) caller.settle(this.#call, { ok: false, error: said });
   }
 
   #fail(error: unknown): void {
@@ -112,12 +109,11 @@ export class PostedCall {
     return this.#host.caller.isPending(this.#call) && (isUnread || id === this.#call.id);
   }
 
-  #receive(response: RpcResponse, cause?: HttpError): void {
+  #receive(response: RpcResponse): void {
     const { caller, terms } = this.#host;
     if ("error" in response) {
       const { code, message, data } = response.error;
-      const error = new RpcError(code, message, data, cause === undefined ? {} : { cause });
-      caller.settle(this.#call, { ok: false, error });
+      caller.settle(this.#call, { ok: false, error: new RpcError(code, message, data) });
     } else {
       caller.settle(this.#call, { ok: true, result: response.result });
     }

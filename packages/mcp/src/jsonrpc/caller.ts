@@ -3,7 +3,7 @@ import type { Problem } from "./check.js";
 import { encodeRequest } from "./codec.js";
 import { type LocalError, type LocalReason, RpcError, thrownText } from "./errors.js";
 import type { InFlight } from "./in-flight.js";
-import type { Params, RpcResponse } from "./message.js";
+import type { Id, Params, RpcResponse } from "./message.js";
 import { type CallOptions, type Outcome, OutgoingCall, type Timeouts } from "./outgoing-call.js";
 import { describeReport, type Report } from "./report.js";
 import type { Terms } from "./terms.js";
@@ -141,6 +141,12 @@ export class Caller {
       error: call.error("protocol", `the answer is not a response${where}: ${problem.reason}`),
     });
     return true;
+  }
+
+  /** The carrier has found out that a call gets no answer. */
+  lose(id: Id, error: Error): void {
+    const call = this.#host.inFlight.outgoing(id);
+    if (call !== undefined) this.settle(call, { ok: false, error });
   }
 
   /** A notification that belongs to a call of this side; false if the call is not there. */

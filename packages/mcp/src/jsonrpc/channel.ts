@@ -6,6 +6,11 @@ import type { Id } from "./message.js";
 export interface ChannelReceiver extends FrameSink {
   /** `decoded`: what the frame holds, from a carrier that had to look into it anyway. */
   frame(text: string, decoded?: Decoded): void;
+  /**
+   * A request of this side gets no answer, on a carrier that can tell: it was refused, or its answer is lost. Its call fails
+   * with the error.
+   */
+  lost?(request: Id, error: Error): void;
   /** No more input will come: the peer ended its side, or `error` broke the carrier. Called once. */
   end(error?: Error): void;
 }

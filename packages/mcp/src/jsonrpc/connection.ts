@@ -157,6 +157,7 @@ export class Connection implements Remote, ConnectionState, AsyncDisposable {
     this.#channel.open({
       frame: (text, decoded) => inbound.frame(text, decoded),
       refuse: (refusal) => inbound.refuse(refusal),
+      lost: (request, error) => this.#caller.lose(request, error),
       end: (error) => this.#inputEnded(error),
     });
     return this;

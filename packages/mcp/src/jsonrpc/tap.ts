@@ -23,6 +23,7 @@ export function tapChannel(channel: Channel, observe: (tapped: Tapped) => void):
           observe({ kind: "refused", refusal });
           receiver.refuse(refusal);
         },
+        lost: (request, error) => receiver.lost?.(request, error),
         end(error) {
           observe(error === undefined ? { kind: "ended" } : { kind: "ended", error });
           receiver.end(error);

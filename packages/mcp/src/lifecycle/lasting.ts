@@ -6,6 +6,7 @@ import type { JsonObject } from "../protocol/json.js";
 import type { LoggingLevel } from "../protocol/logging.js";
 import { methods } from "../protocol/methods.js";
 import type { Revision } from "../revisions/revision.js";
+import { NotTaken } from "./not-taken.js";
 import type { CarriedConversation, Opened, OpenedCall, Prior, ServerDescription } from "./opened.js";
 import { whileWanted } from "./while-wanted.js";
 
@@ -56,9 +57,27 @@ export class LastingConversation implements Opened {
 
   readonly call: OpenedCall = (method, params, options) => {
     const opened = this.#usable();
-    if (!(opened instanceof Promise)) return opened.call(method, params, options);
-    return whileWanted(method, opened, options?.signal).then((reopened) => reopened.call(method, params, options));
+    const call = (current: CarriedConversation): Promise<JsonObject> => current.call(method, params, options);
+    if (!(opened instanceof Promise)) return this.#again === undefined ? call(opened) : this.#takenBy(opened, call);
+    return whileWanted(method, opened, options?.signal).then((reopened) => this.#takenBy(reopened, call));
   };
+
+  /** What the server has not taken is done once more, in a conversation that it knows. */
+  async #takenBy<T>(opened: CarriedConversation, act: (opened: CarriedConversation) => Promise<T>): Promise<T> {
+    try {
+      return await act(opened);
+    } catch (error) {
+      if (!(error instanceof NotTaken) || this.#again === undefined) throw error;
+      await opened.connection.closed;
+      if (this.over.aborted) throw error;
+      return act(await this.open());
+    }
+  }
+
+  /** Does something in the conversation as it is at the moment, opened again if it must be. */
+  async act<T>(act: (opened: CarriedConversation) => Promise<T>): Promise<T> {
+    return this.#takenBy(await this.open(), act);
+  }
 
   /** The conversation as it is at the moment, opened again if it must be. */
   async open(): Promise<CarriedConversation> {
@@ -70,9 +89,10 @@ export class LastingConversation implements Opened {
   }
 
   async setLogLevel(level: LoggingLevel, options?: CallOptions): Promise<void> {
-    const opened = await this.open();
-    if (this.over.aborted) throw new LocalError("closed", `${methods.setLevel}: the conversation is over`);
-    await opened.setLogLevel(level, options);
+    await this.act(async (opened) => {
+      if (this.over.aborted) throw new LocalError("closed", `${methods.setLevel}: the conversation is over`);
+      await opened.setLogLevel(level, options);
+    });
     this.#level = level;
   }
 

@@ -31,6 +31,8 @@ export interface OpenOptions extends LineOptions {
   readonly probeTimeout?: number;
   /** What is known of the server from an earlier time. A revision that is insisted on counts for more. */
   readonly prior?: Prior;
+  /** From 0 to 1, evenly spread: so that many clients do not come back at once. Default: `Math.random`. */
+  readonly random?: () => number;
   /** Gives up the opening. An open conversation does not look at it any more. */
   readonly signal?: AbortSignal;
 }

@@ -1,0 +1,295 @@
+import { type Deferred, deferred } from "../base/deferred.js";
+import { isObject } from "../base/json.js";
+import type { Channel, ChannelReceiver } from "../jsonrpc/channel.js";
+import { LocalError } from "../jsonrpc/errors.js";
+import { clientLimits } from "../jsonrpc/limits.js";
+import { type Terms, termsOf } from "../jsonrpc/terms.js";
+import { NotTaken } from "../lifecycle/not-taken.js";
+import type { OpenOptions } from "../lifecycle/open.js";
+import { pause } from "../lifecycle/pause.js";
+import { mcpHeaders } from "../protocol/http-headers.js";
+import { methods, notifications } from "../protocol/methods.js";
+import { revisionOf } from "../revisions/all.js";
+import { isEventStream, readAnswer, readRefusal } from "./answer.js";
+import { readBody } from "./body.js";
+import { answeredIn, frameIdsOf } from "./frame-ids.js";
+import { HttpError, statusOf } from "./http-error.js";
+import type { HttpTarget } from "./http-target.js";
+import { isPassing, readReturning, type StreamHost } from "./returning-stream.js";
+import { SentPost } from "./sent-post.js";
+
+/** Frames that wait for their turn before whoever writes them is held back. */
+const maxWaiting = 64;
+
+/** Milliseconds that a server has, at the end, to take what was sent and to hear that it was the end. */
+const grace = 2_000;
+
+/** Bytes of an answer that says nothing. */
+const emptyBytes = 64 * 1024;
+
+/** What can be set about a carrier on HTTP. */
+export type HttpCarrierOptions = Pick<OpenOptions, "clock" | "limits" | "random" | "report">;
+
+/**
+ * A session of the revisions with a handshake as one channel: what this side sends are POSTs, what the server sends comes in
+ * their answers and on a stream of its own.
+ * https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#streamable-http
+ */
+export class RemoteSession implements Channel {
+  readonly #target: HttpTarget;
+  readonly #terms: Terms;
+  readonly #random: () => number;
+  /** What is under way, and when it is over. */
+  readonly #posts = new Map<SentPost, Promise<void>>();
+  /** Aborted when nothing is read any more. */
+  readonly #over = new AbortController();
+  #receiver: ChannelReceiver | undefined;
+  #phase: "open" | "ending" | "ended" = "open";
+  #id: string | undefined;
+  #version: string | undefined;
+  /**
+   * Resolves when the server has what must be there before anything that follows. It may take requests in any order, but
+   * none before the conversation is open; and what cancels one goes out behind it.
+   */
+  #turn: Promise<void> = Promise.resolve();
+  #waiting = 0;
+  #room: Deferred<void> | undefined;
+  #resumed: Deferred<void> | undefined;
+  #listening: Promise<void> | undefined;
+  #closing: Promise<void> | undefined;
+
+  constructor(target: HttpTarget, { random = Math.random, ...options }: HttpCarrierOptions) {
+    this.#target = target;
+    this.#random = random;
+    this.#terms = termsOf({ ...options, limits: { ...clientLimits, ...options.limits } });
+  }
+
+  open(receiver: ChannelReceiver): void {
+    this.#receiver = receiver;
+  }
+
+  send(frame: string): void | Promise<void> {
+    const ids = frameIdsOf(frame);
+    if (ids.method === notifications.cancelled) this.#forget(frame);
+    const post = new SentPost(ids, this.#terms.clock);
+    if (this.#phase !== "open") return this.#lose(post, this.#notTaken(post));
+    const over = this.#turn.then(() => this.#post(post, frame));
+    this.#posts.set(post, over);
+    if (ids.requests.length > 0 && ids.method !== methods.initialize) return undefined;
+    this.#turn = Promise.race([over, post.answered]);
+    return this.#wait(over);
+  }
+
+  pause(): void {
+    this.#resumed ??= deferred();
+  }
+
+  resume(): void {
+    this.#resumed?.resolve();
+    this.#resumed = undefined;
+  }
+
+  close(): Promise<void> {
+    this.#closing ??= this.#close();
+    return this.#closing;
+  }
+
+  /** Lets what was told go out, says that the session is over, and gives up the rest. */
+  async #close(): Promise<void> {
+    this.#phase = "ended";
+    this.#over.abort();
+    this.resume();
+    for (const post of this.#posts.keys()) if (post.requests.length > 0) post.stop();
+    const hurry = new AbortController();
+    const timer = this.#terms.clock.setTimer(() => {
+      hurry.abort();
+      for (const post of this.#posts.keys()) post.stop();
+    }, grace);
+    await Promise.all(this.#posts.values());
+    await this.#listening;
+    if (this.#id !== undefined) await this.#delete(hurry.signal);
+    this.#terms.clock.clearTimer(timer);
+  }
+
+  /** A server that cannot be told, or does not want to know, forgets the session by itself. */
+  async #delete(signal: AbortSignal): Promise<void> {
+    try {
+      const response = await this.#target.send("the end of the session", {
+        method: "DELETE",
+        headers: this.#headers(),
+        signal,
+      });
+      await readBody(response, emptyBytes, signal);
+    } catch (error) {
+      this.#terms.report({ kind: "fault", method: "DELETE", error });
+    }
+  }
+
+  #headers(): Readonly<Record<string, string>> {
+    return {
+      ...(this.#id === undefined ? {} : { [mcpHeaders.session]: this.#id }),
+      ...(this.#version === undefined ? {} : { [mcpHeaders.protocolVersion]: this.#version }),
+    };
+  }
+
+  /** Resolves when nothing of it is under way any more. Never rejects. */
+  async #post(post: SentPost, body: string): Promise<void> {
+    const { what, signal } = post;
+    try {
+      if (this.#phase === "ending") throw this.#notTaken(post);
+      const response = await this.#target.send(what, {
+        method: "POST",
+        headers: {
+          accept: "application/json, text/event-stream",
+          "content-type": "application/json",
+          ...this.#headers(),
+        },
+        body,
+        signal,
+      });
+      if (response.ok) await this.#read(post, response);
+      else await this.#refused(post, response);
+    } catch (error) {
+      this.#lose(post, post.errorOf(error));
+    } finally {
+      post.end();
+      this.#posts.delete(post);
+    }
+  }
+
+  async #read(post: SentPost, response: Response): Promise<void> {
+    const { what, signal, method, requests } = post;
+    post.isTaken = true;
+    if (method === methods.initialize) this.#id = response.headers.get(mcpHeaders.session) ?? undefined;
+    const maxBytes = this.#terms.limits.frameBytes;
+    if (requests.length === 0) {
+      await readBody(response, emptyBytes, signal);
+      if (method === notifications.initialized) this.#listening ??= this.#listen();
+    } else if (isEventStream(response)) {
+      const isOver = (): boolean => post.open.size === 0;
+      const host = this.#streamHost(what, signal, (text) => this.#take(text, post));
+      await readReturning(host, { what, signal, isOver, isEndless: false }, response);
+    } else {
+      await readAnswer(response, { what, maxBytes, signal }, (text) => this.#take(text, post));
+      if (post.open.size > 0) throw new LocalError("closed", `${what}: the answer ended without a response`);
+    }
+  }
+
+  #take(text: string, post?: SentPost): void {
+    if (this.#phase === "ended") return;
+    if (post?.method === methods.initialize) this.#version ??= versionIn(text);
+    this.#receiver?.frame(text);
+    if (post !== undefined) for (const id of answeredIn(text)) post.answer(id);
+  }
+
+  async #refused(post: SentPost, response: Response): Promise<void> {
+    const { what, signal, requests } = post;
+    const { error, said = error } = await readRefusal(response, { what, maxBytes: emptyBytes, signal }, requests);
+    if (response.status !== 404 || this.#id === undefined) return this.#lose(post, said);
+    this.#lose(post, this.#notTaken(post, error));
+    void this.#gone(error);
+  }
+
+  #notTaken({ what }: SentPost, cause?: Error): NotTaken {
+    return new NotTaken(`${what}: the session is over`, cause === undefined ? {} : { cause });
+  }
+
+  /** Whoever waits for it hears why there is no answer. */
+  #lose(post: SentPost, error: Error): void {
+    if (post.signal.aborted) return;
+    if (post.requests.length === 0) this.#terms.report({ kind: "fault", method: post.what, error });
+    for (const id of post.open) this.#receiver?.lost?.(Number(id), error);
+    post.stop();
+  }
+
+  /** The server has forgotten the session. What it has not begun to answer, it may be turning away at this moment. */
+  async #gone(cause: Error): Promise<void> {
+    if (this.#phase !== "open") return;
+    this.#phase = "ending";
+    this.#id = undefined;
+    const untaken = [...this.#posts].flatMap(([post, over]) => (post.isTaken ? [] : [over]));
+    await Promise.race([Promise.all(untaken), pause(this.#terms.clock, grace, this.#over.signal)]);
+    if (this.#over.signal.aborted) return;
+    this.#receiver?.end(new LocalError("closed", "the session is over", { cause }));
+  }
+
+  /** What the server tells outside of answers. Never rejects. */
+  async #listen(): Promise<void> {
+    const what = "the stream of the session";
+    const { signal } = this.#over;
+    const host = this.#streamHost(what, signal, (text) => this.#take(text));
+    let isOffered = false;
+    try {
+      const first = await host.comeBack(undefined);
+      isOffered = first !== undefined;
+      await readReturning(host, { what, signal, isOver: () => false, isEndless: true }, first);
+    } catch (error) {
+      if (signal.aborted) return;
+      const status = statusOf(error);
+      if (status === 404 && isOffered && error instanceof HttpError) void this.#gone(error);
+      // A server need not have one, and a path that takes POSTs alone may say so in its own way.
+      else if (isOffered || (status !== 405 && status !== 404))
+        this.#terms.report({ kind: "fault", method: what, error });
+    }
+  }
+
+  #streamHost(what: string, signal: AbortSignal, take: (text: string) => void): StreamHost {
+    return {
+      clock: this.#terms.clock,
+      random: this.#random,
+      maxBytes: this.#terms.limits.frameBytes,
+      take,
+      ready: () => this.#resumed?.promise,
+      comeBack: (lastEventId) => this.#comeBack(what, signal, lastEventId),
+    };
+  }
+
+  async #comeBack(what: string, signal: AbortSignal, lastEventId: string | undefined): Promise<Response | undefined> {
+    const headers = {
+      accept: "text/event-stream",
+      ...this.#headers(),
+      ...(lastEventId === undefined ? {} : { "last-event-id": lastEventId }),
+    };
+    try {
+      const response = await this.#target.send(what, { method: "GET", headers, signal });
+      if (response.ok && isEventStream(response)) return response;
+      throw (await readRefusal(response, { what, maxBytes: emptyBytes, signal })).error;
+    } catch (error) {
+      if (isPassing(error)) return undefined;
+      throw error;
+    }
+  }
+
+  /** The caller has cancelled a request: the server is told, and its stream is not waited for. */
+  #forget(frame: string): void {
+    const { params } = JSON.parse(frame) as { readonly params?: { readonly requestId?: unknown } };
+    for (const post of this.#posts.keys()) post.forget(String(params?.requestId));
+  }
+
+  #wait(over: Promise<void>): Promise<void> | undefined {
+    this.#waiting += 1;
+    void over.then(() => {
+      this.#waiting -= 1;
+      if (this.#waiting > maxWaiting / 2) return;
+      this.#room?.resolve();
+      this.#room = undefined;
+    });
+    if (this.#waiting < maxWaiting) return undefined;
+    this.#room ??= deferred();
+    return this.#room.promise;
+  }
+}
+
+/** The version that later requests name, where its revision has them name one. */
+function versionIn(text: string): string | undefined {
+  let message: unknown;
+  try {
+    message = JSON.parse(text);
+  } catch {
+    return undefined; // Whoever takes the frame says so.
+  }
+  const result = isObject(message) ? message.result : undefined;
+  const version = isObject(result) ? result.protocolVersion : undefined;
+  const revision = typeof version === "string" ? revisionOf(version) : undefined;
+  return revision?.facts.httpVersionHeader === "after initialize" ? revision.version : undefined;
+}

@@ -1,0 +1,103 @@
+import type { Clock } from "../base/clock.js";
+import { LocalError } from "../jsonrpc/errors.js";
+import { pause } from "../lifecycle/pause.js";
+import { readEvents, type StreamEvent } from "./event-reader.js";
+import { HttpError } from "./http-error.js";
+
+/** What reading a stream and coming back for it needs. */
+export interface StreamHost {
+  readonly clock: Clock;
+  /** From 0 to 1: so that many clients do not come back at once. */
+  readonly random: () => number;
+  readonly maxBytes: number;
+  /**
+   * Asks for what is left of the stream; undefined while the server cannot be reached.
+   * @throws what means that coming back is of no use
+   */
+  comeBack(lastEventId: string | undefined): Promise<Response | undefined>;
+  take(text: string): void;
+  /** Pending while nobody takes more. */
+  ready(): Promise<void> | undefined;
+}
+
+/** A stream that is read. */
+export interface StreamTerms {
+  readonly what: string;
+  readonly signal: AbortSignal;
+  /** Whether nobody waits for anything of it any more. */
+  isOver(): boolean;
+  /** Comes back even for a stream without ids, and as often as it takes. */
+  readonly isEndless: boolean;
+}
+
+/** Milliseconds before somebody comes back, where the server does not say. */
+const defaultRetry = 1_000;
+/** What a server may say of it. */
+const shortestRetry = 10;
+const longestRetry = 60_000;
+/** So often in vain, one after the other, for an answer. */
+const maxFailures = 5;
+
+/**
+ * Reads an event stream to its end. When it breaks off, or the server ends it early to be polled, the client comes back for the
+ * rest behind the last event that it has.
+ * https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#resumability-and-redelivery
+ *
+ * @throws LocalError `closed` for a stream that is lost; what `comeBack` throws
+ */
+export async function readReturning(
+  host: StreamHost,
+  { what, signal, isOver, isEndless }: StreamTerms,
+  first: Response | undefined,
+): Promise<void> {
+  let lastEventId: string | undefined;
+  let retry = defaultRetry * (1 - host.random() / 2);
+  let response = first;
+  for (let failures = 0; ; failures += 1) {
+    if (response !== undefined) {
+      const isAlive = await readOnce(response);
+      if (isAlive) failures = 0;
+    }
+    if (signal.aborted || isOver()) return;
+    if (!isEndless && (lastEventId === undefined || failures >= maxFailures)) throw lost(what);
+    await pause(host.clock, waitFor(retry, failures, host.random), signal);
+    if (signal.aborted || isOver()) return;
+    response = await host.comeBack(lastEventId);
+  }
+
+  /** Whether anything came. */
+  async function readOnce(from: Response): Promise<boolean> {
+    let isAlive = false;
+    const onRetry = (milliseconds: number): void => {
+      retry = Math.min(longestRetry, Math.max(shortestRetry, milliseconds));
+    };
+    const take = ({ id, data, event = "message" }: StreamEvent): void => {
+      isAlive = true;
+      if (id !== undefined) lastEventId = id === "" ? undefined : id;
+      if (event === "message" && data !== "") host.take(data);
+    };
+    const ready = (): Promise<void> | undefined => host.ready();
+    try {
+      await readEvents(from, { what, maxBytes: host.maxBytes, signal, ready, onRetry }, take);
+    } catch (error) {
+      if (error instanceof LocalError) throw error; // Nothing better would come of reading it again.
+    }
+    return isAlive;
+  }
+}
+
+/** As long as the server says, the first time; then longer and longer, each client in its own way. */
+function waitFor(retry: number, failures: number, random: () => number): number {
+  if (failures === 0) return retry;
+  return Math.max(retry, Math.min(longestRetry, retry * 2 ** failures) * (1 - random() / 2));
+}
+
+function lost(what: string): LocalError {
+  return new LocalError("closed", `${what}: the answer ended without a response`);
+}
+
+/** Whether a refusal may not be the last word: the server has trouble, or still holds the stream that has broken. */
+export function isPassing(error: unknown): boolean {
+  if (!(error instanceof HttpError)) return error instanceof LocalError && error.reason === "closed";
+  return (error.status >= 500 && error.status !== 501) || error.status === 409 || error.status === 429;
+}
