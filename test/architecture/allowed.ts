@@ -3,6 +3,12 @@ import type { Allowance } from "./findings.js";
 /** The breaches that stay, each with its reason. An entry that nothing needs any more fails the test. */
 export const allowed: readonly Allowance[] = [
   {
+    rule: "default-export",
+    path: "examples/http-adapters/worker.js",
+    what: "default",
+    reason: "Where the platform looks for the handler",
+  },
+  {
     rule: "dates",
     path: "bench/mcp.js",
     what: "2026-07-28",
