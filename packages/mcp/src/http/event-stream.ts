@@ -52,8 +52,9 @@ export class EventStream implements Living {
   }
 
   /** A sign of life. */
-  beat(): void {
+  beat(): boolean {
     this.push(keepAliveComment);
+    return this.isOpen;
   }
 
   /** Ends the stream behind what was pushed. */

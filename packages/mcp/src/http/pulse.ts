@@ -2,7 +2,8 @@ import type { Clock, Timer } from "../base/clock.js";
 
 /** Something that has to give a sign of life from time to time. */
 export interface Living {
-  beat(): void;
+  /** False when it is over, and need not give one again. */
+  beat(): boolean;
 }
 
 /**
@@ -23,8 +24,8 @@ export class Pulse {
   add(living: Living): void {
     this.delete(living);
     const timer = this.#clock.setTimer(() => {
-      this.add(living);
-      living.beat();
+      this.#timers.delete(living);
+      if (living.beat()) this.add(living);
     }, this.#period);
     timer.unref?.();
     this.#timers.set(living, timer);

@@ -65,8 +65,9 @@ export class Reply implements Living {
   }
 
   /** A sign of life. A response that lets itself be waited for becomes a stream, where there can be one. */
-  beat(): void {
+  beat(): boolean {
     if (!this.#isOver) this.stream().beat();
+    return !this.#isOver;
   }
 
   /** Resolves when the reader has room for more. */
