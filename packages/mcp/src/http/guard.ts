@@ -80,8 +80,8 @@ function requireOrigin(origin: string): string {
 
 /** Pages of a server on this machine, e.g. of one that a developer runs. */
 function isLocalOrigin(origin: string): boolean {
-  const [scheme, host] = origin.split("://", 2);
-  const place = (scheme === "http" || scheme === "https") && host !== undefined ? readHost(host) : undefined;
+  const host = /^https?:\/\/(.*)$/.exec(origin)?.[1];
+  const place = host === undefined ? undefined : readHost(host);
   return place !== undefined && loopback.has(place.name);
 }
 

@@ -17,9 +17,15 @@ const utf8: ReadonlySet<string> = new Set(["charset=utf-8", 'charset="utf-8"', "
 /** Whether an `Accept` takes all of the media types. One that is not there takes none. */
 export function accepts(accept: string | undefined, ...types: readonly string[]): boolean {
   if (accept === undefined) return false;
-  const taken = accept.split(",").map((range) => range.split(";", 1)[0]?.trim().toLowerCase());
+  const taken = accept.split(",").flatMap((each) => {
+    const [range = "", ...parameters] = each.split(";").map((part) => part.trim().toLowerCase());
+    return parameters.some((parameter) => refused.test(parameter)) ? [] : [range];
+  });
   return types.every((type) => taken.some((range) => range === type || range === "*/*" || range === anyOf(type)));
 }
+
+/** A weight that says: not this one (RFC 9110 §12.4.2). */
+const refused = /^q=0(?:\.0*)?$/;
 
 function anyOf(type: string): string {
   return `${type.slice(0, type.indexOf("/"))}/*`;
