@@ -24,14 +24,16 @@ export class NodeRequest implements HttpRequest {
 
   header(name: string): string | undefined {
     const value = this.#request.headers[name];
-    if (name === "host" && value !== undefined) return hostsOf(this.#request.rawHeaders, value as string);
+    if (value !== undefined && singles.has(name)) return valuesOf(this.#request.rawHeaders, name);
     return typeof value === "object" ? value.join(", ") : value;
   }
 
   text(maxBytes: number): Promise<string> | string {
     // What a body parser has read before us is gone from the stream.
     const parsed = (this.#request as { readonly body?: unknown }).body;
-    return parsed === undefined || parsed === null ? this.#read(maxBytes) : textOf(parsed, maxBytes);
+    if (parsed !== undefined && parsed !== null) return textOf(parsed, maxBytes);
+    requireBodyBytes(Number(this.#request.headers["content-length"] ?? 0), maxBytes);
+    return this.#read(maxBytes);
   }
 
   onGone(listener: () => void): void {
@@ -65,14 +67,19 @@ export class NodeRequest implements HttpRequest {
   }
 }
 
-/** Two hosts are none: the first one may be what a proxy has looked at, the second what the server would. */
-function hostsOf(rawHeaders: readonly string[], first: string): string {
-  let count = 0;
+/**
+ * Headers of which Node hands on the first alone. All of them are looked at: the first may be what a proxy has judged, another
+ * what a program behind it would take.
+ */
+const singles: ReadonlySet<string> = new Set(["authorization", "content-type", "host"]);
+
+function valuesOf(rawHeaders: readonly string[], name: string): string {
+  const values: string[] = [];
   for (let at = 0; at < rawHeaders.length; at += 2) {
-    const name = rawHeaders[at] as string;
-    if (name.length === 4 && name.toLowerCase() === "host") count += 1;
+    const other = rawHeaders[at] as string;
+    if (other.length === name.length && other.toLowerCase() === name) values.push(rawHeaders[at + 1] as string);
   }
-  return count > 1 ? `${first}, …` : first;
+  return values.join(", ");
 }
 
 function textOf(parsed: unknown, maxBytes: number): string {
