@@ -112,7 +112,8 @@ export class Door {
     if (unmet !== undefined) return unmet;
     let identity: Identity | undefined;
     if (this.#authenticate !== undefined) {
-      identity = await this.#authenticate(request);
+      const { method, url } = request;
+      identity = await this.#authenticate({ method, url, header: (name) => request.header(name) });
       if (identity === undefined) return refusal(401, "who calls is not known", { "www-authenticate": "Bearer" });
     }
     const principal = identity?.principal;
