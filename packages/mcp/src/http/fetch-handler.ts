@@ -79,7 +79,9 @@ export class FetchRequest implements HttpRequest {
 
   onGone(listener: () => void): void {
     this.#onGone = listener;
-    this.#request.signal.addEventListener("abort", () => this.gone(), { once: true });
+    const { signal } = this.#request;
+    if (signal.aborted) this.gone();
+    else signal.addEventListener("abort", () => this.gone(), { once: true });
   }
 
   /** Nobody waits for the answer any more. */

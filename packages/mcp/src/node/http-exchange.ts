@@ -37,9 +37,12 @@ export class NodeRequest implements HttpRequest {
   }
 
   onGone(listener: () => void): void {
-    this.#response.once("close", () => {
-      if (!this.#response.writableFinished) listener();
-    });
+    const response = this.#response;
+    const told = (): void => {
+      if (!response.writableFinished) listener();
+    };
+    if (response.destroyed) told();
+    else response.once("close", told);
   }
 
   #read(maxBytes: number): Promise<string> {
@@ -48,6 +51,7 @@ export class NodeRequest implements HttpRequest {
       const chunks: Uint8Array[] = [];
       let bytes = 0;
       const fail = (): void => reject(new BodyFault(400, "the body ended before its end"));
+      if (request.destroyed) return fail();
       request.on("data", (chunk: Uint8Array) => {
         bytes += chunk.length;
         chunks.push(chunk);
@@ -97,9 +101,18 @@ function decoded(bytes: Uint8Array): string {
 
 /** Writes an answer of a door. */
 export function writeAnswer(request: IncomingMessage, response: ServerResponse, answer: HttpAnswer): void {
-  const { status, headers, body } = answer;
+  if (request.complete) write(response, answer);
+  // A turn later the platform has seen the end of a body that came with its head.
+  else setImmediate(() => write(response, answer, request.complete));
+}
+
+function write(response: ServerResponse, { status, headers, body }: HttpAnswer, isRead = true): void {
+  if (response.destroyed) {
+    if (typeof body === "object") body.gone();
+    return;
+  }
   // The rest of a body that nobody reads would keep the connection busy.
-  if (!request.complete) response.shouldKeepAlive = false;
+  if (!isRead) response.shouldKeepAlive = false;
   if (body === undefined || typeof body === "string") {
     response.writeHead(status, withLength(headers, status, body)).end(body);
     return;

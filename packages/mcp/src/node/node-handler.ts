@@ -27,9 +27,7 @@ export const defaultGrace = 10_000;
 export function nodeHandler(served: Served, options: HttpOptions = {}): NodeHandler {
   const door = new Door(served, options);
   const handle = (request: IncomingMessage, response: ServerResponse): void => {
-    void door.handle(new NodeRequest(request, response)).then((answer) => {
-      if (!response.destroyed) writeAnswer(request, response, answer);
-    });
+    void door.handle(new NodeRequest(request, response)).then((answer) => writeAnswer(request, response, answer));
   };
   return Object.assign(handle, {
     drain: (grace: number = defaultGrace) => door.drain(grace),
