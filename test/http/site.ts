@@ -54,7 +54,8 @@ export async function site(server: Server = shop(), options: HttpOptions = {}): 
   };
 }
 
-function watchTools(server: Server): ReadonlySet<string> {
+/** Notes the tools that run, and are not done at once. */
+export function watchTools(server: Server): ReadonlySet<string> {
   const running = new Set<string>();
   server.use((next) => (method, params, operation) => {
     const result = next(method, params, operation);
