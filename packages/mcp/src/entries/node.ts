@@ -1,5 +1,5 @@
 /**
- * Carriers of Node: HTTP, stdio, child processes, byte streams.
+ * Carriers of Node: HTTP, stdio, child processes, TCP and Unix sockets, byte streams.
  *
  * @module
  */
@@ -13,8 +13,11 @@ export { type ChildChannel, type ChildChannelOptions, type Command, childChannel
 export { type NodeHandler, nodeHandler } from "../node/node-handler.js";
 export { type HttpServer, type ServeHttpOptions, serveHttp } from "../node/serve-http.js";
 export { serveStdio } from "../node/serve-stdio.js";
+export { type AcceptOptions, acceptTcp, type ServeTcpOptions, serveTcp, type TcpServer } from "../node/serve-tcp.js";
+export type { ListenAddress, ListenPath, ListenPort, SocketAddress } from "../node/socket-address.js";
 export { stdioChannel } from "../node/stdio.js";
 export { type StreamChannelOptions, streamChannel } from "../node/stream-channel.js";
+export { type TcpChannelOptions, tcpChannel } from "../node/tcp.js";
 
 /**
  * `connect` of the client entry, which also starts a command and speaks to it on stdio.

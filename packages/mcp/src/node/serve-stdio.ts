@@ -1,7 +1,7 @@
 import type { Closed, Connection } from "../jsonrpc/connection.js";
-import { describeReport, type Report } from "../jsonrpc/report.js";
 import { type CarrierOptions, serveChannel } from "../lifecycle/serve.js";
 import type { Served } from "../lifecycle/served.js";
+import { faultsToStderr } from "./faults-to-stderr.js";
 import { stdioChannel } from "./stdio.js";
 
 /** Milliseconds that running calls have to finish after SIGTERM or SIGINT. */
@@ -19,7 +19,7 @@ const exitGrace = 5_000;
 export async function serveStdio(served: Served, options: CarrierOptions = {}): Promise<Closed> {
   const frameBytes = options.limits?.frameBytes;
   const channel = stdioChannel(frameBytes === undefined ? {} : { frameBytes });
-  const connection = serveChannel(served, channel, { report: toStderr, ...options });
+  const connection = serveChannel(served, channel, { report: faultsToStderr, ...options });
   const stop = stopOnSignal(connection);
   const closed = await connection.closed;
   process.off("SIGTERM", stop).off("SIGINT", stop);
@@ -36,8 +36,4 @@ function stopOnSignal(connection: Connection): () => void {
   };
   process.on("SIGTERM", stop).on("SIGINT", stop);
   return stop;
-}
-
-function toStderr(report: Report): void {
-  if (report.kind === "fault") process.stderr.write(`${describeReport(report)}\n`);
 }

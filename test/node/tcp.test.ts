@@ -1,0 +1,343 @@
+import { once } from "node:events";
+import { mkdtempSync, rmSync } from "node:fs";
+import { link, readdir, stat, symlink, writeFile } from "node:fs/promises";
+import { type AddressInfo, createConnection, createServer as createListener, type Socket } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { LocalError } from "@parlance/mcp/client";
+import { contentLength, createService, describeReport, openConnection } from "@parlance/mcp/jsonrpc";
+import { acceptTcp, connect, type SocketAddress, serveTcp, type TcpServer, tcpChannel } from "@parlance/mcp/node";
+import { createServer, type Server } from "@parlance/mcp/server";
+import { createFakeClock } from "@parlance/mcp/testing";
+import { afterAll, afterEach, describe, expect, test } from "vitest";
+import { turn } from "../jsonrpc/carriers.js";
+
+const folder = mkdtempSync(join(tmpdir(), "tcp-"));
+afterAll(() => rmSync(folder, { recursive: true }));
+
+const open: AsyncDisposable[] = [];
+afterEach(async () => {
+  for (const each of open.splice(0)) await each[Symbol.asyncDispose]();
+});
+
+/** Closes something when the test is over. */
+function held<T extends AsyncDisposable>(resource: T): T {
+  open.push(resource);
+  return resource;
+}
+
+let files = 0;
+/** A path where nothing is. */
+function freshPath(): string {
+  files += 1;
+  return join(folder, `${files}.sock`);
+}
+
+/** A server with a tool that answers, and one that waits until it is let go. */
+function greeter(): { readonly server: Server; readonly calls: string[]; letGo(): void } {
+  const calls: string[] = [];
+  let letGo: () => void = () => undefined;
+  const waiting = new Promise<void>((resolve) => {
+    letGo = resolve;
+  });
+  const server = createServer({ name: "greeter", version: "1" });
+  server.tool("greet", {}, () => {
+    calls.push("greet");
+    return "Hello";
+  });
+  server.tool("wait", {}, async () => {
+    calls.push("wait");
+    await waiting;
+    return "done";
+  });
+  return { server, calls, letGo: () => letGo() };
+}
+
+async function greeting(address: SocketAddress): Promise<unknown> {
+  await using client = await connect(() => tcpChannel(address));
+  const { content } = await client.tools.call("greet");
+  return content;
+}
+
+/** A connection by hand, and what has come over it until it ended. */
+function socketTo({ address }: TcpServer): { readonly socket: Socket; readonly ended: Promise<string> } {
+  const socket = createConnection({ ...address });
+  let text = "";
+  socket.setEncoding("utf8").on("data", (piece) => {
+    text += piece;
+  });
+  return { socket, ended: once(socket, "close").then(() => text) };
+}
+
+const hello = [{ type: "text", text: "Hello" }];
+
+describe("a server on a socket", () => {
+  test.each([
+    ["a port", () => ({ port: 0 })],
+    ["a port of this machine by name", () => ({ port: 0, host: "localhost" })],
+    ["a port of IPv6", () => ({ port: 0, host: "::1" })],
+    ["a path", () => ({ path: freshPath() })],
+  ])("serves any number of clients on %s", async (_what, address) => {
+    const listening = held(await serveTcp(greeter().server, address()));
+    const answers = await Promise.all(Array.from({ length: 5 }, () => greeting(listening.address)));
+    expect(answers).toEqual(Array.from({ length: 5 }, () => hello));
+  });
+
+  test("carries any JSON-RPC, framed as both sides agree", async () => {
+    const { call } = createService().method("ping", () => "pong");
+    const framing = contentLength;
+    const listening = held(
+      await acceptTcp({ port: 0 }, (channel) => openConnection(channel, { handle: call }), { framing }),
+    );
+    const connection = held(openConnection(tcpChannel(listening.address, { framing })));
+    expect(await connection.call("ping")).toBe("pong");
+  });
+
+  test("answers what was asked before the client ended its side", async () => {
+    const { call } = createService().method("late", () => turn().then(() => "here"));
+    const listening = held(await acceptTcp({ port: 0 }, (channel) => openConnection(channel, { handle: call })));
+    const { socket, ended } = socketTo(listening);
+    socket.end('{"jsonrpc":"2.0","id":1,"method":"late"}\n');
+    expect(await ended).toBe('{"jsonrpc":"2.0","id":1,"result":"here"}\n');
+  });
+
+  test("shows its conversations, and forgets them when they are over", async () => {
+    const listening = held(await serveTcp(greeter().server, { port: 0 }));
+    const client = await connect(() => tcpChannel(listening.address));
+    expect(listening.connections.size).toBe(1);
+    const [connection] = listening.connections;
+    await client.close();
+    await connection?.closed;
+    expect(listening.connections.size).toBe(0);
+  });
+
+  test("that drains lets calls finish, and takes nobody new", async () => {
+    const { server, calls, letGo } = greeter();
+    const listening = held(await serveTcp(server, { port: 0 }));
+    const client = held(await connect(() => tcpChannel(listening.address)));
+    const late = client.tools.call("wait");
+    await expect.poll(() => calls).toEqual(["wait"]);
+    const drained = listening.drain(60_000);
+    await expect(greeting(listening.address)).rejects.toThrow(/ECONNREFUSED/);
+    letGo();
+    expect((await late).content).toEqual([{ type: "text", text: "done" }]);
+    await drained;
+    expect(listening.connections.size).toBe(0);
+  });
+
+  test("that closes waits for nobody, and may be closed again", async () => {
+    const { server, calls } = greeter();
+    const listening = await serveTcp(server, { port: 0 });
+    const client = held(await connect(() => tcpChannel(listening.address)));
+    const late = client.tools.call("wait").catch((error) => error);
+    await expect.poll(() => calls).toEqual(["wait"]);
+    await listening.close();
+    expect(await late).toBeInstanceOf(LocalError);
+    await listening.close();
+  });
+});
+
+describe("a server on a port", () => {
+  test("that is taken says so", async () => {
+    const listening = held(await serveTcp(greeter().server, { port: 0 }));
+    const { port } = listening.address as AddressInfo;
+    await expect(serveTcp(greeter().server, { port })).rejects.toThrow(
+      `127.0.0.1:${port} is in use: choose another address, or end whoever listens there`,
+    );
+  });
+
+  test.each(["0.0.0.0", "::", "", "192.0.2.1", "example.com"])(
+    "refuses to be reached from outside by %j",
+    async (host) => {
+      await expect(serveTcp(greeter().server, { port: 0, host })).rejects.toThrow("plain TCP knows no authentication");
+    },
+  );
+
+  test("is reached from outside when that is said", async () => {
+    const listening = held(await serveTcp(greeter().server, { port: 0, host: "0.0.0.0", exposed: true }));
+    expect(await greeting({ port: (listening.address as AddressInfo).port })).toEqual(hello);
+  });
+
+  const call = '{"jsonrpc":"2.0","id":1,"method":"act"}';
+
+  test.each([
+    ["by a request of a web page", "lines", (url: string) => fetch(url, { method: "POST", body: `\n${call}\n` })],
+    ["by one for Content-Length", "Content-Length", (url: string) => fetch(url, { method: "POST", body: call })],
+  ] as const)("cannot be reached %s", async (_what, framing, attack) => {
+    let acted = 0;
+    const { call } = createService().method("act", () => {
+      acted += 1;
+    });
+    const options = framing === "lines" ? {} : { framing: contentLength };
+    const accept = (channel: Parameters<Parameters<typeof acceptTcp>[1]>[0]) =>
+      openConnection(channel, { handle: call });
+    const listening = held(await acceptTcp({ port: 0 }, accept, options));
+    const { port } = listening.address as AddressInfo;
+    await expect(attack(`http://127.0.0.1:${port}/`)).rejects.toThrow("fetch failed");
+    await expect.poll(() => listening.connections.size).toBe(0);
+    expect(acted).toBe(0);
+  });
+
+  test.each(["lines", "Content-Length"])(
+    "does nothing for a handshake of TLS with lines in it, framed by %s",
+    async (framing) => {
+      let acted = 0;
+      const service = createService().method("act", () => {
+        acted += 1;
+      });
+      const options = framing === "lines" ? {} : { framing: contentLength };
+      const listening = held(
+        await acceptTcp({ port: 0 }, (channel) => openConnection(channel, { handle: service.call }), options),
+      );
+      const { socket, ended } = socketTo(listening);
+      socket.write(`\x16\x03\x01 ticket\n${call}\n${contentLength.encode(call)}`);
+      expect(await ended).toBe("");
+      expect(acted).toBe(0);
+    },
+  );
+
+  test("closes whoever comes when it is full, and takes the next when there is room", async () => {
+    const reports: string[] = [];
+    const listening = held(
+      await serveTcp(
+        greeter().server,
+        { port: 0 },
+        { maxConnections: 1, report: (each) => reports.push(describeReport(each)) },
+      ),
+    );
+    const first = await connect(() => tcpChannel(listening.address));
+    await expect(greeting(listening.address)).rejects.toThrow(LocalError);
+    expect(reports.join()).toContain("a connection was refused: there are 1 already");
+    const [connection] = listening.connections;
+    await first.close();
+    await connection?.closed;
+    expect(await greeting(listening.address)).toEqual(hello);
+  });
+
+  test("lets no address have all places", async () => {
+    const reports: string[] = [];
+    const options = {
+      maxConnectionsPerAddress: 2,
+      report: (each: Parameters<typeof describeReport>[0]) => reports.push(describeReport(each)),
+    };
+    const listening = held(await serveTcp(greeter().server, { port: 0, host: "::", exposed: true }, options));
+    const { port } = listening.address as AddressInfo;
+    const here = () => tcpChannel({ port });
+    held(await connect(here));
+    held(await connect(here));
+    await expect(connect(here)).rejects.toThrow(LocalError);
+    expect(reports.join()).toContain("there are 2 from ::ffff:127.0.0.1 already");
+    expect(await greeting({ port, host: "::1" })).toEqual(hello);
+  });
+
+  test("outlives a connection that nobody wants to serve", async () => {
+    const reports: string[] = [];
+    let isFirst = true;
+    const open = (channel: Parameters<Parameters<typeof acceptTcp>[1]>[0]) => {
+      if (!isFirst) return openConnection(channel, { handle: () => "pong" });
+      isFirst = false;
+      throw new Error("not you");
+    };
+    const listening = held(
+      await acceptTcp({ port: 0 }, open, { report: (each) => reports.push(describeReport(each)) }),
+    );
+    expect(await socketTo(listening).ended).toBe("");
+    expect(reports.join()).toContain("failed: Error: not you");
+    expect(await held(openConnection(tcpChannel(listening.address))).call("ping")).toBe("pong");
+  });
+});
+
+describe("a server on a path", () => {
+  test("is for this user alone, unless more is said", async () => {
+    const [own, shared] = [freshPath(), freshPath()];
+    held(await serveTcp(greeter().server, { path: own }));
+    held(await serveTcp(greeter().server, { path: shared, mode: 0o660 }));
+    expect(((await stat(own)).mode & 0o777).toString(8)).toBe("600");
+    expect(((await stat(shared)).mode & 0o777).toString(8)).toBe("660");
+  });
+
+  test("leaves no file", async () => {
+    const path = freshPath();
+    await (await serveTcp(greeter().server, { path })).close();
+    expect(await readdir(folder)).not.toContain(path.split("/").at(-1));
+  });
+
+  test("takes the place of one that is dead", async () => {
+    const path = await deadSocket();
+    const listening = held(await serveTcp(greeter().server, { path }));
+    expect(await greeting(listening.address)).toEqual(hello);
+  });
+
+  test("leaves one alone that lives", async () => {
+    const path = freshPath();
+    const listening = held(await serveTcp(greeter().server, { path }));
+    await expect(serveTcp(greeter().server, { path })).rejects.toThrow(`${JSON.stringify(path)} is in use`);
+    expect(await greeting(listening.address)).toEqual(hello);
+  });
+
+  test("leaves files alone that are no sockets", async () => {
+    const [file, link] = [freshPath(), freshPath()];
+    await writeFile(file, "precious");
+    await symlink(await deadSocket(), link);
+    await expect(serveTcp(greeter().server, { path: file })).rejects.toThrow("is in use");
+    await expect(serveTcp(greeter().server, { path: link })).rejects.toThrow("is in use");
+    expect((await stat(file)).size).toBe(8);
+  });
+
+  test("refuses a path that the system would cut, and one without a file", async () => {
+    const long = join(folder, "x".repeat(100));
+    await expect(serveTcp(greeter().server, { path: long })).rejects.toThrow("at most 103 bytes");
+    await expect(serveTcp(greeter().server, { path: "\0abstract" })).rejects.toThrow("has no permissions");
+  });
+
+  test("does not count where its clients come from", async () => {
+    const listening = held(await serveTcp(greeter().server, { path: freshPath() }, { maxConnectionsPerAddress: 1 }));
+    held(await connect(() => tcpChannel(listening.address)));
+    expect(await greeting(listening.address)).toEqual(hello);
+  });
+});
+
+describe("a client", () => {
+  test.each(["127.0.0.1", "localhost"])("is told that nobody listens at %s", async (host) => {
+    const listener = createListener().listen(0, "127.0.0.1");
+    await once(listener, "listening");
+    const { port } = listener.address() as AddressInfo;
+    listener.close();
+    await expect(connect(() => tcpChannel({ host, port }))).rejects.toThrow(
+      new RegExp(`no connection to ${host}:${port}: .*ECONNREFUSED`),
+    );
+  });
+
+  test("is told that a path leads nowhere", async () => {
+    const path = freshPath();
+    await expect(connect(() => tcpChannel({ path }))).rejects.toThrow(`no connection to "${path}": connect ENOENT`);
+  });
+
+  test("does not wait for ever to be accepted", async () => {
+    const clock = createFakeClock();
+    const ended = new Promise<Error | undefined>((resolve) => {
+      // An address for documentation: nobody answers there, or there is no way to it.
+      const channel = tcpChannel({ port: 9, host: "192.0.2.1" }, { clock });
+      channel.open({ frame: () => undefined, refuse: () => undefined, end: resolve });
+    });
+    clock.advance(10_000);
+    expect((await ended)?.message).toMatch(
+      /^no connection to 192.0.2.1:9: (it was not accepted within 10000 ms|.*E[A-Z]+)/,
+    );
+    expect(clock.armed).toBe(0);
+  });
+
+  test("refuses a port that is none", () => {
+    expect(() => tcpChannel({ port: 70_000 })).toThrow(RangeError);
+  });
+});
+
+/** A socket file that its process has left behind. */
+async function deadSocket(): Promise<string> {
+  const path = freshPath();
+  const listener = createListener().listen(`${path}.lives`);
+  await once(listener, "listening");
+  await link(`${path}.lives`, path);
+  await new Promise((resolve) => listener.close(resolve));
+  return path;
+}
