@@ -35,7 +35,7 @@ describe.each(combinations)("over %s in %s, by %s:", (carrier, revision, kind) =
 
   async function talk(capable: boolean): Promise<Talk> {
     const carried = await (carriers[carrier] as () => Carried | Promise<Carried>)();
-    return { carried, driver: await drivers[kind]({ revision, capable, channel: carried.channel }) };
+    return { carried, driver: await drivers[kind]({ revision, capable, ...carried }) };
   }
 
   beforeAll(async () => {

@@ -5,13 +5,16 @@ import { childChannel, serveHttp } from "@parlance/mcp/node";
 import { serveChannel } from "@parlance/mcp/server";
 import { assertAtRest } from "@parlance/mcp/testing";
 import { expect } from "vitest";
-import { watchedServer } from "../oracle/watched.js";
-import { type Fetch, RawHttpChannel } from "./http-channel.js";
+import { watchedFetch, watchedServer } from "../oracle/watched.js";
+import type { HttpTarget } from "./driver.js";
+import { RawHttpChannel } from "./http-channel.js";
 import { matrixServer } from "./server.js";
 
 /** A server of its own at the far end of a channel. */
 export interface Carried {
   readonly channel: Channel;
+  /** Where the client of this library connects to, if that is not the channel. */
+  readonly target?: HttpTarget;
   /** After the channel is closed. @throws Error for a server that has left something behind */
   assertGone(): Promise<void>;
 }
@@ -47,6 +50,7 @@ export const carriers: Readonly<Record<string, () => Carried | Promise<Carried>>
     const http = await serveHttp(server, { report });
     return {
       channel: watchedServer(new RawHttpChannel(http.url, fetch)),
+      target: { url: http.url, fetch: watchedFetch(fetch) },
       async assertGone() {
         await http.close();
         assertSilent();
@@ -56,9 +60,11 @@ export const carriers: Readonly<Record<string, () => Carried | Promise<Carried>>
   async fetch() {
     const { server, report, assertSilent } = reporting();
     const handler = httpHandler(server, { report });
-    const call: Fetch = (url, init) => handler(new Request(url, init));
+    const url = "http://localhost/mcp";
+    const call: HttpTarget["fetch"] = (to, init) => handler(new Request(to, init));
     return {
-      channel: watchedServer(new RawHttpChannel("http://localhost/mcp", call)),
+      channel: watchedServer(new RawHttpChannel(url, call)),
+      target: { url, fetch: watchedFetch(call) },
       async assertGone() {
         handler.close();
         assertSilent();

@@ -8,10 +8,9 @@ import {
   LocalError,
   RpcError,
 } from "@parlance/mcp/client";
-import { describeReport } from "@parlance/mcp/jsonrpc";
+import { Connection, describeReport } from "@parlance/mcp/jsonrpc";
 import { assertAtRest } from "@parlance/mcp/testing";
 import { expect } from "vitest";
-import { duplexOf } from "../client/duplex.js";
 import {
   type Answering,
   type BatchedCall,
@@ -56,10 +55,11 @@ function verbFor(method: string, params: Fields): Verb | undefined {
 }
 
 /** A driver that is the client of this library. */
-export async function clientDriver({ revision, channel, capable }: Opening): Promise<Driver> {
+export async function clientDriver({ revision, channel, target, capable }: Opening): Promise<Driver> {
   const reports: string[] = [];
   const driver = new ClientDriver(reports);
-  const client = await connect(channel, {
+  const client = await connect(target?.url ?? channel, {
+    ...(target && { fetch: target.fetch }),
     revision,
     info: { name: "driver", version: "1" },
     timeout: 10_000,
@@ -141,7 +141,8 @@ class ClientDriver implements Driver {
 
   async batch(calls: readonly BatchedCall[]): Promise<readonly Outcome[]> {
     try {
-      const batch = duplexOf(this.client).batch();
+      if (!(this.client.connection instanceof Connection)) return [{ local: "refused" }]; // One call is one request.
+      const batch = this.client.connection.batch();
       const ids = calls.map(([method, params]) => batch.request(method, params));
       const outcomes = await batch.send();
       return ids.map((id) => {

@@ -84,10 +84,18 @@ export interface Driver {
 /** Who drives: the client of this library, or a peer that writes and reads frames by hand. */
 export type DriverKind = "client" | "raw peer";
 
+/** A server on HTTP, and how it is reached. */
+export interface HttpTarget {
+  readonly url: string;
+  readonly fetch: (url: URL | string, init: RequestInit) => Promise<Response>;
+}
+
 /** What a driver needs to begin. */
 export interface Opening {
   readonly revision: string;
   readonly channel: Channel;
+  /** Where the client of this library connects to, if that is not the channel. */
+  readonly target?: HttpTarget | undefined;
   /** Whether it declares everything that a client can be asked, or nothing. */
   readonly capable: boolean;
 }

@@ -1,7 +1,5 @@
 import type { Channel, ChannelReceiver } from "@parlance/mcp/jsonrpc";
-
-/** How a request reaches a server: `fetch`, or a handler of requests itself. */
-export type Fetch = (url: string, init: RequestInit) => Promise<Response>;
+import type { HttpTarget } from "./driver.js";
 
 interface Frame {
   readonly id?: string | number;
@@ -20,7 +18,7 @@ const accept = "application/json, text/event-stream";
 /** Frames as POSTs and what answers them, written by hand: a client that knows only what is on the wire. */
 export class RawHttpChannel implements Channel {
   readonly #url: string;
-  readonly #fetch: Fetch;
+  readonly #fetch: HttpTarget["fetch"];
   readonly #abort = new AbortController();
   readonly #posts = new Map<string | number, AbortController>();
   #receiver: ChannelReceiver | undefined;
@@ -29,7 +27,7 @@ export class RawHttpChannel implements Channel {
   #session: string | undefined;
   #version: string | undefined;
 
-  constructor(url: string, fetch: Fetch) {
+  constructor(url: string, fetch: HttpTarget["fetch"]) {
     this.#url = url;
     this.#fetch = fetch;
   }

@@ -39,6 +39,18 @@ export function watchedServer(channel: Channel): Channel {
   });
 }
 
+/** What a client of ours makes requests with, where each says for itself what it speaks: no connection is there to be watched. */
+export function watchedFetch(
+  fetch: (url: URL | string, init: RequestInit) => Promise<Response>,
+): (url: URL | string, init: RequestInit) => Promise<Response> {
+  const watch = new Watch("client");
+  return (url, init) => {
+    if (typeof init.body === "string" && new Headers(init.headers).has("mcp-method")) watch.sent(init.body);
+    violations.push(...watch.violations.splice(0));
+    return fetch(url, init);
+  };
+}
+
 interface Message {
   readonly id?: unknown;
   readonly method?: unknown;
