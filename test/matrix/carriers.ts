@@ -7,7 +7,7 @@ import { assertAtRest } from "@parlance/mcp/testing";
 import { expect } from "vitest";
 import { watchedFetch, watchedServer } from "../oracle/watched.js";
 import type { HttpTarget } from "./driver.js";
-import { RawHttpChannel } from "./http-channel.js";
+import { RawHttpChannel, RawLegacyChannel } from "./http-channel.js";
 import { matrixServer } from "./server.js";
 
 /** A server of its own at the far end of a channel. */
@@ -71,7 +71,29 @@ export const carriers: Readonly<Record<string, () => Carried | Promise<Carried>>
       },
     };
   },
+  /** A server that takes nothing else than HTTP+SSE. */
+  async "http+sse"() {
+    const { server, report, assertSilent } = reporting();
+    const http = await serveHttp(server, { report, legacySse: true });
+    const old: HttpTarget["fetch"] = (to, init) =>
+      init.method === "POST" && !String(to).includes("?")
+        ? Promise.resolve(new Response(undefined, { status: 405 }))
+        : fetch(to, init);
+    return {
+      channel: watchedServer(new RawLegacyChannel(http.url, old)),
+      target: { url: http.url, fetch: old },
+      async assertGone() {
+        await http.close();
+        assertSilent();
+      },
+    };
+  },
 };
+
+/** What a carrier cannot carry; by default it carries every revision. */
+export function carries(carrier: string, revision: string): boolean {
+  return carrier !== "http+sse" || revision === "2024-11-05";
+}
 
 /** A server, and whether it reports anything or leaves anything behind. */
 function reporting(): {

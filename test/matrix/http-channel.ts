@@ -92,16 +92,7 @@ export class RawHttpChannel implements Channel {
       if (text !== "") this.#deliver(text);
       return;
     }
-    let rest = "";
-    const utf8 = new TextDecoder();
-    for await (const chunk of answer.body as AsyncIterable<Uint8Array>) {
-      const events = (rest + utf8.decode(chunk, { stream: true })).split("\n\n");
-      rest = events.pop() ?? "";
-      for (const event of events) {
-        const data = event.split("\n").flatMap((line) => (line.startsWith("data: ") ? [line.slice(6)] : []));
-        if (data.join("\n") !== "") this.#deliver(data.join("\n"));
-      }
-    }
+    for await (const { data } of eventsOf(answer)) if (data !== "") this.#deliver(data);
   }
 
   #deliver(text: string): void {
@@ -122,6 +113,69 @@ export class RawHttpChannel implements Channel {
     const isStopped = error instanceof Error && error.name === "AbortError";
     if (!isStopped) this.#receiver?.end(error instanceof Error ? error : new Error(String(error)));
   }
+}
+
+/** HTTP+SSE by hand: what the server says is one stream, whose first event says where to post. */
+export class RawLegacyChannel implements Channel {
+  readonly #url: string;
+  readonly #fetch: HttpTarget["fetch"];
+  readonly #abort = new AbortController();
+  #receiver: ChannelReceiver | undefined;
+  #last: Promise<string>;
+  #settle: (endpoint: string) => void = () => undefined;
+
+  constructor(url: string, fetch: HttpTarget["fetch"]) {
+    this.#url = url;
+    this.#fetch = fetch;
+    this.#last = new Promise((resolve) => {
+      this.#settle = resolve;
+    });
+  }
+
+  open(receiver: ChannelReceiver): void {
+    this.#receiver = receiver;
+    void this.#read().catch(() => undefined); // The stream ends when this side goes.
+  }
+
+  send(text: string): void {
+    this.#last = this.#last.then(async (endpoint) => {
+      const headers = { "content-type": "application/json" };
+      const answer = await this.#fetch(endpoint, { method: "POST", headers, body: text });
+      const refusal = await answer.text();
+      if (refusal !== "") this.#receiver?.frame(refusal);
+      return endpoint;
+    });
+  }
+
+  async close(): Promise<void> {
+    await this.#last;
+    this.#abort.abort();
+    this.#receiver?.end();
+  }
+
+  async #read(): Promise<void> {
+    const headers = { accept: "text/event-stream" };
+    const answer = await this.#fetch(this.#url, { headers, signal: this.#abort.signal });
+    for await (const { event, data } of eventsOf(answer)) {
+      if (event === "endpoint") this.#settle(new URL(data, this.#url).href);
+      else if (event === "message") this.#receiver?.frame(data);
+    }
+  }
+}
+
+async function* eventsOf({ body }: Response): AsyncGenerator<{ readonly event: string; readonly data: string }> {
+  let rest = "";
+  const utf8 = new TextDecoder();
+  for await (const chunk of body as AsyncIterable<Uint8Array>) {
+    const events = (rest + utf8.decode(chunk, { stream: true })).split("\n\n");
+    rest = events.pop() ?? "";
+    for (const event of events) yield { event: field(event, "event: "), data: field(event, "data: ") };
+  }
+}
+
+function field(event: string, name: string): string {
+  const lines = event.split("\n").flatMap((line) => (line.startsWith(name) ? [line.slice(name.length)] : []));
+  return lines.join("\n");
 }
 
 function standardHeaders({ method, params }: Frame): Readonly<Record<string, string>> {

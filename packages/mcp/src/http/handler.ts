@@ -144,6 +144,7 @@ export class Door {
     posted: Posted,
     principal: string | undefined,
   ): MaybePromise<HttpAnswer> {
+    if (this.#legacySse && isLegacyPost(request)) return this.#handshake.post(request, frame, posted, principal);
     if (Array.isArray(posted)) {
       if (elementsOf(posted).some((each) => !(each instanceof Problem) && claims(each)))
         return refusal(400, "a message that names a revision in _meta is sent on its own");
