@@ -251,7 +251,7 @@ describe("a redirect", () => {
 
   test("that leads in a circle ends", async () => {
     await using server = await playServer((asked) => redirect(307, "/mcp")(asked));
-    expect(await errorOf(connect(server.url))).toMatchObject({ reason: "protocol" });
+    expect(await errorOf(connect(server.url))).toMatchObject({ reason: "protocol", status: 307 });
     expect(server.asked).toHaveLength(6);
   });
 });

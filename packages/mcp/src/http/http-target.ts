@@ -1,6 +1,7 @@
 import type { MaybePromise } from "../base/later.js";
 import { LocalError, thrownText } from "../jsonrpc/errors.js";
 import { excerpt } from "../jsonrpc/report.js";
+import { HttpError } from "./http-error.js";
 
 /** What makes requests: the platform's `fetch`, or one like it. */
 export type Fetch = (url: URL, init: RequestInit) => Promise<Response>;
@@ -48,8 +49,8 @@ export class HttpTarget {
    * be secret.
    *
    * @param what what it is made for, for messages
-   * @throws LocalError `refused` for headers that cannot be sent, `closed` for a server that cannot be reached, `protocol` for one
-   * that sends this side elsewhere, `cancelled` when the signal aborts
+   * @throws LocalError `refused` for headers that cannot be sent, `closed` for a server that cannot be reached, HttpError
+   * for one that sends this side elsewhere, `cancelled` when the signal aborts
    */
   async send(what: string, request: TargetRequest, url: URL = this.url): Promise<Response> {
     const init = { ...request, headers: await this.#headersOf(what, request), redirect: "manual" } as const;
@@ -94,7 +95,7 @@ function redirected(what: string, { status, type, headers }: Response, from: URL
   const where = to === undefined ? "elsewhere" : `to ${excerpt(to.href)}`;
   const how = type === "opaqueredirect" ? "redirects" : `redirects with ${status}`;
   const remedy = "connect to where it really is";
-  throw new LocalError("protocol", `${what}: the server ${how} ${where}, which is not followed: ${remedy}`);
+  throw new HttpError(status, `${what}: the server ${how} ${where}, which is not followed: ${remedy}`);
 }
 
 function noHeaders(what: string, cause: unknown): LocalError {

@@ -69,8 +69,12 @@ async function openWithHandshake(target: HttpTarget, options: OpenOptions): Prom
 /** Whether the server has answered, and does not want what it was asked. */
 function isRefusal(error: unknown): boolean {
   const status = statusOf(error);
-  if (status === undefined) return error instanceof RpcError;
-  return status < 500 && status !== 401 && status !== 403;
+  return status === undefined ? error instanceof RpcError : refusesRequest(status);
+}
+
+/** Not so where the server fails, sends its clients elsewhere, or lets nobody in whom it does not know. */
+function refusesRequest(status: number): boolean {
+  return status >= 400 && status < 500 && status !== 401 && status !== 403;
 }
 
 const statelessCodes: ReadonlySet<number> = new Set([
@@ -109,13 +113,12 @@ async function ask(remote: HttpRemote, { identity, revision = latest, ...options
 }
 
 /**
- * A server that cannot be reached, lets nobody in or fails says nothing of what it speaks; nor does silence, because every
- * server of HTTP answers.
+ * A server that cannot be reached says nothing of what it speaks; nor does silence, because every server of HTTP answers.
  * @throws the error that says so
  */
 function requireEvidence({ answered, why }: NotStateless): void {
   const status = statusOf(why);
-  if (!answered || status === 401 || status === 403 || (status !== undefined && status >= 500)) throw told(why);
+  if (!answered || !(status === undefined || refusesRequest(status))) throw told(why);
   const { cause } = why;
   // It has understood the question, and something between here and there has lost a header.
   if (status === 400 && cause instanceof RpcError && cause.code === specCodes.headerMismatch) throw cause;

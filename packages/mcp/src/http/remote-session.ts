@@ -185,7 +185,8 @@ export class RemoteSession implements Channel {
   async #refused(post: SentPost, response: Response): Promise<void> {
     const { what, signal, requests } = post;
     const { error, said = error } = await readRefusal(response, { what, maxBytes: emptyBytes, signal }, requests);
-    if (response.status !== 404 || this.#id === undefined) return this.#lose(post, said);
+    const isForgotten = response.status === 404 && (this.#id !== undefined || this.#phase === "ending");
+    if (!isForgotten) return this.#lose(post, said);
     this.#lose(post, this.#notTaken(post, error));
     void this.#gone(error);
   }

@@ -1,0 +1,323 @@
+import { handshakeVersions, latestHandshake } from "@parlance/mcp";
+import { createFakeClock, type FakeClock } from "@parlance/mcp/testing";
+import { describe, expect, test } from "vitest";
+import { errorOf, open } from "./opened.js";
+import { type Asked, event, failure, json, progressTokenOf, result, said, stream, success } from "./played-server.js";
+import { forgotten, methodsOf, playSession, refuse } from "./played-session.js";
+
+/** Lets the event loop turn until so many timers are armed. */
+async function timers(clock: FakeClock, count: number): Promise<void> {
+  while (clock.armed < count) await new Promise(setImmediate);
+}
+
+describe("a session", () => {
+  test("is opened behind a question that was refused, named by every request, and ended", async () => {
+    await using server = await playSession({ listens: true });
+    const opened = await open(server);
+    expect(opened.client.revision).toBe(latestHandshake.version);
+    const listening = await server.next();
+    expect(listening).toMatchObject({ method: "GET", headers: { accept: "text/event-stream" } });
+    const call = opened.client.tools.call("räume");
+    result(await server.next(), said("ok"));
+    await call;
+    await opened.client.close();
+    await listening.over;
+    expect(methodsOf(server)).toEqual([
+      "server/discover",
+      "initialize",
+      "notifications/initialized",
+      "GET",
+      "tools/call",
+      "DELETE",
+    ]);
+    for (const { headers, message } of server.asked.slice(1)) {
+      const isFirst = message.method === "initialize";
+      expect(headers["mcp-session-id"]).toBe(isFirst ? undefined : "s1");
+      expect(headers["mcp-protocol-version"]).toBe(isFirst ? undefined : latestHandshake.version);
+      expect(headers["mcp-method"]).toBeUndefined();
+    }
+    expect(opened.reports).toEqual([]);
+  });
+
+  test.each(handshakeVersions)("in %s names the version only where the revision does", async (version) => {
+    await using server = await playSession({ version });
+    await using opened = await open(server);
+    expect(opened.client.revision).toBe(version);
+    const call = opened.client.tools.call("a");
+    const asked = await server.next();
+    expect(asked.headers["mcp-protocol-version"]).toBe(version >= "2025-06-18" ? version : undefined);
+    result(asked, said("ok"));
+    await call;
+  });
+
+  test("asks and is asked on the stream of a call, and on that of the session", async () => {
+    const told: string[] = [];
+    await using server = await playSession({ listens: true });
+    await using opened = await open(server, {
+      answers: { roots: [{ uri: "file:///home" }] },
+      onNotification: (method) => void told.push(method),
+    });
+    const question = { jsonrpc: "2.0", id: "q", method: "roots/list" };
+    const listening = await server.next();
+    stream(listening).write(event({ ...question, id: "first" }));
+    const first = await server.next();
+    expect(first.message).toEqual({ jsonrpc: "2.0", id: "first", result: { roots: [{ uri: "file:///home" }] } });
+    expect(first.headers["mcp-session-id"]).toBe("s1");
+    first.response.writeHead(202).end();
+
+    const call = opened.client.tools.call("a");
+    const asked = await server.next();
+    const response = stream(asked);
+    response.write(event({ jsonrpc: "2.0", method: "notifications/message", params: { level: "info", data: 1 } }));
+    response.write(event(question));
+    const second = await server.next();
+    expect(second.message).toMatchObject({ id: "q" });
+    second.response.writeHead(202).end();
+    response.end(event(success(asked, said("ok"))));
+    await call;
+    expect(told).toEqual(["notifications/message"]);
+    expect(opened.reports).toEqual([]);
+  });
+
+  test("tells the server of a call that is cancelled, and lets go of its stream", async () => {
+    await using server = await playSession();
+    await using opened = await open(server);
+    const user = new AbortController();
+    const call = errorOf(opened.client.tools.call("slow", {}, { signal: user.signal }));
+    const asked = await server.next();
+    stream(asked);
+    user.abort();
+    expect(await call).toMatchObject({ reason: "cancelled" });
+    const told = await server.next();
+    expect(told.message).toMatchObject({
+      method: "notifications/cancelled",
+      params: { requestId: asked.message.id },
+    });
+    told.response.writeHead(202).end();
+    await asked.over;
+  });
+
+  test("fails the one call whose request is refused, and no other", async () => {
+    await using server = await playSession();
+    await using opened = await open(server);
+    const running = opened.client.tools.call("long");
+    const long = await server.next();
+    const answers: (readonly [(asked: Asked) => void, object])[] = [
+      [(asked) => asked.response.writeHead(413).end("large"), { reason: "protocol", status: 413 }],
+      [(asked) => failure(asked, 400, -32_600, "Invalid Request"), { code: -32_600 }],
+      [refuse, { code: -32_000 }],
+      [(asked) => asked.response.destroy(), { reason: "closed" }],
+      [
+        (asked) => stream(asked).end(),
+        { reason: "closed", message: expect.stringMatching(/ended without a response$/) },
+      ],
+      [(asked) => json(asked, 200, { jsonrpc: "2.0", id: 99, result: {} }), { reason: "closed" }],
+      [(asked) => asked.response.writeHead(202).end(), { reason: "protocol" }],
+    ];
+    for (const [answer, expected] of answers) {
+      const call = errorOf(opened.client.tools.call("a"));
+      answer(await server.next());
+      expect(await call).toMatchObject(expected);
+    }
+    result(long, said("ok"));
+    await running;
+  });
+
+  test("without a stream of its own is nothing to report, whichever way the server says so", async () => {
+    for (const status of [404, 405]) {
+      let asked = 0;
+      await using server = await playSession({
+        first: ({ method, response }) => {
+          if (method !== "GET") return false;
+          asked += 1;
+          response.writeHead(status).end();
+          return true;
+        },
+      });
+      await using opened = await open(server);
+      const call = opened.client.tools.call("a");
+      result(await server.next(), said("ok"));
+      await call;
+      expect(asked).toBe(1);
+      expect(opened.reports).toEqual([]);
+    }
+  });
+});
+
+/** With them no call has a timer: those that are armed are the streams'. */
+const patient = { timeout: Number.POSITIVE_INFINITY, totalTimeout: Number.POSITIVE_INFINITY };
+
+describe("a stream that breaks off", () => {
+  test("is taken up behind its last event, not before the server wants", async () => {
+    const clock = createFakeClock();
+    await using server = await playSession({ listens: true });
+    await using opened = await open(server, { clock, ...patient });
+    stream(await server.next());
+    const steps: number[] = [];
+    const onProgress = ({ progress }: { progress: number }): void => void steps.push(progress);
+    const call = opened.client.tools.call("slow", {}, { onProgress });
+    const asked = await server.next();
+    const step = (progress: number): string =>
+      event({
+        jsonrpc: "2.0",
+        method: "notifications/progress",
+        params: { progressToken: progressTokenOf(asked), progress },
+      });
+    stream(asked).end(`id: 1\nretry: 500\ndata:\n\nid: 2\n${step(1)}`);
+    await timers(clock, 1);
+    clock.advance(499);
+    expect(clock.armed).toBe(1);
+    clock.advance(1);
+    const second = await server.next();
+    expect(second).toMatchObject({ method: "GET", headers: { "last-event-id": "2", "mcp-session-id": "s1" } });
+    stream(second).write(`id: 3\n${step(2)}`, () => second.response.destroy());
+    await timers(clock, 1);
+    clock.advance(500);
+    const third = await server.next();
+    expect(third.headers["last-event-id"]).toBe("3");
+    stream(third).end(event(success(asked, said("ok"))));
+    expect((await call).content).toEqual([{ type: "text", text: "ok" }]);
+    expect(steps).toEqual([1, 2]);
+  });
+
+  test("is given up when the server does not want it, or is gone too often", async () => {
+    const clock = createFakeClock();
+    await using server = await playSession({ listens: true });
+    await using opened = await open(server, { clock, ...patient, random: () => 0 });
+    stream(await server.next());
+    const refused = errorOf(opened.client.tools.call("slow"));
+    stream(await server.next()).end("id: 1\ndata:\n\n");
+    await timers(clock, 1);
+    clock.advance(1_000);
+    failure(await server.next(), 400, -32_000, "no such event");
+    expect(await refused).toMatchObject({ status: 400 });
+
+    const lost = errorOf(opened.client.tools.call("slow"));
+    stream(await server.next()).end("id: 1\nretry: 1\ndata:\n\n");
+    for (const wait of [10, 20, 40, 80, 160]) {
+      await timers(clock, 1);
+      clock.advance(wait);
+      (await server.next()).response.writeHead(503).end();
+    }
+    expect(await lost).toMatchObject({ reason: "closed", message: expect.stringMatching(/ended without a response$/) });
+  });
+
+  test("is not taken up for a call that nobody waits for", async () => {
+    const clock = createFakeClock();
+    await using server = await playSession();
+    await using opened = await open(server, { clock, ...patient });
+    const user = new AbortController();
+    const call = errorOf(opened.client.tools.call("slow", {}, { signal: user.signal }));
+    stream(await server.next()).end("id: 1\ndata:\n\n");
+    await timers(clock, 1);
+    user.abort();
+    await call;
+    (await server.next()).response.writeHead(202).end();
+    clock.advance(60_000);
+    const next = opened.client.tools.call("a");
+    result(await server.next(), said("ok"));
+    await next;
+    expect(methodsOf(server).filter((method) => method === "GET")).toHaveLength(1);
+  });
+
+  test("comes back for the stream of the session for as long as that lasts", async () => {
+    const clock = createFakeClock();
+    const told: string[] = [];
+    await using server = await playSession({ listens: true });
+    await using opened = await open(server, {
+      clock,
+      ...patient,
+      random: () => 0,
+      onNotification: (method) => void told.push(method),
+    });
+    const changed = event({ jsonrpc: "2.0", method: "notifications/tools/list_changed" });
+    stream(await server.next()).end(`id: 7\n${changed}`);
+    await timers(clock, 1);
+    clock.advance(1_000);
+    for (const wait of [2_000, 4_000, 8_000, 16_000, 32_000, 60_000, 60_000]) {
+      const asked = await server.next();
+      expect(asked.headers["last-event-id"]).toBe("7");
+      asked.response.writeHead(503).end();
+      await timers(clock, 1);
+      clock.advance(wait);
+    }
+    stream(await server.next()).write(changed);
+    while (told.length < 2) await new Promise(setImmediate);
+    expect(opened.reports).toEqual([]);
+  });
+});
+
+describe("a session that the server has forgotten", () => {
+  test("is begun anew, and the call that was refused is made again; what was running fails", async () => {
+    await using server = await playSession();
+    await using opened = await open(server);
+    const running = errorOf(opened.client.tools.call("running"));
+    stream(await server.next());
+    const calls = [opened.client.tools.call("a"), opened.client.tools.call("b")];
+    forgotten(await server.next());
+    forgotten(await server.next());
+    expect(await running).toMatchObject({ reason: "closed", message: expect.stringContaining("the session is over") });
+    for (const _ of calls) {
+      const again = await server.next();
+      expect(again.headers["mcp-session-id"]).toBe("s2");
+      result(again, said(String(again.message.params?.name)));
+    }
+    expect((await Promise.all(calls)).map(({ content }) => content[0])).toEqual([
+      { type: "text", text: "a" },
+      { type: "text", text: "b" },
+    ]);
+    expect(methodsOf(server).filter((method) => method === "initialize")).toHaveLength(2);
+    expect(
+      server.asked.find(({ message }) => message.params?.protocolVersion !== undefined)?.headers,
+    ).not.toHaveProperty("mcp-session-id");
+  });
+
+  test("is not begun anew for a client that does not want that", async () => {
+    await using server = await playSession();
+    await using opened = await open(server, { reopen: false });
+    const call = errorOf(opened.client.tools.call("a"));
+    forgotten(await server.next());
+    expect(await call).toMatchObject({ reason: "closed", message: expect.stringContaining("the session is over") });
+    expect((await opened.client.closed).reason).toBe("failed");
+  });
+
+  test("twice in a row is an error", async () => {
+    await using server = await playSession();
+    await using opened = await open(server);
+    const call = errorOf(opened.client.tools.call("a"));
+    forgotten(await server.next());
+    forgotten(await server.next());
+    expect(await call).toMatchObject({ reason: "closed" });
+  });
+
+  test("gives its subscriptions back, and says that something may be missing", async () => {
+    const clock = createFakeClock();
+    await using server = await playSession({ listens: true, capabilities: { resources: { subscribe: true } } });
+    await using opened = await open(server, { clock, random: () => 0 });
+    stream(await server.next());
+    const opening = opened.client.resources.subscribe("a:b");
+    const first = await server.next();
+    expect(first.message.method).toBe("resources/subscribe");
+    result(first, {});
+    const subscription = await opening;
+    const changes = subscription[Symbol.asyncIterator]();
+    const read = opened.client.resources.read("a:b");
+    forgotten(await server.next());
+    const next = [await server.next(), await server.next()];
+    for (const each of next) {
+      if (each.method === "GET") stream(each);
+      else result(each, { contents: [] });
+    }
+    await read;
+    await timers(clock, 1);
+    clock.advance(1_000);
+    const again = await server.next();
+    expect(again.message.method).toBe("resources/subscribe");
+    expect(again.headers["mcp-session-id"]).toBe("s2");
+    result(again, {});
+    expect((await changes.next()).value).toEqual({ kind: "missed" });
+    const closing = subscription.close();
+    result(await server.next(), {});
+    await closing;
+  });
+});
