@@ -201,6 +201,7 @@ describe("a status that refuses", () => {
       ({ response }) => response.writeHead(401, { "www-authenticate": 'Bearer realm="x"' }).end(),
       /401, the server wants to know who calls \("Bearer realm=\\"x\\""\)$/,
     ],
+    [401, (asked) => failure(asked, 401, -32_001, "Unauthorized"), /401, the server wants to know who calls: "/],
     [403, html(403, "no"), /403, the server does not let this client in: "no"$/],
   ])("says so: %i", async (status, answer, message) => {
     const error = await failWith(answer);

@@ -56,8 +56,9 @@ export async function readRefusal(
   const text = new TextDecoder().decode(bytes);
   const body = text === "" ? "" : `: ${excerpt(text)}`;
   const error = new HttpError(status, `${terms.what}: ${inWords(response)}${body}`);
-  const isJson = isWhole && mediaTypeOf(response) === json;
-  return { error, said: isJson ? saidIn(text, requests, error) : undefined };
+  // Who is not let in has reached nobody who speaks the protocol.
+  const mayBeSaid = status !== 401 && status !== 403 && isWhole && mediaTypeOf(response) === json;
+  return { error, said: mayBeSaid ? saidIn(text, requests, error) : undefined };
 }
 
 /** An error without an id says that the request could not be read: there is only one that it can mean. */
