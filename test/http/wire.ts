@@ -122,6 +122,27 @@ export class Wire implements Disposable {
     }
   }
 
+  /** The bytes as they come, until something has stood in them so many times: for floods, where reading is to cost little. */
+  async bytes(count: number, mark: string): Promise<string> {
+    let text = this.#buffer;
+    let found = 0;
+    for (let from = 0; ; ) {
+      const at = text.indexOf(mark, from);
+      if (at !== -1) {
+        found += 1;
+        from = at + mark.length;
+      } else if (found < count) {
+        from = Math.max(from, text.length - mark.length);
+        const chunk = await this.#chunk();
+        if (chunk === undefined) throw new Error(`the connection has ended behind ${found} of ${count}`);
+        text += chunk;
+      } else {
+        this.#buffer = "";
+        return text;
+      }
+    }
+  }
+
   /** Resolves when the server has closed the connection; what it still had to say is passed over. */
   async closed(): Promise<void> {
     while ((await this.#chunk()) !== undefined) this.#buffer = "";
