@@ -1,7 +1,7 @@
 import { type HttpHandler, type HttpOptions, httpHandler } from "@parlance/mcp/http";
 import type { Server } from "@parlance/mcp/server";
 import { expect } from "vitest";
-import { initialize, initialized } from "../mcp/frames.js";
+import { initialized, request } from "../mcp/frames.js";
 import { turn } from "../mcp/talks.js";
 import { type Asked, headersOf, sessionPost } from "./asked.js";
 import { site } from "./site.js";
@@ -50,8 +50,14 @@ export function requestOf(asked: Asked): Request {
 }
 
 /** Opens a session; its id. */
-export async function openSession(door: Door, version = "2025-11-25", headers: Asked["headers"] = {}): Promise<string> {
-  const opened = await door.ask({ headers, body: initialize(version) });
+export async function openSession(
+  door: Pick<Door, "ask">,
+  version = "2025-11-25",
+  headers: Asked["headers"] = {},
+  capabilities: object = {},
+): Promise<string> {
+  const params = { protocolVersion: version, capabilities, clientInfo: { name: "raw", version: "1" } };
+  const opened = await door.ask({ headers, body: request(0, "initialize", params) });
   const id = opened.headers.get("mcp-session-id");
   if (id === undefined) throw new Error(`no session, but ${opened.status} ${opened.body}`);
   expect((await door.ask(sessionPost(id, initialized, headers))).status).toBe(202);
