@@ -27,7 +27,7 @@ export interface EventStore {
   forget(session: string): MaybePromise<void>;
 }
 
-/** Bounds on what is kept. A message counts two bytes for each of its characters. */
+/** Bounds on what is kept. An event counts two bytes for each character of its message, and 512 for itself. */
 export interface MemoryEventStoreOptions {
   /** Milliseconds. Default: 300,000. */
   readonly maxAge?: number;
@@ -46,12 +46,14 @@ interface KeptEvent extends StoredEvent {
 }
 
 interface KeptStream {
+  readonly name: string;
   readonly session: KeptSession;
   readonly events: KeptEvent[];
   bytes: number;
 }
 
 interface KeptSession {
+  /** Those that hold events. */
   readonly streams: Map<string, KeptStream>;
   bytes: number;
 }
@@ -88,9 +90,8 @@ export class MemoryEventStore implements EventStore {
     this.#streams.add(kept);
     const { maxEvents, maxStreamBytes, maxSessionBytes, maxBytes } = this.#limits;
     while (kept.events.length > maxEvents || kept.bytes > maxStreamBytes) this.#dropOldest(kept);
-    while (kept.session.bytes > maxSessionBytes)
-      this.#dropOldest(firstWithEvents(kept.session.streams.values()) ?? kept);
-    while (this.#bytes > maxBytes) this.#dropOldest(firstWithEvents(this.#streams) ?? kept);
+    while (kept.session.bytes > maxSessionBytes) this.#dropOldest(firstOf(kept.session.streams.values()) ?? kept);
+    while (this.#bytes > maxBytes) this.#dropOldest(firstOf(this.#streams) ?? kept);
     this.#expire(now);
   }
 
@@ -114,7 +115,7 @@ export class MemoryEventStore implements EventStore {
   #stream(session: string, stream: string): KeptStream {
     const kept = this.#sessions.get(session) ?? { streams: new Map<string, KeptStream>(), bytes: 0 };
     this.#sessions.set(session, kept);
-    const known = kept.streams.get(stream) ?? { session: kept, events: [], bytes: 0 };
+    const known = kept.streams.get(stream) ?? { name: stream, session: kept, events: [], bytes: 0 };
     kept.streams.set(stream, known);
     return known;
   }
@@ -123,15 +124,20 @@ export class MemoryEventStore implements EventStore {
     for (const stream of this.#streams) {
       const last = stream.events.at(-1);
       if (last !== undefined && last.at > now - this.#limits.maxAge) return;
-      this.#count(stream, -stream.bytes);
-      stream.events.length = 0;
-      this.#streams.delete(stream);
+      this.#drop(stream);
     }
   }
 
   #dropOldest(stream: KeptStream): void {
     const event = stream.events.shift();
     if (event !== undefined) this.#count(stream, -bytesOf(event));
+    if (stream.events.length === 0) this.#drop(stream);
+  }
+
+  #drop(stream: KeptStream): void {
+    this.#count(stream, -stream.bytes);
+    stream.session.streams.delete(stream.name);
+    this.#streams.delete(stream);
   }
 
   #count(stream: KeptStream, bytes: number): void {
@@ -141,11 +147,14 @@ export class MemoryEventStore implements EventStore {
   }
 }
 
-function firstWithEvents(streams: Iterable<KeptStream>): KeptStream | undefined {
-  for (const stream of streams) if (stream.events.length > 0) return stream;
+function firstOf(streams: Iterable<KeptStream>): KeptStream | undefined {
+  for (const stream of streams) return stream;
   return undefined;
 }
 
+/** So many small events would else cost much more than they count. */
+const eventBytes = 512;
+
 function bytesOf({ frame }: StoredEvent): number {
-  return 2 * frame.length;
+  return eventBytes + 2 * frame.length;
 }
