@@ -1,24 +1,10 @@
-import { setFlagsFromString } from "node:v8";
-import { runInNewContext } from "node:vm";
 import { expect, test } from "vitest";
 import { initialize, ping } from "../mcp/frames.js";
-import { turn } from "../mcp/talks.js";
 import { type Asked, sessionPost, statelessCall, statelessPost, written } from "./asked.js";
 import { openSession } from "./doors.js";
+import { heap } from "./heap.js";
 import { shop } from "./shop.js";
 import { type Site, site } from "./site.js";
-
-setFlagsFromString("--expose-gc");
-const collect = runInNewContext("gc") as () => void;
-
-/** Bytes that are in use when nothing is under way. */
-async function heap(): Promise<number> {
-  for (let rounds = 0; rounds < 3; rounds += 1) {
-    await turn();
-    collect();
-  }
-  return process.memoryUsage().heapUsed;
-}
 
 /** Asks the same many times, on a few connections at once; how often each status came. */
 async function flood(at: Site, asked: Asked, times: number, atOnce = 100): Promise<Readonly<Record<number, number>>> {
