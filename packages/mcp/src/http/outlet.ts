@@ -1,4 +1,3 @@
-import { after, type MaybePromise } from "../base/later.js";
 import type { EventStore, StoredEvent } from "./event-store.js";
 import type { EventStream } from "./event-stream.js";
 import { messageEvent, primingEvent, retryField } from "./events.js";
@@ -67,26 +66,35 @@ export class Outlet {
     return this.#reader?.drained() ?? Promise.resolve();
   }
 
-  /** Gives a reader that came back what it has missed, then what follows. False if that is not all kept any more. */
-  resume(reader: EventStream, sequence: number): MaybePromise<boolean> {
+  /**
+   * Gives a reader that came back what it has missed, then what follows. False if that is not all kept any more, and the
+   * reader that was there stays. Of several that come back at once the last one is the reader.
+   */
+  async resume(reader: EventStream, sequence: number): Promise<boolean> {
     const { store, session } = this.#host;
     if (store === undefined || sequence > this.#sequence) return false;
-    this.#held = [];
-    const missed = sequence === this.#sequence ? [] : store.after({ session, stream: this.#name }, sequence);
-    return after(missed, (events) => {
-      const held = this.#held ?? [];
-      this.#held = undefined;
-      if (events === undefined) return false;
-      const last = events.at(-1)?.sequence ?? sequence;
-      this.#reader?.end();
-      this.#reader = reader;
-      for (const event of [...events, ...held.filter((each) => each.sequence > last)]) {
-        const id = this.#idOf(event.sequence);
-        reader.push(event.frame === "" ? primingEvent(id) : messageEvent(event.frame, id));
-      }
-      if (this.#isOver) reader.end();
-      return true;
-    });
+    const held: StoredEvent[] = [];
+    this.#held = held;
+    let missed: readonly StoredEvent[] | undefined;
+    try {
+      missed = sequence === this.#sequence ? [] : await store.after({ session, stream: this.#name }, sequence);
+    } finally {
+      if (this.#held === held) this.#resumed(missed === undefined ? this.#reader : reader, missed ?? [], held);
+      else reader.end();
+    }
+    return missed !== undefined;
+  }
+
+  #resumed(reader: EventStream | undefined, missed: readonly StoredEvent[], held: readonly StoredEvent[]): void {
+    this.#held = undefined;
+    if (reader !== this.#reader) this.#reader?.end();
+    this.#reader = reader;
+    const last = missed.at(-1)?.sequence ?? 0;
+    for (const event of [...missed, ...held.filter((each) => each.sequence > last)]) {
+      const id = this.#idOf(event.sequence);
+      reader?.push(event.frame === "" ? primingEvent(id) : messageEvent(event.frame, id));
+    }
+    if (this.#isOver) reader?.end();
   }
 
   #record(frame: string): string {

@@ -1,5 +1,5 @@
 import { type Deferred, deferred } from "../base/deferred.js";
-import { after, type MaybePromise } from "../base/later.js";
+import type { MaybePromise } from "../base/later.js";
 import { inFlightProblem } from "../jsonrpc/answer.js";
 import type { Channel, ChannelReceiver } from "../jsonrpc/channel.js";
 import { Problem } from "../jsonrpc/check.js";
@@ -136,15 +136,20 @@ export class SessionChannel implements Channel {
     const event = readEventId(lastEventId);
     const outlet = event === undefined ? undefined : this.#outlets.get(event.stream);
     if (event === undefined || outlet === undefined) return refusal(400, "Last-Event-ID is not of this session");
+    return this.#resume(request, outlet, event.sequence);
+  }
+
+  async #resume(request: HttpRequest, outlet: Outlet, sequence: number): Promise<HttpAnswer> {
     const reader = this.#reader(request);
-    return after(outlet.resume(reader, event.sequence), (isWhole) => {
-      if (!isWhole) {
-        this.#host.pulse.delete(reader);
-        return refusal(400, "what came behind Last-Event-ID is not kept any more");
-      }
-      if (outlet === this.#main) this.#flushBacklog();
-      return streamAnswer(reader);
-    });
+    let isWhole = false;
+    try {
+      isWhole = await outlet.resume(reader, sequence);
+    } finally {
+      if (!isWhole) reader.gone();
+    }
+    if (!isWhole) return refusal(400, "what came behind Last-Event-ID is not kept any more");
+    if (outlet === this.#main) this.#flushBacklog();
+    return streamAnswer(reader);
   }
 
   #reader(request: HttpRequest): EventStream {
