@@ -32,7 +32,7 @@ interface Say {
 }
 
 /** Calls that are under way on one connection. */
-const atOnce = 100;
+const atOnce = 20;
 
 /** Makes all calls of one client; everything that came back, without what HTTP says around it. */
 async function callAll(wire: Wire, ask: (id: number, params: Say) => Asked, name: string): Promise<string> {

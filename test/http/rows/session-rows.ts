@@ -66,7 +66,7 @@ export const sessionRows: readonly Row[] = [
     asked: ({ session }) => sessionPost(session, ping, { "mcp-protocol-version": "1900-01-01" }),
     status: 400,
     code: -32_600,
-    says: "MCP-Protocol-Version names a version that this server does not speak",
+    says: "MCP-Protocol-Version is none of 2026-07-28",
   },
   {
     name: "a GET in a version that nobody speaks",
