@@ -5,6 +5,10 @@ const identity = { name: "bench", version: "1.0.0" };
 /** The identity of every MCP server here. */
 export const serverInfo = identity;
 
+/** The revision without a handshake, and the newest one with it. */
+export const statelessVersion = "2026-07-28";
+export const newestHandshake = "2025-11-25";
+
 /**
  * Opens a conversation of a handshake revision.
  * @param {string} protocolVersion the newest one that the contestant speaks
@@ -22,7 +26,7 @@ export const initialized = { jsonrpc: /** @type {const} */ ("2.0"), method: "not
 /** What the stateless revision adds to every request and to every result. */
 export const stateless = {
   requestMeta: {
-    "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+    "io.modelcontextprotocol/protocolVersion": statelessVersion,
     "io.modelcontextprotocol/clientInfo": identity,
     "io.modelcontextprotocol/clientCapabilities": {},
   },

@@ -4,7 +4,7 @@
  */
 
 import { once } from "node:events";
-import { initialize, initialized } from "./mcp.js";
+import { initialize, initialized, newestHandshake } from "./mcp.js";
 import { takePart } from "./program.js";
 import { faultIn } from "./samples.js";
 import { roundsOf, startServer } from "./server-host.js";
@@ -116,7 +116,7 @@ await takePart(async ({ work, contestant, core }) => {
   if (!host.served.serves) return {};
   const server = host.pipes;
   if (work.kind === "call") {
-    await ask(server, JSON.stringify(initialize("2025-11-25")));
+    await ask(server, JSON.stringify(initialize(newestHandshake)));
     server.input.write(`${JSON.stringify(initialized)}\n`);
   }
   const fault = await findFault(server, work);
@@ -124,5 +124,5 @@ await takePart(async ({ work, contestant, core }) => {
 
   const frames = Array.from({ length: work.pool }, (_, index) => Buffer.from(`${work.sample(index + 1).text}\n`));
   const pipe = new Pipe(server, frames, work.inFlight ?? 1);
-  return { package: host.served.package, runRound: roundsOf(host, (count) => pipe.run(count)) };
+  return { package: host.served.package, runRound: roundsOf(host, pipe) };
 });

@@ -59,9 +59,22 @@ export function asStateless(handshake) {
     const request = JSON.parse(text);
     const { result } = /** @type {{ result: object }} */ (answer);
     return sample(
-      { ...request, params: { ...request.params, _meta: stateless.requestMeta } },
+      { ...request, params: { ...request.params, _meta: { ...request.params._meta, ...stateless.requestMeta } } },
       { ...result, ...stateless.resultMembers },
     );
+  };
+}
+
+/**
+ * The same call of the tool that tells its progress, to a caller that wants to hear of it.
+ * @param {(id: number) => Sample} handshake
+ */
+export function asTelling(handshake) {
+  return (/** @type {number} */ id) => {
+    const { text, answer } = handshake(id);
+    const { params, ...request } = JSON.parse(text);
+    const told = { ...params, name: `${params.name}-and-tell`, _meta: { progressToken: id } };
+    return { text: JSON.stringify({ ...request, params: told }), answer };
   };
 }
 

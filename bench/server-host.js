@@ -13,7 +13,7 @@ const program = fileURLToPath(new URL("server-process.js", import.meta.url));
  * @typedef {object} ServerHost
  * @property {{ input: Writable, output: Readable }} pipes
  * @property {Served} served
- * @property {() => Promise<Cost>} cost
+ * @property {(memory?: "process" | "heap") => Promise<Cost>} cost so far, with the memory of the process or what its heap holds
  */
 
 /**
@@ -39,8 +39,8 @@ export async function startServer(folder, contestant, kind, core) {
   return {
     pipes,
     served,
-    cost() {
-      child.send("cost");
+    cost(memory = "process") {
+      child.send(memory);
       return hear();
     },
   };
@@ -49,12 +49,15 @@ export async function startServer(folder, contestant, kind, core) {
 /**
  * Rounds of messages that are long enough to be measured: the first ones find out how many messages that takes.
  * @param {ServerHost} host
- * @param {(count: number) => Promise<void>} run resolves when so many messages are answered
+ * @param {object} load
+ * @param {() => Promise<void>} [load.ready] what is not measured
+ * @param {(count: number) => Promise<void>} load.run resolves when so many messages are answered
  * @returns {() => Promise<Round>}
  */
-export function roundsOf(host, run) {
+export function roundsOf(host, { ready, run }) {
   let count = 1024;
   return async () => {
+    await ready?.();
     for (; ; count *= 2) {
       const before = await host.cost();
       await run(count);

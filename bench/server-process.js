@@ -5,21 +5,36 @@
 
 /** @import { Cost, Served, ServerContestant } from "./types.d.ts" */
 
-/** @returns {Cost} */
-function cost() {
+/**
+ * @param {"process" | "heap"} memory
+ * @returns {Cost}
+ */
+function cost(memory) {
   const { user, system } = process.cpuUsage();
-  return { microseconds: user + system, bytes: process.memoryUsage.rss() };
+  return { microseconds: user + system, bytes: memory === "heap" ? heldHeap() : process.memoryUsage.rss() };
+}
+
+/** What is left of the heap when everything has gone that can go. */
+function heldHeap() {
+  // What the first run finalises, the second one frees.
+  for (let run = 0; run < 2; run += 1) globalThis.gc?.();
+  return process.memoryUsage().heapUsed;
 }
 
 const [folder = "", contestantName = "", caseKind = ""] = process.argv.slice(2);
 /** @type {{ contestant: ServerContestant }} */
 const { contestant } = await import(`./servers/${folder}/${contestantName}.js`);
-process.on("message", () => process.send?.(cost()));
+process.on("message", (memory) => process.send?.(cost(memory === "heap" ? "heap" : "process")));
 process.on("disconnect", () => process.exit());
 const kind = contestant.kinds.find((each) => each === caseKind);
 /** @type {Served} */
 const served =
   kind === undefined
     ? { package: contestant.package, serves: false }
-    : { package: contestant.package, serves: true, port: await contestant.serve(kind) };
+    : {
+        package: contestant.package,
+        serves: true,
+        revision: contestant.revision,
+        port: await contestant.serve(kind),
+      };
 process.send?.(served);

@@ -38,10 +38,14 @@ export function cellsOf(suite, entries, versions) {
 export function print({ memory }, cells) {
   const cases = unique(cells.map((cell) => cell.case));
   const contestants = unique(cells.map((cell) => cell.contestant));
-  /** @param {(cell: Cell) => string} show */
-  const grid = (show) => [
+  const weighed = unique(cells.filter((cell) => cell.bytes !== undefined).map((cell) => cell.case));
+  /**
+   * @param {(cell: Cell) => string} show
+   * @param {readonly string[]} [rows]
+   */
+  const grid = (show, rows = cases) => [
     ["", ...contestants.map((name) => titleOf(name, cells))],
-    ...cases.map((name) => [
+    ...rows.map((name) => [
       name,
       ...contestants.map((contestant) => {
         const cell = cells.find((each) => each.case === name && each.contestant === contestant);
@@ -55,7 +59,9 @@ export function print({ memory }, cells) {
     "",
     "Fastest round in µs, and the width of the middle half of the rounds",
     align(grid(showSpread)),
-    ...(memory === undefined ? [] : ["", `${memory.title}, in ${memory.unit}`, align(grid(memoryIn(memory, cells)))]),
+    ...(memory === undefined
+      ? []
+      : ["", `${memory.title}, in ${memory.unit}`, align(grid(memoryIn(memory, cells), weighed))]),
     ...notes(cells),
   ].join("\n");
 }

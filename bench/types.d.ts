@@ -1,5 +1,10 @@
-/** What a case asks of a contestant: plain calls, batches, or calls of the stateless MCP revision. */
-export type Kind = "call" | "batch" | "stateless";
+/**
+ * What a case asks of a contestant: plain calls, batches, or calls of the stateless MCP revision. Over HTTP: an answer as
+ * JSON, an event stream, or a call in a session.
+ */
+export type Kind = "call" | "batch" | "stateless" | HttpKind;
+
+export type HttpKind = "json" | "sse" | "session";
 
 /** One message and the answer it must get; the answers of a batch are in the order of their ids. */
 export interface Sample {
@@ -45,6 +50,8 @@ export interface ServerContestant {
   /** The npm package; absent where there is none to install. */
   readonly package?: string;
   readonly kinds: readonly Kind[];
+  /** Over HTTP: the newest revision that it speaks; what is in no session is of that. */
+  readonly revision?: string;
   /** Serves from here on; resolves with the port where it serves on one. */
   serve(kind: Kind): Promise<number | undefined>;
 }
@@ -54,6 +61,7 @@ export interface Served {
   readonly package: string | undefined;
   /** False where the kind of message is none of the contestant's. */
   readonly serves: boolean;
+  readonly revision?: string | undefined;
   readonly port?: number | undefined;
 }
 

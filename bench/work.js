@@ -8,18 +8,20 @@
  * @property {Record<string, unknown>} inputSchema
  * @property {(args: any) => boolean} accepts
  * @property {(args: any) => { content: { type: "text", text: string }[] }} run
+ * @property {boolean} [tells] where servers can: once, that the first of two steps is done. Each library has its own way.
  */
+
+/** @type {Tool} */
+const add = {
+  inputSchema: objectSchema({ a: { type: "number" }, b: { type: "number" } }),
+  accepts: (args) => isObject(args) && typeof args.a === "number" && typeof args.b === "number",
+  run: ({ a, b }) => text(String(a + b)),
+};
 
 /** @type {ReadonlyMap<string, Tool>} */
 export const tools = new Map([
-  [
-    "add",
-    {
-      inputSchema: objectSchema({ a: { type: "number" }, b: { type: "number" } }),
-      accepts: (args) => isObject(args) && typeof args.a === "number" && typeof args.b === "number",
-      run: ({ a, b }) => text(String(a + b)),
-    },
-  ],
+  ["add", add],
+  ["add-and-tell", { ...add, tells: true }],
   [
     "points",
     {

@@ -1,6 +1,6 @@
-import { isJsonRpcRequest, McpServer } from "mcp-lite";
-import { initialize, initialized, serverInfo } from "../mcp.js";
-import { standardSchema, tools } from "../work.js";
+import { isJsonRpcRequest } from "mcp-lite";
+import { initialize, initialized } from "../mcp.js";
+import { createMcpLite } from "../servers/mcp-lite.js";
 
 /** @import { Contestant } from "../types.d.ts" */
 
@@ -13,8 +13,7 @@ export const contestant = {
   package: "mcp-lite",
   kinds: ["call"],
   async open() {
-    const server = new McpServer({ ...serverInfo, schemaAdapter: (schema) => jsonSchemaOf(schema) });
-    for (const [name, tool] of tools) server.tool(name, { inputSchema: standardSchema(tool), handler: tool.run });
+    const server = createMcpLite();
     await server._dispatch(initialize("2025-06-18"));
     await server._dispatch(initialized);
     return {
@@ -26,8 +25,3 @@ export const contestant = {
     };
   },
 };
-
-/** @param {any} schema */
-function jsonSchemaOf(schema) {
-  return schema["~standard"].jsonSchema.input();
-}

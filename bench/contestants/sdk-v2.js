@@ -1,7 +1,7 @@
-import { deserializeMessage, McpServer } from "@modelcontextprotocol/server";
+import { deserializeMessage } from "@modelcontextprotocol/server";
 import { serveStdio } from "@modelcontextprotocol/server/stdio";
-import { initialize, initialized, serverInfo } from "../mcp.js";
-import { standardSchema, tools } from "../work.js";
+import { initialize, initialized } from "../mcp.js";
+import { createSdkV2 } from "../servers/sdk-v2.js";
 
 /** @import { JSONRPCMessage, Transport } from "@modelcontextprotocol/server" */
 /** @import { Contestant } from "../types.d.ts" */
@@ -16,21 +16,15 @@ export const contestant = {
   kinds: ["call", "stateless"],
   async open(kind) {
     const transport = new InProcess();
-    if (kind === "stateless") serveStdio(createServer, { transport });
+    if (kind === "stateless") serveStdio(createSdkV2, { transport });
     else {
-      await createServer().connect(transport);
+      await createSdkV2().connect(transport);
       await transport.call(JSON.stringify(initialize("2025-11-25")));
       transport.onmessage?.(initialized);
     }
     return { answer: (text) => transport.call(text) };
   },
 };
-
-function createServer() {
-  const server = new McpServer(serverInfo);
-  for (const [name, tool] of tools) server.registerTool(name, { inputSchema: standardSchema(tool) }, tool.run);
-  return server;
-}
 
 /** One call at a time: what is sent is the answer to what was received last. */
 class InProcess {

@@ -1,21 +1,17 @@
 import { serverInfo, stateless } from "../mcp.js";
 import { callTool } from "../work.js";
 
-/** @import { Kind } from "../types.d.ts" */
-
 /**
- * The least that answers a message: parse, one look-up in a Map, serialise. What it does not know it takes for a
- * notification.
- * @param {Kind} kind
- * @returns {(text: string) => string | undefined}
+ * The least that answers a message: one look-up in a Map, and its text. What it does not know it takes for a notification.
+ * @param {"handshake" | "stateless"} era
+ * @returns {(request: any) => string | undefined}
  */
-export function responder(kind) {
+export function responder(era) {
   /** @type {Map<string, (params: any) => object>} */
   const methods = new Map();
   methods.set("initialize", initialize);
-  methods.set("tools/call", kind === "stateless" ? callStateless : callTool);
-  return (text) => {
-    const request = JSON.parse(text);
+  methods.set("tools/call", era === "stateless" ? callStateless : callTool);
+  return (request) => {
     const method = methods.get(request.method);
     if (method === undefined) return undefined;
     return JSON.stringify({ jsonrpc: "2.0", id: request.id, result: method(request.params) });

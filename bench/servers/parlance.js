@@ -5,6 +5,11 @@ import { standardSchema, tools } from "../work.js";
 /** The server of this project, with its limits and its checks on. */
 export function createParlance() {
   const server = createServer(serverInfo);
-  for (const [name, tool] of tools) server.tool(name, { inputSchema: standardSchema(tool) }, tool.run);
+  for (const [name, tool] of tools) {
+    server.tool(name, { inputSchema: standardSchema(tool) }, (args, context) => {
+      if (tool.tells) context.progress(1, 2);
+      return tool.run(args);
+    });
+  }
   return server;
 }

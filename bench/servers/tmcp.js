@@ -19,7 +19,10 @@ export function createTmcp() {
   for (const [name, tool] of tools) {
     /** @type {any} Its types take the schemas of the libraries that it has adapters for. */
     const schema = standardSchema(tool);
-    server.tool({ name, description: name, schema }, tool.run);
+    server.tool({ name, description: name, schema }, (args) => {
+      if (tool.tells) server.progress(1, 2);
+      return tool.run(args);
+    });
   }
   return server;
 }

@@ -9,14 +9,14 @@ import { responder } from "../floor.js";
 export const contestant = {
   kinds: ["call", "stateless"],
   async serve(kind) {
-    const respond = responder(kind);
+    const respond = responder(kind === "stateless" ? "stateless" : "handshake");
     let rest = "";
     process.stdin.setEncoding("utf8").on("data", (/** @type {string} */ chunk) => {
       const text = rest + chunk;
       let answers = "";
       let from = 0;
       for (let end = text.indexOf("\n"); end !== -1; end = text.indexOf("\n", from)) {
-        const answer = respond(text.slice(from, end));
+        const answer = respond(JSON.parse(text.slice(from, end)));
         if (answer !== undefined) answers += `${answer}\n`;
         from = end + 1;
       }
