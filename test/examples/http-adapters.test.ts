@@ -3,14 +3,17 @@ import { get } from "node:http";
 import { createRequire } from "node:module";
 import { join } from "node:path";
 import { handshakeVersions, latest } from "@parlance/mcp";
+import { type Answers, connect } from "@parlance/mcp/client";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { HttpClient } from "./http-client.js";
 import { Program } from "./program.js";
 
-// Express, Fastify, Hono and workerd are installed by `npm ci --prefix examples/http-adapters`; without them these tests are skipped.
+// The platforms are installed by `npm ci --prefix examples/http-adapters`; without them these tests are skipped. Bun and Deno
+// come for one kind of machine.
 
 const folder = join(import.meta.dirname, "../../examples/http-adapters");
 const isInstalled = existsSync(join(folder, "node_modules"));
+const hasRuntimes = isInstalled && process.platform === "linux" && process.arch === "x64";
 
 function node(file: string): Promise<Program> {
   return Program.start(process.execPath, [file], folder);
@@ -23,92 +26,119 @@ function worker(): Promise<Program> {
   return Program.start(workerd, args, folder);
 }
 
+function bun(): Promise<Program> {
+  return Program.start(join(folder, "node_modules/@oven/bun-linux-x64/bin/bun"), ["bun.js"], folder);
+}
+
+function deno(): Promise<Program> {
+  // With the last one it does not warn that requests are aborted when they are over, which is the same to us.
+  const flags = ["--allow-env", "--allow-net", "--unstable-no-legacy-abort"];
+  return Program.start(join(folder, "node_modules/@deno/linux-x64-glibc/deno"), ["run", ...flags, "deno.js"], folder);
+}
+
 /** Where a program says that it serves: with a URL, or as workerd does. */
 function urlIn({ line }: Program, path: string): string {
   const port = /^\{.*"port":(\d+)/.exec(line)?.[1];
   return new URL(path, port === undefined ? line : `http://127.0.0.1:${port}`).href;
 }
 
-const platforms = [
-  ["Express", () => node("express.js"), "/mcp"],
-  ["Express, behind its body parser and under a prefix", () => node("express.js"), "/parsed/contacts"],
-  ["Fastify", () => node("fastify.js"), "/mcp"],
-  ["Hono", () => node("hono.js"), "/mcp"],
-  ["a worker", worker, "/mcp"],
-] as const;
+const express = (): Promise<Program> => node("express.js");
+
+interface Platform {
+  readonly name: string;
+  readonly isThere: boolean;
+  readonly start: () => Promise<Program>;
+  readonly path?: string;
+}
+
+const platforms: readonly Platform[] = [
+  { name: "Express", isThere: isInstalled, start: express },
+  { name: "Express behind its body parser", isThere: isInstalled, start: express, path: "/parsed/contacts" },
+  { name: "Fastify", isThere: isInstalled, start: () => node("fastify.js") },
+  { name: "Hono", isThere: isInstalled, start: () => node("hono.js") },
+  { name: "Bun", isThere: hasRuntimes, start: bun },
+  { name: "Deno", isThere: hasRuntimes, start: deno },
+  { name: "a worker", isThere: isInstalled, start: worker },
+];
 
 /** 2024-11-05 is on HTTP+SSE, which is off. */
 const revisions = [latest.version, ...handshakeVersions.filter((version) => version !== "2024-11-05")];
 
-describe.skipIf(!isInstalled).each(platforms)("the contacts in %s", (platform, start, path) => {
-  let program: Program;
-  let url: string;
-  beforeAll(async () => {
-    program = await start();
-    url = urlIn(program, path);
-  });
-  afterAll(() => program?.[Symbol.asyncDispose]());
-
-  test.each(revisions)("are listed, found and added by clients of %s", async (revision) => {
-    const client = await HttpClient.open(url, revision);
-    const { tools } = (await client.call("tools/list")) as { readonly tools: readonly { readonly name: string }[] };
-    expect(tools.map(({ name }) => name)).toContain("import_contacts");
-    expect(await client.call("tools/call", { name: "search_contacts", arguments: { query: "emilie" } })).toMatchObject({
-      content: [{ type: "text", text: expect.stringContaining("Émilie du Châtelet") }],
+for (const { name, isThere, start, path = "/mcp" } of platforms)
+  describe.skipIf(!isThere)(`the contacts in ${name}`, () => {
+    const isWorker = name === "a worker";
+    let program: Program;
+    let url: string;
+    beforeAll(async () => {
+      program = await start();
+      url = urlIn(program, path);
     });
-    const contact = { name: `Ünïque ${revision}`, notes: "x".repeat(9_000) };
-    expect(await client.call("tools/call", { name: "add_contact", arguments: contact })).not.toHaveProperty("isError");
-    const { contents } = (await client.call("resources/read", { uri: "contacts:/all" })) as {
-      readonly contents: readonly { readonly text: string }[];
-    };
-    expect(contents[0]?.text).toContain(contact.name);
-    expect(client.sessionId !== undefined).toBe(platform !== "a worker" && revision !== latest.version);
-  });
+    afterAll(() => program?.[Symbol.asyncDispose]());
 
-  test("are deleted when a person agrees, who is asked between two requests", async () => {
-    const client = await HttpClient.open(url, latest.version);
-    const remove = { name: "delete_contact", arguments: { id: 2 } };
-    const asked = await client.call("tools/call", remove);
-    expect(asked).toMatchObject({ resultType: "input_required" });
-    const [key = ""] = Object.keys(asked?.inputRequests as object);
-    const inputResponses = { [key]: { action: "accept", content: { delete: true } } };
-    const { requestState } = asked as { readonly requestState: string };
-    expect(await client.call("tools/call", { ...remove, requestState, inputResponses })).toMatchObject({
-      structuredContent: { deleted: 1 },
+    test.each(revisions)("are listed, found and added by clients of %s", async (revision) => {
+      const client = await HttpClient.open(url, revision);
+      const { tools } = (await client.call("tools/list")) as { readonly tools: readonly { readonly name: string }[] };
+      expect(tools.map(({ name }) => name)).toContain("import_contacts");
+      expect(
+        await client.call("tools/call", { name: "search_contacts", arguments: { query: "emilie" } }),
+      ).toMatchObject({
+        content: [{ type: "text", text: expect.stringContaining("Émilie du Châtelet") }],
+      });
+      const contact = { name: `Ünïque ${revision}`, notes: "x".repeat(9_000) };
+      expect(await client.call("tools/call", { name: "add_contact", arguments: contact })).not.toHaveProperty(
+        "isError",
+      );
+      const { contents } = (await client.call("resources/read", { uri: "contacts:/all" })) as {
+        readonly contents: readonly { readonly text: string }[];
+      };
+      expect(contents[0]?.text).toContain(contact.name);
+      expect(client.sessionId !== undefined).toBe(!isWorker && revision !== latest.version);
+    });
+
+    test("are deleted when a person agrees, who is asked between two requests", async () => {
+      const asked: string[] = [];
+      const answers: Answers = {
+        elicit({ message }) {
+          asked.push(message);
+          return { action: "accept", content: { delete: true } };
+        },
+      };
+      await using client = await connect(url, { answers });
+      expect(client.revision).toBe(latest.version);
+      expect(await client.tools.call("delete_contact", { id: 2 })).toMatchObject({ structuredContent: { deleted: 1 } });
+      expect(asked).toEqual(["Delete Charles Babbage (contact 2)?"]);
+    });
+
+    test("are watched by one client, while another changes them", async () => {
+      const watching = await HttpClient.open(url, latest.version);
+      const gone = new AbortController();
+      const notifications = { resourcesListChanged: true };
+      const { body } = await watching.ask("subscriptions/listen", { notifications }, gone.signal);
+      const events = body?.pipeThrough(new TextDecoderStream()).getReader();
+      expect((await events?.read())?.value).toContain("notifications/subscriptions/acknowledged");
+      const other = await HttpClient.open(url, latest.version);
+      await other.call("tools/call", { name: "add_contact", arguments: { name: "News" } });
+      expect((await events?.read())?.value).toContain("notifications/resources/list_changed");
+      gone.abort();
+      await expect(events?.closed).rejects.toThrow();
+    });
+
+    test("are served to whom asks for them by a known name, and not to pages that point their own name here", async () => {
+      expect(await statusFor(url, "contacts.example.com")).toBe(isWorker ? 405 : 400);
+      expect(await statusFor(url, "rebound.example.com")).toBe(403);
+    });
+
+    // A worker is not told that it ends.
+    if (isWorker) return;
+    test("come to their end when they are told to, although a client listens", async () => {
+      await using program = await start();
+      const client = await HttpClient.open(urlIn(program, path), latest.version);
+      const { body } = await client.ask("subscriptions/listen", { notifications: { toolsListChanged: true } });
+      const all = new Response(body).text();
+      expect(await program.end()).toBe("");
+      expect(await all).toContain("acknowledged");
     });
   });
-
-  test("are watched by one client, while another changes them", async () => {
-    const watching = await HttpClient.open(url, latest.version);
-    const gone = new AbortController();
-    const notifications = { resourcesListChanged: true };
-    const { body } = await watching.ask("subscriptions/listen", { notifications }, gone.signal);
-    const events = body?.pipeThrough(new TextDecoderStream()).getReader();
-    expect((await events?.read())?.value).toContain("notifications/subscriptions/acknowledged");
-    const other = await HttpClient.open(url, latest.version);
-    await other.call("tools/call", { name: "add_contact", arguments: { name: "News" } });
-    expect((await events?.read())?.value).toContain("notifications/resources/list_changed");
-    gone.abort();
-    await expect(events?.closed).rejects.toThrow();
-  });
-
-  test("are served to whom asks for them by a known name, and not to pages that point their own name here", async () => {
-    expect(await statusFor(url, "contacts.example.com")).toBe(platform === "a worker" ? 405 : 400);
-    expect(await statusFor(url, "rebound.example.com")).toBe(403);
-  });
-});
-
-test.skipIf(!isInstalled).each(["express.js", "fastify.js", "hono.js"])(
-  "%s ends when it is told to, although a client listens",
-  async (file) => {
-    await using program = await node(file);
-    const client = await HttpClient.open(urlIn(program, "/mcp"), latest.version);
-    const { body } = await client.ask("subscriptions/listen", { notifications: { toolsListChanged: true } });
-    const all = new Response(body).text();
-    expect(await program.end()).toBe("");
-    expect(await all).toContain("acknowledged");
-  },
-);
 
 test.skipIf(!isInstalled)("a body that is no JSON is for the server to refuse, in front of a body parser", async () => {
   await using program = await node("express.js");

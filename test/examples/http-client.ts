@@ -44,8 +44,7 @@ export class HttpClient {
     const { name = params.uri } = params;
     const headers = { "mcp-protocol-version": modern, "mcp-method": method };
     const named = typeof name === "string" ? { ...headers, "mcp-name": name } : headers;
-    const capabilities = { "io.modelcontextprotocol/clientCapabilities": { elicitation: { form: {} } } };
-    return this.#post(stateless(this.#lastId, method, params, capabilities), named, signal);
+    return this.#post(stateless(this.#lastId, method, params), named, signal);
   }
 
   #sessionHeaders(): Record<string, string> {
