@@ -9,6 +9,12 @@ export const allowed: readonly Allowance[] = [
     reason: "Where the platform looks for the handler",
   },
   {
+    rule: "default-export",
+    path: "test/fixtures/worker/worker.js",
+    what: "default",
+    reason: "Where the platform looks for the handler",
+  },
+  {
     rule: "dates",
     path: "bench/mcp.js",
     what: "2026-07-28",

@@ -16,24 +16,28 @@ const isInstalled = existsSync(join(folder, "node_modules"));
 const hasRuntimes = isInstalled && process.platform === "linux" && process.arch === "x64";
 
 function node(file: string): Promise<Program> {
-  return Program.start(process.execPath, [file], folder);
+  return Program.start(process.execPath, [file], { cwd: folder });
 }
 
 /** The runtime of Cloudflare's workers; it bundles what it is given as the platform does. */
-function worker(): Promise<Program> {
+function worker(config = "wrangler.jsonc"): Promise<Program> {
   const { default: workerd } = createRequire(join(folder, "worker.js"))("workerd") as { readonly default: string };
-  const args = ["serve", "wrangler.jsonc", "--socket-addr", "http=127.0.0.1:0", "--control-fd=1"];
-  return Program.start(workerd, args, folder);
+  const args = ["serve", config, "--socket-addr", "http=127.0.0.1:0", "--control-fd=1"];
+  // Found by itself only from where the configuration is.
+  const env = { WORKERD_ESBUILD: join(folder, "node_modules/.bin/esbuild") };
+  return Program.start(workerd, args, { cwd: folder, env });
 }
 
 function bun(): Promise<Program> {
-  return Program.start(join(folder, "node_modules/@oven/bun-linux-x64/bin/bun"), ["bun.js"], folder);
+  return Program.start(join(folder, "node_modules/@oven/bun-linux-x64/bin/bun"), ["bun.js"], { cwd: folder });
 }
 
 function deno(): Promise<Program> {
   // With the last one it does not warn that requests are aborted when they are over, which is the same to us.
   const flags = ["--allow-env", "--allow-net", "--unstable-no-legacy-abort"];
-  return Program.start(join(folder, "node_modules/@deno/linux-x64-glibc/deno"), ["run", ...flags, "deno.js"], folder);
+  return Program.start(join(folder, "node_modules/@deno/linux-x64-glibc/deno"), ["run", ...flags, "deno.js"], {
+    cwd: folder,
+  });
 }
 
 /** Where a program says that it serves: with a URL, or as workerd does. */
@@ -58,7 +62,7 @@ const platforms: readonly Platform[] = [
   { name: "Hono", isThere: isInstalled, start: () => node("hono.js") },
   { name: "Bun", isThere: hasRuntimes, start: bun },
   { name: "Deno", isThere: hasRuntimes, start: deno },
-  { name: "a worker", isThere: isInstalled, start: worker },
+  { name: "a worker", isThere: isInstalled, start: () => worker() },
 ];
 
 /** 2024-11-05 is on HTTP+SSE, which is off. */
@@ -147,6 +151,28 @@ test.skipIf(!isInstalled)("a body that is no JSON is for the server to refuse, i
     (await fetch(urlIn(program, path), { method: "POST", headers, body: "{" })).text();
   expect(JSON.parse(await refused("/mcp"))).toMatchObject({ error: { code: -32700 } });
   expect(await refused("/parsed/contacts")).toMatch(/^<!DOCTYPE html>/);
+});
+
+test.skipIf(!isInstalled)("in a worker, who listens hears on when the client that came first has gone", async () => {
+  await using program = await worker(join(import.meta.dirname, "../fixtures/worker/wrangler.jsonc"));
+  const client = await HttpClient.open(urlIn(program, "/mcp"), latest.version);
+  const listen = async (signal?: AbortSignal): Promise<ReadableStreamDefaultReader<string>> => {
+    const { body } = await client.ask("subscriptions/listen", { notifications: { toolsListChanged: true } }, signal);
+    const events = (body as ReadableStream<Uint8Array<ArrayBuffer>>).pipeThrough(new TextDecoderStream()).getReader();
+    expect((await events.read()).value).toContain("acknowledged");
+    return events;
+  };
+  const gone = new AbortController();
+  const first = await listen(gone.signal);
+  const second = await listen();
+  gone.abort();
+  await expect(first.closed).rejects.toThrow();
+  // Everything that a request has set, its timers too, ends with it: three more signs of life are those of the other.
+  for (let sign = 0; sign < 3; sign += 1) expect((await second.read()).value).toContain(": keep-alive");
+  await client.call("tools/call", { name: "news" });
+  let heard = "";
+  while (!heard.includes("tools/list_changed")) heard += (await second.read()).value;
+  await second.cancel();
 });
 
 /** The status of a GET that names a host; `fetch` would name that of the URL. */

@@ -7,21 +7,31 @@ export class Program implements AsyncDisposable {
   /** The first line that it has printed. */
   line = "";
   readonly #child: ChildProcess;
-  readonly #exit: Promise<unknown[]>;
-  #stderr = "";
+  /** What it has written to stderr, and how it has ended if that was no success. */
+  readonly #ended: Promise<string>;
 
   private constructor(child: ChildProcess) {
     this.#child = child;
-    this.#exit = once(child, "exit");
+    let stderr = "";
     child.stderr?.on("data", (chunk) => {
-      this.#stderr += chunk;
+      stderr += chunk;
     });
+    this.#ended = once(child, "close").then(([code, signal]) =>
+      code === 0 ? stderr : `${stderr}exit ${code ?? signal}`,
+    );
   }
 
   /** Starts a program, which gets a port of its own, and waits until it says something. */
-  static async start(command: string, args: readonly string[], cwd: string): Promise<Program> {
-    const env = { ...process.env, PORT: "0" };
-    const child = spawn(command, args, { cwd, env, stdio: ["ignore", "pipe", "pipe"] });
+  static async start(
+    command: string,
+    args: readonly string[],
+    { cwd, env }: { readonly cwd: string; readonly env?: Readonly<Record<string, string>> },
+  ): Promise<Program> {
+    const child = spawn(command, args, {
+      cwd,
+      env: { ...process.env, PORT: "0", ...env },
+      stdio: ["ignore", "pipe", "pipe"],
+    });
     const program = new Program(child);
     for await (const line of createInterface({ input: child.stdout })) return Object.assign(program, { line });
     throw new Error(`${args.join(" ")} has ended: ${await program.end()}`);
@@ -36,9 +46,8 @@ export class Program implements AsyncDisposable {
     await this.#kill("SIGKILL");
   }
 
-  async #kill(by: "SIGTERM" | "SIGKILL"): Promise<string> {
+  #kill(by: "SIGTERM" | "SIGKILL"): Promise<string> {
     this.#child.kill(by);
-    const [code, signal] = await this.#exit;
-    return code === 0 ? this.#stderr : `${this.#stderr}exit ${code ?? signal}`;
+    return this.#ended;
   }
 }
