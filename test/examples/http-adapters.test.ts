@@ -2,10 +2,11 @@ import { existsSync } from "node:fs";
 import { get } from "node:http";
 import { createRequire } from "node:module";
 import { join } from "node:path";
-import { handshakeVersions, latest } from "@parlance/mcp";
+import { handshakeVersions, latest, latestHandshake } from "@parlance/mcp";
 import { type Answers, connect } from "@parlance/mcp/client";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { HttpClient } from "./http-client.js";
+import { initialize, modern, stateless } from "../mcp/frames.js";
+import { ask } from "./contacts-client.js";
 import { Program } from "./program.js";
 
 // The platforms are installed by `npm ci --prefix examples/http-adapters`; without them these tests are skipped. Bun and Deno
@@ -80,23 +81,15 @@ for (const { name, isThere, start, path = "/mcp" } of platforms)
     afterAll(() => program?.[Symbol.asyncDispose]());
 
     test.each(revisions)("are listed, found and added by clients of %s", async (revision) => {
-      const client = await HttpClient.open(url, revision);
-      const { tools } = (await client.call("tools/list")) as { readonly tools: readonly { readonly name: string }[] };
-      expect(tools.map(({ name }) => name)).toContain("import_contacts");
-      expect(
-        await client.call("tools/call", { name: "search_contacts", arguments: { query: "emilie" } }),
-      ).toMatchObject({
-        content: [{ type: "text", text: expect.stringContaining("Émilie du Châtelet") }],
+      await using client = await connect(url, { revision });
+      expect((await client.tools.list().all()).map(({ name }) => name)).toContain("import_contacts");
+      expect(await ask(client, "search_contacts", { query: "emilie" })).toMatchObject({
+        contacts: [{ name: "Émilie du Châtelet" }],
       });
       const contact = { name: `Ünïque ${revision}`, notes: "x".repeat(9_000) };
-      expect(await client.call("tools/call", { name: "add_contact", arguments: contact })).not.toHaveProperty(
-        "isError",
-      );
-      const { contents } = (await client.call("resources/read", { uri: "contacts:/all" })) as {
-        readonly contents: readonly { readonly text: string }[];
-      };
-      expect(contents[0]?.text).toContain(contact.name);
-      expect(client.sessionId !== undefined).toBe(!isWorker && revision !== latest.version);
+      expect(await ask(client, "add_contact", contact)).toMatchObject(contact);
+      const { contents } = await client.resources.read("contacts:/all");
+      expect(contents).toMatchObject([{ text: expect.stringContaining(contact.name) }]);
     });
 
     test("are deleted when a person agrees, who is asked between two requests", async () => {
@@ -114,17 +107,21 @@ for (const { name, isThere, start, path = "/mcp" } of platforms)
     });
 
     test("are watched by one client, while another changes them", async () => {
-      const watching = await HttpClient.open(url, latest.version);
-      const gone = new AbortController();
-      const notifications = { resourcesListChanged: true };
-      const { body } = await watching.ask("subscriptions/listen", { notifications }, gone.signal);
-      const events = body?.pipeThrough(new TextDecoderStream()).getReader();
-      expect((await events?.read())?.value).toContain("notifications/subscriptions/acknowledged");
-      const other = await HttpClient.open(url, latest.version);
-      await other.call("tools/call", { name: "add_contact", arguments: { name: "News" } });
-      expect((await events?.read())?.value).toContain("notifications/resources/list_changed");
-      gone.abort();
-      await expect(events?.closed).rejects.toThrow();
+      await using watching = await connect(url);
+      const changes = await watching.subscribe({ resourcesListChanged: true });
+      await using other = await connect(url);
+      await ask(other, "add_contact", { name: "News" });
+      for await (const change of changes) {
+        expect(change).toEqual({ kind: "list", list: "resources" });
+        break;
+      }
+    });
+
+    test("are kept in a session for clients of the revisions that have them, but not in a worker", async () => {
+      const response = await post(url, initialize(latestHandshake.version));
+      expect(response.status).toBe(200);
+      expect(response.headers.has("mcp-session-id")).toBe(!isWorker);
+      await response.text();
     });
 
     test("are served to whom asks for them by a known name, and not to pages that point their own name here", async () => {
@@ -136,8 +133,7 @@ for (const { name, isThere, start, path = "/mcp" } of platforms)
     if (isWorker) return;
     test("come to their end when they are told to, although a client listens", async () => {
       await using program = await start();
-      const client = await HttpClient.open(urlIn(program, path), latest.version);
-      const { body } = await client.ask("subscriptions/listen", { notifications: { toolsListChanged: true } });
+      const { body } = await listen(urlIn(program, path));
       const all = new Response(body).text();
       expect(await program.end()).toBe("");
       expect(await all).toContain("acknowledged");
@@ -146,34 +142,48 @@ for (const { name, isThere, start, path = "/mcp" } of platforms)
 
 test.skipIf(!isInstalled)("a body that is no JSON is for the server to refuse, in front of a body parser", async () => {
   await using program = await node("express.js");
-  const headers = { "content-type": "application/json", accept: "application/json, text/event-stream" };
-  const refused = async (path: string): Promise<string> =>
-    (await fetch(urlIn(program, path), { method: "POST", headers, body: "{" })).text();
+  const refused = async (path: string): Promise<string> => (await post(urlIn(program, path), "{")).text();
   expect(JSON.parse(await refused("/mcp"))).toMatchObject({ error: { code: -32700 } });
   expect(await refused("/parsed/contacts")).toMatch(/^<!DOCTYPE html>/);
 });
 
 test.skipIf(!isInstalled)("in a worker, who listens hears on when the client that came first has gone", async () => {
   await using program = await worker(join(import.meta.dirname, "../fixtures/worker/wrangler.jsonc"));
-  const client = await HttpClient.open(urlIn(program, "/mcp"), latest.version);
-  const listen = async (signal?: AbortSignal): Promise<ReadableStreamDefaultReader<string>> => {
-    const { body } = await client.ask("subscriptions/listen", { notifications: { toolsListChanged: true } }, signal);
-    const events = (body as ReadableStream<Uint8Array<ArrayBuffer>>).pipeThrough(new TextDecoderStream()).getReader();
-    expect((await events.read()).value).toContain("acknowledged");
-    return events;
-  };
+  const url = urlIn(program, "/mcp");
   const gone = new AbortController();
-  const first = await listen(gone.signal);
-  const second = await listen();
+  const first = await eventsOf(await listen(url, gone.signal));
+  const second = await eventsOf(await listen(url));
   gone.abort();
   await expect(first.closed).rejects.toThrow();
   // Everything that a request has set, its timers too, ends with it: three more signs of life are those of the other.
   for (let sign = 0; sign < 3; sign += 1) expect((await second.read()).value).toContain(": keep-alive");
-  await client.call("tools/call", { name: "news" });
+  await using client = await connect(url);
+  await client.tools.call("news");
   let heard = "";
   while (!heard.includes("tools/list_changed")) heard += (await second.read()).value;
   await second.cancel();
 });
+
+function post(url: string, body: string, init: RequestInit = {}): Promise<Response> {
+  const types = { "content-type": "application/json", accept: "application/json, text/event-stream" };
+  return fetch(url, { method: "POST", body, ...init, headers: { ...types, ...init.headers } });
+}
+
+/** Listens for changes of tools, byte by byte. */
+function listen(url: string, signal: AbortSignal | null = null): Promise<Response> {
+  const headers = { "mcp-protocol-version": modern, "mcp-method": "subscriptions/listen" };
+  const body = stateless("listening", "subscriptions/listen", { notifications: { toolsListChanged: true } });
+  return post(url, body, { headers, signal });
+}
+
+/** The text of a stream, once it says that it listens. */
+async function eventsOf({ body }: Response): Promise<ReadableStreamDefaultReader<string>> {
+  // `fetch` gives bytes.
+  const bytes = body as ReadableStream<Uint8Array<ArrayBuffer>>;
+  const events = bytes.pipeThrough(new TextDecoderStream()).getReader();
+  expect((await events.read()).value).toContain("acknowledged");
+  return events;
+}
 
 /** The status of a GET that names a host; `fetch` would name that of the URL. */
 function statusFor(url: string, host: string): Promise<number | undefined> {

@@ -33,7 +33,11 @@ export class Program implements AsyncDisposable {
       stdio: ["ignore", "pipe", "pipe"],
     });
     const program = new Program(child);
-    for await (const line of createInterface({ input: child.stdout })) return Object.assign(program, { line });
+    for await (const line of createInterface({ input: child.stdout })) {
+      // Its end is only seen behind everything that it prints.
+      child.stdout.resume();
+      return Object.assign(program, { line });
+    }
     throw new Error(`${args.join(" ")} has ended: ${await program.end()}`);
   }
 
