@@ -1,5 +1,5 @@
-/** Why bytes could not become a frame. */
-export type RefusalReason = "too-long" | "not-utf8" | "bad-header" | "truncated";
+/** Why something that came could not become a frame. */
+export type RefusalReason = "too-long" | "not-utf8" | "not-text" | "bad-header" | "truncated";
 
 /** Bytes that a framing had to give up on. The stream goes on behind them, unless the reason is `truncated`. */
 export interface Refusal {

@@ -63,6 +63,7 @@ export {
 } from "../jsonrpc/message.js";
 export type { CallOptions, Outcome } from "../jsonrpc/outgoing-call.js";
 export { baseProfile, mcpAskingProfile, mcpBatchProfile, mcpProfile, type Profile } from "../jsonrpc/profile.js";
+export type { QueueBounds } from "../jsonrpc/queue-bounds.js";
 export { describeReport, type Report, type Reporter } from "../jsonrpc/report.js";
 export {
   createService,
@@ -75,3 +76,5 @@ export {
 export { type Tapped, tapChannel } from "../jsonrpc/tap.js";
 export type { TermsOptions } from "../jsonrpc/terms.js";
 export { memoryChannels } from "../transports/memory.js";
+export { type MessagePortLike, messagePortChannel } from "../transports/message-port.js";
+export { type ByteStreams, type WebStreamOptions, webStreamChannel } from "../transports/web-streams.js";

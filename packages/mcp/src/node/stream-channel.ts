@@ -1,26 +1,20 @@
 import type { Readable, Writable } from "node:stream";
-import { type Clock, systemClock, type Timer } from "../base/clock.js";
+import type { Clock, Timer } from "../base/clock.js";
 import { deferred } from "../base/deferred.js";
 import type { FrameDecoder, FrameSink, Framing } from "../base/frame.js";
 import { lines } from "../framing/lines.js";
 import type { Channel, ChannelReceiver } from "../jsonrpc/channel.js";
 import { serverLimits } from "../jsonrpc/limits.js";
+import { lastWordsGrace, type QueueBounds, queueBoundsOf } from "../jsonrpc/queue-bounds.js";
 import { StreamWriter } from "./stream-writer.js";
 
-export interface StreamChannelOptions {
+export interface StreamChannelOptions extends QueueBounds {
   /** How frames lie in the stream. Default: `lines`. */
   readonly framing?: Framing;
   /** The longest frame to accept. Default: 4 MiB; a longer one is skipped in constant memory and refused. */
   readonly frameBytes?: number;
-  /** Queued bytes from which on the owner is asked to wait. Default: 1 MiB. */
-  readonly highWaterBytes?: number;
-  /** Queued bytes from which on a peer that does not read is given up. Default: 32 MiB. */
-  readonly maxQueuedBytes?: number;
-  /** Milliseconds without a byte taken by the peer, while bytes are queued, until it is given up. Default: 30,000. */
-  readonly stallTimeout?: number;
   /** Leave the output open on `close`, because somebody else owns it. Default: false. */
   readonly keepsOutputOpen?: boolean;
-  readonly clock?: Clock;
 }
 
 /**
@@ -32,9 +26,6 @@ export interface StreamChannelOptions {
 export function streamChannel(input: Readable, output: Writable, options: StreamChannelOptions = {}): Channel {
   return new StreamChannel(input, output, options);
 }
-
-/** Milliseconds in which a peer that takes no more input may end its output: its last words are still read. */
-const lastWordsGrace = 100;
 
 export class StreamChannel implements Channel {
   readonly #input: Readable;
@@ -54,15 +45,10 @@ export class StreamChannel implements Channel {
     }
     this.#input = input;
     this.#options = options;
-    this.#clock = options.clock ?? systemClock;
     this.#framing = options.framing ?? lines;
-    const {
-      highWaterBytes = 1024 * 1024,
-      maxQueuedBytes = 32 * 1024 * 1024,
-      stallTimeout = 30_000,
-      keepsOutputOpen = false,
-    } = options;
-    const writerOptions = { highWaterBytes, maxQueuedBytes, stallTimeout, keepsOutputOpen, clock: this.#clock };
+    const bounds = queueBoundsOf(options);
+    this.#clock = bounds.clock;
+    const writerOptions = { ...bounds, keepsOutputOpen: options.keepsOutputOpen ?? false };
     this.#writer = new StreamWriter(output, writerOptions, (error) => this.#writingFailed(error));
     input.on("end", () => this.#inputEnded());
     input.on("close", () => this.#inputEnded());

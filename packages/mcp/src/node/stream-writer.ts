@@ -1,21 +1,15 @@
 import type { Writable } from "node:stream";
-import type { Clock, Timer } from "../base/clock.js";
+import type { Timer } from "../base/clock.js";
 import { type Deferred, deferred } from "../base/deferred.js";
 import { longestTimer } from "../base/settles-within.js";
+import { endGrace, type QueueBounds } from "../jsonrpc/queue-bounds.js";
 
-export interface StreamWriterOptions {
-  readonly highWaterBytes: number;
-  readonly maxQueuedBytes: number;
-  readonly stallTimeout: number;
+export interface StreamWriterOptions extends Required<QueueBounds> {
   readonly keepsOutputOpen: boolean;
-  readonly clock: Clock;
 }
 
 /** The most that one write holds, so that every write that ends is a sign that the peer reads. */
 const pieceBytes = 64 * 1024;
-
-/** Milliseconds without progress after which the end of a stream is not waited for any longer. */
-const endGrace = 2_000;
 
 const nothing = new Uint8Array(0);
 

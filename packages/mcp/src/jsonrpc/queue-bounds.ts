@@ -1,0 +1,24 @@
+import { type Clock, systemClock } from "../base/clock.js";
+
+/** How much may wait for a peer that does not read, and for how long. */
+export interface QueueBounds {
+  /** Queued bytes from which on the owner is asked to wait. Default: 1 MiB. */
+  readonly highWaterBytes?: number;
+  /** Queued bytes from which on a peer that does not read is given up. Default: 32 MiB. */
+  readonly maxQueuedBytes?: number;
+  /** Milliseconds without a byte taken by the peer, while bytes are queued, until it is given up. Default: 30,000. */
+  readonly stallTimeout?: number;
+  readonly clock?: Clock;
+}
+
+/** The bounds that are kept, where some were set. */
+export function queueBoundsOf(bounds: QueueBounds): Required<QueueBounds> {
+  const { highWaterBytes = 1024 * 1024, maxQueuedBytes = 32 * 1024 * 1024, stallTimeout = 30_000 } = bounds;
+  return { highWaterBytes, maxQueuedBytes, stallTimeout, clock: bounds.clock ?? systemClock };
+}
+
+/** Milliseconds without progress after which the end of a carrier is not waited for any longer. */
+export const endGrace = 2_000;
+
+/** Milliseconds in which a peer that takes no more input may end its output: its last words are still read. */
+export const lastWordsGrace = 100;

@@ -1,0 +1,184 @@
+import type { Clock, Timer } from "../base/clock.js";
+import { type Deferred, deferred } from "../base/deferred.js";
+import type { FrameSink, Framing } from "../base/frame.js";
+import { lines } from "../framing/lines.js";
+import type { Channel, ChannelReceiver } from "../jsonrpc/channel.js";
+import { thrownText } from "../jsonrpc/errors.js";
+import { serverLimits } from "../jsonrpc/limits.js";
+import { lastWordsGrace, type QueueBounds, queueBoundsOf } from "../jsonrpc/queue-bounds.js";
+import { type Outlet, PacedWriter } from "./paced-writer.js";
+
+/** A byte stream in each direction, e.g. a connection of Deno or of a worker's `connect`. */
+export interface ByteStreams {
+  readonly readable: ReadableStream<Uint8Array>;
+  readonly writable: WritableStream<Uint8Array>;
+}
+
+export interface WebStreamOptions extends QueueBounds {
+  /** How frames lie in the stream. Default: `lines`. */
+  readonly framing?: Framing;
+  /** The longest frame to accept. Default: 4 MiB; a longer one is skipped in constant memory and refused. */
+  readonly frameBytes?: number;
+}
+
+/**
+ * A channel over web streams, which belong to it from here on. `close` waits for a peer that still reads, and gives up one
+ * that takes nothing for two seconds.
+ *
+ * @throws TypeError for a stream that is locked to somebody else
+ */
+export function webStreamChannel(streams: ByteStreams, options: WebStreamOptions = {}): Channel {
+  return new WebStreamChannel(streams, options);
+}
+
+class WebStreamChannel implements Channel {
+  readonly #reader: ReadableStreamDefaultReader<Uint8Array>;
+  readonly #writer: PacedWriter;
+  readonly #clock: Clock;
+  readonly #framing: Framing;
+  readonly #frameBytes: number;
+  /** There while reading is paused. */
+  #gate: Deferred<void> | undefined;
+  #phase: "open" | "ended" | "closed" = "open";
+  #receiver: ChannelReceiver | undefined;
+  #writeError: Error | undefined;
+  #lastWordsTimer: Timer | undefined;
+
+  constructor({ readable, writable }: ByteStreams, options: WebStreamOptions) {
+    const bounds = queueBoundsOf(options);
+    this.#clock = bounds.clock;
+    this.#framing = options.framing ?? lines;
+    this.#frameBytes = options.frameBytes ?? serverLimits.frameBytes;
+    this.#reader = readable.getReader();
+    const outlet = new StreamOutlet(writable.getWriter(), () => this.#writer.progressed());
+    this.#writer = new PacedWriter(outlet, bounds, (error) => this.#writingFailed(error));
+    void outlet.broken.then((error) => {
+      this.#writer.stop();
+      this.#writingFailed(error);
+    });
+  }
+
+  open(receiver: ChannelReceiver): void {
+    this.#receiver = receiver;
+    void this.#read(receiver).then(
+      () => this.#end(this.#writeError),
+      (error) => this.#end(toError(error)),
+    );
+  }
+
+  send(frame: string): void | Promise<void> {
+    return this.#writer.send(this.#framing.encode(frame));
+  }
+
+  /** What is left of the chunk at hand is still delivered. */
+  pause(): void {
+    this.#gate ??= deferred<void>();
+  }
+
+  resume(): void {
+    this.#gate?.resolve();
+    this.#gate = undefined;
+  }
+
+  async close(): Promise<void> {
+    this.#phase = "closed";
+    this.#stopLastWordsTimer();
+    this.resume(); // Read on, into nothing, so that the peer can end its side.
+    await this.#writer.end();
+    await this.#reader.cancel().catch(() => undefined); // What broke it before was told, or nobody listens.
+  }
+
+  async #read(receiver: ChannelReceiver): Promise<void> {
+    const sink: FrameSink = {
+      frame: (text) => {
+        if (this.#phase === "open") receiver.frame(text);
+      },
+      refuse: (refusal) => {
+        if (this.#phase === "open") receiver.refuse(refusal);
+      },
+    };
+    const decoder = this.#framing.decoder(sink, this.#frameBytes);
+    for (;;) {
+      const { done, value } = await this.#reader.read();
+      await this.#gate?.promise;
+      if (done) break;
+      if (!ArrayBuffer.isView(value)) throw new TypeError(`A channel needs a stream of bytes, got ${typeof value}`);
+      decoder.push(value);
+    }
+    decoder.end();
+  }
+
+  #writingFailed(error: Error): void {
+    if (this.#phase !== "open" || this.#writeError !== undefined) return;
+    this.#writeError = error;
+    this.#lastWordsTimer = this.#clock.setTimer(() => this.#end(error), lastWordsGrace);
+  }
+
+  #end(error: Error | undefined): void {
+    this.#stopLastWordsTimer();
+    if (this.#phase !== "open") return;
+    this.#phase = "ended";
+    this.#receiver?.end(error);
+  }
+
+  #stopLastWordsTimer(): void {
+    if (this.#lastWordsTimer !== undefined) this.#clock.clearTimer(this.#lastWordsTimer);
+    this.#lastWordsTimer = undefined;
+  }
+}
+
+/** The most that one write holds, so that every write that ends is a sign that the peer reads. */
+const pieceBytes = 64 * 1024;
+
+const encoder = new TextEncoder();
+
+class StreamOutlet implements Outlet {
+  /** Resolves, if ever, with what has broken the stream. */
+  readonly broken: Promise<Error>;
+  readonly #writer: WritableStreamDefaultWriter<Uint8Array>;
+  readonly #progressed: () => void;
+  #unread = 0;
+
+  constructor(writer: WritableStreamDefaultWriter<Uint8Array>, progressed: () => void) {
+    this.#writer = writer;
+    this.#progressed = progressed;
+    const broken = deferred<Error>();
+    this.broken = broken.promise;
+    writer.closed.catch((error) => {
+      broken.resolve(new Error(`the peer takes no more input: ${toError(error).message}`, { cause: error }));
+    });
+  }
+
+  get unread(): number {
+    return this.#unread;
+  }
+
+  /** A stream may be made so that it never asks for more; one piece at a time always goes. */
+  get isFull(): boolean {
+    return this.#unread > 0 && (this.#writer.desiredSize ?? 0) <= 0;
+  }
+
+  put(rest: string): number {
+    const piece = new Uint8Array(Math.min(rest.length * 3, pieceBytes));
+    const { read, written } = encoder.encodeInto(rest, piece);
+    this.#unread += read;
+    const taken = (): void => {
+      this.#unread -= read;
+      this.#progressed();
+    };
+    this.#writer.write(piece.subarray(0, written)).then(taken, () => undefined); // `broken` tells why.
+    return read;
+  }
+
+  end(): Promise<void> {
+    return this.#writer.close().catch(() => undefined); // `broken` tells why.
+  }
+
+  abort(error: Error): void {
+    this.#writer.abort(error).catch(() => undefined); // It is over either way.
+  }
+}
+
+function toError(thrown: unknown): Error {
+  return thrown instanceof Error ? thrown : new Error(thrownText(thrown));
+}
