@@ -5,7 +5,7 @@ import { prompts } from "./matrix/behaviours/prompts.js";
 import { questions } from "./matrix/behaviours/questions.js";
 import { resources } from "./matrix/behaviours/resources.js";
 import { tools } from "./matrix/behaviours/tools.js";
-import { type Carried, carriers, carries } from "./matrix/carriers.js";
+import { type Carried, carriers, carries, endFarEnds } from "./matrix/carriers.js";
 import { clientDriver } from "./matrix/client-driver.js";
 import { revisions } from "./matrix/differences.js";
 import type { Driver, DriverKind, Opening } from "./matrix/driver.js";
@@ -31,6 +31,8 @@ const combinations = Object.keys(carriers).flatMap((carrier) =>
     .filter((revision) => carries(carrier, revision))
     .flatMap((revision) => (["client", "raw peer"] as const).map((kind) => [carrier, revision, kind] as const)),
 );
+
+afterAll(endFarEnds);
 
 describe.each(combinations)("over %s in %s, by %s:", (carrier, revision, kind) => {
   const talks: Talk[] = [];

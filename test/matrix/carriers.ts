@@ -1,12 +1,24 @@
+import { connect as connectSocket } from "node:net";
+import { Duplex } from "node:stream";
 import { fileURLToPath } from "node:url";
+import { MessageChannel } from "node:worker_threads";
 import { httpHandler } from "@parlance/mcp/http";
-import { type Channel, describeReport, memoryChannels, type Report } from "@parlance/mcp/jsonrpc";
-import { childChannel, serveHttp } from "@parlance/mcp/node";
+import {
+  type ByteStreams,
+  type Channel,
+  describeReport,
+  memoryChannels,
+  messagePortChannel,
+  type Report,
+  webStreamChannel,
+} from "@parlance/mcp/jsonrpc";
+import { childChannel, serveHttp, tcpChannel } from "@parlance/mcp/node";
 import { serveChannel } from "@parlance/mcp/server";
 import { assertAtRest } from "@parlance/mcp/testing";
 import { expect } from "vitest";
 import { watchedFetch, watchedServer } from "../oracle/watched.js";
 import type { HttpTarget } from "./driver.js";
+import { FarProcess, FarWorker } from "./far-ends.js";
 import { RawHttpChannel, RawLegacyChannel } from "./http-channel.js";
 import { matrixServer } from "./server.js";
 
@@ -17,6 +29,14 @@ export interface Carried {
   readonly target?: HttpTarget;
   /** After the channel is closed. @throws Error for a server that has left something behind */
   assertGone(): Promise<void>;
+}
+
+/** Started by the first conversation that leads there. */
+const far: { process?: FarProcess; worker?: FarWorker } = {};
+
+/** Ends what the conversations have led to. @throws Error for a process that does not end well */
+export async function endFarEnds(): Promise<void> {
+  await Promise.all([far.process?.end(), far.worker?.end()]);
 }
 
 /** How a client reaches a server: one entry for each carrier. */
@@ -88,7 +108,33 @@ export const carriers: Readonly<Record<string, () => Carried | Promise<Carried>>
       },
     };
   },
+  async tcp() {
+    far.process ??= new FarProcess();
+    const { tcp } = await far.process.listening;
+    return carried(tcpChannel(tcp), far.process);
+  },
+  async unix() {
+    far.process ??= new FarProcess();
+    const { unix } = await far.process.listening;
+    return carried(tcpChannel(unix), far.process);
+  },
+  async "web streams"() {
+    far.process ??= new FarProcess();
+    const { webStreams } = await far.process.listening;
+    const socket = connectSocket(webStreams);
+    return carried(webStreamChannel(Duplex.toWeb(socket) as ByteStreams), far.process);
+  },
+  "message port"() {
+    far.worker ??= new FarWorker();
+    const { port1, port2 } = new MessageChannel();
+    far.worker.serve(port2);
+    return carried(messagePortChannel(port1), far.worker);
+  },
 };
+
+function carried(channel: Channel, there: FarProcess | FarWorker): Carried {
+  return { channel: watchedServer(channel), assertGone: () => there.assertGone() };
+}
 
 /** What a carrier cannot carry; by default it carries every revision. */
 export function carries(carrier: string, revision: string): boolean {

@@ -42,15 +42,20 @@ export class PacedWriter {
     this.#failed = failed;
   }
 
+  /** Characters that were sent and, as far as this side knows, not taken. */
+  get unread(): number {
+    return this.#waitingLength + this.#outlet.unread;
+  }
+
   /** As `Channel.send` has it. What is sent after the end is dropped. */
   send(text: string): void | Promise<void> {
     if (this.#phase !== "open") return;
     // A single long text is no fault of the reader: what counts is what had not been taken before it.
-    const before = this.#load;
+    const before = this.unread;
     this.#waiting.push(text);
     this.#waitingLength += text.length;
     this.#write();
-    if (this.#load <= this.#bounds.highWaterBytes) return;
+    if (this.unread <= this.#bounds.highWaterBytes) return;
     if (before > this.#bounds.maxQueuedBytes) {
       this.#giveUp(`${before} characters wait to be read`);
       return;
@@ -65,7 +70,7 @@ export class PacedWriter {
     if (this.#phase === "over") return;
     this.#stopWatch();
     this.#write();
-    if (this.#load <= this.#bounds.highWaterBytes / 2) this.#makeRoom();
+    if (this.unread <= this.#bounds.highWaterBytes / 2) this.#makeRoom();
     if (this.#phase === "flushing" && this.#waiting.isEmpty) this.#end();
     else if (this.#phase !== "open" || this.#room !== undefined) this.#watch();
   }
@@ -90,10 +95,6 @@ export class PacedWriter {
     this.#stopWatch();
     this.#makeRoom();
     this.#ended.resolve();
-  }
-
-  get #load(): number {
-    return this.#waitingLength + this.#outlet.unread;
   }
 
   #write(): void {

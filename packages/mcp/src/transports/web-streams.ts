@@ -51,11 +51,8 @@ class WebStreamChannel implements Channel {
     this.#frameBytes = options.frameBytes ?? serverLimits.frameBytes;
     this.#reader = readable.getReader();
     const outlet = new StreamOutlet(writable.getWriter(), () => this.#writer.progressed());
-    this.#writer = new PacedWriter(outlet, bounds, (error) => this.#writingFailed(error));
-    void outlet.broken.then((error) => {
-      this.#writer.stop();
-      this.#writingFailed(error);
-    });
+    this.#writer = new PacedWriter(outlet, bounds, (error) => this.#writingFailed(error, true));
+    void outlet.broken.then((error) => this.#outputBroken(error));
   }
 
   open(receiver: ChannelReceiver): void {
@@ -108,9 +105,16 @@ class WebStreamChannel implements Channel {
     decoder.end();
   }
 
-  #writingFailed(error: Error): void {
-    if (this.#phase !== "open" || this.#writeError !== undefined) return;
-    this.#writeError = error;
+  #outputBroken(error: Error): void {
+    const isLost = this.#writer.unread > 0;
+    this.#writer.stop();
+    this.#writingFailed(error, isLost);
+  }
+
+  /** A peer that has taken all there was, and ends its side now, has ended. */
+  #writingFailed(error: Error, isLost: boolean): void {
+    if (this.#phase !== "open" || this.#lastWordsTimer !== undefined) return;
+    if (isLost) this.#writeError = error;
     this.#lastWordsTimer = this.#clock.setTimer(() => this.#end(error), lastWordsGrace);
   }
 
