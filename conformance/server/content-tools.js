@@ -1,13 +1,9 @@
-import { setTimeout as wait } from "node:timers/promises";
 import { ToolError } from "@parlance/mcp/server";
 import { resource } from "./content.js";
 import { audio, image } from "./media.js";
-import { everyKeyword } from "./schemas.js";
+import { everyKeyword, objectOf } from "./schemas.js";
 
 /** @import { Server } from "@parlance/mcp/server" */
-
-/** Between two notifications, so that each arrives by itself. */
-const pause = 50;
 
 /**
  * Tools of which the suite looks at what they give.
@@ -31,79 +27,10 @@ export function addContentTools(server) {
   });
   const echo = { description: "Gives its arguments, whose schema uses every keyword", inputSchema: everyKeyword };
   server.tool("json_schema_2020_12_tool", echo, (args) => JSON.stringify(args));
-  const region = {
-    type: "object",
-    properties: { region: { type: "string", "x-mcp-header": "Region" } },
-    required: ["region"],
-  };
+  const inputSchema = objectOf({ region: { type: "string", "x-mcp-header": "Region" } });
   server.tool(
     "test_header_argument",
-    { description: "Gives an argument that a header repeats", inputSchema: region },
-    (args) => `Region: ${args.region}`,
+    { description: "Gives an argument that a header repeats", inputSchema },
+    ({ region }) => `Region: ${region}`,
   );
-}
-
-/**
- * Tools that tell something while they run.
- *
- * @param {Server} server
- */
-export function addTellingTools(server) {
-  server.tool("test_tool_with_logging", { description: "Logs three times" }, async (_args, context) => {
-    context.log("info", "Tool execution started");
-    await wait(pause);
-    context.log("info", "Tool processing data");
-    await wait(pause);
-    context.log("info", "Tool execution completed");
-    return "Logged three times";
-  });
-  server.tool("test_tool_with_progress", { description: "Tells its progress three times" }, async (_args, context) => {
-    for (const progress of [0, 50, 100]) {
-      context.progress(progress, 100);
-      await wait(pause);
-    }
-    return "All done";
-  });
-  server.tool(
-    "test_reconnection",
-    { description: "Lets you go, and answers when you are back" },
-    async (_args, context) => {
-      context.release(pause);
-      await wait(2 * pause);
-      return "Welcome back";
-    },
-  );
-  server.tool("test_logging_tool", { description: "Logs, to whoever wants to hear it" }, (_args, context) => {
-    context.log("info", "Something to log");
-    return "Logged";
-  });
-}
-
-/**
- * Tools that change a list, of which whoever listens is told.
- *
- * @param {Server} server
- */
-export function addChangingTools(server) {
-  let changes = 0;
-  const changing = server.tool(
-    "test_trigger_tool_change",
-    { description: "Changes its own description; changed 0 times" },
-    () => {
-      changes += 1;
-      changing.update({ description: `Changes its own description; changed ${changes} times` });
-      return "Changed";
-    },
-  );
-  let prompted = 0;
-  const prompt = server.prompt(
-    "test_changing_prompt",
-    { description: "Changed 0 times" },
-    () => "Say that you changed.",
-  );
-  server.tool("test_trigger_prompt_change", { description: "Changes the description of a prompt" }, () => {
-    prompted += 1;
-    prompt.update({ description: `Changed ${prompted} times` });
-    return "Changed";
-  });
 }

@@ -1,9 +1,11 @@
 import { createServer } from "@parlance/mcp/server";
 import { addAskingTools } from "./asking-tools.js";
-import { addChangingTools, addContentTools, addTellingTools } from "./content-tools.js";
+import { addChangingTools } from "./changing-tools.js";
+import { addContentTools } from "./content-tools.js";
 import { addInputRequiredTools } from "./input-required-tools.js";
 import { addPrompts } from "./prompts.js";
 import { addResources } from "./resources.js";
+import { addTellingTools } from "./telling-tools.js";
 
 /** Everything that the suite asks of a server, in one object for every revision. */
 export function fixtureServer() {
