@@ -8,7 +8,8 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { report } from "./runner/report.js";
 import { keyOf, parseRequirements } from "./runner/requirements.js";
-import { install, runScenario, suite } from "./runner/suite.js";
+import { runClientScenario, runServerSet } from "./runner/scenarios.js";
+import { install, suite } from "./runner/suite.js";
 import { judge, reasonOf } from "./runner/verdict.js";
 
 /** @import { Scenario } from "./runner/requirements.js" */
@@ -20,7 +21,7 @@ const [wanted, folder] = [process.argv.slice(2), import.meta.dirname];
 await install();
 /** @type {Baseline} */
 const baseline = JSON.parse(await readFile(join(folder, "baseline.json"), "utf8"));
-const all = (await Promise.all(revisions.map(required))).flat();
+const all = (await Promise.all(revisions.map(listed))).flat();
 const chosen = all.filter((scenario) => wanted.length === 0 || wanted.some((part) => keyOf(scenario).includes(part)));
 
 const server = spawn(process.execPath, [join(folder, "server.js")], { stdio: ["ignore", "pipe", "inherit"] });
@@ -28,7 +29,7 @@ const results = await mkdtemp(join(tmpdir(), "parlance-conformance-"));
 try {
   const ended = once(server, "exit").then(serverEnded);
   const url = await Promise.race([firstLine(server.stdout), ended]);
-  const outcomes = await Promise.race([runAll(chosen, url), ended]);
+  const outcomes = await Promise.race([runAll(url), ended]);
   const verdict = judge(outcomes, baseline, all);
   console.log(report(outcomes, baseline, verdict).join("\n"));
   if (Object.values(verdict).some((list) => list.length > 0)) process.exitCode = 1;
@@ -38,7 +39,7 @@ try {
 }
 
 /** @param {string} revision */
-async function required(revision) {
+async function listed(revision) {
   const { text } = await suite(["list", "--requirements", revision]);
   return parseRequirements(revision, text);
 }
@@ -55,24 +56,39 @@ function serverEnded() {
 }
 
 /**
- * Several at a time: most of them wait for something. A mark for each as it ends: `.` passed, `x` failed as expected, `!`
- * failed.
+ * Several at a time: most of them wait for something. A mark for each scenario as it ends: `.` passed, `x` failed as
+ * expected, `!` failed.
  *
- * @param {readonly Scenario[]} scenarios
  * @param {string} url
  */
-async function runAll(scenarios, url) {
-  /** @type {Outcome[]} */
-  const outcomes = [];
-  const waiting = scenarios.entries();
+async function runAll(url) {
+  /** @type {Map<Scenario, Outcome>} */
+  const outcomes = new Map();
+  const jobs = jobsOf(url).entries();
   const worker = async () => {
-    for (const [index, scenario] of waiting) {
-      const outcome = await runScenario(scenario, url, join(results, String(index)));
-      outcomes[index] = outcome;
-      process.stdout.write(outcome.passed ? "." : reasonOf(baseline, scenario) === undefined ? "!" : "x");
+    for (const [index, job] of jobs) {
+      for (const outcome of await job(join(results, String(index)))) {
+        outcomes.set(outcome.scenario, outcome);
+        process.stdout.write(outcome.passed ? "." : reasonOf(baseline, outcome.scenario) === undefined ? "!" : "x");
+      }
     }
   };
   await Promise.all(Array.from({ length: 2 * availableParallelism() }, worker));
   process.stdout.write("\n");
-  return outcomes;
+  return chosen.flatMap((scenario) => outcomes.get(scenario) ?? []);
+}
+
+/**
+ * @param {string} url
+ * @returns {readonly ((results: string) => Promise<readonly Outcome[]>)[]}
+ */
+function jobsOf(url) {
+  const onClients = chosen.filter(({ role }) => role === "client");
+  return [
+    ...revisions.flatMap((revision) => {
+      const onServer = chosen.filter((scenario) => scenario.role === "server" && scenario.revision === revision);
+      return onServer.length === 0 ? [] : [(/** @type {string} */ to) => runServerSet(onServer, revision, url, to)];
+    }),
+    ...onClients.map((scenario) => async (/** @type {string} */ to) => [await runClientScenario(scenario, to)]),
+  ];
 }

@@ -1,11 +1,8 @@
 import { execFile } from "node:child_process";
 import { existsSync } from "node:fs";
-import { readdir, readFile } from "node:fs/promises";
+import { readFile } from "node:fs/promises";
 import { delimiter, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
-
-/** @import { Outcome } from "./verdict.js" */
-/** @import { Scenario } from "./requirements.js" */
 
 /** The folder of the suite's own dependencies. */
 const folder = join(import.meta.dirname, "..");
@@ -50,59 +47,6 @@ export function suite(args) {
   }
   const main = fileURLToPath(import.meta.resolve("@modelcontextprotocol/conformance/dist/index.js"));
   return run(existsSync(packagedNode) ? packagedNode : process.execPath, [main, ...args]);
-}
-
-/**
- * @param {Scenario} scenario
- * @param {string} url of the server that is looked at
- * @param {string} results an empty folder
- * @returns {Promise<Outcome>}
- */
-export async function runScenario(scenario, url, results) {
-  const { revision, role, name } = scenario;
-  const subject = role === "server" ? ["--url", url] : ["--command", "node client.js"];
-  const which = ["--scenario", name, "--spec-version", revision, "--force"];
-  const { code, text } = await suite([role, ...subject, ...which, "--output-dir", results]);
-  const checks = await readChecks(results);
-  const faults = messages(checks, "FAILURE");
-  const warnings = messages(checks, "WARNING");
-  const passed = code === 0 && messages(checks, "SUCCESS").length > 0;
-  if (!passed && faults.length + warnings.length === 0) {
-    // It has skipped everything; or the client was late or ended with an error, of which its own words tell most.
-    const said = code === 0 ? messages(checks, "SKIPPED").join("\n") : await read(results, "stderr.txt");
-    faults.push(said || text);
-  }
-  return { scenario, passed, faults, warnings };
-}
-
-/**
- * @param {string} results
- * @returns {Promise<readonly { id: string, name: string, status: string, description: string, errorMessage?: string }[]>}
- */
-async function readChecks(results) {
-  return JSON.parse((await read(results, "checks.json")) || "[]");
-}
-
-/**
- * A file that the suite has left, wherever; nothing if it has not.
- *
- * @param {string} results
- * @param {string} name
- */
-async function read(results, name) {
-  const files = await readdir(results, { recursive: true }).catch(() => []);
-  const file = files.find((path) => path.endsWith(name));
-  return file === undefined ? "" : readFile(join(results, file), "utf8");
-}
-
-/**
- * @param {Awaited<ReturnType<typeof readChecks>>} checks
- * @param {string} status
- */
-function messages(checks, status) {
-  return checks
-    .filter((check) => check.status === status)
-    .map(({ id, name, description, errorMessage = description }) => `${id} (${name}): ${errorMessage}`);
 }
 
 /**
