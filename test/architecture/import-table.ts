@@ -14,7 +14,7 @@ const rows: Readonly<Record<string, readonly string[]>> = {
   // No server and no client: a carrier is given a Call.
   http: ["lifecycle", "revisions", "protocol", "framing", "jsonrpc", "base"],
   transports: ["lifecycle", "framing", "jsonrpc", "base"],
-  node: ["http", "lifecycle", "framing", "jsonrpc", "base"],
+  node: ["http", "transports", "lifecycle", "framing", "jsonrpc", "base"],
   wire: ["revisions", "protocol", "framing", "jsonrpc", "base"],
   testing: ["entries", "wire", "jsonrpc"],
 };
@@ -32,5 +32,5 @@ export const mayImport: ReadonlyMap<string, readonly string[]> = new Map([
 export const mayUse: ReadonlyMap<string, readonly string[]> = new Map([
   ["schema", ["@cfworker/json-schema", "@standard-schema/spec"]],
   ["http", ["eventsource-parser"]],
-  ["node", ["cross-spawn"]],
+  ["node", ["cross-spawn", "ws"]],
 ]);

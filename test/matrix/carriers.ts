@@ -15,6 +15,7 @@ import {
 import { childChannel, serveHttp, tcpChannel } from "@parlance/mcp/node";
 import { serveChannel } from "@parlance/mcp/server";
 import { assertAtRest } from "@parlance/mcp/testing";
+import { serveWebSocket, webSocketChannel } from "@parlance/mcp/websocket";
 import { expect } from "vitest";
 import { watchedFetch, watchedServer } from "../oracle/watched.js";
 import type { HttpTarget } from "./driver.js";
@@ -73,6 +74,18 @@ export const carriers: Readonly<Record<string, () => Carried | Promise<Carried>>
       target: { url: http.url, fetch: watchedFetch(fetch) },
       async assertGone() {
         await http.close();
+        assertSilent();
+      },
+    };
+  },
+  async websocket() {
+    const { server, report, assertSilent } = reporting();
+    const listener = await serveWebSocket(server, { report });
+    return {
+      channel: watchedServer(webSocketChannel(listener.url)),
+      async assertGone() {
+        await expect.poll(() => listener.connections.size, "conversations that are left").toBe(0);
+        await listener.close();
         assertSilent();
       },
     };

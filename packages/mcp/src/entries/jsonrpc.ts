@@ -78,3 +78,5 @@ export type { TermsOptions } from "../jsonrpc/terms.js";
 export { memoryChannels } from "../transports/memory.js";
 export { type MessagePortLike, messagePortChannel } from "../transports/message-port.js";
 export { type ByteStreams, type WebStreamOptions, webStreamChannel } from "../transports/web-streams.js";
+export { type WebSocketOptions, webSocketChannel } from "../transports/websocket.js";
+export type { WebSocketConstructor, WebSocketEvent, WebSocketLike } from "../transports/websocket-like.js";

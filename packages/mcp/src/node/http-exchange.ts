@@ -23,9 +23,7 @@ export class NodeRequest implements HttpRequest {
   }
 
   header(name: string): string | undefined {
-    const value = this.#request.headers[name];
-    if (value !== undefined && singles.has(name)) return valuesOf(this.#request.rawHeaders, name);
-    return typeof value === "object" ? value.join(", ") : value;
+    return headerOf(this.#request, name);
   }
 
   text(maxBytes: number): Promise<string> | string {
@@ -69,6 +67,13 @@ export class NodeRequest implements HttpRequest {
       request.once("error", fail).once("close", fail);
     });
   }
+}
+
+/** As `HttpRequest.header` has it. */
+export function headerOf({ headers, rawHeaders }: IncomingMessage, name: string): string | undefined {
+  const value = headers[name];
+  if (value !== undefined && singles.has(name)) return valuesOf(rawHeaders, name);
+  return typeof value === "object" ? value.join(", ") : value;
 }
 
 /**

@@ -1,4 +1,4 @@
-import { createServer, type Server } from "node:http";
+import { createServer, type RequestListener, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { refusal } from "../http/answers.js";
 import { isLoopback } from "../http/guard.js";
@@ -55,11 +55,11 @@ export async function serveHttp(served: Served, options: ServeHttpOptions = {}):
   const { port = 0, host = "127.0.0.1", path = "/mcp", exposed = false, ...rest } = options;
   requireAuthentication(host, exposed || rest.authenticate !== undefined);
   const handler = nodeHandler(served, rest);
-  const server = createServer(bounds, (request, response) => {
+  const server = boundedServer((request, response) => {
     if (pathOf(request.url) === path) handler(request, response);
     else writeAnswer(request, response, refusal(404, `there is nothing here: the server is at ${path}`));
   });
-  Object.assign(server, { maxConnections, maxHeadersCount, maxRequestsPerSocket });
+  server.maxConnections = maxConnections;
   await listening(server, port, host);
   // A TCP server has an address of this kind.
   return running(server, handler, { host, path, port: (server.address() as AddressInfo).port });
@@ -72,12 +72,18 @@ export function requireAuthentication(host: string, isTold: boolean): void {
   throw new TypeError(`Whoever reaches ${host} could call this server, and nobody asks who they are: ${remedy}`);
 }
 
-function pathOf(url = "/"): string {
+/** A server that does not wait for ever, nor read without end. */
+export function boundedServer(listener: RequestListener): Server {
+  return Object.assign(createServer(bounds, listener), { maxHeadersCount, maxRequestsPerSocket });
+}
+
+export function pathOf(url = "/"): string {
   const query = url.indexOf("?");
   return query === -1 ? url : url.slice(0, query);
 }
 
-function listening(server: Server, port: number, host: string): Promise<void> {
+/** @throws Error when the port is taken */
+export function listening(server: Server, port: number, host: string): Promise<void> {
   return new Promise((resolve, reject) => {
     server.once("error", reject);
     server.listen(port, host, () => {
@@ -85,6 +91,11 @@ function listening(server: Server, port: number, host: string): Promise<void> {
       resolve();
     });
   });
+}
+
+/** Host and port as a URL has them. */
+export function authority(host: string, port: number): string {
+  return `${host.includes(":") ? `[${host}]` : host}:${port}`;
 }
 
 function running(
@@ -100,7 +111,7 @@ function running(
     return closed;
   };
   return {
-    url: `http://${host.includes(":") ? `[${host}]` : host}:${port}${path}`,
+    url: `http://${authority(host, port)}${path}`,
     port,
     async drain(grace = defaultGrace) {
       const closed = gone();

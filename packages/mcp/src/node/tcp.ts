@@ -1,8 +1,8 @@
 import { connect, type Socket } from "node:net";
 import { type Clock, systemClock } from "../base/clock.js";
+import { longestTimer } from "../base/settles-within.js";
 import type { Channel, ChannelReceiver } from "../jsonrpc/channel.js";
 import { clientLimits } from "../jsonrpc/limits.js";
-import { longestTimer } from "../base/settles-within.js";
 import { defaultHost, describeAddress, type SocketAddress } from "./socket-address.js";
 import { StreamChannel, type StreamChannelOptions } from "./stream-channel.js";
 

@@ -1,0 +1,14 @@
+/**
+ * WebSockets on Node, with the package `ws`, which has to be installed beside this one.
+ *
+ * @module
+ */
+export { type ServeWebSocketOptions, serveWebSocket, type WebSocketListener } from "../node/serve-websocket.js";
+export { type NodeWebSocketOptions, webSocketChannel } from "../node/websocket-client.js";
+export {
+  type Accept,
+  type Caller,
+  type WebSocketUpgrade,
+  type WebSocketUpgradeOptions,
+  webSocketUpgrade,
+} from "../node/websocket-upgrade.js";
