@@ -83,8 +83,8 @@ const cases: Readonly<Record<string, readonly Case[]>> = {
     {
       says: "the folder that a package was bought for may use it",
       path: `${src}/node/child-process.ts`,
-      text: `import spawn from "cross-spawn"; import { openChannel } from "../transports/streams.js";`,
-      finds: ["../transports/streams.js"],
+      text: `import spawn from "cross-spawn"; import { openClient } from "../client/client.js";`,
+      finds: ["../client/client.js"],
     },
     {
       says: "only the tests for users go through the public entries",

@@ -84,7 +84,7 @@ export const carriers: Readonly<Record<string, () => Carried | Promise<Carried>>
     return {
       channel: watchedServer(webSocketChannel(listener.url)),
       async assertGone() {
-        await expect.poll(() => listener.connections.size, "conversations that are left").toBe(0);
+        await expect.poll(() => listener.connections.size).toBe(0);
         await listener.close();
         assertSilent();
       },

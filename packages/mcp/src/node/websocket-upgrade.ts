@@ -8,6 +8,7 @@ import type { Authenticate } from "../http/options.js";
 import type { HttpAnswer } from "../http/request.js";
 import type { Channel } from "../jsonrpc/channel.js";
 import type { Connection } from "../jsonrpc/connection.js";
+import type { QueueBounds } from "../jsonrpc/queue-bounds.js";
 import { type Terms, termsOf } from "../jsonrpc/terms.js";
 import { type CarrierOptions, serveChannel } from "../lifecycle/serve.js";
 import type { Served } from "../lifecycle/served.js";
@@ -30,6 +31,7 @@ export type Accept = (channel: Channel, caller: Caller) => Connection;
 /** What can be set about a server on WebSockets. */
 export interface WebSocketUpgradeOptions
   extends CarrierOptions,
+    QueueBounds,
     HeartbeatOptions,
     Pick<GuardOptions, "allowedHosts" | "allowedOrigins"> {
   /** Who may connect; asked before the connection is a WebSocket. Default: everybody who reaches this server by an allowed host. */
@@ -171,7 +173,7 @@ class WebSocketGate {
 
   #open(webSocket: WebSocket, { socket }: IncomingMessage, caller: Caller): void {
     const { limits, clock, report } = this.#terms;
-    const channel = new WebSocketChannel(piecewise(webSocket), { clock, frameBytes: limits.frameBytes });
+    const channel = new WebSocketChannel(piecewise(webSocket), { ...this.#options, frameBytes: limits.frameBytes });
     try {
       const connection = this.#accept(channel, caller);
       this.connections.add(connection);
