@@ -1,6 +1,7 @@
 import { type IncomingMessage, STATUS_CODES } from "node:http";
 import type { Duplex } from "node:stream";
 import { type WebSocket, WebSocketServer } from "ws";
+import { deferred } from "../base/deferred.js";
 import { Admission } from "../http/admission.js";
 import { closingAnswer, refusal } from "../http/answers.js";
 import { type Guard, type GuardOptions, guardOf } from "../http/guard.js";
@@ -102,6 +103,8 @@ class WebSocketGate {
   readonly #guard: Guard;
   readonly #admission: Admission;
   readonly #webSockets: WebSocketServer;
+  /** What those get who are not let in yet when everything ends. */
+  readonly #ended = deferred<HttpAnswer>();
   #isClosing = false;
 
   constructor(accept: Accept, options: WebSocketUpgradeOptions) {
@@ -140,6 +143,7 @@ class WebSocketGate {
 
   async end(how: (connection: Connection) => Promise<void>): Promise<void> {
     this.#isClosing = true;
+    this.#ended.resolve(closingAnswer());
     await Promise.all([...this.connections].map(how));
   }
 
@@ -162,7 +166,7 @@ class WebSocketGate {
     if (authenticate === undefined) return { principal: undefined };
     try {
       const asked = { method: "GET", url: request.url ?? "/", header: (name: string) => headerOf(request, name) };
-      const identity = Promise.resolve(authenticate(asked));
+      const identity = Promise.race([authenticate(asked), this.#ended.promise]);
       if (!(await settlesWithin(identity, handshakeTimeout, this.#terms.clock))) return unidentified(503);
       return (await identity) ?? refusal(401, "who calls is not known", { "www-authenticate": "Bearer" });
     } catch (error) {

@@ -1,0 +1,213 @@
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import type { Authenticate } from "@parlance/mcp/http";
+import { describeReport, openConnection } from "@parlance/mcp/jsonrpc";
+import { createServer as createMcpServer } from "@parlance/mcp/server";
+import { createFakeClock } from "@parlance/mcp/testing";
+import { type Accept, type ServeWebSocketOptions, serveWebSocket, webSocketUpgrade } from "@parlance/mcp/websocket";
+import { describe, expect, test } from "vitest";
+import { type Headers, handshake, open } from "./wire.js";
+
+const served = createMcpServer({ name: "s", version: "1" });
+const ping = '{"jsonrpc":"2.0","id":1,"method":"ping"}';
+const pong = '{"jsonrpc":"2.0","id":1,"result":{}}';
+
+type AuthenticationRequest = Parameters<Authenticate>[0];
+
+/** What a server says to a client that it turns away. */
+async function turnedAway(headers: Headers, options: ServeWebSocketOptions = {}): Promise<string> {
+  await using listener = await serveWebSocket(served, options);
+  const { status, body } = await handshake(listener.url, headers);
+  expect(listener.connections.size).toBe(0);
+  return `${status} ${(JSON.parse(body) as { error: { data: { reason: string } } }).error.data.reason}`;
+}
+
+/** A server lets a client in, and answers it. */
+async function letIn(headers: Headers, options: ServeWebSocketOptions = {}): Promise<void> {
+  await using listener = await serveWebSocket(served, options);
+  using wire = await open(listener.url, headers);
+  wire.text(ping);
+  expect(await wire.message()).toBe(pong);
+}
+
+describe("a client is turned away before there is a WebSocket,", () => {
+  test.each<[string, Headers, ServeWebSocketOptions, string]>([
+    [
+      "a page of another origin",
+      { origin: "https://evil.example" },
+      {},
+      '403 pages of "https://evil.example" may not call: name it in allowedOrigins',
+    ],
+    ["a page without one", { origin: "null" }, {}, '403 pages of "null" may not call: name it in allowedOrigins'],
+    [
+      "a page whose name points here",
+      { host: "evil.example:80" },
+      {},
+      '403 Host "evil.example:80" is not served here: name it in allowedHosts',
+    ],
+    ["two hosts", { host: ["127.0.0.1", "evil.example"] }, {}, '403 Host "127.0.0.1, …" is not a host and a port'],
+    ["no subprotocol", { "sec-websocket-protocol": undefined }, {}, "400 Sec-WebSocket-Protocol must have mcp"],
+    ["another subprotocol", { "sec-websocket-protocol": "mcp2, MCP" }, {}, "400 Sec-WebSocket-Protocol must have mcp"],
+    ["nobody known", {}, { authenticate: () => undefined }, "401 who calls is not known"],
+    [
+      "nobody known, at a host of any name",
+      { host: "a.example" },
+      { authenticate: () => undefined },
+      "401 who calls is not known",
+    ],
+  ])("%s", async (_who, headers, options, expected) => {
+    expect(await turnedAway(headers, options)).toBe(expected);
+  });
+
+  test("one without a host", async () => {
+    await using listener = await serveWebSocket(served);
+    expect((await handshake(listener.url, { host: undefined })).status).toBe(400);
+  });
+
+  test("one that comes to another path", async () => {
+    await using listener = await serveWebSocket(served, { path: "/here" });
+    const { status } = await handshake(listener.url.replace("/here", "/mcp"));
+    expect(status).toBe(404);
+    using wire = await open(`${listener.url}?a=1`);
+    wire.text(ping);
+    expect(await wire.message()).toBe(pong);
+  });
+
+  test("one that speaks no WebSocket", async () => {
+    await using listener = await serveWebSocket(served);
+    const answer = await fetch(listener.url.replace("ws:", "http:"));
+    expect(answer.status).toBe(426);
+    expect(await answer.text()).toContain("only WebSockets are served here");
+    for (const broken of [{ "sec-websocket-key": "short" }, { "sec-websocket-version": "7" }, { upgrade: "h2c" }]) {
+      expect((await handshake(listener.url, broken)).status, JSON.stringify(broken)).toBe(400);
+    }
+  });
+
+  test("one whose authentication fails or takes too long, and the server lives", async () => {
+    const clock = createFakeClock();
+    const reports: string[] = [];
+    const authenticate = ({ url }: { url: string }): Promise<undefined> => {
+      return url.endsWith("?fail") ? Promise.reject(new Error("the directory is down")) : new Promise(() => undefined);
+    };
+    const report = (each: Parameters<typeof describeReport>[0]): void => void reports.push(describeReport(each));
+    await using listener = await serveWebSocket(served, { authenticate, clock, report });
+    const { status, body } = await handshake(`${listener.url}?fail`);
+    expect(status).toBe(500);
+    expect(body).not.toContain("directory");
+    expect(reports).toEqual([expect.stringContaining("the directory is down")]);
+    const slow = handshake(listener.url);
+    await expect.poll(() => clock.armed).toBeGreaterThan(0);
+    clock.advance(10_000);
+    expect((await slow).status).toBe(503);
+  });
+});
+
+describe("a client is let in,", () => {
+  test.each<[string, Headers, ServeWebSocketOptions]>([
+    ["a program of this machine", {}, {}],
+    ["a page of this machine", { origin: "http://localhost:3000" }, {}],
+    [
+      "a page of an origin that is named",
+      { origin: "https://app.example" },
+      { allowedOrigins: ["https://app.example"] },
+    ],
+    ["at a host that is named", { host: "mcp.example" }, { allowedHosts: ["mcp.example"] }],
+    ["by one subprotocol of several", { "sec-websocket-protocol": "mcp2, mcp" }, {}],
+    ["by a subprotocol that the server names", { "sec-websocket-protocol": "mine" }, { protocol: "mine" }],
+    ["somebody known, at any host", { host: "a.example" }, { authenticate: () => ({ principal: "ada" }) }],
+  ])("%s", async (_who, headers, options) => {
+    await letIn(headers, options);
+  });
+
+  test("and hears which subprotocol was chosen, and that nothing is compressed", async () => {
+    await using listener = await serveWebSocket(served);
+    const offers = { "sec-websocket-protocol": "mcp2, mcp", "sec-websocket-extensions": "permessage-deflate" };
+    const { head, wire } = await handshake(listener.url, offers);
+    wire.socket.destroy();
+    expect(head).toContain("\r\nsec-websocket-protocol: mcp\r\n");
+    expect(head).not.toContain("sec-websocket-extensions");
+  });
+
+  test("and whoever serves it knows who it is", async () => {
+    const authenticate = ({ header, url }: AuthenticationRequest): { principal: string } | undefined => {
+      const name = /^Bearer (.+)$/.exec(header("authorization") ?? "")?.[1];
+      return name === undefined ? undefined : { principal: `${name} of ${url}` };
+    };
+    const accept: Accept = (channel, { principal }) =>
+      openConnection(channel, { principal, handle: (_method, _params, exchange) => exchange.principal });
+    await using listener = await serveWebSocket(accept, { authenticate });
+    using wire = await open(listener.url, { authorization: "Bearer ada" });
+    wire.text(ping);
+    expect(await wire.message()).toBe('{"jsonrpc":"2.0","id":1,"result":"ada of /mcp"}');
+    expect((await handshake(listener.url)).status).toBe(401);
+  });
+});
+
+describe("a server holds so many connections", () => {
+  test("and no more, from one address and in all, until one of them ends", async () => {
+    for (const options of [{ maxConnections: 2 }, { maxConnectionsPerAddress: 2 }]) {
+      await using listener = await serveWebSocket(served, options);
+      using first = await open(listener.url);
+      using second = await open(listener.url);
+      const { status, head } = await handshake(listener.url);
+      expect(status).toBe(503);
+      expect(head).toContain("\r\nretry-after: 1\r\n");
+      first.socket.destroy();
+      await expect.poll(() => listener.connections.size).toBe(1);
+      using third = await open(listener.url);
+      third.text(ping);
+      second.text(ping);
+      expect([await third.message(), await second.message()]).toEqual([pong, pong]);
+    }
+  });
+
+  test("with those counted whose caller is not known yet", async () => {
+    await using listener = await serveWebSocket(served, {
+      maxConnections: 1,
+      authenticate: () => new Promise(() => undefined),
+    });
+    const handshakes = [handshake(listener.url), handshake(listener.url)];
+    const turnedAway = await Promise.race(handshakes);
+    expect(turnedAway.status).toBe(503);
+    expect(turnedAway.body).toContain("more connections than this server");
+    await listener.close();
+    const bodies = (await Promise.all(handshakes)).map(({ body }) => body);
+    expect(bodies).toContainEqual(expect.stringContaining("this side is shutting down"));
+  });
+});
+
+describe("a server does not start", () => {
+  test("at an address that others reach while nobody is asked who they are", async () => {
+    await expect(serveWebSocket(served, { host: "0.0.0.0" })).rejects.toThrow(
+      "Whoever reaches 0.0.0.0 could call this server, and nobody asks who they are: give authenticate, or say exposed: true",
+    );
+    await using told = await serveWebSocket(served, { host: "0.0.0.0", exposed: true });
+    await using asking = await serveWebSocket(served, { host: "0.0.0.0", authenticate: () => undefined });
+    expect([told.port, asking.port]).not.toContain(0);
+  });
+
+  test("with an origin that is none, or at a port that is taken", async () => {
+    await expect(serveWebSocket(served, { allowedOrigins: ["example.com"] })).rejects.toThrow("is not an origin");
+    await using listener = await serveWebSocket(served);
+    await expect(serveWebSocket(served, { port: listener.port })).rejects.toThrow("EADDRINUSE");
+  });
+});
+
+test("a server that is there already keeps its pages, and serves WebSockets beside them", async () => {
+  const web = createServer((_request, response) => void response.end("a page")).listen(0, "127.0.0.1");
+  const upgrade = webSocketUpgrade(served);
+  web.on("upgrade", upgrade);
+  await new Promise((resolve) => web.once("listening", resolve));
+  const { port } = web.address() as AddressInfo;
+  using wire = await open(`ws://127.0.0.1:${port}/anywhere`);
+  wire.text(ping);
+  expect(await wire.message()).toBe(pong);
+  expect(await (await fetch(`http://127.0.0.1:${port}/`)).text()).toBe("a page");
+  expect(upgrade.connections.size).toBe(1);
+  const closed = upgrade.close();
+  expect(await wire.closing()).toBe("1000");
+  wire.socket.end();
+  await closed;
+  expect((await handshake(`ws://127.0.0.1:${port}/`)).status).toBe(503);
+  web.close();
+});
