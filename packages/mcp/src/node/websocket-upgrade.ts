@@ -2,6 +2,7 @@ import { type IncomingMessage, STATUS_CODES } from "node:http";
 import type { Duplex } from "node:stream";
 import { type WebSocket, WebSocketServer } from "ws";
 import { deferred } from "../base/deferred.js";
+import { settlesWithin } from "../base/settles-within.js";
 import { Admission } from "../http/admission.js";
 import { closingAnswer, refusal } from "../http/answers.js";
 import { type Guard, type GuardOptions, guardOf } from "../http/guard.js";
@@ -19,7 +20,6 @@ import { headerOf } from "./http-exchange.js";
 import { defaultGrace } from "./node-handler.js";
 import { maxFragments, piecewise } from "./piecewise.js";
 import { pathOf } from "./serve-http.js";
-import { settlesWithin } from "./settles-within.js";
 
 /** Who is at the other end of a channel. */
 export interface Caller {
