@@ -1,5 +1,7 @@
+import type { Clock } from "../base/clock.js";
 import type { Exchange } from "../jsonrpc/call.js";
 import { codes, invalidParams, RpcError } from "../jsonrpc/errors.js";
+import type { ErrorObject, Params } from "../jsonrpc/message.js";
 import type { InitializeResult } from "../protocol/initialize.js";
 import type { JsonObject } from "../protocol/json.js";
 import { isLoggingLevel, type LoggingLevel, loggingLevels } from "../protocol/logging.js";
@@ -7,13 +9,51 @@ import { unadvertisedMethods } from "../protocol/method-capabilities.js";
 import { methods, notifications } from "../protocol/methods.js";
 import { type Agreement, agreeOn, initializeResult, type Manners, requireAgreed, runAgreed } from "./agreement.js";
 import { type Carrier, HandshakeChanges } from "./handshake-changes.js";
-import type { Served } from "./served.js";
+import type { OpenConversation, Served } from "./served.js";
 
 /** What the conversation remembers once the server has agreed. */
 const subscriptions: ReadonlySet<string> = new Set([methods.subscribe, methods.unsubscribe]);
 
 /** Before a client says otherwise. */
 const defaultLogLevel: LoggingLevel = "info";
+
+/** A conversation as its operations see it. The signal of its end is made on first use: it costs more than all the rest. */
+class CarriedConversation implements OpenConversation {
+  readonly #carrier: Carrier;
+  #controller: AbortController | undefined;
+  #isOver = false;
+
+  constructor(carrier: Carrier) {
+    this.#carrier = carrier;
+  }
+
+  get clock(): Clock {
+    return this.#carrier.clock;
+  }
+
+  get ended(): AbortSignal {
+    this.#controller ??= new AbortController();
+    if (this.#isOver) this.#controller.abort();
+    return this.#controller.signal;
+  }
+
+  notify(method: string, params?: Params): void {
+    this.#carrier.notify(method, params);
+  }
+
+  drained(): Promise<void> {
+    return this.#carrier.drained();
+  }
+
+  failure(method: string, thrown: unknown): ErrorObject {
+    return this.#carrier.failure(method, thrown);
+  }
+
+  end(): void {
+    this.#isOver = true;
+    this.#controller?.abort();
+  }
+}
 
 /**
  * The server's side of a conversation that is opened by `initialize`: three steps (initialize, its answer,
@@ -24,7 +64,7 @@ export class HandshakeServer {
   readonly #served: Served;
   readonly #manners: Manners;
   readonly #carrier: Carrier;
-  readonly #ended = new AbortController();
+  readonly #conversation: CarriedConversation;
   #phase: "new" | "answered" | "open" = "new";
   #agreement: Agreement | undefined;
   #logLevel: LoggingLevel = defaultLogLevel;
@@ -34,6 +74,7 @@ export class HandshakeServer {
     this.#served = served;
     this.#manners = manners;
     this.#carrier = carrier;
+    this.#conversation = new CarriedConversation(carrier);
   }
 
   call(method: string, params: JsonObject, exchange: Exchange): unknown {
@@ -56,7 +97,7 @@ export class HandshakeServer {
   /** The carrier is gone. */
   close(): void {
     this.#changes?.stop();
-    this.#ended.abort();
+    this.#conversation.end();
   }
 
   /** The server has agreed: from here on the conversation hears of the resource, or no more. */
@@ -71,8 +112,7 @@ export class HandshakeServer {
     if (this.#phase !== "new") throw outOfOrder("initialize was answered before: a conversation is opened once");
     const { revision, client } = agreeOn(params, this.#manners);
     const promised = this.#served.capabilities();
-    const conversation = { ...this.#carrier, ended: this.#ended.signal };
-    const terms = { revision, client, conversation, logLevel: () => this.#logLevel };
+    const terms = { revision, client, conversation: this.#conversation, logLevel: () => this.#logLevel };
     this.#agreement = { promised, unpromised: unadvertisedMethods(promised), terms };
     this.#phase = "answered";
     this.#carrier.agreed(revision);
