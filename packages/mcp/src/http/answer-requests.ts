@@ -60,7 +60,7 @@ function answerWith(
   { principal, admission }: PostedCall,
   work: (exchange: PostExchange) => string | Promise<string>,
 ): MaybePromise<HttpAnswer> {
-  const { pulse } = host;
+  const { pulse, running } = host;
   if (!admission.enter(principal)) return busyAnswer(id);
   const reply = new Reply(host.streams);
   const exchange = new PostExchange(reply, host.terms, { id, principal, closing: host.closing });
@@ -74,11 +74,17 @@ function answerWith(
     conclude(answer);
     return reply.answer;
   }
+  const end = (): void => {
+    exchange.cancel("the server is closed");
+    reply.giveUp();
+  };
   pulse.add(reply);
-  request.onGone(() => exchange.cancel());
+  running.add(end);
+  request.onGone(() => exchange.cancel("the client has closed the connection"));
   // Never rejects: what a handler throws is an answer.
   void answer.then((text) => {
     pulse.delete(reply);
+    running.delete(end);
     conclude(text);
   });
   return reply.answer;

@@ -15,6 +15,8 @@ export interface DoorHost {
   readonly calls: Admission;
   /** Those of them that stay open. */
   readonly subscriptions: Admission;
+  /** What ends them, one by one. */
+  readonly running: Set<() => void>;
   /** Aborted when nothing new is taken. */
   readonly closing: AbortSignal;
 }

@@ -69,6 +69,7 @@ export class Door {
       pulse: new Pulse(clock, keepAlive),
       calls: new Admission(running),
       subscriptions: new Admission(listening),
+      running: new Set(),
       closing: this.#closing.signal,
     };
     this.#legacySse = legacySse;
@@ -97,13 +98,14 @@ export class Door {
     const { calls, subscriptions, terms } = this.#host;
     const idle = Promise.all([calls.idle(), subscriptions.idle()]);
     await Promise.all([settlesWithin(idle, grace, terms.clock), this.#handshake.drain(grace)]);
-    this.#handshake.close();
+    this.close();
   }
 
   /** Ends everything at once. */
   close(): void {
     this.#closing.abort();
     this.#handshake.close();
+    for (const end of [...this.#host.running]) end();
   }
 
   async #answer(request: HttpRequest): Promise<HttpAnswer> {

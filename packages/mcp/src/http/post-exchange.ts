@@ -68,10 +68,10 @@ export class PostExchange implements Exchange {
     if (code === specCodes.missingRequiredClientCapability) this.status = 400;
   }
 
-  /** The client has closed its connection. */
-  cancel(): void {
+  /** Nobody waits for the answer any more. */
+  cancel(why: string): void {
     if (this.over) return;
-    this.#cancelled = new LocalError("cancelled", "the client has closed the connection");
+    this.#cancelled = new LocalError("cancelled", why);
     this.#controller?.abort(this.#cancelled);
   }
 }

@@ -5,7 +5,7 @@ import type { Channel, ChannelReceiver } from "../jsonrpc/channel.js";
 import { Problem } from "../jsonrpc/check.js";
 import { type Id, idKey, isRequest, type Message } from "../jsonrpc/message.js";
 import { problemError } from "../jsonrpc/terms.js";
-import { emptyAnswer, errorAnswer, refusal, streamAnswer } from "./answers.js";
+import { closingAnswer, emptyAnswer, errorAnswer, refusal, streamAnswer } from "./answers.js";
 import { EventStream, type StreamTerms } from "./event-stream.js";
 import { elementsOf, type Posted } from "./handshake-binding.js";
 import { Outlet, type OutletHost, readEventId } from "./outlet.js";
@@ -104,6 +104,7 @@ export class SessionChannel implements Channel {
 
   /** A message of the client, or a batch. */
   post(request: HttpRequest, frame: string, posted: Posted): MaybePromise<HttpAnswer> {
+    if (this.#isClosed) return closingAnswer();
     const messages = elementsOf(posted);
     const ids = messages.flatMap(idsOf);
     const repeated = ids.find((id) => this.#replies.has(idKey(id)));
@@ -125,6 +126,7 @@ export class SessionChannel implements Channel {
 
   /** The client wants to read what belongs to no request, or comes back for a stream that it has lost. */
   get(request: HttpRequest): MaybePromise<HttpAnswer> {
+    if (this.#isClosed) return closingAnswer();
     const lastEventId = request.header("last-event-id");
     if (lastEventId === undefined || lastEventId === "") {
       if (this.#main.hasReader) return refusal(409, "the session has such a stream already: close that first");
