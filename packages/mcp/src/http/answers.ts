@@ -17,7 +17,7 @@ const streamHeaders: HttpHeaders = {
   "x-accel-buffering": "no",
 };
 
-export function jsonAnswer(status: number, body: string, headers: HttpHeaders = jsonHeaders): HttpAnswer {
+export function jsonAnswer(status: number, body: HttpAnswer["body"], headers: HttpHeaders = jsonHeaders): HttpAnswer {
   return { status, headers, body };
 }
 

@@ -7,8 +7,8 @@ import type { Living } from "./pulse.js";
 export interface EventSink {
   /** Takes text. A promise says that the reader is behind, and resolves when it has caught up or is gone. */
   write(text: string): void | Promise<void>;
-  /** Takes the last text, and ends the stream. */
-  end(text: string): void;
+  /** Ends the stream. */
+  end(): void;
   /** Breaks the connection. */
   destroy(): void;
 }
@@ -16,7 +16,7 @@ export interface EventSink {
 /** What bounds a stream whose reader does not read. */
 export interface StreamTerms {
   readonly clock: Clock;
-  /** Bytes that wait for the reader, from which on it is given up. */
+  /** Characters that wait for the reader, from which on it is given up instead of given more. */
   readonly maxQueuedBytes: number;
   /** Milliseconds without any of them being read, after which it is given up. */
   readonly stallTimeout: number;
@@ -46,14 +46,18 @@ export class EventStream implements Living {
   /** Writes text that is made of whole events. After the end it is dropped. */
   push(text: string): void {
     if (this.#phase !== "open") return;
-    this.#waiting += text;
-    if (this.#room !== undefined && this.#waiting.length > this.#terms.maxQueuedBytes) this.#giveUp();
-    else this.#schedule();
+    if (this.#room !== undefined && this.#waiting.length > this.#terms.maxQueuedBytes) {
+      this.#giveUp();
+    } else {
+      this.#waiting += text;
+      this.#schedule();
+    }
   }
 
   /** A sign of life. */
   beat(): boolean {
-    this.push(keepAliveComment);
+    // A reader that is behind has something to read.
+    if (this.#room === undefined) this.push(keepAliveComment);
     return this.isOpen;
   }
 
@@ -95,14 +99,14 @@ export class EventStream implements Living {
 
   #flush(): void {
     if (this.#sink === undefined || this.#room !== undefined || this.#phase === "gone") return;
-    const text = this.#waiting;
-    this.#waiting = "";
-    if (this.#phase === "ended") {
-      this.#sink.end(text);
-    } else if (text !== "") {
-      const behind = this.#sink.write(text);
-      if (behind !== undefined) this.#waitForRoom(behind);
+    let behind: void | Promise<void>;
+    while (this.#waiting !== "" && behind === undefined) {
+      const text = beginningOf(this.#waiting);
+      this.#waiting = this.#waiting.slice(text.length);
+      behind = this.#sink.write(text);
     }
+    if (behind !== undefined) this.#waitForRoom(behind);
+    else if (this.#phase === "ended") this.#sink.end();
   }
 
   #waitForRoom(behind: Promise<void>): void {
@@ -127,4 +131,14 @@ export class EventStream implements Living {
     this.#sink?.destroy();
     this.gone();
   }
+}
+
+/** Characters of one write. What a reader takes of a longer one could not be seen. */
+export const longestWrite: number = 128 * 1024;
+
+/** As much as goes out in one write. It ends behind a whole character. */
+function beginningOf(text: string): string {
+  if (text.length <= longestWrite) return text;
+  const last = text.charCodeAt(longestWrite - 1);
+  return text.slice(0, last >= 0xd800 && last <= 0xdbff ? longestWrite - 1 : longestWrite);
 }

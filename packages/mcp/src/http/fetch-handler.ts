@@ -119,10 +119,7 @@ function readableOf(stream: EventStream, request: FetchRequest): ReadableStream<
       room = deferred<void>();
       return room.promise;
     },
-    end(text) {
-      if (text !== "") controller.enqueue(utf8.encode(text));
-      controller.close();
-    },
+    end: () => controller.close(),
     destroy() {
       controller.error(new Error("the reader does not read"));
       request.gone();

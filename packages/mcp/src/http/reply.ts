@@ -1,7 +1,7 @@
 import { type Deferred, deferred } from "../base/deferred.js";
 import type { MaybePromise } from "../base/later.js";
 import { jsonAnswer, streamAnswer } from "./answers.js";
-import { EventStream, type StreamTerms } from "./event-stream.js";
+import { EventStream, longestWrite, type StreamTerms } from "./event-stream.js";
 import { messageEvent } from "./events.js";
 import type { Outlet } from "./outlet.js";
 import type { Living } from "./pulse.js";
@@ -50,7 +50,7 @@ export class Reply implements Living {
     if (this.#isOver) return;
     this.#isOver = true;
     if (this.#stream === undefined) {
-      this.#settle(jsonAnswer(status, frame));
+      this.#settle(jsonAnswer(status, frame.length > longestWrite ? this.#written(frame) : frame));
     } else {
       this.#write(this.#stream, frame);
       this.#end(this.#stream);
@@ -90,6 +90,14 @@ export class Reply implements Living {
       this.#settle(streamAnswer(this.#stream));
     }
     return this.#stream;
+  }
+
+  /** A long body as one that is written bit by bit, so that a reader that does not read it is given up. */
+  #written(frame: string): EventStream {
+    const body = new EventStream(this.#terms);
+    body.push(frame);
+    body.end();
+    return body;
   }
 
   #write(stream: EventStream, frame: string): void {

@@ -147,9 +147,9 @@ class ResponseSink implements EventSink {
     return new Promise((resolve) => this.#response.once("drain", resolve).once("close", resolve));
   }
 
-  end(text: string): void {
+  end(): void {
     this.hasWritten = true;
-    this.#response.end(text);
+    this.#response.end();
   }
 
   destroy(): void {
