@@ -143,6 +143,14 @@ export class Wire implements Disposable {
     }
   }
 
+  /** Reads what there is of a body, and forgets it; how many bytes that were. */
+  async some(): Promise<number> {
+    const bytes = this.#buffer === "" ? await this.#chunk() : this.#buffer;
+    if (bytes === undefined) throw new Error("the connection has ended");
+    this.#buffer = "";
+    return bytes.length;
+  }
+
   /** Resolves when the server has closed the connection; what it still had to say is passed over. */
   async closed(): Promise<void> {
     while ((await this.#chunk()) !== undefined) this.#buffer = "";
