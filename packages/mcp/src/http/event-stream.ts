@@ -99,14 +99,15 @@ export class EventStream implements Living {
 
   #flush(): void {
     if (this.#sink === undefined || this.#room !== undefined || this.#phase === "gone") return;
-    let behind: void | Promise<void>;
-    while (this.#waiting !== "" && behind === undefined) {
+    while (this.#waiting !== "") {
       const text = beginningOf(this.#waiting);
       this.#waiting = this.#waiting.slice(text.length);
-      behind = this.#sink.write(text);
+      const behind = this.#sink.write(text);
+      if (behind === undefined) continue;
+      this.#waitForRoom(behind);
+      return;
     }
-    if (behind !== undefined) this.#waitForRoom(behind);
-    else if (this.#phase === "ended") this.#sink.end();
+    if (this.#phase === "ended") this.#sink.end();
   }
 
   #waitForRoom(behind: Promise<void>): void {
