@@ -43,7 +43,8 @@ const maxSealedLength = 8 * 1024;
  */
 export function createStateSeal(options: StateSealOptions = {}): StateSeal {
   const { secrets, ttl = 600_000, now = Date.now } = options;
-  if (secrets?.length === 0 || secrets?.some(({ length }) => length < minSecretLength)) {
+  // From an environment where it is not set, a secret comes as undefined, whatever its type says.
+  if (secrets?.length === 0 || secrets?.some((secret) => !(secret?.length >= minSecretLength))) {
     throw new RangeError(`A state seal needs secrets of at least ${minSecretLength} characters`);
   }
   let derived: readonly Promise<CryptoKey>[] | undefined;

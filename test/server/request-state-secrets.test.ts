@@ -1,0 +1,14 @@
+import { createServer } from "@parlance/mcp/server";
+import { expect, test } from "vitest";
+
+test.each([
+  ["none", []],
+  ["a short one", ["a secret that is long enough", "short"]],
+  ["one that the environment does not have", [process.env.NO_SUCH_SECRET]],
+])("a server whose secrets are %s is not made", (_name, secrets) => {
+  // What an environment gives is often said to be there.
+  const requestState = { secrets: secrets as readonly string[] };
+  expect(() => createServer({ name: "sealing", version: "1", requestState })).toThrow(
+    new RangeError("A state seal needs secrets of at least 16 characters"),
+  );
+});
