@@ -21,7 +21,7 @@ function node(file: string): Promise<Program> {
 }
 
 /** The runtime of Cloudflare's workers; it bundles what it is given as the platform does. */
-function worker(config = "wrangler.jsonc"): Promise<Program> {
+function worker(config = "wrangler.local.jsonc"): Promise<Program> {
   const { default: workerd } = createRequire(join(folder, "worker.js"))("workerd") as { readonly default: string };
   const args = ["serve", config, "--socket-addr", "http=127.0.0.1:0", "--control-fd=1"];
   // Found by itself only from where the configuration is.
