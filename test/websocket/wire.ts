@@ -7,6 +7,7 @@ export const opcodes = { more: 0, text: 1, binary: 2, close: 8, ping: 9, pong: 1
 /** A frame of the server. */
 export interface Received {
   readonly opcode: number;
+  readonly isLast: boolean;
   readonly payload: Buffer;
 }
 
@@ -85,14 +86,18 @@ export class Wire implements Disposable {
         : second === 126
           ? (await this.take(2)).readUInt16BE()
           : Number((await this.take(8)).readBigUInt64BE());
-    return { opcode: first & 15, payload: await this.take(length) };
+    return { opcode: first & 15, isLast: first >= 128, payload: await this.take(length) };
   }
 
   /** The next message, whole. */
   async message(): Promise<string> {
-    const { opcode, payload } = await this.next();
-    if (opcode !== opcodes.text) throw new Error(`a frame of another kind: ${opcode} ${payload}`);
-    return payload.toString();
+    const fragments: Buffer[] = [];
+    for (let expected: number = opcodes.text; ; expected = opcodes.more) {
+      const { opcode, isLast, payload } = await this.next();
+      if (opcode !== expected) throw new Error(`a frame of another kind: ${opcode} ${payload}`);
+      fragments.push(payload);
+      if (isLast) return Buffer.concat(fragments).toString();
+    }
   }
 
   /** The code and the reason of the next frame, which closes. */

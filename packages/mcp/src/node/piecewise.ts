@@ -1,7 +1,18 @@
 import type { WebSocket } from "ws";
+import { endGrace } from "../jsonrpc/queue-bounds.js";
 
 /** The most fragments that a message may come in: each costs room, however little it holds. */
-export const maxFragments = 1_024;
+const maxFragments = 1_024;
+
+/** What a socket of either side is made with. Compressed, a small message would be a large one that nobody has bounded. */
+export function socketOptions(frameBytes: number): {
+  readonly perMessageDeflate: false;
+  readonly maxPayload: number;
+  readonly maxFragments: number;
+  readonly closeTimeout: number;
+} {
+  return { perMessageDeflate: false, maxPayload: frameBytes, maxFragments, closeTimeout: endGrace };
+}
 
 /** What a fragment holds at least, so that every one that is taken is a sign that the peer reads. */
 const pieceBytes = 64 * 1024;

@@ -18,7 +18,7 @@ import { WebSocketChannel } from "../transports/websocket.js";
 import { type HeartbeatOptions, heartbeat } from "./heartbeat.js";
 import { headerOf } from "./http-exchange.js";
 import { defaultGrace } from "./node-handler.js";
-import { maxFragments, piecewise } from "./piecewise.js";
+import { piecewise, socketOptions } from "./piecewise.js";
 import { pathOf } from "./serve-http.js";
 
 /** Who is at the other end of a channel. */
@@ -118,9 +118,7 @@ class WebSocketGate {
     this.#webSockets = new WebSocketServer({
       noServer: true,
       clientTracking: false,
-      perMessageDeflate: false,
-      maxPayload: this.#terms.limits.frameBytes,
-      maxFragments,
+      ...socketOptions(this.#terms.limits.frameBytes),
       handleProtocols: () => protocol,
     });
   }

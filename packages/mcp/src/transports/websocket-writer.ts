@@ -14,7 +14,7 @@ const normalClosure = 1000;
  * Sends what has to wait for a socket to open, and watches how much of what was sent is still there: a socket tells that to
  * those who look, and to nobody else.
  *
- * `failed` hears, once, that the peer does not read.
+ * `failed` hears that the peer does not read, and stops the writer.
  */
 export class WebSocketWriter {
   readonly #socket: WebSocketLike;
@@ -31,7 +31,6 @@ export class WebSocketWriter {
   #look: Timer | undefined;
   #untilLook = firstLook;
   #room: Deferred<void> | undefined;
-  readonly #ended = deferred<void>();
 
   constructor(socket: WebSocketLike, bounds: Required<QueueBounds>, failed: (error: Error) => void) {
     this.#socket = socket;
@@ -64,31 +63,25 @@ export class WebSocketWriter {
     this.#earlyLength = 0;
     for (const text of early) this.#put(text);
     this.#makeRoom();
-    if (isEnding) void this.end();
+    if (isEnding) this.end();
   }
 
-  /**
-   * Ends the socket behind what was sent. Resolves when it is closed, or the peer takes nothing for two seconds and is
-   * given up.
-   */
-  end(): Promise<void> {
-    if (this.#phase === "opening" || this.#phase === "open") {
-      const mustOpen = this.#phase === "opening" && this.#early.length > 0;
-      this.#phase = "ending";
-      if (!mustOpen) this.#socket.close(normalClosure);
-      this.#stopLooking();
-      this.#watch();
-    }
-    return this.#ended.promise;
+  /** Closes the socket behind what was sent. A peer that takes nothing for two seconds is given up. */
+  end(): void {
+    if (this.#phase !== "opening" && this.#phase !== "open") return;
+    const mustOpen = this.#phase === "opening" && this.#early.length > 0;
+    this.#phase = "ending";
+    if (!mustOpen) this.#socket.close(normalClosure);
+    this.#stopLooking();
+    this.#watch();
   }
 
-  /** The socket is closed: nothing is written any more, and nobody is kept waiting. */
+  /** Nothing is written any more, and nobody is kept waiting. */
   stop(): void {
     this.#phase = "over";
     this.#early = [];
     this.#stopLooking();
     this.#room?.resolve();
-    this.#ended.resolve();
   }
 
   get #queued(): number {
@@ -155,7 +148,6 @@ export class WebSocketWriter {
   }
 
   #giveUp(why: string): void {
-    this.stop();
     this.#failed(new Error(`the peer does not read: ${why}`));
   }
 }

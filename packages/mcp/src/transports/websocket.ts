@@ -1,4 +1,5 @@
 import type { Timer } from "../base/clock.js";
+import { deferred } from "../base/deferred.js";
 import { visible } from "../base/visible.js";
 import { longestTimer } from "../jsonrpc/caller.js";
 import type { Channel, ChannelReceiver } from "../jsonrpc/channel.js";
@@ -58,8 +59,10 @@ export class WebSocketChannel implements Channel {
   readonly #frameBytes: number;
   readonly #writer: WebSocketWriter;
   #receiver: ChannelReceiver | undefined;
-  /** What came before the channel was opened. */
-  #early: ((receiver: ChannelReceiver) => void)[] = [];
+  /** What came before the channel was opened, or while it is paused: a socket still hands over what it has read. */
+  #inbox: ((receiver: ChannelReceiver) => void)[] = [];
+  #paused = false;
+  readonly #released = deferred<void>();
   #hasOpened = false;
   #openTimer: Timer | undefined;
   #phase: "open" | "ended" | "closed" = "open";
@@ -75,16 +78,12 @@ export class WebSocketChannel implements Channel {
     socket.addEventListener("close", (event) => this.#closed(event));
     if (socket.readyState === isOpen) this.#opened();
     else if (socket.readyState === connecting) this.#opens(options);
-    else this.#end(new Error("the WebSocket is closed already"));
+    else this.#closed({ type: "close" });
   }
 
   open(receiver: ChannelReceiver): void {
     this.#receiver = receiver;
-    queueMicrotask(() => {
-      const early = this.#early;
-      this.#early = [];
-      for (const deliver of early) deliver(receiver);
-    });
+    this.#deliverLater();
   }
 
   send(frame: string): void | Promise<void> {
@@ -93,26 +92,35 @@ export class WebSocketChannel implements Channel {
 
   /** Nothing, where a socket cannot wait: then the peer is given up when too much waits for it. */
   pause(): void {
-    if (this.#phase === "open") this.#socket.pause?.();
+    if (this.#phase !== "open" || this.#socket.pause === undefined) return;
+    this.#paused = true;
+    this.#socket.pause();
   }
 
   resume(): void {
+    this.#paused = false;
     this.#socket.resume?.();
+    this.#deliverLater();
   }
 
   close(): Promise<void> {
     this.#phase = "closed";
-    this.#early = [];
+    this.#inbox = [];
     this.resume(); // Read on, into nothing, so that the peer can close its side.
-    return this.#writer.end();
+    this.#writer.end();
+    return this.#released.promise;
   }
 
   /** Ends the channel, and leaves the peer. */
   fail(error: Error): void {
     this.#stopOpenTimer();
     this.#writer.stop();
-    if (this.#socket.terminate === undefined) this.#socket.close();
-    else this.#socket.terminate();
+    if (this.#socket.terminate === undefined) {
+      this.#socket.close();
+      this.#released.resolve(); // It may wait for its peer as long as it likes.
+    } else {
+      this.#socket.terminate();
+    }
     this.#end(error);
   }
 
@@ -134,8 +142,18 @@ export class WebSocketChannel implements Channel {
   }
 
   #arrive(deliver: (receiver: ChannelReceiver) => void): void {
-    if (this.#receiver === undefined || this.#early.length > 0) this.#early.push(deliver);
+    if (this.#receiver === undefined || this.#paused || this.#inbox.length > 0) this.#inbox.push(deliver);
     else deliver(this.#receiver);
+  }
+
+  #deliverLater(): void {
+    queueMicrotask(() => {
+      while (this.#receiver !== undefined && !this.#paused) {
+        const deliver = this.#inbox.shift();
+        if (deliver === undefined) return;
+        deliver(this.#receiver);
+      }
+    });
   }
 
   #take(receiver: ChannelReceiver, data: unknown): void {
@@ -159,6 +177,7 @@ export class WebSocketChannel implements Channel {
   #closed({ code = abnormalClosure, reason = "" }: WebSocketEvent): void {
     this.#stopOpenTimer();
     this.#writer.stop();
+    this.#released.resolve();
     if (code === abnormalClosure || !this.#hasOpened) this.#end(new Error(this.#whatBroke));
     else if (ordinaryCodes.has(code)) this.#end();
     else
