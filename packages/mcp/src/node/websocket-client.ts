@@ -3,7 +3,7 @@ import type { Channel } from "../jsonrpc/channel.js";
 import { clientLimits } from "../jsonrpc/limits.js";
 import { webSocketChannel as anyWebSocketChannel, type WebSocketOptions } from "../transports/websocket.js";
 import type { WebSocketConstructor, WebSocketLike } from "../transports/websocket-like.js";
-import { piecewise, socketOptions } from "./piecewise.js";
+import { socketOptions } from "./websocket-options.js";
 
 /** What can be set about a channel over a WebSocket of `ws`. */
 export interface NodeWebSocketOptions extends WebSocketOptions {
@@ -32,7 +32,6 @@ function socketsWith({
   return class extends WebSocket {
     constructor(url: string | URL, protocols: string[]) {
       super(url, protocols, { headers, ...socketOptions(frameBytes) });
-      piecewise(this);
     }
   };
 }

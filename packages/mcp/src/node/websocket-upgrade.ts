@@ -18,8 +18,8 @@ import { WebSocketChannel } from "../transports/websocket.js";
 import { type HeartbeatOptions, heartbeat } from "./heartbeat.js";
 import { headerOf } from "./http-exchange.js";
 import { defaultGrace } from "./node-handler.js";
-import { piecewise, socketOptions } from "./piecewise.js";
 import { pathOf } from "./serve-http.js";
+import { socketOptions } from "./websocket-options.js";
 
 /** Who is at the other end of a channel. */
 export interface Caller {
@@ -175,7 +175,7 @@ class WebSocketGate {
 
   #open(webSocket: WebSocket, { socket }: IncomingMessage, caller: Caller): void {
     const { limits, clock, report } = this.#terms;
-    const channel = new WebSocketChannel(piecewise(webSocket), { ...this.#options, frameBytes: limits.frameBytes });
+    const channel = new WebSocketChannel(webSocket, { ...this.#options, frameBytes: limits.frameBytes });
     try {
       const connection = this.#accept(channel, caller);
       this.connections.add(connection);

@@ -94,12 +94,13 @@ export class WebSocketChannel implements Channel {
   pause(): void {
     if (this.#phase !== "open" || this.#socket.pause === undefined) return;
     this.#paused = true;
-    this.#socket.pause();
+    if (this.#hasOpened) this.#socket.pause();
   }
 
   resume(): void {
+    if (!this.#paused) return;
     this.#paused = false;
-    this.#socket.resume?.();
+    if (this.#hasOpened) this.#socket.resume?.();
     this.#deliverLater();
   }
 
@@ -138,6 +139,7 @@ export class WebSocketChannel implements Channel {
 
   #opened(): void {
     this.#hasOpened = true;
+    if (this.#paused) this.#socket.pause?.();
     this.#writer.opened();
   }
 

@@ -1,0 +1,291 @@
+import { execFile } from "node:child_process";
+import { once } from "node:events";
+import type { AddressInfo } from "node:net";
+import { createServer, type Server, type Socket } from "node:net";
+import { promisify } from "node:util";
+import {
+  type Channel,
+  openConnection,
+  type WebSocketOptions,
+  webSocketChannel as webChannel,
+} from "@parlance/mcp/jsonrpc";
+import { createServer as createMcpServer } from "@parlance/mcp/server";
+import { createFakeClock, rawPeer } from "@parlance/mcp/testing";
+import { serveWebSocket, webSocketChannel } from "@parlance/mcp/websocket";
+import { afterEach, describe, expect, test } from "vitest";
+import { type WebSocket, WebSocketServer } from "ws";
+
+const mebibyte = 1024 * 1024;
+
+/** Opens a channel and keeps what it delivers, in order. */
+function record(channel: Channel): string[] {
+  const seen: string[] = [];
+  channel.open({
+    frame: (text) => void seen.push(text),
+    refuse: ({ reason, bytes }) => void seen.push(`refused: ${reason}, ${bytes} bytes`),
+    end: (error) => void seen.push(error === undefined ? "end" : `end: ${error.message}`),
+  });
+  return seen;
+}
+
+/** Resolves when that has come, and nothing else. */
+async function has(seen: readonly string[], ...expected: readonly string[]): Promise<void> {
+  await expect.poll(() => seen.length).toBeGreaterThanOrEqual(expected.length);
+  await turn();
+  expect(seen).toEqual(expected);
+}
+
+const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
+const servers: (WebSocketServer | Server)[] = [];
+
+afterEach(() => {
+  for (const server of servers.splice(0)) {
+    if (server instanceof WebSocketServer) for (const client of server.clients) client.terminate();
+    server.close();
+  }
+});
+
+/** A server of WebSockets that is none of ours. */
+async function bareServer(): Promise<{ readonly url: string; readonly client: Promise<WebSocket> }> {
+  const server = new WebSocketServer({ port: 0, host: "127.0.0.1" });
+  servers.push(server);
+  await once(server, "listening");
+  const client = once(server, "connection").then(([socket]) => socket as WebSocket);
+  return { url: `ws://127.0.0.1:${(server.address() as AddressInfo).port}/`, client };
+}
+
+/** A server that answers a request of HTTP with these words, or with none. */
+async function tcpServer(answer?: string): Promise<string> {
+  const server = createServer((socket: Socket) => {
+    socket.on("error", () => undefined).once("data", () => answer === undefined || socket.end(answer));
+  });
+  servers.push(server.listen(0, "127.0.0.1"));
+  await once(server, "listening");
+  return `ws://127.0.0.1:${(server.address() as AddressInfo).port}/`;
+}
+
+/** A channel, and the socket of a bare server at its other end. */
+async function linked(options: WebSocketOptions = {}): Promise<{ readonly channel: Channel; readonly far: WebSocket }> {
+  const { url, client } = await bareServer();
+  const channel = webSocketChannel(url, options);
+  const far = await client;
+  await isRead(far);
+  return { channel, far };
+}
+
+/** Resolves when the other side has read what was sent. */
+async function isRead(socket: WebSocket): Promise<void> {
+  socket.ping();
+  await once(socket, "pong");
+}
+
+/** The texts that a socket receives, and how it is closed. */
+function heard(socket: WebSocket): string[] {
+  const seen: string[] = [];
+  socket.on("message", (data) => void seen.push(String(data)));
+  socket.on("close", (code) => void seen.push(`closed: ${code}`));
+  return seen;
+}
+
+describe("a channel over a WebSocket", () => {
+  test("offers the subprotocol, and sends what was sent before it has opened", async () => {
+    const { url, client } = await bareServer();
+    const channel = webSocketChannel(url);
+    for (const text of ["1", "2", "3"]) expect(channel.send(text)).toBeUndefined();
+    const far = await client;
+    expect(far.protocol).toBe("mcp");
+    await has(heard(far), "1", "2", "3");
+    await channel.close();
+  });
+
+  test("is sent before it closes, however much it is, and says that all is well", async () => {
+    const { channel, far } = await linked();
+    record(channel);
+    const seen = heard(far);
+    const long = "x".repeat(8 * mebibyte);
+    void channel.send(long);
+    void channel.send("last");
+    await channel.close();
+    await has(seen, long, "last", "closed: 1000");
+    expect(channel.send("nobody listens")).toBeUndefined();
+    await channel.close();
+  });
+
+  test("closes behind what was sent before it has opened", async () => {
+    const { url, client } = await bareServer();
+    const channel = webSocketChannel(url);
+    void channel.send("1");
+    const closed = channel.close();
+    await has(heard(await client), "1", "closed: 1000");
+    await closed;
+  });
+
+  test("that is closed before it has opened does not open", async () => {
+    const channel = webSocketChannel(await tcpServer());
+    const seen = record(channel);
+    await channel.close();
+    expect(seen).toEqual([]);
+  });
+
+  test("delivers what came before it was opened, in order, and nothing once it is closed", async () => {
+    const { channel, far } = await linked();
+    for (const text of ["1", "2", "3"]) far.send(text);
+    await isRead(far);
+    const seen: string[] = [];
+    channel.open({
+      frame(text) {
+        seen.push(text);
+        if (text === "2") void channel.close();
+      },
+      refuse: () => undefined,
+      end: () => void seen.push("end"),
+    });
+    await expect.poll(() => seen).toEqual(["1", "2"]);
+    await channel.close();
+    expect(seen).toEqual(["1", "2"]);
+  });
+
+  test("delivers nothing while it is paused, not even what it has read", async () => {
+    const { channel, far } = await linked();
+    const seen: string[] = [];
+    channel.open({
+      frame(text) {
+        seen.push(text);
+        if (text === "2") channel.pause?.();
+      },
+      refuse: () => undefined,
+      end: () => void seen.push("end"),
+    });
+    for (const text of ["1", "2", "3", "4"]) far.send(text);
+    await expect.poll(() => seen).toEqual(["1", "2"]);
+    far.close(1000);
+    for (let turns = 0; turns < 5; turns += 1) await turn();
+    expect(seen).toEqual(["1", "2"]);
+    channel.resume?.();
+    await has(seen, "1", "2", "3", "4", "end");
+    await channel.close();
+  });
+
+  test("refuses bytes, and goes on", async () => {
+    const { channel, far } = await linked();
+    const seen = record(channel);
+    far.send(Buffer.from("[]"));
+    far.send("1");
+    await has(seen, "refused: not-text, 2 bytes", "1");
+    await channel.close();
+  });
+
+  test("ends when a message is too long, before it is there", async () => {
+    const { channel, far } = await linked({ frameBytes: 1_000 });
+    const seen = record(channel);
+    const heardFar = heard(far);
+    far.send("x".repeat(1_000));
+    far.send("x".repeat(1_001));
+    await has(seen, "x".repeat(1_000), "end: the WebSocket broke: Max payload size exceeded");
+    await channel.close();
+    await has(heardFar, "closed: 1009");
+  });
+
+  test("tells why the peer has gone, and shows what its reason hides", async () => {
+    const { channel, far } = await linked();
+    const seen = record(channel);
+    far.close(4_000, "too\u001b[2Kmuch");
+    await has(seen, 'end: the peer has closed the WebSocket: 4000 "too\\u001b[2Kmuch"');
+    await channel.close();
+  });
+
+  test("gives a peer that does not answer the close two seconds", async () => {
+    const clock = createFakeClock();
+    const { channel, far } = await linked({ clock });
+    record(channel);
+    far.pause();
+    const closed = channel.close();
+    clock.advance(1_999);
+    expect(await Promise.race([closed.then(() => "closed"), turn()])).toBeUndefined();
+    clock.advance(1);
+    await closed;
+    expect(clock.armed).toBe(0);
+  });
+});
+
+describe("a server that opens no WebSocket", () => {
+  const chosen = "Upgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Accept: no\r\n\r\n";
+
+  test.each([
+    ["turns the client away", "HTTP/1.1 403 Forbidden\r\nContent-Length: 0\r\n\r\n", "Unexpected server response: 403"],
+    ["answers something else", "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n[]", "Unexpected server response: 200"],
+    [
+      "has not read the question",
+      `HTTP/1.1 101 Switching Protocols\r\n${chosen}`,
+      "Invalid Sec-WebSocket-Accept header",
+    ],
+    ["goes", "", "socket hang up"],
+  ])("because it %s is an error that says so", async (_what, answer, why) => {
+    const channel = webSocketChannel(await tcpServer(answer));
+    await has(record(channel), `end: the WebSocket could not be opened: ${why}`);
+    await channel.close();
+  });
+
+  test("because nobody is there is an error that says so", async () => {
+    const channel = webSocketChannel("ws://127.0.0.1:1/");
+    await has(record(channel), "end: the WebSocket could not be opened: connect ECONNREFUSED 127.0.0.1:1");
+  });
+
+  test("because it never answers is given up after 10 s, and calls fail", async () => {
+    const clock = createFakeClock();
+    const connection = openConnection(webSocketChannel(await tcpServer(), { clock }), { clock });
+    const call = connection.call("anything");
+    clock.advance(9_999);
+    expect(connection.phase).toBe("open");
+    clock.advance(1);
+    await expect(call).rejects.toThrow("the WebSocket has not opened within 10000 ms");
+    await connection.closed;
+    expect(clock.armed).toBe(0);
+  });
+});
+
+describe("the WebSocket of the platform", () => {
+  test("is asked for by name where there is none", () => {
+    const { WebSocket } = globalThis;
+    Reflect.deleteProperty(globalThis, "WebSocket");
+    try {
+      const remedy = "There is no WebSocket on this platform: use @parlance/mcp/websocket, or give one in the options";
+      expect(() => webChannel("ws://127.0.0.1/")).toThrow(new TypeError(remedy));
+    } finally {
+      if (WebSocket !== undefined) Object.assign(globalThis, { WebSocket });
+    }
+  });
+
+  test("carries a conversation, in a process that has nothing else", async () => {
+    const server = createMcpServer({ name: "s", version: "1" });
+    server.tool("double", {}, (_args, ctx) => {
+      ctx.log("info", "x".repeat(2 * mebibyte));
+      return "done";
+    });
+    await using listener = await serveWebSocket(server);
+    const program = `
+      import { connect } from "@parlance/mcp/client";
+      import { webSocketChannel } from "@parlance/mcp/jsonrpc";
+      for (const revision of ["2025-11-25", "2026-07-28"]) {
+        const client = await connect(() => webSocketChannel(process.argv[1]), { revision });
+        const { content } = await client.tools.call("double", {});
+        console.log(client.revision, content[0].text);
+        await client.close();
+      }`;
+    const flags = ["--experimental-websocket", "--no-warnings", "--input-type=module", "--eval", program, listener.url];
+    const { stdout, stderr } = await promisify(execFile)(process.execPath, flags);
+    expect([stdout, stderr]).toEqual(["2025-11-25 done\n2026-07-28 done\n", ""]);
+    await expect.poll(() => listener.connections.size).toBe(0);
+  });
+});
+
+test("a client of ws is served as any other", async () => {
+  const server = createMcpServer({ name: "s", version: "1" });
+  await using listener = await serveWebSocket(server);
+  const { WebSocket } = await import("ws");
+  const peer = rawPeer(webSocketChannel(new WebSocket(listener.url, "mcp")));
+  peer.send('{"jsonrpc":"2.0","id":1,"method":"ping"}');
+  expect(await peer.next()).toBe('{"jsonrpc":"2.0","id":1,"result":{}}');
+  await peer.close();
+});
