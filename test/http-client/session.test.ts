@@ -1,14 +1,10 @@
 import { handshakeVersions, latestHandshake } from "@parlance/mcp";
-import { createFakeClock, type FakeClock } from "@parlance/mcp/testing";
+import { createFakeClock } from "@parlance/mcp/testing";
 import { describe, expect, test } from "vitest";
 import { errorOf, open } from "./opened.js";
 import { type Asked, event, failure, json, progressTokenOf, result, said, stream, success } from "./played-server.js";
 import { forgotten, methodsOf, playSession, refuse } from "./played-session.js";
-
-/** Lets the event loop turn until so many timers are armed. */
-async function timers(clock: FakeClock, count: number): Promise<void> {
-  while (clock.armed < count) await new Promise(setImmediate);
-}
+import { patient, timers } from "./timers.js";
 
 describe("a session", () => {
   test("is opened behind a question that was refused, named by every request, and ended", async () => {
@@ -144,9 +140,6 @@ describe("a session", () => {
   });
 });
 
-/** With them no call has a timer: those that are armed are the streams'. */
-const patient = { timeout: Number.POSITIVE_INFINITY, totalTimeout: Number.POSITIVE_INFINITY };
-
 describe("a stream that breaks off", () => {
   test("is taken up behind its last event, not before the server wants", async () => {
     const clock = createFakeClock();
@@ -194,7 +187,7 @@ describe("a stream that breaks off", () => {
 
     const lost = errorOf(opened.client.tools.call("slow"));
     stream(await server.next()).end("id: 1\nretry: 1\ndata:\n\n");
-    for (const wait of [10, 20, 40, 80, 160]) {
+    for (const wait of [250, 500, 1_000, 2_000, 4_000]) {
       await timers(clock, 1);
       clock.advance(wait);
       (await server.next()).response.writeHead(503).end();

@@ -33,10 +33,18 @@ export interface StreamTerms {
 /** Milliseconds before somebody comes back, where the server does not say. */
 const defaultRetry = 1_000;
 /** What a server may say of it. */
-const shortestRetry = 10;
+const shortestRetry = 250;
 const longestRetry = 60_000;
+/** Milliseconds from one time to the next. */
+const distance = 1_000;
+/** So often sooner than that. */
+const inARow = 4;
+/** An id that a header can hold. Without one nobody can come back for what followed. */
+const sendable = /^[\x20-\x7e]{1,4096}$/;
 /** So often in vain, one after the other, for an answer. */
 const maxFailures = 5;
+/** Milliseconds from which on a stream has served its purpose, even if nothing came: something on the way ends silent ones. */
+const soundAfter = 10_000;
 
 /**
  * Reads an event stream to its end. When it breaks off, or the server ends it early to be polled, the client comes back for the
@@ -52,28 +60,27 @@ export async function readReturning(
 ): Promise<void> {
   let lastEventId: string | undefined;
   let retry = defaultRetry * (1 - host.random() / 2);
+  const pace = new Pace(host.clock);
   let response = first;
   for (let failures = 0; ; failures += 1) {
-    if (response !== undefined) {
-      const isAlive = await readOnce(response);
-      if (isAlive) failures = 0;
-    }
+    if (response !== undefined && (await readOnce(response))) failures = 0;
     if (signal.aborted || isOver()) return;
     if (!isEndless && (lastEventId === undefined || failures >= maxFailures)) throw lost(what);
-    await pause(host.clock, waitFor(retry, failures, host.random), signal);
+    await pause(host.clock, pace.waitFor(backOff(retry, failures, host.random)), signal);
     if (signal.aborted || isOver()) return;
     response = await host.comeBack(lastEventId);
   }
 
-  /** Whether anything came. */
+  /** Whether it was of any use. */
   async function readOnce(from: Response): Promise<boolean> {
+    const since = host.clock.now();
     let isAlive = false;
     const onRetry = (milliseconds: number): void => {
       retry = Math.min(longestRetry, Math.max(shortestRetry, milliseconds));
     };
     const take = ({ id, data, event = "message" }: StreamEvent): void => {
       isAlive = true;
-      if (id !== undefined) lastEventId = id === "" ? undefined : id;
+      if (id !== undefined) lastEventId = sendable.test(id) ? id : undefined;
       if (event === "message" && data !== "") host.take(data);
     };
     const ready = (): Promise<void> | undefined => host.ready();
@@ -82,14 +89,34 @@ export async function readReturning(
     } catch (error) {
       if (error instanceof LocalError) throw error; // Nothing better would come of reading it again.
     }
-    return isAlive;
+    return isAlive || host.clock.now() - since >= soundAfter;
   }
 }
 
 /** As long as the server says, the first time; then longer and longer, each client in its own way. */
-function waitFor(retry: number, failures: number, random: () => number): number {
+function backOff(retry: number, failures: number, random: () => number): number {
   if (failures === 0) return retry;
   return Math.max(retry, Math.min(longestRetry, retry * 2 ** failures) * (1 - random() / 2));
+}
+
+/** How often somebody comes back: a server that ends each of its streams at once is not asked many times a second for it. */
+class Pace {
+  readonly #clock: Clock;
+  /** When the next time would be if every one had kept the distance. */
+  #due: number;
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+    this.#due = clock.now();
+  }
+
+  /** `wait`, or as much longer as it takes. */
+  waitFor(wait: number): number {
+    const now = this.#clock.now();
+    const at = Math.max(now + wait, this.#due - inARow * distance);
+    this.#due = Math.max(this.#due, at) + distance;
+    return at - now;
+  }
 }
 
 function lost(what: string): LocalError {
