@@ -15,11 +15,9 @@ import { readBody } from "./body.js";
 import { answeredIn, frameIdsOf } from "./frame-ids.js";
 import { HttpError, statusOf } from "./http-error.js";
 import type { HttpTarget } from "./http-target.js";
+import { PostOrder } from "./post-order.js";
 import { isPassing, readReturning, type StreamHost } from "./returning-stream.js";
 import { SentPost } from "./sent-post.js";
-
-/** Frames that wait for their turn before whoever writes them is held back. */
-const maxWaiting = 64;
 
 /** Milliseconds that a server has, at the end, to take what was sent and to hear that it was the end. */
 const grace = 2_000;
@@ -41,19 +39,13 @@ export class RemoteSession implements Channel {
   readonly #random: () => number;
   /** What is under way, and when it is over. */
   readonly #posts = new Map<SentPost, Promise<void>>();
+  readonly #order = new PostOrder();
   /** Aborted when nothing is read any more. */
   readonly #over = new AbortController();
   #receiver: ChannelReceiver | undefined;
   #phase: "open" | "ending" | "ended" = "open";
   #id: string | undefined;
   #version: string | undefined;
-  /**
-   * Resolves when the server has what must be there before anything that follows. It may take requests in any order, but
-   * none before the conversation is open; and what cancels one goes out behind it.
-   */
-  #turn: Promise<void> = Promise.resolve();
-  #waiting = 0;
-  #room: Deferred<void> | undefined;
   #resumed: Deferred<void> | undefined;
   #listening: Promise<void> | undefined;
   #closing: Promise<void> | undefined;
@@ -73,11 +65,9 @@ export class RemoteSession implements Channel {
     if (ids.method === notifications.cancelled) this.#forget(frame);
     const post = new SentPost(ids, this.#terms.clock);
     if (this.#phase !== "open") return this.#lose(post, this.#notTaken(post));
-    const over = this.#turn.then(() => this.#post(post, frame));
+    const { over, room } = this.#order.add(post, () => this.#post(post, frame));
     this.#posts.set(post, over);
-    if (ids.requests.length > 0 && ids.method !== methods.initialize) return undefined;
-    this.#turn = Promise.race([over, post.answered]);
-    return this.#wait(over);
+    return room;
   }
 
   pause(): void {
@@ -135,6 +125,7 @@ export class RemoteSession implements Channel {
   /** Resolves when nothing of it is under way any more. Never rejects. */
   async #post(post: SentPost, body: string): Promise<void> {
     const { what, signal } = post;
+    post.expectAcceptance((error) => this.#lose(post, error));
     try {
       if (this.#phase === "ending") throw this.#notTaken(post);
       const response = await this.#target.send(what, {
@@ -265,19 +256,6 @@ export class RemoteSession implements Channel {
   #forget(frame: string): void {
     const { params } = JSON.parse(frame) as { readonly params?: { readonly requestId?: unknown } };
     for (const post of this.#posts.keys()) post.forget(String(params?.requestId));
-  }
-
-  #wait(over: Promise<void>): Promise<void> | undefined {
-    this.#waiting += 1;
-    void over.then(() => {
-      this.#waiting -= 1;
-      if (this.#waiting > maxWaiting / 2) return;
-      this.#room?.resolve();
-      this.#room = undefined;
-    });
-    if (this.#waiting < maxWaiting) return undefined;
-    this.#room ??= deferred();
-    return this.#room.promise;
   }
 }
 

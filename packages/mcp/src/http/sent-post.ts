@@ -6,6 +6,9 @@ import type { FrameIds } from "./frame-ids.js";
 /** Milliseconds: a stream that goes on behind its last response is ended by this side. */
 const linger = 1_000;
 
+/** Milliseconds: what is told takes no longer to accept than this, whatever the server then does with it. */
+const acceptance = 30_000;
+
 /** A frame on its way, and what is still awaited for it. */
 export class SentPost {
   /** What it is, for messages. */
@@ -13,6 +16,8 @@ export class SentPost {
   readonly method: string | undefined;
   /** The ids of the requests in it, as literals. */
   readonly requests: readonly string[];
+  /** It answers what the server has asked. */
+  readonly isAnswer: boolean;
   /** Resolves when every request in it is answered, or nobody waits for that. */
   readonly answered: Promise<void>;
   /** The server has begun to answer, so it has taken what was sent. */
@@ -21,12 +26,13 @@ export class SentPost {
   readonly #clock: Clock;
   readonly #open: Set<string>;
   readonly #stop = new AbortController();
-  #lingering: Timer | undefined;
+  #timer: Timer | undefined;
 
   constructor({ method, requests }: FrameIds, clock: Clock) {
     this.what = nameOf(method, requests);
     this.method = method;
     this.requests = requests;
+    this.isAnswer = method === undefined && requests.length === 0;
     this.answered = this.#answered.promise;
     this.#clock = clock;
     this.#open = new Set(requests);
@@ -42,12 +48,20 @@ export class SentPost {
     return this.#open;
   }
 
+  /** Of what is told, and of answers: `late` hears that the server does not accept it. A call has its own patience. */
+  expectAcceptance(late: (error: LocalError) => void): void {
+    if (this.requests.length > 0) return;
+    const error = new LocalError("timeout", `${this.what}: the server has not accepted it within ${acceptance} ms`);
+    this.#timer = this.#clock.setTimer(() => late(error), acceptance);
+    this.#timer.unref?.();
+  }
+
   /** A response is here. */
   answer(request: string): void {
     if (!this.#open.delete(request) || this.#open.size > 0) return;
     this.#answered.resolve();
-    this.#lingering = this.#clock.setTimer(() => this.stop(), linger);
-    this.#lingering.unref?.();
+    this.#timer = this.#clock.setTimer(() => this.stop(), linger);
+    this.#timer.unref?.();
   }
 
   /** Nobody waits for that response any more. */
@@ -63,7 +77,7 @@ export class SentPost {
   /** Nothing of it is under way any more. */
   end(): void {
     this.#answered.resolve();
-    if (this.#lingering !== undefined) this.#clock.clearTimer(this.#lingering);
+    if (this.#timer !== undefined) this.#clock.clearTimer(this.#timer);
   }
 
   /** Why it has failed. */
