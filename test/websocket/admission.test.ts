@@ -45,7 +45,12 @@ describe("a client is turned away before there is a WebSocket,", () => {
       {},
       '403 Host "evil.example:80" is not served here: name it in allowedHosts',
     ],
-    ["two hosts", { host: ["127.0.0.1", "evil.example"] }, {}, '403 Host "127.0.0.1, evil.example" is not a host and a port'],
+    [
+      "two hosts",
+      { host: ["127.0.0.1", "evil.example"] },
+      {},
+      '403 Host "127.0.0.1, evil.example" is not a host and a port',
+    ],
     ["no subprotocol", { "sec-websocket-protocol": undefined }, {}, "400 Sec-WebSocket-Protocol must have mcp"],
     ["another subprotocol", { "sec-websocket-protocol": "mcp2, MCP" }, {}, "400 Sec-WebSocket-Protocol must have mcp"],
     ["nobody known", {}, { authenticate: () => undefined }, "401 who calls is not known"],
