@@ -57,7 +57,8 @@ describe.skipIf(!isInstalled)("the official SDK, installed by npm ci --prefix te
       steps: [1, 2, 3, 4, 5, 6],
       released: { content: [{ text: "came back" }] },
     });
-    if (kind === "none") expect(found).not.toHaveProperty("session");
-    else expect(found).toMatchObject({ session: expect.any(String) as unknown, returned: 2, ended: 404 });
+    if (kind === "none") return expect(found).not.toHaveProperty("session");
+    expect(found).toMatchObject({ session: expect.any(String) as unknown, ended: 404 });
+    expect(found.returned, "how often it came back for a stream, slow machines included").toBeGreaterThanOrEqual(2);
   });
 });
