@@ -1,5 +1,5 @@
 import { type Clock, systemClock } from "../base/clock.js";
-import { isPromise, type MaybePromise } from "../base/later.js";
+import { after, isPromise, type MaybePromise } from "../base/later.js";
 import { settlesWithin } from "../base/settles-within.js";
 import { Problem } from "../jsonrpc/check.js";
 import { decode } from "../jsonrpc/codec.js";
@@ -20,7 +20,7 @@ import { MemoryEventStore } from "./event-store.js";
 import { type Guard, guardOf } from "./guard.js";
 import { elementsOf, type HandshakeBinding, type Posted } from "./handshake-binding.js";
 import { isLegacyPost, LegacySse } from "./legacy-sse.js";
-import type { HttpOptions, Identity } from "./options.js";
+import type { HttpOptions } from "./options.js";
 import { preconditionOf } from "./preconditions.js";
 import { Pulse } from "./pulse.js";
 import { BodyFault, type HttpAnswer, type HttpRequest } from "./request.js";
@@ -108,17 +108,20 @@ export class Door {
     for (const end of [...this.#host.running]) end();
   }
 
-  async #answer(request: HttpRequest): Promise<HttpAnswer> {
+  #answer(request: HttpRequest): MaybePromise<HttpAnswer> {
     if (isPreflight(request)) return preflightAnswer(request, this.#methods.join(", "));
     const unmet = preconditionOf(request, this.#methods, this.#legacySse && isLegacyPost(request));
     if (unmet !== undefined) return unmet;
-    let identity: Identity | undefined;
-    if (this.#authenticate !== undefined) {
-      const { method, url } = request;
-      identity = await this.#authenticate({ method, url, header: (name) => request.header(name) });
-      if (identity === undefined) return refusal(401, "who calls is not known", { "www-authenticate": "Bearer" });
-    }
-    const principal = identity?.principal;
+    if (this.#authenticate === undefined) return this.#admitted(request, undefined);
+    const { method, url } = request;
+    return after(this.#authenticate({ method, url, header: (name) => request.header(name) }), (identity) =>
+      identity === undefined
+        ? refusal(401, "who calls is not known", { "www-authenticate": "Bearer" })
+        : this.#admitted(request, identity.principal),
+    );
+  }
+
+  #admitted(request: HttpRequest, principal: string | undefined): MaybePromise<HttpAnswer> {
     if (request.method === "GET") return this.#handshake.get(request, principal);
     if (request.method === "DELETE") return this.#handshake.delete(request, principal);
     return this.#post(request, principal);
