@@ -118,8 +118,9 @@ export class SessionChannel implements Channel {
     this.#receiver?.frame(frame, posted);
     this.#current = undefined;
     const { reply } = pending;
-    if (ids.length === 0 && !reply.isOver) return emptyAnswer(202); // Nothing of it was owed an answer.
-    if (!reply.isOver) this.#host.pulse.add(reply);
+    if (reply.isOver) return reply.answer;
+    if (ids.length === 0) return emptyAnswer(202); // Nothing of it was owed an answer.
+    this.#host.pulse.add(reply);
     request.onGone(() => this.#host.pulse.delete(reply));
     return reply.answer;
   }

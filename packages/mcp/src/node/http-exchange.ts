@@ -60,14 +60,14 @@ export class NodeRequest implements HttpRequest {
         request.removeAllListeners("data").pause();
         reject(tooLong(maxBytes));
       });
-      request.once("end", () => {
+      request.on("end", () => {
         try {
           resolve(decoded(chunks.length === 1 ? (chunks[0] as Uint8Array) : Buffer.concat(chunks)));
         } catch (error) {
           reject(error);
         }
       });
-      request.once("error", fail).once("close", fail);
+      request.on("error", fail).on("close", fail);
     });
   }
 }
@@ -133,7 +133,7 @@ function write(response: ServerResponse, { status, headers, body }: HttpAnswer, 
 }
 
 function withLength(headers: HttpAnswer["headers"], status: number, body = ""): HttpAnswer["headers"] {
-  return status === 204 ? headers : { ...headers, "content-length": String(Buffer.byteLength(body)) };
+  return status === 204 ? headers : { "content-length": String(Buffer.byteLength(body)), ...headers };
 }
 
 class ResponseSink implements EventSink {
