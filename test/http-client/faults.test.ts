@@ -158,9 +158,15 @@ describe("what is too long is not read to its end:", () => {
   });
 
   test("a refusal", async () => {
-    const error = await failWith(({ response }) => flood(response.writeHead(500, { "content-type": "text/plain" })));
+    await using server = await playModern();
+    await using opened = await open(server);
+    const call = errorOf(opened.client.tools.call("a"));
+    const asked = await server.next();
+    flood(asked.response.writeHead(500, { "content-type": "text/plain" }));
+    const error = await call;
     expect(error).toMatchObject({ reason: "protocol", status: 500 });
     expect(error.message.length).toBeLessThan(300);
+    await asked.over;
   });
 });
 

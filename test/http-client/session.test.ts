@@ -75,6 +75,34 @@ describe("a session", () => {
     expect(opened.reports).toEqual([]);
   });
 
+  test("is not read on while the server does not take what it has asked for", async () => {
+    const count = 1_000;
+    const taken: Asked[] = [];
+    let accepts = false;
+    await using server = await playSession({
+      listens: true,
+      first: (asked) => {
+        if (asked.method !== "POST" || asked.message.method !== undefined) return false;
+        if (accepts) asked.response.writeHead(202).end();
+        else taken.push(asked);
+        return true;
+      },
+    });
+    await using opened = await open(server);
+    const response = stream(await server.next());
+    const padding = `: ${"x".repeat(1_000)}\n\n`;
+    for (let id = 0; id < count; id += 1) response.write(padding + event({ jsonrpc: "2.0", id, method: "ping" }));
+    while (taken.length < 64) await new Promise(setImmediate);
+    for (let turns = 0; turns < 200; turns += 1) await new Promise(setImmediate);
+    expect(taken.length).toBeLessThan(count / 2);
+    accepts = true;
+    for (const asked of taken) asked.response.writeHead(202).end();
+    const answered = (): number =>
+      server.asked.filter(({ message }) => message.id !== undefined && !message.method).length;
+    while (answered() < count) await new Promise(setImmediate);
+    expect(opened.reports).toEqual([]);
+  });
+
   test("tells the server of a call that is cancelled, and lets go of its stream", async () => {
     await using server = await playSession();
     await using opened = await open(server);
@@ -120,7 +148,7 @@ describe("a session", () => {
   });
 
   test("without a stream of its own is nothing to report, whichever way the server says so", async () => {
-    for (const status of [404, 405]) {
+    for (const status of [404, 405, 501]) {
       let asked = 0;
       await using server = await playSession({
         first: ({ method, response }) => {
@@ -281,6 +309,19 @@ describe("a session that the server has forgotten", () => {
     forgotten(await server.next());
     forgotten(await server.next());
     expect(await call).toMatchObject({ reason: "closed" });
+  });
+
+  test("is begun anew for a subscription too", async () => {
+    await using server = await playSession({ capabilities: { resources: { subscribe: true } } });
+    await using opened = await open(server);
+    const opening = opened.client.resources.subscribe("a:b");
+    forgotten(await server.next());
+    const again = await server.next();
+    expect(again).toMatchObject({ message: { method: "resources/subscribe" }, headers: { "mcp-session-id": "s2" } });
+    result(again, {});
+    const closing = (await opening).close();
+    result(await server.next(), {});
+    await closing;
   });
 
   test("gives its subscriptions back, and says that something may be missing", async () => {

@@ -151,6 +151,24 @@ describe("a call of the stateless era", () => {
     expect(clock.armed).toBe(0);
   });
 
+  test("takes whatever the server says meanwhile for a sign", async () => {
+    const clock = createFakeClock();
+    const heard: (() => void)[] = [];
+    await using server = await playModern();
+    await using opened = await open(server, { clock, timeout: 100, onNotification: () => heard.shift()?.() });
+    const call = opened.client.tools.call("slow");
+    const asked = await server.next();
+    const response = stream(asked);
+    for (let times = 0; times < 2; times += 1) {
+      clock.advance(90);
+      const sign = new Promise<void>((resolve) => heard.push(resolve));
+      response.write(event(log));
+      await sign;
+    }
+    response.end(event(success(asked, said("ok"))));
+    expect((await call).content).toEqual([{ type: "text", text: "ok" }]);
+  });
+
   test("ends with its conversation, and the server sees it go", async () => {
     await using server = await playModern();
     const opened = await open(server);
@@ -235,14 +253,30 @@ describe("a tool whose arguments go in headers", () => {
     await call;
   });
 
+  test("is called without them once it is listed without", async () => {
+    await using server = await playModern();
+    await using opened = await open(server);
+    for (const properties of [{ region }, { region: { type: "string" } }]) {
+      const list = opened.client.tools.list().all();
+      result(await server.next(), { tools: [tool("run", properties)] });
+      await list;
+    }
+    const call = opened.client.tools.call("run", { region: "eu" });
+    const asked = await server.next();
+    expect(asked.headers["mcp-param-region"]).toBeUndefined();
+    result(asked, said("ok"));
+    await call;
+  });
+
   test("is listed again, and called once more, when the server misses a header", async () => {
     await using server = await playModern();
     await using opened = await open(server);
-    const call = opened.client.tools.call("run", { region: "eu" });
+    const call = opened.client.tools.call("run", { region: "eu" }, { onProgress: () => undefined });
     failure(await server.next(), 400, -32_020, "Header mismatch");
     const first = await server.next();
     expect(first.message).toMatchObject({ method: "tools/list" });
-    expect(first.message.params?._meta).toEqual(server.asked[1]?.message.params?._meta);
+    // It says who calls, as every request does, and wants no progress for itself.
+    expect(first.message.params?._meta).toEqual(server.asked[0]?.message.params?._meta);
     result(first, { tools: [tool("other", {})], nextCursor: "2" });
     const second = await server.next();
     expect(second.message.params?.cursor).toBe("2");

@@ -22,6 +22,9 @@ import { SentPost } from "./sent-post.js";
 /** Milliseconds that a server has, at the end, to take what was sent and to hear that it was the end. */
 const grace = 2_000;
 
+/** A server need not have a stream of its own, and where nobody has thought of one it says so in another way. */
+const unoffered: ReadonlySet<number> = new Set([404, 405, 501]);
+
 /** Bytes of an answer that says nothing. */
 const emptyBytes = 64 * 1024;
 
@@ -219,8 +222,7 @@ export class RemoteSession implements Channel {
       if (signal.aborted) return;
       const status = statusOf(error);
       if (status === 404 && isOffered && error instanceof HttpError) void this.#gone(error);
-      // A server need not have one, and a path that takes POSTs alone may say so in its own way.
-      else if (isOffered || (status !== 405 && status !== 404))
+      else if (isOffered || status === undefined || !unoffered.has(status))
         this.#terms.report({ kind: "fault", method: what, error });
     }
   }
