@@ -1,9 +1,11 @@
-import { by, type Group, page, type Requirement } from "./requirement.js";
+import { by, type Group, type Proof, page, type Requirement } from "./requirement.js";
 
-/** Over HTTP nothing is spoken yet. */
-function http(id: string, says: string): Requirement {
-  return { id, level: "MUST", says, later: "belongs to HTTP" };
+function http(id: string, says: string, ...proved: readonly (readonly Proof[])[]): Requirement {
+  return { id, level: "MUST", says, proved: proved.flat() };
 }
+
+/** A request over HTTP that may not be made is a row of a table, on each platform. */
+const turnedAway = by("http/refusals", "a server turns away");
 
 /** Carriers of messages. */
 export const transports: Group = {
@@ -88,37 +90,167 @@ export const transports: Group = {
       says: "A carrier of another kind keeps the messages and the lifecycle.",
       proved: by("mcp/client", "a server in the same process is spoken to in the newest revision"),
     },
-    http("T-20", "HTTP+SSE has two endpoints; its first event names the one to post to."),
-    http("T-21", "Over HTTP+SSE a client posts, and a server answers by events."),
-    http("T-23", "Over HTTP+SSE a server checks the origin of a request."),
-    http("T-30", "One path takes POST and GET."),
-    http("T-31", "A server checks the origin of every request."),
-    http("T-32", "A client posts each message by itself, as JSON, and accepts JSON and events."),
-    http("T-34", "A post without requests is accepted with 202 and no body."),
-    http("T-35", "A request is answered by JSON or by events; a client takes both."),
-    http("T-39", "A message goes to one stream, and an unrelated stream carries no response."),
-    http("T-40", "A client names the version that was agreed on in a header."),
-    http("T-42", "A version in the header that is not spoken is refused with 400."),
-    http("T-43", "A session id is made of visible ASCII."),
-    http("T-44", "A client repeats its session id; an unknown one is answered with 404, and it starts anew."),
-    http("T-46", "A session is no proof of who asks."),
-    http("T-47", "An event id names one event of a session."),
-    http("T-48", "A stream that is resumed replays nothing of another stream."),
-    http("T-60", "In the stateless era one path takes POST alone."),
-    http("T-61", "In the stateless era a server checks the origin too."),
-    http("T-62", "In the stateless era a client posts one request or one notification."),
-    http("T-63", "In the stateless era a notification is accepted with 202."),
-    http("T-64", "In the stateless era a request is answered by JSON or by events."),
-    http("T-65", "Headers repeat version, method and name of a request; what differs is refused."),
-    http("T-66", "Names of headers ignore case, their values do not."),
-    http("T-67", "A value that a header cannot hold is written in base64."),
-    http("T-68", "Events of a request belong to it, and none of them is a request."),
-    http("T-69", "Closing the response is the cancellation."),
-    http("T-70", "A broken stream loses its request; nothing is replayed."),
-    http("T-72", "Whoever stands between passes headers of arguments on."),
-    http("T-81", "An argument may ask for a header of its own under strict rules."),
-    http("T-82", "A client leaves out a tool that breaks those rules."),
-    http("T-83", "A client writes such an argument into its header."),
-    http("T-84", "A server refuses a header that does not say what the argument says."),
+    http(
+      "T-20",
+      "HTTP+SSE has two endpoints; its first event names the one to post to.",
+      by("http/modes", "names the address to post to in its first event"),
+      by("http-client/era", "is found behind two refusals, and opened again when its stream breaks"),
+    ),
+    http(
+      "T-21",
+      "Over HTTP+SSE a client posts, and a server answers by events.",
+      by("http/modes", "answers what is posted there by events"),
+      by("http-client/era", "is found behind two refusals, and opened again when its stream breaks"),
+    ),
+    http(
+      "T-23",
+      "Over HTTP+SSE a server checks the origin of a request.",
+      by("http/modes", "lets in no foreign page, host or body, and nobody else's session"),
+    ),
+    http("T-30", "One path takes POST and GET.", by("http/streams", "on the stream of the request that it belongs to")),
+    http(
+      "T-31",
+      "A server checks the origin of every request.",
+      turnedAway,
+      by("http/pages", "a foreign page learns nothing, whatever it asks"),
+    ),
+    http(
+      "T-32",
+      "A client posts each message by itself, as JSON, and accepts JSON and events.",
+      by("http-client/session", "is opened behind a question that was refused, named by every request, and ended"),
+    ),
+    http(
+      "T-34",
+      "A post without requests is accepted with 202 and no body.",
+      by("http/sessions", "a conversation of %s is a session, whose id comes with the answer"),
+      by("http/batches", "without requests is accepted"),
+    ),
+    http(
+      "T-35",
+      "A request is answered by JSON or by events; a client takes both.",
+      by("http/streams", "an answer that takes long becomes one", "on the stream of the request that it belongs to"),
+      by("http-client/session", "asks and is asked on the stream of a call, and on that of the session"),
+    ),
+    http(
+      "T-39",
+      "A message goes to one stream, and an unrelated stream carries no response.",
+      by("http/streams", "on the stream of the request that it belongs to, and on no other"),
+      by("http/resuming", "replaces the one that it was: that one ends, and nothing goes to both"),
+    ),
+    http(
+      "T-40",
+      "A client names the version that was agreed on in a header.",
+      by("http-client/session", "in %s names the version only where the revision does"),
+    ),
+    http("T-42", "A version in the header that is not spoken is refused with 400.", turnedAway),
+    http(
+      "T-43",
+      "A session id is made of visible ASCII.",
+      by("http/sessions", "ids of sessions are legal, and nobody guesses one from others"),
+    ),
+    http(
+      "T-44",
+      "A client repeats its session id; an unknown one is answered with 404, and it starts anew.",
+      by("http/sessions", "a session that its client has ended is unknown, and so it is when it is ended again"),
+      by("http-client/session", "is begun anew, and the call that was refused is made again; what was running fails"),
+    ),
+    http(
+      "T-46",
+      "A session is no proof of who asks.",
+      by("http/sessions", "a session of somebody else is, byte for byte, one that never was"),
+    ),
+    http(
+      "T-47",
+      "An event id names one event of a session.",
+      by("http/streams", "ids of events are never the same twice in a session, whichever stream they are on"),
+    ),
+    http(
+      "T-48",
+      "A stream that is resumed replays nothing of another stream.",
+      by("http/resuming", "hears nothing of another stream, and gets nothing of another session"),
+    ),
+    http("T-60", "In the stateless era one path takes POST alone.", by("http/modes", "takes POST, and nothing else")),
+    http("T-61", "In the stateless era a server checks the origin too.", turnedAway),
+    http(
+      "T-62",
+      "In the stateless era a client posts one request or one notification.",
+      by("http-client/stateless", "is one POST that says in headers what its body says"),
+      turnedAway,
+    ),
+    http(
+      "T-63",
+      "In the stateless era a notification is accepted with 202.",
+      by("http/stateless", "a notification is accepted with 202 and no body"),
+    ),
+    http(
+      "T-64",
+      "In the stateless era a request is answered by JSON or by events.",
+      by("http/stateless", "a request is answered as JSON, or by events where something is told before"),
+      by("http-client/stateless", "is answered by an event stream with whatever else an event stream may hold"),
+    ),
+    http(
+      "T-65",
+      "Headers repeat version, method and name of a request; what differs is refused.",
+      by("http-client/stateless", "is one POST that says in headers what its body says"),
+      turnedAway,
+    ),
+    http(
+      "T-66",
+      "Names of headers ignore case, their values do not.",
+      by("http/bytes", "names of headers ignore case, and spaces around values are not theirs"),
+      turnedAway,
+    ),
+    http(
+      "T-67",
+      "A value that a header cannot hold is written in base64.",
+      by("http/header-values", "gives back every text, and a header can hold it"),
+      by("http/stateless", "headers and body agree: %s"),
+      turnedAway,
+    ),
+    http(
+      "T-68",
+      "Events of a request belong to it, and none of them is a request.",
+      by("http/stateless", "a request is answered as JSON, or by events where something is told before"),
+      by("http/isolation", "each gets its own 1,000 answers and what is told before them"),
+    ),
+    http(
+      "T-69",
+      "Closing the response is the cancellation.",
+      by("http/leaving", "cancels its call in the stateless era, whether it was told something or not"),
+      by("http-client/stateless", "that is cancelled gives up its request, in JSON and in a stream"),
+    ),
+    http(
+      "T-70",
+      "A broken stream loses its request; nothing is replayed.",
+      by("http/stateless", "a request is answered as JSON, or by events where something is told before"),
+      by("http-client/subscriptions", "is opened again when it drops, and ends with its client"),
+    ),
+    {
+      id: "T-72",
+      level: "MUST",
+      says: "Whoever stands between passes headers of arguments on.",
+      later: "belongs to a gateway",
+    },
+    http(
+      "T-81",
+      "An argument may ask for a header of its own under strict rules.",
+      by("http/mirrored-params", "may not lie under %s", "may not stand on %s", "may not name a header %j"),
+    ),
+    http(
+      "T-82",
+      "A client leaves out a tool that breaks those rules.",
+      by("http-client/stateless", "is left out of the list, with a report, when its annotation is wrong"),
+    ),
+    http(
+      "T-83",
+      "A client writes such an argument into its header.",
+      by("http-client/stateless", "is called with them as it was listed, and without what is not there"),
+    ),
+    http(
+      "T-84",
+      "A server refuses a header that does not say what the argument says.",
+      by("http/stateless", "headers and body agree: %s"),
+      turnedAway,
+    ),
   ],
 };
