@@ -1,8 +1,20 @@
 import { handshakeVersions, latestHandshake } from "@parlance/mcp";
+import { connect } from "@parlance/mcp/client";
 import { createFakeClock } from "@parlance/mcp/testing";
 import { describe, expect, test } from "vitest";
 import { errorOf, open } from "./opened.js";
-import { type Asked, event, failure, json, progressTokenOf, result, said, stream, success } from "./played-server.js";
+import {
+  type Asked,
+  event,
+  failure,
+  json,
+  playServer,
+  progressTokenOf,
+  result,
+  said,
+  stream,
+  success,
+} from "./played-server.js";
 import { forgotten, methodsOf, playSession, refuse } from "./played-session.js";
 import { patient, timers } from "./timers.js";
 
@@ -33,6 +45,22 @@ describe("a session", () => {
       expect(headers["mcp-method"]).toBeUndefined();
     }
     expect(opened.reports).toEqual([]);
+  });
+
+  test.each([
+    ["has a space", "a b"],
+    ["is there twice", ["a", "b"]],
+    ["is not ASCII", "\u{e9}"],
+    ["is too long", "x".repeat(4_097)],
+  ])("is not opened with an id that %s", async (_what, id) => {
+    await using server = await playServer((asked) => {
+      const result = { protocolVersion: latestHandshake.version, capabilities: {}, serverInfo: {} };
+      asked.response.setHeader("mcp-session-id", id);
+      return json(asked, 200, { jsonrpc: "2.0", id: asked.message.id, result });
+    });
+    const error = await errorOf(connect(server.url, { era: "handshake" }));
+    expect(error).toMatchObject({ reason: "protocol", message: expect.stringContaining("the id of the session") });
+    expect(server.asked).toHaveLength(1);
   });
 
   test.each(handshakeVersions)("in %s names the version only where the revision does", async (version) => {

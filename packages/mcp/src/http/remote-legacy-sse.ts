@@ -9,11 +9,16 @@ import { readBody } from "./body.js";
 import { readEvents, type StreamEvent } from "./event-reader.js";
 import { frameIdsOf } from "./frame-ids.js";
 import type { HttpTarget } from "./http-target.js";
+import { eventStream, json } from "./media-types.js";
+import { PostOrder } from "./post-order.js";
 import type { HttpCarrierOptions } from "./remote-session.js";
 import { SentPost } from "./sent-post.js";
 
 /** Bytes of an answer that says nothing. */
 const emptyBytes = 64 * 1024;
+
+/** Milliseconds within which the stream tells where POSTs go: it is the first thing that it says. */
+const patience = 10_000;
 
 /**
  * HTTP as the first revision has it: one event stream for all that the server sends, and a second address for POSTs, which
@@ -27,8 +32,9 @@ export class RemoteLegacySse implements Channel {
   /** Where POSTs go; undefined when the stream has ended before it has told. */
   readonly #endpoint = deferred<URL | undefined>();
   #receiver: ChannelReceiver | undefined;
-  /** POSTs go out one after the other: each is accepted at once. */
-  #turn: Promise<void> = Promise.resolve();
+  readonly #order = new PostOrder();
+  /** What is under way, and when it is over. */
+  readonly #posts = new Map<SentPost, Promise<void>>();
   #stream: Promise<void> = Promise.resolve();
   #resumed: Deferred<void> | undefined;
 
@@ -42,9 +48,11 @@ export class RemoteLegacySse implements Channel {
     this.#stream = this.#follow();
   }
 
-  send(frame: string): Promise<void> {
-    this.#turn = this.#turn.then(() => this.#post(frame));
-    return this.#turn;
+  send(frame: string): void | Promise<void> {
+    const post = new SentPost(frameIdsOf(frame), this.#terms.clock);
+    const { over, room } = this.#order.add(post, () => this.#post(post, frame));
+    this.#posts.set(post, over);
+    return room;
   }
 
   pause(): void {
@@ -58,32 +66,47 @@ export class RemoteLegacySse implements Channel {
 
   /** The end of the stream is the end of the session. */
   async close(): Promise<void> {
-    this.#stop.abort();
+    this.#stopAll();
     this.resume();
     await this.#stream;
-    await this.#turn;
+    await Promise.all(this.#posts.values());
+  }
+
+  #stopAll(): void {
+    this.#stop.abort();
+    this.#endpoint.resolve(undefined);
+    for (const post of this.#posts.keys()) post.stop();
   }
 
   /** Never rejects. */
   async #follow(): Promise<void> {
+    const { clock } = this.#terms;
+    const late = clock.setTimer(() => {
+      this.#end(new LocalError("timeout", `the server has not told within ${patience} ms where POSTs go`));
+    }, patience);
+    void this.#endpoint.promise.then(() => clock.clearTimer(late));
+    try {
+      await this.#read();
+      this.#end();
+    } catch (thrown) {
+      this.#end(thrown instanceof Error ? thrown : new Error(thrownText(thrown)));
+    }
+  }
+
+  async #read(): Promise<void> {
     const what = "the stream of the server";
     const { signal } = this.#stop;
-    let error: Error | undefined;
-    try {
-      const response = await this.#target.send(what, {
-        method: "GET",
-        headers: { accept: "text/event-stream" },
-        signal,
-      });
-      const maxBytes = this.#terms.limits.frameBytes;
-      const terms = { what, maxBytes, signal, ready: () => this.#resumed?.promise };
-      if (!(response.ok && isEventStream(response))) throw (await readRefusal(response, terms)).error;
-      await readEvents(response, terms, (event) => this.#take(event));
-    } catch (thrown) {
-      error = thrown instanceof Error ? thrown : new Error(thrownText(thrown));
-    }
-    this.#endpoint.resolve(undefined);
-    if (!signal.aborted) this.#receiver?.end(error);
+    const response = await this.#target.send(what, { method: "GET", headers: { accept: eventStream }, signal });
+    const maxBytes = this.#terms.limits.frameBytes;
+    const terms = { what, maxBytes, signal, ready: () => this.#resumed?.promise };
+    if (!(response.ok && isEventStream(response))) throw (await readRefusal(response, terms)).error;
+    await readEvents(response, terms, (event) => this.#take(event));
+  }
+
+  #end(error?: Error): void {
+    if (this.#stop.signal.aborted) return;
+    this.#stopAll();
+    this.#receiver?.end(error);
   }
 
   #take({ event = "message", data }: StreamEvent): void {
@@ -98,31 +121,34 @@ export class RemoteLegacySse implements Channel {
     throw new LocalError("protocol", `the server sends its client elsewhere, to ${excerpt(data)}`);
   }
 
-  /** Never rejects. */
-  async #post(frame: string): Promise<void> {
-    const { signal } = this.#stop;
-    const url = await this.#endpoint.promise;
-    if (url === undefined || signal.aborted) return; // The end of the stream says why.
-    const post = new SentPost(frameIdsOf(frame), this.#terms.clock);
-    const { what } = post;
+  /** Resolves when nothing of it is under way any more. Never rejects. */
+  async #post(post: SentPost, body: string): Promise<void> {
+    const { what, signal, requests } = post;
     try {
-      const headers = { "content-type": "application/json" };
-      const response = await this.#target.send(what, { method: "POST", headers, body: frame, signal }, url);
-      if (response.ok) return void (await readBody(response, emptyBytes, signal));
-      const { error, said = error } = await readRefusal(
-        response,
-        { what, maxBytes: emptyBytes, signal },
-        post.requests,
-      );
-      throw said;
+      const url = await this.#endpoint.promise;
+      if (url === undefined) return; // The end of the stream says why.
+      post.expectAcceptance((error) => this.#lose(post, error));
+      const headers = { "content-type": json };
+      const response = await this.#target.send(what, { method: "POST", headers, body, signal }, url);
+      if (response.ok) {
+        await readBody(response, emptyBytes, signal).catch(() => undefined); // It is accepted, however that breaks off.
+      } else {
+        const { error, said = error } = await readRefusal(response, { what, maxBytes: emptyBytes, signal }, requests);
+        this.#lose(post, said);
+      }
     } catch (thrown) {
-      if (!signal.aborted) this.#lose(post, thrown);
+      this.#lose(post, post.errorOf(thrown));
+    } finally {
+      post.end();
+      this.#posts.delete(post);
     }
   }
 
-  #lose(post: SentPost, thrown: unknown): void {
-    const error = thrown instanceof Error ? thrown : post.errorOf(thrown);
+  /** Whoever waits for it hears why there is no answer. */
+  #lose(post: SentPost, error: Error): void {
+    if (post.signal.aborted) return;
     if (post.requests.length === 0) this.#terms.report({ kind: "fault", method: post.what, error });
     for (const id of post.requests) this.#receiver?.lost?.(Number(id), error);
+    post.stop();
   }
 }

@@ -3,6 +3,7 @@ import { isObject } from "../base/json.js";
 import type { Channel, ChannelReceiver } from "../jsonrpc/channel.js";
 import { LocalError } from "../jsonrpc/errors.js";
 import { clientLimits } from "../jsonrpc/limits.js";
+import { excerpt } from "../jsonrpc/report.js";
 import { type Terms, termsOf } from "../jsonrpc/terms.js";
 import { NotTaken } from "../lifecycle/not-taken.js";
 import type { OpenOptions } from "../lifecycle/open.js";
@@ -154,7 +155,7 @@ export class RemoteSession implements Channel {
   async #read(post: SentPost, response: Response): Promise<void> {
     const { what, signal, method, requests } = post;
     post.isTaken = true;
-    if (method === methods.initialize) this.#id = response.headers.get(mcpHeaders.session) ?? undefined;
+    if (method === methods.initialize) this.#id = sessionIn(response, what);
     const maxBytes = this.#terms.limits.frameBytes;
     if (requests.length === 0) {
       await readBody(response, emptyBytes, signal);
@@ -260,6 +261,19 @@ export class RemoteSession implements Channel {
     for (const post of this.#posts.keys()) post.forget(String(params?.requestId));
   }
 }
+
+/** What every later request carries. @throws LocalError `protocol` for what the specification does not let it be */
+function sessionIn({ headers }: Response, what: string): string | undefined {
+  const id = headers.get(mcpHeaders.session);
+  if (id === null || sound.test(id)) return id ?? undefined;
+  throw new LocalError(
+    "protocol",
+    `${what}: the id of the session is not 1 to 4096 visible characters: ${excerpt(id)}`,
+  );
+}
+
+/** Long enough for a signed token. */
+const sound = /^[\x21-\x7e]{1,4096}$/;
 
 /** The version that later requests name, where its revision has them name one. */
 function versionIn(text: string): string | undefined {
