@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { Door } from "../http/handler.js";
 import type { HttpOptions } from "../http/options.js";
 import type { Served } from "../lifecycle/served.js";
+import { faultsToStderr } from "./faults-to-stderr.js";
 import { NodeRequest, writeAnswer } from "./http-exchange.js";
 
 /** A server for `node:http`, and for everything that hands on its requests: Express, Fastify (`.raw`), Connect. */
@@ -17,7 +18,8 @@ export interface NodeHandler {
 export const defaultGrace = 10_000;
 
 /**
- * Serves clients of every revision on one URL. A body that a parser has read is taken from `request.body`.
+ * Serves clients of every revision on one URL. A body that a parser has read is taken from `request.body`. Faults go to stderr
+ * unless `report` takes them.
  *
  * @example
  * app.all("/mcp", nodeHandler(server)); // Express
@@ -25,7 +27,7 @@ export const defaultGrace = 10_000;
  * @throws TypeError for an allowed host or origin that is none
  */
 export function nodeHandler(served: Served, options: HttpOptions = {}): NodeHandler {
-  const door = new Door(served, options);
+  const door = new Door(served, { report: faultsToStderr, ...options });
   const handle = (request: IncomingMessage, response: ServerResponse): void => {
     void door.handle(new NodeRequest(request, response)).then((answer) => writeAnswer(request, response, answer));
   };

@@ -5,7 +5,9 @@ import { isLoopback } from "../http/guard.js";
 import type { HttpOptions } from "../http/options.js";
 import type { Served } from "../lifecycle/served.js";
 import { writeAnswer } from "./http-exchange.js";
+import { listen } from "./listen.js";
 import { defaultGrace, type NodeHandler, nodeHandler } from "./node-handler.js";
+import { describeAddress } from "./socket-address.js";
 
 /** Where a server listens. */
 export interface ServeHttpOptions extends HttpOptions {
@@ -60,7 +62,7 @@ export async function serveHttp(served: Served, options: ServeHttpOptions = {}):
     else writeAnswer(request, response, refusal(404, `there is nothing here: the server is at ${path}`));
   });
   server.maxConnections = maxConnections;
-  await listening(server, port, host);
+  await listen(server, { port, host, exposed: true }); // Whether it may be was asked above.
   // A TCP server has an address of this kind.
   return running(server, handler, { host, path, port: (server.address() as AddressInfo).port });
 }
@@ -82,22 +84,6 @@ export function pathOf(url = "/"): string {
   return query === -1 ? url : url.slice(0, query);
 }
 
-/** @throws Error when the port is taken */
-export function listening(server: Server, port: number, host: string): Promise<void> {
-  return new Promise((resolve, reject) => {
-    server.once("error", reject);
-    server.listen(port, host, () => {
-      server.off("error", reject);
-      resolve();
-    });
-  });
-}
-
-/** Host and port as a URL has them. */
-export function authority(host: string, port: number): string {
-  return `${host.includes(":") ? `[${host}]` : host}:${port}`;
-}
-
 function running(
   server: Server,
   handler: NodeHandler,
@@ -111,7 +97,7 @@ function running(
     return closed;
   };
   return {
-    url: `http://${authority(host, port)}${path}`,
+    url: `http://${describeAddress({ host, port })}${path}`,
     port,
     async drain(grace = defaultGrace) {
       const closed = gone();

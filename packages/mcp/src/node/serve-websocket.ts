@@ -3,7 +3,9 @@ import { refusal } from "../http/answers.js";
 import type { Connection } from "../jsonrpc/connection.js";
 import type { Served } from "../lifecycle/served.js";
 import { writeAnswer } from "./http-exchange.js";
-import { authority, boundedServer, listening, requireAuthentication } from "./serve-http.js";
+import { listen } from "./listen.js";
+import { boundedServer, requireAuthentication } from "./serve-http.js";
+import { describeAddress } from "./socket-address.js";
 import { type Accept, type WebSocketUpgradeOptions, webSocketUpgrade } from "./websocket-upgrade.js";
 
 /** Where a server on WebSockets listens. */
@@ -51,7 +53,7 @@ export async function serveWebSocket(
     writeAnswer(request, response, refusal(426, "only WebSockets are served here", { upgrade: "websocket" }));
   });
   server.on("upgrade", upgrade);
-  await listening(server, wanted, host);
+  await listen(server, { port: wanted, host, exposed: true }); // Whether it may be was asked above.
   const ended = async (conversations: Promise<void>): Promise<void> => {
     const closed = new Promise((resolve) => server.close(resolve));
     await conversations;
@@ -61,7 +63,7 @@ export async function serveWebSocket(
   const { port } = server.address() as AddressInfo; // A TCP server has an address of this kind.
   const close = (): Promise<void> => ended(upgrade.close());
   return {
-    url: `ws://${authority(host, port)}${path}`,
+    url: `ws://${describeAddress({ host, port })}${path}`,
     port,
     connections: upgrade.connections,
     drain: (grace) => ended(upgrade.drain(grace)),
