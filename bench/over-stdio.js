@@ -124,5 +124,5 @@ await takePart(async ({ work, contestant, core }) => {
 
   const frames = Array.from({ length: work.pool }, (_, index) => Buffer.from(`${work.sample(index + 1).text}\n`));
   const pipe = new Pipe(server, frames, work.inFlight ?? 1);
-  return { package: host.served.package, runRound: roundsOf(host, pipe) };
+  return { package: host.served.package, runRound: roundsOf(host, { run: (count) => pipe.run(count) }) };
 });

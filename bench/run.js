@@ -1,5 +1,5 @@
 /**
- * `npm run bench -- a|b [--rounds 9] [--only ping,add] [--contestants jayson,mcp-lite] [--json]`
+ * `npm run bench -- a|b|c [--rounds 9] [--only ping,add] [--contestants jayson,mcp-lite] [--json]`
  *
  * Prints a table for people, or all figures as JSON. Exit code 0 when it could measure, whatever it found: a bar that is
  * missed is shown, and judged by a reader who knows how quiet the machine was.
