@@ -1,7 +1,8 @@
 import { httpHandler } from "@parlance/mcp/http";
+import { describeReport } from "@parlance/mcp/jsonrpc";
 import { serveHttp } from "@parlance/mcp/node";
 import { describe, expect, test } from "vitest";
-import { textOf } from "../mcp/frames.js";
+import { failure, textOf } from "../mcp/frames.js";
 import { type AskedHeaders, statelessCall } from "./asked.js";
 import { doors, openSession, requestOf } from "./doors.js";
 import { shop } from "./shop.js";
@@ -117,6 +118,22 @@ describe.each(doors)("on $on", ({ open }) => {
     expect({ status: wrong.status, cors: corsOf(wrong) }).toEqual({ status: 415, cors: readable });
     // It is asked without credentials, and may be answered without.
     expect((await door.ask(preflight(app, "authorization"))).status).toBe(204);
+  });
+
+  test("who cannot be told apart is not let in, and hears nothing of why", async () => {
+    const reports: string[] = [];
+    const ran: string[] = [];
+    await using door = await open(
+      shop((tool) => ran.push(tool)),
+      {
+        authenticate: () => Promise.reject(new Error("the directory is away: secret")),
+        report: (each) => void reports.push(describeReport(each)),
+      },
+    );
+    const { status, body } = await door.ask(call({}));
+    expect({ status, body }).toEqual({ status: 500, body: failure(undefined, -32_603, "Internal error") });
+    expect(reports).toEqual([expect.stringContaining("the directory is away")]);
+    expect(ran).toEqual([]);
   });
 
   test("what a proxy may have added decides nothing", async () => {
