@@ -1,12 +1,19 @@
 import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";
-import { createServer, type Socket } from "node:net";
+import { type AddressInfo, createServer, type Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { MessageChannel, type MessagePort } from "node:worker_threads";
-import { type Channel, messagePortChannel, type WebStreamOptions, webStreamChannel } from "@parlance/mcp/jsonrpc";
+import {
+  type Channel,
+  messagePortChannel,
+  type WebStreamOptions,
+  webSocketChannel,
+  webStreamChannel,
+} from "@parlance/mcp/jsonrpc";
 import { type SocketAddress, streamChannel, tcpChannel } from "@parlance/mcp/node";
 import { createFakeClock, type FakeClock } from "@parlance/mcp/testing";
+import { WebSocket, WebSocketServer } from "ws";
 
 /** What can be set about every channel under test. Message ports leave the bound on frames to the connection. */
 export type LinkOptions = Omit<WebStreamOptions, "clock" | "framing">;
@@ -134,6 +141,38 @@ const overWebStreams: Carrier = {
   refusal: "not-utf8",
 };
 
+/** The two ends of a WebSocket, both of them open. */
+async function webSockets(): Promise<readonly [WebSocket, WebSocket]> {
+  const server = new WebSocketServer({ port: 0, host: "127.0.0.1" });
+  await once(server, "listening");
+  const far = once(server, "connection");
+  const near = new WebSocket(`ws://127.0.0.1:${(server.address() as AddressInfo).port}`);
+  await once(near, "open");
+  server.close();
+  return [near, (await far)[0] as WebSocket];
+}
+
+const overWebSockets: Carrier = {
+  async link(options = {}) {
+    const [near, far] = await webSockets();
+    const clock = createFakeClock();
+    return { near: webSocketChannel(near, { ...options, clock }), far: webSocketChannel(far), clock };
+  },
+  async raw(options = {}) {
+    const [near, far] = await webSockets();
+    const clock = createFakeClock();
+    return {
+      near: webSocketChannel(near, { ...options, clock }),
+      clock,
+      frame: (text) => far.send(text),
+      noise: () => far.send(notUtf8),
+      end: () => far.close(1000),
+      ruin: () => far.terminate(),
+    };
+  },
+  refusal: "not-text",
+};
+
 const folder = mkdtempSync(join(tmpdir(), "links-"));
 process.once("exit", () => rmSync(folder, { recursive: true, force: true }));
 let paths = 0;
@@ -147,4 +186,5 @@ export const carriers: Readonly<Record<string, Carrier>> = {
   }, false),
   "a message port": overPorts,
   "web streams": overWebStreams,
+  "a WebSocket": overWebSockets,
 };

@@ -17,7 +17,8 @@ export interface WebSocketLike {
   readonly protocol: string;
   binaryType: string;
   addEventListener(type: "open" | "message" | "error" | "close", listener: (event: WebSocketEvent) => void): void;
-  send(text: string): void;
+  /** `taken` is called, where the platform does that, when nothing of the text is left on this side. */
+  send(text: string, taken?: () => void): void;
   close(code?: number): void;
   /** Where reading can wait, so that the peer has to. */
   pause?(): void;

@@ -11,8 +11,8 @@ const longestLook = 1_000;
 const normalClosure = 1000;
 
 /**
- * Sends what has to wait for a socket to open, and watches how much of what was sent is still there: a socket tells that to
- * those who look, and to nobody else.
+ * Sends what has to wait for a socket to open, and watches how much of what was sent is still there: sockets of the web tell
+ * that only to those who look.
  *
  * `failed` hears that the peer does not read, and stops the writer.
  */
@@ -95,7 +95,7 @@ export class WebSocketWriter {
       return;
     }
     const before = this.#socket.bufferedAmount;
-    this.#socket.send(text);
+    this.#socket.send(text, this.#makeRoom);
     this.#given += this.#socket.bufferedAmount - before;
     if (this.#look === undefined) this.#watch();
   }
@@ -136,11 +136,11 @@ export class WebSocketWriter {
     return this.#phase === "ending" ? Math.min(endGrace, stallTimeout) : stallTimeout;
   }
 
-  #makeRoom(): void {
+  readonly #makeRoom = (): void => {
     if (this.#queued > this.#bounds.highWaterBytes / 2) return;
     this.#room?.resolve();
     this.#room = undefined;
-  }
+  };
 
   #stopLooking(): void {
     if (this.#look !== undefined) this.#bounds.clock.clearTimer(this.#look);

@@ -1,7 +1,7 @@
 import type { Timer } from "../base/clock.js";
 import { deferred } from "../base/deferred.js";
+import { longestTimer } from "../base/settles-within.js";
 import { visible } from "../base/visible.js";
-import { longestTimer } from "../jsonrpc/caller.js";
 import type { Channel, ChannelReceiver } from "../jsonrpc/channel.js";
 import { clientLimits } from "../jsonrpc/limits.js";
 import { type QueueBounds, queueBoundsOf } from "../jsonrpc/queue-bounds.js";
