@@ -4,6 +4,7 @@
  * @module
  */
 export type { EventStore, MemoryEventStoreOptions, StoredEvent, StreamName } from "../http/event-store.js";
-export { type HttpHandler, httpHandler } from "../http/fetch-handler.js";
+export { type HttpHandler, httpHandler, rpcHandler } from "../http/fetch-handler.js";
 export type { Authenticate, HttpOptions, Identity, SessionOptions } from "../http/options.js";
 export type { HttpRequest } from "../http/request.js";
+export type { RpcOptions } from "../http/rpc-door.js";

@@ -10,7 +10,7 @@ import { type ConnectOptions, connect as connectAnywhere, type Target } from "./
 
 export type { ProcessExit } from "../node/child-process.js";
 export { type ChildChannel, type ChildChannelOptions, type Command, childChannel } from "../node/child-process.js";
-export { type NodeHandler, nodeHandler } from "../node/node-handler.js";
+export { type NodeHandler, nodeHandler, nodeRpcHandler } from "../node/node-handler.js";
 export { type HttpServer, type ServeHttpOptions, serveHttp } from "../node/serve-http.js";
 export { serveStdio } from "../node/serve-stdio.js";
 export { type AcceptOptions, acceptTcp, type ServeTcpOptions, serveTcp, type TcpServer } from "../node/serve-tcp.js";

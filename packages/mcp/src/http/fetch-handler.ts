@@ -1,9 +1,12 @@
 import { type Deferred, deferred } from "../base/deferred.js";
+import type { Call } from "../jsonrpc/call.js";
 import type { Served } from "../lifecycle/served.js";
+import type { HttpDoor } from "./door.js";
 import type { EventSink, EventStream } from "./event-stream.js";
 import { Door } from "./handler.js";
 import type { HttpOptions } from "./options.js";
 import { type HttpAnswer, type HttpRequest, notUtf8, requireBodyBytes } from "./request.js";
+import { RpcDoor, type RpcOptions } from "./rpc-door.js";
 
 /** A server for every platform that speaks in `Request` and `Response`. */
 export interface HttpHandler {
@@ -29,7 +32,24 @@ const defaultGrace = 10_000;
  * @throws TypeError for an allowed host or origin that is none
  */
 export function httpHandler(served: Served, options: HttpOptions = {}): HttpHandler {
-  const door = new Door(served, options);
+  return handlerOf(new Door(served, options));
+}
+
+/**
+ * Plain JSON-RPC 2.0 on HTTP, for the same platforms: a POST is a message or a batch, and its answer is the answer, or 204 where
+ * none is owed. Who gets in is decided as for `httpHandler`.
+ *
+ * @example
+ * const service = createService().method("ping", () => "pong");
+ * export default { fetch: rpcHandler(service.call, { allowedHosts: ["rpc.example.com"] }) };
+ *
+ * @throws TypeError for an allowed host or origin that is none
+ */
+export function rpcHandler(call: Call, options: RpcOptions = {}): HttpHandler {
+  return handlerOf(new RpcDoor(call, options));
+}
+
+function handlerOf(door: HttpDoor): HttpHandler {
   const handle = async (platform: Request): Promise<Response> => {
     const request = new FetchRequest(platform);
     return responseOf(await door.handle(request), request);

@@ -15,6 +15,7 @@ import { revisionOf } from "../revisions/all.js";
 import { Admission } from "./admission.js";
 import { emptyAnswer, errorAnswer, problemAnswer, refusal, withHeaders } from "./answers.js";
 import { corsHeaders, isPreflight, preflightAnswer } from "./cors.js";
+import type { HttpDoor } from "./door.js";
 import type { DoorHost } from "./door-host.js";
 import { MemoryEventStore } from "./event-store.js";
 import { type Guard, guardOf } from "./guard.js";
@@ -43,11 +44,10 @@ const stallTimeout = 30_000;
 const defaultKeepAlive = 15_000;
 
 /**
- * A server behind one URL, for clients of every revision: a plain request in, a plain answer out. What the platform brings
- * and takes is for its adapter. Each message decides for itself how it is answered.
+ * A server behind one URL, for clients of every revision. Each message decides for itself how it is answered.
  * https://modelcontextprotocol.io/specification/latest/basic/transports/streamable-http
  */
-export class Door {
+export class Door implements HttpDoor {
   readonly #guard: Guard;
   readonly #authenticate: HttpOptions["authenticate"];
   readonly #host: DoorHost;
@@ -77,7 +77,6 @@ export class Door {
     this.#methods = ["POST", ...this.#handshake.methods];
   }
 
-  /** Never rejects. */
   async handle(request: HttpRequest): Promise<HttpAnswer> {
     const origin = request.header("origin");
     const foreign = this.#guard(request.header("host"), origin);
@@ -92,7 +91,6 @@ export class Door {
     return origin === undefined ? answer : withHeaders(answer, corsHeaders(origin));
   }
 
-  /** Takes nothing new, and lets what runs come to its end for at most `grace` milliseconds. Then everything is ended. */
   async drain(grace: number): Promise<void> {
     this.#closing.abort();
     const { calls, subscriptions, terms } = this.#host;
@@ -101,7 +99,6 @@ export class Door {
     this.close();
   }
 
-  /** Ends everything at once. */
   close(): void {
     this.#closing.abort();
     this.#handshake.close();

@@ -1,6 +1,6 @@
 import { refusal } from "./answers.js";
 import { accepts, contentTypeFault, eventStream, json } from "./media-types.js";
-import type { HttpAnswer, HttpRequest } from "./request.js";
+import type { HttpAnswer, HttpHeaders, HttpRequest } from "./request.js";
 
 /**
  * What the headers alone are turned away for.
@@ -23,11 +23,24 @@ function postPrecondition(request: HttpRequest, acceptsNothing: boolean): HttpAn
   const accept = request.header("accept");
   if (!acceptsNothing && accept !== bothTypes && !accepts(accept, json, eventStream))
     return refusal(406, `Accept must have ${json} and ${eventStream}`);
+  const fault = bodyFault(request);
+  return fault === undefined ? undefined : refusal(415, fault.reason, fault.headers);
+}
+
+/** Why a body is not read at all. */
+export interface BodyRefusal {
+  readonly reason: string;
+  readonly headers?: HttpHeaders;
+}
+
+/** What the headers say of a body that is turned away for it. */
+export function bodyFault(request: HttpRequest): BodyRefusal | undefined {
   const fault = contentTypeFault(request.header("content-type"));
-  if (fault !== undefined) return refusal(415, fault);
+  if (fault !== undefined) return { reason: fault };
   const encoding = request.header("content-encoding");
   if (encoding === undefined || encoding.toLowerCase() === "identity") return undefined;
-  return refusal(415, "the body has a Content-Encoding: send it as it is", { "accept-encoding": "identity" });
+  const reason = "the body has a Content-Encoding: send it as it is";
+  return { reason, headers: { "accept-encoding": "identity" } };
 }
 
 /** As most clients write it. */

@@ -1,6 +1,6 @@
 import type { Call, Exchange } from "./call.js";
 import { Problem } from "./check.js";
-import { decode } from "./codec.js";
+import { type Decoded, decode } from "./codec.js";
 import { codes } from "./errors.js";
 import { type Id, idKey, type Message } from "./message.js";
 import { respond, runNotification } from "./respond.js";
@@ -19,14 +19,17 @@ export type Answerer = (frame: string, exchange?: Exchange) => string | undefine
  */
 export function answerer(handle: Call, options: TermsOptions = {}): Answerer {
   const terms = termsOf(options);
-  return (frame, exchange = detached) => {
-    const decoded = decode(frame, terms.profile, terms.limits);
-    if (Array.isArray(decoded)) return answerBatch(handle, decoded, frame, exchange, terms);
-    return answerOne(handle, decoded as Message | Problem, frame, exchange, terms);
-  };
+  return (frame, exchange = detached) =>
+    answerDecoded(handle, decode(frame, terms.profile, terms.limits), frame, exchange, terms);
 }
 
 type Answer = string | undefined | Promise<string | undefined>;
+
+/** The same for a frame that is decoded already. */
+export function answerDecoded(handle: Call, decoded: Decoded, frame: string, exchange: Exchange, terms: Terms): Answer {
+  if (Array.isArray(decoded)) return answerBatch(handle, decoded, frame, exchange, terms);
+  return answerOne(handle, decoded as Message | Problem, frame, exchange, terms);
+}
 
 function answerOne(handle: Call, message: Message | Problem, frame: string, exchange: Exchange, terms: Terms): Answer {
   if (message instanceof Problem) {

@@ -1,6 +1,9 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
+import type { HttpDoor } from "../http/door.js";
 import { Door } from "../http/handler.js";
 import type { HttpOptions } from "../http/options.js";
+import { RpcDoor, type RpcOptions } from "../http/rpc-door.js";
+import type { Call } from "../jsonrpc/call.js";
 import type { Served } from "../lifecycle/served.js";
 import { faultsToStderr } from "./faults-to-stderr.js";
 import { NodeRequest, writeAnswer } from "./http-exchange.js";
@@ -27,7 +30,23 @@ export const defaultGrace = 10_000;
  * @throws TypeError for an allowed host or origin that is none
  */
 export function nodeHandler(served: Served, options: HttpOptions = {}): NodeHandler {
-  const door = new Door(served, { report: faultsToStderr, ...options });
+  return handlerOf(new Door(served, { report: faultsToStderr, ...options }));
+}
+
+/**
+ * Plain JSON-RPC 2.0 on HTTP: a POST is a message or a batch, and its answer is the answer, or 204 where none is owed. Faults go
+ * to stderr unless `report` takes them.
+ *
+ * @example
+ * http.createServer(nodeRpcHandler(service.call)).listen(3000, "127.0.0.1");
+ *
+ * @throws TypeError for an allowed host or origin that is none
+ */
+export function nodeRpcHandler(call: Call, options: RpcOptions = {}): NodeHandler {
+  return handlerOf(new RpcDoor(call, { report: faultsToStderr, ...options }));
+}
+
+function handlerOf(door: HttpDoor): NodeHandler {
   const handle = (request: IncomingMessage, response: ServerResponse): void => {
     void door.handle(new NodeRequest(request, response)).then((answer) => writeAnswer(request, response, answer));
   };
