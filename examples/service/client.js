@@ -1,12 +1,11 @@
 import { LocalError, openConnection, RpcError, tapChannel } from "@parlance/mcp/jsonrpc";
-import { childChannel } from "@parlance/mcp/node";
-import { cancellation, framing } from "./agreement.js";
+import { cancellation, way } from "./agreement.js";
+import { openChannel } from "./open-channel.js";
 
 // Starts the service, calls all it has to offer, and prints what passes between the two in the notation of the
 // specification: `-->` goes to the service, `<--` comes from it. Behind `=` is what the calling code gets to see.
 
-const service = { command: process.execPath, args: [`${import.meta.dirname}/serve.js`, ...process.argv.slice(2)] };
-const channel = tapChannel(childChannel(service, { framing }), (tapped) => {
+const channel = tapChannel(await openChannel(), (tapped) => {
   if (tapped.kind === "sent") console.log("-->", tapped.frame);
   if (tapped.kind === "received") console.log("<--", tapped.frame);
 });
@@ -64,7 +63,7 @@ const scenes = {
   "The same with less to do": () => connection.call("calculator.primes", { below: 100 }),
 };
 
-console.log(`A service that frames its messages by ${framing.name}`);
+console.log(`A service whose messages come by ${way}`);
 for (const [title, play] of Object.entries(scenes)) {
   console.log(`\n${title}:`);
   console.log("  =", await outcomeOf(play));

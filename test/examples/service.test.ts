@@ -20,12 +20,12 @@ async function files(): Promise<{ name: string; text: string }[]> {
 }
 
 describe("the example service", () => {
-  test("has the same conversation in either framing", async () => {
-    const [plain, counted] = await Promise.all([transcript(), transcript("--content-length")]);
-    expect(plain.first).toBe("A service that frames its messages by lines");
-    expect(counted.first).toBe("A service that frames its messages by content-length");
-    expect(counted.rest).toBe(plain.rest);
-    expect(plain.stderr + counted.stderr).toBe("");
+  test.each(["content-length", "websocket", "http"])("has the same conversation by lines and by %s", async (way) => {
+    const [plain, other] = await Promise.all([transcript(), transcript(`--${way}`)]);
+    expect(plain.first).toBe("A service whose messages come by lines");
+    expect(other.first).toBe(`A service whose messages come by ${way}`);
+    expect(other.rest).toBe(plain.rest);
+    expect(plain.stderr + other.stderr).toBe("");
   });
 
   test("gives the answers of the specification's examples", async () => {
@@ -66,16 +66,19 @@ describe("the example service", () => {
 
   test("is plain JSON-RPC: beside the names of the package nothing speaks of MCP", async () => {
     for (const { name, text } of await files()) {
-      expect(text.replaceAll(/"@parlance\/mcp(\/jsonrpc|\/node)?"/g, ""), name).not.toMatch(/mcp|model context/i);
+      expect(text.replaceAll(/"@parlance\/mcp(\/jsonrpc|\/node|\/websocket)?"/g, ""), name).not.toMatch(
+        /mcp|model context/i,
+      );
     }
   });
 
-  test("imports nothing but its own files and two entries of the package", async () => {
+  test("imports nothing but its own files, modules of Node and three entries of the package", async () => {
     const imported = (await files())
       .filter(({ name }) => name.endsWith(".js"))
       .flatMap(({ text }) => [...text.matchAll(/^import .* from "(.*)";$/gm)].map(([, specifier = ""]) => specifier))
-      .filter((specifier) => !specifier.startsWith("./"));
-    expect(new Set(imported)).toEqual(new Set(["@parlance/mcp/jsonrpc", "@parlance/mcp/node"]));
+      .filter((specifier) => !/^(\.\/|node:)/.test(specifier));
+    const entries = ["@parlance/mcp/jsonrpc", "@parlance/mcp/node", "@parlance/mcp/websocket"];
+    expect(new Set(imported)).toEqual(new Set(entries));
   });
 });
 
