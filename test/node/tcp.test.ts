@@ -94,11 +94,21 @@ describe("a server on a socket", () => {
   });
 
   test("answers what was asked before the client ended its side", async () => {
-    const { call } = createService().method("late", () => turn().then(() => "here"));
+    const { call } = createService().method("late", async () => {
+      for (let turns = 20; turns > 0; turns -= 1) await turn(); // By then the end has come as well.
+      return "here";
+    });
     const listening = held(await acceptTcp({ port: 0 }, (channel) => openConnection(channel, { handle: call })));
     const { socket, ended } = socketTo(listening);
     socket.end('{"jsonrpc":"2.0","id":1,"method":"late"}\n');
     expect(await ended).toBe('{"jsonrpc":"2.0","id":1,"result":"here"}\n');
+  });
+
+  test("bounds frames as its limits say", async () => {
+    const listening = held(await serveTcp(greeter().server, { port: 0 }, { limits: { frameBytes: 1_000 } }));
+    const { socket, ended } = socketTo(listening);
+    socket.end(`{"jsonrpc":"2.0","id":1,"method":"${"x".repeat(1_000)}"}\n`);
+    expect(JSON.parse(await ended)).toMatchObject({ id: 1, error: { code: -32_600 } });
   });
 
   test("shows its conversations, and forgets them when they are over", async () => {
@@ -224,10 +234,13 @@ describe("a server on a port", () => {
     const { port } = listening.address as AddressInfo;
     const here = () => tcpChannel({ port });
     held(await connect(here));
-    held(await connect(here));
+    const second = await connect(here);
     await expect(connect(here)).rejects.toThrow(LocalError);
     expect(reports.join()).toContain("there are 2 from ::ffff:127.0.0.1 already");
     expect(await greeting({ port, host: "::1" })).toEqual(hello);
+    await second.close();
+    await expect.poll(() => listening.connections.size).toBe(1);
+    held(await connect(here));
   });
 
   test("outlives a connection that nobody wants to serve", async () => {

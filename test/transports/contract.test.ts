@@ -283,6 +283,19 @@ describe.each(Object.entries(carriers))("a channel over %s", (_name, carrier) =>
     far.resume?.();
   });
 
+  test("does not wait for a peer that closes as well", async () => {
+    const { near, far } = await link();
+    for (const channel of [near, far]) {
+      new Record(channel);
+      channel.pause?.();
+    }
+    for (const channel of [near, far]) {
+      await fill({ send: (text) => channel.send(text) }, "x".repeat(mebibyte), 100);
+      for (let count = 0; count < 5; count += 1) void channel.send("x".repeat(mebibyte));
+    }
+    await Promise.all([near.close(), far.close()]);
+  });
+
   test("hears of the end of its peer once, behind the last frame", async () => {
     const { near, end, frame } = await raw();
     const here = new Record(near);

@@ -18,7 +18,7 @@ import { WebSocket, WebSocketServer } from "ws";
 /** What can be set about every channel under test. Message ports leave the bound on frames to the connection. */
 export type LinkOptions = Omit<WebStreamOptions, "clock" | "framing">;
 
-/** A channel under test, on a clock that stands still, and a channel of the same kind at its other end. */
+/** A channel under test and one of the same kind at its other end, on a clock that stands still. */
 export interface Link {
   readonly near: Channel;
   readonly far: Channel;
@@ -74,7 +74,7 @@ function overSockets(address: () => SocketAddress, canBreak: boolean): Carrier {
   return {
     async link(options = {}) {
       const { socket, near, clock } = await dialled(address(), options);
-      return { near, far: streamChannel(socket, socket), clock };
+      return { near, far: streamChannel(socket, socket, { clock }), clock };
     },
     async raw(options = {}) {
       const { socket, near, clock } = await dialled(address(), options);
@@ -97,7 +97,7 @@ const overPorts: Carrier = {
   async link(options = {}) {
     const { port1, port2 } = new MessageChannel();
     const clock = createFakeClock();
-    return { near: messagePortChannel(port1, { ...options, clock }), far: messagePortChannel(port2), clock };
+    return { near: messagePortChannel(port1, { ...options, clock }), far: messagePortChannel(port2, { clock }), clock };
   },
   async raw(options = {}) {
     const { port1, port2 }: { port1: MessagePort; port2: MessagePort } = new MessageChannel();
@@ -119,7 +119,7 @@ const overWebStreams: Carrier = {
     const clock = createFakeClock();
     return {
       near: webStreamChannel({ readable: there.readable, writable: back.writable }, { ...options, clock }),
-      far: webStreamChannel({ readable: back.readable, writable: there.writable }),
+      far: webStreamChannel({ readable: back.readable, writable: there.writable }, { clock }),
       clock,
     };
   },

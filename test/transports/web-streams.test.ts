@@ -95,6 +95,18 @@ describe("a channel over web streams", () => {
     expect(sink.writes.map((piece) => new TextDecoder().decode(piece))).toEqual(["1\n", "2\n"]);
   });
 
+  test("gives up a stream that takes nothing, however little waits", async () => {
+    const clock = createFakeClock();
+    const sink = slowSink();
+    const channel = webStreamChannel({ readable: silent(), writable: sink.writable }, { clock });
+    const seen = record(channel);
+    void channel.send("1");
+    void channel.send("2");
+    clock.advance(30_000 + 100);
+    expect(seen).toEqual(["end: the peer does not read: nothing was read for 30000 ms"]);
+    await channel.close();
+  });
+
   test("has the framing that it is given", async () => {
     const { readable, writable } = new TransformStream<Uint8Array>();
     const channel = webStreamChannel({ readable, writable }, { framing: contentLength });

@@ -64,7 +64,7 @@ class MessagePortChannel implements Channel {
 
   async close(): Promise<void> {
     this.#phase = "closed";
-    this.#inbox.clear();
+    while (!this.#inbox.isEmpty) this.#drop(this.#inbox.shift());
     await this.#writer.end();
     this.#port.removeEventListener("message", this.#onMessage);
     this.#port.removeEventListener("messageerror", this.#onMessageError);
@@ -97,7 +97,7 @@ class MessagePortChannel implements Channel {
   #arrive(arrived: Arrived): void {
     if (arrived === null) this.#writer.stop(); // Nobody takes anything any more.
     if (this.#phase !== "open") {
-      if (typeof arrived === "number") this.#port.postMessage(-arrived); // So that the peer does not wait for its end.
+      this.#drop(arrived);
       return;
     }
     if (this.#inboxSize > this.#inboxBound) {
@@ -131,6 +131,11 @@ class MessagePortChannel implements Channel {
       const message = "received a message that is not a string; it was skipped";
       receiver.refuse({ reason: "not-text", message, head: "", bytes: 0 });
     }
+  }
+
+  /** What is not delivered is read all the same, so that the peer can come to its end. */
+  #drop(arrived: Arrived): void {
+    if (typeof arrived === "number") this.#port.postMessage(-arrived);
   }
 
   #end(error?: Error): void {
