@@ -364,7 +364,9 @@ describe.each(Object.entries(carriers))("a channel over %s", (_name, carrier) =>
     await here.has("1");
     (ruin ?? end)();
     await until(() => here.seen.length === 2);
-    expect(here.seen[1]).toMatch(ruin === undefined ? /^end$/ : /^end: (read ECONNRESET|the cable was cut|the WebSocket broke)$/);
+    expect(here.seen[1]).toMatch(
+      ruin === undefined ? /^end$/ : /^end: (read ECONNRESET|the cable was cut|the WebSocket broke)$/,
+    );
     expect(near.send("nobody listens")).toBeUndefined();
   });
 });

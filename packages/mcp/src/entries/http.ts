@@ -1,8 +1,9 @@
 /**
- * Servers on HTTP, for every platform that speaks in `Request` and `Response`.
+ * Servers on HTTP, for every platform that speaks in `Request` and `Response`, and the channels of a client's sessions.
  *
  * @module
  */
+export { type HttpChannelOptions, legacySseChannel, sessionChannel } from "../http/client-channels.js";
 export type { EventStore, MemoryEventStoreOptions, StoredEvent, StreamName } from "../http/event-store.js";
 export { type HttpHandler, httpHandler, rpcHandler } from "../http/fetch-handler.js";
 export type { Authenticate, HttpOptions, Identity, SessionOptions } from "../http/options.js";
