@@ -61,7 +61,7 @@ function handlerOf(door: HttpDoor): HttpHandler {
 }
 
 /** A `Request` as a door sees it. */
-export class FetchRequest implements HttpRequest {
+class FetchRequest implements HttpRequest {
   readonly #request: Request;
   #onGone: (() => void) | undefined;
 
@@ -121,7 +121,7 @@ function decodeWith(utf8: TextDecoder, chunk?: Uint8Array): string {
 }
 
 /** An answer as a `Response`. */
-export function responseOf({ status, headers, body }: HttpAnswer, request: FetchRequest): Response {
+function responseOf({ status, headers, body }: HttpAnswer, request: FetchRequest): Response {
   const isStream = body !== undefined && typeof body !== "string";
   return new Response(isStream ? readableOf(body, request) : (body ?? null), { status, headers });
 }

@@ -34,8 +34,7 @@ export function nodeHandler(served: Served, options: HttpOptions = {}): NodeHand
 }
 
 /**
- * Plain JSON-RPC 2.0 on HTTP: a POST is a message or a batch, and its answer is the answer, or 204 where none is owed. Faults go
- * to stderr unless `report` takes them.
+ * Plain JSON-RPC 2.0 on HTTP: a POST is a message or a batch, and its answer is the answer, or 204 where none is owed.
  *
  * @example
  * http.createServer(nodeRpcHandler(service.call)).listen(3000, "127.0.0.1");
@@ -43,7 +42,7 @@ export function nodeHandler(served: Served, options: HttpOptions = {}): NodeHand
  * @throws TypeError for an allowed host or origin that is none
  */
 export function nodeRpcHandler(call: Call, options: RpcOptions = {}): NodeHandler {
-  return handlerOf(new RpcDoor(call, { report: faultsToStderr, ...options }));
+  return handlerOf(new RpcDoor(call, options));
 }
 
 function handlerOf(door: HttpDoor): NodeHandler {

@@ -15,6 +15,7 @@ import { type Terms, termsOf } from "../jsonrpc/terms.js";
 import { type CarrierOptions, serveChannel } from "../lifecycle/serve.js";
 import type { Served } from "../lifecycle/served.js";
 import { WebSocketChannel } from "../transports/websocket.js";
+import { faultsToStderr } from "./faults-to-stderr.js";
 import { type HeartbeatOptions, heartbeat } from "./heartbeat.js";
 import { headerOf } from "./http-exchange.js";
 import { defaultGrace } from "./node-handler.js";
@@ -59,7 +60,8 @@ export interface WebSocketUpgrade {
 }
 
 /**
- * Serves clients of every revision on a server that is there already: each connection is a conversation of its own.
+ * Serves clients of every revision on a server that is there already: each connection is a conversation of its own. Faults go to
+ * stderr unless `report` takes them.
  *
  * @example
  * httpsServer.on("upgrade", webSocketUpgrade(server, { allowedHosts: ["mcp.example.com"] }));
@@ -67,28 +69,18 @@ export interface WebSocketUpgrade {
  * @throws TypeError for an allowed host or origin that is none
  */
 export function webSocketUpgrade(target: Served | Accept, options: WebSocketUpgradeOptions = {}): WebSocketUpgrade {
-  const accept = typeof target === "function" ? target : accepting(target, options);
-  const gate = new WebSocketGate(accept, options);
+  const carrier = { report: faultsToStderr, ...options };
+  const accept: Accept =
+    typeof target === "function"
+      ? target
+      : (channel, { principal }) => serveChannel(target, channel, { ...carrier, principal });
+  const gate = new WebSocketGate(accept, carrier);
   const upgrade = (request: IncomingMessage, socket: Duplex, head: Buffer): void => gate.upgrade(request, socket, head);
   return Object.assign(upgrade, {
     connections: gate.connections,
     drain: (grace: number = defaultGrace) => gate.end((connection) => connection.drain(grace)),
     close: () => gate.end((connection) => connection.close()),
   });
-}
-
-function accepting(served: Served, options: CarrierOptions): Accept {
-  const { limits, report, clock, mapError, timeout, totalTimeout, lenient } = options;
-  const carrier: CarrierOptions = {
-    ...(limits && { limits }),
-    ...(report && { report }),
-    ...(clock && { clock }),
-    ...(mapError && { mapError }),
-    ...(timeout !== undefined && { timeout }),
-    ...(totalTimeout !== undefined && { totalTimeout }),
-    ...(lenient !== undefined && { lenient }),
-  };
-  return (channel, { principal }) => serveChannel(served, channel, { ...carrier, principal });
 }
 
 /** Milliseconds in which it has to be found out who calls. */
