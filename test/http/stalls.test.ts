@@ -1,11 +1,13 @@
+import { httpHandler } from "@parlance/mcp/http";
 import { createServer, type Server } from "@parlance/mcp/server";
+import { createFakeClock } from "@parlance/mcp/testing";
 import { describe, expect, test } from "vitest";
 import { request, textOf } from "../mcp/frames.js";
 import { turn } from "../mcp/talks.js";
 import { type Asked, sessionGet, sessionPost, statelessCall, statelessPost, written } from "./asked.js";
-import { openSession } from "./doors.js";
+import { openSession, requestOf } from "./doors.js";
 import { read } from "./obeying.js";
-import { type Site, site, until } from "./site.js";
+import { type Site, site, until, watchTools } from "./site.js";
 
 const mebibyte = 1024 * 1024;
 const megabyte = "x".repeat(mebibyte);
@@ -175,4 +177,20 @@ describe("a reader that does not read", () => {
     }
     expect(at.clock.now()).toBeGreaterThan(30_000);
   });
+});
+
+test("a body that a platform does not take is given up as well", async () => {
+  const { server, told } = flooding("polite");
+  const clock = createFakeClock();
+  const running = watchTools(server);
+  const handler = httpHandler(server, { clock });
+  const response = await handler(requestOf(stateless));
+  await still(told);
+  // What the platform takes before it is asked to wait.
+  expect(told()).toBeLessThan(4);
+  expect(running.has("flood")).toBe(true);
+  clock.advance(30_000);
+  await until(() => running.size === 0);
+  await expect(response.text()).rejects.toThrow("the reader does not read");
+  expect(clock.armed).toBe(0);
 });
