@@ -1,5 +1,5 @@
 import { serveChannel } from "@parlance/mcp/server";
-import { initialize, initialized } from "../mcp.js";
+import { initialize, initialized, newestHandshake } from "../mcp.js";
 import { createParlance } from "../servers/parlance.js";
 
 /** @import { Contestant } from "../types.d.ts" */
@@ -25,7 +25,7 @@ export const contestant = {
       close: () => Promise.resolve(),
     });
     if (kind === "call") {
-      receive(JSON.stringify(initialize("2025-11-25")));
+      receive(JSON.stringify(initialize(newestHandshake)));
       receive(JSON.stringify(initialized));
     }
     return {
