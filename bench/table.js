@@ -93,7 +93,7 @@ function memoryIn({ unit, bar }, cells) {
 
 /** @param {number} value */
 function digits(value) {
-  return value.toPrecision(3).replace(/e\+.*/, "");
+  return value < 100 ? value.toPrecision(3) : value.toFixed(0);
 }
 
 /**
