@@ -5,9 +5,10 @@ const identity = { name: "bench", version: "1.0.0" };
 /** The identity of every MCP server here. */
 export const serverInfo = identity;
 
-/** The revision without a handshake, and the newest one with it. */
+/** The revision without a handshake, the newest one with it, and the one before that. */
 export const statelessVersion = "2026-07-28";
 export const newestHandshake = "2025-11-25";
+export const earlierHandshake = "2025-06-18";
 
 /**
  * Opens a conversation of a handshake revision.

@@ -1,5 +1,5 @@
 import { isJsonRpcRequest } from "mcp-lite";
-import { initialize, initialized } from "../mcp.js";
+import { earlierHandshake, initialize, initialized } from "../mcp.js";
 import { createMcpLite } from "../servers/mcp-lite.js";
 
 /** @import { Contestant } from "../types.d.ts" */
@@ -14,7 +14,7 @@ export const contestant = {
   kinds: ["call"],
   async open() {
     const server = createMcpLite();
-    await server._dispatch(initialize("2025-06-18"));
+    await server._dispatch(initialize(earlierHandshake));
     await server._dispatch(initialized);
     return {
       async answer(text) {

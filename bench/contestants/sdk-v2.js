@@ -1,6 +1,6 @@
 import { deserializeMessage } from "@modelcontextprotocol/server";
 import { serveStdio } from "@modelcontextprotocol/server/stdio";
-import { initialize, initialized } from "../mcp.js";
+import { initialize, initialized, newestHandshake } from "../mcp.js";
 import { createSdkV2 } from "../servers/sdk-v2.js";
 
 /** @import { JSONRPCMessage, Transport } from "@modelcontextprotocol/server" */
@@ -19,7 +19,7 @@ export const contestant = {
     if (kind === "stateless") serveStdio(createSdkV2, { transport });
     else {
       await createSdkV2().connect(transport);
-      await transport.call(JSON.stringify(initialize("2025-11-25")));
+      await transport.call(JSON.stringify(initialize(newestHandshake)));
       transport.onmessage?.(initialized);
     }
     return { answer: (text) => transport.call(text) };

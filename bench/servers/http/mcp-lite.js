@@ -1,5 +1,6 @@
 import { createAdaptorServer } from "@hono/node-server";
 import { InMemorySessionAdapter, StreamableHttpTransport } from "mcp-lite";
+import { earlierHandshake } from "../../mcp.js";
 import { createMcpLite } from "../mcp-lite.js";
 import { listen } from "./node-http.js";
 
@@ -9,7 +10,7 @@ import { listen } from "./node-http.js";
 /** @type {ServerContestant} */
 export const contestant = {
   package: "mcp-lite",
-  revision: "2025-06-18",
+  revision: earlierHandshake,
   kinds: ["json", "sse", "session"],
   serve(kind) {
     const sessions = { sessionAdapter: new InMemorySessionAdapter({ maxEventBufferSize: 1024 }) };
