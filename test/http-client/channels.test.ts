@@ -108,3 +108,15 @@ describe("what is too much", () => {
     await channel.close();
   });
 });
+
+test("a fetch is called as browsers and workers want theirs to be called: as nobody's method", async () => {
+  await using server = await playSession();
+  const callers: unknown[] = [];
+  function fetch(this: unknown, url: URL, init: RequestInit): Promise<Response> {
+    callers.push(this);
+    return globalThis.fetch(url, init);
+  }
+  await using _client = await open(server, { fetch, era: "handshake" });
+  expect(callers).toEqual(callers.map(() => undefined));
+  expect(callers.length).toBeGreaterThan(0);
+});

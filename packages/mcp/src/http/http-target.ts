@@ -75,8 +75,9 @@ export class HttpTarget {
   }
 
   async #request(what: string, url: URL, init: RequestInit & { readonly signal: AbortSignal }): Promise<Response> {
+    const fetch = this.#fetch; // That of a browser or a worker refuses to be a method of anything else.
     try {
-      return await this.#fetch(url, init);
+      return await fetch(url, init);
     } catch (error) {
       throw init.signal.aborted ? givenUp(what, error) : unreachable(what, url, error);
     }
