@@ -47,7 +47,7 @@ test("ten thousand sessions that nobody uses: no more are opened, who is there i
 });
 
 test("what is refused leaves nothing behind", { timeout }, async () => {
-  await using at = await site(shop(), { sessions: { max: 1 } });
+  await using at = await site(shop(), { sessions: { max: 1 }, report: () => undefined });
   await openSession(at);
   const refused: readonly (readonly [Asked, number])[] = [
     [{ body: initialize("2025-11-25") }, 503],

@@ -90,8 +90,8 @@ describe("of 64 clients with the same ids, each gets its own 1,000 answers and w
   test("in sessions", async () => {
     await using at = await site(parrot());
     const found = names.map(async (name) => {
-      using wire = await at.open();
       const session = await openSession(at);
+      using wire = await at.open();
       const heard = await callAll(wire, (id, params) => sessionPost(session, request(id, "tools/call", params)), name);
       return foreign(name, heard);
     });
