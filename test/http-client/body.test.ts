@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { readBody } from "../../packages/mcp/src/http/body.js";
+import { readBody } from "../../packages/mcp/src/http/client/body.js";
 
 /** A body that does not end, as a program's own `fetch` may give one: its signal knows nothing of it. */
 function unended(chunks: number): { readonly response: Response; readonly cancelled: Promise<unknown> } {

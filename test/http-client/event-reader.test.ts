@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { readEvents, type StreamEvent } from "../../packages/mcp/src/http/event-reader.js";
+import { readEvents, type StreamEvent } from "../../packages/mcp/src/http/client/event-reader.js";
 
 /** What of an event stream is seen: an event as `[id, type, data]`, a `retry` as its number. */
 type Seen = readonly [id: string | undefined, type: string | undefined, data: string] | number;

@@ -2,8 +2,8 @@ import { latest } from "@parlance/mcp";
 import { describeReport, type Reporter } from "@parlance/mcp/jsonrpc";
 import { createFakeClock } from "@parlance/mcp/testing";
 import { describe, expect, test } from "vitest";
-import { HttpTarget } from "../../packages/mcp/src/http/http-target.js";
-import { HttpRemote } from "../../packages/mcp/src/http/remote.js";
+import { HttpTarget } from "../../packages/mcp/src/http/client/http-target.js";
+import { HttpRemote } from "../../packages/mcp/src/http/client/remote.js";
 import { errorOf, open } from "./opened.js";
 import {
   event,

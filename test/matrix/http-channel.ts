@@ -59,13 +59,13 @@ export class RawHttpChannel implements Channel {
   /** Resolves when the server has taken the message: with its answer's head, or, where that waits, a little later. */
   async #post(text: string, frame: Frame): Promise<void> {
     const stop = new AbortController();
-    this.#abort.signal.addEventListener("abort", () => stop.abort(), { once: true });
+    const signal = AbortSignal.any([stop.signal, this.#abort.signal]);
     if (frame.id !== undefined && frame.method !== undefined) this.#posts.set(frame.id, stop);
     const headers = { ...this.#headers(), ...standardHeaders(frame), "content-type": "application/json", accept };
-    const answering = this.#fetch(this.#url, { method: "POST", headers, body: text, signal: stop.signal });
+    const answering = this.#fetch(this.#url, { method: "POST", headers, body: text, signal });
     const taken = answering.then((answer) => this.#answered(answer, frame));
     const isAnswered = taken.catch((error: unknown) => {
-      if (!stop.signal.aborted) throw error;
+      if (!signal.aborted) throw error;
     });
     // A request is not waited for, for its answer may need what is sent next.
     if (frame.method === undefined || frame.id === undefined || frame.method === "initialize") await isAnswered;

@@ -3,7 +3,7 @@
  *
  * @module
  */
-export { type HttpChannelOptions, legacySseChannel, sessionChannel } from "../http/client-channels.js";
+export { type HttpChannelOptions, legacySseChannel, sessionChannel } from "../http/client/channels.js";
 export type { EventStore, MemoryEventStoreOptions, StoredEvent, StreamName } from "../http/event-store.js";
 export { type HttpHandler, httpHandler, rpcHandler } from "../http/fetch-handler.js";
 export type { Authenticate, HttpOptions, Identity, SessionOptions } from "../http/options.js";

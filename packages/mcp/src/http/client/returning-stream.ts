@@ -1,6 +1,6 @@
-import type { Clock } from "../base/clock.js";
-import { LocalError } from "../jsonrpc/errors.js";
-import { pause } from "../lifecycle/pause.js";
+import type { Clock } from "../../base/clock.js";
+import { LocalError } from "../../jsonrpc/errors.js";
+import { pause } from "../../lifecycle/pause.js";
 import { readEvents, type StreamEvent } from "./event-reader.js";
 import { HttpError } from "./http-error.js";
 

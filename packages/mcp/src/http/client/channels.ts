@@ -1,4 +1,4 @@
-import type { Channel } from "../jsonrpc/channel.js";
+import type { Channel } from "../../jsonrpc/channel.js";
 import { type HttpClientOptions, HttpTarget } from "./http-target.js";
 import { RemoteLegacySse } from "./remote-legacy-sse.js";
 import { type HttpCarrierOptions, RemoteSession } from "./remote-session.js";

@@ -1,6 +1,6 @@
-import type { Clock, Timer } from "../base/clock.js";
-import { deferred } from "../base/deferred.js";
-import { LocalError, thrownText } from "../jsonrpc/errors.js";
+import type { Clock, Timer } from "../../base/clock.js";
+import { deferred } from "../../base/deferred.js";
+import { LocalError, thrownText } from "../../jsonrpc/errors.js";
 import type { FrameIds } from "./frame-ids.js";
 
 /** Milliseconds: a stream that goes on behind its last response is ended by this side. */

@@ -1,11 +1,11 @@
-import { RpcError } from "../jsonrpc/errors.js";
-import type { CallOptions } from "../jsonrpc/outgoing-call.js";
-import type { Reporter } from "../jsonrpc/report.js";
-import { objectResult, type ServerRemote } from "../lifecycle/remote-call.js";
-import { specCodes } from "../protocol/errors.js";
-import type { JsonObject } from "../protocol/json.js";
-import { metaKeys, readMeta } from "../protocol/meta.js";
-import { methods } from "../protocol/methods.js";
+import { RpcError } from "../../jsonrpc/errors.js";
+import type { CallOptions } from "../../jsonrpc/outgoing-call.js";
+import type { Reporter } from "../../jsonrpc/report.js";
+import { objectResult, type ServerRemote } from "../../lifecycle/remote-call.js";
+import { specCodes } from "../../protocol/errors.js";
+import type { JsonObject } from "../../protocol/json.js";
+import { metaKeys, readMeta } from "../../protocol/meta.js";
+import { methods } from "../../protocol/methods.js";
 import { MirroredTools } from "./mirrored-tools.js";
 
 /** Makes a call that has headers of its own. */

@@ -1,15 +1,15 @@
-import type { Timer } from "../base/clock.js";
-import { realNames } from "../jsonrpc/aliases.js";
-import type { Caller } from "../jsonrpc/caller.js";
-import { Problem } from "../jsonrpc/check.js";
-import { decode } from "../jsonrpc/codec.js";
-import { LocalError, RpcError, thrownText } from "../jsonrpc/errors.js";
-import type { NotificationListener } from "../jsonrpc/inbound.js";
-import type { Message, RpcNotification, RpcResponse } from "../jsonrpc/message.js";
-import type { OutgoingCall } from "../jsonrpc/outgoing-call.js";
-import type { Terms } from "../jsonrpc/terms.js";
-import { progressTag } from "../lifecycle/serve.js";
-import { methodAliases } from "../revisions/aliases.js";
+import type { Timer } from "../../base/clock.js";
+import { realNames } from "../../jsonrpc/aliases.js";
+import type { Caller } from "../../jsonrpc/caller.js";
+import { Problem } from "../../jsonrpc/check.js";
+import { decode } from "../../jsonrpc/codec.js";
+import { LocalError, RpcError, thrownText } from "../../jsonrpc/errors.js";
+import type { NotificationListener } from "../../jsonrpc/inbound.js";
+import type { Message, RpcNotification, RpcResponse } from "../../jsonrpc/message.js";
+import type { OutgoingCall } from "../../jsonrpc/outgoing-call.js";
+import type { Terms } from "../../jsonrpc/terms.js";
+import { progressTag } from "../../lifecycle/serve.js";
+import { methodAliases } from "../../revisions/aliases.js";
 import { type AnswerTerms, readAnswer, readRefusal } from "./answer.js";
 import type { HttpTarget } from "./http-target.js";
 

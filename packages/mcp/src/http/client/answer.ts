@@ -1,12 +1,12 @@
-import { decode } from "../jsonrpc/codec.js";
-import { LocalError, RpcError } from "../jsonrpc/errors.js";
-import { clientLimits } from "../jsonrpc/limits.js";
-import { mcpProfile } from "../jsonrpc/profile.js";
-import { excerpt } from "../jsonrpc/report.js";
+import { decode } from "../../jsonrpc/codec.js";
+import { LocalError, RpcError } from "../../jsonrpc/errors.js";
+import { clientLimits } from "../../jsonrpc/limits.js";
+import { mcpProfile } from "../../jsonrpc/profile.js";
+import { excerpt } from "../../jsonrpc/report.js";
+import { eventStream, json } from "../media-types.js";
 import { readBody } from "./body.js";
 import { readEvents } from "./event-reader.js";
 import { HttpError } from "./http-error.js";
-import { eventStream, json } from "./media-types.js";
 
 /** How the answer to one request is read. */
 export interface AnswerTerms {

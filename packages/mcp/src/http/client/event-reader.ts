@@ -1,6 +1,6 @@
 import { createParser, type EventSourceMessage } from "eventsource-parser";
-import { utf8Length } from "../framing/utf8.js";
-import { LocalError } from "../jsonrpc/errors.js";
+import { utf8Length } from "../../framing/utf8.js";
+import { LocalError } from "../../jsonrpc/errors.js";
 import { readChunks } from "./body.js";
 import { EventLines } from "./event-lines.js";
 

@@ -1,5 +1,5 @@
-import { type Deferred, deferred } from "../base/deferred.js";
-import { methods } from "../protocol/methods.js";
+import { type Deferred, deferred } from "../../base/deferred.js";
+import { methods } from "../../protocol/methods.js";
 import type { SentPost } from "./sent-post.js";
 
 /** POSTs that wait for their turn before whoever writes them is held back. */

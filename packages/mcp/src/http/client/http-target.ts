@@ -1,6 +1,6 @@
-import type { MaybePromise } from "../base/later.js";
-import { LocalError, thrownText } from "../jsonrpc/errors.js";
-import { excerpt } from "../jsonrpc/report.js";
+import type { MaybePromise } from "../../base/later.js";
+import { LocalError, thrownText } from "../../jsonrpc/errors.js";
+import { excerpt } from "../../jsonrpc/report.js";
 import { HttpError } from "./http-error.js";
 
 /** What makes requests: the platform's `fetch`, or one like it. */

@@ -1,4 +1,4 @@
-import { type MemberTexts, membersOf, membersOfElements } from "../jsonrpc/scan.js";
+import { type MemberTexts, membersOf, membersOfElements } from "../../jsonrpc/scan.js";
 
 /** What a carrier has to know of a frame of this side. Ids are literals: `1` and `"1"` differ. */
 export interface FrameIds {

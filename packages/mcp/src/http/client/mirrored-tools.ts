@@ -1,7 +1,7 @@
-import type { Reporter } from "../jsonrpc/report.js";
-import { isObject, type JsonObject } from "../protocol/json.js";
-import { methods } from "../protocol/methods.js";
-import { type MirroredParam, mirrorOf, readMirroredParams } from "../protocol/mirrored-params.js";
+import type { Reporter } from "../../jsonrpc/report.js";
+import { isObject, type JsonObject } from "../../protocol/json.js";
+import { methods } from "../../protocol/methods.js";
+import { type MirroredParam, mirrorOf, readMirroredParams } from "../../protocol/mirrored-params.js";
 
 /** A server may list other tools each time: the oldest are forgotten. */
 const maxTools = 10_000;

@@ -1,4 +1,4 @@
-import { LocalError } from "../jsonrpc/errors.js";
+import { LocalError } from "../../jsonrpc/errors.js";
 
 /** The server has answered with a status that refuses the request, and said nothing in the words of the protocol. */
 export class HttpError extends LocalError {

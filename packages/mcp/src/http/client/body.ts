@@ -1,4 +1,4 @@
-import { onAbort } from "../jsonrpc/abort-listeners.js";
+import { onAbort } from "../../jsonrpc/abort-listeners.js";
 
 /** A body, or as much of it as may be read. */
 export interface ReadBody {
