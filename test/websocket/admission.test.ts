@@ -4,7 +4,12 @@ import type { Authenticate } from "@parlance/mcp/http";
 import { describeReport, openConnection } from "@parlance/mcp/jsonrpc";
 import { createServer as createMcpServer } from "@parlance/mcp/server";
 import { createFakeClock } from "@parlance/mcp/testing";
-import { type Accept, type ServeWebSocketOptions, serveWebSocket, webSocketUpgrade } from "@parlance/mcp/websocket";
+import {
+  type AcceptWebSocket,
+  type ServeWebSocketOptions,
+  serveWebSocket,
+  webSocketUpgrade,
+} from "@parlance/mcp/websocket";
 import { describe, expect, test } from "vitest";
 import { type Headers, handshake, open } from "./wire.js";
 
@@ -138,7 +143,7 @@ describe("a client is let in,", () => {
       const name = /^Bearer (.+)$/.exec(header("authorization") ?? "")?.[1];
       return name === undefined ? undefined : { principal: `${name} of ${url}` };
     };
-    const accept: Accept = (channel, { principal }) =>
+    const accept: AcceptWebSocket = (channel, { principal }) =>
       openConnection(channel, { principal, handle: (_method, _params, exchange) => exchange.principal });
     await using listener = await serveWebSocket(accept, { authenticate });
     using wire = await open(listener.url, { authorization: "Bearer ada" });

@@ -13,7 +13,7 @@ import { createServer as createMcpServer } from "@parlance/mcp/server";
 import { createFakeClock, rawPeer } from "@parlance/mcp/testing";
 import { serveWebSocket, webSocketChannel } from "@parlance/mcp/websocket";
 import { afterEach, describe, expect, test } from "vitest";
-import { type WebSocket, WebSocketServer } from "ws";
+import { WebSocket, WebSocketServer } from "ws";
 
 const mebibyte = 1024 * 1024;
 
@@ -167,6 +167,21 @@ describe("a channel over a WebSocket", () => {
     await channel.close();
   });
 
+  test("that is paused before it has opened pushes back as well", async () => {
+    const { url, client } = await bareServer();
+    const channel = webSocketChannel(url);
+    const seen = record(channel);
+    channel.pause?.();
+    const far = await client;
+    const frame = "x".repeat(mebibyte);
+    for (let count = 0; count < 12; count += 1) far.send(frame);
+    for (let turns = 0; turns < 200; turns += 1) await turn();
+    expect(far.bufferedAmount).toBeGreaterThan(0);
+    channel.resume?.();
+    await has(seen, ...Array.from({ length: 12 }, () => frame));
+    await channel.close();
+  });
+
   test("refuses bytes, and goes on", async () => {
     const { channel, far } = await linked();
     const seen = record(channel);
@@ -232,6 +247,18 @@ describe("a server that opens no WebSocket", () => {
     await has(record(channel), "end: the WebSocket could not be opened: connect ECONNREFUSED 127.0.0.1:1");
   });
 
+  test("because it never answers ends a channel that is paused when that is resumed", async () => {
+    const clock = createFakeClock();
+    const channel = webSocketChannel(await tcpServer(), { clock, openTimeout: 1_000 });
+    const seen = record(channel);
+    channel.pause?.();
+    clock.advance(1_000);
+    expect(seen).toEqual([]);
+    channel.resume?.();
+    await has(seen, "end: the WebSocket has not opened within 1000 ms");
+    await channel.close();
+  });
+
   test("because it never answers is given up after 10 s, and calls fail", async () => {
     const clock = createFakeClock();
     const connection = openConnection(webSocketChannel(await tcpServer(), { clock }), { clock });
@@ -245,15 +272,82 @@ describe("a server that opens no WebSocket", () => {
   });
 });
 
-describe("the WebSocket of the platform", () => {
+/** A socket with nothing but what the web has: it tells nobody what was taken, reads on, and leaves no peer. */
+class WebLikeSocket extends WebSocket {
+  constructor(url: string | URL, protocols: string[]) {
+    super(url, protocols);
+    const { send } = this;
+    const web = { send: (text: string) => send.call(this, text, {}), pause: undefined, resume: undefined };
+    Object.assign(this, web, { terminate: undefined });
+  }
+}
+
+describe("a channel over the WebSocket of the platform", () => {
+  test("looks for room while there is none", async () => {
+    const clock = createFakeClock();
+    const { channel, far } = await linked({ clock, WebSocket: WebLikeSocket });
+    const seen = record(channel);
+    const received = heard(far);
+    const long = "x".repeat(16 * mebibyte);
+    const room = channel.send(long);
+    expect(room).toBeInstanceOf(Promise);
+    await has(received, long);
+    expect(await Promise.race([room, turn().then(() => "no room")])).toBe("no room");
+    clock.advance(10);
+    await room;
+    clock.advance(10);
+    expect([clock.armed, seen]).toEqual([0, []]);
+    await channel.close();
+  });
+
+  test("gives up a peer that does not read, and does not wait for it", async () => {
+    const clock = createFakeClock();
+    const { channel, far } = await linked({ clock, WebSocket: WebLikeSocket });
+    const seen = record(channel);
+    far.pause();
+    void channel.send("x".repeat(16 * mebibyte));
+    await turn();
+    clock.advance(30_000);
+    clock.advance(30_000); // Some of it went on its way at first.
+    await has(seen, "end: the peer does not read: nothing was read for 30000 ms");
+    await channel.close();
+    expect(clock.armed).toBe(0);
+  });
+
+  test("refuses a message that is too long, by its id, and goes on", async () => {
+    const { channel, far } = await linked({ WebSocket: WebLikeSocket, frameBytes: 1_000 });
+    const connection = openConnection(channel, { handle: () => "pong" });
+    const received = heard(far);
+    far.send(`{"jsonrpc":"2.0","id":"long","method":"${"x".repeat(1_000)}"}`);
+    far.send('{"jsonrpc":"2.0","id":"short","method":"ping"}');
+    await expect.poll(() => received.length).toBe(2);
+    expect(received[0]).toMatch(
+      /^\{"jsonrpc":"2.0","id":"long","error":\{"code":-32600,.*at most 1000 bytes are accepted/,
+    );
+    expect(received[1]).toBe('{"jsonrpc":"2.0","id":"short","result":"pong"}');
+    await connection.close();
+  });
+
+  test("does not take a server for one that has chosen no subprotocol", async () => {
+    const { url } = await bareServer();
+    class SilentSocket extends WebSocket {
+      constructor(address: string | URL) {
+        super(address);
+      }
+    }
+    const channel = webChannel(url, { WebSocket: SilentSocket });
+    await has(record(channel), 'end: the server has not chosen the subprotocol mcp, but ""');
+    await channel.close();
+  });
+
   test("is asked for by name where there is none", () => {
-    const { WebSocket } = globalThis;
+    const { WebSocket: own } = globalThis;
     Reflect.deleteProperty(globalThis, "WebSocket");
     try {
       const remedy = "There is no WebSocket on this platform: use @parlance/mcp/websocket, or give one in the options";
       expect(() => webChannel("ws://127.0.0.1/")).toThrow(new TypeError(remedy));
     } finally {
-      if (WebSocket !== undefined) Object.assign(globalThis, { WebSocket });
+      if (own !== undefined) Object.assign(globalThis, { WebSocket: own });
     }
   });
 
@@ -283,7 +377,6 @@ describe("the WebSocket of the platform", () => {
 test("a client of ws is served as any other", async () => {
   const server = createMcpServer({ name: "s", version: "1" });
   await using listener = await serveWebSocket(server);
-  const { WebSocket } = await import("ws");
   const peer = rawPeer(webSocketChannel(new WebSocket(listener.url, "mcp")));
   peer.send('{"jsonrpc":"2.0","id":1,"method":"ping"}');
   expect(await peer.next()).toBe('{"jsonrpc":"2.0","id":1,"result":{}}');

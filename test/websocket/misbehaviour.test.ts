@@ -3,7 +3,7 @@ import { createServer } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
 import { type Closed, type Connection, describeReport, openConnection } from "@parlance/mcp/jsonrpc";
 import { createFakeClock, type FakeClock } from "@parlance/mcp/testing";
-import { type Accept, type WebSocketUpgradeOptions, webSocketUpgrade } from "@parlance/mcp/websocket";
+import { type AcceptWebSocket, type WebSocketUpgradeOptions, webSocketUpgrade } from "@parlance/mcp/websocket";
 import { describe, expect, test } from "vitest";
 import { frame, opcodes, open, type Wire } from "./wire.js";
 
@@ -29,7 +29,7 @@ async function serve(options: WebSocketUpgradeOptions = {}): Promise<Served> {
   const clock = createFakeClock();
   const reports: string[] = [];
   let asked = 0;
-  const accept: Accept = (channel) =>
+  const accept: AcceptWebSocket = (channel) =>
     openConnection(channel, {
       clock,
       report: (each) => void reports.push(describeReport(each)),
@@ -259,6 +259,21 @@ describe("a client that does not read", () => {
       while ((await Promise.race([answer, turn()])) === undefined) clock.advance(10);
       expect((await answer).length).toBeGreaterThan(64 * kibibyte);
     }
+  });
+
+  test("has not gone because its pong was not read", async () => {
+    await using served = await serve({ highWaterBytes: 256 * kibibyte });
+    const { connection, wire, socket, clock } = served;
+    clock.advance(15_000);
+    expect((await wire.next()).opcode).toBe(opcodes.ping);
+    while (!socket.isPaused()) {
+      connection.notify("news", ["x".repeat(64 * kibibyte)]);
+      await turn();
+    }
+    wire.send(opcodes.pong);
+    clock.advance(10_000);
+    await turn();
+    expect(connection.phase).toBe("open");
   });
 
   test("is given up when a server goes on all the same", async () => {

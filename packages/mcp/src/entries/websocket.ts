@@ -6,8 +6,8 @@
 export { type ServeWebSocketOptions, serveWebSocket, type WebSocketListener } from "../node/serve-websocket.js";
 export { type NodeWebSocketOptions, webSocketChannel } from "../node/websocket-client.js";
 export {
-  type Accept,
-  type Caller,
+  type AcceptWebSocket,
+  type WebSocketCaller,
   type WebSocketUpgrade,
   type WebSocketUpgradeOptions,
   webSocketUpgrade,

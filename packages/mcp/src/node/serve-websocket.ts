@@ -6,7 +6,7 @@ import { writeAnswer } from "./http-exchange.js";
 import { listen } from "./listen.js";
 import { boundedServer, requireAuthentication } from "./serve-http.js";
 import { describeAddress } from "./socket-address.js";
-import { type Accept, type WebSocketUpgradeOptions, webSocketUpgrade } from "./websocket-upgrade.js";
+import { type AcceptWebSocket, type WebSocketUpgradeOptions, webSocketUpgrade } from "./websocket-upgrade.js";
 
 /** Where a server on WebSockets listens. */
 export interface ServeWebSocketOptions extends WebSocketUpgradeOptions {
@@ -43,7 +43,7 @@ export interface WebSocketListener extends AsyncDisposable {
  * @throws TypeError for an address that others reach, without `authenticate`; Error when the port is taken
  */
 export async function serveWebSocket(
-  target: Served | Accept,
+  target: Served | AcceptWebSocket,
   options: ServeWebSocketOptions = {},
 ): Promise<WebSocketListener> {
   const { port: wanted = 0, host = "127.0.0.1", path = "/mcp", exposed = false, ...rest } = options;

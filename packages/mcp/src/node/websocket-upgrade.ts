@@ -23,12 +23,12 @@ import { pathOf } from "./serve-http.js";
 import { socketOptions } from "./websocket-options.js";
 
 /** Who is at the other end of a channel. */
-export interface Caller {
+export interface WebSocketCaller {
   readonly principal: string | undefined;
 }
 
 /** Opens the conversation with one client: for those who serve something else than MCP. */
-export type Accept = (channel: Channel, caller: Caller) => Connection;
+export type AcceptWebSocket = (channel: Channel, caller: WebSocketCaller) => Connection;
 
 /** What can be set about a server on WebSockets. */
 export interface WebSocketUpgradeOptions
@@ -68,9 +68,12 @@ export interface WebSocketUpgrade {
  *
  * @throws TypeError for an allowed host or origin that is none
  */
-export function webSocketUpgrade(target: Served | Accept, options: WebSocketUpgradeOptions = {}): WebSocketUpgrade {
+export function webSocketUpgrade(
+  target: Served | AcceptWebSocket,
+  options: WebSocketUpgradeOptions = {},
+): WebSocketUpgrade {
   const carrier = { report: faultsToStderr, ...options };
-  const accept: Accept =
+  const accept: AcceptWebSocket =
     typeof target === "function"
       ? target
       : (channel, { principal }) => serveChannel(target, channel, { ...carrier, principal });
@@ -88,7 +91,7 @@ const handshakeTimeout = 10_000;
 
 class WebSocketGate {
   readonly connections = new Set<Connection>();
-  readonly #accept: Accept;
+  readonly #accept: AcceptWebSocket;
   readonly #options: WebSocketUpgradeOptions;
   readonly #terms: Terms;
   readonly #protocol: string;
@@ -99,7 +102,7 @@ class WebSocketGate {
   readonly #ended = deferred<HttpAnswer>();
   #isClosing = false;
 
-  constructor(accept: Accept, options: WebSocketUpgradeOptions) {
+  constructor(accept: AcceptWebSocket, options: WebSocketUpgradeOptions) {
     const { protocol = "mcp", maxConnections = 4_096, maxConnectionsPerAddress = 256 } = options;
     this.#accept = accept;
     this.#options = options;
@@ -151,7 +154,7 @@ class WebSocketGate {
   }
 
   /** Who calls, or why it may not. Never rejects. */
-  async #admit(request: IncomingMessage): Promise<Caller | HttpAnswer> {
+  async #admit(request: IncomingMessage): Promise<WebSocketCaller | HttpAnswer> {
     const { authenticate } = this.#options;
     if (authenticate === undefined) return { principal: undefined };
     try {
@@ -165,7 +168,7 @@ class WebSocketGate {
     }
   }
 
-  #open(webSocket: WebSocket, { socket }: IncomingMessage, caller: Caller): void {
+  #open(webSocket: WebSocket, { socket }: IncomingMessage, caller: WebSocketCaller): void {
     const { limits, clock, report } = this.#terms;
     const channel = new WebSocketChannel(webSocket, { ...this.#options, frameBytes: limits.frameBytes });
     try {
