@@ -1,6 +1,13 @@
 import type { Socket } from "node:net";
-import type { WebSocket } from "ws";
 import type { Clock, Timer } from "../base/clock.js";
+
+/** What is needed of a socket of `ws`, without its types: whoever imports ours need not have them. */
+interface Pinged {
+  readonly bufferedAmount: number;
+  readonly isPaused: boolean;
+  ping(): void;
+  once(event: "close", listener: () => void): unknown;
+}
 
 /** When a peer is asked whether it is still there. */
 export interface HeartbeatOptions {
@@ -16,7 +23,7 @@ export interface HeartbeatOptions {
  * @param lost told when there is none, with how long there was none
  */
 export function heartbeat(
-  webSocket: WebSocket,
+  webSocket: Pinged,
   socket: Socket,
   options: HeartbeatOptions & { readonly clock: Clock },
   lost: (milliseconds: number) => void,
