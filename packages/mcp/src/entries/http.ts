@@ -4,7 +4,13 @@
  * @module
  */
 export { type HttpChannelOptions, legacySseChannel, sessionChannel } from "../http/client/channels.js";
-export type { EventStore, MemoryEventStoreOptions, StoredEvent, StreamName } from "../http/event-store.js";
+export {
+  type EventStore,
+  type MemoryEventStoreOptions,
+  memoryEventStore,
+  type StoredEvent,
+  type StreamName,
+} from "../http/event-store.js";
 export { type HttpHandler, httpHandler, rpcHandler } from "../http/fetch-handler.js";
 export type { Authenticate, HttpOptions, Identity, SessionOptions } from "../http/options.js";
 export type { HttpRequest } from "../http/request.js";

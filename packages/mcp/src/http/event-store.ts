@@ -1,4 +1,4 @@
-import type { Clock } from "../base/clock.js";
+import { type Clock, systemClock } from "../base/clock.js";
 import type { MaybePromise } from "../base/later.js";
 
 /** One event of a stream, by its place in it. */
@@ -59,6 +59,17 @@ interface KeptSession {
 }
 
 const mebibyte = 1024 * 1024;
+
+/**
+ * A store in the memory of this process, with bounds of its own.
+ *
+ * @example
+ * await serveHttp(server, { sessions: { eventStore: memoryEventStore({ maxAge: 60_000 }) } });
+ */
+export function memoryEventStore(options: MemoryEventStoreOptions & { readonly clock?: Clock } = {}): EventStore {
+  const { clock = systemClock, ...bounds } = options;
+  return new MemoryEventStore(clock, bounds);
+}
 
 /** Keeps events in the memory of this process. What exceeds a bound pushes out the oldest. */
 export class MemoryEventStore implements EventStore {

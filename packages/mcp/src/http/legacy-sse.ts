@@ -37,7 +37,8 @@ export class LegacySse implements HandshakeBinding {
 
   post(request: HttpRequest, frame: string, posted: Posted, principal: string | undefined): MaybePromise<HttpAnswer> {
     if (!isLegacyPost(request)) return this.#later.post(request, frame, posted, principal);
-    const session = this.#table.find(urlOf(request).searchParams.get(parameter) ?? "", principal);
+    const { query } = partsOf(request);
+    const session = this.#table.find(new URLSearchParams(query).get(parameter) ?? "", principal);
     if (session === undefined) return refusal(404, "there is no such session: open its stream first");
     session.channel.receive(frame, posted);
     return emptyAnswer(202);
@@ -62,8 +63,8 @@ export class LegacySse implements HandshakeBinding {
     pulse.add(stream);
     request.onGone(() => this.#table.end(id));
     void connection.closed.then(() => this.#table.end(id));
-    const { pathname, search } = urlOf(request);
-    stream.push(endpointEvent(`${pathname}${search === "" ? "?" : `${search}&`}${parameter}=${id}`));
+    const { path, query } = partsOf(request);
+    stream.push(endpointEvent(`${path}?${query === "" ? "" : `${query}&`}${parameter}=${id}`));
     return streamAnswer(stream);
   }
 
@@ -123,6 +124,8 @@ class LegacyChannel implements Channel {
   }
 }
 
-function urlOf({ url }: HttpRequest): URL {
-  return new URL(url, "http://localhost");
+/** Not with `URL`, to which some paths are none. */
+function partsOf({ url }: HttpRequest): { readonly path: string; readonly query: string } {
+  const [whole = "/", query = ""] = url.split("?", 2);
+  return { path: whole.replace(/^[a-z]+:\/\/[^/]*/i, ""), query };
 }

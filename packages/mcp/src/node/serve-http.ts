@@ -1,10 +1,11 @@
 import { createServer, type RequestListener, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { refusal } from "../http/answers.js";
-import { isLoopback } from "../http/guard.js";
+import { guardOf, isLoopback } from "../http/guard.js";
 import type { HttpOptions } from "../http/options.js";
 import type { Served } from "../lifecycle/served.js";
-import { writeAnswer } from "./http-exchange.js";
+import { faultsToStderr } from "./faults-to-stderr.js";
+import { headerOf, writeAnswer } from "./http-exchange.js";
 import { listen } from "./listen.js";
 import { defaultGrace, type NodeHandler, nodeHandler } from "./node-handler.js";
 import { describeAddress } from "./socket-address.js";
@@ -56,13 +57,20 @@ const maxRequestsPerSocket = 10_000;
 export async function serveHttp(served: Served, options: ServeHttpOptions = {}): Promise<HttpServer> {
   const { port = 0, host = "127.0.0.1", path = "/mcp", exposed = false, ...rest } = options;
   requireAuthentication(host, exposed || rest.authenticate !== undefined);
-  const handler = nodeHandler(served, rest);
+  const { report = faultsToStderr } = rest;
+  const handler = nodeHandler(served, { ...rest, report });
+  const guard = guardOf({ ...rest, anyHost: rest.authenticate !== undefined });
   const server = boundedServer((request, response) => {
-    if (pathOf(request.url) === path) handler(request, response);
-    else writeAnswer(request, response, refusal(404, `there is nothing here: the server is at ${path}`));
+    if (pathOf(request.url) === path) return handler(request, response);
+    // Whoever may not in, learns nothing of what there is.
+    const foreign = guard(headerOf(request, "host"), headerOf(request, "origin"));
+    const { status, reason } = foreign ?? { status: 404, reason: `there is nothing here: the server is at ${path}` };
+    writeAnswer(request, response, refusal(status, reason));
   });
   server.maxConnections = maxConnections;
   await listen(server, { port, host, exposed: true }); // Whether it may be was asked above.
+  // A connection that cannot be accepted, for want of file descriptors for instance, is no reason to end.
+  server.on("error", (error) => report({ kind: "fault", method: "HTTP", error }));
   // A TCP server has an address of this kind.
   return running(server, handler, { host, path, port: (server.address() as AddressInfo).port });
 }
