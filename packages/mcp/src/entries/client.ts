@@ -13,6 +13,7 @@ import { type Dial, openOnChannel } from "../lifecycle/open.js";
 import { serveChannel } from "../lifecycle/serve.js";
 import type { Served } from "../lifecycle/served.js";
 import { memoryChannels } from "../transports/memory.js";
+import { webSocketChannel } from "../transports/websocket.js";
 
 export { type Answers, type Asked, userRejected } from "../client/answers.js";
 export type { CacheOptions } from "../client/cache.js";
@@ -49,7 +50,7 @@ export interface ConnectOptions extends ClientOptions, HttpClientOptions {}
  * for await (const tool of client.tools.list()) console.log(tool.name);
  * const result = await client.tools.call("add", { a: 2, b: 3 });
  *
- * @throws RangeError for a revision that does not exist; TypeError for what is no URL of HTTP; RpcError or LocalError as the
+ * @throws RangeError for a revision that does not exist; TypeError for what is no URL of HTTP or WebSocket; RpcError or LocalError as the
  * opening fails
  */
 export async function connect<Tools extends ToolTypes = ToolTypes>(
@@ -58,6 +59,9 @@ export async function connect<Tools extends ToolTypes = ToolTypes>(
 ): Promise<Client<Tools>> {
   if (typeof target === "string" || target instanceof URL) {
     const url = new URL(target);
+    const isSocket = url.protocol === "ws:" || url.protocol === "wss:";
+    if (isSocket)
+      return openClient((how) => openOnChannel(() => webSocketChannel(url), how), { reopen: true, ...options });
     const requests = { ...(fetch && { fetch }), ...(headers && { headers }) };
     return openClient((how) => openOverHttp(url, requests, how), { reopen: true, ...options });
   }

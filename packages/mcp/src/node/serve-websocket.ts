@@ -2,6 +2,7 @@ import type { AddressInfo } from "node:net";
 import { refusal } from "../http/answers.js";
 import type { Connection } from "../jsonrpc/connection.js";
 import type { Served } from "../lifecycle/served.js";
+import { faultsToStderr } from "./faults-to-stderr.js";
 import { writeAnswer } from "./http-exchange.js";
 import { listen } from "./listen.js";
 import { boundedServer, requireAuthentication } from "./serve-http.js";
@@ -54,6 +55,9 @@ export async function serveWebSocket(
   });
   server.on("upgrade", upgrade);
   await listen(server, { port: wanted, host, exposed: true }); // Whether it may be was asked above.
+  // A connection that cannot be accepted, for want of file descriptors for instance, is no reason to end.
+  const { report = faultsToStderr } = rest;
+  server.on("error", (error) => report({ kind: "fault", method: "WebSocket", error }));
   const ended = async (conversations: Promise<void>): Promise<void> => {
     const closed = new Promise((resolve) => server.close(resolve));
     await conversations;
