@@ -1,5 +1,6 @@
 import { isUtf8 } from "node:buffer";
 import type { IncomingMessage, ServerResponse } from "node:http";
+import { type Deferred, deferred } from "../base/deferred.js";
 import type { EventSink } from "../http/event-stream.js";
 import { BodyFault, type HttpAnswer, type HttpRequest, notUtf8, requireBodyBytes, tooLong } from "../http/request.js";
 
@@ -139,15 +140,19 @@ function withLength(headers: HttpAnswer["headers"], status: number, body = ""): 
 class ResponseSink implements EventSink {
   hasWritten = false;
   readonly #response: ServerResponse;
+  #room: Deferred<void> | undefined;
 
   constructor(response: ServerResponse) {
     this.#response = response;
+    const makeRoom = (): void => this.#room?.resolve();
+    response.on("drain", makeRoom).once("close", makeRoom);
   }
 
   write(text: string): void | Promise<void> {
     this.hasWritten = true;
     if (this.#response.write(text)) return undefined;
-    return new Promise((resolve) => this.#response.once("drain", resolve).once("close", resolve));
+    this.#room = deferred<void>();
+    return this.#room.promise;
   }
 
   end(): void {
