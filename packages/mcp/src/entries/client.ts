@@ -58,7 +58,7 @@ export async function connect<Tools extends ToolTypes = ToolTypes>(
   { fetch, headers, ...options }: ConnectOptions = {},
 ): Promise<Client<Tools>> {
   if (typeof target === "string" || target instanceof URL) {
-    const url = new URL(target);
+    const url = urlOf(target);
     const isSocket = url.protocol === "ws:" || url.protocol === "wss:";
     if (isSocket)
       return openClient((how) => openOnChannel(() => webSocketChannel(url), how), { reopen: true, ...options });
@@ -67,6 +67,11 @@ export async function connect<Tools extends ToolTypes = ToolTypes>(
   }
   const dial = dialOf(target, options.report);
   return openClient((how) => openOnChannel(dial, how), options);
+}
+
+function urlOf(target: string | URL): URL {
+  if (URL.canParse(target)) return new URL(target);
+  throw new TypeError(`${JSON.stringify(target)} is not a URL: write all of it, e.g. https://example.com/mcp`);
 }
 
 function dialOf(target: Served | Channel | Dial, report: ClientOptions["report"]): Dial {

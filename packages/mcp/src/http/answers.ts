@@ -61,10 +61,7 @@ export function errorAnswer(status: number, error: ErrorObject, id?: Id, headers
 
 /** A request that is turned away before anybody has looked at what it asks for. */
 export function refusal(status: number, reason: string, headers?: HttpHeaders): HttpAnswer {
-  return errorAnswer(
-    status,
-    { code: codes.invalidRequest, message: "Invalid Request", data: { reason } },
-    undefined,
-    headers,
-  );
+  // Most programs show the message alone.
+  const error = { code: codes.invalidRequest, message: `Invalid Request: ${reason}`, data: { reason } };
+  return errorAnswer(status, error, undefined, headers);
 }
