@@ -37,9 +37,10 @@ export interface InFlightCounts {
  */
 export class InFlight {
   readonly #outgoing = new Map<number, OutgoingCall>();
-  readonly #tagged = new Map<string | number, OutgoingCall>();
+  /** Made on first use, as the waiting room is: most connections never need them. */
+  #tagged: Map<string | number, OutgoingCall> | undefined;
   readonly #incoming = new Map<CallKey, IncomingCall>();
-  readonly #waiting = new Set<IncomingCall>();
+  #waiting: Set<IncomingCall> | undefined;
   #running = 0;
   #phase: Phase = "open";
   #whenIdle: (() => void)[] = [];
@@ -48,23 +49,27 @@ export class InFlight {
     switch (change.kind) {
       case "call":
         this.#outgoing.set(change.call.id, change.call);
-        if (change.call.options.tag !== undefined) this.#tagged.set(change.call.options.tag, change.call);
+        if (change.call.options.tag !== undefined) {
+          this.#tagged ??= new Map();
+          this.#tagged.set(change.call.options.tag, change.call);
+        }
         return;
       case "outcome":
         this.#outgoing.delete(change.call.id);
-        if (change.call.options.tag !== undefined) this.#tagged.delete(change.call.options.tag);
+        if (change.call.options.tag !== undefined) this.#tagged?.delete(change.call.options.tag);
         break;
       case "wait":
         this.#incoming.set(change.call.key, change.call);
+        this.#waiting ??= new Set();
         this.#waiting.add(change.call);
         return;
       case "run":
-        if (!this.#waiting.delete(change.call)) this.#incoming.set(change.call.key, change.call);
+        if (this.#waiting?.delete(change.call) !== true) this.#incoming.set(change.call.key, change.call);
         this.#running += 1;
         return;
       case "over":
         this.#incoming.delete(change.call.key);
-        this.#waiting.delete(change.call);
+        this.#waiting?.delete(change.call);
         break;
       case "settle":
         this.#running -= 1;
@@ -84,7 +89,7 @@ export class InFlight {
     return {
       outgoing: this.#outgoing.size,
       incoming: this.#incoming.size,
-      waiting: this.#waiting.size,
+      waiting: this.waiting,
       running: this.#running,
     };
   }
@@ -98,7 +103,7 @@ export class InFlight {
   }
 
   get waiting(): number {
-    return this.#waiting.size;
+    return this.#waiting?.size ?? 0;
   }
 
   /** Nothing is under way. */
@@ -117,7 +122,7 @@ export class InFlight {
 
   /** The call of this side whose notifications carry `tag`. */
   tagged(tag: string | number): OutgoingCall | undefined {
-    return this.#tagged.get(tag);
+    return this.#tagged?.get(tag);
   }
 
   outgoingCalls(): IterableIterator<OutgoingCall> {
@@ -134,7 +139,7 @@ export class InFlight {
 
   /** The call that has waited longest. */
   nextWaiting(): IncomingCall | undefined {
-    return this.#waiting.values().next().value;
+    return this.#waiting?.values().next().value;
   }
 
   /** Resolves as soon as nothing is under way. */

@@ -11,6 +11,7 @@ import { latestHandshake, revisionOf } from "../revisions/all.js";
 import type { Revision } from "../revisions/revision.js";
 import { finish } from "./finish.js";
 import type { OperationTerms } from "./operation.js";
+import type { Promised } from "./promised.js";
 import { runAsking } from "./rounds.js";
 import type { ClientDescription, Served } from "./served.js";
 
@@ -20,11 +21,7 @@ export interface Manners {
 }
 
 /** What the peers have settled on. */
-export interface Agreement {
-  /** The capabilities that the client was told. */
-  readonly promised: ServerCapabilities;
-  /** What needs other capabilities than these. */
-  readonly unpromised: ReadonlySet<string>;
+export interface Agreement extends Promised {
   readonly terms: OperationTerms;
 }
 

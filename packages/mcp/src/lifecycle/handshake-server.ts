@@ -5,10 +5,10 @@ import type { ErrorObject, Params } from "../jsonrpc/message.js";
 import type { InitializeResult } from "../protocol/initialize.js";
 import type { JsonObject } from "../protocol/json.js";
 import { isLoggingLevel, type LoggingLevel, loggingLevels } from "../protocol/logging.js";
-import { unadvertisedMethods } from "../protocol/method-capabilities.js";
 import { methods, notifications } from "../protocol/methods.js";
 import { type Agreement, agreeOn, initializeResult, type Manners, requireAgreed, runAgreed } from "./agreement.js";
 import { type Carrier, HandshakeChanges } from "./handshake-changes.js";
+import { promisedBy } from "./promised.js";
 import type { OpenConversation, Served } from "./served.js";
 
 /** What the conversation remembers once the server has agreed. */
@@ -111,9 +111,9 @@ export class HandshakeServer {
   #initialize(params: JsonObject): InitializeResult {
     if (this.#phase !== "new") throw outOfOrder("initialize was answered before: a conversation is opened once");
     const { revision, client } = agreeOn(params, this.#manners);
-    const promised = this.#served.capabilities();
+    const { promised, unpromised } = promisedBy(this.#served.capabilities());
     const terms = { revision, client, conversation: this.#conversation, logLevel: () => this.#logLevel };
-    this.#agreement = { promised, unpromised: unadvertisedMethods(promised), terms };
+    this.#agreement = { promised, unpromised, terms };
     this.#phase = "answered";
     this.#carrier.agreed(revision);
     return initializeResult(this.#served, revision, promised);

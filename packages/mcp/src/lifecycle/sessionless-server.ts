@@ -2,10 +2,10 @@ import type { Exchange } from "../jsonrpc/call.js";
 import { methodNotFound } from "../jsonrpc/errors.js";
 import type { ServerCapabilities } from "../protocol/capabilities.js";
 import type { JsonObject } from "../protocol/json.js";
-import { unadvertisedMethods } from "../protocol/method-capabilities.js";
 import { methods } from "../protocol/methods.js";
 import type { Revision } from "../revisions/revision.js";
 import { agreeOn, initializeResult, requireAgreed, runAgreed } from "./agreement.js";
+import { promisedBy } from "./promised.js";
 import type { ClientDescription, Served } from "./served.js";
 
 /**
@@ -20,14 +20,14 @@ export function callSessionless(
   params: JsonObject,
   exchange: Exchange,
 ): unknown {
-  const promised = memoryless(served.capabilities());
+  const { promised, unpromised } = promisedBy(memoryless(served.capabilities()));
   if (method === methods.initialize) {
     return initializeResult(served, agreeOn(params, { lenient: false }).revision, promised);
   }
   if (method === methods.ping) return {};
   const agreement = {
     promised,
-    unpromised: unadvertisedMethods(promised),
+    unpromised,
     terms: { revision, client: unknownClient, logLevel: () => undefined },
   };
   requireAgreed(method, agreement);
