@@ -80,7 +80,10 @@ function answerWith(
   };
   pulse.add(reply);
   running.add(end);
-  request.onGone(() => exchange.cancel("the client has closed the connection"));
+  request.onGone(() => {
+    exchange.cancel("the client has closed the connection");
+    pulse.delete(reply); // The handler may never end.
+  });
   // Never rejects: what a handler throws is an answer.
   void answer.then((text) => {
     pulse.delete(reply);

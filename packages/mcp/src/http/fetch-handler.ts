@@ -1,4 +1,5 @@
 import { type Deferred, deferred } from "../base/deferred.js";
+import { Unfinished } from "../framing/unfinished.js";
 import type { Call } from "../jsonrpc/call.js";
 import type { Served } from "../lifecycle/served.js";
 import type { HttpDoor } from "./door.js";
@@ -85,16 +86,17 @@ class FetchRequest implements HttpRequest {
 
   async text(maxBytes: number): Promise<string> {
     requireBodyBytes(Number(this.#request.headers.get("content-length") ?? 0), maxBytes);
-    const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
-    let text = "";
-    let bytes = 0;
+    const body = new Unfinished(maxBytes);
     // Some platforms have types without an iterator for what has one.
     for await (const chunk of (this.#request.body ?? []) as AsyncIterable<Uint8Array>) {
-      bytes += chunk.byteLength;
-      requireBodyBytes(bytes, maxBytes);
-      text += decodeWith(utf8, chunk);
+      body.append(chunk);
+      requireBodyBytes(body.length, maxBytes);
     }
-    return text + decodeWith(utf8);
+    try {
+      return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(body.finish().head);
+    } catch (error) {
+      throw notUtf8(error);
+    }
   }
 
   onGone(listener: () => void): void {
@@ -109,14 +111,6 @@ class FetchRequest implements HttpRequest {
     const listener = this.#onGone;
     this.#onGone = undefined;
     listener?.();
-  }
-}
-
-function decodeWith(utf8: TextDecoder, chunk?: Uint8Array): string {
-  try {
-    return chunk === undefined ? utf8.decode() : utf8.decode(chunk, { stream: true });
-  } catch (error) {
-    throw notUtf8(error);
   }
 }
 

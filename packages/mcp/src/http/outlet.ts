@@ -11,6 +11,9 @@ export interface OutletHost {
   readonly isPolled: boolean;
 }
 
+/** Messages that wait for a store to say what came before them. */
+const maxHeld = 1_000;
+
 /**
  * One stream of a session, whoever reads it: the answer to a POST, or what belongs to no request. Its reader may be lost and
  * come back, and then gets what was sent meanwhile.
@@ -45,6 +48,8 @@ export class Outlet {
 
   message(frame: string): void {
     const id = this.#host.store === undefined ? undefined : this.#record(frame);
+    // The store has it too: a reader that would wait for too much comes back once more.
+    if (this.#held !== undefined && this.#held.length >= maxHeld) this.#held = undefined;
     if (this.#held !== undefined) this.#held.push({ sequence: this.#sequence, frame });
     else this.#reader?.push(messageEvent(frame, id));
   }

@@ -16,6 +16,8 @@ import type { HttpAnswer, HttpRequest } from "./request.js";
 export interface SessionChannelHost extends OutletHost {
   readonly streams: StreamTerms;
   readonly pulse: Pulse;
+  /** Told what is lost because nobody reads the stream of the session. */
+  dropped(frame: string): void;
 }
 
 /** What belongs to no request waits for a reader: so many messages, and so many characters of them. */
@@ -204,6 +206,8 @@ export class SessionChannel implements Channel {
     } else if (this.#backlog.length < maxBacklog && this.#backlogLength + frame.length <= maxBacklogLength) {
       this.#backlog.push(frame);
       this.#backlogLength += frame.length;
+    } else {
+      this.#host.dropped(frame);
     }
   }
 

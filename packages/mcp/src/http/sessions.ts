@@ -1,6 +1,7 @@
 import { after, type MaybePromise } from "../base/later.js";
 import type { Connection } from "../jsonrpc/connection.js";
 import { mcpProfile, type Profile } from "../jsonrpc/profile.js";
+import { membersOf } from "../jsonrpc/scan.js";
 import { type CarrierOptions, serveChannel } from "../lifecycle/serve.js";
 import { mcpHeaders } from "../protocol/http-headers.js";
 import type { Revision } from "../revisions/revision.js";
@@ -135,6 +136,12 @@ class Session implements Lasting, SessionChannelHost {
 
   get isBusy(): boolean {
     return this.channel.isBusy;
+  }
+
+  dropped(frame: string): void {
+    const method = membersOf(frame).get("method") ?? "an answer";
+    const error = new Error(`${method} is lost: too much waits for a client that reads no stream of its session`);
+    this.#host.terms.report({ kind: "fault", method: "HTTP GET", error });
   }
 
   /** What runs may finish; what comes is told that it is too late, but answers to questions are still taken. */

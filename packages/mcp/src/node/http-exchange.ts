@@ -1,6 +1,7 @@
 import { isUtf8 } from "node:buffer";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { type Deferred, deferred } from "../base/deferred.js";
+import { Unfinished } from "../framing/unfinished.js";
 import type { EventSink } from "../http/event-stream.js";
 import { BodyFault, type HttpAnswer, type HttpRequest, notUtf8, requireBodyBytes, tooLong } from "../http/request.js";
 
@@ -47,7 +48,8 @@ export class NodeRequest implements HttpRequest {
   #read(maxBytes: number): Promise<string> {
     const request = this.#request;
     return new Promise((resolve, reject) => {
-      const chunks: Uint8Array[] = [];
+      let earlier: Unfinished | undefined;
+      let last: Uint8Array | undefined; // Most bodies are one chunk, and need not be copied.
       let bytes = 0;
       // Every request closes; to make an error costs more than to read most bodies.
       const fail = (): void => {
@@ -56,14 +58,18 @@ export class NodeRequest implements HttpRequest {
       if (request.destroyed) return fail();
       request.on("data", (chunk: Uint8Array) => {
         bytes += chunk.length;
-        chunks.push(chunk);
+        if (last !== undefined) {
+          earlier ??= new Unfinished(maxBytes);
+          earlier.append(last);
+        }
+        last = chunk;
         if (bytes <= maxBytes) return;
         request.removeAllListeners("data").pause();
         reject(tooLong(maxBytes));
       });
       request.on("end", () => {
         try {
-          resolve(decoded(chunks.length === 1 ? (chunks[0] as Uint8Array) : Buffer.concat(chunks)));
+          resolve(decoded(earlier === undefined ? (last ?? noBytes) : earlier.finish(last).head));
         } catch (error) {
           reject(error);
         }
@@ -72,6 +78,8 @@ export class NodeRequest implements HttpRequest {
     });
   }
 }
+
+const noBytes = new Uint8Array(0);
 
 /** As `HttpRequest.header` has it. */
 export function headerOf({ headers, rawHeaders }: IncomingMessage, name: string): string | undefined {

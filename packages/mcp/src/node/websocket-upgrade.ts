@@ -143,11 +143,11 @@ class WebSocketGate {
   /** What the request alone is turned away for. */
   #refusalOf(request: IncomingMessage): HttpAnswer | undefined {
     if (this.#isClosing) return closingAnswer();
+    const foreign = this.#guard(headerOf(request, "host"), headerOf(request, "origin"));
+    if (foreign !== undefined) return refusal(foreign.status, foreign.reason);
     const { path } = this.#options;
     if (path !== undefined && pathOf(request.url) !== path)
       return refusal(404, `there is nothing here: the server is at ${path}`);
-    const foreign = this.#guard(headerOf(request, "host"), headerOf(request, "origin"));
-    if (foreign !== undefined) return refusal(foreign.status, foreign.reason);
     const offered = headerOf(request, "sec-websocket-protocol")?.split(",") ?? [];
     if (offered.some((each) => each.trim() === this.#protocol)) return undefined;
     return refusal(400, `Sec-WebSocket-Protocol must have ${this.#protocol}`);

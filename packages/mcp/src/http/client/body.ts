@@ -1,3 +1,4 @@
+import { Unfinished } from "../../framing/unfinished.js";
 import { onAbort } from "../../jsonrpc/abort-listeners.js";
 
 /** A body, or as much of it as may be read. */
@@ -9,20 +10,15 @@ export interface ReadBody {
 
 /** Reads a body up to a bound, and lets go of the rest. @throws what the platform throws for a body that breaks off */
 export async function readBody(response: Response, maxBytes: number, signal: AbortSignal): Promise<ReadBody> {
-  const chunks: Uint8Array[] = [];
-  let length = 0;
+  const body = new Unfinished(maxBytes);
+  let isWhole = true;
   await readChunks(response, signal, (chunk) => {
-    chunks.push(chunk);
-    length += chunk.length;
-    return length <= maxBytes;
+    const room = maxBytes - body.length;
+    isWhole = chunk.length <= room;
+    body.append(isWhole ? chunk : chunk.subarray(0, room));
+    return isWhole;
   });
-  const bytes = new Uint8Array(Math.min(length, maxBytes));
-  let at = 0;
-  for (const chunk of chunks) {
-    bytes.set(chunk.subarray(0, bytes.length - at), at);
-    at += Math.min(chunk.length, bytes.length - at);
-  }
-  return { bytes, isWhole: length <= maxBytes };
+  return { bytes: body.finish().head, isWhole };
 }
 
 /**

@@ -1,0 +1,44 @@
+import type { StoredEvent } from "@parlance/mcp/http";
+import { createFakeClock } from "@parlance/mcp/testing";
+import { expect, test } from "vitest";
+import { EventStream } from "../../packages/mcp/src/http/event-stream.js";
+import { Outlet } from "../../packages/mcp/src/http/outlet.js";
+import { Pulse } from "../../packages/mcp/src/http/pulse.js";
+import { SessionChannel } from "../../packages/mcp/src/http/session-channel.js";
+
+const clock = createFakeClock();
+const streams = { clock, maxQueuedBytes: 1024, stallTimeout: 1_000 };
+const frame = '{"jsonrpc":"2.0","method":"notifications/message"}';
+
+test("what nobody reads waits for a reader up to a bound, and what is lost beyond it is told", () => {
+  const lost: string[] = [];
+  const channel = new SessionChannel({
+    session: "s",
+    store: undefined,
+    isPolled: false,
+    streams,
+    pulse: new Pulse(clock, 15_000),
+    dropped: (each) => lost.push(each),
+  });
+  for (let sent = 0; sent < 1_002; sent += 1) channel.send(frame);
+  expect(lost).toEqual([frame, frame]);
+});
+
+test("a reader that waits too long for the store is sent away, and misses nothing when it comes back", async () => {
+  const stored: StoredEvent[] = [];
+  const answers: ((events: readonly StoredEvent[]) => void)[] = [];
+  const store = {
+    append: (_name: object, event: StoredEvent) => void stored.push(event),
+    after: () => new Promise<readonly StoredEvent[]>((resolve) => answers.push(resolve)),
+    forget: () => undefined,
+  };
+  const outlet = new Outlet({ session: "s", store, isPolled: false }, "1");
+  outlet.message(frame);
+  const reader = new EventStream(streams);
+  const resumed = outlet.resume(reader, 0);
+  for (let told = 0; told < 1_500; told += 1) outlet.message(frame);
+  answers[0]?.([]);
+  await resumed;
+  expect(reader.isOpen).toBe(false);
+  expect(stored.length).toBe(1_501);
+});
