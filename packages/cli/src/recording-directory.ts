@@ -1,0 +1,16 @@
+import { homedir } from "node:os";
+import { join } from "node:path";
+
+/** How the name of a recording ends. */
+export const recordingSuffix = ".parlance.jsonl";
+
+/**
+ * Where recordings are kept that nobody has named a file for: `PARLANCE_RECORDINGS`, or `parlance/recordings` in the
+ * directory for the state of programs (`XDG_STATE_HOME`, `~/.local/state`; on Windows `%LOCALAPPDATA%`).
+ */
+export function recordingDirectory(env: NodeJS.ProcessEnv): string {
+  const { PARLANCE_RECORDINGS, XDG_STATE_HOME, LOCALAPPDATA } = env;
+  if (PARLANCE_RECORDINGS !== undefined && PARLANCE_RECORDINGS !== "") return PARLANCE_RECORDINGS;
+  const state = XDG_STATE_HOME ?? LOCALAPPDATA ?? join(homedir(), ".local", "state");
+  return join(state, "parlance", "recordings");
+}

@@ -1,0 +1,46 @@
+/**
+ * What crossed between a client and a server: its frames, its recording, and what the protocol says of it.
+ *
+ * @module
+ */
+export { Conversation, type ConversationOptions } from "../wire/conversation.js";
+export type * from "../wire/entry.js";
+export { type Exchange, headerOf } from "../wire/exchange.js";
+export { bytesOf, type Frame, frameOf, type Party, recordedBytes, type Sender, senderOf } from "../wire/frame.js";
+export {
+  type ByteRange,
+  childOf,
+  type JsonArrayNode,
+  type JsonMember,
+  type JsonNode,
+  type JsonObjectNode,
+  type JsonScalarNode,
+  jsonValue,
+  literalOf,
+  nodeAt,
+  pointerAt,
+  rangeOf,
+} from "../wire/json-node.js";
+export { type JsonFault, type JsonScan, scanJson } from "../wire/json-scan.js";
+export type { HandshakePhase, MessageContext, MessageKind, Operation, Pairing, WireMessage } from "../wire/message.js";
+export type { Pending } from "../wire/pending.js";
+export {
+  type Damage,
+  encodeEntry,
+  type Recording,
+  RecordingDecoder,
+  type RecordingItem,
+  readRecording,
+} from "../wire/recording.js";
+export type { Row, RowKind } from "../wire/row.js";
+export {
+  type Finding,
+  type FrameReading,
+  type Level,
+  type Rule,
+  type Subjects,
+  specOf,
+  type Verdict,
+} from "../wire/rule.js";
+export { rules } from "../wire/rules/all.js";
+export type { ListedTool, WireSession } from "../wire/session.js";

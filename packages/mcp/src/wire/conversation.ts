@@ -1,0 +1,199 @@
+import { mcpHeaders } from "../protocol/http-headers.js";
+import { latestHandshake, revisionOf } from "../revisions/all.js";
+import type { Revision } from "../revisions/revision.js";
+import { Continuation } from "./continuation.js";
+import type { Entry, FrameEntry, HttpEntry } from "./entry.js";
+import { headerOf, type OpenExchange } from "./exchange.js";
+import { type Frame, frameOf, type Sender, senderOf } from "./frame.js";
+import { type JsonScan, scanJson } from "./json-scan.js";
+import { Judge } from "./judge.js";
+import { WireMessage } from "./message.js";
+import { Outlook, type Pending } from "./pending.js";
+import type { Row, RowKind } from "./row.js";
+import type { Rule, Verdict } from "./rule.js";
+import { rules as allRules } from "./rules/all.js";
+import { WireSession } from "./session.js";
+
+/** What can be set about a conversation. */
+export interface ConversationOptions {
+  /** Default: all. */
+  readonly rules?: readonly Rule[];
+}
+
+type OpenRow = Row & { readonly messages: WireMessage[]; readonly verdicts: Verdict[] };
+
+/**
+ * Reads a recording: pairs what belongs together, knows what holds at every moment, and judges each frame by the
+ * revision that is in force for it. Takes entries one by one, in the order of the recording, live or from a file.
+ */
+export class Conversation {
+  /** One per frame, line of stderr, head of HTTP and event of a life, in their order. */
+  readonly rows: Row[] = [];
+  readonly sessions: WireSession[] = [];
+  readonly #judge: Judge;
+  readonly #outlook = new Outlook();
+  readonly #byName = new Map<string, WireSession>();
+  readonly #exchanges = new Map<number, OpenExchange>();
+  readonly #exchangeRows = new Map<number, OpenRow[]>();
+  readonly #continuations = new Map<string, Continuation>();
+
+  constructor({ rules = allRules }: ConversationOptions = {}) {
+    this.#judge = new Judge(rules);
+  }
+
+  /** Takes the next line of the recording. Gives what it shows, if it shows anything. */
+  push(entry: Entry): Row | undefined {
+    const row = this.#rowOf(entry);
+    if (row !== undefined) this.rows.push(row);
+    this.#outlook.see(entry, row);
+    return row;
+  }
+
+  /** Nothing more will come: what still waits for its end is judged as it is. */
+  finish(): void {
+    for (const exchange of this.#exchanges.values()) this.#judgeExchange(exchange);
+  }
+
+  /** Requests that have no answer, each with the reason as far as it is known. */
+  pending(): readonly Pending[] {
+    return this.#outlook.pendingOf(this.sessions);
+  }
+
+  /** What rules say of everything so far, in order. */
+  get verdicts(): readonly Verdict[] {
+    return this.rows.flatMap(({ verdicts }) => verdicts);
+  }
+
+  #rowOf(entry: Entry): OpenRow | undefined {
+    switch (entry.k) {
+      case "f":
+        return this.#frameRow(entry);
+      case "h":
+        return this.#httpRow(entry);
+      case "e":
+        return { ...plainRow("stderr", entry, entry.t), from: "server", session: this.#session(entry.s) };
+      case "l":
+        return {
+          ...plainRow("life", entry, entry.t),
+          from: entry.d && senderOf(entry.d),
+          session: this.#session(entry.s),
+        };
+      case "gap":
+        return plainRow("gap", entry, entry.t);
+      case "r":
+        return plainRow("rule", entry, entry.t);
+      case "a":
+        return plainRow("note", entry, this.rows.at(-1)?.at ?? 0);
+      default:
+        return undefined;
+    }
+  }
+
+  #frameRow(entry: FrameEntry): OpenRow {
+    const frame = frameOf(entry);
+    const exchange = entry.req === undefined ? undefined : this.#exchanges.get(entry.req);
+    exchange?.frames.push(frame);
+    const session = this.#session(entry.s);
+    const base = { ...plainRow("noise", entry, entry.t), from: frame.from, frame, session, exchange };
+    if (!frame.whole) {
+      const unjudged = `only ${frame.bytes.length} of its ${entry.len} bytes were recorded`;
+      return { ...base, kind: "frag", unjudged };
+    }
+    const scan = scanJson(frame.bytes);
+    const continues = this.#continuation(entry).follow(frame, scan);
+    const fault = scan.ok ? undefined : scan.fault;
+    const revision = session.revision ?? latestHandshake;
+    const verdicts = [...this.#judge.frame({ subject: { frame, fault, continues }, session, revision })];
+    const isPiece = continues !== undefined || fault?.cut === true;
+    if (!scan.ok || continues !== undefined) return { ...base, verdicts, kind: isPiece ? "frag" : "noise" };
+    return this.#messageRow({ ...base, verdicts }, frame, scan, session);
+  }
+
+  #messageRow(row: OpenRow, frame: Frame, { root }: Extract<JsonScan, { ok: true }>, session: WireSession): OpenRow {
+    const isBatch = root.kind === "array" && root.elements.length > 0;
+    const nodes = isBatch ? root.elements : [root];
+    let unjudged: string | undefined;
+    for (const [index, node] of nodes.entries()) {
+      const message = new WireMessage(frame, isBatch ? `/${index}` : "", node, (read) => session.contextOf(read));
+      const { revision } = message;
+      if (revision !== undefined) row.verdicts.push(...this.#judge.message({ subject: message, session, revision }));
+      else unjudged = `it speaks ${session.unknownVersion ?? "a version"} which is not known`;
+      session.take(message);
+      message.forget();
+      row.messages.push(message);
+      (row.exchange as OpenExchange | undefined)?.messages.push(message); // Made here, and nowhere else.
+    }
+    return { ...row, kind: isBatch ? "batch" : kindOfRow(row.messages[0]), unjudged };
+  }
+
+  #httpRow(entry: HttpEntry): OpenRow {
+    let exchange = this.#exchanges.get(entry.x);
+    if (exchange === undefined) {
+      exchange = {
+        number: entry.x,
+        request: entry,
+        response: undefined,
+        end: undefined,
+        frames: [],
+        messages: [],
+        judged: false,
+      };
+      this.#exchanges.set(entry.x, exchange);
+    }
+    const from: Sender = entry.ph === "req" ? "client" : "server";
+    const row = { ...plainRow("http", entry, entry.t), from, exchange, session: this.#session(entry.s) };
+    this.#exchangeRows.set(entry.x, [...(this.#exchangeRows.get(entry.x) ?? []), row]);
+    if (entry.ph === "res") exchange.response = entry;
+    if (entry.ph === "end" || entry.ph === "abort") exchange.end = entry;
+    if (entry.ph !== "req") this.#judgeExchange(exchange);
+    return row;
+  }
+
+  #judgeExchange(exchange: OpenExchange): void {
+    if (exchange.judged) return;
+    exchange.judged = true;
+    const session = this.#session(exchange.request.s);
+    const revision = revisionOfExchange(exchange) ?? session.revision ?? latestHandshake;
+    const rows = this.#exchangeRows.get(exchange.number) ?? [];
+    this.#exchangeRows.delete(exchange.number);
+    for (const verdict of this.#judge.exchange({ subject: exchange, session, revision })) {
+      (rows.find(({ n }) => n === verdict.n) ?? rows[0])?.verdicts.push(verdict);
+    }
+  }
+
+  #session(name: string): WireSession {
+    const known = this.#byName.get(name);
+    if (known !== undefined) return known;
+    const session = new WireSession(name);
+    this.#byName.set(name, session);
+    this.sessions.push(session);
+    return session;
+  }
+
+  /** Lines of one direction of one connection may be pieces of one text. */
+  #continuation({ s, d, ch, req }: FrameEntry): Continuation {
+    const key = `${s} ${d} ${ch} ${req ?? ""}`;
+    const known = this.#continuations.get(key);
+    if (known !== undefined) return known;
+    const continuation = new Continuation();
+    this.#continuations.set(key, continuation);
+    return continuation;
+  }
+}
+
+function plainRow(kind: RowKind, entry: Entry, at: number): OpenRow {
+  const n = "n" in entry && entry.k !== "a" ? entry.n : undefined;
+  const nothing = { from: undefined, frame: undefined, exchange: undefined, session: undefined, unjudged: undefined };
+  return { kind, entry, n, at, ...nothing, messages: [], verdicts: [] };
+}
+
+function kindOfRow(message: WireMessage | undefined): RowKind {
+  const { kind = "none" } = message ?? {};
+  return kind === "none" ? "noise" : kind;
+}
+
+/** What an exchange speaks by its own word: its header, or what it carries. */
+function revisionOfExchange({ request, messages }: OpenExchange): Revision | undefined {
+  const named = headerOf(request, mcpHeaders.protocolVersion);
+  return (named === undefined ? undefined : revisionOf(named)) ?? messages[0]?.revision;
+}

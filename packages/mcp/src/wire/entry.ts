@@ -1,0 +1,176 @@
+// The lines of a recording. They hold observations alone: what crossed, when, and what became of those who sent it. What
+// it means is worked out anew whenever a recording is read, so that an old recording can be judged by newer rules.
+
+/** Which way something went: to the server, or to the client. */
+export type Direction = "c2s" | "s2c";
+
+/** What carried a frame. `socket` stands for every carrier that keeps messages apart by itself. */
+export type FrameChannel = "stdin" | "stdout" | "http" | "sse" | "socket";
+
+/** Bytes as a line of JSON can hold them: the text where they are UTF-8, base64 where they are not. */
+export type RecordedBytes =
+  | { readonly raw: string; readonly b64?: undefined }
+  | { readonly b64: string; readonly raw?: undefined };
+
+/** The first line: what is recorded, and by whom. */
+export interface HeaderEntry {
+  readonly k: "hdr";
+  readonly fmt: "parlance/1";
+  readonly id: string;
+  /** When the recording began (RFC 3339). All other times are milliseconds since then, on a clock that never goes back. */
+  readonly t0: string;
+  readonly clock: "monotonic";
+  readonly app: { readonly name: string; readonly ver: string };
+  readonly mode: "launch" | "tap" | "proxy" | "import";
+  readonly server?: {
+    readonly cmd?: string;
+    readonly args?: readonly string[];
+    readonly cwd?: string;
+    readonly envNames?: readonly string[];
+    readonly url?: string;
+  };
+  readonly host?: { readonly name?: string; readonly pid?: number };
+  readonly os?: string;
+  /** What was made unreadable, in words. */
+  readonly redact?: readonly string[];
+  /** The id of the recording that this one was made of. */
+  readonly parent?: string;
+}
+
+/** One frame: a line of stdio, the body of an HTTP request, one event of a stream. */
+export type FrameEntry = RecordedBytes & {
+  readonly k: "f";
+  /** The number of what was observed (frames, stderr, heads of HTTP, lives), in the order of arrival, from 1. */
+  readonly n: number;
+  /** The connection that it crossed. */
+  readonly s: string;
+  /** When its first byte was there, and its last where that was later. */
+  readonly t: number;
+  readonly t1?: number;
+  readonly d: Direction;
+  readonly ch: FrameChannel;
+  /** Bytes of the frame, without what ends it. */
+  readonly len: number;
+  /** How the line ended. Empty for a frame that no line break ends, and for the rest of a stream that broke off. */
+  readonly nl: "\n" | "\r\n" | "";
+  /** Bytes that are there, where a frame was too long to be kept whole: its beginning. */
+  readonly kept?: number;
+  /** Offset and time of every chunk behind the first. */
+  readonly w?: readonly (readonly [offset: number, t: number])[];
+  /** The HTTP exchange that carried it. */
+  readonly req?: number;
+  /** What else stood in the event of an event stream. */
+  readonly ev?: { readonly id?: string; readonly event?: string; readonly retry?: number };
+  /** Neither side sent it like that: it was made by a person or a fault. */
+  readonly by?: "inject" | "mutate";
+  /** The frame that it was made of. */
+  readonly of?: number;
+};
+
+/** What a server wrote to stderr. */
+export type StderrEntry = RecordedBytes & {
+  readonly k: "e";
+  readonly n: number;
+  readonly s: string;
+  readonly t: number;
+};
+
+/** A head or an end of an HTTP exchange. */
+export interface HttpEntry {
+  readonly k: "h";
+  readonly n: number;
+  readonly t: number;
+  readonly s: string;
+  /** The number of the exchange. */
+  readonly x: number;
+  readonly ph: "req" | "res" | "end" | "abort";
+  readonly method?: string;
+  readonly url?: string;
+  readonly status?: number;
+  /** In the order and the case in which they came. */
+  readonly headers?: readonly (readonly [name: string, value: string])[];
+  /** Why it was aborted. */
+  readonly why?: string;
+}
+
+/** What became of a side, or of its connection. */
+export interface LifeEntry {
+  readonly k: "l";
+  readonly n: number;
+  readonly t: number;
+  readonly s: string;
+  /** `partial`: bytes have come that no line break ends yet, and no more are coming. */
+  readonly ev:
+    | "spawn"
+    | "exit"
+    | "signal"
+    | "stdin-end"
+    | "open"
+    | "close"
+    | "partial"
+    | "hold"
+    | "release"
+    | "ui-attach";
+  /** Which way, of `partial`, `close` and `stdin-end`. */
+  readonly d?: Direction;
+  /** Bytes of `partial`. */
+  readonly len?: number;
+  readonly code?: number | null;
+  readonly sig?: string | null;
+  readonly pid?: number;
+  /** Why the server could not be started. */
+  readonly why?: string;
+}
+
+/** A rule that the recorder itself followed: a breakpoint, a fault, a redaction. */
+export interface RecorderRuleEntry {
+  readonly k: "r";
+  readonly t: number;
+  readonly break?: string;
+  readonly fault?: string;
+  readonly redact?: string;
+  readonly seed?: number;
+}
+
+/** What a person said on a frame. */
+export interface AnnotationEntry {
+  readonly k: "a";
+  readonly n: number;
+  readonly text: string;
+  readonly colour?: string;
+  readonly by?: string;
+}
+
+/** The recorder could not keep up, or not write: so much is not here. */
+export interface GapEntry {
+  readonly k: "gap";
+  readonly t: number;
+  /** Times between which something is missing. */
+  readonly from: number;
+  readonly to: number;
+  /** Frames and lines that are missing. */
+  readonly lost: number;
+  readonly why: string;
+}
+
+/** The last line of a recording that was brought to its end. */
+export interface EndEntry {
+  readonly k: "end";
+  readonly t: number;
+  readonly frames: number;
+  readonly bytes: number;
+  /** Of all lines before this one, in hexadecimal digits. */
+  readonly sha256: string;
+}
+
+/** One line of a recording. */
+export type Entry =
+  | HeaderEntry
+  | FrameEntry
+  | StderrEntry
+  | HttpEntry
+  | LifeEntry
+  | RecorderRuleEntry
+  | AnnotationEntry
+  | GapEntry
+  | EndEntry;

@@ -1,0 +1,158 @@
+import { isObject, type JsonObject } from "../protocol/json.js";
+import type { Revision } from "../revisions/revision.js";
+import type { Frame, Sender } from "./frame.js";
+import { childOf, type JsonNode, jsonValue, literalOf, nodeAt } from "./json-node.js";
+import { scanJson } from "./json-scan.js";
+
+/** What a message is as far as its members tell: one that breaks a rule has a kind too. */
+export type MessageKind = "req" | "ntf" | "res" | "err" | "none";
+
+/** A request and all that belongs to it. */
+export interface Operation {
+  /** From 1, in the order of the requests. */
+  readonly number: number;
+  readonly request: WireMessage;
+  /** The first response. */
+  readonly answer: WireMessage | undefined;
+  /** Progress and other notifications that name it. */
+  readonly notices: readonly WireMessage[];
+  /** The notification that cancelled it. */
+  readonly cancel: WireMessage | undefined;
+  /** The round before, where a result has asked for input and this request brings it. */
+  readonly previous: Operation | undefined;
+  /** The round that brings what the answer has asked for. */
+  readonly next: Operation | undefined;
+}
+
+/** The conversation's own view of an operation: it alone may change it. */
+export interface OpenOperation extends Operation {
+  answer: WireMessage | undefined;
+  readonly notices: WireMessage[];
+  cancel: WireMessage | undefined;
+  next: Operation | undefined;
+}
+
+/** How a response goes with the requests of the other side. */
+export type Pairing =
+  | { readonly is: "answer" }
+  /** The request has been answered before. */
+  | { readonly is: "second answer"; readonly operation: Operation }
+  /** There is a request with this id, but for its type: `"7"` for `7`. */
+  | { readonly is: "other type"; readonly operation: Operation }
+  | { readonly is: "unknown" };
+
+/** How far the handshake had got when a message was sent. In the stateless era it stays `new`. */
+export type HandshakePhase = "new" | "initializing" | "answered" | "ready";
+
+/** What the conversation knows of a message, when it comes. */
+export interface MessageContext {
+  /** The revision that it is judged by; undefined where it names one that is not known. */
+  readonly revision: Revision | undefined;
+  readonly phase: HandshakePhase;
+  /** What it belongs to: the operation that it begins, answers, reports on or cancels. */
+  readonly operation: Operation | undefined;
+  /** Of a response. */
+  readonly pairing: Pairing | undefined;
+  /** Of a request: the one of the same side that had this id before. */
+  readonly reuses: Operation | undefined;
+}
+
+interface Read {
+  readonly node: JsonNode;
+  readonly value: unknown;
+}
+
+/** One message of a frame, or what stands in the place of one. */
+export class WireMessage {
+  readonly frame: Frame;
+  /** To this message in its frame: `""`, or `/0` in a batch. */
+  readonly pointer: string;
+  readonly kind: MessageKind;
+  readonly method: string | undefined;
+  /** As it was written: `7`, `"7"`. */
+  readonly id: string | undefined;
+  /** The same for ids that are the same, whatever their spelling. */
+  readonly idKey: string | undefined;
+  readonly context: MessageContext;
+  #read: Read | undefined;
+
+  constructor(frame: Frame, pointer: string, node: JsonNode, contextOf: (message: WireMessage) => MessageContext) {
+    this.frame = frame;
+    this.pointer = pointer;
+    this.#read = { node, value: jsonValue(node, frame.bytes) };
+    const { value } = this.#read;
+    this.kind = kindOfMessage(value);
+    this.method = isObject(value) && typeof value.method === "string" ? value.method : undefined;
+    const id = childOf(node, "id");
+    this.id = id && literalOf(id, frame.bytes);
+    this.idKey = id && keyOfId(this.id ?? "");
+    this.context = contextOf(this);
+  }
+
+  get from(): Sender {
+    return this.frame.from;
+  }
+
+  get revision(): Revision | undefined {
+    return this.context.revision;
+  }
+
+  get operation(): Operation | undefined {
+    return this.context.operation;
+  }
+
+  /** Where its values stand in the frame. */
+  get node(): JsonNode {
+    return this.#reread().node;
+  }
+
+  /** What `JSON.parse` makes of it. */
+  get value(): unknown {
+    return this.#reread().value;
+  }
+
+  /** A member of it, if it is an object and has one. */
+  member(name: string): unknown {
+    const { value } = this;
+    return isObject(value) && Object.hasOwn(value, name) ? value[name] : undefined;
+  }
+
+  /** Its params; none where they are no object. */
+  get params(): JsonObject {
+    const params = this.member("params");
+    return isObject(params) ? params : {};
+  }
+
+  /** Its result, if that is an object. */
+  get result(): JsonObject | undefined {
+    const result = this.member("result");
+    return isObject(result) ? result : undefined;
+  }
+
+  /** Drops what can be read again: a long conversation keeps the bytes, and not three times as much besides. */
+  forget(): void {
+    this.#read = undefined;
+  }
+
+  #reread(): Read {
+    if (this.#read !== undefined) return this.#read;
+    const scan = scanJson(this.frame.bytes);
+    const node = scan.ok ? nodeAt(scan.root, this.pointer) : undefined;
+    if (node === undefined) throw new Error("what was a message once is one again");
+    return { node, value: jsonValue(node, this.frame.bytes) };
+  }
+}
+
+function kindOfMessage(value: unknown): MessageKind {
+  if (!isObject(value)) return "none";
+  if (Object.hasOwn(value, "method")) return Object.hasOwn(value, "id") ? "req" : "ntf";
+  if (Object.hasOwn(value, "result")) return "res";
+  return Object.hasOwn(value, "error") ? "err" : "none";
+}
+
+/** What pairs ids: `1` and `"1"` differ, `1` and `1.0` do not. A number that a double cannot hold is its literal. */
+export function keyOfId(literal: string): string {
+  if (literal.startsWith('"')) return `string ${JSON.parse(literal) as string}`; // The scan has found it to be one.
+  const number = Number(literal);
+  return Number.isSafeInteger(number) ? `number ${number}` : `literal ${literal}`;
+}

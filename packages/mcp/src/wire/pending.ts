@@ -1,0 +1,159 @@
+import { visible } from "../base/visible.js";
+import type { Direction, Entry, LifeEntry } from "./entry.js";
+import { type Sender, senderOf } from "./frame.js";
+import type { Operation, WireMessage } from "./message.js";
+import type { Row } from "./row.js";
+import type { WireSession } from "./session.js";
+
+/** A request without an answer. */
+export interface Pending {
+  readonly operation: Operation;
+  readonly session: WireSession;
+  /** Milliseconds from the request to the last thing that was observed. */
+  readonly waited: number;
+  /** Whether an answer can still come, as far as it is known. */
+  readonly over: boolean;
+  /** Why there is none: `waiting 3.2 s`, `waiting — 19 bytes of unterminated line held`, `never will: server exited …`. */
+  readonly reason: string;
+}
+
+/** Something a side sent that is no answer, and might have been meant for one. */
+interface Clue {
+  readonly from: Sender;
+  readonly at: number;
+  /** The exchange that it came on. */
+  readonly exchange: number | undefined;
+  readonly says: string;
+  /** Of a reply to nobody. */
+  readonly id?: string;
+}
+
+interface Signs {
+  /** Bytes of a line that has no end yet. */
+  readonly held: Map<Sender, number>;
+  readonly clues: Clue[];
+  /** Why a side will send nothing more. */
+  readonly gone: Map<Sender, string>;
+}
+
+/** More than anyone reads. */
+const mostClues = 1_000;
+
+/** Keeps what tells why a request has no answer. */
+export class Outlook {
+  readonly #signs = new Map<string, Signs>();
+  readonly #endedExchanges = new Map<number, string>();
+  #now = 0;
+
+  /** Takes what was observed, and what it was read as. */
+  see(entry: Entry, row: Row | undefined): void {
+    if ("t" in entry) this.#now = Math.max(this.#now, entry.t);
+    if (!("s" in entry)) return;
+    const signs = this.#signsOf(entry.s);
+    if (entry.k === "l") seeLife(entry, signs);
+    if (entry.k === "h" && (entry.ph === "end" || entry.ph === "abort"))
+      this.#endedExchanges.set(entry.x, endOfExchange(entry.ph, entry.why));
+    if (entry.k !== "f" || row === undefined) return;
+    signs.held.delete(senderOf(entry.d));
+    for (const clue of cluesOf(row)) if (signs.clues.length < mostClues) signs.clues.push(clue);
+  }
+
+  /** The requests of these sessions that have no answer. */
+  pendingOf(sessions: readonly WireSession[]): readonly Pending[] {
+    return sessions.flatMap((session) => session.pending.map((operation) => this.#explain(operation, session)));
+  }
+
+  #explain(operation: Operation, session: WireSession): Pending {
+    const waited = Math.max(0, this.#now - operation.request.frame.entry.t);
+    const why = this.#why(operation, session);
+    const never = why.never !== undefined;
+    const reason = never
+      ? `never will: ${why.never}`
+      : `waiting${why.clue === undefined ? ` ${seconds(waited)}` : ` — ${why.clue}`}`;
+    return { operation, session, waited, over: never, reason };
+  }
+
+  #why(
+    { request, cancel }: Operation,
+    session: WireSession,
+  ): { never?: string | undefined; clue?: string | undefined } {
+    const other: Sender = request.from === "client" ? "server" : "client";
+    const { held, clues, gone } = this.#signsOf(session.name);
+    const exchange = request.frame.entry.req;
+    const ended = exchange === undefined ? undefined : this.#endedExchanges.get(exchange);
+    if (cancel !== undefined) return { never: `it was cancelled by frame ${cancel.frame.n}` };
+    const since = clues.filter(
+      ({ from, at, exchange: on }) => from === other && at >= request.frame.entry.t && (on ?? exchange) === exchange,
+    );
+    const clue = clueWords(since);
+    const left = gone.get(other) ?? ended;
+    if (left !== undefined) return { never: clue === undefined ? left : `${left} (${clue})` };
+    const bytes = held.get(other);
+    if (bytes !== undefined) return { clue: `${bytes} bytes of unterminated line held` };
+    const question = questionOf(request, session);
+    return {
+      clue: clue ?? (question && `${visible(question.method ?? "")} in frame ${question.frame.n} has no answer yet`),
+    };
+  }
+
+  #signsOf(name: string): Signs {
+    const known = this.#signs.get(name);
+    if (known !== undefined) return known;
+    const signs: Signs = { held: new Map(), clues: [], gone: new Map() };
+    this.#signs.set(name, signs);
+    return signs;
+  }
+}
+
+function seeLife(entry: LifeEntry, { held, gone }: Signs): void {
+  const { ev, d, len = 0, code, sig, why } = entry;
+  if (ev === "partial" && d !== undefined) held.set(senderOf(d), len);
+  if (ev === "close" && !gone.has(sender(d))) gone.set(sender(d), `${sender(d)} closed its side`);
+  if (ev !== "exit") return;
+  const how = why ?? (typeof sig === "string" ? `was ended by ${sig}` : `exited with code ${code ?? "unknown"}`);
+  gone.set("server", `server ${visible(how)}`);
+}
+
+function sender(d: Direction = "s2c"): Sender {
+  return senderOf(d);
+}
+
+function endOfExchange(phase: "end" | "abort", why: string | undefined): string {
+  if (phase === "end") return "its HTTP response ended without it";
+  return `its HTTP exchange was broken off${why === undefined ? "" : `: ${visible(why)}`}`;
+}
+
+function cluesOf({ kind, n, at, from, frame, messages }: Row): readonly Clue[] {
+  if (from === undefined || frame === undefined) return [];
+  const place = { from, at, exchange: frame.entry.req };
+  if (kind === "frag" || kind === "noise") return [{ ...place, says: `frame ${n} is no message` }];
+  return messages.flatMap((message): readonly Clue[] => {
+    const { id } = message;
+    const { pairing } = message.context;
+    if (pairing === undefined || pairing.is === "answer") {
+      return message.kind === "none" ? [{ ...place, says: `frame ${n} is no message` }] : [];
+    }
+    return [{ ...place, says: `frame ${n} is no answer to it`, id: id ?? "missing" }];
+  });
+}
+
+/** Replies to nobody first: their ids are what a person looks for. */
+function clueWords(clues: readonly Clue[]): string | undefined {
+  const ids = clues.flatMap(({ id }) => (id === undefined ? [] : [id]));
+  if (ids.length > 0) {
+    const some = ids.slice(0, 3).map((id) => `id ${visible(id.slice(0, 40))}`);
+    const more = ids.length > some.length ? ", …" : "";
+    return `${ids.length} unpaired ${ids.length === 1 ? "reply" : "replies"} arrived (${some.join(", ")}${more})`;
+  }
+  return clues[0]?.says;
+}
+
+/** What the other side has asked back while it works on a request, and not been told. */
+function questionOf(request: WireMessage, session: WireSession): WireMessage | undefined {
+  return session.pending.find((each) => each.request.from !== request.from && each.request.frame.n > request.frame.n)
+    ?.request;
+}
+
+function seconds(milliseconds: number): string {
+  return `${(milliseconds / 1_000).toFixed(1)} s`;
+}

@@ -1,0 +1,43 @@
+import type { Entry } from "./entry.js";
+import type { Exchange } from "./exchange.js";
+import type { Frame, Sender } from "./frame.js";
+import type { WireMessage } from "./message.js";
+import type { Verdict } from "./rule.js";
+import type { WireSession } from "./session.js";
+
+/** What a row shows. `noise` is no message, `frag` the piece of one, `part` a message of a batch. */
+export type RowKind =
+  | "req"
+  | "res"
+  | "err"
+  | "ntf"
+  | "batch"
+  | "noise"
+  | "frag"
+  | "stderr"
+  | "http"
+  | "life"
+  | "gap"
+  | "note"
+  | "rule";
+
+/** One thing that was observed, and what is known of it. */
+export interface Row {
+  readonly kind: RowKind;
+  readonly entry: Entry;
+  /** Undefined for a gap, a note and a rule of the recorder. */
+  readonly n: number | undefined;
+  /** Milliseconds since the recording began. */
+  readonly at: number;
+  /** Who sent it, where somebody did. */
+  readonly from: Sender | undefined;
+  readonly frame: Frame | undefined;
+  /** None where the frame is no message; of a batch all. */
+  readonly messages: readonly WireMessage[];
+  readonly exchange: Exchange | undefined;
+  readonly session: WireSession | undefined;
+  /** A request of HTTP gets verdicts when its response comes: the list may grow. */
+  readonly verdicts: readonly Verdict[];
+  /** Why it was not judged, where it was not. */
+  readonly unjudged: string | undefined;
+}

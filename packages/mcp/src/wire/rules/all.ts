@@ -1,0 +1,6 @@
+import type { Rule } from "../rule.js";
+import { framingRules } from "./framing.js";
+import { pairingRules } from "./pairing.js";
+
+/** Every rule, in the order in which a person meets them: bytes, messages, conversation. */
+export const rules: readonly Rule[] = [...framingRules, ...pairingRules];

@@ -1,0 +1,94 @@
+import { decodeUtf8 } from "../../framing/utf8.js";
+import type { ByteRange } from "../json-node.js";
+import type { Finding, FrameReading, Rule } from "../rule.js";
+
+const transports = "basic/transports";
+
+/** What every carrier of text demands, and what stdio does. */
+export const framingRules: readonly Rule[] = [
+  {
+    id: "E-1",
+    level: "bad",
+    demands: "Messages are encoded in UTF-8",
+    page: transports,
+    on: "frame",
+    *check({ frame: { bytes } }) {
+      if (decodeUtf8(bytes) !== undefined) return;
+      const at = firstInvalid(bytes);
+      const byte = (bytes[at] ?? 0).toString(16).padStart(2, "0");
+      yield { says: `the byte 0x${byte} at ${at} does not belong to UTF-8 text`, range: [at, at + 1] };
+    },
+  },
+  {
+    id: "S-1",
+    level: "bad",
+    demands: "A message is one line, without a line break in it",
+    page: `${transports}#stdio`,
+    on: "frame",
+    *check(reading) {
+      const { frame, continues, fault } = reading;
+      if (!isOfStdio(reading)) return;
+      if (continues !== undefined) yield { says: `it goes on with the message that frame ${continues.n} begins` };
+      else if (fault?.cut === true && beginsMessage(frame.bytes)) yield { says: brokenOff(reading) };
+    },
+  },
+  {
+    id: "S-2",
+    level: "bad",
+    demands: "A server writes nothing but messages to stdout",
+    page: `${transports}#stdio`,
+    on: "frame",
+    check: (reading) => (reading.frame.entry.ch === "stdout" ? noise(reading) : []),
+  },
+  {
+    id: "S-3",
+    level: "bad",
+    demands: "A client writes nothing but messages to the stdin of a server",
+    page: `${transports}#stdio`,
+    on: "frame",
+    check: (reading) => (reading.frame.entry.ch === "stdin" ? noise(reading) : []),
+  },
+];
+
+function isOfStdio({ frame: { entry } }: FrameReading): boolean {
+  return entry.ch === "stdin" || entry.ch === "stdout";
+}
+
+function brokenOff({ frame: { entry } }: FrameReading): string {
+  return entry.nl === ""
+    ? `the stream ended after ${entry.len} bytes of a message`
+    : `the line ends after ${entry.len} bytes of a message, before the message does`;
+}
+
+/** What is no message, and no piece of one. */
+function* noise({ frame, fault, continues }: FrameReading): Iterable<Finding> {
+  if (fault === undefined || continues !== undefined) return;
+  if (fault.cut && beginsMessage(frame.bytes)) return;
+  yield { says: `it is not JSON: ${fault.says}` };
+}
+
+function beginsMessage(bytes: Uint8Array): boolean {
+  const first = bytes.find((byte) => byte > 0x20);
+  return first === 0x7b || first === 0x5b;
+}
+
+/** Where the bytes cease to be UTF-8. */
+function firstInvalid(bytes: Uint8Array): ByteRange[0] {
+  let sound = 0;
+  // The longest sound beginning: halves, because a decoder says only yes or no.
+  for (let step = 1 << 29; step >= 1; step = step >> 1) {
+    const end = sound + step;
+    if (end <= bytes.length && isBeginning(bytes.subarray(0, end))) sound = end;
+  }
+  return sound;
+}
+
+/** Whether bytes are UTF-8 but for a character that they may cut. */
+function isBeginning(bytes: Uint8Array): boolean {
+  try {
+    new TextDecoder("utf-8", { fatal: true }).decode(bytes, { stream: true });
+    return true;
+  } catch {
+    return false; // A fatal decoder has no other way to say no.
+  }
+}
