@@ -16,6 +16,8 @@ export {
   specCodes,
   type Vocabulary,
 } from "../protocol/errors.js";
+export { encodeHeaderValue } from "../protocol/header-values.js";
+export { mcpHeaders, namedBy } from "../protocol/http-headers.js";
 export type * from "../protocol/implementation.js";
 export type * from "../protocol/initialize.js";
 export type * from "../protocol/input.js";

@@ -27,6 +27,8 @@ export class WireSession {
   readonly subscriptions: Set<string> = new Set();
   readonly #bySender: Record<Sender, Map<string, OpenOperation[]>> = { client: new Map(), server: new Map() };
   readonly #byToken: Record<Sender, Map<string, OpenOperation>> = { client: new Map(), server: new Map() };
+  /** Ids of what was no message. */
+  readonly #noMessages: Record<Sender, Set<string>> = { client: new Set(), server: new Set() };
   readonly #byState = new Map<string, OpenOperation>();
   #phase: HandshakePhase = "new";
   #agreed: Revision | undefined;
@@ -74,8 +76,10 @@ export class WireSession {
   /** What is known of a message before it is taken. */
   contextOf(message: WireMessage): MessageContext {
     const { kind } = message;
-    const pairing = kind === "res" || kind === "err" ? this.#pairingOf(message) : undefined;
-    const answered = pairing === undefined || pairing.is !== "answer" ? undefined : this.#asked(message);
+    // An error without an id, or with null, answers what could not be read: nobody waits for it.
+    const isOwed = kind === "res" || (kind === "err" && !this.#answersNoRequest(message));
+    const pairing = isOwed ? this.#pairingOf(message) : undefined;
+    const answered = pairing?.is === "answer" ? this.#asked(message) : undefined;
     const told = kind === "ntf" ? this.#toldAbout(message) : undefined;
     const operation = answered ?? told;
     return {
@@ -87,10 +91,16 @@ export class WireSession {
     };
   }
 
+  /** Whether an error answers what is no message: it has its id, where one could be read. */
+  #answersNoRequest({ from, id, idKey = "" }: WireMessage): boolean {
+    return id === undefined || id === "null" || this.#noMessages[otherSide(from)].has(idKey);
+  }
+
   /** Takes a message that was judged: what it says holds from here on. Gives the operation that it begins. */
   take(message: WireMessage): Operation | undefined {
     const { kind, context } = message;
     if (kind === "req") return this.#begin(message);
+    if (kind === "none" && message.idKey !== undefined) this.#noMessages[message.from].add(message.idKey);
     const operation = context.operation as OpenOperation | undefined; // Made here, and nowhere else.
     if (operation !== undefined && kind === "ntf") this.#notice(operation, message);
     if (operation !== undefined && (kind === "res" || kind === "err")) this.#answer(operation, message);

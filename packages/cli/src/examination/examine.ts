@@ -1,0 +1,168 @@
+import { messagesOf, type Revision, revisions } from "@parlance/mcp";
+import { Conversation, type Entry, type HeaderEntry, type Verdict } from "@parlance/mcp/wire";
+import { HttpLine } from "./http-line.js";
+import { type Line, Observer } from "./line.js";
+import { type Finding, failed, type Probe, passed } from "./probe.js";
+import { featureProbes } from "./probes/features.js";
+import { httpProbes } from "./probes/http.js";
+import { messageProbes } from "./probes/messages.js";
+import { openingProbes } from "./probes/opening.js";
+import { StdioLine } from "./stdio-line.js";
+import { Subject } from "./subject.js";
+
+/** A server that can be examined from outside. */
+export type Examinee =
+  | {
+      readonly kind: "command";
+      readonly command: string;
+      readonly args: readonly string[];
+      readonly env: Readonly<Record<string, string>>;
+    }
+  | { readonly kind: "url"; readonly url: string; readonly headers: Readonly<Record<string, string>> };
+
+/** What came of one probe in one revision. */
+export interface ProbeResult {
+  readonly probe: Probe;
+  readonly finding: Finding;
+  /** Numbers of the first and the last frame that it is about. */
+  readonly frames: readonly [first: number, last: number];
+}
+
+/** What came of a revision. */
+export interface RevisionResult {
+  readonly revision: Revision;
+  /** Why the server does not speak it; undefined where it does. */
+  readonly notSpoken: string | undefined;
+  readonly results: readonly ProbeResult[];
+}
+
+/** What came of the whole. */
+export interface Examination {
+  readonly revisions: readonly RevisionResult[];
+  readonly entries: readonly Entry[];
+  /** What the rules say of what the server sent meanwhile. The client broke many on purpose. */
+  readonly verdicts: readonly Verdict[];
+}
+
+export interface ExamineOptions {
+  /** Default: all. */
+  readonly revisions?: readonly Revision[];
+  /** Milliseconds to wait for each answer. */
+  readonly patience: number;
+  readonly signal: AbortSignal;
+  /** Told what is done at the moment. */
+  readonly onProgress?: (words: string) => void;
+  readonly header: HeaderEntry;
+}
+
+/** Every probe, in the order in which it is asked. */
+export const probes: readonly Probe[] = [...openingProbes, ...messageProbes, ...featureProbes, ...httpProbes];
+
+/** Asks a server everything that can be asked from outside, in every revision that it speaks, and records it. */
+export async function examine(examinee: Examinee, options: ExamineOptions): Promise<Examination> {
+  const entries: Entry[] = [options.header];
+  const conversation = new Conversation();
+  const observer = new Observer((entry) => {
+    entries.push(entry);
+    conversation.push(entry);
+  });
+  const results: RevisionResult[] = [];
+  for (const revision of options.revisions ?? revisions) {
+    if (options.signal.aborted) break;
+    results.push(await new RevisionExamination(examinee, revision, conversation, observer, options).run());
+  }
+  conversation.finish();
+  return { revisions: results, entries, verdicts: conversation.verdicts.filter(({ party }) => party === "server") };
+}
+
+class RevisionExamination {
+  readonly #examinee: Examinee;
+  readonly #revision: Revision;
+  readonly #conversation: Conversation;
+  readonly #observer: Observer;
+  readonly #options: ExamineOptions;
+  #lines = 0;
+
+  constructor(
+    examinee: Examinee,
+    revision: Revision,
+    conversation: Conversation,
+    observer: Observer,
+    options: ExamineOptions,
+  ) {
+    this.#examinee = examinee;
+    this.#revision = revision;
+    this.#conversation = conversation;
+    this.#observer = observer;
+    this.#options = options;
+  }
+
+  async run(): Promise<RevisionResult> {
+    const revision = this.#revision;
+    this.#options.onProgress?.(`${revision.version}: opening`);
+    let { line, subject, opened } = await this.#open();
+    const results: ProbeResult[] = [];
+    if (opened.is === "failed") {
+      await line.close();
+      return { revision, notSpoken: opened.says, results };
+    }
+    for (const probe of probes) {
+      if (this.#options.signal.aborted) break;
+      if (probe.applies?.(revision, subject.carrier) === false) continue;
+      this.#options.onProgress?.(`${revision.version}: ${probe.id} ${probe.demands}`);
+      const first = this.#lastFrame + 1;
+      const finding = await probe.ask(subject);
+      results.push({ probe, finding, frames: [first, this.#lastFrame] });
+      if (finding.is !== "failed" || (await subject.stillAnswers()).is === "passed") continue;
+      // One that was brought to its end is examined further as a new one.
+      await line.close();
+      ({ line, subject, opened } = await this.#open());
+      if (opened.is === "failed") break;
+    }
+    results.push(...(await this.#leave(line)));
+    return { revision, notSpoken: undefined, results };
+  }
+
+  get #lastFrame(): number {
+    return this.#conversation.rows.at(-1)?.n ?? 0;
+  }
+
+  async #open(): Promise<{ readonly line: Line; readonly subject: Subject; readonly opened: Finding }> {
+    const line = this.#dial();
+    const subject = new Subject(line, messagesOf(this.#revision.version));
+    return { line, subject, opened: await subject.open() };
+  }
+
+  #dial(): Line {
+    this.#lines += 1;
+    const { version, facts, era } = this.#revision;
+    const shared = {
+      patience: this.#options.patience,
+      observer: this.#observer,
+      session: this.#lines === 1 ? version : `${version} ${this.#lines}`,
+    };
+    if (this.#examinee.kind === "command") return new StdioLine({ ...this.#examinee, ...shared });
+    return new HttpLine({
+      ...this.#examinee,
+      ...shared,
+      mirrors: facts.httpBinding === "stateless",
+      version: era === "stateless" ? version : undefined,
+    });
+  }
+
+  async #leave(line: Line): Promise<readonly ProbeResult[]> {
+    const first = this.#lastFrame + 1;
+    const took = await line.close();
+    if (line.carrier === "http") return [];
+    const finding = took === undefined ? failed("it had to be ended by a signal") : passed;
+    return [{ probe: leaving, finding, frames: [first, this.#lastFrame] }];
+  }
+}
+
+const leaving: Probe = {
+  id: "S-5",
+  weight: "should",
+  demands: "A server leaves when its input ends",
+  page: "basic/lifecycle#shutdown",
+  ask: () => Promise.resolve(passed),
+};

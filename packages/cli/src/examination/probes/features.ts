@@ -1,0 +1,185 @@
+import { methods } from "@parlance/mcp";
+import { isObject, type JsonObject } from "../../json.js";
+import { type Finding, failed, type Probe, passed, skipped } from "../probe.js";
+import { describe, expectError, expectResult, quoted, type Subject } from "../subject.js";
+
+const unknown = "parlance-no-such-thing";
+const unknownUri = "parlance-examination://no/such/thing";
+
+const lists = [
+  { id: "F-1", capability: "tools", method: methods.listTools, member: "tools" },
+  { id: "F-2", capability: "resources", method: methods.listResources, member: "resources" },
+  { id: "F-3", capability: "resources", method: methods.listResourceTemplates, member: "resourceTemplates" },
+  { id: "F-4", capability: "prompts", method: methods.listPrompts, member: "prompts" },
+] as const;
+
+/** What a server offers that it has said it offers. */
+export const featureProbes: readonly Probe[] = [
+  ...lists.map(
+    ({ id, capability, method, member }): Probe => ({
+      id,
+      weight: "must",
+      demands: `${method} gives all its pages`,
+      page: "server/utilities/pagination",
+      ask: (subject) => offered(subject, capability, () => pages(subject, method, member)),
+    }),
+  ),
+  {
+    id: "F-13",
+    weight: "should",
+    demands: "A cursor that the server has not given is refused",
+    page: "server/utilities/pagination#error-handling",
+    async ask(subject) {
+      const offeredLists = lists.filter(({ capability }) => subject.offers(capability));
+      for (const { method } of offeredLists) {
+        const reply = await subject.ask(method, { cursor: unknown });
+        const found = expectError(reply, [subject.revision.codes.invalidParams]);
+        if (found.is === "failed") return failed(`${method}: ${found.says}`);
+      }
+      return offeredLists.length === 0 ? skipped("it has no lists") : passed;
+    },
+  },
+  {
+    id: "F-5",
+    weight: "should",
+    demands: "A call of a tool that is not there is refused",
+    page: "server/tools#error-handling",
+    ask: (subject) =>
+      offered(subject, "tools", async () => {
+        const reply = await subject.ask(methods.callTool, { name: unknown, arguments: {} });
+        return expectError(reply, [subject.revision.codes.invalidParams]);
+      }),
+  },
+  {
+    id: "F-6",
+    weight: "should",
+    demands: "A call without the arguments that a tool needs is refused",
+    page: "server/tools#error-handling",
+    ask: (subject) => offered(subject, "tools", () => callWithoutArguments(subject)),
+  },
+  {
+    id: "F-7",
+    weight: "must",
+    demands: "A tool that only reads and needs nothing can be called",
+    page: "server/tools#calling-tools",
+    ask: (subject) => offered(subject, "tools", () => callReadOnly(subject)),
+  },
+  {
+    id: "F-8",
+    weight: "must",
+    demands: "A resource that is listed can be read",
+    page: "server/resources#reading-resources",
+    ask: (subject) => offered(subject, "resources", () => readListed(subject)),
+  },
+  {
+    id: "F-9",
+    weight: "should",
+    demands: "Reading a resource that is not there says so",
+    page: "server/resources#error-handling",
+    ask: (subject) =>
+      offered(subject, "resources", async () =>
+        expectError(await subject.ask(methods.readResource, { uri: unknownUri }), [
+          subject.revision.codes.resourceNotFound,
+        ]),
+      ),
+  },
+  {
+    id: "F-10",
+    weight: "should",
+    demands: "A prompt that is not there is refused",
+    page: "server/prompts#error-handling",
+    ask: (subject) =>
+      offered(subject, "prompts", async () =>
+        expectError(await subject.ask(methods.getPrompt, { name: unknown }), [subject.revision.codes.invalidParams]),
+      ),
+  },
+  {
+    id: "F-11",
+    weight: "should",
+    demands: "A prompt without the arguments that it needs is refused",
+    page: "server/prompts#error-handling",
+    ask: (subject) => offered(subject, "prompts", () => promptWithoutArguments(subject)),
+  },
+  {
+    id: "F-12",
+    weight: "should",
+    demands: "A level of logging that does not exist is refused",
+    page: "server/utilities/logging#error-handling",
+    applies: ({ era }) => era === "handshake",
+    ask: (subject) =>
+      offered(subject, "logging", async () =>
+        expectError(await subject.ask(methods.setLevel, { level: "chatty" }), [subject.revision.codes.invalidParams]),
+      ),
+  },
+];
+
+function offered(subject: Subject, capability: string, ask: () => Promise<Finding>): Promise<Finding> {
+  return subject.offers(capability) ? ask() : Promise.resolve(skipped(`it offers no ${capability}`));
+}
+
+/** A server may say for ever that there is more. */
+const mostPages = 50;
+
+async function pages(subject: Subject, method: string, member: string): Promise<Finding> {
+  const seen = new Set<unknown>();
+  for (let params: JsonObject = {}, page = 1; page <= mostPages; page += 1) {
+    const reply = await subject.ask(method, params);
+    const { answer } = reply;
+    if (!isObject(answer?.result)) return expectResult(reply);
+    const { [member]: items, nextCursor: cursor } = answer.result;
+    if (!Array.isArray(items)) return failed(`page ${page} has no ${member}: ${describe(answer)}`);
+    if (cursor === undefined) return passed;
+    if (seen.has(cursor)) return failed(`page ${page} leads back to ${quoted(cursor)}`);
+    seen.add(cursor);
+    params = { cursor };
+  }
+  return skipped(`there are more than ${mostPages} pages`);
+}
+
+async function callWithoutArguments(subject: Subject): Promise<Finding> {
+  const tools = await subject.list(methods.listTools, "tools");
+  const tool = tools.find(({ inputSchema }) => isObject(inputSchema) && needs(inputSchema));
+  if (tool === undefined) return skipped("no tool needs arguments");
+  const reply = await subject.ask(methods.callTool, { name: tool.name, arguments: {} });
+  const result = reply.answer?.result;
+  if (isObject(result)) return result.isError === true ? passed : failed(`${quoted(tool.name)} took none of them`);
+  return subject.revision.facts.toolArgumentErrors === "result"
+    ? failed(`${describe(reply.answer ?? {})}, expected a result with isError that a model can read`)
+    : expectError(reply, [subject.revision.codes.invalidParams]);
+}
+
+function needs({ required }: JsonObject): boolean {
+  return Array.isArray(required) && required.length > 0;
+}
+
+async function callReadOnly(subject: Subject): Promise<Finding> {
+  const tools = await subject.list(methods.listTools, "tools");
+  const tool = tools.find(
+    ({ annotations, inputSchema }) =>
+      isObject(annotations) && annotations.readOnlyHint === true && !(isObject(inputSchema) && needs(inputSchema)),
+  );
+  if (tool === undefined) return skipped("no tool says that it only reads and needs no arguments");
+  return expectResult(await subject.ask(methods.callTool, { name: tool.name, arguments: {} }));
+}
+
+async function readListed(subject: Subject): Promise<Finding> {
+  const resources = await subject.list(methods.listResources, "resources");
+  if (resources.length === 0) return skipped("no resource is listed");
+  for (const { uri } of resources.slice(0, 3)) {
+    const { answer, silence } = await subject.ask(methods.readResource, { uri });
+    if (answer === undefined) return failed(`${quoted(uri)}: ${silence}`);
+    const contents = isObject(answer.result) ? answer.result.contents : undefined;
+    if (!Array.isArray(contents) || contents.length === 0) return failed(`${quoted(uri)}: ${describe(answer)}`);
+  }
+  return passed;
+}
+
+async function promptWithoutArguments(subject: Subject): Promise<Finding> {
+  const prompts = await subject.list(methods.listPrompts, "prompts");
+  const prompt = prompts.find(
+    ({ arguments: args }) => Array.isArray(args) && args.some((each) => isObject(each) && each.required === true),
+  );
+  if (prompt === undefined) return skipped("no prompt needs arguments");
+  const reply = await subject.ask(methods.getPrompt, { name: prompt.name });
+  return expectError(reply, [subject.revision.codes.invalidParams]);
+}

@@ -1,0 +1,78 @@
+import { metaKeys, methods } from "@parlance/mcp";
+import { isObject } from "../../json.js";
+import { failed, type Probe, passed } from "../probe.js";
+import { describe, expectError, expectResult, quoted } from "../subject.js";
+
+/** How a conversation begins, in both eras. */
+export const openingProbes: readonly Probe[] = [
+  {
+    id: "L-1",
+    weight: "must",
+    demands: "A ping is answered with an empty result",
+    page: "basic/utilities/ping",
+    applies: ({ era }) => era === "handshake",
+    async ask(subject) {
+      const reply = await subject.ask(methods.ping);
+      const result = reply.answer?.result;
+      if (!isObject(result)) return expectResult(reply);
+      const names = Object.keys(result).filter((name) => name !== "_meta");
+      return names.length === 0 ? passed : failed(`it has ${names.map(quoted).join(", ")}`);
+    },
+  },
+  {
+    id: "N-1",
+    weight: "must",
+    demands: "A request that does not say which revision it speaks is refused",
+    page: "basic#statelessness",
+    applies: ({ era }, carrier) => era === "stateless" && carrier === "http",
+    async ask(subject) {
+      const id = subject.nextId();
+      const text = JSON.stringify({ jsonrpc: "2.0", id, method: methods.listTools, params: {} });
+      return expectError(await subject.say(text, id), [subject.revision.codes.invalidParams]);
+    },
+  },
+  {
+    id: "N-2",
+    weight: "must",
+    demands: "A request of an unknown revision is refused, naming those that are known",
+    page: "basic/versioning#protocol-version-negotiation",
+    applies: ({ era }) => era === "stateless",
+    async ask(subject) {
+      const id = subject.nextId();
+      const request = JSON.parse(subject.request(id, methods.discover)) as { params: { _meta: object } };
+      const meta = { ...request.params._meta, [metaKeys.protocolVersion]: "1999-12-31" };
+      const text = JSON.stringify({ ...request, params: { _meta: meta } });
+      const reply = await subject.say(text, id, { headers: { "mcp-protocol-version": "1999-12-31" } });
+      const { unsupportedProtocolVersion = 0 } = subject.revision.codes;
+      const found = expectError(reply, [unsupportedProtocolVersion]);
+      const error = reply.answer?.error;
+      if (found.is !== "passed" || !isObject(error)) return found;
+      const data = isObject(error.data) ? error.data : {};
+      return Array.isArray(data.supported) && data.requested === "1999-12-31"
+        ? passed
+        : failed(`its data is ${quoted(error.data)}, expected { supported: […], requested: "1999-12-31" }`);
+    },
+  },
+  {
+    id: "N-3",
+    weight: "must",
+    demands: "What the revision has no more is not found",
+    page: "changelog",
+    applies: ({ era }) => era === "stateless",
+    ask: async (subject) => expectError(await subject.ask(methods.ping), [subject.revision.codes.methodNotFound]),
+  },
+  {
+    id: "N-4",
+    weight: "should",
+    demands: "Every result says which program answers",
+    page: "basic#meta",
+    applies: ({ era }) => era === "stateless",
+    async ask(subject) {
+      const { answer } = await subject.ask(methods.discover);
+      const meta = isObject(answer?.result) ? answer.result._meta : undefined;
+      const info = isObject(meta) ? meta[metaKeys.serverInfo] : undefined;
+      if (isObject(info)) return passed;
+      return failed(answer === undefined ? "there was no answer" : `it does not: ${describe(answer)}`);
+    },
+  },
+];

@@ -1,0 +1,112 @@
+import { type Channel, type Tapped, tapChannel } from "@parlance/mcp/jsonrpc";
+import { type ChildChannel, childChannel } from "@parlance/mcp/node";
+import type { FrameEntry } from "@parlance/mcp/wire";
+import { isObject, type JsonObject } from "../json.js";
+import { AwaitedAnswers, silent } from "./awaited-answers.js";
+import type { Line, Observer, Reply } from "./line.js";
+
+interface StdioLineOptions {
+  readonly command: string;
+  readonly args: readonly string[];
+  readonly env: Readonly<Record<string, string>>;
+  /** Milliseconds to wait for an answer. */
+  readonly patience: number;
+  readonly observer: Observer;
+  /** The name of the session in the recording. */
+  readonly session: string;
+}
+
+/** A server as a child process, on its stdin and stdout. */
+export class StdioLine implements Line {
+  readonly carrier = "stdio";
+  onRequest: Line["onRequest"];
+  readonly unaddressed: JsonObject[] = [];
+  readonly #options: StdioLineOptions;
+  readonly #child: ChildChannel;
+  readonly #channel: Channel;
+  readonly #awaited: AwaitedAnswers;
+
+  constructor(options: StdioLineOptions) {
+    const { command, args, env, observer, session, patience } = options;
+    this.#options = options;
+    this.#awaited = new AwaitedAnswers(patience);
+    this.#child = childChannel(
+      { command, args, env },
+      {
+        onStderr: (chunk) =>
+          observer.see((n, t) => ({ k: "e", n, s: session, t, raw: new TextDecoder().decode(chunk) })),
+      },
+    );
+    this.#channel = tapChannel(this.#child, (tapped) => this.#see(tapped));
+    this.#channel.open({
+      frame: (text) => this.#take(text),
+      refuse: () => undefined,
+      end: () => this.#awaited.end(),
+    });
+  }
+
+  async say(text: string, id?: string | number): Promise<Reply> {
+    const answer = id === undefined ? undefined : this.#awaited.wait(id);
+    await this.#channel.send(text);
+    return answer ?? silent("nothing was owed");
+  }
+
+  agree(): void {
+    // stdio says it nowhere but in the messages.
+  }
+
+  async close(): Promise<number | undefined> {
+    const { observer, session } = this.#options;
+    const before = performance.now();
+    await this.#channel.close();
+    const took = performance.now() - before;
+    const { exit } = this.#child;
+    observer.see((n, t) => ({
+      k: "l",
+      n,
+      s: session,
+      t,
+      ev: "exit",
+      code: exit?.code ?? null,
+      sig: exit?.signal ?? null,
+    }));
+    return exit?.signal === null ? took : undefined;
+  }
+
+  #take(text: string): void {
+    for (const message of messagesOf(text)) {
+      if (isUnaddressed(message)) this.unaddressed.push(message);
+      else if (typeof message.method !== "string") this.#awaited.take(message);
+      else if (message.id !== undefined) {
+        const answer = this.onRequest?.(message);
+        if (answer !== undefined) void this.say(answer); // What goes wrong with it, the server shows.
+      }
+    }
+  }
+
+  #see(tapped: Tapped): void {
+    const { observer, session: s } = this.#options;
+    if (tapped.kind === "ended") return;
+    const raw = tapped.kind === "refused" ? tapped.refusal.head : tapped.frame;
+    const isSent = tapped.kind === "sent";
+    const way = isSent ? ({ d: "c2s", ch: "stdin" } as const) : ({ d: "s2c", ch: "stdout" } as const);
+    const len = tapped.kind === "refused" ? tapped.refusal.bytes : Buffer.byteLength(raw);
+    const kept = tapped.kind === "refused" ? { kept: Buffer.byteLength(raw) } : {};
+    observer.see((n, t): FrameEntry => ({ k: "f", n, s, t, ...way, len, nl: "\n", ...kept, raw }));
+  }
+}
+
+/** Whether a message is an error that answers what could not be read. */
+export function isUnaddressed({ method, error, id = null }: JsonObject): boolean {
+  return method === undefined && error !== undefined && id === null;
+}
+
+/** The messages of a frame; none of one that is not JSON. */
+export function messagesOf(text: string): readonly JsonObject[] {
+  try {
+    const value = JSON.parse(text) as unknown;
+    return (Array.isArray(value) ? value : [value]).filter(isObject);
+  } catch {
+    return []; // The rules see what it is.
+  }
+}
