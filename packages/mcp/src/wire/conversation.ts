@@ -102,8 +102,9 @@ export class Conversation {
     const scan = scanJson(frame.bytes);
     const continues = this.#continuation(entry).follow(frame, scan);
     const fault = scan.ok ? undefined : scan.fault;
+    const root = scan.ok ? scan.root : undefined;
     const revision = session.revision ?? latestHandshake;
-    const verdicts = [...this.#judge.frame({ subject: { frame, fault, continues }, session, revision })];
+    const verdicts = [...this.#judge.frame({ subject: { frame, fault, root, continues }, session, revision })];
     const isPiece = continues !== undefined || fault?.cut === true;
     if (!scan.ok || continues !== undefined) return { ...base, verdicts, kind: isPiece ? "frag" : "noise" };
     return this.#messageRow({ ...base, verdicts }, frame, scan, session);

@@ -1,7 +1,7 @@
 import type { Revision } from "../revisions/revision.js";
 import type { Exchange } from "./exchange.js";
-import { partyOf } from "./frame.js";
-import { rangeOf } from "./json-node.js";
+import { type Frame, partyOf } from "./frame.js";
+import { type ByteRange, type JsonNode, rangeOf } from "./json-node.js";
 import type { WireMessage } from "./message.js";
 import { type Finding, type FrameReading, type Rule, type Subjects, specOf, type Verdict } from "./rule.js";
 import type { WireSession } from "./session.js";
@@ -26,7 +26,7 @@ export class Judge {
   }
 
   frame({ subject, session, revision }: Case<FrameReading>): readonly Verdict[] {
-    const { frame } = subject;
+    const { frame, root } = subject;
     return this.#rules.frame.filter(inForce(revision)).flatMap((rule) =>
       Array.from(
         rule.check(subject, session, revision),
@@ -34,8 +34,8 @@ export class Judge {
           ...common(rule, finding, revision),
           party: finding.party ?? partyOf(frame),
           n: frame.n,
-          pointer: undefined,
-          range: finding.range ?? [0, frame.bytes.length],
+          pointer: finding.pointer,
+          range: finding.range ?? rangeIn(frame, root, finding.pointer),
         }),
       ),
     );
@@ -72,6 +72,10 @@ export class Judge {
       }),
     );
   }
+}
+
+function rangeIn({ bytes }: Frame, root: JsonNode | undefined, pointer: string | undefined): ByteRange {
+  return root === undefined || pointer === undefined ? [0, bytes.length] : rangeOf(root, pointer);
 }
 
 function inForce(revision: Revision): (rule: Rule) => boolean {

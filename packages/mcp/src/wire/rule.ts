@@ -1,7 +1,7 @@
 import type { Revision } from "../revisions/revision.js";
 import type { Exchange } from "./exchange.js";
 import type { Frame, Party } from "./frame.js";
-import type { ByteRange } from "./json-node.js";
+import type { ByteRange, JsonNode } from "./json-node.js";
 import type { JsonFault } from "./json-scan.js";
 import type { WireMessage } from "./message.js";
 import type { WireSession } from "./session.js";
@@ -14,6 +14,8 @@ export interface FrameReading {
   readonly frame: Frame;
   /** Undefined where it is JSON. */
   readonly fault: JsonFault | undefined;
+  /** What stands where in it; undefined where it is not JSON. */
+  readonly root: JsonNode | undefined;
   /** The frame that holds the beginning of the text that this one goes on with. */
   readonly continues: Frame | undefined;
 }
@@ -32,7 +34,7 @@ export interface Subjects {
 export interface Finding {
   /** What is wrong, in one sentence without its period: what was found, and what should be there. Safe to print. */
   readonly says: string;
-  /** JSON pointer from the message to the place. Default: all of it. */
+  /** JSON pointer to the place, from the message, or from the whole of a frame. Default: all of it. */
   readonly pointer?: string;
   /** Bytes of the frame. Default: those of the pointer, or all. */
   readonly range?: ByteRange;

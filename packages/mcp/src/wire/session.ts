@@ -25,6 +25,8 @@ export class WireSession {
   readonly tools: Map<string, ListedTool> = new Map();
   /** Addresses that `resources/subscribe` was asked for. */
   readonly subscriptions: Set<string> = new Set();
+  /** The last message of each side. */
+  readonly last: Record<Sender, WireMessage | undefined> = { client: undefined, server: undefined };
   readonly #bySender: Record<Sender, Map<string, OpenOperation[]>> = { client: new Map(), server: new Map() };
   readonly #byToken: Record<Sender, Map<string, OpenOperation>> = { client: new Map(), server: new Map() };
   /** Ids of what was no message. */
@@ -99,6 +101,7 @@ export class WireSession {
   /** Takes a message that was judged: what it says holds from here on. Gives the operation that it begins. */
   take(message: WireMessage): Operation | undefined {
     const { kind, context } = message;
+    this.last[message.from] = message;
     if (kind === "req") return this.#begin(message);
     if (kind === "none" && message.idKey !== undefined) this.#noMessages[message.from].add(message.idKey);
     const operation = context.operation as OpenOperation | undefined; // Made here, and nowhere else.
@@ -265,7 +268,8 @@ export function metaOf(holder: JsonObject): JsonObject {
   return isObject(meta) ? meta : {};
 }
 
-function otherSide(side: Sender): Sender {
+/** The side that hears what a side sends. */
+export function otherSide(side: Sender): Sender {
   return side === "client" ? "server" : "client";
 }
 

@@ -1,8 +1,7 @@
 import { decodeUtf8 } from "../../framing/utf8.js";
 import type { ByteRange } from "../json-node.js";
 import type { Finding, FrameReading, Rule } from "../rule.js";
-
-const transports = "basic/transports";
+import { onMessages, onStdio } from "./pages.js";
 
 /** What every carrier of text demands, and what stdio does. */
 export const framingRules: readonly Rule[] = [
@@ -10,7 +9,7 @@ export const framingRules: readonly Rule[] = [
     id: "E-1",
     level: "bad",
     demands: "Messages are encoded in UTF-8",
-    page: transports,
+    page: "basic/transports",
     on: "frame",
     *check({ frame: { bytes } }) {
       if (decodeUtf8(bytes) !== undefined) return;
@@ -23,7 +22,7 @@ export const framingRules: readonly Rule[] = [
     id: "S-1",
     level: "bad",
     demands: "A message is one line, without a line break in it",
-    page: `${transports}#stdio`,
+    page: onStdio,
     on: "frame",
     *check(reading) {
       const { frame, continues, fault } = reading;
@@ -36,7 +35,7 @@ export const framingRules: readonly Rule[] = [
     id: "S-2",
     level: "bad",
     demands: "A server writes nothing but messages to stdout",
-    page: `${transports}#stdio`,
+    page: onStdio,
     on: "frame",
     check: (reading) => (reading.frame.entry.ch === "stdout" ? noise(reading) : []),
   },
@@ -44,9 +43,23 @@ export const framingRules: readonly Rule[] = [
     id: "S-3",
     level: "bad",
     demands: "A client writes nothing but messages to the stdin of a server",
-    page: `${transports}#stdio`,
+    page: onStdio,
     on: "frame",
     check: (reading) => (reading.frame.entry.ch === "stdin" ? noise(reading) : []),
+  },
+  {
+    id: "R-10",
+    level: "bad",
+    demands: "Messages come in arrays only where the revision has batches, and never none",
+    page: (revision) => (revision.facts.batches ? "basic#batching" : onMessages("requests")(revision)),
+    on: "frame",
+    *check({ root }, { revision, unknownVersion }) {
+      if (root?.kind !== "array" || unknownVersion !== undefined) return;
+      // Before a revision is agreed on there is none that has batches.
+      if (revision?.facts.batches !== true)
+        yield { says: `${revision?.version ?? "what opens a conversation"} has no batches` };
+      else if (root.elements.length === 0) yield { says: "a batch must hold a message" };
+    },
   },
 ];
 

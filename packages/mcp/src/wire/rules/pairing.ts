@@ -1,4 +1,10 @@
+import { visible } from "../../base/visible.js";
+import { codes } from "../../jsonrpc/errors.js";
+import type { WireMessage } from "../message.js";
 import type { Rule } from "../rule.js";
+import { otherSide, type WireSession } from "../session.js";
+import { errorCode } from "./json-rpc.js";
+import { ofJsonRpc, onMessages } from "./pages.js";
 
 /** How responses go with requests. */
 export const pairingRules: readonly Rule[] = [
@@ -6,22 +12,70 @@ export const pairingRules: readonly Rule[] = [
     id: "R-5",
     level: "bad",
     demands: "A response has the id of the request that it answers, type included, and a request has one response",
-    page: "basic#responses",
+    page: onMessages("responses"),
     on: "message",
-    *check({ context: { pairing }, id = "none" }) {
-      if (pairing === undefined || pairing.is === "answer") return;
+    *check(message, session) {
+      const { pairing } = message.context;
+      if (pairing === undefined || pairing.is === "answer" || namesNothing(message, session)) return;
+      const id = visible(message.id ?? "");
       const at = { pointer: "/id" };
-      if (pairing.is === "unknown") yield { ...at, says: `no request has the id ${id}` };
-      else if (pairing.is === "other type")
-        yield {
-          ...at,
-          says: `the request in frame ${pairing.operation.request.frame.n} has the id ${pairing.operation.request.id}, which is not ${id}`,
-        };
-      else
-        yield {
-          ...at,
-          says: `the request with the id ${id} was answered already, by frame ${pairing.operation.answer?.frame.n}`,
-        };
+      if (message.id === undefined) yield { ...at, says: "it has no id, so it answers nothing" };
+      else if (pairing.is === "unknown") yield { ...at, says: `no request has the id ${id}` };
+      else {
+        const { request, answer } = pairing.operation;
+        const says =
+          pairing.is === "other type"
+            ? `the request in frame ${request.frame.n} has the id ${visible(request.id ?? "")}, which is not ${id}`
+            : `the request with the id ${id} was answered already, by frame ${answer?.frame.n}`;
+        yield { ...at, says };
+      }
+    },
+  },
+  {
+    id: "R-7",
+    level: "bad",
+    demands: "A notification is not answered, not even with an error",
+    page: onMessages("notifications"),
+    on: "message",
+    *check(message, session) {
+      const told = answeredNotification(message, session);
+      if (told !== undefined) yield { says: `it answers the notification in frame ${told.frame.n}` };
+    },
+  },
+  {
+    id: "R-13",
+    level: "info",
+    demands:
+      "An error that answers what could not be read leaves its id out where the schema allows it, and has null before",
+    page: ofJsonRpc("response_object"),
+    on: "message",
+    *check(message, session, { facts }) {
+      if (!isErrorToNothing(message) || answeredNotification(message, session) !== undefined) return;
+      if (facts.errorId === "optional" && message.id === "null")
+        yield { says: "the schema of this revision has the id left out, and JSON-RPC has null", pointer: "/id" };
+      if (facts.errorId === "required" && message.id === undefined)
+        yield { says: "the schema of this revision wants an id, and JSON-RPC wants it to be null", pointer: "/id" };
     },
   },
 ];
+
+/** Whether a response names no request because it answers none: another rule says what it is. */
+function namesNothing(message: WireMessage, session: WireSession): boolean {
+  return isErrorToNothing(message) || answeredNotification(message, session) !== undefined;
+}
+
+function isErrorToNothing({ kind, id }: WireMessage): boolean {
+  return kind === "err" && (id === undefined || id === "null");
+}
+
+/** The notification that a response without an id can only be meant for. */
+function answeredNotification(message: WireMessage, { last }: WireSession): WireMessage | undefined {
+  const { id, kind, frame, from } = message;
+  const told = last[otherSide(from)];
+  if (told?.kind !== "ntf" || (kind !== "res" && kind !== "err") || (id !== undefined && id !== "null"))
+    return undefined;
+  // What could not be read is answered like that too; and over HTTP a notification may be refused with an error.
+  const code = errorCode(message);
+  if (kind === "err" && (code === codes.parseError || code === codes.invalidRequest)) return undefined;
+  return kind === "err" && frame.entry.req !== undefined ? undefined : told;
+}

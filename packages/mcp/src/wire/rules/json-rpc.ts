@@ -1,0 +1,178 @@
+import { isObject } from "../../protocol/json.js";
+import { describeValue } from "../../protocol/shapes/shape-fault.js";
+import type { WireMessage } from "../message.js";
+import type { Finding, Rule } from "../rule.js";
+import { ofJsonRpc, onMessages } from "./pages.js";
+
+/** What JSON-RPC demands of every message by itself, as MCP narrows it. */
+export const jsonRpcRules: readonly Rule[] = [
+  {
+    id: "R-1",
+    level: "bad",
+    demands:
+      'A message is an object with jsonrpc "2.0" that has a method, or a result, or an error, and only one of them',
+    page: ofJsonRpc("request_object"),
+    on: "message",
+    *check(message) {
+      const { value } = message;
+      if (message.kind === "none" && !isObject(value)) {
+        // An array in the place of a message is a batch of nothing, of which another rule speaks.
+        if (!Array.isArray(value) || message.pointer !== "")
+          yield { says: `a message must be an object, got ${describeValue(value)}` };
+        return;
+      }
+      const jsonrpc = message.member("jsonrpc");
+      if (jsonrpc !== "2.0")
+        yield { says: `jsonrpc must be "2.0", got ${describeValue(jsonrpc)}`, pointer: "/jsonrpc" };
+      yield* countParts(message);
+    },
+  },
+  {
+    id: "R-2",
+    level: "bad",
+    demands: "An id is a string or an integer",
+    page: onMessages("requests"),
+    on: "message",
+    *check(message) {
+      const id = message.member("id");
+      // A response is held against the id of its request by another rule.
+      if (message.kind !== "req" || id === undefined || id === null || typeof id === "string" || isInteger(id)) return;
+      yield { says: `id must be a string or an integer, got ${describeValue(id)}`, pointer: "/id" };
+    },
+  },
+  {
+    id: "R-3",
+    level: "bad",
+    demands: "The id of a request is not null",
+    page: onMessages("requests"),
+    on: "message",
+    *check(message) {
+      if (message.kind === "req" && message.id === "null")
+        yield { says: "a request must have an id that can be answered, got null", pointer: "/id" };
+    },
+  },
+  {
+    id: "R-4",
+    level: "bad",
+    demands: "A side uses an id for one request: in the handshake era once in a session, later once at a time",
+    page: onMessages("requests"),
+    on: "message",
+    *check({ id, frame, context: { reuses }, revision }) {
+      if (reuses === undefined || id === "null") return;
+      const { request, answer } = reuses;
+      const isOfHandshake = revision?.era === "handshake" && request.revision?.era === "handshake";
+      if (!isOfHandshake && (answer !== undefined || request.frame.entry.req !== frame.entry.req)) return;
+      const waits = answer === undefined ? ", which still waits for its answer" : "";
+      yield { says: `the id ${id} is that of the request in frame ${request.frame.n}${waits}`, pointer: "/id" };
+    },
+  },
+  {
+    id: "R-6",
+    level: "bad",
+    demands: "A result is an object; an error is one too, with an integer as its code and a text as its message",
+    page: onMessages("responses"),
+    on: "message",
+    *check(message) {
+      if (message.kind === "res" && message.result === undefined)
+        yield { says: `result must be an object, got ${describeValue(message.member("result"))}`, pointer: "/result" };
+      if (message.member("error") !== undefined && message.method === undefined) yield* checkError(message);
+    },
+  },
+  {
+    id: "R-8",
+    level: "bad",
+    demands: "A notification has no id",
+    page: onMessages("notifications"),
+    on: "message",
+    *check({ kind, method, id }) {
+      if (kind === "req" && method?.startsWith("notifications/"))
+        yield { says: `a notification must have no id, got ${id}`, pointer: "/id" };
+    },
+  },
+  {
+    id: "R-9",
+    level: "bad",
+    demands: "Params are an object: MCP has none that are told apart by their position",
+    page: onMessages("requests"),
+    on: "message",
+    *check(message) {
+      const params = message.member("params");
+      if (params === undefined || isObject(params) || !isCall(message)) return;
+      yield { says: `params must be an object, got ${describeValue(params)}`, pointer: "/params" };
+    },
+  },
+  {
+    id: "R-11",
+    level: "bad",
+    demands: "A method is named by a string",
+    page: onMessages("requests"),
+    on: "message",
+    *check(message) {
+      if (isCall(message) && message.method === undefined)
+        yield { says: `method must be a string, got ${describeValue(message.member("method"))}`, pointer: "/method" };
+    },
+  },
+  {
+    id: "R-12",
+    level: "bad",
+    demands: "Names that begin with rpc. are kept for JSON-RPC itself",
+    page: ofJsonRpc("request_object"),
+    on: "message",
+    *check({ method }) {
+      if (method?.startsWith("rpc."))
+        yield { says: `${describeValue(method)} is a name that nobody may give to a method`, pointer: "/method" };
+    },
+  },
+  {
+    id: "R-14",
+    level: "bad",
+    demands: "Codes from −32768 to −32100 mean what JSON-RPC says, and most of them nothing yet",
+    page: ofJsonRpc("error_object"),
+    on: "message",
+    *check(message) {
+      const code = errorCode(message);
+      if (code === undefined || code < -32_768 || code > -32_100 || predefined.has(code)) return;
+      yield { says: `the code ${code} is kept by JSON-RPC, and has no meaning`, pointer: "/error/code" };
+    },
+  },
+];
+
+const predefined: ReadonlySet<number> = new Set([-32_700, -32_600, -32_601, -32_602, -32_603]);
+
+/** The code of an error, where it is an integer. */
+export function errorCode(message: WireMessage): number | undefined {
+  const error = message.member("error");
+  const code = isObject(error) ? error.code : undefined;
+  return typeof code === "number" && Number.isInteger(code) ? code : undefined;
+}
+
+function isCall({ kind }: WireMessage): boolean {
+  return kind === "req" || kind === "ntf";
+}
+
+/** A number that is none for a double, such as `1e400`, is an integer too: only a fraction is not. */
+function isInteger(value: unknown): boolean {
+  return typeof value === "number" && (Number.isInteger(value) || !Number.isFinite(value));
+}
+
+const parts = ["method", "result", "error"] as const;
+
+function* countParts(message: WireMessage): Iterable<Finding> {
+  const { value } = message;
+  const present = parts.filter((part) => isObject(value) && Object.hasOwn(value, part));
+  if (present.length > 1) yield { says: `it has ${present.join(" and ")}, of which a message has one` };
+  if (present.length === 0) yield { says: "it has neither a method nor a result nor an error" };
+}
+
+function* checkError(message: WireMessage): Iterable<Finding> {
+  const error = message.member("error");
+  if (!isObject(error)) {
+    yield { says: `error must be an object with code and message, got ${describeValue(error)}`, pointer: "/error" };
+    return;
+  }
+  const { code, message: text } = error;
+  if (typeof code !== "number" || !Number.isInteger(code))
+    yield { says: `code must be an integer, got ${describeValue(code)}`, pointer: "/error/code" };
+  if (typeof text !== "string")
+    yield { says: `message must be a string, got ${describeValue(text)}`, pointer: "/error/message" };
+}
