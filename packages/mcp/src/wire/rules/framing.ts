@@ -13,9 +13,9 @@ export const framingRules: readonly Rule[] = [
     on: "frame",
     *check({ frame: { bytes } }) {
       if (decodeUtf8(bytes) !== undefined) return;
-      const at = firstInvalid(bytes);
-      const byte = (bytes[at] ?? 0).toString(16).padStart(2, "0");
-      yield { says: `the byte 0x${byte} at ${at} does not belong to UTF-8 text`, range: [at, at + 1] };
+      const range = firstInvalid(bytes);
+      const byte = (bytes[range[0]] ?? 0).toString(16).padStart(2, "0");
+      yield { says: `the byte 0x${byte} at ${range[0]} does not belong to UTF-8 text`, range };
     },
   },
   {
@@ -85,15 +85,17 @@ function beginsMessage(bytes: Uint8Array): boolean {
   return first === 0x7b || first === 0x5b;
 }
 
-/** Where the bytes cease to be UTF-8. */
-function firstInvalid(bytes: Uint8Array): ByteRange[0] {
-  let sound = 0;
+/** Where the bytes cease to be UTF-8: the byte that no character begins with, or the character that is not finished. */
+function firstInvalid(bytes: Uint8Array): ByteRange {
+  let end = 0;
   // The longest sound beginning: halves, because a decoder says only yes or no.
   for (let step = 1 << 29; step >= 1; step = step >> 1) {
-    const end = sound + step;
-    if (end <= bytes.length && isBeginning(bytes.subarray(0, end))) sound = end;
+    const longer = end + step;
+    if (longer <= bytes.length && isBeginning(bytes.subarray(0, longer))) end = longer;
   }
-  return sound;
+  let start = end;
+  while (decodeUtf8(bytes.subarray(0, start)) === undefined) start -= 1;
+  return [start, Math.max(end, start + 1)];
 }
 
 /** Whether bytes are UTF-8 but for a character that they may cut. */
