@@ -26,8 +26,8 @@ import { verbsOf } from "./verbs.js";
 
 const { values, positionals } = parseArgs({ options: { revision: { type: "string" } }, allowPositionals: true });
 const [command, ...args] = positionals;
-const isOurs = command === undefined;
-const server = isOurs ? { command: process.execPath, args: [`${import.meta.dirname}/server.js`] } : { command, args };
+const ours = { command: process.execPath, args: [`${import.meta.dirname}/server.js`] };
+const server = command === undefined ? ours : { command, args };
 
 const sections = [
   ...[open, prior, listTools, callTools, progress, cancel, tasks],
@@ -70,6 +70,8 @@ const stage = {
   roots,
   connect: (/** @type {ClientOptions | undefined} */ options) => connect(dial, { ...always, ...options }),
 };
+// By its name, because whatever stands before our own server may have been started instead of it.
+const isOurs = client.server.info?.name === "sights";
 const played = sections.filter(({ ours = false }) => isOurs || !ours);
 for (const { title, play } of played) {
   narrator.heading(title);
