@@ -41,7 +41,6 @@ test.each([
 });
 
 test.each([
-  [["talk", "https://example.com/mcp"], "does not speak HTTP yet"],
   [["talk", "no/such/file.js"], "there is no file no/such/file.js"],
   [["talk", fixture("misbehaving-server.js")], "misbehaving-server.js cannot be imported: "],
   [["talk", fixture("../../packages/cli/dist/exit-codes.js")], "exports no server, neither as `server` nor as default"],

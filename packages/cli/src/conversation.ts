@@ -1,8 +1,8 @@
 import { methods, type Tool } from "@parlance/mcp";
-import { type Client, type ClientOptions, connect } from "@parlance/mcp/client";
+import type { Client, ClientOptions } from "@parlance/mcp/client";
 import { listAdvertised, unlessRefused } from "./advertised.js";
 import { exitCodes } from "./exit-codes.js";
-import { Failure, toFailure, usageFailure } from "./failure.js";
+import { Failure, usageFailure } from "./failure.js";
 import type { Interrupt } from "./interrupt.js";
 import type { JsonObject } from "./json.js";
 import { didYouMean } from "./nearest.js";
@@ -36,12 +36,9 @@ export async function openConversation(observed: ObservedTarget, options: SpeakO
     throw new Failure("interrupted", { exitCode: exitCodes.interrupted });
   });
   try {
-    return await Promise.race([
-      connect(observed.dial, revision === undefined ? settings : { ...settings, revision }),
-      stopped,
-    ]);
+    return await Promise.race([observed.open(revision === undefined ? settings : { ...settings, revision }), stopped]);
   } catch (error) {
-    throw toFailure(error, "opening");
+    throw observed.failure(error, "opening");
   }
 }
 
@@ -60,32 +57,23 @@ export interface Skipped {
 
 /**
  * Lists what the server advertises, then calls the tools that are wanted, and those that are marked read-only and need
- * no arguments. Gives back the tools that were left alone. @throws Failure
+ * no arguments. Gives back the tools that were left alone.
  */
 export async function exercise(
   client: Client,
   wanted: readonly WantedCall[],
   stop: AbortSignal,
 ): Promise<readonly Skipped[]> {
-  try {
-    const tools = await listAdvertised(client, stop);
-    const calls = wanted.map(({ tool, args }) => ({
-      tool,
-      args: argumentsFor(args, findTool(tool, tools).inputSchema),
-    }));
-    const names = new Set(wanted.map(({ tool }) => tool));
-    const others = tools.filter(({ name }) => !names.has(name));
-    const safe = others
-      .filter((tool) => reasonToSkip(tool) === undefined)
-      .map(({ name }) => ({ tool: name, args: {} }));
-    for (const { tool, args } of [...safe, ...calls]) await callTool(client, tool, args, stop);
-    return others.flatMap((tool) => {
-      const why = reasonToSkip(tool);
-      return why === undefined ? [] : [{ tool: tool.name, why }];
-    });
-  } catch (error) {
-    throw toFailure(error, "open");
-  }
+  const tools = await listAdvertised(client, stop);
+  const calls = wanted.map(({ tool, args }) => ({ tool, args: argumentsFor(args, findTool(tool, tools).inputSchema) }));
+  const names = new Set(wanted.map(({ tool }) => tool));
+  const others = tools.filter(({ name }) => !names.has(name));
+  const safe = others.filter((tool) => reasonToSkip(tool) === undefined).map(({ name }) => ({ tool: name, args: {} }));
+  for (const { tool, args } of [...safe, ...calls]) await callTool(client, tool, args, stop);
+  return others.flatMap((tool) => {
+    const why = reasonToSkip(tool);
+    return why === undefined ? [] : [{ tool: tool.name, why }];
+  });
 }
 
 async function callTool(client: Client, name: string, args: JsonObject, signal: AbortSignal): Promise<void> {

@@ -1,10 +1,15 @@
-import type { Dial } from "@parlance/mcp/client";
+import { methods } from "@parlance/mcp";
+import { type Client, type ClientOptions, connect } from "@parlance/mcp/client";
 import { type Channel, type Tapped, tapChannel } from "@parlance/mcp/jsonrpc";
 import { type ChildChannel, childChannel } from "@parlance/mcp/node";
+import { type Failure, type Stage, toFailure } from "./failure.js";
 import { type Frame, FrameLog } from "./frames.js";
 import type { Interrupt } from "./interrupt.js";
+import type { Header } from "./options.js";
 import type { Target } from "./target.js";
 import { TextLines } from "./text-lines.js";
+import { toFailureAtUrl } from "./url-failure.js";
+import { watchedFetch } from "./watched-fetch.js";
 
 /** One thing that was seen in a conversation. Times are milliseconds since it began. */
 export type Observation =
@@ -12,6 +17,8 @@ export type Observation =
   | { readonly kind: "frame"; readonly frame: Frame; readonly text: string }
   /** A line that the server wrote to stderr. */
   | { readonly kind: "stderr"; readonly at: number; readonly text: string }
+  /** What HTTP says besides messages. */
+  | { readonly kind: "http"; readonly at: number; readonly text: string }
   /** What became of the server's process. */
   | { readonly kind: "life"; readonly at: number; readonly text: string };
 
@@ -19,17 +26,20 @@ export type Observation =
 export interface ObserveOptions {
   /** Given to a command besides the variables that every command gets. */
   readonly env: Readonly<Record<string, string>>;
+  /** Sent with every request to a URL. */
+  readonly headers?: readonly Header[] | undefined;
   readonly interrupt: Interrupt;
   /** Takes everything that is seen, in order. */
   readonly onObservation: (observation: Observation) => void;
 }
 
-/** A target whose channels are tapped. It owns them: `close` leaves no process behind. */
+/** A target whose carriers are tapped. It owns them: `close` leaves no process behind. */
 export class ObservedTarget {
   readonly log: FrameLog = new FrameLog();
   readonly #target: Target;
   readonly #options: ObserveOptions;
   readonly #start = performance.now();
+  readonly #over = new AbortController();
   #channels: readonly Channel[] = [];
   #child: ChildChannel | undefined;
   #stderr: TextLines | undefined;
@@ -58,40 +68,70 @@ export class ObservedTarget {
     return this.#child === undefined || this.#child.stderr === "" ? [] : this.#child.stderr.split("\n");
   }
 
-  /** Makes a tapped channel. Called again by a client whose first channel did not survive the probe. */
-  readonly dial: Dial = () => {
-    const { interrupt, onObservation } = this.#options;
+  /** Opens a conversation. @throws what `connect` throws: see `failure` */
+  async open(options: ClientOptions): Promise<Client> {
+    const target = this.#target;
+    if (target.kind === "command") return connect(() => this.#tapped(this.#started(target)), options);
+    if (target.kind === "module") return connect(() => this.#tapped(target.dial()), options);
+    const headers = this.#options.headers ?? [];
+    if (target.url.protocol.startsWith("ws")) {
+      const { webSocketChannel } = await import("@parlance/mcp/websocket"); // Its package takes a while to load.
+      const openTimeout = options.timeout;
+      const settings = { headers: Object.fromEntries(headers), ...(openTimeout !== undefined && { openTimeout }) };
+      return connect(() => this.#tapped(webSocketChannel(target.url, settings)), options);
+    }
+    const fetch = watchedFetch({ see: this.#seePosted, tell: this.#tellHttp }, this.#over.signal);
+    return connect(target.url, { ...options, fetch, headers, reopen: false });
+  }
+
+  /** What a person is told of anything thrown by the conversation. */
+  failure(error: unknown, stage: Stage): Failure {
+    return this.#target.kind === "url" ? toFailureAtUrl(error, stage) : toFailure(error, stage);
+  }
+
+  /** The channel of a command. Called again by a client whose first channel did not survive the probe. */
+  #started({ command, args }: Extract<Target, { kind: "command" }>): Channel {
+    const { interrupt, onObservation, env } = this.#options;
     if (interrupt.stop.aborted) throw new Error("interrupted");
     if (this.#child !== undefined) {
       if (this.#child.pid === undefined && this.#error !== undefined) throw this.#error; // It would not start better.
       onObservation({ kind: "life", at: this.now, text: "is started again, for a handshake" });
     }
+    this.#stderr?.end();
+    const stderr = new TextLines((text) => onObservation({ kind: "stderr", at: this.now, text }));
+    const child = childChannel({ command, args, env }, { onStderr: (chunk) => stderr.push(chunk) });
+    this.#stderr = stderr;
+    this.#child = child;
+    this.#ended = undefined;
+    return child;
+  }
+
+  #tapped(carrier: Channel): Channel {
     this.log.changeChannel();
-    const channel = tapChannel(this.#channel(), (tapped) => this.#see(tapped));
+    const channel = tapChannel(carrier, (tapped) => this.#see(tapped));
     this.#channels = [...this.#channels, channel];
     return channel;
+  }
+
+  /** A session is a carrier of its own: whatever was asked before it began is not answered in it. */
+  readonly #seePosted = (tapped: Tapped): void => {
+    if (tapped.kind === "sent" && (JSON.parse(tapped.frame) as { method?: unknown }).method === methods.initialize)
+      this.log.changeChannel();
+    this.#see(tapped);
+  };
+
+  readonly #tellHttp = (text: string): void => {
+    this.#options.onObservation({ kind: "http", at: this.now, text });
   };
 
   /** Ends the server, and resolves when it is gone. */
   async close(): Promise<void> {
+    this.#over.abort();
     await Promise.all(this.#channels.map((channel) => channel.close()));
     this.#stderr?.end();
     this.#tellEnd(exitWords(this.#child, "; it did not exit when its input ended"));
     this.#options.interrupt.force.removeEventListener("abort", this.#kill);
     process.off("exit", this.#kill);
-  }
-
-  #channel(): Channel {
-    const target = this.#target;
-    if (target.kind === "module") return target.dial();
-    this.#stderr?.end();
-    const stderr = new TextLines((text) => this.#options.onObservation({ kind: "stderr", at: this.now, text }));
-    const { command, args } = target;
-    const child = childChannel({ command, args, env: this.#options.env }, { onStderr: (chunk) => stderr.push(chunk) });
-    this.#stderr = stderr;
-    this.#child = child;
-    this.#ended = undefined;
-    return child;
   }
 
   #see(tapped: Tapped): void {

@@ -9,7 +9,11 @@ export interface ConversationFlags {
   /** Milliseconds. */
   readonly timeout: number;
   readonly env?: Readonly<Record<string, string>>;
+  readonly header?: readonly Header[];
 }
+
+/** A header of every request to a URL: its name and its value. */
+export type Header = readonly [name: string, value: string];
 
 const defaultTimeout = "30s";
 
@@ -22,7 +26,8 @@ export function addConversationOptions(command: Command): Command {
       duration,
     )
     .setOptionValue("timeout", parseDuration(defaultTimeout))
-    .option("--env <name[=value]>", "give a started command this variable; may be repeated", variable);
+    .option("--env <name[=value]>", "give a started command this variable; may be repeated", variable)
+    .option("--header <name: value>", "send this header with every request to a URL; may be repeated", header);
 }
 
 /** Reads the version of a revision that exists. */
@@ -45,16 +50,44 @@ function variable(text: string, others: Readonly<Record<string, string>> = {}): 
   return { ...others, [name]: value };
 }
 
+function header(text: string, others: readonly Header[] = []): readonly Header[] {
+  const [, name = "", value = ""] = /^([^:]*):(.*)$/s.exec(text) ?? [];
+  const entry: Header = [name, value.trim()];
+  if (!isSendable(entry)) throw new InvalidArgumentError("Write 'Name: value', e.g. 'Authorization: Bearer …'.");
+  return [...others, entry];
+}
+
+function isSendable([name, value]: Header): boolean {
+  try {
+    return new Headers([[name, value]]).has(name);
+  } catch {
+    return false; // Said by whoever asks.
+  }
+}
+
 /** Adds one more value to an option that may be repeated. */
 export function collect(text: string, others: readonly string[] = []): readonly string[] {
   return [...others, text];
 }
 
-/** The one target of a command: a word, or the words behind `--`. @throws Failure */
-export function chooseTarget(
+/** The one target of a command: a word, or the words behind `--`. @throws Failure, also for flags that do not concern it */
+export async function chooseTarget(
   word: string | undefined,
   command: readonly string[] | undefined,
-): Promise<Target> | Target {
+  { env, header }: Pick<ConversationFlags, "env" | "header">,
+): Promise<Target> {
+  const target = await namedTarget(word, command);
+  if (header !== undefined && target.kind !== "url")
+    throw usageFailure(
+      `--header is for requests to a URL, and ${target.title} is none`,
+      "--env gives a command variables",
+    );
+  if (env !== undefined && target.kind !== "command")
+    throw usageFailure(`--env is for a command that is started, and ${target.title} is none`);
+  return target;
+}
+
+function namedTarget(word: string | undefined, command: readonly string[] | undefined): Promise<Target> | Target {
   if (word !== undefined && command !== undefined) {
     throw usageFailure(`there are two targets, ${word} and the command behind --`, "leave one of them out");
   }

@@ -11,12 +11,14 @@ import { splitWords } from "./split-words.js";
 /** A server that a command can speak to, under the name by which the person gave it. */
 export type Target =
   | { readonly kind: "command"; readonly title: string; readonly command: string; readonly args: readonly string[] }
-  | { readonly kind: "module"; readonly title: string; readonly dial: Dial };
+  | { readonly kind: "module"; readonly title: string; readonly dial: Dial }
+  | { readonly kind: "url"; readonly title: string; readonly url: URL };
 
 /** How a target is written, for help pages. */
 export const targetHelp = `A <target> is one of
   -- command args…     starts the command, speaks to it on stdin and stdout
   "command args…"      the same in one word; quotes work, no shell is involved
+  https://host/mcp     asks the server at this URL; http, https, ws and wss are spoken
   path/to/module.js    imports the file and serves what it exports as \`server\` or default, in memory`;
 
 /** The words behind the first `--`, which are a command to start, and those before it. */
@@ -30,7 +32,9 @@ export function partCommandLine(argv: readonly string[]): {
 
 /** The target that is written as one word. @throws Failure for one that cannot be reached */
 export async function parseTarget(word: string): Promise<Target> {
-  if (/^https?:/i.test(word)) throw noHttp(word);
+  if (/^[a-z][a-z\d+.-]*:\/\//i.test(word)) return urlTarget(word);
+  if (/^(localhost|[\w.-]+\.[a-z]{2,}|[\d.]+|\[[\da-f:]+\]):\d+(\/\S*)?$/i.test(word))
+    throw usageFailure(`${word} does not say how it is spoken to`, `write http://${word}`);
   if (/\.[cm]?[jt]s$/.test(word) && (existsSync(word) || !/\s/.test(word))) return loadModule(word);
   const words = splitWords(word);
   if (words === undefined) throw usageFailure(`a quote is not closed in ${word}`);
@@ -48,11 +52,18 @@ function quoted(word: string): string {
   return /^[^\s'"]+$/.test(word) ? word : JSON.stringify(word);
 }
 
-function noHttp(url: string): Failure {
-  return new Failure(`${url}: this version of parlance does not speak HTTP yet`, {
-    exitCode: exitCodes.unreachable,
-    remedy: "start the server as a command that speaks on stdin and stdout: parlance talk -- command args…",
-  });
+const spoken: ReadonlySet<string> = new Set(["http:", "https:", "ws:", "wss:"]);
+
+function urlTarget(word: string): Target {
+  const url = URL.canParse(word) ? new URL(word) : undefined;
+  if (url === undefined) throw usageFailure(`${word} is not a URL`, "write all of it: https://example.com/mcp");
+  if (!spoken.has(url.protocol)) throw usageFailure(`${word}: ${url.protocol}// is none of http, https, ws and wss`);
+  if (url.username !== "" || url.password !== "") {
+    url.username = url.password = "";
+    const remedy = `--header 'Authorization: Basic …' ${url.href}`;
+    throw usageFailure("a URL with a password ends up in logs: give it in a header", remedy);
+  }
+  return { kind: "url", title: word, url };
 }
 
 /** Milliseconds in which a module must have loaded. One that serves itself never does. */

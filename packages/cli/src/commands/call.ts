@@ -4,7 +4,7 @@ import type { Command } from "commander";
 import { awaitAftermath, findTool, openConversation } from "../conversation.js";
 import { progressWords } from "../digest.js";
 import { exitCodeHelp, exitCodes } from "../exit-codes.js";
-import { Failure, type Stage, toFailure, usageFailure } from "../failure.js";
+import { Failure, type Stage, usageFailure } from "../failure.js";
 import type { Frame } from "../frames.js";
 import type { Invocation } from "../invocation.js";
 import { ObservedTarget } from "../observed-target.js";
@@ -28,6 +28,7 @@ function answersCall({ from, parts }: Frame): boolean {
 const examples = `Examples:
   parlance call "node server.js" add a:=2 b:=3
   parlance call add a=2 b=3 -- node server.js
+  parlance call --header 'Authorization: Bearer abc' https://example.com/mcp add a=2 b=3
   parlance call --json ./server.js search query=alice | jq .structuredContent`;
 
 /** Adds `parlance call`. */
@@ -51,7 +52,7 @@ async function call(words: readonly string[], flags: CallFlags, invocation: Invo
   const [word, rest] = invocation.command === undefined ? [words[0], words.slice(1)] : [undefined, words];
   const [name, ...others] = rest;
   const written = parseArguments(others);
-  const target = await chooseTarget(word, invocation.command);
+  const target = await chooseTarget(word, invocation.command, flags);
   if (name === undefined)
     throw usageFailure("there is no tool to call", `parlance call ${JSON.stringify(target.title)} <tool>`);
   return new ToolCall({ target, name, written, flags, invocation }).run();
@@ -77,6 +78,7 @@ class ToolCall {
     this.#options = options;
     this.#observed = new ObservedTarget(target, {
       env: flags.env ?? {},
+      headers: flags.header,
       interrupt: invocation.interrupt,
       onObservation: (observation) => {
         if (observation.kind === "frame" && answersCall(observation.frame)) this.#answer = observation.frame;
@@ -94,7 +96,7 @@ class ToolCall {
       return result.isError === true ? exitCodes.toolFailed : exitCodes.clean;
     } catch (error) {
       if (interrupt.stop.aborted) return interrupt.exitCode;
-      const failure = toFailure(error, this.#stage);
+      const failure = this.#observed.failure(error, this.#stage);
       await awaitAftermath(interrupt.stop); // What it writes to stderr may come behind what it answers.
       printFailure(this.#withLastWords(failure), err);
       if (failure.exitCode === exitCodes.timeout) printArrived(this.#observed.log.recent, err);

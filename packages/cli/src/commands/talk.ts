@@ -2,7 +2,7 @@ import type { Client } from "@parlance/mcp/client";
 import type { Command } from "commander";
 import { awaitAftermath, exercise, openConversation, untilOver, type WantedCall } from "../conversation.js";
 import { exitCodeHelp, exitCodes } from "../exit-codes.js";
-import { type Failure, toFailure, usageFailure } from "../failure.js";
+import { type Failure, usageFailure } from "../failure.js";
 import type { Invocation } from "../invocation.js";
 import { ObservedTarget } from "../observed-target.js";
 import { addConversationOptions, type ConversationFlags, chooseTarget, collect, parseRevision } from "../options.js";
@@ -29,6 +29,7 @@ arguments, and close.`;
 const examples = `Examples:
   parlance talk -- node server.js
   parlance talk --once --call "add a:=2 b:=3" "node server.js"
+  parlance talk http://localhost:3000/mcp
   parlance talk --once --json -- python -m my_server | jq .method`;
 
 /** Adds `parlance talk`. */
@@ -54,7 +55,7 @@ function revisions(text: string, others?: readonly string[]): readonly string[] 
 
 async function talk(word: string | undefined, flags: TalkFlags, invocation: Invocation): Promise<number> {
   const calls = (flags.call ?? []).map(parseCall);
-  const target = await chooseTarget(word, invocation.command);
+  const target = await chooseTarget(word, invocation.command, flags);
   const view = flags.json === true ? talkJson(invocation.out) : talkText(target.title, invocation.out);
   const asked = flags.revision ?? [undefined];
   const before: TalkOutcome[] = [];
@@ -104,6 +105,7 @@ class Talk {
     this.#options = options;
     this.#observed = new ObservedTarget(target, {
       env: flags.env ?? {},
+      headers: flags.header,
       interrupt: invocation.interrupt,
       onObservation: (observation) => view.observe(observation),
     });
@@ -121,7 +123,7 @@ class Talk {
     try {
       await this.#speak(before);
     } catch (error) {
-      this.#failure = toFailure(error, this.#client === undefined ? "opening" : "open");
+      this.#failure = this.#observed.failure(error, this.#client === undefined ? "opening" : "open");
     }
     await this.#client?.close();
     await this.#observed.close();
