@@ -10,7 +10,7 @@ test("the version is that of the package", async () => {
 });
 
 test("every command has a help page with examples", async () => {
-  for (const command of ["talk", "call"]) {
+  for (const command of ["talk", "call", "list"]) {
     const { code, stdout } = await parlance([command, "--help"], { COLUMNS: "80" });
     expect(stdout).toContain(`Usage: parlance ${command}`);
     expect(stdout).toMatch(/Examples:\n {2}parlance /);
@@ -32,6 +32,8 @@ test.each([
   [["call", "node x"], "there is no tool to call"],
   [["call", "node x", "tool", "word"], "word is not an argument"],
   [["call", "node x", "tool", "a=1", "a=2"], "the argument a is given twice"],
+  [["list", "tools"], "parlance list tools -- node server.js"],
+  [["list", "node x", "tolls"], "did you mean tools?"],
 ])("the wrong command line %j is refused", async (args, words) => {
   const { code, stdout, stderr } = await parlance(args);
   expect(stderr).toMatch(/^✖ /);

@@ -2,6 +2,7 @@
 import { readFileSync } from "node:fs";
 import { Command, CommanderError } from "commander";
 import { registerCall } from "./commands/call.js";
+import { registerList } from "./commands/list.js";
 import { registerTalk } from "./commands/talk.js";
 import { exitCodes } from "./exit-codes.js";
 import { toFailure } from "./failure.js";
@@ -12,7 +13,11 @@ import { partCommandLine } from "./target.js";
 import { outputOf } from "./terminal.js";
 
 /** Every command, in the order of the help page. */
-const registrations: readonly ((program: Command, invocation: Invocation) => void)[] = [registerTalk, registerCall];
+const registrations: readonly ((program: Command, invocation: Invocation) => void)[] = [
+  registerTalk,
+  registerCall,
+  registerList,
+];
 
 const out = outputOf(process.stdout, process.env);
 const err = outputOf(process.stderr, process.env);

@@ -21,3 +21,8 @@ export function timeText(milliseconds: number): string {
 export function count(amount: number, thing: string): string {
   return `${amount} ${thing}${amount === 1 ? "" : "s"}`;
 }
+
+/** What a command says that had something else to show, when the server broke rules besides. */
+export function alsoBroken(violations: number): string {
+  return `the server also broke the protocol, ${count(violations, "time")}: parlance talk shows where`;
+}

@@ -1,0 +1,125 @@
+import { type Client, RpcError } from "@parlance/mcp/client";
+import { codes } from "@parlance/mcp/jsonrpc";
+import type { Command } from "commander";
+import { type ListName, type OfferedList, offeredLists, readList } from "../advertised.js";
+import { converse } from "../converse.js";
+import { exitCodeHelp, exitCodes } from "../exit-codes.js";
+import { toFailure, usageFailure } from "../failure.js";
+import type { Invocation } from "../invocation.js";
+import { didYouMean } from "../nearest.js";
+import { addConversationOptions, type ConversationFlags, chooseTarget, parseRevision } from "../options.js";
+import { cut } from "../print/columns.js";
+import { jsonLine } from "../print/json-lines.js";
+import { listLines } from "../print/listing.js";
+import { alsoBroken } from "../print/quantities.js";
+import { targetHelp } from "../target.js";
+import type { Output } from "../terminal.js";
+
+interface ListFlags extends ConversationFlags {
+  readonly revision?: string;
+  readonly json?: true;
+}
+
+const about = `Print what a server offers: its tools with their arguments, its resources and templates of
+resources, its prompts. Name one or more of them to see only these.`;
+
+const examples = `Examples:
+  parlance list "node server.js"
+  parlance list tools -- node server.js
+  parlance list https://example.com/mcp resources templates
+  parlance list --json ./server.js tools | jq -r '.tools[].name'`;
+
+/** Adds `parlance list`. */
+export function registerList(program: Command, invocation: Invocation): void {
+  const command = program
+    .command("list")
+    .summary("print the tools, resources and prompts that a server offers")
+    .description(about)
+    .usage(
+      "[options] <target> [tools|resources|templates|prompts…]\n" +
+        "       parlance list [options] [tools|resources|templates|prompts…] -- command args…",
+    )
+    .argument("[words...]", "see below")
+    .option("--revision <version>", "insist on this one (default: the newest of both sides)", parseRevision)
+    .option("--json", "print everything as one JSON object, for programs");
+  addConversationOptions(command)
+    .addHelpText("after", `\n${targetHelp}\n\n${exitCodeHelp}\n\n${examples}`)
+    .action((words: readonly string[], flags: ListFlags) => invocation.run(() => list(words, flags, invocation)));
+}
+
+async function list(words: readonly string[], flags: ListFlags, invocation: Invocation): Promise<number> {
+  const [word, names] = invocation.command === undefined ? [words[0], words.slice(1)] : [undefined, words];
+  const wanted = names.length === 0 ? offeredLists : names.map(listNamed);
+  if (word !== undefined && names.length === 0 && offeredLists.some(({ name }) => name === word))
+    throw usageFailure(`there is no target whose ${word} to list`, `parlance list ${word} -- node server.js`);
+  const target = await chooseTarget(word, invocation.command, flags);
+  return converse({ target, flags, invocation }, async (client, observed) => {
+    const found: Found[] = [];
+    for (const each of wanted) found.push(await read(client, each, invocation.interrupt.stop));
+    const { out, err } = invocation;
+    if (flags.json === true) out.print(jsonLine(jsonOf(client, found)));
+    else print(client, found, names.length > 0, out);
+    const { violations } = observed.log.tally;
+    if (violations > 0) err.print(err.style.yellow(alsoBroken(violations)));
+    if (found.some(({ failure }) => failure !== undefined)) return exitCodes.toolFailed;
+    return violations > 0 ? exitCodes.violations : exitCodes.clean;
+  });
+}
+
+function listNamed(name: string): OfferedList {
+  const found = offeredLists.find((each) => each.name === name);
+  if (found !== undefined) return found;
+  const names = offeredLists.map((each) => each.name);
+  throw usageFailure(`${name} is none of ${names.join(", ")}`, didYouMean(name, names));
+}
+
+/** What came of asking for one list. */
+interface Found {
+  readonly list: OfferedList;
+  readonly items: readonly unknown[];
+  readonly isOffered: boolean;
+  /** Why there are no more items. */
+  readonly failure?: string;
+}
+
+async function read(client: Client, list: OfferedList, stop: AbortSignal): Promise<Found> {
+  if (client.server.capabilities[list.capability] === undefined) return { list, items: [], isOffered: false };
+  const items: unknown[] = [];
+  try {
+    const failure = await readList(client, list, stop, (item) => items.push(item));
+    return { list, items, isOffered: true, ...(failure !== undefined && { failure }) };
+  } catch (error) {
+    if (!(error instanceof RpcError)) throw error;
+    // Many servers have resources and do not know of templates: nobody asks twice.
+    if (list.name === "templates" && error.code === codes.methodNotFound) return { list, items, isOffered: false };
+    return { list, items, isOffered: true, failure: toFailure(error, "open").message };
+  }
+}
+
+function jsonOf({ server, revision }: Client, found: readonly Found[]): object {
+  const lists = found.flatMap(({ list: { member }, items, isOffered }) =>
+    isOffered ? [[member, items] as const] : [],
+  );
+  const failures = found.flatMap(({ list, failure }) => (failure === undefined ? [] : [{ list: list.name, failure }]));
+  const { info, instructions } = server;
+  return { server: info, revision, instructions, ...Object.fromEntries(lists), ...(failures[0] && { failures }) };
+}
+
+function print({ server, revision }: Client, found: readonly Found[], isAsked: boolean, out: Output): void {
+  const { style, width } = out;
+  const { name = "a server without a name", version = "" } = server.info ?? {};
+  out.print(`${style.bold(cut(`${name} ${version}`.trim(), width - 16))}${style.dim(` in ${revision}`)}`);
+  for (const { list, items, isOffered, failure } of found) {
+    if (!isOffered && !isAsked) continue;
+    out.print("", headOf(list.name, items.length, isOffered), ...listLines(list.name, items, out));
+    if (failure !== undefined) out.print(`  ${style.red(cut(`✖ ${failure}`, width - 2))}`);
+  }
+  if (!isAsked && found.every(({ isOffered }) => !isOffered))
+    out.print("", "It offers neither tools nor resources nor prompts.");
+}
+
+function headOf(name: ListName, amount: number, isOffered: boolean): string {
+  return isOffered
+    ? `${amount} ${amount === 1 ? name.slice(0, -1) : name}`
+    : `no ${name}: the server does not offer any`;
+}

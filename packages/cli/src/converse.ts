@@ -1,0 +1,56 @@
+import type { Client } from "@parlance/mcp/client";
+import { awaitAftermath, openConversation } from "./conversation.js";
+import { exitCodes } from "./exit-codes.js";
+import { Failure, type Stage } from "./failure.js";
+import type { Invocation } from "./invocation.js";
+import { type Observation, ObservedTarget } from "./observed-target.js";
+import type { ConversationFlags } from "./options.js";
+import { printArrived, printFailure } from "./print/failure.js";
+import type { Target } from "./target.js";
+
+/** With whom a command speaks, and how. */
+export interface ConverseOptions {
+  readonly target: Target;
+  readonly flags: ConversationFlags & { readonly revision?: string };
+  readonly invocation: Invocation;
+  /** Takes everything that is seen, in order. */
+  readonly onObservation?: (observation: Observation) => void;
+}
+
+/**
+ * One conversation, from the start of the server to its end: opens it, lets `speak` say what there is to say, and closes
+ * everything. What goes wrong is printed. Gives back the exit code.
+ */
+export async function converse(
+  { target, flags, invocation, onObservation = () => undefined }: ConverseOptions,
+  speak: (client: Client, observed: ObservedTarget) => Promise<number>,
+): Promise<number> {
+  const { err, interrupt } = invocation;
+  const { env = {}, header, revision, timeout } = flags;
+  const observed = new ObservedTarget(target, { env, headers: header, interrupt, onObservation });
+  let client: Client | undefined;
+  let stage: Stage = "opening";
+  try {
+    client = await openConversation(observed, { revision, timeout, interrupt });
+    stage = "open";
+    return await speak(client, observed);
+  } catch (error) {
+    if (interrupt.stop.aborted) return interrupt.exitCode;
+    const failure = observed.failure(error, stage);
+    await awaitAftermath(interrupt.stop); // What it writes to stderr may come behind what it answers.
+    printFailure(withLastWords(failure, observed.stderr), err);
+    if (failure.exitCode === exitCodes.timeout) printArrived(observed.log.recent, err);
+    return failure.exitCode;
+  } finally {
+    await client?.close();
+    await observed.close();
+  }
+}
+
+/** What the server said last, where the failure does not have it already. */
+function withLastWords(failure: Failure, stderr: readonly string[]): Failure {
+  const { message, exitCode, seen, remedy, cause } = failure;
+  if (stderr.length === 0 || exitCode === exitCodes.usage || exitCode === exitCodes.unreachable) return failure;
+  const details = { exitCode, seen: [...seen, "its last lines on stderr:", ...stderr], cause };
+  return new Failure(message, remedy === undefined ? details : { ...details, remedy });
+}
