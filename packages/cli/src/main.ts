@@ -2,6 +2,7 @@
 import { readFileSync } from "node:fs";
 import { Command, CommanderError } from "commander";
 import { registerCall } from "./commands/call.js";
+import { registerExplain } from "./commands/explain.js";
 import { registerList } from "./commands/list.js";
 import { registerTalk } from "./commands/talk.js";
 import { exitCodes } from "./exit-codes.js";
@@ -17,6 +18,7 @@ const registrations: readonly ((program: Command, invocation: Invocation) => voi
   registerTalk,
   registerCall,
   registerList,
+  registerExplain,
 ];
 
 const out = outputOf(process.stdout, process.env);

@@ -46,3 +46,14 @@ export function right(text: string, width: number): string {
 export function visibleLines(text: string): readonly string[] {
   return text.split(/\r?\n/).map(visible);
 }
+
+/** A text of our own in lines of at most `width` columns, broken between words. */
+export function wrapWords(text: string, width: number, between = " "): readonly string[] {
+  const lines: string[] = [];
+  for (const word of text.split(between)) {
+    const line = lines.at(-1);
+    if (line === undefined || widthOf(line) + between.length + widthOf(word) > width) lines.push(word);
+    else lines[lines.length - 1] = line + between + word;
+  }
+  return lines;
+}

@@ -1,0 +1,104 @@
+import type { Command } from "commander";
+import { exitCodes } from "../exit-codes.js";
+import { explain, topics } from "../explain/explain.js";
+import type { Explanation, Topic } from "../explain/explanation.js";
+import type { Invocation } from "../invocation.js";
+import { wrapWords } from "../print/columns.js";
+import { jsonLine } from "../print/json-lines.js";
+import type { Output } from "../terminal.js";
+
+interface ExplainFlags {
+  readonly json?: true;
+}
+
+const about = `Say what an error code, a method, a revision or a rule means: in which revisions it is,
+whose fault it is when it is seen, how it looks on the wire, and where the specification
+says so. Without a word, list what can be explained.`;
+
+const examples = `Examples:
+  parlance explain -32602
+  parlance explain MethodNotFound
+  parlance explain tools/call
+  parlance explain --json notifications/progress | jq -r '.explanations[0].spec[]'`;
+
+/** Adds `parlance explain`. */
+export function registerExplain(program: Command, invocation: Invocation): void {
+  program
+    .command("explain")
+    .summary("say what a code, a method, a revision or a rule means")
+    .description(about)
+    .usage("[options] [code | name | method | revision | rule]")
+    .argument("[word]", "see above")
+    .option("--json", "print one JSON object, for programs")
+    // A code begins like an option.
+    .allowUnknownOption()
+    .addHelpText("after", `\n${examples}`)
+    .action((word: string | undefined, flags: ExplainFlags) =>
+      invocation.run(async () => {
+        printExplained(word, flags, invocation.out);
+        return exitCodes.clean;
+      }),
+    );
+}
+
+function printExplained(word: string | undefined, { json }: ExplainFlags, out: Output): void {
+  if (word === undefined) {
+    if (json === true) out.print(jsonLine(Object.fromEntries(topics.map(({ topic, names }) => [topic, names]))));
+    else for (const { topic, names } of topics) printNames(topic, names, out);
+    return;
+  }
+  const { remark, explanations } = explain(word);
+  if (json === true) {
+    out.print(jsonLine({ word, remark, explanations: explanations.map(jsonOf) }));
+    return;
+  }
+  if (remark !== undefined) out.print(out.style.yellow(remark), "");
+  for (const [index, each] of explanations.entries()) {
+    if (index > 0) out.print("");
+    printExplanation(each, out);
+  }
+}
+
+const headings: Readonly<Record<Topic, string>> = {
+  code: "Error codes, which may also be given by name",
+  request: "Requests",
+  notification: "Notifications",
+  revision: "Revisions",
+  rule: "Rules, which parlance check looks at",
+};
+
+function printNames(topic: Topic, names: readonly string[], { style, width, print }: Output): void {
+  const lines = wrapWords(names.join("  "), width - indent.length, "  ");
+  print(style.bold(headings[topic]), ...lines.map((line) => `${indent}${line}`));
+}
+
+const indent = "  ";
+const labelWidth = 10;
+
+function printExplanation(
+  { name, title, says, facts, wire, spec }: Explanation,
+  { style, width, print }: Output,
+): void {
+  const arrow = { client: "client →", server: "server ←" } as const;
+  const rows = facts.flatMap(({ label, text }) =>
+    wrapWords(text, width - indent.length - labelWidth).map(
+      (line, index) => indent + style.dim((index === 0 ? label : "").padEnd(labelWidth)) + line,
+    ),
+  );
+  print(
+    `${style.bold(name)}${style.dim(` · ${title}`)}`,
+    ...wrapWords(says, width - indent.length).map((line) => `${indent}${line}`),
+    ...rows,
+    // Not cut: an example is there to be copied.
+    ...wire.map(({ from, raw }) => `${indent}${style.dim(arrow[from].padEnd(labelWidth))}${raw}`),
+    ...spec.map((address) => `${indent}${style.dim(address)}`),
+  );
+}
+
+function jsonOf({ facts, wire, ...rest }: Explanation): object {
+  return {
+    ...rest,
+    facts: Object.fromEntries(facts.map(({ label, text }) => [label, text])),
+    wire: wire.map(({ from, raw }) => ({ from, raw })),
+  };
+}
