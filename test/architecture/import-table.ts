@@ -15,6 +15,8 @@ const rows: Readonly<Record<string, readonly string[]>> = {
   http: ["lifecycle", "revisions", "protocol", "framing", "jsonrpc", "base"],
   transports: ["lifecycle", "framing", "jsonrpc", "base"],
   node: ["http", "transports", "lifecycle", "framing", "jsonrpc", "base"],
+  // Both: it is a server to one side and a client to the other.
+  bridge: ["client", "server/subscriptions", "lifecycle", "revisions", "protocol", "jsonrpc", "base"],
   // With schemas: a structured result is held against the one that its tool has listed.
   wire: ["revisions", "protocol", "framing", "jsonrpc", "schema", "base"],
   testing: ["entries", "wire", "jsonrpc"],

@@ -2,11 +2,10 @@ import { type Clock, systemClock } from "../base/clock.js";
 import { after, isPromise, type MaybePromise } from "../base/later.js";
 import { settlesWithin } from "../base/settles-within.js";
 import { Problem } from "../jsonrpc/check.js";
-import { decode } from "../jsonrpc/codec.js";
 import { internalError } from "../jsonrpc/errors.js";
 import { isRequest, isResponse, type Message } from "../jsonrpc/message.js";
 import { mcpProfile } from "../jsonrpc/profile.js";
-import { termsOf } from "../jsonrpc/terms.js";
+import { decodeOn, termsOf } from "../jsonrpc/terms.js";
 import { isStatelessOnly, speaksForItself } from "../lifecycle/conversation.js";
 import type { Served } from "../lifecycle/served.js";
 import { mcpHeaders } from "../protocol/http-headers.js";
@@ -64,7 +63,7 @@ export class Door implements HttpDoor {
     this.#authenticate = authenticate;
     this.#host = {
       served,
-      terms: termsOf({ ...options, profile: mcpProfile }),
+      terms: termsOf({ ...options, profile: mcpProfile, exactNumbers: served.exactNumbers === true }),
       streams: { clock, maxQueuedBytes, stallTimeout },
       pulse: new Pulse(clock, keepAlive),
       calls: new Admission(running),
@@ -134,7 +133,7 @@ export class Door implements HttpDoor {
       if (fault instanceof BodyFault) return refusal(fault.status, fault.message);
       throw fault;
     }
-    const posted = decode(frame, this.#handshake.profileOf(request, principal), limits);
+    const posted = decodeOn(this.#host.terms, frame, this.#handshake.profileOf(request, principal));
     if (!(posted instanceof Problem)) return this.#message(request, frame, posted, principal);
     report({ kind: "invalid", problem: posted, frame });
     return problemAnswer(posted);

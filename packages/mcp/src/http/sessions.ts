@@ -82,13 +82,15 @@ export class Sessions implements HandshakeBinding {
     const full = this.#table.fullness(principal);
     if (full !== undefined) return refusal(503, full, { "retry-after": "60" });
     const session = new Session(this.#host, crypto.randomUUID(), principal);
-    const answer = session.channel.post(request, frame, posted);
-    if (session.revision === undefined) {
-      session.end();
-      return answer;
-    }
-    this.#table.add(session.session, principal, session);
-    return after(answer, (opened) => withHeaders(opened, { [mcpHeaders.session]: session.session }));
+    return after(session.channel.post(request, frame, posted), (answer) => {
+      const mayAgree = session.revision !== undefined || session.channel.isBusy; // Its answer may begin before it is known.
+      if (!mayAgree || this.#host.closing.aborted) {
+        session.end();
+        return answer;
+      }
+      this.#table.add(session.session, principal, session);
+      return withHeaders(answer, { [mcpHeaders.session]: session.session });
+    });
   }
 }
 

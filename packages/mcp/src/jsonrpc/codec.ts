@@ -1,6 +1,7 @@
 import { brokenBoundIn, brokenBoundOf } from "./bounds.js";
 import { checkMessage, Problem, type ProblemSubject, usableId, type Valid } from "./check.js";
 import { codes } from "./errors.js";
+import { parseExactly, stringifyExactly } from "./exact-numbers.js";
 import { type Limits, serverLimits } from "./limits.js";
 import { type Batch, type ErrorObject, ExactNumber, type Id, type Message, type Params } from "./message.js";
 import { baseProfile, type Profile } from "./profile.js";
@@ -54,6 +55,31 @@ export function validate(
   const message = value as Message; // Checked just above.
   if ("method" in message) return { ok: true, kind: "id" in message ? "request" : "notification", message };
   return { ok: true, kind: "result" in message ? "success" : "failure", message };
+}
+
+/** A message or a batch with the numbers in its params, results and data of errors as its frame writes them. */
+export function withExactNumbers(decoded: Decoded, frame: string): Decoded {
+  if (decoded instanceof Problem) return decoded;
+  const exact = parseExactly(frame, (literal) => new ExactNumber(literal));
+  if (exact === undefined) return decoded;
+  // A frame that was decoded is what its text says: a message, or an array of what may be messages.
+  if (!isElements(decoded)) return withPayloadOf(decoded, exact as Message);
+  return decoded.map((each, index) =>
+    each instanceof Problem ? each : withPayloadOf(each, (exact as readonly Message[])[index] as Message),
+  );
+}
+
+function withPayloadOf(message: Message, exact: Message): Message {
+  if ("params" in message && "params" in exact) return { ...message, params: exact.params as Params };
+  if ("result" in message && "result" in exact) return { ...message, result: exact.result };
+  if (!("error" in message && "error" in exact)) return message;
+  const { data } = exact.error;
+  return data === undefined ? message : { ...message, error: { ...message.error, data } };
+}
+
+// `Array.isArray` does not narrow a readonly array out of a union.
+function isElements(decoded: Message | readonly (Message | Problem)[]): decoded is readonly (Message | Problem)[] {
+  return Array.isArray(decoded);
 }
 
 /** True for a number that a double may have changed on its way in: not a safe integer, or a zero with a sign. */
@@ -118,7 +144,7 @@ export class RawJson {
  */
 export function encodeValue(value: unknown): string {
   if (value instanceof RawJson) return value.text;
-  const text: string | undefined = JSON.stringify(value);
+  const text = stringifyExactly(value);
   if (text === undefined) throw new TypeError(`A ${typeof value} is not a JSON value`);
   return text;
 }
@@ -138,7 +164,7 @@ export function encodeFailure(id: Id | undefined, error: ErrorObject, profile: P
 
 function encodeErrorObject({ code, message, data }: ErrorObject): string {
   try {
-    return JSON.stringify(data === undefined ? { code, message } : { code, message, data });
+    return encodeValue(data === undefined ? { code, message } : { code, message, data });
   } catch {
     return JSON.stringify({ code, message }); // The data is only help; the code and the message are the answer.
   }

@@ -2,12 +2,12 @@ import type { Refusal } from "../base/frame.js";
 import { type MethodAliases, realNames } from "./aliases.js";
 import type { Caller } from "./caller.js";
 import { Problem } from "./check.js";
-import { boundProblem, type Decoded, decode, isInexact } from "./codec.js";
+import { boundProblem, type Decoded, isInexact } from "./codec.js";
 import { codes } from "./errors.js";
 import { ExactNumber, type Id, type Message, type Params, type RpcNotification, type RpcRequest } from "./message.js";
 import type { Responder } from "./responder.js";
 import { type MemberTexts, membersOf, membersOfElements } from "./scan.js";
-import type { Terms } from "./terms.js";
+import { decodeOn, type Terms } from "./terms.js";
 
 /** A notification that asks to stop a request, e.g. `{ method: "$/cancelRequest", idMember: "id" }` in LSP. */
 export interface Cancellation {
@@ -56,7 +56,7 @@ export class Inbound {
   /** A whole frame. */
   frame(text: string, known?: Decoded): void {
     if (this.#host.isClosed()) return;
-    const decoded = known ?? decode(text, this.#host.terms.profile, this.#host.terms.limits);
+    const decoded = known ?? decodeOn(this.#host.terms, text);
     if (Array.isArray(decoded)) this.#batchFrame(decoded, text);
     else this.#message(decoded as Message | Problem, text);
   }

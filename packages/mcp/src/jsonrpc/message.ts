@@ -1,9 +1,12 @@
 // The five forms of JSON-RPC 2.0: request, notification, success, failure, and a batch of them.
 // https://www.jsonrpc.org/specification
 
+import { markLiteral } from "./exact-numbers.js";
+
 /**
  * A number that JavaScript cannot hold exactly, kept as it was written: `9007199254740993`, `1e400`, `-0`, `1.5`.
- * It appears only as the id of a received message, so that the answer carries the same literal.
+ * It appears as the id of a received message, so that the answer carries the same literal, and inside of what was read
+ * with `exactNumbers`; an encoder of this library writes it as it came.
  */
 export class ExactNumber {
   readonly text: string;
@@ -14,6 +17,10 @@ export class ExactNumber {
 
   toString(): string {
     return this.text;
+  }
+
+  toJSON(): string {
+    return markLiteral(this.text);
   }
 }
 

@@ -1,6 +1,6 @@
 import { type Clock, systemClock } from "../base/clock.js";
 import type { Problem } from "./check.js";
-import { encodeFailure } from "./codec.js";
+import { type Decoded, decode, encodeFailure, withExactNumbers } from "./codec.js";
 import { codes, type ErrorMapper, explainCode } from "./errors.js";
 import { type Limits, serverLimits } from "./limits.js";
 import type { ErrorObject } from "./message.js";
@@ -19,6 +19,11 @@ export interface TermsOptions {
   readonly report?: Reporter;
   /** Default: the machine's. */
   readonly clock?: Clock;
+  /**
+   * Whether a number that a double would write otherwise (`12345678901234567890`, `1.0`) comes as an `ExactNumber`, inside of
+   * params, results and data of errors: for what passes them on. Default: false, every number is a double.
+   */
+  readonly exactNumbers?: boolean;
 }
 
 /** The settled terms of a conversation. The profile changes when the peers agree on a revision. */
@@ -28,6 +33,7 @@ export interface Terms {
   readonly mapError: ErrorMapper | undefined;
   readonly report: Reporter;
   readonly clock: Clock;
+  readonly exactNumbers: boolean;
 }
 
 export function termsOf(options: TermsOptions): Terms {
@@ -38,7 +44,14 @@ export function termsOf(options: TermsOptions): Terms {
     mapError: options.mapError,
     report: report === undefined ? () => undefined : guarded(report),
     clock: options.clock ?? systemClock,
+    exactNumbers: options.exactNumbers ?? false,
   };
+}
+
+/** Reads a frame on these terms. Never throws. */
+export function decodeOn({ profile, limits, exactNumbers }: Terms, frame: string, spoken: Profile = profile): Decoded {
+  const decoded = decode(frame, spoken, limits);
+  return exactNumbers ? withExactNumbers(decoded, frame) : decoded;
 }
 
 /** A listener that throws must not end the conversation it listens to. */

@@ -2,7 +2,7 @@ import type { Call } from "../jsonrpc/call.js";
 import { methodNotFound } from "../jsonrpc/errors.js";
 import type { ClientCapabilities } from "../protocol/capabilities.js";
 import { isObject, type JsonObject } from "../protocol/json.js";
-import { methods } from "../protocol/methods.js";
+import { isProtocolMethod, methods } from "../protocol/methods.js";
 import type { Revision } from "../revisions/revision.js";
 
 /** A question that is sound and was offered: asks it, and gives the answer in the newest shape. */
@@ -29,7 +29,8 @@ export function answerRequests(answering: Answering, spoken: () => Revision | un
   return (method, params, { signal }) => {
     if (method === methods.ping) return {};
     const revision = spoken();
-    if (revision === undefined || !revision.requests.server.has(method)) throw methodNotFound(method);
+    const exists = revision?.requests.server.has(method) === true || !isProtocolMethod(method);
+    if (revision === undefined || !exists) throw methodNotFound(method);
     const ask = answering.accept(method, isObject(params) ? params : {}, revision);
     return ask(signal).then((answer) => revision.down("result", method, answer));
   };

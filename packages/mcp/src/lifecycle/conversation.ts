@@ -32,8 +32,8 @@ export class Conversation {
     return this.#handshake.call(method, params, exchange);
   };
 
-  readonly notified = (method: string, _params: Params | undefined): void => {
-    this.#handshake.notified(method);
+  readonly notified = (method: string, params: Params | undefined): void => {
+    this.#handshake.notified(method, params);
   };
 
   /** The carrier is gone: nothing is told any more. */

@@ -1,4 +1,5 @@
 import type { Clock } from "../base/clock.js";
+import type { RemoteCall } from "../jsonrpc/call.js";
 import { invalidParams } from "../jsonrpc/errors.js";
 import type { ErrorObject, Params } from "../jsonrpc/message.js";
 import type { ServerCapabilities } from "../protocol/capabilities.js";
@@ -11,12 +12,16 @@ export interface Carrier {
   /** Told the revision as soon as the peers have settled on it. */
   agreed(revision: Revision): void;
   readonly clock: Clock;
+  /** Asks the client something that belongs to no call of its own. */
+  readonly callback: RemoteCall;
   /** Does nothing once the carrier is gone. Never throws. */
   notify(method: string, params?: Params): void;
   /** Resolves when the carrier can take more. */
   drained(): Promise<void>;
   /** What the peer may see of anything that `method` has thrown; the rest is reported. */
   failure(method: string, thrown: unknown): ErrorObject;
+  /** Ends the conversation. */
+  close(): void;
 }
 
 /** A peer chooses what is subscribed to, and each URI is kept: this many, and a client that follows a folder has enough. */

@@ -1,15 +1,17 @@
 import type { Clock } from "../base/clock.js";
-import type { Exchange } from "../jsonrpc/call.js";
+import { isPromise } from "../base/later.js";
+import type { Exchange, RemoteCall } from "../jsonrpc/call.js";
 import { codes, invalidParams, RpcError } from "../jsonrpc/errors.js";
 import type { ErrorObject, Params } from "../jsonrpc/message.js";
 import type { InitializeResult } from "../protocol/initialize.js";
 import type { JsonObject } from "../protocol/json.js";
 import { isLoggingLevel, type LoggingLevel, loggingLevels } from "../protocol/logging.js";
 import { methods, notifications } from "../protocol/methods.js";
+import type { Revision } from "../revisions/revision.js";
 import { type Agreement, agreeOn, initializeResult, type Manners, requireAgreed, runAgreed } from "./agreement.js";
 import { type Carrier, HandshakeChanges } from "./handshake-changes.js";
 import { promisedBy } from "./promised.js";
-import type { OpenConversation, Served } from "./served.js";
+import type { ClientDescription, OpenConversation, Served } from "./served.js";
 
 /** What the conversation remembers once the server has agreed. */
 const subscriptions: ReadonlySet<string> = new Set([methods.subscribe, methods.unsubscribe]);
@@ -37,6 +39,14 @@ class CarriedConversation implements OpenConversation {
     return this.#controller.signal;
   }
 
+  get callback(): RemoteCall {
+    return this.#carrier.callback;
+  }
+
+  close(): void {
+    this.#carrier.close();
+  }
+
   notify(method: string, params?: Params): void {
     this.#carrier.notify(method, params);
   }
@@ -61,11 +71,11 @@ class CarriedConversation implements OpenConversation {
  * https://modelcontextprotocol.io/specification/2025-11-25/basic/lifecycle
  */
 export class HandshakeServer {
-  readonly #served: Served;
   readonly #manners: Manners;
   readonly #carrier: Carrier;
   readonly #conversation: CarriedConversation;
-  #phase: "new" | "answered" | "open" = "new";
+  #served: Served;
+  #phase: "new" | "opening" | "answered" | "open" = "new";
   #agreement: Agreement | undefined;
   #logLevel: LoggingLevel = defaultLogLevel;
   #changes: HandshakeChanges | undefined;
@@ -78,20 +88,22 @@ export class HandshakeServer {
   }
 
   call(method: string, params: JsonObject, exchange: Exchange): unknown {
-    if (method === methods.initialize) return this.#initialize(params);
+    if (method === methods.initialize) return this.#initialize(params, exchange);
     if (method === methods.ping) return {};
     const agreement = this.#requireOpen(method);
     requireAgreed(method, agreement);
-    if (method === methods.setLevel) return this.#setLevel(params);
+    if (method === methods.setLevel) return this.#setLevel(agreement, params, exchange);
     const follow = subscriptions.has(method) ? (told: unknown) => this.#follow(method, params, told) : undefined;
     return runAgreed(this.#served, agreement, { method, params, exchange, follow });
   }
 
-  notified(method: string): void {
-    if (method !== notifications.initialized || this.#phase !== "answered" || this.#agreement === undefined) return;
-    this.#phase = "open";
-    const { promised, terms } = this.#agreement;
-    this.#changes = new HandshakeChanges(this.#served.changes, promised, terms.revision, this.#carrier);
+  notified(method: string, params: Params | undefined): void {
+    if (method === notifications.initialized && this.#phase === "answered" && this.#agreement !== undefined) {
+      this.#phase = "open";
+      const { promised, terms } = this.#agreement;
+      this.#changes = new HandshakeChanges(this.#served.changes, promised, terms.revision, this.#carrier);
+    }
+    if (this.#phase === "open") this.#served.hear?.(method, params);
   }
 
   /** The carrier is gone. */
@@ -108,19 +120,34 @@ export class HandshakeServer {
     return result;
   }
 
-  #initialize(params: JsonObject): InitializeResult {
-    if (this.#phase !== "new") throw outOfOrder("initialize was answered before: a conversation is opened once");
+  #initialize(params: JsonObject, { principal }: Exchange): InitializeResult | Promise<InitializeResult> {
+    if (this.#phase !== "new") throw outOfOrder("initialize came before: a conversation is opened once");
     const { revision, client } = agreeOn(params, this.#manners);
-    const { promised, unpromised } = promisedBy(this.#served.capabilities());
+    const met = this.#served.meet?.({ ...client, revision, principal, conversation: this.#conversation });
+    if (!isPromise(met)) return this.#agree(met ?? this.#served, revision, client);
+    this.#phase = "opening";
+    return Promise.resolve(met).then(
+      (served) => this.#agree(served, revision, client),
+      (error: unknown) => {
+        this.#phase = "new";
+        throw error;
+      },
+    );
+  }
+
+  #agree(served: Served, revision: Revision, client: ClientDescription): InitializeResult {
+    this.#served = served;
+    const { promised, unpromised } = promisedBy(served.capabilities());
     const terms = { revision, client, conversation: this.#conversation, logLevel: () => this.#logLevel };
     this.#agreement = { promised, unpromised, terms };
     this.#phase = "answered";
     this.#carrier.agreed(revision);
-    return initializeResult(this.#served, revision, promised);
+    return initializeResult(served, revision, promised);
   }
 
   #requireOpen(method: string): Agreement {
     if (this.#phase === "open" && this.#agreement !== undefined) return this.#agreement;
+    if (this.#phase === "opening") throw outOfOrder(`${method} came before the answer to initialize: wait for that`);
     if (this.#phase === "answered")
       throw outOfOrder(`${method} came before notifications/initialized: send that first`);
     throw outOfOrder(
@@ -128,14 +155,17 @@ export class HandshakeServer {
     );
   }
 
-  #setLevel({ level }: JsonObject): JsonObject {
+  #setLevel(agreement: Agreement, params: JsonObject, exchange: Exchange): unknown {
+    const { level } = params;
     if (!isLoggingLevel(level)) {
       throw invalidParams("Invalid params", [
         { path: "/level", message: `must be one of ${loggingLevels.join(", ")}` },
       ]);
     }
     this.#logLevel = level;
-    return {};
+    return this.#served.knows(methods.setLevel)
+      ? runAgreed(this.#served, agreement, { method: methods.setLevel, params, exchange })
+      : {};
   }
 }
 

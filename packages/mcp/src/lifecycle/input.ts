@@ -53,7 +53,8 @@ export function callbackInput({ callback, signal }: Exchange, client: Asked): In
 }
 
 /** One revision names every visit to a page, so that the server can say later that it is over. */
-function withElicitationId(method: string, params: JsonObject, { facts }: Revision): JsonObject {
+export function withElicitationId(method: string, params: JsonObject, { facts }: Revision): JsonObject {
+  if (params.elicitationId !== undefined) return params;
   const isNamed = method === methods.elicit && params.mode === "url" && facts.elicitation === "form, url with id";
   return isNamed ? { ...params, elicitationId: crypto.randomUUID() } : params;
 }

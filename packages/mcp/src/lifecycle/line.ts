@@ -1,5 +1,5 @@
 import type { Channel } from "../jsonrpc/channel.js";
-import { type Connection, openConnection } from "../jsonrpc/connection.js";
+import { type Connection, type ConnectionOptions, openConnection } from "../jsonrpc/connection.js";
 import type { NotificationListener } from "../jsonrpc/inbound.js";
 import { clientLimits } from "../jsonrpc/limits.js";
 import { mcpAskingProfile, mcpProfile } from "../jsonrpc/profile.js";
@@ -11,7 +11,7 @@ import { type Answering, answerRequests } from "./answering.js";
 import { type CarrierOptions, cancellation, profileOf, progressTag } from "./serve.js";
 
 /** What can be set about a client's side of a carrier. */
-export interface LineOptions extends CarrierOptions {
+export interface LineOptions extends CarrierOptions, Pick<ConnectionOptions, "exactNumbers"> {
   /** Takes what the server tells outside of calls. */
   readonly onNotification?: NotificationListener;
 }

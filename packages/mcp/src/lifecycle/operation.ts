@@ -3,7 +3,7 @@ import type { Id, Params } from "../jsonrpc/message.js";
 import { isObject, type JsonObject } from "../protocol/json.js";
 import { isLoggingLevel, type LoggingLevel, loggingLevels } from "../protocol/logging.js";
 import { requireMetaKeys } from "../protocol/meta-keys.js";
-import { notifications } from "../protocol/methods.js";
+import { isProtocolNotification, notifications } from "../protocol/methods.js";
 import type { Revision } from "../revisions/revision.js";
 import { declaredCallback } from "./declared-callback.js";
 import type { Input } from "./input.js";
@@ -84,7 +84,7 @@ export class RevisedOperation implements Operation {
   }
 
   notify(method: string, params?: Params): void {
-    if (!this.revision.notifications.server.has(method)) return;
+    if (isProtocolNotification(method) && !this.revision.notifications.server.has(method)) return;
     if (method === notifications.message && !this.#wants(params)) return;
     requireMetaKeys(params, method);
     // A reshape of an object gives an object.

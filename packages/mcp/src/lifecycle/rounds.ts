@@ -16,7 +16,7 @@ import {
   refusedState,
 } from "./replay.js";
 import type { Operation, OperationCall, Served } from "./served.js";
-import type { Binding } from "./state-seal.js";
+import type { Binding, StateSeal } from "./state-seal.js";
 
 /** What a handler returns that asks by returning: it is run again with the answers. Made by `inputRequired`. */
 export class InputRequired {
@@ -84,19 +84,24 @@ interface RoundsCall {
 
 /** Runs one round of an operation that asks by ending it: its result, or the questions that are open. */
 export function runRounds(served: Served, method: string, params: JsonObject, call: RoundsCall): unknown {
-  if (!mayAsk.has(method)) return served.run(method, params, call.operation(silent));
+  if (!mayAsk.has(method) || served.stateSeal === undefined) return served.run(method, params, call.operation(silent));
+  const { stateSeal } = served;
   const { inputResponses, requestState } = params;
   if (inputResponses === undefined && requestState === undefined)
-    return runRound(served, method, params, call, firstRound);
+    return runRound(served.run, method, params, { ...call, stateSeal }, firstRound);
   const responses = readResponses(params); // Refused before the state is looked at.
-  return openRounds(served, bindingOf(method, params, call), requestState).then((rounds) =>
-    runRound(served, method, { ...params, inputResponses: responses }, call, rounds),
+  return openRounds(stateSeal, bindingOf(method, params, call), requestState).then((rounds) =>
+    runRound(served.run, method, { ...params, inputResponses: responses }, { ...call, stateSeal }, rounds),
   );
 }
 
 const silent: Asking = { input: () => undefined, returned: () => nothingReturned };
 
-function runRound(served: Served, method: string, params: JsonObject, call: RoundsCall, rounds: Rounds): unknown {
+interface SealedCall extends RoundsCall {
+  readonly stateSeal: StateSeal;
+}
+
+function runRound(run: OperationCall, method: string, params: JsonObject, call: SealedCall, rounds: Rounds): unknown {
   const responses = readResponses(params);
   let made: ReplayInput | undefined;
   const input = (): ReplayInput => {
@@ -107,7 +112,7 @@ function runRound(served: Served, method: string, params: JsonObject, call: Roun
   const conclude = (result: unknown): unknown => {
     if (result instanceof InputRequired) input().require(result.questions, result.state);
     else if (made === undefined || made.open.size === 0) return result;
-    return askAgain(served, bindingOf(method, params, call), input(), call.asked);
+    return askAgain(call.stateSeal, bindingOf(method, params, call), input(), call.asked);
   };
   // Whatever a handler does after it has asked, even if it swallows what was thrown: the question comes first.
   const fail = (error: unknown): unknown => {
@@ -115,7 +120,7 @@ function runRound(served: Served, method: string, params: JsonObject, call: Roun
     return conclude(undefined);
   };
   try {
-    const result = served.run(method, params, call.operation(asking));
+    const result = run(method, params, call.operation(asking));
     return isPromise(result) ? Promise.resolve(result).then(conclude, fail) : conclude(result);
   } catch (error) {
     return fail(error);
@@ -123,7 +128,7 @@ function runRound(served: Served, method: string, params: JsonObject, call: Roun
 }
 
 async function askAgain(
-  served: Served,
+  stateSeal: StateSeal,
   binding: Binding,
   input: ReplayInput,
   { revision }: Asked,
@@ -135,13 +140,13 @@ async function askAgain(
   return {
     resultType: "input_required",
     ...(questions.length === 0 ? {} : { inputRequests: Object.fromEntries(questions) }),
-    requestState: await served.stateSeal.seal(input.next as unknown as JsonObject, binding), // Rounds are JSON.
+    requestState: await stateSeal.seal(input.next as unknown as JsonObject, binding), // Rounds are JSON.
   };
 }
 
-async function openRounds(served: Served, binding: Binding, requestState: unknown): Promise<Rounds> {
+async function openRounds(stateSeal: StateSeal, binding: Binding, requestState: unknown): Promise<Rounds> {
   if (requestState === undefined) return firstRound; // Answers to nothing: they count for nothing.
-  const opened = typeof requestState === "string" ? await served.stateSeal.open(requestState, binding) : undefined;
+  const opened = typeof requestState === "string" ? await stateSeal.open(requestState, binding) : undefined;
   if (opened === undefined) throw refusedState();
   return opened as unknown as Rounds; // Sealed by this side, so it is what was sealed.
 }

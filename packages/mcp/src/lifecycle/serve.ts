@@ -62,6 +62,8 @@ export function serveChannel(served: Served, channel: Channel, options: ServeOpt
         onAgreement?.(revision);
       },
       clock,
+      callback: (method, params, how) => connection.call(method, params, how),
+      close: () => void connection.close(),
       notify: (method, params) => {
         try {
           connection.notify(method, params);
@@ -75,6 +77,7 @@ export function serveChannel(served: Served, channel: Channel, options: ServeOpt
   );
   const connection = openConnection(channel, {
     ...carrier,
+    exactNumbers: served.exactNumbers === true,
     aliases: lenient ? methodAliases : undefined,
     profile: mcpProfile,
     handle: conversation.call,

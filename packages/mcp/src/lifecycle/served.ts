@@ -1,3 +1,4 @@
+import type { MaybePromise } from "../base/later.js";
 import type { Exchange, RemoteCall } from "../jsonrpc/call.js";
 import type { Params } from "../jsonrpc/message.js";
 import type { ClientCapabilities, ServerCapabilities } from "../protocol/capabilities.js";
@@ -22,6 +23,15 @@ export interface ClientDescription {
 export interface OpenConversation extends Omit<Carrier, "agreed"> {
   /** Aborted when the conversation is over. */
   readonly ended: AbortSignal;
+}
+
+/** A client that wants to be served, as far as it is known before anything is answered. */
+export interface Newcomer extends ClientDescription {
+  readonly revision: Revision;
+  /** Whom the carrier has authenticated. */
+  readonly principal: string | undefined;
+  /** Undefined in the stateless era: there it is who makes one call. */
+  readonly conversation: OpenConversation | undefined;
 }
 
 /** The surroundings of one operation on a server: the exchange, and what the lifecycle knows of the caller. */
@@ -62,6 +72,18 @@ export interface Served {
   readonly run: OperationCall;
   /** Tells of changes. A conversation listens while it is open, and must stop when it is over. */
   readonly changes: ChangeSource;
-  /** Keeps what calls have to remember while their clients answer questions. */
-  readonly stateSeal: StateSeal;
+  /**
+   * Keeps what calls have to remember while their clients answer questions. Undefined for a server that does so itself:
+   * then the answers and the state of a call come to `run` as they are.
+   */
+  readonly stateSeal: StateSeal | undefined;
+  /** Whether params come with their numbers as they were written, for what passes them on. Default: false. */
+  readonly exactNumbers?: boolean;
+  /**
+   * Another server for each client, where this one only stands before it; asked before the client is answered.
+   * @throws RpcError what the client is answered instead
+   */
+  meet?(newcomer: Newcomer): MaybePromise<Served>;
+  /** Takes what a client tells outside of its calls, in the order in which it does. */
+  hear?(method: string, params: Params | undefined): void;
 }

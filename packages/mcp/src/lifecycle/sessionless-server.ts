@@ -1,3 +1,4 @@
+import { after } from "../base/later.js";
 import type { Exchange } from "../jsonrpc/call.js";
 import { methodNotFound } from "../jsonrpc/errors.js";
 import type { ServerCapabilities } from "../protocol/capabilities.js";
@@ -20,6 +21,13 @@ export function callSessionless(
   params: JsonObject,
   exchange: Exchange,
 ): unknown {
+  const { principal } = exchange;
+  const met = served.meet?.({ ...unknownClient, revision, principal, conversation: undefined });
+  const run = (other: Served): unknown => callMet(other, revision, method, params, exchange);
+  return met === undefined ? run(served) : after(met, run);
+}
+
+function callMet(served: Served, revision: Revision, method: string, params: JsonObject, exchange: Exchange): unknown {
   const { promised, unpromised } = promisedBy(memoryless(served.capabilities()));
   if (method === methods.initialize) {
     return initializeResult(served, agreeOn(params, { lenient: false }).revision, promised);

@@ -1,3 +1,4 @@
+import { after } from "../base/later.js";
 import type { Exchange } from "../jsonrpc/call.js";
 import { invalidParams, methodNotFound, RpcError } from "../jsonrpc/errors.js";
 import type { DiscoverResult } from "../protocol/discover.js";
@@ -10,7 +11,7 @@ import type { Revision } from "../revisions/revision.js";
 import { finish } from "./finish.js";
 import { type Asking, RevisedOperation } from "./operation.js";
 import { runRounds } from "./rounds.js";
-import type { Served } from "./served.js";
+import type { ClientDescription, Served } from "./served.js";
 
 /** What a request says for itself: the revision that it speaks, and of its caller. */
 export interface StatelessTerms {
@@ -49,6 +50,22 @@ export function callStateless(
 ): unknown {
   if (isProtocolMethod(method) && !revision.requests.client.has(method)) throw methodNotFound(method);
   const client = { info: meta[metaKeys.clientInfo], capabilities: meta[metaKeys.clientCapabilities] };
+  const met = served.meet?.({ ...client, revision, principal: exchange.principal, conversation: undefined });
+  const run = (other: Served): unknown => callMet(other, method, params, exchange, { revision, meta, client });
+  return met === undefined ? run(served) : after(met, run);
+}
+
+interface MetTerms extends StatelessTerms {
+  readonly client: ClientDescription;
+}
+
+function callMet(
+  served: Served,
+  method: string,
+  params: JsonObject,
+  exchange: Exchange,
+  { revision, meta, client }: MetTerms,
+): unknown {
   const terms = { revision, client, logLevel: () => meta[metaKeys.logLevel] };
   const operation = (asking: Asking): RevisedOperation => new RevisedOperation(exchange, terms, asking);
   const asked = { revision, capabilities: client.capabilities };

@@ -60,6 +60,13 @@ export function isProtocolMethod(name: string): name is Method {
   return all.has(name);
 }
 
+const allNotifications: ReadonlySet<string> = new Set(Object.values(notifications));
+
+/** The same for a notification. */
+export function isProtocolNotification(name: string): name is NotificationMethod {
+  return allNotifications.has(name);
+}
+
 /** The name of a request. */
 export type Method = (typeof methods)[keyof typeof methods];
 

@@ -1,11 +1,12 @@
+import { ExactNumber } from "../jsonrpc/message.js";
 import type { JsonObject } from "./json.js";
 
 /** Chosen by the caller of a request, and unique among its calls in flight. */
 export type ProgressToken = string | number;
 
-/** Narrows to a progress token. An integer that JavaScript cannot hold exactly could not be echoed, so it is none. */
+/** Narrows to a progress token. An integer that cannot be echoed, because nothing holds it exactly, is none. */
 export function isProgressToken(value: unknown): value is ProgressToken {
-  return typeof value === "string" || Number.isSafeInteger(value);
+  return typeof value === "string" || Number.isSafeInteger(value) || value instanceof ExactNumber;
 }
 
 /** Params of `notifications/progress`. */

@@ -87,14 +87,15 @@ export class Subscriptions implements Feature {
 }
 
 /** Every notification repeats the id, so it must be one that JSON.stringify writes as it came. */
-function readId({ id }: Operation): string | number {
+export function readId({ id }: Operation): string | number {
   if (typeof id === "string" || typeof id === "number") return id;
   if (id === undefined) throw new TypeError(`${methods.listen} on a carrier that does not tell the ids of requests`);
   const reason = `${methods.listen} needs an id that is a string or a safe integer: it is repeated with every change`;
   throw new RpcError(codes.invalidRequest, "Invalid Request", { reason });
 }
 
-function readFilter({ notifications: filter }: JsonObject): SubscriptionFilter {
+/** @throws RpcError −32602 for a filter that is none */
+export function readFilter({ notifications: filter }: JsonObject): SubscriptionFilter {
   if (!isObject(filter)) throw invalidParams("Invalid params", [wrongKind("/notifications", "an object", filter)]);
   const faults: ParamsFault[] = [];
   for (const [member] of lists) {

@@ -2,12 +2,11 @@ import type { Timer } from "../../base/clock.js";
 import { realNames } from "../../jsonrpc/aliases.js";
 import type { Caller } from "../../jsonrpc/caller.js";
 import { Problem } from "../../jsonrpc/check.js";
-import { decode } from "../../jsonrpc/codec.js";
 import { LocalError, RpcError, thrownText } from "../../jsonrpc/errors.js";
 import type { NotificationListener } from "../../jsonrpc/inbound.js";
 import type { Message, RpcNotification, RpcResponse } from "../../jsonrpc/message.js";
 import type { OutgoingCall } from "../../jsonrpc/outgoing-call.js";
-import type { Terms } from "../../jsonrpc/terms.js";
+import { decodeOn, type Terms } from "../../jsonrpc/terms.js";
 import { progressTag } from "../../lifecycle/serve.js";
 import { methodAliases } from "../../revisions/aliases.js";
 import { type AnswerTerms, readAnswer, readRefusal } from "./answer.js";
@@ -88,7 +87,7 @@ export class PostedCall {
 
   #take(text: string): void {
     const { terms, caller, lenient } = this.#host;
-    const message = decode(text, terms.profile, terms.limits) as Message | Problem; // The profile has no batches.
+    const message = decodeOn(terms, text) as Message | Problem; // The profile has no batches.
     if (message instanceof Problem) {
       const isAnswer = message.id === this.#call.id && caller.receiveProblem(message);
       if (!isAnswer) caller.complain({ kind: "invalid", problem: message, frame: text });

@@ -1,0 +1,187 @@
+import type { Clock } from "../base/clock.js";
+import { followWith } from "../client/follow-either.js";
+import { type Subscribe, subscribeWith } from "../client/subscription.js";
+import type { Closed } from "../jsonrpc/connection.js";
+import type { Params } from "../jsonrpc/message.js";
+import { type CallOptions, defaultTimeouts } from "../jsonrpc/outgoing-call.js";
+import type { Reporter } from "../jsonrpc/report.js";
+import type { Answering } from "../lifecycle/answering.js";
+import { answeringCall } from "../lifecycle/answering-call.js";
+import { Heard } from "../lifecycle/heard.js";
+import { type Again, LastingConversation } from "../lifecycle/lasting.js";
+import type { Opening, OpenOptions } from "../lifecycle/open.js";
+import type { ServerDescription } from "../lifecycle/opened.js";
+import type { ClientDescription, Operation } from "../lifecycle/served.js";
+import type { Implementation } from "../protocol/implementation.js";
+import { isObject, type JsonObject } from "../protocol/json.js";
+import type { LoggingLevel } from "../protocol/logging.js";
+import { metaKeys, readMeta } from "../protocol/meta.js";
+import { methods } from "../protocol/methods.js";
+import type { Revision } from "../revisions/revision.js";
+import { crossedParams, declaredAcross } from "./crossing.js";
+import type { Ask, CrossingCall } from "./held-calls.js";
+
+/** How far ends are opened. */
+export interface FarEndHost {
+  readonly open: Opening;
+  /** Whether the far end is opened again when its carrier has broken. */
+  readonly reopen: boolean;
+  readonly options: Omit<OpenOptions, "identity" | "signal" | "onNotification">;
+  readonly info: Implementation;
+  readonly clock: Clock;
+  readonly report: Reporter;
+}
+
+/** Who stands at the near end. */
+export interface NearEnd {
+  readonly revision: Revision;
+  readonly client: ClientDescription;
+  /** Takes a question that comes while no call is open. */
+  readonly ask: Ask;
+  /** Takes what the far server tells outside of calls, or of a call that it does not name. `call`: the one that is open. */
+  hear(method: string, params: JsonObject, call: Operation | undefined): void;
+}
+
+const patient = { timeout: Number.POSITIVE_INFINITY, totalTimeout: Number.POSITIVE_INFINITY } as const;
+
+/** A conversation with the far server, for one near end. How long a call may take is the near end's to say. */
+export class FarEnd {
+  readonly subscribe: Subscribe;
+  readonly #conversation: LastingConversation;
+  readonly #heard: Heard;
+  readonly #clock: Clock;
+  readonly #calls: Set<CrossingCall>;
+  #level: LoggingLevel | undefined;
+
+  /** @throws as the opening fails */
+  static async open(host: FarEndHost, near: NearEnd, signal: AbortSignal): Promise<FarEnd> {
+    const calls = new Set<CrossingCall>();
+    const heard = new Heard((method, params) =>
+      near.hear(method, toldParams(params), [...calls].at(-1)?.round().operation),
+    );
+    const identity = { info: near.client.info ?? host.info, answering: answeringFor(near, calls) };
+    const onNotification: Heard["tell"] = (method, params) => heard.tell(method, params);
+    const options: OpenOptions = {
+      ...preferring(near.revision, host.options),
+      exactNumbers: true,
+      identity,
+      onNotification,
+    };
+    const first = await host.open({ ...options, signal });
+    const again: Again = (revision, prior, over) => host.open({ ...options, revision, prior, signal: over });
+    return new FarEnd(host, new LastingConversation(first, host.reopen ? again : undefined), heard, calls);
+  }
+
+  private constructor(host: FarEndHost, conversation: LastingConversation, heard: Heard, calls: Set<CrossingCall>) {
+    const { clock, report } = host;
+    this.#conversation = conversation;
+    this.#heard = heard;
+    this.#clock = clock;
+    this.#calls = calls;
+    this.subscribe = subscribeWith({
+      follow: followWith(conversation, { heard, clock, timeout: host.options.timeout ?? defaultTimeouts.idle }),
+      offer: conversation,
+      clock,
+      random: host.options.random ?? Math.random,
+      over: conversation.over,
+      missed: () => undefined,
+      fault: (error) => report({ kind: "fault", method: methods.listen, error }),
+    });
+  }
+
+  get revision(): Revision {
+    return this.#conversation.revision;
+  }
+
+  get server(): ServerDescription {
+    return this.#conversation.server;
+  }
+
+  /** Resolves when the conversation is over. Never rejects. */
+  get closed(): Promise<Closed> {
+    return this.#conversation.closed;
+  }
+
+  /** Calls are open. */
+  get isBusy(): boolean {
+    return this.#calls.size > 0;
+  }
+
+  /** Makes a call of the near end. What the far server asks meanwhile, goes to it. */
+  async call(method: string, call: CrossingCall): Promise<JsonObject> {
+    this.#calls.add(call);
+    try {
+      await this.#setLevel(call.round().operation);
+      return await this.#answered(call)(method, this.#outgoing(call), this.#optionsOf(call));
+    } finally {
+      this.#calls.delete(call);
+    }
+  }
+
+  notify(method: string, params: JsonObject): void {
+    this.#conversation.notify(method, params);
+  }
+
+  close(): Promise<void> {
+    return this.#conversation.close();
+  }
+
+  /** In the same era, what asks crosses as it is. */
+  #answered({ ask, round }: CrossingCall): LastingConversation["call"] {
+    const { revision, over } = this.#conversation;
+    const { operation } = round();
+    if (revision.era === operation.revision.era) return this.#conversation.call;
+    const answering: Answering = {
+      capabilities: () => operation.client.capabilities,
+      accept: (method, params) => (signal) => ask(method, params, signal),
+    };
+    const unhurried = { answering, clock: this.#clock, totalTimeout: patient.totalTimeout, over, heard: this.#heard };
+    return answeringCall(this.#conversation, unhurried);
+  }
+
+  #outgoing({ round }: CrossingCall): JsonObject {
+    const { params, operation } = round();
+    const { logLevel } = operation;
+    const isSaidWithCalls = this.revision.era === "stateless" && logLevel !== undefined;
+    return crossedParams(params, isSaidWithCalls ? { [metaKeys.logLevel]: logLevel } : {});
+  }
+
+  #optionsOf({ signal, round }: CrossingCall): CallOptions {
+    if (readMeta(round().params)?.[metaKeys.progressToken] === undefined) return { ...patient, signal };
+    return {
+      ...patient,
+      signal,
+      notify(method, related) {
+        const { operation, params } = round();
+        const progressToken = readMeta(params)?.[metaKeys.progressToken];
+        if (progressToken !== undefined) operation.notify(method, { ...toldParams(related), progressToken });
+      },
+    };
+  }
+
+  /** What a client of the stateless era says with its call, a server of the other one is told before. */
+  async #setLevel({ logLevel, revision }: Operation): Promise<void> {
+    const isSaidBefore = revision.era === "stateless" && this.revision.era === "handshake";
+    if (!isSaidBefore || logLevel === undefined || logLevel === this.#level) return;
+    if (this.server.capabilities.logging === undefined) return;
+    this.#level = logLevel;
+    await this.#conversation.setLogLevel(logLevel);
+  }
+}
+
+/** In the same era more of it crosses. */
+function preferring({ era }: Revision, options: FarEndHost["options"]): FarEndHost["options"] {
+  return era === "handshake" && options.prior === undefined ? { ...options, prior: { era } } : options;
+}
+
+/** A server of the stateless era names the subscription that a notification belongs to: the bridge's own. */
+function toldParams(params: Params | undefined): JsonObject {
+  return isObject(params) ? crossedParams(params) : {};
+}
+
+function answeringFor(near: NearEnd, calls: ReadonlySet<CrossingCall>): Answering {
+  return {
+    capabilities: (revision) => declaredAcross(near.client.capabilities, near.revision, revision),
+    accept: (method, params) => (signal) => ([...calls].at(-1)?.ask ?? near.ask)(method, crossedParams(params), signal),
+  };
+}

@@ -1,0 +1,187 @@
+import type { Clock, Timer } from "../base/clock.js";
+import { type Deferred, deferred } from "../base/deferred.js";
+import { onAbort } from "../jsonrpc/abort-listeners.js";
+import { codes, RpcError } from "../jsonrpc/errors.js";
+import { requireAnswerable } from "../lifecycle/answerable.js";
+import { pause } from "../lifecycle/pause.js";
+import type { Question } from "../lifecycle/question.js";
+import { readResponses, refusedState } from "../lifecycle/replay.js";
+import type { Operation } from "../lifecycle/served.js";
+import { canonical } from "../lifecycle/state-seal.js";
+import { isObject, type JsonObject } from "../protocol/json.js";
+
+/** Asks the near client. The signal is aborted when nobody wants the answer any more. */
+export type Ask = (method: string, params: JsonObject, signal: AbortSignal) => Promise<JsonObject>;
+
+/** A request of the near end: a call, or a further round of one. */
+export interface Round {
+  readonly operation: Operation;
+  /** As they came. */
+  readonly params: JsonObject;
+}
+
+/** A call on its way across. */
+export interface CrossingCall {
+  readonly ask: Ask;
+  readonly signal: AbortSignal;
+  /** How it stands at the near end. */
+  readonly round: () => Round;
+}
+
+/** Makes a call on the far side. */
+export type Cross = (call: CrossingCall) => Promise<JsonObject>;
+
+/** Milliseconds in which a client brings its answers: a person may have to think. */
+const answerTime = 600_000;
+
+/** They hold calls of the far side open: an attacker could leave any number behind. */
+const maxWaiting = 1_000;
+
+interface OpenQuestion extends Question {
+  readonly answer: Deferred<JsonObject>;
+}
+
+/**
+ * Calls whose far end asks with requests of its own, and whose near end is asked by results. Between two rounds the call on the
+ * far side goes on; what the client brings back is the name of that call, and nothing else.
+ * https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/mrtr
+ */
+export class HeldCalls {
+  readonly #clock: Clock;
+  readonly #waiting = new Map<string, HeldCall>();
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  get size(): number {
+    return this.#waiting.size;
+  }
+
+  /** One round: makes the call, or goes on with the one that the params name. */
+  async run(method: string, round: Round, cross: Cross): Promise<JsonObject> {
+    const call = this.#resumed(method, round) ?? new HeldCall(bindingOf(method, round), cross, round);
+    call.answer(readResponses(round.params));
+    const result = await call.run(round, this.#clock);
+    if (result !== undefined) return result;
+    if (this.#waiting.size >= maxWaiting) {
+      call.stop("too many calls wait for answers");
+      throw new RpcError(codes.tooManyRequests, "Too many requests", { reason: "too many calls wait for answers" });
+    }
+    const requestState = crypto.randomUUID();
+    this.#waiting.set(requestState, call);
+    call.expire(this.#clock, answerTime, () => this.#waiting.delete(requestState));
+    return { resultType: "input_required", inputRequests: call.questions, requestState };
+  }
+
+  /** Nobody comes back. */
+  close(): void {
+    for (const call of this.#waiting.values()) call.stop("the bridge is closed");
+    this.#waiting.clear();
+  }
+
+  #resumed(method: string, round: Round): HeldCall | undefined {
+    const { requestState } = round.params;
+    if (requestState === undefined) return undefined;
+    const call = typeof requestState === "string" ? this.#waiting.get(requestState) : undefined;
+    if (call === undefined || call.binding !== bindingOf(method, round)) throw refusedState();
+    this.#waiting.delete(String(requestState)); // It opens once: two rounds of one call would share its questions.
+    return call;
+  }
+}
+
+/** The same call of the same caller: what may differ between its rounds is left out. */
+function bindingOf(method: string, { params, operation }: Round): string {
+  const { _meta, inputResponses, requestState, ...same } = params;
+  return canonical([operation.principal ?? null, method, same]);
+}
+
+/** A call on the far side, and the questions in it that the client has not answered. */
+class HeldCall {
+  readonly binding: string;
+  readonly #questions = new Map<string, OpenQuestion>();
+  readonly #stop = new AbortController();
+  readonly #cross: Cross;
+  #outcome: Promise<JsonObject> | undefined;
+  #round: Round;
+  #asked = deferred<undefined>();
+  #lastKey = 0;
+  #expiry: { readonly clock: Clock; readonly timer: Timer } | undefined;
+
+  constructor(binding: string, cross: Cross, first: Round) {
+    this.binding = binding;
+    this.#cross = cross;
+    this.#round = first;
+  }
+
+  /** What a result asks. */
+  get questions(): JsonObject {
+    return Object.fromEntries([...this.#questions].map(([key, { method, params }]) => [key, { method, params }]));
+  }
+
+  answer(responses: JsonObject): void {
+    for (const [key, question] of [...this.#questions]) {
+      const response = responses[key];
+      if (!isObject(response)) continue;
+      this.#questions.delete(key);
+      question.answer.resolve(response);
+    }
+  }
+
+  /** Waits for the result; undefined if the far side asks first. */
+  async run(round: Round, clock: Clock): Promise<JsonObject | undefined> {
+    if (this.#expiry !== undefined) this.#expiry.clock.clearTimer(this.#expiry.timer);
+    this.#round = round;
+    const { operation } = round;
+    const forget = onAbort(operation.signal, () => this.#stop.abort(operation.signal.reason));
+    if (operation.signal.aborted) this.#stop.abort(operation.signal.reason);
+    try {
+      this.#outcome ??= this.#cross({ ask: this.#ask, signal: this.#stop.signal, round: () => this.#round });
+      if (this.#questions.size === 0) {
+        const result = await Promise.race([this.#outcome, this.#asked.promise]);
+        if (result !== undefined) return result;
+      }
+      await pause(clock, 0, this.#stop.signal); // What is asked at the same time comes in one result.
+      return this.#questions.size > 0 ? undefined : await this.run(round, clock);
+    } finally {
+      forget();
+    }
+  }
+
+  expire(clock: Clock, milliseconds: number, expired: () => void): void {
+    this.#outcome?.catch(() => undefined); // Its client may never come back to hear of it.
+    const timer = clock.setTimer(() => {
+      expired();
+      this.stop("the client did not come back with its answers");
+    }, milliseconds);
+    timer.unref?.();
+    this.#expiry = { clock, timer };
+  }
+
+  stop(why: string): void {
+    if (this.#expiry !== undefined) this.#expiry.clock.clearTimer(this.#expiry.timer);
+    this.#stop.abort(new Error(why));
+  }
+
+  readonly #ask: Ask = async (method, params, signal) => {
+    const { revision, client } = this.#round.operation;
+    const question = { method, params };
+    requireAnswerable({ question }, { revision, capabilities: client.capabilities });
+    this.#lastKey += 1;
+    const key = `q${this.#lastKey}`;
+    const answer = deferred<JsonObject>();
+    this.#questions.set(key, { ...question, params: revision.down("params", method, params) as JsonObject, answer });
+    this.#asked.resolve(undefined);
+    this.#asked = deferred();
+    return new Promise((resolve, reject) => {
+      const forget = onAbort(signal, () => {
+        this.#questions.delete(key);
+        reject(new RpcError(codes.internalError, "Internal error", { reason: "nobody waits for the answer" }));
+      });
+      void answer.promise.then((value) => {
+        forget();
+        resolve(value);
+      });
+    });
+  };
+}

@@ -1,0 +1,130 @@
+import type { Clock } from "../base/clock.js";
+import { readChange } from "../client/follow.js";
+import type { Subscription } from "../client/subscription.js";
+import { onAbort } from "../jsonrpc/abort-listeners.js";
+import { LocalError, methodNotFound } from "../jsonrpc/errors.js";
+import { mayAskForInput } from "../lifecycle/input-required.js";
+import type { Newcomer, Operation } from "../lifecycle/served.js";
+import type { JsonObject } from "../protocol/json.js";
+import { metaKeys, readMeta } from "../protocol/meta.js";
+import { methods, notifications } from "../protocol/methods.js";
+import type { SubscriptionFilter } from "../protocol/subscriptions.js";
+import type { Revision } from "../revisions/revision.js";
+import { readFilter, readId } from "../server/subscriptions.js";
+import type { FarEnd, NearEnd } from "./far-end.js";
+import { followableOf, tellMissed } from "./following.js";
+import type { Ask, HeldCalls, Round } from "./held-calls.js";
+
+/** A subscription of the near end. */
+interface Listener {
+  readonly filter: SubscriptionFilter;
+  tell(method: string, params: JsonObject): void;
+}
+
+/**
+ * The near end of calls that stand for themselves: all that come from one principal and declare the same share a far end, and are
+ * asked by their results.
+ */
+export class NearCalls implements NearEnd {
+  readonly revision: Revision;
+  readonly client: Newcomer;
+  readonly #held: HeldCalls;
+  readonly #listeners = new Set<Listener>();
+
+  constructor(newcomer: Newcomer, held: HeldCalls) {
+    this.revision = newcomer.revision;
+    this.client = newcomer;
+    this.#held = held;
+  }
+
+  /** There is nobody to ask while no call is open. */
+  readonly ask: Ask = (method) => Promise.reject(methodNotFound(method));
+
+  /** Somebody listens. */
+  get isBusy(): boolean {
+    return this.#listeners.size > 0;
+  }
+
+  hear(method: string, params: JsonObject, call: Operation | undefined): void {
+    if (
+      method === notifications.acknowledged ||
+      method === notifications.cancelled ||
+      method === notifications.progress
+    )
+      return;
+    const isChange = readChange(method, params, everything(params)) !== undefined;
+    if (!isChange) call?.notify(method, params);
+    for (const { filter, tell } of isChange ? this.#listeners : []) {
+      if (readChange(method, params, filter) !== undefined) tell(method, params);
+    }
+  }
+
+  async call(method: string, round: Round, far: FarEnd): Promise<JsonObject> {
+    if (method === methods.listen) return this.#listen(round, far);
+    const mayBeAsked = far.revision.era === "handshake" && mayAskForInput.has(method);
+    if (mayBeAsked) return this.#held.run(method, round, (call) => far.call(method, call));
+    return far.call(method, { ask: this.ask, signal: round.operation.signal, round: () => round });
+  }
+
+  async #listen({ params, operation }: Round, far: FarEnd): Promise<JsonObject> {
+    const _meta = { [metaKeys.subscriptionId]: readId(operation) };
+    const wanted = followableOf(far, readFilter(params));
+    const early: [string, JsonObject][] = [];
+    let isAcknowledged = false;
+    const tell = (method: string, told: JsonObject): void => {
+      if (isAcknowledged) operation.notify(method, { ...told, _meta: { ...readMeta(told), ..._meta } });
+      else early.push([method, told]);
+    };
+    const listener = { filter: wanted, tell };
+    this.#listeners.add(listener);
+    const subscription = await this.#follow(wanted, far, operation, tell).catch((error: unknown) => {
+      this.#listeners.delete(listener);
+      throw error;
+    });
+    operation.notify(notifications.acknowledged, { notifications: subscription?.filter ?? {}, _meta });
+    isAcknowledged = true;
+    for (const [method, told] of early) tell(method, told);
+    await untilOver(operation, subscription);
+    this.#listeners.delete(listener);
+    await subscription?.close();
+    return { _meta };
+  }
+
+  /** Undefined for a filter of which the far server tells nothing. */
+  async #follow(
+    filter: SubscriptionFilter,
+    far: FarEnd,
+    { signal }: Operation,
+    tell: Listener["tell"],
+  ): Promise<Subscription | undefined> {
+    if (Object.keys(filter).length === 0) return undefined;
+    const onChange = ({ kind }: { readonly kind: string }): void => {
+      if (kind === "missed") tellMissed(filter, tell);
+    };
+    try {
+      return await far.subscribe(filter, { signal, onChange });
+    } catch (error) {
+      if (error instanceof LocalError && error.reason === "refused") return undefined;
+      throw error;
+    }
+  }
+}
+
+function untilOver({ signal, closing }: Operation, subscription: Subscription | undefined): Promise<void> {
+  return new Promise((resolve) => {
+    const signals = closing === undefined ? [signal] : [signal, closing];
+    const forgets = signals.map((each) => onAbort(each, () => end()));
+    const end = (): void => {
+      for (const forget of forgets) forget();
+      resolve();
+    };
+    if (signals.some((each) => each.aborted)) end();
+    void subscription?.closed.then(end);
+  });
+}
+
+/** The filter that lets every change pass. */
+function everything({ uri }: JsonObject): SubscriptionFilter {
+  const lists = { toolsListChanged: true, promptsListChanged: true, resourcesListChanged: true };
+  return typeof uri === "string" ? { ...lists, resourceSubscriptions: [uri] } : lists;
+}

@@ -1,0 +1,140 @@
+import type { Subscription } from "../client/subscription.js";
+import type { RemoteCall } from "../jsonrpc/call.js";
+import { invalidParams, LocalError } from "../jsonrpc/errors.js";
+import type { Params } from "../jsonrpc/message.js";
+import type { Reporter } from "../jsonrpc/report.js";
+import { withElicitationId } from "../lifecycle/input.js";
+import { objectResult } from "../lifecycle/remote-call.js";
+import type { Newcomer, OpenConversation, Operation } from "../lifecycle/served.js";
+import { isObject, type JsonObject } from "../protocol/json.js";
+import { isProtocolNotification, methods, notifications } from "../protocol/methods.js";
+import type { SubscriptionFilter } from "../protocol/subscriptions.js";
+import type { Revision } from "../revisions/revision.js";
+import { crossedParams } from "./crossing.js";
+import type { FarEnd, NearEnd } from "./far-end.js";
+import { followableOf, tellMissed } from "./following.js";
+import type { Ask, Round } from "./held-calls.js";
+
+/** The near end of a conversation with a handshake: it has a far end of its own, and is asked by requests. */
+export class NearConversation implements NearEnd {
+  readonly revision: Revision;
+  readonly client: Newcomer;
+  readonly #conversation: OpenConversation;
+  readonly #report: Reporter;
+  readonly #subscriptions = new Map<string, Subscription>();
+  /** What comes before the client has said that it is ready waits: it may not be asked or told anything. */
+  #early: (() => void)[] | undefined = [];
+
+  constructor(newcomer: Newcomer, conversation: OpenConversation, report: Reporter) {
+    this.revision = newcomer.revision;
+    this.client = newcomer;
+    this.#conversation = conversation;
+    this.#report = report;
+  }
+
+  readonly ask: Ask = (method, params, signal) => this.#asking(this.#conversation.callback)(method, params, signal);
+
+  hear(method: string, params: JsonObject, call: Operation | undefined): void {
+    if (
+      method === notifications.acknowledged ||
+      method === notifications.cancelled ||
+      method === notifications.progress
+    )
+      return;
+    if (call !== undefined && method === notifications.message) return call.notify(method, params);
+    this.#whenReady(() => this.#tell(method, params));
+  }
+
+  /** What the client tells. */
+  heard(method: string, params: Params | undefined, far: FarEnd): void {
+    if (method === notifications.initialized) this.#ready(far);
+    else if (mayTell(method, far.revision)) far.notify(method, isObject(params) ? params : {});
+  }
+
+  async call(method: string, round: Round, far: FarEnd): Promise<JsonObject> {
+    if (far.revision.era === "stateless") {
+      if (method === methods.setLevel) return {}; // It goes with every call from here on.
+      if (method === methods.subscribe) return this.#subscribe(String(round.params.uri), far);
+      if (method === methods.unsubscribe) return this.#unsubscribe(String(round.params.uri));
+    }
+    const { callback, signal } = round.operation;
+    const ask = callback === undefined ? this.ask : this.#asking(callback);
+    return far.call(method, { ask, signal, round: () => round });
+  }
+
+  #asking(callback: RemoteCall): Ask {
+    return async (method, params, signal) => {
+      const shaped = this.revision.down("params", method, params) as JsonObject; // A reshape of an object gives an object.
+      const asked = withElicitationId(method, shaped, this.revision);
+      const endless = { timeout: Number.POSITIVE_INFINITY, totalTimeout: Number.POSITIVE_INFINITY };
+      await this.#readiness();
+      return objectResult(method, await callback(method, asked, { ...endless, signal }));
+    };
+  }
+
+  #tell(method: string, params: JsonObject): void {
+    if (isProtocolNotification(method) && !this.revision.notifications.server.has(method)) return;
+    // A reshape of an object gives an object.
+    const shaped = this.revision.down("notification", method, params) as JsonObject;
+    this.#conversation.notify(method, Object.keys(shaped).length === 0 ? undefined : shaped);
+  }
+
+  #ready(far: FarEnd): void {
+    const early = this.#early ?? [];
+    this.#early = undefined;
+    for (const each of early) each();
+    if (far.revision.era === "stateless") void this.#followLists(far);
+  }
+
+  #whenReady(act: () => void): void {
+    if (this.#early === undefined) act();
+    else this.#early.push(act);
+  }
+
+  #readiness(): Promise<void> {
+    return new Promise((resolve) => this.#whenReady(resolve));
+  }
+
+  /** In the handshake era a server tells everybody of its lists; in the other one it wants to be asked. */
+  async #followLists(far: FarEnd): Promise<void> {
+    const filter = followableOf(far, { toolsListChanged: true, promptsListChanged: true, resourcesListChanged: true });
+    if (Object.keys(filter).length === 0) return;
+    try {
+      await this.#follow(filter, far);
+    } catch (error) {
+      this.#report({ kind: "fault", method: methods.listen, error });
+    }
+  }
+
+  #follow(filter: SubscriptionFilter, far: FarEnd): Promise<Subscription> {
+    // The changes themselves cross as they are told.
+    return far.subscribe(filter, {
+      onChange: ({ kind }) => {
+        if (kind === "missed") tellMissed(filter, (method, params) => this.#tell(method, params));
+      },
+    });
+  }
+
+  async #subscribe(uri: string, far: FarEnd): Promise<JsonObject> {
+    if (this.#subscriptions.has(uri)) return {};
+    try {
+      this.#subscriptions.set(uri, await this.#follow({ resourceSubscriptions: [uri] }, far));
+      return {};
+    } catch (error) {
+      if (!(error instanceof LocalError) || error.reason !== "refused") throw error;
+      throw invalidParams("Invalid params", [{ path: "/uri", message: "is no resource that the server tells of" }]);
+    }
+  }
+
+  async #unsubscribe(uri: string): Promise<JsonObject> {
+    const subscription = this.#subscriptions.get(uri);
+    this.#subscriptions.delete(uri);
+    await subscription?.close();
+    return {};
+  }
+}
+
+/** What a client may tell a server of that revision. */
+function mayTell(method: string, revision: Revision): boolean {
+  return !isProtocolNotification(method) || revision.notifications.client.has(method);
+}

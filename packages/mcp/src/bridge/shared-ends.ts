@@ -1,0 +1,72 @@
+import type { Clock, Timer } from "../base/clock.js";
+import type { Served } from "../lifecycle/served.js";
+import type { FarEnd } from "./far-end.js";
+
+/** A far end that several calls use. */
+export interface SharedEnd {
+  readonly server: Served;
+  readonly far: FarEnd;
+  isBusy(): boolean;
+}
+
+interface Entry {
+  readonly end: Promise<SharedEnd>;
+  usedAt: number;
+}
+
+/** Far ends of the stateless era by the name of who uses them. Nobody says that it needs one no more: they end by not being used. */
+export class SharedEnds {
+  readonly #clock: Clock;
+  readonly #idleTtl: number;
+  readonly #entries = new Map<string, Entry>();
+  #timer: Timer | undefined;
+
+  constructor(clock: Clock, idleTtl: number) {
+    this.#clock = clock;
+    this.#idleTtl = idleTtl;
+  }
+
+  /** The end of that name, opened if there is none. @throws as `open` */
+  async find(name: string, open: () => Promise<SharedEnd>): Promise<Served> {
+    const entry = this.#entries.get(name) ?? this.#add(name, open);
+    entry.usedAt = this.#clock.now();
+    return (await entry.end).server;
+  }
+
+  close(): void {
+    this.#entries.clear();
+    if (this.#timer !== undefined) this.#clock.clearTimer(this.#timer);
+    this.#timer = undefined;
+  }
+
+  #add(name: string, open: () => Promise<SharedEnd>): Entry {
+    const entry: Entry = { end: open(), usedAt: 0 };
+    const forget = (): void => {
+      if (this.#entries.get(name) === entry) this.#entries.delete(name);
+    };
+    this.#entries.set(name, entry);
+    entry.end.then(({ far }) => far.closed.then(forget), forget);
+    if (this.#timer === undefined) this.#watch();
+    return entry;
+  }
+
+  #watch(): void {
+    this.#timer = this.#clock.setTimer(() => {
+      this.#timer = undefined;
+      void this.#sweep();
+    }, this.#idleTtl);
+    this.#timer.unref?.();
+  }
+
+  async #sweep(): Promise<void> {
+    const now = this.#clock.now();
+    for (const [name, entry] of [...this.#entries]) {
+      const end = await entry.end.catch(() => undefined); // Whoever opens it hears of it.
+      if (end === undefined || end.isBusy()) entry.usedAt = now;
+      if (now - entry.usedAt < this.#idleTtl) continue;
+      this.#entries.delete(name);
+      void end?.far.close();
+    }
+    if (this.#entries.size > 0 && this.#timer === undefined) this.#watch();
+  }
+}
