@@ -2,7 +2,8 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { expect } from "vitest";
 
-const main = fileURLToPath(new URL("../../packages/cli/dist/main.js", import.meta.url));
+/** The file of the built command. */
+export const main: string = fileURLToPath(new URL("../../packages/cli/dist/main.js", import.meta.url));
 const fixtures = new URL("../fixtures/", import.meta.url);
 
 /** The path of a server among the fixtures. */

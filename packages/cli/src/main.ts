@@ -5,6 +5,7 @@ import { registerCall } from "./commands/call.js";
 import { registerExplain } from "./commands/explain.js";
 import { registerList } from "./commands/list.js";
 import { registerTalk } from "./commands/talk.js";
+import { registerWrap } from "./commands/wrap.js";
 import { exitCodes } from "./exit-codes.js";
 import { toFailure } from "./failure.js";
 import { listenForInterrupt } from "./interrupt.js";
@@ -19,6 +20,7 @@ const registrations: readonly ((program: Command, invocation: Invocation) => voi
   registerCall,
   registerList,
   registerExplain,
+  registerWrap,
 ];
 
 const out = outputOf(process.stdout, process.env);

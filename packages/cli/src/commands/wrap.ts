@@ -1,0 +1,169 @@
+import { fileURLToPath } from "node:url";
+import type { Command } from "commander";
+import type { Edit } from "jsonc-parser";
+import { exitCodes } from "../exit-codes.js";
+import { usageFailure } from "../failure.js";
+import type { ServerEntry } from "../hosts/configuration.js";
+import { edited, write } from "../hosts/edit-file.js";
+import { type ConfigurationFile, filesOf, findHost, findServer, type LoadedFile } from "../hosts/find-server.js";
+import { hosts } from "../hosts/host-table.js";
+import { type Launcher, launcherFor } from "../hosts/launcher.js";
+import { withoutSecrets } from "../hosts/secrets.js";
+import { type StartedServer, unwrapEdits, wordsOf, wrapEdits, wrappedWords } from "../hosts/wrapping.js";
+import type { Invocation } from "../invocation.js";
+import { listHosts } from "../print/hosts.js";
+import { jsonLine } from "../print/json-lines.js";
+import { diffLines, unifiedDiff } from "../print/unified-diff.js";
+
+interface WrapFlags {
+  readonly config?: string;
+  readonly dryRun?: true;
+  readonly json?: true;
+}
+
+const hostHelp = `A <host> is one of
+${hosts.map(({ name, title }) => `  ${name.padEnd(16)}${title}`).join("\n")}
+Any other configuration with \`mcpServers\` or \`servers\` is named by its file:
+--config file. Without words, hosts are listed with their files and servers.`;
+
+const outcomeHelp = `Comments, order and layout of the file stay as they are. What was there before
+is kept beside it, in <file>.parlance-backup. It takes effect when the host
+starts the server again.
+
+Exit codes:
+  0  done, or there was nothing to do
+  1  the command line is wrong, or a file cannot be read, understood or written`;
+
+/** One of the two commands. */
+interface Verb {
+  readonly name: "wrap" | "unwrap";
+  readonly summary: string;
+  readonly description: string;
+  readonly examples: string;
+  /** The edits that do it, and the words that the server is started with then; undefined where there is nothing to do. */
+  readonly edits: (
+    text: string,
+    server: StartedServer,
+    launcher: Launcher,
+  ) => { readonly edits: readonly Edit[]; readonly words: readonly string[] } | undefined;
+  readonly nothing: string;
+}
+
+const verbs: readonly Verb[] = [
+  {
+    name: "wrap",
+    summary: "have a host start one of its servers under parlance tap",
+    description: `Edit the configuration of a host so that it starts one of its servers under
+\`parlance tap --\`, which records what crosses between the two.`,
+    examples: `Examples:
+  parlance wrap
+  parlance wrap claude-desktop git
+  parlance wrap vscode git --dry-run
+  parlance wrap --config ./mcp.json git`,
+    edits(text, server, { words }) {
+      if (wrappedWords(server) !== undefined) return undefined;
+      const before = [...words, "tap", "--"];
+      return { edits: wrapEdits(text, server, before), words: [...before, ...wordsOf(server)] };
+    },
+    nothing: "is wrapped already",
+  },
+  {
+    name: "unwrap",
+    summary: "have a host start a server as before wrap",
+    description: "Take back what `parlance wrap` has changed in the configuration of a host.",
+    examples: `Examples:
+  parlance unwrap claude-desktop git
+  parlance unwrap --config ./mcp.json git --dry-run`,
+    edits(text, server) {
+      const words = wrappedWords(server);
+      return words === undefined ? undefined : { edits: unwrapEdits(text, server), words };
+    },
+    nothing: "is not wrapped",
+  },
+];
+
+/** Adds `parlance wrap` and `parlance unwrap`. */
+export function registerWrap(program: Command, invocation: Invocation): void {
+  for (const verb of verbs) {
+    program
+      .command(verb.name)
+      .summary(verb.summary)
+      .description(verb.description)
+      .usage(`[options] [<host> <server>]\n       parlance ${verb.name} [options] --config file <server>`)
+      .argument("[words...]", "see below")
+      .option("--config <file>", "edit this file, of whatever host")
+      .option("--dry-run", "print what would change, and change nothing")
+      .option("--json", "print one JSON object, for programs")
+      .addHelpText("after", `\n${hostHelp}\n\n${outcomeHelp}\n\n${verb.examples}`)
+      .action((words: readonly string[], flags: WrapFlags) =>
+        invocation.run(() => run(verb, words, flags, invocation)),
+      );
+  }
+}
+
+async function run(verb: Verb, words: readonly string[], flags: WrapFlags, invocation: Invocation): Promise<number> {
+  if (invocation.command !== undefined)
+    throw usageFailure("a command behind -- has no place here", `parlance ${verb.name} <host> <server>`);
+  const [hostName, name, ...more] = flags.config === undefined ? words : [undefined, ...words];
+  if (more.length > 0) throw usageFailure(`there is a word too many: ${more.join(" ")}`, `parlance help ${verb.name}`);
+  const files = filesOf(hostName === undefined ? hosts : [findHost(hostName)], flags.config);
+  if (name === undefined) return listHosts(files, { json: flags.json === true, out: invocation.out });
+  return edit(verb, name, files, flags, invocation);
+}
+
+async function edit(
+  verb: Verb,
+  name: string,
+  files: readonly ConfigurationFile[],
+  flags: WrapFlags,
+  { out, err }: Invocation,
+): Promise<number> {
+  const { loaded, server: entry } = await findServer(name, files);
+  const server = startedServer(entry, loaded.path);
+  const launcher = launcherOf(loaded);
+  const { text } = loaded.configuration;
+  const change = verb.edits(text, server, launcher);
+  const told = { action: verb.name, file: loaded.path, server: name, dryRun: flags.dryRun === true };
+  if (change === undefined) {
+    if (flags.json === true) out.print(jsonLine({ ...told, changed: false, command: wordsOf(server) }));
+    else out.print(`${name} ${verb.nothing} in ${loaded.path}`);
+    return exitCodes.clean;
+  }
+  const after = edited(loaded, name, change.edits);
+  const backup = flags.dryRun === true ? undefined : await write(loaded, after);
+  const diff = unifiedDiff(loaded.path, withoutSecrets(text), withoutSecrets(after));
+  if (flags.json === true) {
+    out.print(jsonLine({ ...told, changed: true, command: change.words, backup, diff: diff.join("\n") }));
+    return exitCodes.clean;
+  }
+  out.print(...diffLines(diff, out.style));
+  if (verb.name === "wrap" && launcher.why !== undefined)
+    err.print(`started as ${launcher.words.join(" ")}: ${launcher.why}`);
+  if (backup === undefined) err.print("nothing is changed: --dry-run");
+  else
+    err.print(
+      `what was there before is in ${backup}`,
+      `it takes effect when ${loaded.host?.title ?? "the host"} starts ${name} again`,
+    );
+  return exitCodes.clean;
+}
+
+function startedServer(server: ServerEntry, path: string): StartedServer {
+  const { name } = server;
+  if (server.kind === "command") return server;
+  if (server.kind === "unusable") throw usageFailure(`${name} in ${path} is left as it is: ${server.why}`);
+  throw usageFailure(
+    `${name} is not started by the host, but reached at ${server.url}`,
+    `what crosses there is seen by a proxy: parlance proxy --target ${server.url}`,
+  );
+}
+
+function launcherOf({ host }: LoadedFile): Launcher {
+  return launcherFor({
+    commands: host?.commands ?? "shell",
+    platform: process.platform,
+    path: process.env.PATH ?? "",
+    node: process.execPath,
+    main: fileURLToPath(new URL("../main.js", import.meta.url)),
+  });
+}
