@@ -4,6 +4,7 @@ import { Command, CommanderError } from "commander";
 import { registerCall } from "./commands/call.js";
 import { registerExplain } from "./commands/explain.js";
 import { registerList } from "./commands/list.js";
+import { registerServe } from "./commands/serve.js";
 import { registerTalk } from "./commands/talk.js";
 import { registerWrap } from "./commands/wrap.js";
 import { exitCodes } from "./exit-codes.js";
@@ -21,6 +22,7 @@ const registrations: readonly ((program: Command, invocation: Invocation) => voi
   registerList,
   registerExplain,
   registerWrap,
+  registerServe,
 ];
 
 const out = outputOf(process.stdout, process.env);

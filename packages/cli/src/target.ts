@@ -1,11 +1,9 @@
 import { existsSync } from "node:fs";
-import { resolve } from "node:path";
-import { pathToFileURL } from "node:url";
-import type { Dial, Served } from "@parlance/mcp/client";
+import type { Dial } from "@parlance/mcp/client";
 import { memoryChannels } from "@parlance/mcp/jsonrpc";
 import { exitCodes } from "./exit-codes.js";
 import { Failure, usageFailure } from "./failure.js";
-import { isObject } from "./json.js";
+import { loadServed } from "./served-module.js";
 import { splitWords } from "./split-words.js";
 
 /** A server that a command can speak to, under the name by which the person gave it. */
@@ -66,18 +64,13 @@ function urlTarget(word: string): Target {
   return { kind: "url", title: word, url };
 }
 
-/** Milliseconds in which a module must have loaded. One that serves itself never does. */
-const loadTime = 5_000;
-
 async function loadModule(path: string): Promise<Target> {
   if (!existsSync(path))
-    throw unreachable(`there is no file ${path}`, "a command goes behind --: parlance talk -- command args…");
-  // In this process stdout belongs to the command: what the module logs must not end up among its output.
-  console.log = console.info = console.debug = console.error;
-  const exported = await importWithin(path);
-  const served = [exported.server, exported.default].find(isServed);
-  if (served === undefined)
-    throw unreachable(`${path} exports no server, neither as \`server\` nor as default`, asCommand(path));
+    throw new Failure(`there is no file ${path}`, {
+      exitCode: exitCodes.unreachable,
+      remedy: "a command goes behind --: parlance talk -- command args…",
+    });
+  const served = await loadServed(path);
   // Only a server in this process needs the server's half of the library.
   const { serveChannel } = await import("@parlance/mcp/server");
   const dial: Dial = () => {
@@ -86,41 +79,4 @@ async function loadModule(path: string): Promise<Target> {
     return near;
   };
   return { kind: "module", title: path, dial };
-}
-
-async function importWithin(path: string): Promise<Readonly<Record<string, unknown>>> {
-  let timer: NodeJS.Timeout | undefined;
-  const tooLong = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => {
-      reject(
-        unreachable(`${path} has not loaded within ${loadTime / 1_000} s: does it serve itself?`, asCommand(path)),
-      );
-    }, loadTime);
-  });
-  try {
-    return await Promise.race([import(pathToFileURL(resolve(path)).href), tooLong]);
-  } catch (error) {
-    if (error instanceof Failure) throw error;
-    const why = error instanceof Error ? error.message : String(error);
-    throw unreachable(`${path} cannot be imported: ${why}`, `import it by hand to see more: node ${path}`, error);
-  } finally {
-    clearTimeout(timer);
-  }
-}
-
-function isServed(value: unknown): value is Served {
-  return (
-    isObject(value) &&
-    typeof value.run === "function" &&
-    typeof value.capabilities === "function" &&
-    isObject(value.info)
-  );
-}
-
-function asCommand(path: string): string {
-  return `a program that serves itself is started as a command: parlance talk -- node ${path}`;
-}
-
-function unreachable(message: string, remedy: string, cause?: unknown): Failure {
-  return new Failure(message, { exitCode: exitCodes.unreachable, remedy, cause });
 }
