@@ -4,6 +4,7 @@ import { Command, CommanderError } from "commander";
 import { registerCall } from "./commands/call.js";
 import { registerExplain } from "./commands/explain.js";
 import { registerList } from "./commands/list.js";
+import { registerCompletion } from "./commands/completion.js";
 import { registerServe } from "./commands/serve.js";
 import { registerTalk } from "./commands/talk.js";
 import { registerWrap } from "./commands/wrap.js";
@@ -23,6 +24,7 @@ const registrations: readonly ((program: Command, invocation: Invocation) => voi
   registerExplain,
   registerWrap,
   registerServe,
+  registerCompletion,
 ];
 
 const out = outputOf(process.stdout, process.env);

@@ -1,5 +1,5 @@
 import { fileURLToPath } from "node:url";
-import type { Command } from "commander";
+import { Argument, type Command } from "commander";
 import type { Edit } from "jsonc-parser";
 import { exitCodes } from "../exit-codes.js";
 import { usageFailure } from "../failure.js";
@@ -11,6 +11,7 @@ import { type Launcher, launcherFor } from "../hosts/launcher.js";
 import { withoutSecrets } from "../hosts/secrets.js";
 import { type StartedServer, unwrapEdits, wordsOf, wrapEdits, wrappedWords } from "../hosts/wrapping.js";
 import type { Invocation } from "../invocation.js";
+import { collect } from "../options.js";
 import { listHosts } from "../print/hosts.js";
 import { jsonLine } from "../print/json-lines.js";
 import { diffLines, unifiedDiff } from "../print/unified-diff.js";
@@ -90,7 +91,7 @@ export function registerWrap(program: Command, invocation: Invocation): void {
       .summary(verb.summary)
       .description(verb.description)
       .usage(`[options] [<host> <server>]\n       parlance ${verb.name} [options] --config file <server>`)
-      .argument("[words...]", "see below")
+      .addArgument(hostAndServer())
       .option("--config <file>", "edit this file, of whatever host")
       .option("--dry-run", "print what would change, and change nothing")
       .option("--json", "print one JSON object, for programs")
@@ -99,6 +100,11 @@ export function registerWrap(program: Command, invocation: Invocation): void {
         invocation.run(() => run(verb, words, flags, invocation)),
       );
   }
+}
+
+/** The hosts are known, for completion; what is not among them is refused with more to say than commander has. */
+function hostAndServer(): Argument {
+  return new Argument("[words...]").choices(hosts.map(({ name }) => name)).argParser(collect);
 }
 
 async function run(verb: Verb, words: readonly string[], flags: WrapFlags, invocation: Invocation): Promise<number> {

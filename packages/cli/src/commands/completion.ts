@@ -1,0 +1,36 @@
+import { Argument, type Command } from "commander";
+import { commandTable } from "../completion/command-table.js";
+import { completionScript, type Shell, shells } from "../completion/scripts.js";
+import { exitCodes } from "../exit-codes.js";
+import type { Invocation } from "../invocation.js";
+
+const help = `It completes commands, options, hosts and the names of files. To have it in every
+shell that is opened, add the line that is right for yours to its start-up file:
+  ~/.bashrc                     source <(parlance completion bash)
+  ~/.zshrc, behind compinit     source <(parlance completion zsh)
+  ~/.config/fish/config.fish    parlance completion fish | source
+
+Exit codes:
+  0  printed
+  1  the command line is wrong
+
+Examples:
+  source <(parlance completion bash)
+  parlance completion fish > ~/.config/fish/completions/parlance.fish`;
+
+/** Adds `parlance completion`. */
+export function registerCompletion(program: Command, { out, run }: Invocation): void {
+  program
+    .command("completion")
+    .summary("print a script that completes the words of parlance in a shell")
+    .description("Print a script that teaches a shell to complete the words of this command.")
+    .usage(`[options] ${shells.join("|")}`)
+    .addArgument(new Argument("<shell>").choices(shells))
+    .addHelpText("after", `\n${help}`)
+    .action((shell: Shell) =>
+      run(async () => {
+        out.print(completionScript(shell, commandTable(program)));
+        return exitCodes.clean;
+      }),
+    );
+}

@@ -1,0 +1,125 @@
+import type { CommandRow, CommandTable, OptionRow } from "./command-table.js";
+
+/** The shells that there is a script for. */
+export const shells = ["bash", "zsh", "fish"] as const;
+export type Shell = (typeof shells)[number];
+
+/** A script that teaches a shell the commands and options of the table. */
+export function completionScript(shell: Shell, table: CommandTable): string {
+  return scripts[shell](table);
+}
+
+const scripts: Readonly<Record<Shell, (table: CommandTable) => string>> = { bash, zsh, fish };
+
+function bash({ options, commands }: CommandTable): string {
+  const row = (name: string, words: readonly string[], flags: readonly OptionRow[]): string =>
+    `    ${name}) words=${quoted(words.join(" "))} options=${quoted(flags.flatMap(spellings).join(" "))} ;;`;
+  const all = [...options, ...commands.flatMap((command) => command.options)];
+  const valued = new Set(all.flatMap((option) => (option.value === "required" ? spellings(option) : [])));
+  return `# Completion of parlance for bash:  source <(parlance completion bash)
+_parlance() {
+  local word=\${COMP_WORDS[COMP_CWORD]} command= words= options= place=0 i
+  local valued=${quoted([...valued].join(" "))}
+  COMPREPLY=()
+  for ((i = 1; i < COMP_CWORD; i++)); do
+    case \${COMP_WORDS[i]} in
+      --) # Behind it stands a command of its own.
+        ((i == COMP_CWORD - 1)) && COMPREPLY=($(compgen -c -- "$word"))
+        return ;;
+      -*) [[ " $valued " == *" \${COMP_WORDS[i]} "* ]] && i=$((i + 1)) ;; # The next word is its value.
+      *) if [[ -z $command ]]; then command=\${COMP_WORDS[i]}; else place=$((place + 1)); fi ;;
+    esac
+  done
+  ((i > COMP_CWORD)) && return
+  case $command in
+${row("''", names(commands), options)}
+${commands.map(({ name, words, options: own }) => row(name, words, own)).join("\n")}
+  esac
+  ((place > 0)) && words=
+  [[ $word == -* ]] && words=$options
+  COMPREPLY=($(compgen -W "$words" -- "$word"))
+}
+# What is not completed here is the name of a file.
+complete -o default -F _parlance parlance`;
+}
+
+function zsh({ options, commands }: CommandTable): string {
+  const described = commands.map(({ name, summary }) => `    ${quoted(`${name}:${summary}`)}`);
+  return `#compdef parlance
+# Completion of parlance for zsh:  source <(parlance completion zsh)
+_parlance() {
+  local -a verbs=( # Not "commands": that is an array of the shell itself.
+${described.join("\n")}
+  )
+  local at=\${words[(i)--]}
+  if ((at < CURRENT)); then # Behind it stands a command of its own.
+    shift at words
+    ((CURRENT -= at))
+    _normal
+    return
+  fi
+  if ((CURRENT == 2)); then
+    if [[ $PREFIX == -* ]]; then _arguments ${options.flatMap(zshOption).join(" ")}
+    else _describe command verbs
+    fi
+    return
+  fi
+  shift words
+  ((CURRENT--))
+  case $words[1] in
+${commands.map(zshCase).join("\n")}
+  esac
+}
+compdef _parlance parlance`;
+}
+
+function zshCase({ name, words, options }: CommandRow): string {
+  const first = words.length === 0 ? [] : [quoted(`1:word:(${words.join(" ")})`)];
+  const specs = [...options.flatMap(zshOption), ...first, quoted("*:file:_files")];
+  return `    ${name}) _arguments ${specs.join(" ")} ;;`;
+}
+
+function zshOption({ short, long, value, description }: OptionRow): readonly string[] {
+  const words = description.replace(/[[\]\\:]/g, "\\$&");
+  const values = { none: "", optional: "::value:_files", required: ":value:_files" }[value];
+  return spellings({ short, long }).map((spelling) => quoted(`*${spelling}[${words}]${values}`));
+}
+
+function fish({ options, commands }: CommandTable): string {
+  const line = (condition: string, rest: string): string => `complete -c parlance -n ${quoted(condition)} ${rest}`;
+  const top = "__fish_use_subcommand";
+  return [
+    "# Completion of parlance for fish:  parlance completion fish | source",
+    ...options.map((option) => line(top, fishOption(option))),
+    ...commands.flatMap(({ name, summary, words, options: own }) => {
+      const inside = `__fish_seen_subcommand_from ${name}`;
+      return [
+        line(top, `-f -a ${name} -d ${fishQuoted(summary)}`),
+        ...own.map((option) => line(inside, fishOption(option))),
+        ...(words.length === 0 ? [] : [line(inside, `-f -a ${quoted(words.join(" "))}`)]),
+      ];
+    }),
+  ].join("\n");
+}
+
+function fishOption({ short, long, value, description }: OptionRow): string {
+  const names = [...(short === undefined ? [] : [`-s ${short.slice(1)}`]), `-l ${long.slice(2)}`];
+  return [...names, ...(value === "required" ? ["-r"] : []), `-d ${fishQuoted(description)}`].join(" ");
+}
+
+function names(commands: readonly CommandRow[]): readonly string[] {
+  return commands.map(({ name }) => name);
+}
+
+function spellings({ short, long }: Pick<OptionRow, "short" | "long">): readonly string[] {
+  return short === undefined ? [long] : [short, long];
+}
+
+/** As one word for bash and zsh. */
+function quoted(text: string): string {
+  return `'${text.replaceAll("'", "'\\''")}'`;
+}
+
+function fishQuoted(text: string): string {
+  return `'${text.replace(/['\\]/g, "\\$&")}'`;
+}
