@@ -108,9 +108,11 @@ test("a task is of whoever the carrier says has made it", async () => {
     {
       agreed: () => undefined,
       clock: { now: () => 0, setTimer: () => ({}), clearTimer: () => undefined },
+      callback: () => Promise.reject(new Error("nobody is asked")),
       notify: () => undefined,
       drained: () => Promise.resolve(),
       failure: () => ({ code: -32_603, message: "Internal error" }),
+      close: () => undefined,
     },
   );
   const as = (principal: string | undefined): Exchange => ({
