@@ -11,6 +11,11 @@ export interface Behaviour {
   run(driver: Driver): Promise<void>;
 }
 
+/** What both the driver and its server have: where a bridge is between them, that is the older revision's. */
+export function older({ revision, far = revision }: Pick<Driver, "revision" | "far">): string {
+  return far < revision ? far : revision;
+}
+
 /** The result of a call. @throws Error for a call that has failed */
 function resultOf(outcome: Outcome): Fields {
   if ("result" in outcome) return outcome.result;

@@ -55,9 +55,9 @@ function verbFor(method: string, params: Fields): Verb | undefined {
 }
 
 /** A driver that is the client of this library. */
-export async function clientDriver({ revision, channel, target, capable }: Opening): Promise<Driver> {
+export async function clientDriver({ revision, far, channel, target, capable }: Opening): Promise<Driver> {
   const reports: string[] = [];
-  const driver = new ClientDriver(reports);
+  const driver = new ClientDriver(reports, far);
   const client = await connect(target?.url ?? channel, {
     ...(target && { fetch: target.fetch }),
     revision,
@@ -73,6 +73,7 @@ export async function clientDriver({ revision, channel, target, capable }: Openi
 
 class ClientDriver implements Driver {
   readonly kind = "client";
+  readonly far: string | undefined;
   answering: Answering = () => ({ action: "cancel" });
   readonly #reports: readonly string[];
   #client: Client | undefined;
@@ -80,8 +81,9 @@ class ClientDriver implements Driver {
   /** What is followed: the client hears of it besides. */
   readonly #followed: string[] = [];
 
-  constructor(reports: readonly string[]) {
+  constructor(reports: readonly string[], far: string | undefined) {
     this.#reports = reports;
+    this.far = far;
   }
 
   get client(): Client {

@@ -58,6 +58,8 @@ export type BatchedCall = readonly [method: string, params: Fields];
  */
 export interface Driver {
   readonly revision: string;
+  /** What the server speaks, where that is another revision: there is a bridge between. */
+  readonly far?: string | undefined;
   /** Which of the two it is: some differences are theirs. */
   readonly kind: DriverKind;
   /** What the server says of itself. */
@@ -93,6 +95,8 @@ export interface HttpTarget {
 /** What a driver needs to begin. */
 export interface Opening {
   readonly revision: string;
+  /** What the server speaks at the other end of a bridge. */
+  readonly far?: string;
   readonly channel: Channel;
   /** Where the client of this library connects to, if that is not the channel. */
   readonly target?: HttpTarget | undefined;

@@ -19,11 +19,11 @@ import { RawLine } from "./raw-line.js";
 const clientInfo = { name: "driver", version: "1" };
 
 /** A driver that writes and reads frames by hand, as the era of its revision wants them. */
-export async function rawDriver({ revision, channel, capable }: Opening): Promise<Driver> {
+export async function rawDriver({ revision, far, channel, capable }: Opening): Promise<Driver> {
   const line = new RawLine(rawPeer(channel));
   const capabilities = capable ? of(differences.declared, revision) : {};
   const Era = of(differences.era, revision) === "handshake" ? HandshakeDriver : StatelessDriver;
-  const driver = new Era(line, revision, capabilities);
+  const driver = new Era(line, revision, capabilities, far);
   await driver.open();
   return driver;
 }
@@ -31,13 +31,15 @@ export async function rawDriver({ revision, channel, capable }: Opening): Promis
 abstract class RawDriver implements Driver {
   readonly kind = "raw peer";
   readonly revision: string;
+  readonly far: string | undefined;
   answering: Answering = () => ({ action: "cancel" });
   server: Driver["server"] = { info: undefined, capabilities: {}, instructions: undefined };
   protected readonly line: RawLine;
   protected readonly capabilities: Fields;
 
-  constructor(line: RawLine, revision: string, capabilities: Fields) {
+  constructor(line: RawLine, revision: string, capabilities: Fields, far: string | undefined) {
     this.line = line;
+    this.far = far;
     this.revision = revision;
     this.capabilities = capabilities;
     line.onQuestion = (frame, signal) => void this.#answer(frame, signal);

@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 import { readFileSync } from "node:fs";
 import { Command, CommanderError } from "commander";
+import { registerBridge } from "./commands/bridge.js";
 import { registerCall } from "./commands/call.js";
 import { registerExplain } from "./commands/explain.js";
 import { registerList } from "./commands/list.js";
@@ -25,6 +26,7 @@ const registrations: readonly ((program: Command, invocation: Invocation) => voi
   registerWrap,
   registerServe,
   registerCompletion,
+  registerBridge,
 ];
 
 const out = outputOf(process.stdout, process.env);

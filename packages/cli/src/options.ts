@@ -18,13 +18,9 @@ export type Header = readonly [name: string, value: string];
 const defaultTimeout = "30s";
 
 /** Adds the options of every command that speaks to a server. */
-export function addConversationOptions(command: Command): Command {
+export function addConversationOptions(command: Command, timeout = "how long to wait for each answer"): Command {
   return command
-    .option(
-      "--timeout <duration>",
-      `how long to wait for each answer: 500ms, 10s, 2m (default: ${defaultTimeout})`,
-      duration,
-    )
+    .option("--timeout <duration>", `${timeout}: 500ms, 10s, 2m (default: ${defaultTimeout})`, duration)
     .setOptionValue("timeout", parseDuration(defaultTimeout))
     .option("--env <name[=value]>", "give a started command this variable; may be repeated", variable)
     .option("--header <name: value>", "send this header with every request to a URL; may be repeated", header);

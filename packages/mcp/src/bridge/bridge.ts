@@ -10,6 +10,7 @@ import type { ServerCapabilities } from "../protocol/capabilities.js";
 import type { Implementation } from "../protocol/implementation.js";
 import { revisionOf, versions } from "../revisions/all.js";
 import { BridgedServer, type CallingEnd, noChanges } from "./bridged-server.js";
+import { unanswered } from "./crossing.js";
 import { FarEnd, type FarEndHost } from "./far-end.js";
 import { HeldCalls } from "./held-calls.js";
 import { NearCalls } from "./near-calls.js";
@@ -30,8 +31,13 @@ export interface BridgeOptions
   readonly maxPerPrincipal?: number;
   /** Milliseconds until a far end of the stateless era that nobody uses is closed. Default: 300,000. */
   readonly idleTtl?: number;
-  /** Told of a far end that has gone by itself. */
-  readonly onLost?: (closed: Closed) => void;
+  /**
+   * Whether a near client is told what the carrier or the process of the far end has said of its end: for a near end that is
+   * nobody else than whoever runs the bridge. Default: false, it is only reported.
+   */
+  readonly candid?: boolean;
+  /** Told of a far end that could not be opened, or has gone by itself. Must not throw. Default: it is reported. */
+  readonly onLost?: (error: unknown) => void;
 }
 
 const defaults = { max: 256, maxPerPrincipal: 32, idleTtl: 300_000 } as const;
@@ -66,17 +72,19 @@ class OpenBridge implements Bridge {
       info = thisLibrary,
       revision,
       reopen = isLasting,
-      max,
-      maxPerPrincipal,
+      candid = false,
       idleTtl,
       onLost,
+      max,
+      maxPerPrincipal,
       ...rest
     } = options;
     const { clock = systemClock } = options;
     const insisted = revision === undefined ? {} : { revision: knownRevision(revision) };
     this.info = info;
     this.#options = options;
-    this.#host = { open, reopen, options: { ...rest, ...insisted }, info, clock, report: termsOf(options).report };
+    const { report } = termsOf(options);
+    this.#host = { open, reopen, options: { ...rest, ...insisted }, info, isCandid: candid, clock, report };
     this.#held = new HeldCalls(clock);
     this.#shared = new SharedEnds(clock, idleTtl ?? defaults.idleTtl);
   }
@@ -149,14 +157,20 @@ class OpenBridge implements Bridge {
     } catch (error) {
       this.#ends.delete(opening);
       if (stop.aborted) throw error;
-      this.#host.report({ kind: "fault", method: "bridge", error });
-      throw notOpened(error);
+      this.#lost(error);
+      throw error instanceof LocalError ? unanswered(error, this.#host.isCandid) : error;
     }
   }
 
   #gone(opening: Promise<FarEnd>, how: Closed, stop: AbortSignal): void {
     this.#ends.delete(opening);
-    if (!stop.aborted && how.error !== undefined) this.#options.onLost?.(how);
+    if (!stop.aborted) this.#lost(how.error ?? new LocalError("closed", "the server has closed the connection"));
+  }
+
+  #lost(error: unknown): void {
+    const { onLost } = this.#options;
+    if (onLost === undefined) this.#host.report({ kind: "fault", method: "bridge", error });
+    else onLost(error);
   }
 
   #requireRoom(principal: string | undefined): void {
@@ -172,22 +186,6 @@ class OpenBridge implements Bridge {
 function refused(reason: string): RpcError {
   return new RpcError(codes.tooManyRequests, "Too many requests", { reason });
 }
-
-/** What the far server has answered is the answer; what its carrier or its process has said is for whoever runs the bridge. */
-function notOpened(error: unknown): RpcError {
-  if (error instanceof RpcError) return error;
-  const reason =
-    error instanceof LocalError ? notOpenedBecause[error.reason] : "the server behind the bridge cannot be reached";
-  return new RpcError(codes.internalError, "Internal error", { reason }, { cause: error });
-}
-
-const notOpenedBecause: Readonly<Record<LocalError["reason"], string>> = {
-  closed: "the server behind the bridge could not be started or reached, or has ended: the bridge has reported how",
-  timeout: "the server behind the bridge did not answer in time",
-  cancelled: "the bridge was closed",
-  refused: "the server behind the bridge could not be asked",
-  protocol: "the server behind the bridge speaks no revision that the bridge does, or not the one that it insists on",
-};
 
 async function closed(opening: Promise<FarEnd>): Promise<void> {
   try {

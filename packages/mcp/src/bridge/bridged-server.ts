@@ -1,12 +1,12 @@
+import { LocalError, RpcError } from "../jsonrpc/errors.js";
 import type { Params } from "../jsonrpc/message.js";
-import type { Reporter } from "../jsonrpc/report.js";
 import type { ChangeSource } from "../lifecycle/change-feed.js";
 import type { OperationCall, Served } from "../lifecycle/served.js";
 import type { ServerCapabilities } from "../protocol/capabilities.js";
 import type { Implementation } from "../protocol/implementation.js";
 import type { JsonObject } from "../protocol/json.js";
-import { crossedError, offeredAcross } from "./crossing.js";
-import type { FarEnd, NearEnd } from "./far-end.js";
+import { crossedError, offeredAcross, unanswered } from "./crossing.js";
+import type { FarEnd, FarEndHost, NearEnd } from "./far-end.js";
 import type { Round } from "./held-calls.js";
 
 /** A near end that makes calls on a far end. */
@@ -28,13 +28,13 @@ export class BridgedServer implements Served {
   readonly stateSeal = undefined;
   readonly #near: CallingEnd;
   readonly #far: FarEnd;
-  readonly #report: Reporter;
+  readonly #host: FarEndHost;
 
-  constructor(near: CallingEnd, far: FarEnd, host: { readonly info: Implementation; readonly report: Reporter }) {
+  constructor(near: CallingEnd, far: FarEnd, host: FarEndHost) {
     this.info = far.server.info ?? host.info;
     this.#near = near;
     this.#far = far;
-    this.#report = host.report;
+    this.#host = host;
   }
 
   get instructions(): string | undefined {
@@ -63,7 +63,10 @@ export class BridgedServer implements Served {
     try {
       return await this.#near.call(method, { operation, params }, this.#far);
     } catch (error) {
-      throw crossedError(error, method, operation.revision, this.#report);
+      if (error instanceof RpcError) throw crossedError({ method, params, error }, operation.revision);
+      if (!(error instanceof LocalError) || operation.signal.aborted) throw error;
+      this.#host.report({ kind: "fault", method, error });
+      throw unanswered(error, this.#host.isCandid);
     }
   };
 }

@@ -1,10 +1,11 @@
-import { codes, LocalError, RpcError } from "../jsonrpc/errors.js";
-import type { Reporter } from "../jsonrpc/report.js";
+import { codes, type LocalError, RpcError } from "../jsonrpc/errors.js";
+import { withElicitationId } from "../lifecycle/input.js";
 import type { ServerDescription } from "../lifecycle/opened.js";
 import type { ClientCapabilities, ServerCapabilities } from "../protocol/capabilities.js";
+import { specCodes } from "../protocol/errors.js";
 import { isObject, type JsonObject } from "../protocol/json.js";
 import { metaKeys, readMeta } from "../protocol/meta.js";
-import { notifications } from "../protocol/methods.js";
+import { methods, notifications } from "../protocol/methods.js";
 import type { Revision } from "../revisions/revision.js";
 
 /** What a peer says of itself in `_meta`: each side of a bridge says its own. */
@@ -68,31 +69,53 @@ function elicitationAcross(
   return { elicitation: near.facts.elicitation === "form" ? { form: {} } : declared };
 }
 
-/** Codes that only the specification may give a meaning. */
-function isReserved(code: number): boolean {
-  return code >= -32_099 && code <= -32_020;
+/** What went wrong on the far side, of which call. */
+export interface FarFault {
+  readonly method: string;
+  readonly params: JsonObject;
+  readonly error: RpcError;
 }
 
-/** An error of the far side as the near side is told it. */
-export function crossedError(error: unknown, method: string, near: Revision, report: Reporter): unknown {
-  if (error instanceof RpcError) {
-    const isKnown = !isReserved(error.code) || Object.values(near.codes).includes(error.code);
-    return isKnown ? error : new RpcError(codes.invalidRequest, error.message, error.data, { cause: error });
-  }
-  if (!(error instanceof LocalError) || error.reason === "cancelled") return error;
-  report({ kind: "fault", method, error });
-  return new RpcError(codes.internalError, "Internal error", { reason: told[error.reason] }, { cause: error });
+/** An error of the far side in the words of the newest revision, from where the near side's lifecycle takes it to its own. */
+export function crossedError({ method, params, error }: FarFault, near: Revision): RpcError {
+  const { code, message, data } = error;
+  const as = (other: number): RpcError => new RpcError(other, message, data, { cause: error });
+  if (lacksCapability(error)) return as(near.codes.missingRequiredClientCapability ?? codes.invalidRequest);
+  const isMissing = method === methods.readResource && code === codes.invalidParams;
+  if (isMissing && isObject(data) && data.uri === params.uri) return as(specCodes.resourceNotFound);
+  const isForeign = code >= -32_099 && code <= -32_020 && !Object.values(near.codes).includes(code);
+  return isForeign ? as(codes.invalidRequest) : error;
 }
 
-/** The far side's own words, or those of its process, are not for everybody who reaches the near side. */
+/** One revision has a code for it; the others say it with what it names. */
+function lacksCapability({ code, data }: RpcError): boolean {
+  const mayBe = code === specCodes.missingRequiredClientCapability || code === codes.invalidRequest;
+  return mayBe && isObject(data) && isObject(data.requiredCapabilities);
+}
+
+/** A question of the far server as the near revision has it: one names every visit to a page, the next does not any more. */
+export function crossedQuestion(method: string, params: JsonObject, near: Revision): JsonObject {
+  const shaped = near.down("params", method, params) as JsonObject; // A reshape of an object gives an object.
+  if (method !== methods.elicit) return shaped;
+  if (near.facts.elicitation === "form, url with id") return withElicitationId(method, shaped, near);
+  const { elicitationId, ...rest } = shaped;
+  return rest;
+}
+
+/** How a call ends whose far side gave no answer. What its carrier or its process has said is not for everybody at the near end. */
+export function unanswered(error: LocalError, isCandid: boolean): RpcError {
+  const reason = error.reason === "cancelled" ? "the bridge has cancelled the call" : told[error.reason];
+  return new RpcError(
+    codes.internalError,
+    "Internal error",
+    { reason: isCandid ? `${reason}: ${error.message}` : reason },
+    { cause: error },
+  );
+}
+
 const told: Readonly<Record<Exclude<LocalError["reason"], "cancelled">, string>> = {
-  closed: "the server behind the bridge is gone: open the conversation again",
+  closed: "the server behind the bridge could not be reached, or is gone",
   timeout: "the server behind the bridge did not answer in time",
-  refused: "a question of the server behind the bridge was not answered, or the call cannot be said in its revision",
-  protocol: "the server behind the bridge broke the protocol",
+  refused: "the call cannot be made in the revision of the server behind the bridge, or its question was not answered",
+  protocol: "the server behind the bridge broke the protocol, or speaks no revision that it may",
 };
-
-/** The result of a call, as an object of the newest shape. */
-export function asObject(value: unknown): JsonObject {
-  return isObject(value) ? value : {};
-}

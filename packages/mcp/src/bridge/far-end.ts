@@ -28,6 +28,8 @@ export interface FarEndHost {
   readonly reopen: boolean;
   readonly options: Omit<OpenOptions, "identity" | "signal" | "onNotification">;
   readonly info: Implementation;
+  /** Whether the near end is told what the carrier or the process of the far end has said. */
+  readonly isCandid: boolean;
   readonly clock: Clock;
   readonly report: Reporter;
 }

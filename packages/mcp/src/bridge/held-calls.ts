@@ -9,6 +9,7 @@ import { readResponses, refusedState } from "../lifecycle/replay.js";
 import type { Operation } from "../lifecycle/served.js";
 import { canonical } from "../lifecycle/state-seal.js";
 import { isObject, type JsonObject } from "../protocol/json.js";
+import { crossedQuestion } from "./crossing.js";
 
 /** Asks the near client. The signal is aborted when nobody wants the answer any more. */
 export type Ask = (method: string, params: JsonObject, signal: AbortSignal) => Promise<JsonObject>;
@@ -170,7 +171,7 @@ class HeldCall {
     this.#lastKey += 1;
     const key = `q${this.#lastKey}`;
     const answer = deferred<JsonObject>();
-    this.#questions.set(key, { ...question, params: revision.down("params", method, params) as JsonObject, answer });
+    this.#questions.set(key, { method, params: crossedQuestion(method, params, revision), answer });
     this.#asked.resolve(undefined);
     this.#asked = deferred();
     return new Promise((resolve, reject) => {

@@ -1,4 +1,3 @@
-import type { Clock } from "../base/clock.js";
 import { readChange } from "../client/follow.js";
 import type { Subscription } from "../client/subscription.js";
 import { onAbort } from "../jsonrpc/abort-listeners.js";
@@ -67,12 +66,12 @@ export class NearCalls implements NearEnd {
   }
 
   async #listen({ params, operation }: Round, far: FarEnd): Promise<JsonObject> {
-    const _meta = { [metaKeys.subscriptionId]: readId(operation) };
+    const named = { [metaKeys.subscriptionId]: readId(operation) };
     const wanted = followableOf(far, readFilter(params));
     const early: [string, JsonObject][] = [];
     let isAcknowledged = false;
     const tell = (method: string, told: JsonObject): void => {
-      if (isAcknowledged) operation.notify(method, { ...told, _meta: { ...readMeta(told), ..._meta } });
+      if (isAcknowledged) operation.notify(method, { ...told, _meta: { ...readMeta(told), ...named } });
       else early.push([method, told]);
     };
     const listener = { filter: wanted, tell };
@@ -81,13 +80,13 @@ export class NearCalls implements NearEnd {
       this.#listeners.delete(listener);
       throw error;
     });
-    operation.notify(notifications.acknowledged, { notifications: subscription?.filter ?? {}, _meta });
+    operation.notify(notifications.acknowledged, { notifications: subscription?.filter ?? {}, _meta: named });
     isAcknowledged = true;
     for (const [method, told] of early) tell(method, told);
     await untilOver(operation, subscription);
     this.#listeners.delete(listener);
     await subscription?.close();
-    return { _meta };
+    return { _meta: named };
   }
 
   /** Undefined for a filter of which the far server tells nothing. */

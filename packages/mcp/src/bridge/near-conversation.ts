@@ -3,14 +3,13 @@ import type { RemoteCall } from "../jsonrpc/call.js";
 import { invalidParams, LocalError } from "../jsonrpc/errors.js";
 import type { Params } from "../jsonrpc/message.js";
 import type { Reporter } from "../jsonrpc/report.js";
-import { withElicitationId } from "../lifecycle/input.js";
 import { objectResult } from "../lifecycle/remote-call.js";
 import type { Newcomer, OpenConversation, Operation } from "../lifecycle/served.js";
 import { isObject, type JsonObject } from "../protocol/json.js";
 import { isProtocolNotification, methods, notifications } from "../protocol/methods.js";
 import type { SubscriptionFilter } from "../protocol/subscriptions.js";
 import type { Revision } from "../revisions/revision.js";
-import { crossedParams } from "./crossing.js";
+import { crossedQuestion } from "./crossing.js";
 import type { FarEnd, NearEnd } from "./far-end.js";
 import { followableOf, tellMissed } from "./following.js";
 import type { Ask, Round } from "./held-calls.js";
@@ -41,8 +40,8 @@ export class NearConversation implements NearEnd {
       method === notifications.progress
     )
       return;
-    if (call !== undefined && method === notifications.message) return call.notify(method, params);
-    this.#whenReady(() => this.#tell(method, params));
+    if (call !== undefined && method === notifications.message) call.notify(method, params);
+    else this.#whenReady(() => this.#tell(method, params));
   }
 
   /** What the client tells. */
@@ -64,8 +63,7 @@ export class NearConversation implements NearEnd {
 
   #asking(callback: RemoteCall): Ask {
     return async (method, params, signal) => {
-      const shaped = this.revision.down("params", method, params) as JsonObject; // A reshape of an object gives an object.
-      const asked = withElicitationId(method, shaped, this.revision);
+      const asked = crossedQuestion(method, params, this.revision);
       const endless = { timeout: Number.POSITIVE_INFINITY, totalTimeout: Number.POSITIVE_INFINITY };
       await this.#readiness();
       return objectResult(method, await callback(method, asked, { ...endless, signal }));

@@ -89,6 +89,7 @@ export class Sessions implements HandshakeBinding {
         return answer;
       }
       this.#table.add(session.session, principal, session);
+      void session.closed.then(() => this.#table.end(session.session)); // By its server, perhaps.
       return withHeaders(answer, { [mcpHeaders.session]: session.session });
     });
   }
@@ -118,6 +119,10 @@ class Session implements Lasting, SessionChannelHost {
 
   get profile(): Profile {
     return this.#connection.profile;
+  }
+
+  get closed(): Promise<unknown> {
+    return this.#connection.closed;
   }
 
   get store(): EventStore | undefined {

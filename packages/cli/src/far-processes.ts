@@ -1,0 +1,48 @@
+import type { Dial } from "@parlance/mcp/client";
+import { type ChildChannel, childChannel } from "@parlance/mcp/node";
+import type { Interrupt } from "./interrupt.js";
+import { TextLines } from "./text-lines.js";
+
+/** What is started, and with what. Nothing of it ever comes from a peer. */
+export interface FarCommand {
+  readonly command: string;
+  readonly args: readonly string[];
+  readonly env: Readonly<Record<string, string>>;
+}
+
+/** The processes that a command of the person runs as, one for each conversation. None outlives this program. */
+export class FarProcesses {
+  readonly #command: FarCommand;
+  readonly #onStderr: (line: string) => void;
+  readonly #running = new Set<ChildChannel>();
+
+  /** @param onStderr takes the lines that the processes write to stderr */
+  constructor(command: FarCommand, interrupt: Interrupt, onStderr: (line: string) => void) {
+    this.#command = command;
+    this.#onStderr = onStderr;
+    interrupt.force.addEventListener("abort", this.#kill);
+    process.on("exit", this.#kill);
+  }
+
+  /** Starts another one. */
+  readonly dial: Dial = () => {
+    const stderr = new TextLines(this.#onStderr);
+    const { command, args, env } = this.#command;
+    for (const each of this.#running) if (each.exit !== undefined) this.#running.delete(each);
+    const child = childChannel({ command, args, env }, { onStderr: (chunk) => stderr.push(chunk) });
+    this.#running.add(child);
+    return child;
+  };
+
+  /** For a program that dies, or a person who does not want to wait: no grace. */
+  readonly #kill = (): void => {
+    for (const { pid, exit } of this.#running) {
+      if (pid === undefined || exit !== undefined) continue;
+      try {
+        process.kill(process.platform === "win32" ? pid : -pid, "SIGKILL");
+      } catch {
+        // It is gone already.
+      }
+    }
+  };
+}
