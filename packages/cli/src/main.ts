@@ -1,5 +1,4 @@
 #!/usr/bin/env node
-import { readFileSync } from "node:fs";
 import { Command, CommanderError } from "commander";
 import { registerBridge } from "./commands/bridge.js";
 import { registerCall } from "./commands/call.js";
@@ -9,10 +8,12 @@ import { registerCompletion } from "./commands/completion.js";
 import { registerServe } from "./commands/serve.js";
 import { registerTalk } from "./commands/talk.js";
 import { registerWrap } from "./commands/wrap.js";
+import { registerTap } from "./commands/tap.js";
 import { exitCodes } from "./exit-codes.js";
 import { toFailure } from "./failure.js";
 import { listenForInterrupt } from "./interrupt.js";
 import type { Invocation } from "./invocation.js";
+import { packageVersion } from "./package-version.js";
 import { printFailure } from "./print/failure.js";
 import { partCommandLine } from "./target.js";
 import { outputOf } from "./terminal.js";
@@ -27,6 +28,7 @@ const registrations: readonly ((program: Command, invocation: Invocation) => voi
   registerServe,
   registerCompletion,
   registerBridge,
+  registerTap,
 ];
 
 const out = outputOf(process.stdout, process.env);
@@ -68,11 +70,6 @@ async function main(): Promise<number> {
   for (const register of registrations) register(program, invocation);
   await program.parseAsync(own, { from: "user" });
   return exitCode;
-}
-
-function packageVersion(): string {
-  const text = readFileSync(new URL("../package.json", import.meta.url), "utf8");
-  return (JSON.parse(text) as { readonly version: string }).version; // Our own package.
 }
 
 /** What is still under way, like a timer of an imported module, does not keep the program alive. */

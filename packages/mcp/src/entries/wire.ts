@@ -22,6 +22,7 @@ export {
   rangeOf,
 } from "../wire/json-node.js";
 export { type JsonFault, type JsonScan, scanJson } from "../wire/json-scan.js";
+export { type CutLine, LineCutter } from "../wire/line-cutter.js";
 export type { HandshakePhase, MessageContext, MessageKind, Operation, Pairing, WireMessage } from "../wire/message.js";
 export type { Pending } from "../wire/pending.js";
 export {

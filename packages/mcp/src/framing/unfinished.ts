@@ -9,7 +9,7 @@ const largestBlock = 64 * 1024;
 const largestIdleBlock = 4 * 1024;
 const noBytes = new Uint8Array(0);
 
-/** A run of bytes: all of it in `head`, or its first 64 KiB there and its last bytes in `tail`. */
+/** A run of bytes: all of it in `head`, or its first bytes there and its last in `tail`. */
 export interface Span {
   readonly head: Uint8Array;
   readonly tail?: Uint8Array;
@@ -22,8 +22,8 @@ export function tailOf({ head, tail = head }: Span): Uint8Array {
 }
 
 /**
- * Collects bytes whose end has not arrived. Up to `bound` bytes (at least 64 KiB) are kept; beyond it only the head, the
- * tail and the count are, so that any amount can pass in constant memory.
+ * Collects bytes whose end has not arrived. Up to `bound` bytes (at least 64 KiB) are kept; beyond it only the head (64
+ * KiB, or as much as `head` says), the tail and the count are, so that any amount can pass in constant memory.
  *
  * Chunks are joined once, at the end, so a long frame in many chunks takes linear time. A chunk is kept as it is only
  * if it is large and most of its memory: a peer that sends single bytes would otherwise cost an object and a read
@@ -31,6 +31,7 @@ export function tailOf({ head, tail = head }: Span): Uint8Array {
  */
 export class Unfinished {
   readonly #bound: number;
+  readonly #head: number;
   #parts: Uint8Array[] = [];
   /** Where small chunks are copied to; its first `#used` bytes come behind `#parts`. */
   #block: Uint8Array = noBytes;
@@ -39,8 +40,9 @@ export class Unfinished {
   /** There once the bytes are too many; the only part is the head then. */
   #tail: Uint8Array | undefined;
 
-  constructor(bound: number) {
-    this.#bound = Math.max(bound, headBytes);
+  constructor(bound: number, head: number = headBytes) {
+    this.#head = head;
+    this.#bound = Math.max(bound, head);
   }
 
   /** How many bytes have come, kept or not. */
@@ -76,7 +78,7 @@ export class Unfinished {
     const { length } = bytes;
     return length <= this.#bound
       ? { head: bytes, length }
-      : { head: bytes.subarray(0, headBytes), tail: bytes, length };
+      : { head: bytes.subarray(0, this.#head), tail: bytes, length };
   }
 
   #keep(bytes: Uint8Array): void {
@@ -114,7 +116,7 @@ export class Unfinished {
     const all = [...this.#parts, bytes];
     const tail = new Uint8Array(tailBytes);
     for (const part of all) shiftIn(tail, part);
-    this.#parts = [fill(new Uint8Array(headBytes), all)];
+    this.#parts = [fill(new Uint8Array(this.#head), all)];
     this.#block = noBytes;
     this.#tail = tail;
   }

@@ -1,0 +1,104 @@
+// The thread that writes a recording. Whatever takes time is done here: to cut, encode and sum up what was observed, and
+// to wait for a disk. The traffic is elsewhere, and never waits for it.
+
+import { parentPort, workerData } from "node:worker_threads";
+import { Conversation, type Entry } from "@parlance/mcp/wire";
+import { monotonic } from "../monotonic.js";
+import type { Observation } from "./observation.js";
+import type { FromRecorder, RecorderStart, ToRecorder } from "./recorder-messages.js";
+import { RecordingFile } from "./recording-file.js";
+import { milliseconds, Transcript } from "./transcript.js";
+
+/** Milliseconds between two attempts to write what finds no room. */
+const retryAfter = 50;
+
+/** Milliseconds at the end in which room may still be found. */
+const lastGrace = 1_000;
+
+const { path, header, zero, outstanding, watched, judged } = workerData as RecorderStart;
+const counter = new Int32Array(outstanding);
+const file = new RecordingFile(path, header);
+const transcript = new Transcript(({ entry, lost }) => {
+  const t = now();
+  if (entry === undefined) {
+    file.lose(lost.from, lost.to, lost.count, "the recorder was too far behind");
+    return;
+  }
+  file.append(entry, t);
+  if (watched || judged) entries.push(entry);
+});
+const conversation = new Conversation();
+let entries: Entry[] = [];
+let isOpened = false;
+let retry: NodeJS.Timeout | undefined;
+let look: NodeJS.Timeout | undefined;
+
+function now(): number {
+  return milliseconds(monotonic() - zero);
+}
+
+function tell(message: FromRecorder): void {
+  parentPort?.postMessage(message);
+}
+
+function flush(): void {
+  const isWritten = file.flush();
+  report();
+  if (isWritten || retry !== undefined) return;
+  retry = setTimeout(() => {
+    retry = undefined;
+    flush();
+  }, retryAfter);
+}
+
+function report(): void {
+  if (file.isOpen && !isOpened) tell({ kind: "opened", path: file.path });
+  isOpened = file.isOpen;
+  if (entries.length === 0) return;
+  if (watched) tell({ kind: "entries", entries });
+  const violations = judged ? entries.flatMap(judge) : [];
+  if (violations.length > 0) tell({ kind: "violations", violations });
+  entries = [];
+}
+
+function judge(entry: Entry): readonly string[] {
+  const { verdicts = [] } = conversation.push(entry) ?? {};
+  return verdicts.map(({ n, rule, party, says }) => `frame ${n}: ${rule.id}, ${party}: ${says}`);
+}
+
+function lookAtUnfinished(): void {
+  const next = transcript.lookAtUnfinished(now());
+  look = next === undefined ? undefined : setTimeout(lookAtUnfinished, Math.max(1, next - now()));
+  flush();
+}
+
+function observe(observations: readonly Observation[]): void {
+  for (const observation of observations) {
+    transcript.observe(observation);
+    Atomics.sub(counter, 0, weightOf(observation));
+  }
+  flush();
+  if (look === undefined) lookAtUnfinished();
+}
+
+function weightOf(observation: Observation): number {
+  if (observation.kind === "frame") return observation.frame.bytes.length;
+  return "bytes" in observation ? observation.bytes.length : 0;
+}
+
+async function end(t: number): Promise<void> {
+  clearTimeout(look);
+  transcript.end();
+  file.finish(milliseconds(t));
+  const until = now() + lastGrace;
+  while (!file.flush() && now() < until) await new Promise((resolve) => setTimeout(resolve, retryAfter));
+  flush();
+  clearTimeout(retry);
+  tell({ kind: "outcome", outcome: file.close() });
+  parentPort?.close();
+}
+
+parentPort?.on("message", (message: ToRecorder) => {
+  if ("end" in message) void end(message.end);
+  else observe(message.observations);
+});

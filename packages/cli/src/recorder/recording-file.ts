@@ -1,0 +1,188 @@
+import { createHash } from "node:crypto";
+import { closeSync, constants, fstatSync, mkdirSync, openSync, writevSync } from "node:fs";
+import { dirname } from "node:path";
+import { type Entry, encodeEntry, type GapEntry, type HeaderEntry } from "@parlance/mcp/wire";
+import { recordingSuffix } from "../recording-directory.js";
+import { milliseconds } from "./transcript.js";
+
+/** Bytes of whole lines that may wait for a disk that is slow or full, before the next ones are dropped. */
+const mostQueued = 32 * 1024 * 1024;
+
+/** Buffers of one `writev`: IOV_MAX is 1,024 where it is small. */
+const mostBuffers = 512;
+
+/** What is missing in a row, and why. */
+interface Gap {
+  readonly from: number;
+  readonly to: number;
+  readonly lost: number;
+  readonly why: string;
+}
+
+/** How a recording ended. */
+export interface RecordingOutcome {
+  readonly path: string;
+  /** Frames and lines that are missing without a line that says so, because there was no room for that line either. */
+  readonly untold: number;
+  /** Why the last write failed; undefined when everything was written. */
+  readonly why?: string;
+}
+
+/**
+ * The file of a recording: whole lines in order, as long as there is room for them. A write that fails is tried again
+ * with the next line; what finds no room in the queue meanwhile becomes one `gap`. No call throws.
+ *
+ * A file of its own: one that already holds something is left alone, and the recording goes to one beside it.
+ */
+export class RecordingFile {
+  #path: string;
+  #file: number | undefined;
+  readonly #queue: Uint8Array[] = [];
+  #queued = 0;
+  #gap: Gap | undefined;
+  #trouble: string | undefined;
+  readonly #hash = createHash("sha256");
+  #frames = 0;
+  #bytes = 0;
+
+  constructor(path: string, header: HeaderEntry) {
+    this.#path = path;
+    this.#enqueue(header);
+    this.flush();
+  }
+
+  /** Whether there is a file: it may be that it cannot be opened, for now. */
+  get isOpen(): boolean {
+    return this.#file !== undefined;
+  }
+
+  /** Where it is; the name is certain once the file is open. */
+  get path(): string {
+    return this.#path;
+  }
+
+  /** Puts an entry behind the others. */
+  append(entry: Entry, t: number): void {
+    if (this.#queued > mostQueued) {
+      this.lose(t, t, 1, this.#trouble ?? "the disk is slower than the conversation");
+      return;
+    }
+    this.#closeGap(t);
+    if (entry.k === "f") {
+      this.#frames += 1;
+      this.#bytes += entry.len;
+    }
+    this.#enqueue(entry);
+  }
+
+  /** So much is missing from here on. */
+  lose(from: number, to: number, lost: number, why: string): void {
+    const gap = this.#gap;
+    this.#gap = gap === undefined ? { from, to, lost, why } : { ...gap, to, lost: gap.lost + lost };
+  }
+
+  /** Writes what there is room for; true when nothing is left. */
+  flush(): boolean {
+    try {
+      this.#file ??= this.#open();
+      while (this.#queue.length > 0) this.#written(writevSync(this.#file, this.#queue.slice(0, mostBuffers)));
+      this.#trouble = undefined;
+    } catch (error) {
+      this.#trouble = reasonOf(error);
+    }
+    return this.#queue.length === 0;
+  }
+
+  /** Puts the last line behind the others, which tells of all of them. */
+  finish(t: number): void {
+    this.#closeGap(t);
+    const sha256 = this.#hash.copy().digest("hex");
+    this.#enqueue({ k: "end", t, frames: this.#frames, bytes: this.#bytes, sha256 });
+  }
+
+  /** Gives up what could not be written. */
+  close(): RecordingOutcome {
+    if (this.#file !== undefined) closeSync(this.#file);
+    const untold = this.#queue.length + (this.#gap?.lost ?? 0);
+    return { path: this.#path, untold, ...(this.#trouble !== undefined && { why: this.#trouble }) };
+  }
+
+  #closeGap(t: number): void {
+    if (this.#gap === undefined) return;
+    const { from, to, lost, why } = this.#gap;
+    const [first, last] = [milliseconds(from), milliseconds(to)];
+    const entry: GapEntry = { k: "gap", t, from: first, to: last, lost, why };
+    this.#gap = undefined;
+    this.#enqueue(entry);
+  }
+
+  #enqueue(entry: Entry): void {
+    const line = Buffer.from(encodeEntry(entry));
+    this.#hash.update(line);
+    this.#queue.push(line);
+    this.#queued += line.length;
+  }
+
+  /** So many bytes are in the file. What is left of a line goes out before anything else. */
+  #written(bytes: number): void {
+    this.#queued -= bytes;
+    let whole = 0;
+    let rest = bytes;
+    for (const line of this.#queue) {
+      if (rest < line.length) break;
+      rest -= line.length;
+      whole += 1;
+    }
+    this.#queue.splice(0, whole);
+    const [torn] = this.#queue;
+    if (torn !== undefined && rest > 0) this.#queue[0] = torn.subarray(rest);
+  }
+
+  #open(): number {
+    mkdirSync(dirname(this.#path), { recursive: true, mode: 0o700 });
+    for (let attempt = 1; ; attempt += 1) {
+      const path = attempt === 1 ? this.#path : numbered(this.#path, attempt);
+      try {
+        return this.#take(path, openSync(path, flags | constants.O_CREAT | constants.O_EXCL, 0o600));
+      } catch (error) {
+        if (codeOf(error) !== "EEXIST") throw error;
+      }
+      const file = openSync(path, flags);
+      const is = fstatSync(file);
+      if (!is.isFile() || is.size === 0) return this.#take(path, file);
+      closeSync(file);
+    }
+  }
+
+  #take(path: string, file: number): number {
+    this.#path = path;
+    return file;
+  }
+}
+
+// A pipe that nobody reads must not stop the thread. Windows has no such flag, and needs none for files.
+const flags = constants.O_WRONLY | constants.O_APPEND | (constants.O_NONBLOCK ?? 0);
+
+/** The name beside a name that is taken. */
+function numbered(path: string, attempt: number): string {
+  const end = path.endsWith(recordingSuffix) ? recordingSuffix : "";
+  return `${path.slice(0, path.length - end.length)}-${attempt}${end}`;
+}
+
+function codeOf(error: unknown): string | undefined {
+  return (error as NodeJS.ErrnoException).code; // The file system throws nothing else.
+}
+
+const reasons: ReadonlyMap<string | undefined, string> = new Map([
+  ["ENOSPC", "there is no room left on the disk"],
+  ["EDQUOT", "there is no room left on the disk"],
+  ["EFBIG", "the file may grow no longer"],
+  ["EAGAIN", "nobody reads the pipe that it is written to"],
+  ["ENXIO", "nobody reads the pipe that it is written to"],
+  ["EACCES", "it may not be written"],
+  ["EROFS", "it may not be written"],
+]);
+
+function reasonOf(error: unknown): string {
+  return reasons.get(codeOf(error)) ?? (error instanceof Error ? error.message : String(error));
+}

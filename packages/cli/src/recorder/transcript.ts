@@ -1,0 +1,137 @@
+import { type CutLine, type Entry, type FrameEntry, LineCutter, recordedBytes } from "@parlance/mcp/wire";
+import { directions, type Hole, type LineStream, type Observation, type ObservedFrame } from "./observation.js";
+
+/** The one connection of a process that speaks on stdio. */
+const stdio = "1";
+
+/** Milliseconds for which nothing may come behind a line that is not finished, before that is told. */
+const partialAfter = 1_000;
+
+/** An entry, or what is missing. */
+export type Written =
+  | { readonly entry: Entry; readonly lost?: undefined }
+  | {
+      readonly lost: { readonly from: number; readonly to: number; readonly count: number };
+      readonly entry?: undefined;
+    };
+
+/** Turns what was observed into the entries of a recording, in order, and numbers them. */
+export class Transcript {
+  readonly #write: (written: Written) => void;
+  readonly #cutters: Readonly<Record<LineStream, LineCutter>> = { stdin: new LineCutter(), stdout: new LineCutter() };
+  /** The streams whose unfinished line was told of. */
+  readonly #told = new Set<LineStream>();
+  #n = 0;
+
+  constructor(write: (written: Written) => void) {
+    this.#write = write;
+  }
+
+  /** Takes what was observed next. */
+  observe(observation: Observation): void {
+    switch (observation.kind) {
+      case "bytes":
+        this.#bytes(observation.stream, observation.bytes, observation.t);
+        break;
+      case "ended":
+        this.#ended(observation.stream);
+        break;
+      case "stderr":
+        this.#number((n) => ({
+          k: "e",
+          n,
+          s: stdio,
+          t: milliseconds(observation.t),
+          ...recordedBytes(observation.bytes),
+        }));
+        break;
+      case "frame":
+        this.#frame(observation.frame);
+        break;
+      case "entry":
+        this.#number((n) => ({ ...observation.entry, n, t: milliseconds(observation.entry.t) }));
+        break;
+      case "hole":
+        this.#hole(observation);
+        break;
+    }
+  }
+
+  /** Tells, once for each line, of what is held and does not go on; gives the time when to look again, if there is one. */
+  lookAtUnfinished(now: number): number | undefined {
+    const waiting = streams.filter((stream) => this.#cutters[stream].held > 0 && !this.#told.has(stream));
+    const due = waiting.filter((stream) => this.#cutters[stream].last + partialAfter <= now);
+    for (const stream of due) {
+      this.#told.add(stream);
+      const { held: len } = this.#cutters[stream];
+      const t = milliseconds(now);
+      this.#number((n) => ({ k: "l", n, t, s: stdio, ev: "partial", d: directions[stream], len }));
+    }
+    const later = waiting.filter((stream) => !due.includes(stream)).map((stream) => this.#cutters[stream].last);
+    return later.length === 0 ? undefined : Math.min(...later) + partialAfter;
+  }
+
+  /** There is nothing more. */
+  end(): void {
+    for (const stream of streams) this.#ended(stream);
+  }
+
+  #bytes(stream: LineStream, bytes: Uint8Array, t: number): void {
+    for (const line of this.#cutters[stream].push(bytes, t)) {
+      this.#told.delete(stream);
+      this.#line(stream, line);
+    }
+  }
+
+  #ended(stream: LineStream): void {
+    const rest = this.#cutters[stream].end();
+    if (rest !== undefined) this.#line(stream, rest);
+  }
+
+  #line(stream: LineStream, { nl, ...line }: CutLine): void {
+    this.#frame({ s: stdio, d: directions[stream], ch: stream, ...line }, nl);
+  }
+
+  #frame({ bytes, ...frame }: ObservedFrame, nl: FrameEntry["nl"] = ""): void {
+    const { s, t, t1 = t, d, ch, len, w = [], req, ev } = frame;
+    this.#number((n) => ({
+      k: "f",
+      n,
+      s,
+      t: milliseconds(t),
+      ...(t1 > t && { t1: milliseconds(t1) }),
+      d,
+      ch,
+      len,
+      nl,
+      ...(bytes.length < len && { kept: bytes.length }),
+      ...(w.length > 0 && { w: w.map(([offset, at]) => [offset, milliseconds(at)] as const) }),
+      ...(req !== undefined && { req }),
+      ...(ev !== undefined && { ev }),
+      ...recordedBytes(bytes),
+    }));
+  }
+
+  #hole({ from, to, lost, streams: lines }: Hole): void {
+    let count = lost;
+    for (const { stream, ended, withinLine } of lines) {
+      this.#cutters[stream].skip(withinLine);
+      this.#told.delete(stream);
+      count += ended + (withinLine ? 1 : 0);
+    }
+    this.#n += count;
+    this.#write({ lost: { from, to, count } });
+  }
+
+  #number(make: (n: number) => Entry): void {
+    this.#n += 1;
+    this.#write({ entry: make(this.#n) });
+  }
+}
+
+const streams: readonly LineStream[] = ["stdin", "stdout"];
+
+/** A time as a recording holds it: to the microsecond. */
+export function milliseconds(time: number): number {
+  return Math.round(time * 1_000) / 1_000;
+}

@@ -1,0 +1,29 @@
+/** What `parlance tap` is told. */
+export interface TapArguments {
+  readonly command: string;
+  readonly args: readonly string[];
+  readonly record?: string;
+  readonly name?: string;
+  readonly verbose?: boolean;
+}
+
+/**
+ * The command line of a tap as a host starts it. Undefined for everything else, which is read with more care: with help,
+ * and with words for what is wrong.
+ */
+export function parseTapArguments(argv: readonly string[]): TapArguments | undefined {
+  const at = argv.indexOf("--");
+  const [command, ...args] = argv.slice(at + 1);
+  if (argv[0] !== "tap" || at < 0 || command === undefined || command === "") return undefined;
+  let parsed: TapArguments = { command, args };
+  const own = argv.slice(1, at).values();
+  for (const word of own) {
+    if (word === "-v" || word === "--verbose") parsed = { ...parsed, verbose: true };
+    else if (word === "--record" || word === "--name") {
+      const { value = "" } = own.next();
+      if (value === "" || value.startsWith("-")) return undefined;
+      parsed = { ...parsed, [word.slice(2)]: value };
+    } else return undefined;
+  }
+  return parsed;
+}

@@ -1,0 +1,70 @@
+import { packageVersion } from "../package-version.js";
+import { Recorder } from "../recorder/recorder.js";
+import type { RecordingOutcome } from "../recorder/recording-file.js";
+import { newRecordingPath, serverName } from "../recorder/recording-name.js";
+import type { TapArguments } from "./arguments.js";
+import { Relay } from "./relay.js";
+import { standardOutput } from "./standard-output.js";
+import { leaveLike, startServer } from "./tapped-process.js";
+
+/** What shells end with when a command is not there, or is no program. */
+const notFound = 127;
+const notExecutable = 126;
+
+/**
+ * Stands between a host and its server on stdio, and records what they say. What comes is passed on before it is looked
+ * at; how the server ends is how this process ends.
+ */
+export async function tap(options: TapArguments): Promise<never> {
+  // Where a file may grow no longer, the system would end whoever writes to it.
+  if (process.platform !== "win32") process.on("SIGXFSZ", () => undefined);
+  const server = await startServer(options.command, options.args);
+  const stderr = standardOutput(2);
+  const say = (text: string): void => {
+    stderr.write(`parlance: ${text}\n`);
+  };
+  const recorder = recorderOf(options, say);
+  const relay = new Relay({ server, recorder, stdout: standardOutput(1), stderr });
+  const ended = await relay.ended;
+  if (ended instanceof Error) say(cannotStart(options.command, ended));
+  const outcome = await recorder.end();
+  if (outcome.untold > 0) say(missing(outcome));
+  await relay.flushed();
+  if (ended instanceof Error) process.exit(codeOf(ended) === "EACCES" ? notExecutable : notFound);
+  return leaveLike(ended);
+}
+
+function recorderOf({ command, args, record, name, verbose }: TapArguments, say: (text: string) => void): Recorder {
+  const path = record ?? newRecordingPath(name ?? serverName([command, ...args]), process.env);
+  const envNames = Object.keys(process.env).sort();
+  return new Recorder({
+    path,
+    header: {
+      app: { name: "parlance", ver: packageVersion() },
+      mode: "tap",
+      server: { cmd: command, args, cwd: process.cwd(), envNames },
+      host: { pid: process.ppid },
+    },
+    ...(verbose === true && {
+      onOpened: (opened) => say(`the recording is ${opened}`),
+      onViolations: (violations) => violations.forEach(say),
+    }),
+  });
+}
+
+function cannotStart(command: string, error: Error): string {
+  const why: Readonly<Record<string, string>> = {
+    ENOENT: "there is no such command: check the name, PATH, and the folder it is started in",
+    EACCES: "permission denied: check that it is a program and may be executed",
+  };
+  return `${JSON.stringify(command)} could not be started: ${why[codeOf(error) ?? ""] ?? error.message}`;
+}
+
+function missing({ path, untold, why }: RecordingOutcome): string {
+  const lines = untold === 1 ? "1 line is" : `${untold} lines are`;
+  return `${lines} missing at the end of the recording ${path}: ${why ?? "it could not be written"}`;
+}
+
+function codeOf(error: Error): string | undefined {
+  return (error as NodeJS.ErrnoException).code; // `spawn` gives errors of the system.
+}
