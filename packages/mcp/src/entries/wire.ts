@@ -6,6 +6,19 @@
 export { Conversation, type ConversationOptions } from "../wire/conversation.js";
 export type * from "../wire/entry.js";
 export { type Exchange, headerOf } from "../wire/exchange.js";
+export {
+  type Aggregate,
+  checkExpectation,
+  type Expectation,
+  type ExpectationResult,
+  type ParsedExpectation,
+  parseExpectation,
+} from "../wire/filter/expectation.js";
+export { type Field as FilterField, fields as filterFields } from "../wire/filter/fields.js";
+export type { Filter, FilterFault, Operator, ParsedFilter, Pattern, Written } from "../wire/filter/filter.js";
+export { compileFilter, type RowTest } from "../wire/filter/match.js";
+export { type FilterContext, parseFilter } from "../wire/filter/parse.js";
+export { printFilter } from "../wire/filter/print.js";
 export { bytesOf, type Frame, frameOf, type Party, recordedBytes, type Sender, senderOf } from "../wire/frame.js";
 export {
   type ByteRange,
@@ -33,7 +46,7 @@ export {
   type RecordingItem,
   readRecording,
 } from "../wire/recording.js";
-export type { Row, RowKind } from "../wire/row.js";
+export { latencyOf, pairOf, type Row, type RowKind, sizeOf } from "../wire/row.js";
 export {
   type Finding,
   type FrameReading,

@@ -73,8 +73,11 @@ export class WireMessage {
   readonly id: string | undefined;
   /** The same for ids that are the same, whatever their spelling. */
   readonly idKey: string | undefined;
+  /** The tool, the prompt or the address that its params name. */
+  readonly names: string | undefined;
   readonly context: MessageContext;
   #read: Read | undefined;
+  #begun: Operation | undefined;
 
   constructor(frame: Frame, pointer: string, node: JsonNode, contextOf: (message: WireMessage) => MessageContext) {
     this.frame = frame;
@@ -86,6 +89,7 @@ export class WireMessage {
     const id = childOf(node, "id");
     this.id = id && literalOf(id, frame.bytes);
     this.idKey = id && keyOfId(this.id ?? "");
+    this.names = [this.params.name, this.params.uri].find((name) => typeof name === "string");
     this.context = contextOf(this);
   }
 
@@ -97,8 +101,15 @@ export class WireMessage {
     return this.context.revision;
   }
 
+  /** What it belongs to. Of a request, once it is taken: what it begins. */
   get operation(): Operation | undefined {
-    return this.context.operation;
+    return this.#begun ?? this.context.operation;
+  }
+
+  /** The same, and for a response that is no answer what it was meant for, as far as its id tells. */
+  get concerns(): Operation | undefined {
+    const { pairing } = this.context;
+    return this.operation ?? (pairing !== undefined && "operation" in pairing ? pairing.operation : undefined);
   }
 
   /** Where its values stand in the frame. */
@@ -127,6 +138,11 @@ export class WireMessage {
   get result(): JsonObject | undefined {
     const result = this.member("result");
     return isObject(result) ? result : undefined;
+  }
+
+  /** The session that takes a request says what it begins. */
+  begin(operation: Operation): void {
+    this.#begun = operation;
   }
 
   /** Drops what can be read again: a long conversation keeps the bytes, and not three times as much besides. */

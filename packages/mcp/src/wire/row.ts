@@ -1,6 +1,6 @@
 import type { Entry } from "./entry.js";
 import type { Exchange } from "./exchange.js";
-import type { Frame, Sender } from "./frame.js";
+import { bytesOf, type Frame, type Sender } from "./frame.js";
 import type { WireMessage } from "./message.js";
 import type { Verdict } from "./rule.js";
 import type { WireSession } from "./session.js";
@@ -40,4 +40,25 @@ export interface Row {
   readonly verdicts: readonly Verdict[];
   /** Why it was not judged, where it was not. */
   readonly unjudged: string | undefined;
+}
+
+/** The number of the frame with the answer to a request, or with the request of an answer. */
+export function pairOf(message: WireMessage): number | undefined {
+  const operation = message.concerns;
+  if (operation === undefined) return undefined;
+  if (message === operation.request) return operation.answer?.frame.n;
+  return message.kind === "ntf" ? undefined : operation.request.frame.n;
+}
+
+/** Milliseconds from the first byte of a request to the last byte of its answer; the answer alone has it. */
+export function latencyOf(message: WireMessage): number | undefined {
+  const { operation, frame } = message;
+  if (operation === undefined || operation.answer !== message) return undefined;
+  return (frame.entry.t1 ?? frame.entry.t) - operation.request.frame.entry.t;
+}
+
+/** Bytes of what crossed, where bytes did. */
+export function sizeOf({ entry }: Row): number | undefined {
+  if (entry.k === "f") return entry.len;
+  return entry.k === "e" ? bytesOf(entry).length : undefined;
 }

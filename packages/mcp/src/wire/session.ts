@@ -139,6 +139,7 @@ export class WireSession {
     };
     if (previous !== undefined) previous.next = operation;
     this.operations.push(operation);
+    request.begin(operation);
     this.#remember(idKey, operation);
     const token = tokenKey(metaOf(request.params).progressToken);
     if (token !== undefined) this.#byToken[from].set(token, operation);
