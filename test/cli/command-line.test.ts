@@ -10,7 +10,7 @@ test("the version is that of the package", async () => {
 });
 
 test("every command has a help page with examples", async () => {
-  for (const command of ["talk", "call", "list", "explain"]) {
+  for (const command of ["talk", "call", "list", "explain", "doctor"]) {
     const { code, stdout } = await parlance([command, "--help"], { COLUMNS: "80" });
     expect(stdout).toContain(`Usage: parlance ${command}`);
     expect(stdout).toMatch(/Examples:\n {2}parlance /);

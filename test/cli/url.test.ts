@@ -1,9 +1,8 @@
-import { createServer as createHttpServer, type RequestListener } from "node:http";
-import type { AddressInfo } from "node:net";
 import { nodeHandler, serveHttp } from "@parlance/mcp/node";
 import { createServer, type Server } from "@parlance/mcp/server";
 import { serveWebSocket } from "@parlance/mcp/websocket";
 import { expect, test } from "vitest";
+import { plainHttp } from "./plain-http.js";
 import { jsonLines, parlance, start, toolsServer } from "./run.js";
 
 function greeter(): Server {
@@ -13,19 +12,6 @@ function greeter(): Server {
     return "hello";
   });
   return server;
-}
-
-/** A server of plain HTTP on a free port, and its URL. */
-async function plainHttp(listener: RequestListener): Promise<AsyncDisposable & { readonly url: string }> {
-  const server = createHttpServer(listener);
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/mcp`,
-    async [Symbol.asyncDispose]() {
-      server.closeAllConnections();
-      await new Promise((resolve) => server.close(resolve));
-    },
-  };
 }
 
 function frames(stdout: string): readonly string[] {

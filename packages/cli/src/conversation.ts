@@ -1,4 +1,4 @@
-import { methods, type Tool } from "@parlance/mcp";
+import { type Era, methods, type Tool } from "@parlance/mcp";
 import type { Client, ClientOptions } from "@parlance/mcp/client";
 import { listAdvertised, unlessRefused } from "./advertised.js";
 import { exitCodes } from "./exit-codes.js";
@@ -19,6 +19,8 @@ export interface WantedCall {
 export interface SpeakOptions {
   /** The revision to insist on. */
   readonly revision: string | undefined;
+  /** The era to insist on. Default: that of `revision`, or either. */
+  readonly era?: Era;
   /** Milliseconds to wait for each answer. */
   readonly timeout: number;
   readonly interrupt: Interrupt;
@@ -29,14 +31,19 @@ const probeTimeout = 5_000;
 
 /** Opens a conversation. @throws Failure */
 export async function openConversation(observed: ObservedTarget, options: SpeakOptions): Promise<Client> {
-  const { revision, timeout, interrupt } = options;
-  const settings: ClientOptions = { timeout, probeTimeout: Math.min(timeout, probeTimeout) };
+  const { revision, era, timeout, interrupt } = options;
+  const settings: ClientOptions = {
+    timeout,
+    probeTimeout: Math.min(timeout, probeTimeout),
+    ...(revision !== undefined && { revision }),
+    ...(era !== undefined && { era }),
+  };
   // A client that is being opened cannot be told to stop: it is not waited for, and its channel is taken away.
   const stopped = aborted(interrupt.stop).then((): never => {
     throw new Failure("interrupted", { exitCode: exitCodes.interrupted });
   });
   try {
-    return await Promise.race([observed.open(revision === undefined ? settings : { ...settings, revision }), stopped]);
+    return await Promise.race([observed.open(settings), stopped]);
   } catch (error) {
     throw observed.failure(error, "opening");
   }

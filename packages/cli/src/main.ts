@@ -2,6 +2,7 @@
 import { Command, CommanderError } from "commander";
 import { registerBridge } from "./commands/bridge.js";
 import { registerCall } from "./commands/call.js";
+import { registerDoctor } from "./commands/doctor.js";
 import { registerExplain } from "./commands/explain.js";
 import { registerList } from "./commands/list.js";
 import { registerCompletion } from "./commands/completion.js";
@@ -29,6 +30,7 @@ const registrations: readonly ((program: Command, invocation: Invocation) => voi
   registerCompletion,
   registerBridge,
   registerTap,
+  registerDoctor,
 ];
 
 const out = outputOf(process.stdout, process.env);

@@ -16,9 +16,14 @@ function remedyFor(error: unknown, message: string): string | undefined {
   const status = statusOf(error) ?? Number(/Unexpected server response: (\d{3})/.exec(message)?.[1]);
   return (
     statusRemedy(status) ??
-    signs.find(({ seen }) => seen.test(message))?.remedy ??
+    remedyForWords(message) ??
     (error instanceof LocalError ? reasonRemedies[error.reason] : undefined)
   );
+}
+
+/** What to do about a failure that is known by its words. */
+export function remedyForWords(message: string): string | undefined {
+  return signs.find(({ seen }) => seen.test(message))?.remedy;
 }
 
 function statusOf(error: unknown): number | undefined {
@@ -37,7 +42,8 @@ const remedies: ReadonlyMap<number, string> = new Map([
   [429, "it is asked too often: wait a while"],
 ]);
 
-function statusRemedy(status: number): string | undefined {
+/** What to do about a status that refuses. */
+export function statusRemedy(status: number): string | undefined {
   return remedies.get(status) ?? (status >= 500 ? "the server itself has failed: look in its log" : undefined);
 }
 
@@ -54,7 +60,8 @@ const signs: readonly { readonly seen: RegExp; readonly remedy: string }[] = [
     seen: /ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|Connect Timeout/,
     remedy: "no way leads there: check address and network",
   },
-  { seen: /ECONNRESET|other side closed|hang up|Parse Error/, remedy: "is it the right port? does it want https://?" },
+  { seen: /ECONNRESET|other side closed|hang up/, remedy: "is it the right port? does it want https://?" },
+  { seen: /does not match the HTTP|Parse Error/, remedy: "it is not HTTP that is spoken there: is it the right port?" },
   { seen: /Content-Type "text\/html"/, remedy: `this is a web page, and no MCP server: ${anotherPath}` },
   {
     seen: /Unexpected server response/,

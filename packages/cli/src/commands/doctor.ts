@@ -1,0 +1,83 @@
+import type { Command } from "commander";
+import { type Check, examine, exitCodeOf } from "../doctor/check.js";
+import { commandCheck } from "../doctor/command-checks.js";
+import { Examined } from "../doctor/examined.js";
+import { httpChecks } from "../doctor/http-checks.js";
+import { capabilitiesCheck, endsCheck, listChecks, messagesCheck } from "../doctor/offer-checks.js";
+import { answersCheck, revisionCheck, startsCheck, stdoutCheck } from "../doctor/opening-checks.js";
+import { carrierChecks } from "../doctor/url-checks.js";
+import { exitCodeHelp } from "../exit-codes.js";
+import type { Invocation } from "../invocation.js";
+import { addConversationOptions, type ConversationFlags, chooseTarget } from "../options.js";
+import { cut } from "../print/columns.js";
+import { checkLines, doctorVerdict } from "../print/doctor-text.js";
+import { jsonLine } from "../print/json-lines.js";
+import { type Target, targetHelp } from "../target.js";
+
+interface DoctorFlags extends ConversationFlags {
+  readonly json?: true;
+}
+
+const about = `Find out why a server does not work: check one thing after the other, from whether its
+command is there to whether it ends, and say for whatever fails what was seen and what
+to do about it. No tool is called.`;
+
+const examples = `Examples:
+  parlance doctor -- node server.js
+  parlance doctor --header 'Authorization: Bearer abc' https://example.com/mcp
+  parlance doctor --json ./server.js | jq '.checks[] | select(.state == "failed")'`;
+
+/** Adds `parlance doctor`. */
+export function registerDoctor(program: Command, invocation: Invocation): void {
+  const command = program
+    .command("doctor")
+    .summary("find out what is wrong with a server, and what to do about it")
+    .description(about)
+    .usage("[options] <target>\n       parlance doctor [options] -- command args…")
+    .argument("[target]", "see below")
+    .option("--json", "print one JSON object, for programs");
+  addConversationOptions(command)
+    .addHelpText("after", `\n${targetHelp}\n\n${exitCodeHelp}\n\n${examples}`)
+    .action((word: string | undefined, flags: DoctorFlags) => invocation.run(() => doctor(word, flags, invocation)));
+}
+
+async function doctor(word: string | undefined, flags: DoctorFlags, invocation: Invocation): Promise<number> {
+  const { out, interrupt } = invocation;
+  const target = await chooseTarget(word, invocation.command, flags);
+  const examined = new Examined(target, flags, invocation);
+  const isForPeople = flags.json !== true;
+  if (isForPeople) out.print(out.style.bold(cut(target.title, out.width)));
+  const checked = await examine(checksOf(target, examined, flags), interrupt.stop, {
+    begin(name) {
+      if (isForPeople) out.status(`… ${name}`);
+    },
+    show(each) {
+      if (isForPeople && each.state !== "not tried") out.print(...checkLines(each, out));
+    },
+  });
+  await examined.close();
+  if (interrupt.stop.aborted) return interrupt.exitCode;
+  const exitCode = exitCodeOf(checked);
+  if (isForPeople) out.print(...doctorVerdict(checked, out));
+  else out.print(jsonLine({ target: target.title, exitCode, checks: checked }));
+  return exitCode;
+}
+
+function checksOf(target: Target, examined: Examined, flags: DoctorFlags): readonly Check[] {
+  const spoken = [
+    answersCheck(examined),
+    revisionCheck(examined),
+    capabilitiesCheck(examined),
+    ...listChecks(examined),
+    messagesCheck(examined),
+  ];
+  if (target.kind === "module") return spoken;
+  if (target.kind === "command") {
+    const { command, args } = target;
+    return [commandCheck(command, args), startsCheck(examined), stdoutCheck(examined), ...spoken, endsCheck(examined)];
+  }
+  const { url } = target;
+  const { timeout, header: headers = [] } = flags;
+  const isSocket = url.protocol.startsWith("ws");
+  return [...carrierChecks(url, timeout), ...(isSocket ? [] : httpChecks({ url, headers, timeout })), ...spoken];
+}
