@@ -1,23 +1,51 @@
-import { describe, test } from "vitest";
+import { bytesOf, type Entry } from "@parlance/mcp/wire";
+import { describe, expect, test, vi } from "vitest";
+import { fixture, main } from "../cli/run.js";
 import { expectations } from "../fixtures/conscience/expected.js";
 import { driveHttp } from "../fixtures/conscience/http-client.js";
 import { startServer } from "../fixtures/conscience/running-server.js";
-import { serverFile } from "../fixtures/conscience/script.js";
-import { driveStdio } from "../fixtures/conscience/stdio-client.js";
+import { driveStdio, type StdioTranscript } from "../fixtures/conscience/stdio-client.js";
 import { expectOutcome } from "./outcomes.js";
+import { RecordingFolder } from "./recording-folder.js";
 import { entriesOf, httpEntriesOf } from "./transcript-entries.js";
 
 const { execPath: node } = process;
 
 describe.each(expectations)("$name", ({ script, noise, stdio, http }) => {
-  const args = [serverFile, ...(noise ? ["--noise"] : [])];
+  const server = [fixture("conscience/server.js"), ...(noise ? ["--noise"] : [])];
 
   test("is seen in the bytes of stdio", async () => {
-    expectOutcome(entriesOf(await driveStdio([node, ...args], script)), stdio);
+    expectOutcome(entriesOf(await driveStdio([node, ...server], script)), stdio);
   });
 
   test("is seen in the bytes of HTTP", async () => {
-    await using server = await startServer([...args, "--http"]);
-    expectOutcome(httpEntriesOf(await driveHttp(server.url, script)), http);
+    await using running = await startServer([...server, "--http"]);
+    expectOutcome(httpEntriesOf(await driveHttp(running.url, script)), http);
+  });
+
+  test("is seen by the tap", async () => {
+    using folder = new RecordingFolder();
+    const isHeld = stdio.waiting?.source.includes("unterminated") ?? false;
+    const beforeEnd = (): Promise<void> =>
+      vi.waitFor(() => expect(folder.text).toContain(isHeld ? '"ev":"partial"' : ""), { timeout: 10_000 });
+    const tapped = [node, main, "tap", "--", node, ...server];
+    const transcript = await driveStdio(tapped, { ...script, beforeEnd }, folder.env);
+    const [entries = []] = folder.read();
+    expectOutcome(entries, stdio);
+    for (const from of ["client", "server"] as const)
+      expect(recordedStream(entries, from).equals(crossedStream(transcript, from))).toBe(true);
   });
 });
+
+/** The bytes of one side as a recording of stdio holds them. */
+function recordedStream(entries: readonly Entry[], from: "client" | "server"): Buffer {
+  const frames = entries.flatMap((entry) => (entry.k === "f" && entry.d === ways[from] ? [entry] : []));
+  return Buffer.concat(frames.flatMap((frame) => [bytesOf(frame), Buffer.from(frame.nl)]));
+}
+
+const ways = { client: "c2s", server: "s2c" } as const;
+
+/** The bytes of one side as the client has written or read them. */
+function crossedStream({ crossed }: StdioTranscript, from: "client" | "server"): Buffer {
+  return Buffer.concat(crossed.filter((each) => each.from === from).map(({ bytes }) => bytes));
+}
