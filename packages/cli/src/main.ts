@@ -2,14 +2,14 @@
 import { Command, CommanderError } from "commander";
 import { registerBridge } from "./commands/bridge.js";
 import { registerCall } from "./commands/call.js";
+import { registerCompletion } from "./commands/completion.js";
 import { registerDoctor } from "./commands/doctor.js";
 import { registerExplain } from "./commands/explain.js";
 import { registerList } from "./commands/list.js";
-import { registerCompletion } from "./commands/completion.js";
 import { registerServe } from "./commands/serve.js";
 import { registerTalk } from "./commands/talk.js";
-import { registerWrap } from "./commands/wrap.js";
 import { registerTap } from "./commands/tap.js";
+import { registerWrap } from "./commands/wrap.js";
 import { exitCodes } from "./exit-codes.js";
 import { toFailure } from "./failure.js";
 import { listenForInterrupt } from "./interrupt.js";

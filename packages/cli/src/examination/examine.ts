@@ -1,8 +1,9 @@
 import { messagesOf, type Revision, revisions } from "@parlance/mcp";
 import { Conversation, type Entry, type HeaderEntry, type Verdict } from "@parlance/mcp/wire";
+import { type Finding, failed, passed } from "./finding.js";
 import { HttpLine } from "./http-line.js";
 import { type Line, Observer } from "./line.js";
-import { type Finding, failed, type Probe, passed } from "./probe.js";
+import type { Probe } from "./probe.js";
 import { featureProbes } from "./probes/features.js";
 import { httpProbes } from "./probes/http.js";
 import { messageProbes } from "./probes/messages.js";

@@ -1,16 +1,9 @@
 import type { Revision } from "@parlance/mcp";
+import type { Finding } from "./finding.js";
 import type { Subject } from "./subject.js";
 
 /** What the specification says with its words: MUST is an obligation, SHOULD a recommendation. */
 export type Weight = "must" | "should";
-
-/** What came of a probe. */
-export type Finding =
-  | { readonly is: "passed" }
-  /** What was seen instead, in one sentence. */
-  | { readonly is: "failed"; readonly says: string }
-  /** There was nothing to ask, or no way to. */
-  | { readonly is: "skipped"; readonly why: string };
 
 /** One question that a server is asked, and how its answer is judged. */
 export interface Probe {
@@ -25,17 +18,6 @@ export interface Probe {
   readonly applies?: (revision: Revision, carrier: Subject["carrier"]) => boolean;
   /** Asks. Rejects only for a fault of our own. */
   readonly ask: (subject: Subject) => Promise<Finding>;
-}
-
-export const passed: Finding = { is: "passed" };
-
-/** @param says what was seen instead; safe to print */
-export function failed(says: string): Finding {
-  return { is: "failed", says };
-}
-
-export function skipped(why: string): Finding {
-  return { is: "skipped", why };
 }
 
 /** Where the specification says what a probe asks for. */

@@ -1,8 +1,8 @@
 import { type Messages, methods, notifications, type Revision } from "@parlance/mcp";
 import { visible } from "@parlance/mcp/jsonrpc";
 import { isObject, type JsonObject } from "../json.js";
+import { type Finding, failed, passed } from "./finding.js";
 import type { HttpWords, Line, Reply } from "./line.js";
-import { type Finding, failed, passed } from "./probe.js";
 
 /** A server in one revision, while it is examined. */
 export class Subject {

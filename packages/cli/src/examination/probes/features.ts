@@ -1,6 +1,7 @@
 import { methods } from "@parlance/mcp";
 import { isObject, type JsonObject } from "../../json.js";
-import { type Finding, failed, type Probe, passed, skipped } from "../probe.js";
+import { type Finding, failed, passed, skipped } from "../finding.js";
+import type { Probe } from "../probe.js";
 import { describe, expectError, expectResult, quoted, type Subject } from "../subject.js";
 
 const unknown = "parlance-no-such-thing";

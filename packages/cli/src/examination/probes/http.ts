@@ -1,6 +1,7 @@
 import { methods } from "@parlance/mcp";
+import { type Finding, failed, passed, skipped } from "../finding.js";
 import type { HttpWords } from "../line.js";
-import { type Finding, failed, type Probe, passed, skipped } from "../probe.js";
+import type { Probe } from "../probe.js";
 import { expectError, type Subject } from "../subject.js";
 
 const page = "basic/transports";

@@ -1,6 +1,7 @@
 import { methods, notifications } from "@parlance/mcp";
 import { isObject } from "../../json.js";
-import { type Finding, failed, type Probe, passed } from "../probe.js";
+import { type Finding, failed, passed } from "../finding.js";
+import type { Probe } from "../probe.js";
 import { describe, expectError, expectResult, quoted, type Subject } from "../subject.js";
 
 const jsonRpc = "https://www.jsonrpc.org/specification";

@@ -1,6 +1,7 @@
 import { metaKeys, methods } from "@parlance/mcp";
 import { isObject } from "../../json.js";
-import { failed, type Probe, passed } from "../probe.js";
+import { failed, passed } from "../finding.js";
+import type { Probe } from "../probe.js";
 import { describe, expectError, expectResult, quoted } from "../subject.js";
 
 /** How a conversation begins, in both eras. */
