@@ -1,21 +1,22 @@
-import { type Bridge, type BridgeOptions, bridgeTo, type FarTarget } from "@parlance/mcp/bridge";
+import { type Bridge, type BridgeOptions, bridgeTo } from "@parlance/mcp/bridge";
 import { type Report, visible } from "@parlance/mcp/jsonrpc";
 import { stdioChannel } from "@parlance/mcp/node";
 import { serveChannel } from "@parlance/mcp/server";
-import { type Command, InvalidArgumentError } from "commander";
+import type { Command } from "commander";
 import { exitCodeHelp, exitCodes } from "../exit-codes.js";
-import { Failure, toFailure, usageFailure } from "../failure.js";
+import { Failure, toFailure } from "../failure.js";
 import { FarProcesses } from "../far-processes.js";
 import type { Invocation } from "../invocation.js";
 import { listenAt, listenHelp } from "../listen-at.js";
 import { addConversationOptions, type ConversationFlags, chooseTarget, parseRevision } from "../options.js";
 import { visibleLines } from "../print/columns.js";
 import { printFailure } from "../print/failure.js";
+import type { Target } from "../target.js";
 import type { Output } from "../terminal.js";
+import { toFailureAtUrl } from "../url-failure.js";
 
 interface BridgeFlags extends ConversationFlags {
   readonly listen?: string;
-  readonly header?: Readonly<Record<string, string>>;
   readonly revision?: string;
   readonly json?: true;
 }
@@ -48,7 +49,6 @@ export function registerBridge(program: Command, invocation: Invocation): void {
     .usage("[options] <target>\n       parlance bridge [options] -- command args…")
     .argument("[target]", "see below")
     .option("--listen <address>", "serve clients there, instead of the one on stdin and stdout")
-    .option("--header <name: value>", "send this header to a server on HTTP; may be repeated", header)
     .option("--revision <version>", "insist on this one at the server", parseRevision)
     .option("--json", "with --listen: print where as a JSON object, for programs");
   addConversationOptions(command, "how long the server has to open a conversation")
@@ -56,53 +56,48 @@ export function registerBridge(program: Command, invocation: Invocation): void {
     .action((word: string | undefined, flags: BridgeFlags) => invocation.run(() => run(word, flags, invocation)));
 }
 
-function header(text: string, others: Readonly<Record<string, string>> = {}): Readonly<Record<string, string>> {
-  const [, name = "", value = ""] = /^([^:\s]+):\s*(.*)$/s.exec(text) ?? [];
-  if (name === "") throw new InvalidArgumentError('Write it as "Name: value".');
-  return { ...others, [name]: value };
-}
-
 async function run(word: string | undefined, flags: BridgeFlags, invocation: Invocation): Promise<number> {
-  const { err, interrupt } = invocation;
+  const { err, interrupt, command } = invocation;
+  const target = await chooseTarget(word, command, flags);
+  const toKind = target.kind === "url" ? toFailureAtUrl : toFailure;
   const lost: Failure[] = [];
   const options: BridgeOptions = {
     timeout: flags.timeout,
     ...(flags.revision !== undefined && { revision: flags.revision }),
-    ...(flags.header && { headers: flags.header }),
     candid: flags.listen === undefined, // Whoever has started this program is the one at the near end.
     report: (each) => tell(each, err),
     onLost(error) {
-      const failure = withoutLastWords(toFailure(error, "opening"));
+      const failure = withoutLastWords(toKind(error, "opening"));
       lost.push(failure);
       printFailure(failure, err);
     },
   };
-  await using bridge = bridgeTo(await farTarget(word, flags, invocation), options);
+  await using bridge = await bridgeFor(target, { options, flags, invocation });
   if (flags.listen === undefined) await serveHost(bridge, invocation);
   else await serveClients(bridge, { address: flags.listen, isJson: flags.json === true, invocation });
   if (interrupt.stop.aborted) return interrupt.exitCode;
   return lost[0]?.exitCode ?? exitCodes.clean;
 }
 
-async function farTarget(
-  word: string | undefined,
-  flags: BridgeFlags,
-  { command, interrupt, err }: Invocation,
-): Promise<FarTarget> {
-  if (command === undefined && word !== undefined && isAddress.test(word)) return addressOf(word);
-  if (flags.header !== undefined) throw usageFailure("--header is for a server on HTTP, and there is none");
-  const target = await chooseTarget(word, command);
-  if (target.kind === "module") return target.dial;
-  const { args, command: name } = target;
-  const started = { command: name, args, env: flags.env ?? {} };
-  return new FarProcesses(started, interrupt, (line) => err.print(visible(line))).dial;
+interface Leading {
+  readonly options: BridgeOptions;
+  readonly flags: BridgeFlags;
+  readonly invocation: Invocation;
 }
 
-const isAddress = /^(?:https?|wss?):/i;
-
-function addressOf(word: string): string {
-  if (URL.canParse(word)) return word;
-  throw usageFailure(`${word} is no URL`, "write all of it: https://example.com/mcp");
+async function bridgeFor(target: Target, { options, flags, invocation }: Leading): Promise<Bridge> {
+  const { env = {}, header: headers = [], timeout } = flags;
+  if (target.kind === "module") return bridgeTo(target.dial, options);
+  if (target.kind === "command") {
+    const { command, args } = target;
+    const stderr = (line: string): void => invocation.err.print(visible(line));
+    return bridgeTo(new FarProcesses({ command, args, env }, invocation.interrupt, stderr).dial, options);
+  }
+  const { url } = target;
+  if (!url.protocol.startsWith("ws")) return bridgeTo(url, { ...options, headers });
+  const { webSocketChannel } = await import("@parlance/mcp/websocket"); // Its package takes a while to load.
+  const settings = { headers: Object.fromEntries(headers), openTimeout: timeout };
+  return bridgeTo(() => webSocketChannel(url, settings), { ...options, reopen: true });
 }
 
 /** The one who has started this program: the conversation is over with its input. */
