@@ -56,6 +56,13 @@ const cases: readonly RuleCase[] = [
     legal: (talk) => [...talk.opening(), talk.list("1.5"), talk.listed("1.5")],
   },
   {
+    rule: "R-2",
+    why: "for a request without one",
+    breaks: (talk) => [...talk.opening(), talk.list(undefined)],
+    found: { party: "client", pointer: "/id", says: "tools/list is a request: without an id nobody answers it" },
+    legal: (talk) => [...talk.opening(), talk.list(0x7fff_ffff), talk.listed(0x7fff_ffff)],
+  },
+  {
     rule: "R-3",
     breaks: (talk) => [...talk.opening(), talk.list(null)],
     found: { party: "client", pointer: "/id", text: "null" },
@@ -144,13 +151,13 @@ const cases: readonly RuleCase[] = [
     rule: "R-7",
     breaks: (talk) => [
       ...talk.opening(),
-      client({ ...rpc, method: "notifications/cancelled", params: { requestId: 0 } }),
+      client({ ...rpc, method: "notifications/cancelled", params: { requestId: 99 } }),
       server({ ...rpc, error: { code: -32601, message: "Method not found" } }),
     ],
     found: { party: "server", pointer: "" },
     legal: (talk) => [
       ...talk.opening(),
-      client({ ...rpc, method: "notifications/cancelled", params: { requestId: 0 } }),
+      client({ ...rpc, method: "notifications/cancelled", params: { requestId: 99 } }),
       server({ ...rpc, error: { code: -32700, message: "Parse error" } }),
     ],
   },
@@ -158,21 +165,21 @@ const cases: readonly RuleCase[] = [
     rule: "R-8",
     breaks: (talk) => [
       ...talk.opening(),
-      client({ ...rpc, id: 5, method: "notifications/cancelled", params: { requestId: 0 } }),
+      client({ ...rpc, id: 5, method: "notifications/cancelled", params: { requestId: 99 } }),
     ],
     found: { party: "client", pointer: "/id", text: "5" },
     legal: (talk) => [
       ...talk.opening(),
-      client({ ...rpc, method: "notifications/cancelled", params: { requestId: 0 } }),
+      client({ ...rpc, method: "notifications/cancelled", params: { requestId: 99 } }),
     ],
   },
   {
     rule: "R-9",
-    breaks: (talk) => [...talk.opening(), client({ ...rpc, method: "notifications/cancelled", params: [0] })],
-    found: { party: "client", pointer: "/params", text: "[0]" },
+    breaks: (talk) => [...talk.opening(), client({ ...rpc, method: "notifications/cancelled", params: [99] })],
+    found: { party: "client", pointer: "/params", text: "[99]" },
     legal: (talk) => [
       ...talk.opening(),
-      client({ ...rpc, method: "notifications/cancelled", params: { requestId: 0 } }),
+      client({ ...rpc, method: "notifications/cancelled", params: { requestId: 99 } }),
     ],
   },
   {

@@ -32,6 +32,31 @@ export function server(message: unknown): Said {
   return `← ${JSON.stringify(message)}`;
 }
 
+/** A notification of the client. */
+export function told(method: string, params?: Fields): Said {
+  return client({ jsonrpc: "2.0", method, params });
+}
+
+/** A notification of the server. */
+export function heard(method: string, params?: Fields): Said {
+  return server({ jsonrpc: "2.0", method, params });
+}
+
+/** A request of the server, and the answer of the client. */
+export function asked(id: unknown, method: string, params?: Fields): Said {
+  return server({ jsonrpc: "2.0", id, method, params });
+}
+
+/** A result of the client. */
+export function answered(id: unknown, result: Fields = {}): Said {
+  return client({ jsonrpc: "2.0", id, result });
+}
+
+/** An error of the server. */
+export function failed(id: unknown, code: number, data?: unknown): Said {
+  return server({ jsonrpc: "2.0", id, error: { code, message: "m", data } });
+}
+
 const info = { name: "peer", version: "1" };
 const newest = versions[0] ?? "";
 

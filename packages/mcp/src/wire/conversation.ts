@@ -3,7 +3,7 @@ import { latestHandshake, revisionOf } from "../revisions/all.js";
 import type { Revision } from "../revisions/revision.js";
 import { Continuation } from "./continuation.js";
 import type { Entry, FrameEntry, HttpEntry } from "./entry.js";
-import { headerOf, type OpenExchange } from "./exchange.js";
+import { type Exchange, headerOf, type OpenExchange } from "./exchange.js";
 import { type Frame, frameOf, type Sender, senderOf } from "./frame.js";
 import { type JsonScan, scanJson } from "./json-scan.js";
 import { Judge } from "./judge.js";
@@ -36,6 +36,7 @@ export class Conversation {
   readonly #exchanges = new Map<number, OpenExchange>();
   readonly #exchangeRows = new Map<number, OpenRow[]>();
   readonly #continuations = new Map<string, Continuation>();
+  #hasGap = false;
 
   constructor({ rules = allRules }: ConversationOptions = {}) {
     this.#judge = new Judge(rules);
@@ -79,6 +80,9 @@ export class Conversation {
           session: this.#session(entry.s),
         };
       case "gap":
+        // It does not say of which connection something is missing, and one may have begun in it.
+        this.#hasGap = true;
+        for (const session of this.sessions) session.miss();
         return plainRow("gap", entry, entry.t);
       case "r":
         return plainRow("rule", entry, entry.t);
@@ -94,8 +98,11 @@ export class Conversation {
     const exchange = entry.req === undefined ? undefined : this.#exchanges.get(entry.req);
     exchange?.frames.push(frame);
     const session = this.#session(entry.s);
+    // Whoever names a session in the first thing that is seen of it has begun it before.
+    if (exchange !== undefined && session.last.client === undefined && isOfSession(exchange)) session.miss();
     const base = { ...plainRow("noise", entry, entry.t), from: frame.from, frame, session, exchange };
     if (!frame.whole) {
+      session.miss();
       const unjudged = `only ${frame.bytes.length} of its ${entry.len} bytes were recorded`;
       return { ...base, kind: "frag", unjudged };
     }
@@ -114,8 +121,11 @@ export class Conversation {
     const isBatch = root.kind === "array" && root.elements.length > 0;
     const nodes = isBatch ? root.elements : [root];
     let unjudged: string | undefined;
+    const carrier = row.exchange && headerRevision(row.exchange);
     for (const [index, node] of nodes.entries()) {
-      const message = new WireMessage(frame, isBatch ? `/${index}` : "", node, (read) => session.contextOf(read));
+      const message = new WireMessage(frame, isBatch ? `/${index}` : "", node, (read) =>
+        session.contextOf(read, carrier),
+      );
       const { revision } = message;
       if (revision !== undefined) row.verdicts.push(...this.#judge.message({ subject: message, session, revision }));
       else unjudged = `it speaks ${session.unknownVersion ?? "a version"} which is not known`;
@@ -166,6 +176,7 @@ export class Conversation {
     const known = this.#byName.get(name);
     if (known !== undefined) return known;
     const session = new WireSession(name);
+    if (this.#hasGap) session.miss();
     this.#byName.set(name, session);
     this.sessions.push(session);
     return session;
@@ -193,8 +204,16 @@ function kindOfRow(message: WireMessage | undefined): RowKind {
   return kind === "none" ? "noise" : kind;
 }
 
+function isOfSession({ request }: Exchange): boolean {
+  return headerOf(request, mcpHeaders.session) !== undefined;
+}
+
 /** What an exchange speaks by its own word: its header, or what it carries. */
-function revisionOfExchange({ request, messages }: OpenExchange): Revision | undefined {
+function revisionOfExchange(exchange: Exchange): Revision | undefined {
+  return headerRevision(exchange) ?? exchange.messages[0]?.revision;
+}
+
+function headerRevision({ request }: Exchange): Revision | undefined {
   const named = headerOf(request, mcpHeaders.protocolVersion);
-  return (named === undefined ? undefined : revisionOf(named)) ?? messages[0]?.revision;
+  return named === undefined ? undefined : revisionOf(named);
 }

@@ -55,6 +55,8 @@ export interface MessageContext {
   readonly pairing: Pairing | undefined;
   /** Of a request: the one of the same side that had this id before. */
   readonly reuses: Operation | undefined;
+  /** Of a request: the operation whose answer has asked for what it brings. */
+  readonly previous: Operation | undefined;
 }
 
 interface Read {

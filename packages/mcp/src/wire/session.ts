@@ -4,7 +4,8 @@ import { methods, notifications } from "../protocol/methods.js";
 import { latest, latestHandshake, revisionOf } from "../revisions/all.js";
 import type { Era, Revision } from "../revisions/revision.js";
 import type { Sender } from "./frame.js";
-import type { HandshakePhase, MessageContext, OpenOperation, Operation, Pairing, WireMessage } from "./message.js";
+import type { HandshakePhase, MessageContext, Operation, WireMessage } from "./message.js";
+import { metaOf, mostRemembered, Operations } from "./operations.js";
 
 /** A tool as the server has listed it last, and where. */
 export interface ListedTool {
@@ -13,30 +14,25 @@ export interface ListedTool {
   readonly pointer: string;
 }
 
-/** Keeps a peer that chooses ids, names and addresses from filling the memory. */
-const mostRemembered = 100_000;
-
 /** One conversation of a client and a server: who has asked what, and what both have agreed on. */
 export class WireSession {
   readonly name: string;
-  /** In the order of their requests. */
-  readonly operations: Operation[] = [];
   /** By name, as the server has listed them last. */
   readonly tools: Map<string, ListedTool> = new Map();
   /** Addresses that `resources/subscribe` was asked for. */
   readonly subscriptions: Set<string> = new Set();
+  /** Where the server has said that its lists go on. */
+  readonly cursors: Set<string> = new Set();
   /** The last message of each side. */
   readonly last: Record<Sender, WireMessage | undefined> = { client: undefined, server: undefined };
-  readonly #bySender: Record<Sender, Map<string, OpenOperation[]>> = { client: new Map(), server: new Map() };
-  readonly #byToken: Record<Sender, Map<string, OpenOperation>> = { client: new Map(), server: new Map() };
-  /** Ids of what was no message. */
-  readonly #noMessages: Record<Sender, Set<string>> = { client: new Set(), server: new Set() };
-  readonly #byState = new Map<string, OpenOperation>();
+  readonly #requests = new Operations();
   #phase: HandshakePhase = "new";
   #agreed: Revision | undefined;
+  #named: Revision | undefined;
   #unknownVersion: string | undefined;
   #clientCapabilities: JsonObject | undefined;
   #serverCapabilities: JsonObject | undefined;
+  #isWhole = true;
 
   constructor(name: string) {
     this.name = name;
@@ -46,9 +42,9 @@ export class WireSession {
     return this.#phase;
   }
 
-  /** What `initialize` has settled on, or what the last request has named for itself. */
+  /** What `initialize` has settled on, or else what the last request has named for itself. */
   get revision(): Revision | undefined {
-    return this.#agreed;
+    return this.#agreed ?? this.#named;
   }
 
   /** The version that was agreed on or named, and that is not known. */
@@ -57,7 +53,7 @@ export class WireSession {
   }
 
   get era(): Era | undefined {
-    return this.#agreed?.era;
+    return this.revision?.era;
   }
 
   /** As told by `initialize`, or by the last request that speaks for itself. */
@@ -70,128 +66,138 @@ export class WireSession {
     return this.#serverCapabilities;
   }
 
-  /** Requests without an answer, in their order. */
-  get pending(): readonly Operation[] {
-    return this.operations.filter(({ answer }) => answer === undefined);
+  /** In the order of their requests. */
+  get operations(): readonly Operation[] {
+    return this.#requests.all;
   }
 
-  /** What is known of a message before it is taken. */
-  contextOf(message: WireMessage): MessageContext {
+  /** Requests without an answer, in their order. */
+  get pending(): readonly Operation[] {
+    return [...this.#requests.waiting];
+  }
+
+  /** Whether all that crossed was seen, as far as it is known: who has missed something must not say that it is not there. */
+  get isWhole(): boolean {
+    return this.#isWhole;
+  }
+
+  /** Something crossed that was not seen. */
+  miss(): void {
+    this.#isWhole = false;
+  }
+
+  /** The newest request of a side that a value names by its id. */
+  requestWithId(from: Sender, id: unknown): Operation | undefined {
+    return this.#requests.named(from, id);
+  }
+
+  /** The newest request of a side that wants progress under a token. */
+  requestWithToken(from: Sender, token: unknown): Operation | undefined {
+    return this.#requests.withToken(from, token);
+  }
+
+  /**
+   * What is known of a message before it is taken.
+   * @param carrier the revision that its carrier says it is of, in a header
+   */
+  contextOf(message: WireMessage, carrier?: Revision): MessageContext {
     const { kind } = message;
-    // An error without an id, or with null, answers what could not be read: nobody waits for it.
-    const isOwed = kind === "res" || (kind === "err" && !this.#answersNoRequest(message));
-    const pairing = isOwed ? this.#pairingOf(message) : undefined;
-    const answered = pairing?.is === "answer" ? this.#asked(message) : undefined;
-    const told = kind === "ntf" ? this.#toldAbout(message) : undefined;
-    const operation = answered ?? told;
+    const isResponse = kind === "res" || kind === "err";
+    const pairing = isResponse ? this.#requests.pairingOf(message) : undefined;
+    const answered = pairing?.is === "answer" ? this.#requests.asked(message) : undefined;
+    const operation = kind === "ntf" ? this.#requests.toldAbout(message) : answered;
     return {
-      revision: this.#revisionOf(message, operation),
+      revision: this.#revisionOf(message, operation, carrier),
       phase: this.#phase,
       operation,
       pairing,
-      reuses: kind === "req" ? this.#find(message.from, message) : undefined,
+      reuses: kind === "req" ? this.#requests.sameId(message.from, message) : undefined,
+      previous: kind === "req" ? this.#requests.roundBefore(message) : undefined,
     };
-  }
-
-  /** Whether an error answers what is no message: it has its id, where one could be read. */
-  #answersNoRequest({ from, id, idKey = "" }: WireMessage): boolean {
-    return id === undefined || id === "null" || this.#noMessages[otherSide(from)].has(idKey);
   }
 
   /** Takes a message that was judged: what it says holds from here on. Gives the operation that it begins. */
   take(message: WireMessage): Operation | undefined {
-    const { kind, context } = message;
-    this.last[message.from] = message;
+    const { kind, context, method, from } = message;
+    this.last[from] = message;
     if (kind === "req") return this.#begin(message);
-    if (kind === "none" && message.idKey !== undefined) this.#noMessages[message.from].add(message.idKey);
-    const operation = context.operation as OpenOperation | undefined; // Made here, and nowhere else.
-    if (operation !== undefined && kind === "ntf") this.#notice(operation, message);
+    if (kind === "none") this.#requests.noteNoMessage(message);
+    const { operation } = context;
+    if (operation !== undefined && kind === "ntf") this.#requests.note(operation, message);
     if (operation !== undefined && (kind === "res" || kind === "err")) this.#answer(operation, message);
-    if (kind === "ntf" && message.method === notifications.initialized && this.#phase === "answered")
-      this.#phase = "ready";
+    if (kind === "ntf" && method === notifications.initialized && this.#phase === "answered") this.#phase = "ready";
     return undefined;
   }
 
-  #revisionOf(message: WireMessage, operation: Operation | undefined): Revision | undefined {
+  #revisionOf(
+    message: WireMessage,
+    operation: Operation | undefined,
+    carrier: Revision | undefined,
+  ): Revision | undefined {
     const { method, result } = message;
-    // What opens a handshake proposes: a version that nobody knows is a fair proposal.
-    if (method === methods.initialize) return revisionOf(String(message.params.protocolVersion)) ?? latestHandshake;
-    if (operation?.request.method === methods.initialize && typeof result?.protocolVersion === "string")
-      return revisionOf(result.protocolVersion);
     const named = namedVersion(message);
     if (named !== undefined) return revisionOf(named);
-    if (operation !== undefined && message.kind !== "ntf") return operation.request.revision;
+    // What opens a handshake proposes: a version that nobody knows, or that has none, is a proposal too.
+    if (method === methods.initialize)
+      return handshakeRevision(String(message.params.protocolVersion)) ?? latestHandshake;
+    if (operation?.request.method === methods.initialize && typeof result?.protocolVersion === "string")
+      return handshakeRevision(result.protocolVersion);
+    if (operation !== undefined) return operation.request.revision;
+    if (carrier !== undefined) return carrier;
     if (this.#unknownVersion !== undefined) return undefined;
-    return this.#agreed ?? (method === methods.discover ? latest : latestHandshake);
+    if (method === methods.discover) return latest;
+    return this.revision ?? latestHandshake;
   }
 
   #begin(request: WireMessage): Operation {
-    const { from, method, idKey = "" } = request;
-    const previous = this.#roundBefore(request);
-    const operation: OpenOperation = {
-      number: this.operations.length + 1,
-      request,
-      answer: undefined,
-      notices: [],
-      cancel: undefined,
-      previous,
-      next: undefined,
-    };
-    if (previous !== undefined) previous.next = operation;
-    this.operations.push(operation);
-    request.begin(operation);
-    this.#remember(idKey, operation);
-    const token = tokenKey(metaOf(request.params).progressToken);
-    if (token !== undefined) this.#byToken[from].set(token, operation);
-    if (from === "client") this.#hearClient(request);
-    if (method === methods.initialize && from === "client") this.#phase = "initializing";
+    const operation = this.#requests.begin(request);
+    if (request.from === "client") this.#hearClient(request);
     return operation;
-  }
-
-  /** Of those with the same id: all that wait, and the newest. Where every request has an exchange, all may have one id. */
-  #remember(idKey: string, operation: OpenOperation): void {
-    const known = this.#bySender[operation.request.from];
-    const waiting = (known.get(idKey) ?? []).filter(({ answer }) => answer === undefined);
-    known.set(idKey, [...waiting, operation]);
   }
 
   #hearClient(request: WireMessage): void {
     const { params, method } = request;
     const version = namedVersion(request);
-    if (version !== undefined) this.#settle(version);
+    if (version !== undefined) {
+      this.#named = revisionOf(version);
+      this.#unknownVersion = this.#named === undefined ? version : undefined;
+    } else if (method === methods.initialize) this.#phase = "initializing";
     const capabilities =
       method === methods.initialize ? params.capabilities : metaOf(params)[metaKeys.clientCapabilities];
-    if (isObject(capabilities)) this.#clientCapabilities = capabilities;
+    // A request that speaks for itself changes nothing of what a handshake has settled.
+    if (isObject(capabilities) && (method === methods.initialize || this.#agreed === undefined))
+      this.#clientCapabilities = capabilities;
   }
 
-  #settle(version: string): void {
-    this.#agreed = revisionOf(version);
-    this.#unknownVersion = this.#agreed === undefined ? version : undefined;
-  }
-
-  #answer(operation: OpenOperation, answer: WireMessage): void {
-    operation.answer = answer;
+  #answer(operation: Operation, answer: WireMessage): void {
+    this.#requests.end(operation, answer);
     const { request } = operation;
     const { result } = answer;
-    if (result === undefined) return;
-    if (request.from === "client") this.#hearServer(request, answer, result);
-    if (typeof result.requestState === "string" && this.#byState.size < mostRemembered)
-      this.#byState.set(result.requestState, operation);
+    if (request.from !== "client") return;
+    if (result !== undefined) this.#hearServer(request, answer, result);
+    // A handshake that was refused may be tried again.
+    else if (request.method === methods.initialize && this.#phase === "initializing") this.#phase = "new";
   }
 
   #hearServer(request: WireMessage, answer: WireMessage, result: JsonObject): void {
     const { method, params } = request;
-    if (method === methods.initialize) {
-      this.#phase = "answered";
-      if (typeof result.protocolVersion === "string") this.#settle(result.protocolVersion);
-    }
+    if (method === methods.initialize) this.#agree(result.protocolVersion);
     if ((method === methods.initialize || method === methods.discover) && isObject(result.capabilities))
       this.#serverCapabilities = result.capabilities;
     if (method === methods.listTools) this.#hearTools(answer, result);
+    if (typeof result.nextCursor === "string" && this.cursors.size < mostRemembered)
+      this.cursors.add(result.nextCursor);
     const { uri } = params;
     if (typeof uri !== "string") return;
     if (method === methods.subscribe && this.subscriptions.size < mostRemembered) this.subscriptions.add(uri);
     if (method === methods.unsubscribe) this.subscriptions.delete(uri);
+  }
+
+  #agree(version: unknown): void {
+    this.#phase = "answered";
+    if (typeof version !== "string") return;
+    this.#agreed = handshakeRevision(version);
+    this.#unknownVersion = this.#agreed === undefined ? version : undefined;
   }
 
   #hearTools(listed: WireMessage, { tools }: JsonObject): void {
@@ -199,60 +205,6 @@ export class WireSession {
       if (!isObject(definition) || typeof definition.name !== "string" || this.tools.size >= mostRemembered) continue;
       this.tools.set(definition.name, { definition, listed, pointer: `${listed.pointer}/result/tools/${index}` });
     }
-  }
-
-  #notice(operation: OpenOperation, message: WireMessage): void {
-    if (message.method === notifications.cancelled) operation.cancel = message;
-    else operation.notices.push(message);
-  }
-
-  #pairingOf(response: WireMessage): Pairing {
-    const asked = this.#asked(response);
-    if (asked !== undefined)
-      return asked.answer === undefined ? { is: "answer" } : { is: "second answer", operation: asked };
-    const other = this.#find(otherSide(response.from), response, otherType(response.idKey));
-    return other === undefined ? { is: "unknown" } : { is: "other type", operation: other };
-  }
-
-  /** The request that a response is for: of those with its id one that waits, and the one of the same exchange first. */
-  #asked(response: WireMessage): OpenOperation | undefined {
-    return this.#find(otherSide(response.from), response);
-  }
-
-  #find(from: Sender, message: WireMessage, key = message.idKey): OpenOperation | undefined {
-    const all = (key === undefined ? undefined : this.#bySender[from].get(key)) ?? [];
-    const exchange = message.frame.entry.req;
-    const near = exchange === undefined ? [] : all.filter(({ request }) => request.frame.entry.req === exchange);
-    const candidates = near.length > 0 ? near : all;
-    return candidates.find(({ answer }) => answer === undefined) ?? candidates.at(-1);
-  }
-
-  /** What a notification names: by the token of its progress, by the id that it cancels, or by its subscription. */
-  #toldAbout(message: WireMessage): OpenOperation | undefined {
-    const { from, method, params } = message;
-    if (method === notifications.progress)
-      return this.#byToken[otherSide(from)].get(tokenKey(params.progressToken) ?? "");
-    if (method === notifications.cancelled) return this.#byId(from, params.requestId);
-    return this.#byId(otherSide(from), metaOf(params)[metaKeys.subscriptionId]);
-  }
-
-  #byId(from: Sender, id: unknown): OpenOperation | undefined {
-    const key = tokenKey(id);
-    return key === undefined ? undefined : this.#bySender[from].get(key)?.at(-1);
-  }
-
-  /** The operation whose answer has asked for what this request brings. */
-  #roundBefore({ params, from, method }: WireMessage): OpenOperation | undefined {
-    const { requestState, inputResponses } = params;
-    if (typeof requestState === "string") return this.#byState.get(requestState);
-    if (!isObject(inputResponses)) return undefined;
-    return (this.operations as OpenOperation[]).findLast(
-      ({ request, answer, next }) =>
-        request.from === from &&
-        request.method === method &&
-        answer?.result?.resultType === "input_required" &&
-        next === undefined,
-    );
   }
 }
 
@@ -263,25 +215,8 @@ export function namedVersion({ kind, params, from }: WireMessage): string | unde
   return typeof version === "string" ? version : undefined;
 }
 
-/** The `_meta` of params or of a result. */
-export function metaOf(holder: JsonObject): JsonObject {
-  const { _meta: meta } = holder;
-  return isObject(meta) ? meta : {};
-}
-
-/** The side that hears what a side sends. */
-export function otherSide(side: Sender): Sender {
-  return side === "client" ? "server" : "client";
-}
-
-/** The key of an id or a token that a value holds. */
-function tokenKey(token: unknown): string | undefined {
-  if (typeof token === "string") return `string ${token}`;
-  return typeof token === "number" ? `number ${token}` : undefined;
-}
-
-/** The key of the id that is written alike and has the other type. */
-function otherType(key = ""): string {
-  if (key.startsWith("number ")) return `string ${key.slice("number ".length)}`;
-  return key.startsWith("string ") ? `number ${key.slice("string ".length)}` : "";
+/** The revision that a handshake settles on; what has no handshake is taken for the newest that has one. */
+function handshakeRevision(version: string): Revision | undefined {
+  const revision = revisionOf(version);
+  return revision?.era === "stateless" ? latestHandshake : revision;
 }

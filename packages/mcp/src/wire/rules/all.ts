@@ -1,7 +1,23 @@
 import type { Rule } from "../rule.js";
+import { capabilityRules } from "./capabilities.js";
 import { framingRules } from "./framing.js";
 import { jsonRpcRules } from "./json-rpc.js";
+import { lifecycleRules } from "./lifecycle.js";
+import { methodRules } from "./methods.js";
 import { pairingRules } from "./pairing.js";
+import { shapeRules } from "./shapes.js";
+import { statelessRules } from "./stateless.js";
+import { toolRules } from "./tools.js";
 
 /** Every rule, in the order in which a person meets them: bytes, messages, conversation. */
-export const rules: readonly Rule[] = [...framingRules, ...jsonRpcRules, ...pairingRules];
+export const rules: readonly Rule[] = [
+  ...framingRules,
+  ...jsonRpcRules,
+  ...pairingRules,
+  ...lifecycleRules,
+  ...statelessRules,
+  ...methodRules,
+  ...shapeRules,
+  ...capabilityRules,
+  ...toolRules,
+];

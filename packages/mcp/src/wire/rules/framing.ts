@@ -1,5 +1,6 @@
 import { decodeUtf8 } from "../../framing/utf8.js";
-import type { ByteRange } from "../json-node.js";
+import { methods } from "../../protocol/methods.js";
+import { type ByteRange, childOf, type JsonArrayNode, literalOf } from "../json-node.js";
 import type { Finding, FrameReading, Rule } from "../rule.js";
 import { onMessages, onStdio } from "./pages.js";
 
@@ -53,15 +54,23 @@ export const framingRules: readonly Rule[] = [
     demands: "Messages come in arrays only where the revision has batches, and never none",
     page: (revision) => (revision.facts.batches ? "basic#batching" : onMessages("requests")(revision)),
     on: "frame",
-    *check({ root }, { revision, unknownVersion }) {
+    *check({ frame, root }, { revision, unknownVersion }) {
       if (root?.kind !== "array" || unknownVersion !== undefined) return;
-      // Before a revision is agreed on there is none that has batches.
-      if (revision?.facts.batches !== true)
-        yield { says: `${revision?.version ?? "what opens a conversation"} has no batches` };
-      else if (root.elements.length === 0) yield { says: "a batch must hold a message" };
+      // Before a revision is agreed on there is none that has batches; what opens one has a rule of its own.
+      if (revision?.facts.batches !== true) {
+        const where = revision?.version ?? "what comes before a revision is agreed on";
+        if (!opensConversation(root, frame.bytes)) yield { says: `${where} has no batches` };
+      } else if (root.elements.length === 0) yield { says: "a batch must hold a message" };
     },
   },
 ];
+
+function opensConversation({ elements }: JsonArrayNode, bytes: Uint8Array): boolean {
+  return elements.some((element) => {
+    const method = childOf(element, "method");
+    return method !== undefined && literalOf(method, bytes) === `"${methods.initialize}"`;
+  });
+}
 
 function isOfStdio({ frame: { entry } }: FrameReading): boolean {
   return entry.ch === "stdin" || entry.ch === "stdout";

@@ -1,4 +1,5 @@
 import { isObject } from "../../protocol/json.js";
+import { isProtocolMethod } from "../../protocol/methods.js";
 import { describeValue } from "../../protocol/shapes/shape-fault.js";
 import type { WireMessage } from "../message.js";
 import type { Finding, Rule } from "../rule.js";
@@ -30,10 +31,12 @@ export const jsonRpcRules: readonly Rule[] = [
   {
     id: "R-2",
     level: "bad",
-    demands: "An id is a string or an integer",
+    demands: "A request has an id, which is a string or an integer",
     page: onMessages("requests"),
     on: "message",
     *check(message) {
+      if (message.kind === "ntf" && isProtocolMethod(message.method ?? ""))
+        yield { says: `${message.method} is a request: without an id nobody answers it`, pointer: "/id" };
       const id = message.member("id");
       // A response is held against the id of its request by another rule.
       if (message.kind !== "req" || id === undefined || id === null || typeof id === "string" || isInteger(id)) return;

@@ -1,8 +1,9 @@
 import { visible } from "../../base/visible.js";
 import { codes } from "../../jsonrpc/errors.js";
 import type { WireMessage } from "../message.js";
+import { otherSide } from "../operations.js";
 import type { Rule } from "../rule.js";
-import { otherSide, type WireSession } from "../session.js";
+import type { WireSession } from "../session.js";
 import { errorCode } from "./json-rpc.js";
 import { ofJsonRpc, onMessages } from "./pages.js";
 
@@ -20,8 +21,9 @@ export const pairingRules: readonly Rule[] = [
       const id = visible(message.id ?? "");
       const at = { pointer: "/id" };
       if (message.id === undefined) yield { ...at, says: "it has no id, so it answers nothing" };
-      else if (pairing.is === "unknown") yield { ...at, says: `no request has the id ${id}` };
-      else {
+      else if (pairing.is === "unknown") {
+        if (session.isWhole) yield { ...at, says: `no request has the id ${id}` };
+      } else {
         const { request, answer } = pairing.operation;
         const says =
           pairing.is === "other type"

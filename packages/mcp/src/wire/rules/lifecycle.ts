@@ -1,0 +1,163 @@
+import { methods, notifications } from "../../protocol/methods.js";
+import { describeValue } from "../../protocol/shapes/shape-fault.js";
+import { versionAliases } from "../../revisions/aliases.js";
+import { handshakeVersions, revisionOf } from "../../revisions/all.js";
+import type { Revision } from "../../revisions/revision.js";
+import type { WireMessage } from "../message.js";
+import type { Rule } from "../rule.js";
+import { pageByEra } from "./pages.js";
+
+const initialization = pageByEra("basic/lifecycle#initialization", "basic/versioning");
+
+/** Who may say what before a conversation is open, where a handshake opens it. */
+export const lifecycleRules: readonly Rule[] = [
+  {
+    id: "L-1",
+    level: "bad",
+    demands: "The first thing that a client asks for is initialize; only ping may come before it",
+    applies: hasHandshake,
+    page: initialization,
+    on: "message",
+    *check(message, session) {
+      if (message.kind !== "req" || message.from !== "client" || session.phase !== "new" || !session.isWhole) return;
+      if (message.method === methods.initialize || message.method === methods.ping) return;
+      // It is said once: whoever has skipped the handshake has skipped it for all that follows.
+      if (session.operations.some(({ request }) => skipsHandshake(request))) return;
+      yield { says: `${describeValue(message.method)} is asked for before initialize`, pointer: "/method" };
+    },
+  },
+  {
+    id: "L-2",
+    level: "bad",
+    demands: "Between initialize and notifications/initialized a client asks for nothing but ping",
+    applies: hasHandshake,
+    page: initialization,
+    on: "message",
+    *check({ kind, from, method }, { phase }) {
+      if (kind !== "req" || from !== "client" || method === methods.ping || method === methods.initialize) return;
+      const missing = { initializing: "the answer to initialize", answered: notifications.initialized };
+      if (phase === "initializing" || phase === "answered")
+        yield { says: `${describeValue(method)} is asked for before ${missing[phase]}`, pointer: "/method" };
+    },
+  },
+  {
+    id: "L-3",
+    level: "bad",
+    demands: "Before notifications/initialized a server asks for nothing but ping",
+    applies: hasHandshake,
+    page: initialization,
+    on: "message",
+    *check({ kind, from, method }, { phase, isWhole }) {
+      if (kind !== "req" || from !== "server" || method === methods.ping || phase === "ready" || !isWhole) return;
+      yield { says: `${describeValue(method)} is asked for before ${notifications.initialized}`, pointer: "/method" };
+    },
+  },
+  {
+    id: "L-4",
+    level: "bad",
+    demands: "A session has one initialize",
+    applies: hasHandshake,
+    page: initialization,
+    on: "message",
+    *check({ kind, from, method }, { phase }) {
+      if (kind === "req" && from === "client" && method === methods.initialize && phase !== "new")
+        yield { says: "the session has been initialized before", pointer: "/method" };
+    },
+  },
+  {
+    id: "L-5",
+    level: "bad",
+    demands: "initialize is no part of a batch: nothing may be asked before its answer",
+    applies: hasHandshake,
+    page: initialization,
+    on: "message",
+    *check({ kind, method, pointer }) {
+      if (kind === "req" && method === methods.initialize && pointer !== "")
+        yield { says: "initialize must be a message of its own, and is part of a batch", pointer: "/method" };
+    },
+  },
+  {
+    id: "L-6",
+    level: "bad",
+    demands: "A client does not cancel initialize",
+    applies: hasHandshake,
+    page: "basic/utilities/cancellation#behavior-requirements",
+    on: "message",
+    *check({ from, method, operation }) {
+      if (from === "client" && method === notifications.cancelled && operation?.request.method === methods.initialize)
+        yield {
+          says: `it cancels initialize, which is in frame ${operation.request.frame.n}`,
+          pointer: "/params/requestId",
+        };
+    },
+  },
+  {
+    id: "L-7",
+    level: "bad",
+    demands: "A handshake settles on a revision that has one",
+    applies: hasHandshake,
+    page: "basic/lifecycle#version-negotiation",
+    on: "message",
+    *check(message) {
+      const place = versionPlace(message);
+      if (place === undefined || revisionOf(place.version)?.era !== "stateless") return;
+      yield { says: `${place.version} has no initialize, so no handshake can settle on it`, pointer: place.pointer };
+    },
+  },
+  {
+    id: "L-8",
+    level: "info",
+    demands: "A version is the date of a published revision",
+    applies: hasHandshake,
+    page: "basic/lifecycle#version-negotiation",
+    on: "message",
+    *check(message) {
+      const place = versionPlace(message);
+      if (place === undefined || revisionOf(place.version) !== undefined) return;
+      const meant = versionAliases.get(place.version);
+      const others = meant === undefined ? `published are ${handshakeVersions.join(", ")}` : `did you mean ${meant}?`;
+      yield { says: `no revision has the version ${describeValue(place.version)}: ${others}`, pointer: place.pointer };
+    },
+  },
+  {
+    id: "L-9",
+    level: "info",
+    demands:
+      "A server that does not speak the version it was asked for answers with another one, and so the client need not go on",
+    applies: hasHandshake,
+    page: "basic/lifecycle#version-negotiation",
+    on: "message",
+    *check(message) {
+      const asked = message.operation?.request.params.protocolVersion;
+      const place = message.kind === "res" ? versionPlace(message) : undefined;
+      if (place === undefined || asked === place.version) return;
+      yield {
+        says: `the client asked for ${describeValue(asked)}, and the server has answered ${describeValue(place.version)}`,
+        pointer: place.pointer,
+      };
+    },
+  },
+];
+
+function hasHandshake({ era }: Revision): boolean {
+  return era === "handshake";
+}
+
+function skipsHandshake({ from, method, revision }: WireMessage): boolean {
+  return from === "client" && method !== methods.ping && revision?.era === "handshake";
+}
+
+/** The version that initialize proposes, or that its answer settles on. */
+function versionPlace({
+  kind,
+  method,
+  params,
+  result,
+  operation,
+}: WireMessage): { readonly version: string; readonly pointer: string } | undefined {
+  const isOffer = kind === "req" && method === methods.initialize;
+  const isAnswer = kind === "res" && operation?.request.method === methods.initialize;
+  const version = isOffer ? params.protocolVersion : isAnswer ? result?.protocolVersion : undefined;
+  if (typeof version !== "string") return undefined;
+  return { version, pointer: `/${isOffer ? "params" : "result"}/protocolVersion` };
+}

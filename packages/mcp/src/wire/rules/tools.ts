@@ -1,0 +1,222 @@
+import { visible } from "../../base/visible.js";
+import { isObject, type JsonObject } from "../../protocol/json.js";
+import { methods } from "../../protocol/methods.js";
+import { readMirroredParams } from "../../protocol/mirrored-params.js";
+import { describeValue } from "../../protocol/shapes/shape-fault.js";
+import { isObjectSchema } from "../../protocol/tools.js";
+import type { Revision } from "../../revisions/revision.js";
+import { type CompiledSchema, compile } from "../../schema/compile.js";
+import { SchemaError } from "../../schema/schema-error.js";
+import type { SchemaFault } from "../../schema/schema-fault.js";
+import type { WireMessage } from "../message.js";
+import type { Rule } from "../rule.js";
+import type { ListedTool, WireSession } from "../session.js";
+
+/** What a server says of its tools, and whether it keeps it. */
+export const toolRules: readonly Rule[] = [
+  {
+    id: "T-1",
+    level: "bad",
+    demands: "A structured result conforms to the outputSchema of its tool",
+    applies: hasStructure,
+    page: "server/tools#output-schema",
+    on: "message",
+    *check(message, session) {
+      const tool = calledTool(message, session);
+      if (tool === undefined || !Object.hasOwn(message.result ?? {}, "structuredContent")) return;
+      const { outputSchema } = tool.definition;
+      if (!isObject(outputSchema)) return;
+      for (const { path, message: says } of faultsOf(outputSchema, message.result?.structuredContent)) {
+        const place = `/result/structuredContent${path}`;
+        yield { says: `${says}, says the outputSchema in ${placeOf(tool, "outputSchema")}`, pointer: place };
+      }
+    },
+  },
+  {
+    id: "T-2",
+    level: "bad",
+    demands: "The inputSchema of a tool is a JSON Schema that says that arguments are an object",
+    page: "server/tools#tool",
+    on: "message",
+    *check(message) {
+      for (const { definition, pointer } of listedIn(message)) {
+        const { inputSchema } = definition;
+        if (isObjectSchema(inputSchema)) continue;
+        const type = isObject(inputSchema) ? "/type" : "";
+        const found = describeValue(isObject(inputSchema) ? inputSchema.type : inputSchema);
+        const expected = isObject(inputSchema) ? 'its type must be "object"' : "inputSchema must be a JSON Schema";
+        yield { says: `${expected}, got ${found}`, pointer: `${pointer}/inputSchema${type}` };
+      }
+    },
+  },
+  {
+    id: "T-3",
+    level: "bad",
+    demands: "The schemas of a tool are valid JSON Schema",
+    page: ({ facts }) => (facts.toolSchemas === "unnamed" ? "server/tools#tool" : "basic#json-schema-usage"),
+    on: "message",
+    *check(message) {
+      for (const { definition, pointer } of listedIn(message)) {
+        for (const name of ["inputSchema", "outputSchema"] as const) {
+          const schema = definition[name];
+          const fault = isObject(schema) ? compiled(schema).fault : otherSchema(name, schema);
+          if (fault !== undefined)
+            yield { says: visible(fault.message), pointer: `${pointer}/${name}${fault.pointer}` };
+        }
+      }
+    },
+  },
+  {
+    id: "T-4",
+    level: "bad",
+    demands: "A tool with an outputSchema gives a structured result",
+    applies: hasStructure,
+    page: "server/tools#output-schema",
+    on: "message",
+    *check(message, session) {
+      const tool = calledTool(message, session);
+      if (tool === undefined || !isObject(tool.definition.outputSchema)) return;
+      if (!Object.hasOwn(message.result ?? {}, "structuredContent"))
+        yield {
+          says: `structuredContent is missing, which the outputSchema in ${placeOf(tool, "outputSchema")} promises`,
+          pointer: "/result/structuredContent",
+        };
+    },
+  },
+  {
+    id: "T-5",
+    level: "info",
+    demands:
+      "A name of a tool has 1 to 128 letters, digits, underscores, hyphens and dots, and is the name of one tool",
+    page: ({ facts }) => (facts.toolSchemas === "unnamed" ? "server/tools#tool" : "server/tools#tool-names"),
+    on: "message",
+    *check(message) {
+      const seen = new Set<unknown>();
+      for (const { definition, pointer } of listedIn(message)) {
+        const { name } = definition;
+        if (typeof name !== "string") continue;
+        if (!/^[\w.-]{1,128}$/.test(name))
+          yield { says: `${describeValue(name)} is a name that not every client takes`, pointer: `${pointer}/name` };
+        else if (seen.has(name))
+          yield { says: `another tool has the name ${describeValue(name)}`, pointer: `${pointer}/name` };
+        seen.add(name);
+      }
+    },
+  },
+  {
+    id: "T-6",
+    level: "info",
+    demands: "A client calls tools that the server has listed",
+    page: "server/tools#calling-tools",
+    on: "message",
+    *check({ kind, from, method, params }, { tools, isWhole }) {
+      if (kind !== "req" || from !== "client" || method !== methods.callTool || tools.size === 0 || !isWhole) return;
+      if (typeof params.name === "string" && !tools.has(params.name))
+        yield { says: `the server has listed no tool ${describeValue(params.name)}`, pointer: "/params/name" };
+    },
+  },
+  {
+    id: "T-7",
+    level: "info",
+    demands: "The arguments of a call conform to the inputSchema of its tool",
+    page: "server/tools#calling-tools",
+    on: "message",
+    *check({ kind, from, method, params }, { tools }) {
+      const tool = tools.get(String(params.name));
+      if (kind !== "req" || from !== "client" || method !== methods.callTool || tool === undefined) return;
+      const { inputSchema } = tool.definition;
+      const { arguments: given = {} } = params;
+      if (!isObject(inputSchema) || !isObject(given)) return;
+      for (const { path, message: says } of faultsOf(inputSchema, given))
+        yield {
+          says: `${says}, says the inputSchema in ${placeOf(tool, "inputSchema")}`,
+          pointer: `/params/arguments${path}`,
+        };
+    },
+  },
+  {
+    id: "T-8",
+    level: "bad",
+    demands: "An argument that goes in a header too is a string, an integer or a boolean, and has a header of its own",
+    applies: ({ facts }) => facts.httpBinding === "stateless",
+    page: "server/tools#x-mcp-header",
+    on: "message",
+    *check(message) {
+      for (const { definition, pointer } of listedIn(message)) {
+        const mirrored = readMirroredParams(definition.inputSchema);
+        if (!("faults" in mirrored)) continue;
+        for (const { path, message: says } of mirrored.faults)
+          yield { says: visible(says), pointer: `${pointer}/inputSchema${path}` };
+      }
+    },
+  },
+];
+
+function hasStructure({ facts }: Revision): boolean {
+  return facts.structuredContent !== "none";
+}
+
+/** The tool that a result is of, if it must conform to something: a failure need not. */
+function calledTool({ kind, result, operation }: WireMessage, { tools }: WireSession): ListedTool | undefined {
+  const request = operation?.request;
+  if (kind !== "res" || result === undefined || request?.method !== methods.callTool) return undefined;
+  const { resultType = "complete", isError, task } = result;
+  if (resultType !== "complete" || isError === true || isObject(task)) return undefined;
+  return tools.get(String(request.params.name));
+}
+
+function* listedIn({ kind, result, operation }: WireMessage): Iterable<{ definition: JsonObject; pointer: string }> {
+  if (kind !== "res" || operation?.request.method !== methods.listTools || !Array.isArray(result?.tools)) return;
+  for (const [index, definition] of (result.tools as readonly unknown[]).entries())
+    if (isObject(definition)) yield { definition, pointer: `/result/tools/${index}` };
+}
+
+function placeOf({ listed, pointer }: ListedTool, member: string): string {
+  return `frame ${listed.frame.n} at ${pointer}/${member}`;
+}
+
+interface Compilation {
+  readonly schema?: CompiledSchema;
+  readonly fault?: SchemaError;
+}
+
+const compilations = new WeakMap<JsonObject, Compilation>();
+
+/** Once per schema: a tool is called more often than it is listed. */
+function compiled(schema: JsonObject): Compilation {
+  const known = compilations.get(schema);
+  if (known !== undefined) return known;
+  const compilation = tryCompile(schema);
+  compilations.set(schema, compilation);
+  return compilation;
+}
+
+/** Reasons that say that a schema is wrong, and not that it is beyond what is understood here. */
+const wrong: ReadonlySet<string> = new Set(["malformed", "reference", "endless", "pattern"]);
+
+function tryCompile(schema: JsonObject): Compilation {
+  try {
+    return { schema: compile(schema, { trust: "peer" }) };
+  } catch (error) {
+    if (!(error instanceof SchemaError)) throw error;
+    return wrong.has(error.reason) ? { fault: error } : {};
+  }
+}
+
+/** What a value of a peer does not keep of a schema of a peer; nothing where either is beyond what is understood. */
+function faultsOf(schema: JsonObject, value: unknown): readonly SchemaFault[] {
+  try {
+    const checked = compiled(schema).schema?.check(value);
+    // JSON Schema is never checked by a promise.
+    return checked === undefined || checked instanceof Promise || !("ok" in checked) || checked.ok
+      ? []
+      : checked.errors;
+  } catch {
+    return []; // A bound was met: what was not checked to its end is not accused.
+  }
+}
+
+function otherSchema(name: string, schema: unknown): { message: string; pointer: string } | undefined {
+  if (schema === undefined || name === "inputSchema") return undefined;
+  return { message: `${name} must be a JSON Schema, got ${describeValue(schema)}`, pointer: "" };
+}
