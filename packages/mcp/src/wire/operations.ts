@@ -1,6 +1,6 @@
 import { isObject, type JsonObject } from "../protocol/json.js";
 import { metaKeys } from "../protocol/meta.js";
-import { notifications } from "../protocol/methods.js";
+import { methods, notifications } from "../protocol/methods.js";
 import type { Sender } from "./frame.js";
 import type { OpenOperation, Operation, Pairing, WireMessage } from "./message.js";
 
@@ -17,6 +17,7 @@ export class Operations {
   /** Ids of what was no message. */
   readonly #noMessages: Record<Sender, Set<string>> = { client: new Set(), server: new Set() };
   readonly #byState = new Map<string, OpenOperation>();
+  readonly #byExchange = new Map<number, OpenOperation>();
 
   /** Those without an answer, in their order. */
   get waiting(): Iterable<Operation> {
@@ -45,6 +46,8 @@ export class Operations {
     this.#byId[from].set(idKey, [...waiting, operation]);
     const token = tokenKey(metaOf(request.params).progressToken);
     if (token !== undefined) this.#byToken[from].set(token, operation);
+    const exchange = request.frame.entry.req;
+    if (exchange !== undefined && from === "client") this.#byExchange.set(exchange, operation);
     return operation;
   }
 
@@ -110,10 +113,28 @@ export class Operations {
   }
 
   /** What a notification names: by the token of its progress, by the id that it cancels, or by its subscription. */
-  toldAbout({ from, method, params }: WireMessage): Operation | undefined {
-    if (method === notifications.progress) return this.withToken(otherSide(from), params.progressToken);
-    if (method === notifications.cancelled) return this.named(from, params.requestId);
-    return this.named(otherSide(from), metaOf(params)[metaKeys.subscriptionId]);
+  toldAbout(message: WireMessage): Operation | undefined {
+    const { from, method, params } = message;
+    const other = otherSide(from);
+    if (method === notifications.progress) {
+      const near = this.#sameExchange(message);
+      const isMeant = near !== undefined && sameToken(metaOf(near.request.params).progressToken, params.progressToken);
+      return isMeant ? near : this.withToken(other, params.progressToken);
+    }
+    if (method === notifications.cancelled) {
+      const listening = from === "server" ? this.named("client", params.requestId) : undefined;
+      const isListening = listening?.request.method === methods.listen;
+      return this.named(from, params.requestId) ?? (isListening ? listening : undefined);
+    }
+    const subscription = metaOf(params)[metaKeys.subscriptionId];
+    const near = this.#sameExchange(message);
+    return near?.request.idKey === tokenKey(subscription) ? near : this.named(other, subscription);
+  }
+
+  /** The request on whose exchange something is told: others may have its id, and its token. */
+  #sameExchange({ frame, from }: WireMessage): Operation | undefined {
+    const exchange = frame.entry.req;
+    return from === "server" && exchange !== undefined ? this.#byExchange.get(exchange) : undefined;
   }
 
   /** The operation whose answer has asked for what a request brings. */
@@ -121,13 +142,14 @@ export class Operations {
     const { requestState, inputResponses } = params;
     if (typeof requestState === "string") return this.#byState.get(requestState);
     if (!isObject(inputResponses)) return undefined;
-    return this.all.findLast(
-      ({ request, answer, next }) =>
-        request.from === from &&
-        request.method === method &&
-        answer?.result?.resultType === "input_required" &&
-        next === undefined,
-    );
+    const isOpen = ({ request, answer, next }: Operation): boolean =>
+      request.from === from &&
+      request.method === method &&
+      answer?.result?.resultType === "input_required" &&
+      next === undefined;
+    // One that has given a state is meant only if no other can be: its state should have come back.
+    const stateless = this.all.findLast((each) => isOpen(each) && each.answer?.result?.requestState === undefined);
+    return stateless ?? this.all.findLast(isOpen);
   }
 }
 
@@ -146,6 +168,10 @@ export function metaOf(holder: JsonObject): JsonObject {
 function tokenKey(token: unknown): string | undefined {
   if (typeof token === "string") return `string ${token}`;
   return typeof token === "number" ? `number ${token}` : undefined;
+}
+
+function sameToken(one: unknown, other: unknown): boolean {
+  return one !== undefined && tokenKey(one) === tokenKey(other);
 }
 
 /** The key of the id that is written alike and has the other type. */

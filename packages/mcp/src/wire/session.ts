@@ -33,6 +33,7 @@ export class WireSession {
   #clientCapabilities: JsonObject | undefined;
   #serverCapabilities: JsonObject | undefined;
   #isWhole = true;
+  #logLevel: string | undefined;
 
   constructor(name: string) {
     this.name = name;
@@ -74,6 +75,11 @@ export class WireSession {
   /** Requests without an answer, in their order. */
   get pending(): readonly Operation[] {
     return [...this.#requests.waiting];
+  }
+
+  /** The least severe log message that the client has asked for, with `logging/setLevel`. */
+  get logLevel(): string | undefined {
+    return this.#logLevel;
   }
 
   /** Whether all that crossed was seen, as far as it is known: who has missed something must not say that it is not there. */
@@ -187,7 +193,8 @@ export class WireSession {
     if (method === methods.listTools) this.#hearTools(answer, result);
     if (typeof result.nextCursor === "string" && this.cursors.size < mostRemembered)
       this.cursors.add(result.nextCursor);
-    const { uri } = params;
+    const { uri, level } = params;
+    if (method === methods.setLevel && typeof level === "string") this.#logLevel = level;
     if (typeof uri !== "string") return;
     if (method === methods.subscribe && this.subscriptions.size < mostRemembered) this.subscriptions.add(uri);
     if (method === methods.unsubscribe) this.subscriptions.delete(uri);

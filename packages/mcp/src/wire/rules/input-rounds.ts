@@ -1,0 +1,74 @@
+import { pointerToken } from "../../base/json.js";
+import { isObject, type JsonObject } from "../../protocol/json.js";
+import { methods } from "../../protocol/methods.js";
+import { describeValue } from "../../protocol/shapes/shape-fault.js";
+import type { Revision } from "../../revisions/revision.js";
+import type { Operation, WireMessage } from "../message.js";
+import type { Finding, Rule } from "../rule.js";
+
+const page = "basic/patterns/mrtr";
+const mayAsk: ReadonlySet<string> = new Set([methods.callTool, methods.getPrompt, methods.readResource]);
+
+/** How a server asks in a result, and how a client answers with another request. */
+export const inputRules: readonly Rule[] = [
+  {
+    id: "Q-1",
+    level: "bad",
+    demands: "A server asks for input only in results of tools/call, prompts/get and resources/read",
+    applies: isStateless,
+    page: `${page}#supported-requests`,
+    on: "message",
+    *check({ result, operation }) {
+      const { method } = operation?.request ?? {};
+      if (result?.resultType !== "input_required" || method === undefined || mayAsk.has(method)) return;
+      yield { says: `${method} is not answered with a question`, pointer: "/result/resultType" };
+    },
+  },
+  {
+    id: "Q-2",
+    level: "bad",
+    demands:
+      "A client that brings input sends the same request again, under a new id, with what was asked and the state as it was given",
+    applies: isStateless,
+    page: `${page}#client-requirements-basic-workflow`,
+    on: "message",
+    *check(message) {
+      const { previous } = message.context;
+      if (previous === undefined) return;
+      yield* compareRequests(message, previous);
+      yield* compareInput(message.params, previous);
+    },
+  },
+];
+
+function isStateless({ era }: Revision): boolean {
+  return era === "stateless";
+}
+
+/** Members that belong to a round, and not to what is asked in all of them. */
+const ofRound: ReadonlySet<string> = new Set(["_meta", "inputResponses", "requestState"]);
+
+function* compareRequests({ method, params, idKey }: WireMessage, { request }: Operation): Iterable<Finding> {
+  const before = `frame ${request.frame.n}`;
+  if (idKey === request.idKey) yield { says: `${before} has the same id`, pointer: "/id" };
+  if (method !== request.method)
+    yield { says: `${before} asks for ${describeValue(request.method)}`, pointer: "/method" };
+  else {
+    const names = new Set([...Object.keys(params), ...Object.keys(request.params)]);
+    for (const name of names) {
+      if (ofRound.has(name) || JSON.stringify(params[name]) === JSON.stringify(request.params[name])) continue;
+      yield { says: `it is not what ${before} has`, pointer: `/params/${pointerToken(name)}` };
+    }
+  }
+}
+
+function* compareInput({ inputResponses, requestState }: JsonObject, { answer }: Operation): Iterable<Finding> {
+  const asked = answer?.result ?? {};
+  const before = `frame ${answer?.frame.n}`;
+  if (asked.requestState !== undefined && requestState === undefined)
+    yield { says: `the requestState of ${before} does not come back`, pointer: "/params" };
+  const questions = isObject(asked.inputRequests) ? asked.inputRequests : {};
+  for (const key of Object.keys(isObject(inputResponses) ? inputResponses : {}))
+    if (!Object.hasOwn(questions, key))
+      yield { says: `${before} has not asked for it`, pointer: `/params/inputResponses/${pointerToken(key)}` };
+}

@@ -1,0 +1,87 @@
+import { isObject } from "../../protocol/json.js";
+import { loggingLevels } from "../../protocol/logging.js";
+import { metaKeys } from "../../protocol/meta.js";
+import { methods, notifications } from "../../protocol/methods.js";
+import { describeValue } from "../../protocol/shapes/shape-fault.js";
+import type { Revision } from "../../revisions/revision.js";
+import type { Operation, WireMessage } from "../message.js";
+import { metaOf } from "../operations.js";
+import type { Rule } from "../rule.js";
+import type { WireSession } from "../session.js";
+
+/** Pages of lists, and log messages. */
+export const utilityRules: readonly Rule[] = [
+  {
+    id: "G-1",
+    level: "bad",
+    demands: "A cursor is one that the server has given in the same session, unchanged",
+    applies: isHandshake,
+    page: "server/utilities/pagination#implementation-guidelines",
+    on: "message",
+    *check({ kind, from, method = "", params }, { cursors, isWhole }) {
+      const { cursor } = params;
+      if (kind !== "req" || from !== "client" || !lists.has(method) || typeof cursor !== "string" || !isWhole) return;
+      if (!cursors.has(cursor))
+        yield { says: `the server has given no cursor ${describeValue(cursor)}`, pointer: "/params/cursor" };
+    },
+  },
+  {
+    id: "V-1",
+    level: "bad",
+    demands: "A server logs to a client only for a request that asks for it, and nothing less severe than it asks for",
+    applies: ({ era }) => era === "stateless",
+    page: "server/utilities/logging#per-request-log-level",
+    on: "message",
+    *check(message, session) {
+      const { kind, from, method, params } = message;
+      if (kind !== "ntf" || from !== "server" || method !== notifications.message || !session.isWhole) return;
+      const wanted = requestsAround(message, session).map(({ request }) =>
+        severity(metaOf(request.params)[metaKeys.logLevel]),
+      );
+      const least = Math.min(...wanted.filter((level) => level >= 0));
+      const level = severity(params.level);
+      if (least === Number.POSITIVE_INFINITY)
+        yield { says: `no request that waits has ${metaKeys.logLevel}`, pointer: "/method" };
+      else if (level >= 0 && level < least)
+        yield { says: `nothing below ${loggingLevels[least]} was asked for`, pointer: "/params/level" };
+    },
+  },
+  {
+    id: "V-2",
+    level: "info",
+    demands: "A server logs nothing less severe than the level that was set",
+    applies: isHandshake,
+    page: "server/utilities/logging#setting-log-level",
+    on: "message",
+    *check({ kind, from, method, params }, { logLevel }) {
+      if (kind !== "ntf" || from !== "server" || method !== notifications.message || logLevel === undefined) return;
+      const level = severity(params.level);
+      if (level >= 0 && level < severity(logLevel))
+        yield { says: `nothing below ${describeValue(logLevel)} was asked for`, pointer: "/params/level" };
+    },
+  },
+];
+
+const lists: ReadonlySet<string> = new Set([
+  methods.listTools,
+  methods.listPrompts,
+  methods.listResources,
+  methods.listResourceTemplates,
+  methods.listTasks,
+]);
+
+function isHandshake({ era }: Revision): boolean {
+  return era === "handshake";
+}
+
+/** How severe a level is; below zero what is none. */
+function severity(level: unknown): number {
+  return (loggingLevels as readonly unknown[]).indexOf(level);
+}
+
+/** The requests that a server may be logging for: that of the same exchange, or all that wait. */
+function requestsAround({ frame }: WireMessage, { pending }: WireSession): readonly Operation[] {
+  const exchange = frame.entry.req;
+  const near = pending.filter(({ request }) => request.frame.entry.req === exchange);
+  return near.filter(({ request }) => request.from === "client" && isObject(request.params));
+}
