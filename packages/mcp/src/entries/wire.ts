@@ -38,6 +38,7 @@ export { type JsonFault, type JsonScan, scanJson } from "../wire/json-scan.js";
 export { type CutLine, LineCutter } from "../wire/line-cutter.js";
 export type { HandshakePhase, MessageContext, MessageKind, Operation, Pairing, WireMessage } from "../wire/message.js";
 export type { Pending } from "../wire/pending.js";
+export { type RecordOptions, recordChannel } from "../wire/record-channel.js";
 export {
   type Damage,
   encodeEntry,
@@ -58,3 +59,4 @@ export {
 } from "../wire/rule.js";
 export { rules } from "../wire/rules/all.js";
 export type { ListedTool, WireSession } from "../wire/session.js";
+export { describeVerdict, violations } from "../wire/violations.js";

@@ -1,0 +1,18 @@
+import { visible } from "../base/visible.js";
+import { Conversation, type ConversationOptions } from "./conversation.js";
+import type { Entry } from "./entry.js";
+import type { Verdict } from "./rule.js";
+
+/** What in a conversation breaks the protocol, in order; for a test of anyone's server or client. */
+export function violations(entries: Iterable<Entry>, options: ConversationOptions = {}): readonly Verdict[] {
+  const conversation = new Conversation(options);
+  for (const entry of entries) conversation.push(entry);
+  conversation.finish();
+  return conversation.verdicts.filter(({ level }) => level === "bad");
+}
+
+/** A verdict in one line, safe to print: who broke which rule, where, and how. */
+export function describeVerdict({ n, rule, party, pointer, header, says }: Verdict): string {
+  const place = pointer === undefined || pointer === "" ? header : pointer;
+  return `frame ${n}: the ${party} breaks ${rule.id}${place === undefined ? "" : ` at ${visible(place)}`}: ${visible(says)}`;
+}

@@ -1,0 +1,48 @@
+import { type Channel, memoryChannels } from "@parlance/mcp/jsonrpc";
+import { serveChannel } from "@parlance/mcp/server";
+import { describeVerdict, type Entry, recordChannel, type Verdict, violations } from "@parlance/mcp/wire";
+import { describe, expect, test } from "vitest";
+import { calls } from "../matrix/behaviours/calls.js";
+import { changes } from "../matrix/behaviours/changes.js";
+import { prompts } from "../matrix/behaviours/prompts.js";
+import { questions } from "../matrix/behaviours/questions.js";
+import { resources } from "../matrix/behaviours/resources.js";
+import { tools } from "../matrix/behaviours/tools.js";
+import { clientDriver } from "../matrix/client-driver.js";
+import { revisions } from "../matrix/differences.js";
+import { rawDriver } from "../matrix/raw-driver.js";
+import { matrixServer } from "../matrix/server.js";
+import { turn } from "../mcp/talks.js";
+import { violations as seenByOracle } from "../oracle/watched.js";
+
+const behaviours = [...calls, ...tools, ...resources, ...prompts, ...questions, ...changes];
+const drivers = { client: clientDriver, "raw peer": rawDriver } as const;
+
+const combinations = revisions.flatMap((revision) => Object.keys(drivers).map((kind) => [revision, kind] as const));
+
+/** What a behaviour has the client break on purpose. */
+function isMeant(rule: string, name: string, unsound: boolean): boolean {
+  return (unsound && rule === "M-5") || (rule === "G-1" && name.includes("cursor"));
+}
+
+describe.each(combinations)("in %s, by %s,", (revision, kind) => {
+  test.each(behaviours.map((behaviour) => [behaviour.name, behaviour] as const))(
+    "nobody breaks a rule: %s",
+    async (name, { bare = false, unsound = false, run }) => {
+      const entries: Entry[] = [];
+      const [near, far] = memoryChannels();
+      serveChannel(matrixServer(), far, { report: () => undefined });
+      const channel: Channel = recordChannel(near, (entry) => entries.push(entry));
+      const driver = await drivers[kind as keyof typeof drivers]({ revision, channel, capable: !bare });
+      await run(driver);
+      await turn();
+      await driver.close();
+      // The raw peer shows what a server does with what no client should say.
+      const isJudged = ({ party, rule }: Verdict): boolean =>
+        party === "server" || (kind === "client" && !isMeant(rule.id, name, unsound));
+      const broken = violations(entries).filter(isJudged);
+      expect(broken.map(describeVerdict)).toEqual([]);
+      seenByOracle.splice(0); // It watches what the client sends by the schema, and has seen the same.
+    },
+  );
+});
