@@ -49,7 +49,8 @@ export async function openConversation(observed: ObservedTarget, options: SpeakO
   }
 }
 
-function aborted(signal: AbortSignal): Promise<undefined> {
+/** Resolves when a signal is aborted. */
+export function aborted(signal: AbortSignal): Promise<undefined> {
   return new Promise((resolve) => {
     if (signal.aborted) resolve(undefined);
     else signal.addEventListener("abort", () => resolve(undefined), { once: true });

@@ -6,6 +6,7 @@ import { registerCompletion } from "./commands/completion.js";
 import { registerDoctor } from "./commands/doctor.js";
 import { registerExplain } from "./commands/explain.js";
 import { registerList } from "./commands/list.js";
+import { registerProxy } from "./commands/proxy.js";
 import { registerServe } from "./commands/serve.js";
 import { registerTalk } from "./commands/talk.js";
 import { registerTap } from "./commands/tap.js";
@@ -30,6 +31,7 @@ const registrations: readonly ((program: Command, invocation: Invocation) => voi
   registerCompletion,
   registerBridge,
   registerTap,
+  registerProxy,
   registerDoctor,
 ];
 

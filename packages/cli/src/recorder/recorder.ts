@@ -10,7 +10,6 @@ import type { RecordingOutcome } from "./recording-file.js";
 export interface RecorderOptions {
   readonly path: string;
   readonly header: Omit<HeaderEntry, "k" | "fmt" | "id" | "t0" | "clock" | "os">;
-  readonly onOpened?: (path: string) => void;
   /** Hears of every entry, some time after it happened, in order. Here a live view of the conversation attaches. */
   readonly onEntries?: (entries: readonly Entry[]) => void;
   /** Hears, in words, of every rule that is broken. */
@@ -19,6 +18,9 @@ export interface RecorderOptions {
 
 /** Bytes that may be on their way to the thread that writes. */
 const mostOutstanding = 64 * 1024 * 1024;
+
+/** Milliseconds in which a recording is open, if nothing is in its way. */
+const openWithin = 1_000;
 
 /** Milliseconds that the end of a recording may take. */
 const endWithin = 2_500;
@@ -46,10 +48,18 @@ export class Recorder {
   #transfer: ArrayBuffer[] = [];
   #hole: OpenHole | undefined;
   #failure: string | undefined;
+  #onOpened: ((path: string) => void) | undefined;
   #outcome: ((outcome: RecordingOutcome) => void) | undefined;
+
+  /** Where the recording is; where it will be, if it cannot be written in the first moment. */
+  readonly opened: Promise<string>;
 
   constructor(options: RecorderOptions) {
     this.#path = options.path;
+    this.opened = new Promise((resolve) => {
+      this.#onOpened = resolve;
+      setTimeout(resolve, openWithin, options.path).unref();
+    });
     this.#zero = monotonic();
     try {
       this.#worker = this.#start(options);
@@ -59,7 +69,7 @@ export class Recorder {
     }
   }
 
-  #start({ path, header, onOpened, onEntries, onViolations }: RecorderOptions): Worker {
+  #start({ path, header, onEntries, onViolations }: RecorderOptions): Worker {
     const workerData: RecorderStart = {
       path,
       header: {
@@ -80,7 +90,7 @@ export class Recorder {
     const worker = new Worker(new URL("./recorder-thread.js", import.meta.url), { workerData, execArgv: [] });
     worker.unref();
     worker.on("message", (message: FromRecorder) => {
-      if (message.kind === "opened") onOpened?.(message.path);
+      if (message.kind === "opened") this.#onOpened?.(message.path);
       else if (message.kind === "entries") onEntries?.(message.entries);
       else if (message.kind === "violations") onViolations?.(message.violations);
       else this.#outcome?.(message.outcome);

@@ -48,9 +48,12 @@ export class Transcript {
       case "frame":
         this.#frame(observation.frame);
         break;
-      case "entry":
-        this.#number((n) => ({ ...observation.entry, n, t: milliseconds(observation.entry.t) }));
+      case "entry": {
+        const { entry } = observation;
+        // First what people look for in a line.
+        this.#number((n) => Object.assign({ k: entry.k, n }, entry, { t: milliseconds(entry.t) }));
         break;
+      }
       case "hole":
         this.#hole(observation);
         break;

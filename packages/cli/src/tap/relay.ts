@@ -1,9 +1,9 @@
 import type { ChildProcess } from "node:child_process";
 import type { Readable, Writable } from "node:stream";
 import type { LifeEntry } from "@parlance/mcp/wire";
+import { forward } from "../forward.js";
 import type { LineStream } from "../recorder/observation.js";
 import type { Recorder } from "../recorder/recorder.js";
-import { forward } from "./forward.js";
 import { Guardian } from "./guardian.js";
 import { type Ended, passSignals, sweep } from "./tapped-process.js";
 
@@ -85,16 +85,26 @@ export class Relay {
 
   #forward(stream: LineStream, from: Readable, to: Writable, end: Life): void {
     const { recorder } = this.#ends;
-    forward(from, to, {
-      chunk: (bytes) => {
-        const t = recorder.now();
-        if (stream === "stdout") this.#lastOutput = performance.now();
-        recorder.bytes(stream, bytes, t);
-      },
-      ended: () => {
-        recorder.add({ kind: "ended", stream });
-        this.#tell(end);
-      },
+    let over = false;
+    const ended = (): void => {
+      if (over) return;
+      over = true;
+      recorder.add({ kind: "ended", stream });
+      this.#tell(end);
+    };
+    const chunk = (bytes: Uint8Array): void => {
+      if (stream === "stdout") this.#lastOutput = performance.now();
+      recorder.bytes(stream, bytes, recorder.now());
+    };
+    forward(from, to, { chunk, ended });
+    // A pipe that breaks has ended. Its other side is told as the system tells it: the pipe there is closed too.
+    from.on("error", () => {
+      to.end();
+      ended();
+    });
+    to.on("error", () => {
+      from.destroy();
+      ended();
     });
   }
 

@@ -1,6 +1,6 @@
 import { packageVersion } from "../package-version.js";
+import { missingAtEnd } from "../recorder/missing-at-end.js";
 import { Recorder } from "../recorder/recorder.js";
-import type { RecordingOutcome } from "../recorder/recording-file.js";
 import { newRecordingPath, serverName } from "../recorder/recording-name.js";
 import type { TapArguments } from "./arguments.js";
 import { Relay } from "./relay.js";
@@ -28,7 +28,7 @@ export async function tap(options: TapArguments): Promise<never> {
   const ended = await relay.ended;
   if (ended instanceof Error) say(cannotStart(options.command, ended));
   const outcome = await recorder.end();
-  if (outcome.untold > 0) say(missing(outcome));
+  if (outcome.untold > 0) say(missingAtEnd(outcome));
   await relay.flushed();
   if (ended instanceof Error) process.exit(codeOf(ended) === "EACCES" ? notExecutable : notFound);
   return leaveLike(ended);
@@ -37,7 +37,7 @@ export async function tap(options: TapArguments): Promise<never> {
 function recorderOf({ command, args, record, name, verbose }: TapArguments, say: (text: string) => void): Recorder {
   const path = record ?? newRecordingPath(name ?? serverName([command, ...args]), process.env);
   const envNames = Object.keys(process.env).sort();
-  return new Recorder({
+  const recorder = new Recorder({
     path,
     header: {
       app: { name: "parlance", ver: packageVersion() },
@@ -45,11 +45,10 @@ function recorderOf({ command, args, record, name, verbose }: TapArguments, say:
       server: { cmd: command, args, cwd: process.cwd(), envNames },
       host: { pid: process.ppid },
     },
-    ...(verbose === true && {
-      onOpened: (opened) => say(`the recording is ${opened}`),
-      onViolations: (violations) => violations.forEach(say),
-    }),
+    ...(verbose === true && { onViolations: (violations) => violations.forEach(say) }),
   });
+  if (verbose === true) void recorder.opened.then((opened) => say(`the recording is ${opened}`));
+  return recorder;
 }
 
 function cannotStart(command: string, error: Error): string {
@@ -58,11 +57,6 @@ function cannotStart(command: string, error: Error): string {
     EACCES: "permission denied: check that it is a program and may be executed",
   };
   return `${JSON.stringify(command)} could not be started: ${why[codeOf(error) ?? ""] ?? error.message}`;
-}
-
-function missing({ path, untold, why }: RecordingOutcome): string {
-  const lines = untold === 1 ? "1 line is" : `${untold} lines are`;
-  return `${lines} missing at the end of the recording ${path}: ${why ?? "it could not be written"}`;
 }
 
 function codeOf(error: Error): string | undefined {

@@ -35,7 +35,9 @@ export {
   rangeOf,
 } from "../wire/json-node.js";
 export { type JsonFault, type JsonScan, scanJson } from "../wire/json-scan.js";
+export { type CutEvent, EventCutter } from "../wire/event-cutter.js";
 export { type CutLine, LineCutter } from "../wire/line-cutter.js";
+export { TimedBytes, type TimedRun } from "../wire/timed-bytes.js";
 export type { HandshakePhase, MessageContext, MessageKind, Operation, Pairing, WireMessage } from "../wire/message.js";
 export type { Pending } from "../wire/pending.js";
 export { type RecordOptions, recordChannel } from "../wire/record-channel.js";

@@ -1,0 +1,127 @@
+import { isIPv4 } from "node:net";
+import { type Command, InvalidArgumentError } from "commander";
+import { aborted } from "../conversation.js";
+import { exitCodes } from "../exit-codes.js";
+import { Failure, usageFailure } from "../failure.js";
+import type { Invocation } from "../invocation.js";
+import { packageVersion } from "../package-version.js";
+import { jsonLine } from "../print/json-lines.js";
+import { count } from "../print/quantities.js";
+import { type HttpProxy, type ProxyOptions, startProxy } from "../proxy/proxy.js";
+import { missingAtEnd } from "../recorder/missing-at-end.js";
+import { Recorder } from "../recorder/recorder.js";
+import { hostName, newRecordingPath } from "../recorder/recording-name.js";
+
+interface ProxyFlags {
+  readonly target?: URL;
+  readonly listen?: ListenAt;
+  readonly record?: string;
+  readonly name?: string;
+  readonly iKnow?: true;
+  readonly json?: true;
+}
+
+/** Where to listen. */
+interface ListenAt {
+  readonly host: string;
+  readonly port: number;
+}
+
+/** Tried first, so that what a client is configured with stays true. */
+const usualPort = 7777;
+
+const about = `Stand between clients and an HTTP server: give them the address that is printed in
+place of the server's own. Everything is passed on as it comes, event by event, and
+recorded: heads with their order and case, bodies, and each event with its time.`;
+
+const contract = `Sign-in (OAuth) works through the proxy: where the server names itself in a
+WWW-Authenticate, a redirect or a document under /.well-known, clients read the
+address of the proxy, and what they ask for in return names the server again.
+Of other paths than the server's own, only heads are recorded, no bodies.
+Recordings hold what is in headers too, like Authorization: keep them to yourself.`;
+
+const examples = `Examples:
+  parlance proxy --target http://localhost:3000/mcp
+  parlance proxy --target https://example.com/mcp --listen 127.0.0.1:8080
+  parlance proxy --target https://example.com/mcp --record run.parlance.jsonl --json`;
+
+/** Adds `parlance proxy`. */
+export function registerProxy(program: Command, invocation: Invocation): void {
+  program
+    .command("proxy")
+    .summary("stand between clients and an HTTP server, and record everything")
+    .description(about)
+    .usage("[options] --target <url>")
+    .option("--target <url>", "the MCP endpoint of the server", target)
+    .option("--listen <host:port>", `where clients come (default: 127.0.0.1:${usualPort}, or a free port)`, listenAt)
+    .option("--i-know", "listen where other machines can reach it, and answer to any name")
+    .option("--record <file>", "record to this file; one that holds something is left alone")
+    .option("--name <name>", "what the server is called in the name of the recording")
+    .option("--json", "print one JSON object per line, for programs")
+    .addHelpText("after", `\n${contract}\n\n${examples}`)
+    .action((flags: ProxyFlags) => invocation.run(() => proxy(flags, invocation)));
+}
+
+async function proxy(flags: ProxyFlags, { out, err, interrupt }: Invocation): Promise<number> {
+  const { target, iKnow = false } = flags;
+  if (target === undefined)
+    throw usageFailure("there is no server to stand before", "parlance proxy --target http://localhost:3000/mcp");
+  const { listen = { host: "127.0.0.1", port: usualPort } } = flags;
+  if (!iKnow && !isLoopback(listen.host)) {
+    throw usageFailure(
+      `${listen.host} can be reached by other machines, and whoever reaches the proxy reaches the server`,
+      "listen on 127.0.0.1, or add --i-know",
+    );
+  }
+  const recorder = new Recorder({
+    path: flags.record ?? newRecordingPath(flags.name ?? hostName(target), process.env),
+    header: { app: { name: "parlance", ver: packageVersion() }, mode: "proxy", server: { url: target.href } },
+    onViolations: (violations) =>
+      out.print(...(flags.json === true ? violations.map((violation) => jsonLine({ violation })) : violations)),
+  });
+  const proxy = await listenWith({ target, ...listen, anyHost: iKnow, recorder }, flags.listen !== undefined);
+  const path = await recorder.opened;
+  if (flags.json === true) out.print(jsonLine({ url: proxy.url.href, target: target.href, recording: path }));
+  else {
+    out.print(
+      `${out.style.bold(proxy.url.href)} stands before ${target.href}`,
+      out.style.dim(`recording to ${path}; Ctrl-C ends it`),
+    );
+  }
+  await aborted(interrupt.stop);
+  await proxy.close();
+  const outcome = await recorder.end();
+  if (outcome.untold > 0) err.print(missingAtEnd(outcome));
+  if (flags.json !== true) out.print(out.style.dim(`${count(proxy.exchanges, "exchange")} in ${outcome.path}`));
+  return exitCodes.clean;
+}
+
+/** Listens; where nobody has said at which port, any that is free will do. @throws Failure */
+async function listenWith(options: ProxyOptions, isChosen: boolean): Promise<HttpProxy> {
+  try {
+    return await startProxy(options);
+  } catch (error) {
+    if (!isChosen && (error as NodeJS.ErrnoException).code === "EADDRINUSE") return startProxy({ ...options, port: 0 });
+    const why = error instanceof Error ? error.message : String(error);
+    throw new Failure(`nobody can listen at ${options.host}:${options.port}: ${why}`, {
+      exitCode: exitCodes.unreachable,
+      remedy: "--listen 127.0.0.1:0 takes any port that is free",
+      cause: error,
+    });
+  }
+}
+
+function target(text: string): URL {
+  if (/^https?:\/\//i.test(text) && URL.canParse(text)) return new URL(text);
+  throw new InvalidArgumentError("It must be an address like http://localhost:3000/mcp.");
+}
+
+function listenAt(text: string): ListenAt {
+  const [, host, port] = /^(?:(.+):)?(\d{1,5})$/.exec(text) ?? [];
+  if (port === undefined || Number(port) > 65_535) throw new InvalidArgumentError("Write it as 127.0.0.1:7777.");
+  return { host: host?.replaceAll(/^\[|\]$/g, "") ?? "127.0.0.1", port: Number(port) };
+}
+
+function isLoopback(host: string): boolean {
+  return host === "localhost" || host === "::1" || (isIPv4(host) && host.startsWith("127."));
+}

@@ -1,0 +1,36 @@
+import type { Readable, Writable } from "node:stream";
+
+/** Bytes that may wait for a reader before nothing more is read for it. */
+const mostWaiting = 64 * 1024;
+
+/** What to do beside forwarding; each is called when the bytes are on their way. */
+export interface ForwardEvents {
+  /** Bytes as they came. */
+  chunk(bytes: Uint8Array): void;
+  /** There is nothing more, and what there was has been passed on. */
+  ended(): void;
+}
+
+/** Changes bytes on their way. What it gives goes out at once; what it keeps comes with the next chunk, or at the end. */
+export interface Rewriter {
+  push(bytes: Uint8Array): Uint8Array;
+  end(): Uint8Array;
+}
+
+/**
+ * Passes on every chunk as soon as it is there, then the end. Whoever reads slowly slows down the writer, as on one pipe.
+ * What becomes of errors is the business of those who know the streams.
+ */
+export function forward(from: Readable, to: Writable, events: ForwardEvents, rewriter?: Rewriter): void {
+  from.on("data", (bytes: Uint8Array) => {
+    to.write(rewriter === undefined ? bytes : rewriter.push(bytes));
+    if (to.writableLength > mostWaiting) from.pause();
+    events.chunk(bytes);
+  });
+  to.on("drain", () => from.resume());
+  from.on("end", () => {
+    if (rewriter !== undefined) to.write(rewriter.end());
+    to.end();
+    events.ended();
+  });
+}

@@ -1,0 +1,89 @@
+import { Agent, createServer, type IncomingMessage, request as requestHttp, type ServerResponse } from "node:http";
+import { request as requestHttps, Agent as SecureAgent } from "node:https";
+import type { AddressInfo } from "node:net";
+import type { Recorder } from "../recorder/recorder.js";
+import { Passage } from "./passage.js";
+import { refuse } from "./refuse.js";
+import { SessionNames } from "./sessions.js";
+
+/** Where a proxy stands. */
+export interface ProxyOptions {
+  readonly target: URL;
+  readonly host: string;
+  /** 0: one that is free. */
+  readonly port: number;
+  /** Take requests by any name: for a proxy that others may use. */
+  readonly anyHost: boolean;
+  readonly recorder: Recorder;
+}
+
+/** A proxy that listens. */
+export interface HttpProxy {
+  /** What to give a client in place of the target. */
+  readonly url: URL;
+  /** Exchanges so far. */
+  readonly exchanges: number;
+  close(): Promise<void>;
+}
+
+/** Milliseconds for which a connection to the server is kept without use: below the five seconds of most servers. */
+const idle = 4_000;
+
+/** Starts a proxy before an HTTP server. Rejects if it cannot listen. */
+export async function startProxy({ target, host, port, anyHost, recorder }: ProxyOptions): Promise<HttpProxy> {
+  const isSecure = target.protocol === "https:";
+  const agent = new (isSecure ? SecureAgent : Agent)({ keepAlive: true, timeout: idle });
+  const sessions = new SessionNames();
+  const sessionEndpoint = (url: string): boolean => pathOf(url) === target.pathname || sessions.has(url);
+  const names = new Set<string>();
+  let near = "";
+  let exchanges = 0;
+  const pass = (request: IncomingMessage, response: ServerResponse): void => {
+    if (!anyHost && !names.has(request.headers.host?.toLowerCase() ?? "")) {
+      refuse(response, 403, `this proxy answers to ${[...names].join(", ")}, and was asked as another host`);
+      return;
+    }
+    exchanges += 1;
+    const { url = "/" } = request;
+    const origins = { near: anyHost ? `http://${request.headers.host ?? ""}` : near, far: target.origin };
+    new Passage(request, response, {
+      x: exchanges,
+      target,
+      origins,
+      hasMessages: sessionEndpoint(url),
+      recorder,
+      sessions,
+      send: (options) => (isSecure ? requestHttps : requestHttp)({ ...options, agent }),
+    });
+  };
+  const server = createServer({ requestTimeout: 0 }, pass).on("checkContinue", pass);
+  await new Promise<void>((resolve, reject) => {
+    server.once("error", reject);
+    server.listen(port, host, resolve);
+  });
+  const { port: bound } = server.address() as AddressInfo; // It listens on a port.
+  for (const name of [nameOf(host), "127.0.0.1", "localhost", "[::1]"]) names.add(`${name}:${bound}`);
+  const url = new URL(`http://${nameOf(host)}:${bound}${target.pathname}${target.search}`);
+  near = url.origin;
+  return {
+    url,
+    get exchanges() {
+      return exchanges;
+    },
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+        agent.destroy();
+      }),
+  };
+}
+
+/** An address as it stands in a URL. */
+function nameOf(host: string): string {
+  return host.includes(":") ? `[${host}]` : host;
+}
+
+function pathOf(url: string): string {
+  return url.replace(/[?#].*$/s, "");
+}
