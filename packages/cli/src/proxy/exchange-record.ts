@@ -123,9 +123,8 @@ export class ExchangeRecord {
     this.#write((s) => this.#recorder.add({ kind: "entry", entry: { k: "h", t, s, x, ...head } }));
   }
 
-  #frame(d: Direction, { bytes, ...frame }: BodyFrame): void {
-    const kept = this.#session === undefined ? bytes.slice() : bytes; // A run of bytes is valid for a moment only.
-    this.#write((s) => this.#recorder.frame({ ...frame, bytes: kept, s, d, req: this.#start.x }));
+  #frame(d: Direction, frame: BodyFrame): void {
+    this.#write((s) => this.#recorder.frame({ ...frame, s, d, req: this.#start.x }));
   }
 
   #write(write: (session: string) => void): void {

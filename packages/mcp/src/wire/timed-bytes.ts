@@ -6,6 +6,8 @@ const mostKept = 16 * 1024 * 1024;
 /** Chunks of one frame whose times are kept: a frame that comes byte by byte is told as exactly as that, up to here. */
 const mostWrites = 1_024;
 
+const nothing = new Uint8Array(0);
+
 /** A run of bytes, and when its chunks came. */
 export interface TimedRun {
   /** All of them, or the beginning where there are fewer than `len`. */
@@ -44,15 +46,22 @@ export class TimedBytes {
 
   /** Takes the last bytes, which may be none, and gives the whole run. */
   finish(bytes: Uint8Array, t: number): TimedRun {
-    this.append(bytes, t);
-    return this.end();
+    this.#mark(t);
+    return this.#run(bytes);
   }
 
-  /** There are no more: gives the whole run, which is valid until the next call, and starts anew. */
+  /** There are no more: gives the whole run, and starts anew. */
   end(): TimedRun {
-    const { head: bytes, length: len, tail = bytes } = this.#held.finish();
+    return this.#run(nothing);
+  }
+
+  #run(last: Uint8Array): TimedRun {
+    const isGathered = this.length > 0;
+    const { head, length: len, tail = head } = this.#held.finish(last);
     const w = this.#writes;
     this.#writes = [];
+    // What was gathered is overwritten by what is gathered next.
+    const bytes = isGathered ? head.slice() : head;
     return { bytes, len, last: tail.at(-1), t: this.#began, t1: this.#last, w };
   }
 
