@@ -8,6 +8,8 @@ export interface Interrupt {
   readonly force: AbortSignal;
   /** What the program should exit with, once `stop` is aborted. */
   readonly exitCode: number;
+  /** Why the output could not be written, where nobody has stopped to read it: the disk is full, for instance. */
+  readonly lostOutput: Error | undefined;
 }
 
 /** Milliseconds: `npm start` passes on the signal that the terminal has sent to all, so that it comes twice. */
@@ -31,13 +33,21 @@ export function listenForInterrupt(): Interrupt {
     stop.abort();
   };
   for (const [signal, code] of Object.entries(signals)) process.on(signal, () => interrupt(code));
-  // `parlance talk … | head` has read enough: that is no failure.
-  process.stdout.on("error", () => stop.abort());
+  let lostOutput: Error | undefined;
+  process.stdout.on("error", (error: NodeJS.ErrnoException) => {
+    // `parlance talk … | head` has read enough: that is no failure.
+    if (error.code !== "EPIPE") lostOutput ??= error;
+    stop.abort();
+  });
+  process.stderr.on("error", () => undefined); // There is nowhere to say it.
   return {
     stop: stop.signal,
     force: force.signal,
     get exitCode() {
       return exitCode;
+    },
+    get lostOutput() {
+      return lostOutput;
     },
   };
 }

@@ -1,10 +1,12 @@
 #!/usr/bin/env node
 import { Command, CommanderError } from "commander";
+import { groupCommands } from "./command-groups.js";
 import { registerBridge } from "./commands/bridge.js";
 import { registerCall } from "./commands/call.js";
 import { registerCompletion } from "./commands/completion.js";
 import { registerDoctor } from "./commands/doctor.js";
 import { registerExplain } from "./commands/explain.js";
+import { registerHelp } from "./commands/help.js";
 import { registerList } from "./commands/list.js";
 import { registerProxy } from "./commands/proxy.js";
 import { registerServe } from "./commands/serve.js";
@@ -12,15 +14,17 @@ import { registerTalk } from "./commands/talk.js";
 import { registerTap } from "./commands/tap.js";
 import { registerWrap } from "./commands/wrap.js";
 import { exitCodes } from "./exit-codes.js";
-import { toFailure } from "./failure.js";
+import { toFailure, usageFailure } from "./failure.js";
 import { listenForInterrupt } from "./interrupt.js";
 import type { Invocation } from "./invocation.js";
 import { packageVersion } from "./package-version.js";
 import { printFailure } from "./print/failure.js";
+import { wantsColour } from "./print/style.js";
+import { usageErrorText } from "./print/usage-error.js";
 import { partCommandLine } from "./target.js";
 import { outputOf } from "./terminal.js";
 
-/** Every command, in the order of the help page. */
+/** Every command, in any order: `command-groups.ts` has that of the help page. */
 const registrations: readonly ((program: Command, invocation: Invocation) => void)[] = [
   registerTalk,
   registerCall,
@@ -37,6 +41,7 @@ const registrations: readonly ((program: Command, invocation: Invocation) => voi
 
 const out = outputOf(process.stdout, process.env);
 const err = outputOf(process.stderr, process.env);
+const interrupt = listenForInterrupt();
 
 /** The one place where something thrown becomes words and an exit code. */
 function fail(error: unknown): number {
@@ -52,33 +57,46 @@ async function main(): Promise<number> {
   const invocation: Invocation = {
     out,
     err,
-    interrupt: listenForInterrupt(),
+    interrupt,
     command,
     async run(action) {
       exitCode = await action();
     },
   };
-  const program = new Command("parlance")
+  const program: Command = new Command("parlance")
     .description("See, check and drive any MCP conversation.")
     .version(packageVersion(), "-V, --version", "print the version")
     .helpOption("-h, --help", "print this page")
-    .helpCommand("help [command]", "print the page of a command")
     // What the arguments are is said below the options, where there is room for it.
-    .configureHelp({ styleTitle: (title) => `\u001b[1m${title}\u001b[22m`, visibleArguments: () => [] })
+    .configureHelp({
+      styleTitle: (title) => `\u001b[1m${title}\u001b[22m`,
+      visibleArguments: () => [],
+      subcommandTerm: (command) => command.name(),
+    })
     .configureOutput({
-      outputError: (message, write) => write(message.replace(/^error:/, err.style.red("✖"))),
+      outputError: (message, write) => write(usageErrorText(message, program, own, err.style)),
       getOutHelpWidth: () => out.width,
       getErrHelpWidth: () => err.width,
+      getOutHasColors: () => wantsColour(out.isTerminal, process.env),
+      getErrHasColors: () => wantsColour(err.isTerminal, process.env),
     })
+    .showSuggestionAfterError(false) // Ours looks like every other failure.
     .exitOverride();
-  for (const register of registrations) register(program, invocation);
+  for (const register of [...registrations, registerHelp]) register(program, invocation);
+  groupCommands(program);
   await program.parseAsync(own, { from: "user" });
   return exitCode;
 }
 
 /** What is still under way, like a timer of an imported module, does not keep the program alive. */
 function leave(exitCode: number): void {
-  process.stdout.write("", () => process.exit(exitCode));
+  const exit = (): void => {
+    const { lostOutput } = interrupt;
+    process.exit(
+      lostOutput === undefined ? exitCode : fail(usageFailure(`the output cannot be written: ${lostOutput.message}`)),
+    );
+  };
+  process.stdout.write("", () => setImmediate(exit)); // An error is told behind the write that met it.
 }
 
 process.on("uncaughtException", (error) => leave(fail(error)));

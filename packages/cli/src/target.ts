@@ -17,7 +17,8 @@ export const targetHelp = `A <target> is one of
   -- command args…     starts the command, speaks to it on stdin and stdout
   "command args…"      the same in one word; quotes work, no shell is involved
   https://host/mcp     asks the server at this URL; http, https, ws and wss are spoken
-  path/to/module.js    imports the file and serves what it exports as \`server\` or default, in memory`;
+  path/to/module.js    imports the file and serves, in memory, what it exports
+                       as \`server\` or default`;
 
 /** The words behind the first `--`, which are a command to start, and those before it. */
 export function partCommandLine(argv: readonly string[]): {

@@ -11,8 +11,9 @@ export interface WrittenArgument {
 
 /** How arguments are written, for help pages. */
 export const argumentHelp = `Arguments are written as
-  name=text     a number or true/false where the tool's inputSchema wants one, else a string
-  name:=json    any JSON: count:=3  tags:='["a","b"]'  filter:='{"since":"yesterday"}'`;
+  name=text     a number or true/false where the tool's inputSchema wants one,
+                else a string
+  name:=json    any JSON: count:=3  tags:='["a","b"]'  filter:='{"since":"now"}'`;
 
 /** Reads arguments as they are written. @throws Failure for one that cannot be read, or is there twice */
 export function parseArguments(words: readonly string[]): readonly WrittenArgument[] {

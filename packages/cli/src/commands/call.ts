@@ -37,7 +37,7 @@ export function registerCall(program: Command, invocation: Invocation): void {
   const command = program
     .command("call")
     .summary("call one tool of a server, and print its result")
-    .description("Call one tool of a server and print its result: on stdout, and what it took on stderr.")
+    .description("Call one tool of a server and print its result: on stdout; what it took, on\nstderr.")
     .usage(
       "[options] <target> <tool> [name=value…]\n       parlance call [options] <tool> [name=value…] -- command args…",
     )

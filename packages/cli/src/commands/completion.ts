@@ -4,8 +4,8 @@ import { completionScript, type Shell, shells } from "../completion/scripts.js";
 import { exitCodes } from "../exit-codes.js";
 import type { Invocation } from "../invocation.js";
 
-const help = `It completes commands, options, hosts and the names of files. To have it in every
-shell that is opened, add the line that is right for yours to its start-up file:
+const help = `It completes commands, options, hosts and the names of files. To have it in
+every shell, add the line that is right for yours to its start-up file:
   ~/.bashrc                     source <(parlance completion bash)
   ~/.zshrc, behind compinit     source <(parlance completion zsh)
   ~/.config/fish/config.fish    parlance completion fish | source

@@ -41,7 +41,7 @@ export function registerTalk(program: Command, invocation: Invocation): void {
     .usage("[options] <target>\n       parlance talk [options] -- command args…")
     .argument("[target]", "see below")
     .option("--revision <version>", "insist on this one; repeated, one conversation for each", revisions)
-    .option("--call <call>", 'call this tool too: --call "add a:=2 b:=3"; may be repeated', collect)
+    .option("--call <call>", 'call this tool too, may be repeated: --call "add a:=2 b:=3"', collect)
     .option("--once", "end when everything is done, instead of staying open")
     .option("--json", "print one JSON object per line, for programs");
   addConversationOptions(command)

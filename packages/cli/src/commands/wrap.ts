@@ -1,4 +1,5 @@
 import { fileURLToPath } from "node:url";
+import { visible } from "@parlance/mcp/jsonrpc";
 import { Argument, type Command } from "commander";
 import type { Edit } from "jsonc-parser";
 import { exitCodes } from "../exit-codes.js";
@@ -132,7 +133,7 @@ async function edit(
   const told = { action: verb.name, file: loaded.path, server: name, dryRun: flags.dryRun === true };
   if (change === undefined) {
     if (flags.json === true) out.print(jsonLine({ ...told, changed: false, command: wordsOf(server) }));
-    else out.print(`${name} ${verb.nothing} in ${loaded.path}`);
+    else out.print(visible(`${name} ${verb.nothing} in ${loaded.path}`));
     return exitCodes.clean;
   }
   const after = edited(loaded, name, change.edits);
