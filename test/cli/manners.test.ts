@@ -28,7 +28,7 @@ describe("help", () => {
       expect(page).toMatchObject({ code: 0, stderr: "" });
       expect(page.stdout).toContain(`Usage: parlance ${command}`);
       expect(page.stdout).toMatch(/Examples:\n {2}\S/);
-      if (command !== "help") expect(page.stdout).toContain("Exit codes:\n  0  ");
+      if (command !== "help") expect(page.stdout).toMatch(/^Exit codes?:/m);
       expect(tooLong(page.stdout, 80), command).toEqual([]);
     }
     expect(tooLong(mainPage, 80)).toEqual([]);

@@ -37,7 +37,8 @@ const carriers: Readonly<Record<string, Listen>> = {
 
 /** How an address to listen at is written, for help pages. */
 export const listenHelp = `An <address> is one of
-  http://127.0.0.1:8080/mcp   HTTP, for clients of every revision; port 0 is any that is free
+  http://127.0.0.1:8080/mcp   HTTP, for clients of every revision; port 0
+                              is any that is free
   tcp://127.0.0.1:7007        lines of JSON on a TCP port of this machine
   unix:/path/to/socket        the same on a Unix socket, for this user alone`;
 

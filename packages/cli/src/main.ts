@@ -71,6 +71,8 @@ async function main(): Promise<number> {
     .configureHelp({
       styleTitle: (title) => `\u001b[1m${title}\u001b[22m`,
       visibleArguments: () => [],
+      // Where its lines end in the source says nothing of the width of a terminal.
+      commandDescription: (command) => command.description().replaceAll("\n", " "),
       subcommandTerm: (command) => command.name(),
     })
     .configureOutput({

@@ -16,7 +16,7 @@ export type Target =
 export const targetHelp = `A <target> is one of
   -- command args…     starts the command, speaks to it on stdin and stdout
   "command args…"      the same in one word; quotes work, no shell is involved
-  https://host/mcp     asks the server at this URL; http, https, ws and wss are spoken
+  https://host/mcp     asks the server at this URL: http, https, ws or wss
   path/to/module.js    imports the file and serves, in memory, what it exports
                        as \`server\` or default`;
 

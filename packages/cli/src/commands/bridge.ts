@@ -27,13 +27,15 @@ any revision; what its era has no word for is said in the other's.`;
 
 const targets = `A <target> is one of
   https://host/mcp     a server on HTTP; wss:// is one on a WebSocket
-  -- command args…     a command that speaks on stdin and stdout: one process for each conversation
+  -- command args…     a command that speaks on stdin and stdout: one process
+                       for each conversation
   "command args…"      the same in one word; quotes work, no shell is involved
-  path/to/module.js    a file that exports a server as \`server\` or default, in this process`;
+  path/to/module.js    a file that exports a server as \`server\` or default, in
+                       this process`;
 
 const examples = `Examples:
   parlance bridge https://example.com/mcp
-  parlance bridge --header "Authorization: Bearer $TOKEN" https://example.com/mcp
+  parlance bridge --header "Authorization: Bearer $KEY" https://example.com/mcp
   parlance bridge --listen http://127.0.0.1:8080/mcp -- node server.js
   parlance bridge --revision 2025-11-25 -- uvx some-server`;
 

@@ -29,7 +29,7 @@ function answersCall({ from, parts }: Frame): boolean {
 const examples = `Examples:
   parlance call "node server.js" add a:=2 b:=3
   parlance call add a=2 b=3 -- node server.js
-  parlance call --header 'Authorization: Bearer abc' https://example.com/mcp add a=2 b=3
+  parlance call --header 'X-Key: abc' https://example.com/mcp add a=2 b=3
   parlance call --json ./server.js search query=alice | jq .structuredContent`;
 
 /** Adds `parlance call`. */
@@ -37,7 +37,7 @@ export function registerCall(program: Command, invocation: Invocation): void {
   const command = program
     .command("call")
     .summary("call one tool of a server, and print its result")
-    .description("Call one tool of a server and print its result: on stdout; what it took, on\nstderr.")
+    .description("Call one tool of a server and print its result: on stdout; what it took, on stderr.")
     .usage(
       "[options] <target> <tool> [name=value…]\n       parlance call [options] <tool> [name=value…] -- command args…",
     )

@@ -25,7 +25,7 @@ to do about it. No tool is called.`;
 const examples = `Examples:
   parlance doctor -- node server.js
   parlance doctor --header 'Authorization: Bearer abc' https://example.com/mcp
-  parlance doctor --json ./server.js | jq '.checks[] | select(.state == "failed")'`;
+  parlance doctor --json ./server.js | jq '.checks[].state'`;
 
 /** Adds `parlance doctor`. */
 export function registerDoctor(program: Command, invocation: Invocation): void {

@@ -19,7 +19,7 @@ const examples = `Examples:
   parlance explain -32602
   parlance explain MethodNotFound
   parlance explain tools/call
-  parlance explain --json notifications/progress | jq -r '.explanations[0].spec[]'`;
+  parlance explain --json tools/call | jq -r '.explanations[0].spec[]'`;
 
 /** Adds `parlance explain`. */
 export function registerExplain(program: Command, invocation: Invocation): void {
@@ -32,7 +32,10 @@ export function registerExplain(program: Command, invocation: Invocation): void 
     .option("--json", "print one JSON object, for programs")
     // A code begins like an option.
     .allowUnknownOption()
-    .addHelpText("after", `\n${examples}`)
+    .addHelpText(
+      "after",
+      `\nExit codes:\n  0  explained\n  1  the command line is wrong, or it is not known\n\n${examples}`,
+    )
     .action((word: string | undefined, flags: ExplainFlags) =>
       invocation.run(async () => {
         printExplained(word, flags, invocation.out);

@@ -21,7 +21,7 @@ interface ListFlags extends ConversationFlags {
 }
 
 const about = `Print what a server offers: its tools with their arguments, its resources and templates of
-resources, its prompts. Name one or more of them to see only these.`;
+resources, its prompts. Name what to see: tools, resources, templates, prompts.`;
 
 const examples = `Examples:
   parlance list "node server.js"
@@ -35,10 +35,7 @@ export function registerList(program: Command, invocation: Invocation): void {
     .command("list")
     .summary("print the tools, resources and prompts that a server offers")
     .description(about)
-    .usage(
-      "[options] <target> [tools|resources|templates|prompts…]\n" +
-        "       parlance list [options] [tools|resources|templates|prompts…] -- command args…",
-    )
+    .usage("[options] <target> [what…]\n       parlance list [options] [what…] -- command args…")
     .argument("[words...]", "see below")
     .option("--revision <version>", "insist on this one (default: the newest of both sides)", parseRevision)
     .option("--json", "print everything as one JSON object, for programs");

@@ -13,7 +13,7 @@ comes, and recorded with its time. Put it before the command of a server in the
 configuration of the host; nothing else changes for either of them.`;
 
 const contract = `The recording goes to a file of its own, for nobody else to read:
-  PARLANCE_RECORDINGS, or the folder for the state of programs (see: parlance ls)
+  PARLANCE_RECORDINGS, or the folder for the state of programs (parlance ls)
   It may hold secrets, as the conversation does.
 
 Exit code: that of the server; if a signal ended it, the same signal.
@@ -23,11 +23,13 @@ Exit code: that of the server; if a signal ended it, the same signal.
 const examples = `Examples:
   parlance tap -- node build/index.js
   parlance tap --record run.parlance.jsonl -- npx -y some-server ~/notes
-  parlance tap -v -- python -m my_server       says on stderr where the recording
-                                               is, and which rules are broken
+  parlance tap -v -- python -m my_server
 
 In the configuration of a host:
-  "my-server": { "command": "parlance", "args": ["tap", "--", "node", "build/index.js"] }`;
+  "my-server": {
+    "command": "parlance",
+    "args": ["tap", "--", "node", "build/index.js"]
+  }`;
 
 /** Adds `parlance tap`. */
 export function registerTap(program: Command, invocation: Invocation): void {
