@@ -69,8 +69,8 @@ export const notificationNotes: Readonly<Record<NotificationMethod, MessageNote<
       messages.notification(notifications.taskStatus, {
         taskId: "t-1",
         status: "completed",
-        createdAt: "2025-12-01T10:00:00Z",
-        lastUpdatedAt: "2025-12-01T10:00:05Z",
+        createdAt: new Date(0).toISOString(),
+        lastUpdatedAt: new Date(0).toISOString(),
         ttl: 60_000,
       }),
   },

@@ -26,8 +26,8 @@ const schema = { type: "object", properties: { a: { type: "number" } } };
 const task = {
   taskId: "t-1",
   status: "working",
-  createdAt: "2025-12-01T10:00:00Z",
-  lastUpdatedAt: "2025-12-01T10:00:00Z",
+  createdAt: new Date(0).toISOString(),
+  lastUpdatedAt: new Date(0).toISOString(),
   ttl: 60_000,
 };
 
