@@ -58,6 +58,18 @@ test("a revision is told by what it brought and took away", async () => {
   expect(stdout).toContain("/2026-07-28/changelog\n");
 });
 
+test("a rule is told with what it demands, of whom, and where the specification says so", async () => {
+  const { code, stdout } = await parlance(["explain", "s-2"]);
+  expect(stdout).toBe(`S-2 · a rule of the protocol
+  A server writes nothing but messages to stdout
+  in        every revision
+  looks at  the bytes of a frame
+  at fault  whoever has sent it
+  https://modelcontextprotocol.io/specification/2026-07-28/basic/transports/stdio
+`);
+  expect(code).toBe(0);
+});
+
 test("what a server now asks inside of a result is said so", () => {
   const [{ facts = [] } = {}] = explain("sampling/createMessage").explanations;
   expect(facts).toContainEqual({

@@ -14,6 +14,7 @@ import { didYouMean } from "../nearest.js";
 import { codesNamed, explainErrorCode } from "./explain-code.js";
 import { explainNotification, explainRequest } from "./explain-message.js";
 import { explainRevision } from "./explain-revision.js";
+import { explainRule, ruleIds } from "./explain-rule.js";
 import type { Explanation, Topic } from "./explanation.js";
 
 /** What is known of a word. */
@@ -34,9 +35,10 @@ export const topics: readonly { readonly topic: Topic; readonly names: readonly 
   { topic: "request", names: requestNames },
   { topic: "notification", names: notificationNames },
   { topic: "revision", names: versions },
+  { topic: "rule", names: ruleIds },
 ];
 
-/** Explains a code, the name of one, a method, or a revision. @throws Failure that names the nearest words */
+/** Explains a code, the name of one, a method, a revision, or a rule. @throws Failure that names the nearest words */
 export function explain(word: string): Explained {
   const alias = methodAliases.get(word);
   if (alias !== undefined) {
@@ -62,6 +64,8 @@ function named(word: string): readonly Explanation[] {
   if (notification !== undefined) return [explainNotification(notification)];
   const revision = revisionOf(word);
   if (revision !== undefined) return [explainRevision(revision)];
+  const rule = explainRule(word);
+  if (rule !== undefined) return [rule];
   const [, sign, digits] = /^([-−–]?)(\d{1,15})$/.exec(word) ?? [];
   if (digits !== undefined) {
     // Shells and people lose a minus: no code with a name is positive.
