@@ -27,8 +27,12 @@ export interface Ran {
 }
 
 /** Runs the built command to its end. It has no terminal, and no variable that would change how it prints. */
-export function parlance(args: readonly string[], env: Readonly<Record<string, string>> = {}): Promise<Ran> {
-  return start(args, env).ended;
+export function parlance(
+  args: readonly string[],
+  env: Readonly<Record<string, string>> = {},
+  input?: Uint8Array,
+): Promise<Ran> {
+  return start(args, env, input).ended;
 }
 
 /** A run of the command that can be watched and interrupted. */
@@ -39,19 +43,24 @@ export interface Running {
   until(text: string): Promise<void>;
 }
 
-/** Starts the built command. */
-export function start(args: readonly string[], env: Readonly<Record<string, string>> = {}): Running {
+/** Starts the built command. What is given as `input` is its stdin; without it, it has none. */
+export function start(
+  args: readonly string[],
+  env: Readonly<Record<string, string>> = {},
+  input?: Uint8Array,
+): Running {
   const { FORCE_COLOR: forced, NO_COLOR: none, COLUMNS: columns, ...inherited } = process.env;
   const child = spawn(process.execPath, [main, ...args], {
     env: { ...inherited, ...env },
-    stdio: ["ignore", "pipe", "pipe"],
+    stdio: [input === undefined ? "ignore" : "pipe", "pipe", "pipe"],
   });
+  child.stdin?.end(input);
   let stdout = "";
   let stderr = "";
-  child.stdout.setEncoding("utf8").on("data", (text: string) => {
+  child.stdout?.setEncoding("utf8").on("data", (text: string) => {
     stdout += text;
   });
-  child.stderr.setEncoding("utf8").on("data", (text: string) => {
+  child.stderr?.setEncoding("utf8").on("data", (text: string) => {
     stderr += text;
   });
   const ended = new Promise<Ran>((resolve) => {
@@ -64,10 +73,10 @@ export function start(args: readonly string[], env: Readonly<Record<string, stri
       new Promise((resolve) => {
         const look = (): void => {
           if (!stdout.includes(text)) return;
-          child.stdout.off("data", look);
+          child.stdout?.off("data", look);
           resolve();
         };
-        child.stdout.on("data", look);
+        child.stdout?.on("data", look);
         look();
       }),
   };

@@ -1,5 +1,5 @@
 import { metaKeys, methods, notifications } from "@parlance/mcp";
-import type { Message, RpcRequest } from "@parlance/mcp/jsonrpc";
+import type { ErrorObject, Message, RpcRequest } from "@parlance/mcp/jsonrpc";
 import { excerpt } from "./excerpt.js";
 import { isObject, type JsonObject } from "./json.js";
 
@@ -15,11 +15,19 @@ export function digest(message: Message, answered: string | undefined): string {
 }
 
 function words(message: Message, answered: string | undefined): string {
-  if ("error" in message) return `${message.error.code} ${message.error.message}`;
+  if ("error" in message) return errorWords(message.error);
   if ("result" in message) return isObject(message.result) ? (results.get(answered ?? "")?.(message.result) ?? "") : "";
   const params = isObject(message.params) ? message.params : {};
   if ("id" in message) return requestWords(message, params);
   return told.get(message.method)?.(params) ?? "";
+}
+
+/** Servers say in different places what they mind; many only in `data`. */
+function errorWords({ code, message, data }: ErrorObject): string {
+  const reason = member(data, "reason");
+  return typeof reason === "string" && !message.includes(reason)
+    ? `${code} ${message}: ${reason}`
+    : `${code} ${message}`;
 }
 
 function requestWords({ method }: RpcRequest, params: JsonObject): string {

@@ -83,6 +83,8 @@ interface Asked {
 
 /** Requests that are remembered for their answers. A peer chooses ids, so it could make this side remember without end. */
 const mostAsked = 10_000;
+/** Frames that could not be read, and that are remembered for the error that may say so. */
+const mostUnread = 100;
 /** Frames that are kept to say what arrived, and what opened the conversation. */
 const mostRecent = 8;
 const mostOpening = 16;
@@ -93,6 +95,7 @@ const openers: ReadonlySet<string | undefined> = new Set([methods.initialize, me
 /** Reads what crosses a channel: numbers the frames, pairs answers with requests, and counts. */
 export class FrameLog {
   readonly #asked = new Map<string, Asked>();
+  #unread: readonly (Asked & { readonly from: Party })[] = [];
   #recent: readonly Frame[] = [];
   #tally: Tally = { frames: 0, bytes: 0, calls: 0, errors: 0, violations: 0 };
   #opening: Opening = { frames: [], count: 0, bytes: 0, operation: undefined };
@@ -113,6 +116,7 @@ export class FrameLog {
   /** Another channel takes over: nothing that was asked on the one before will be answered. */
   changeChannel(): void {
     this.#asked.clear();
+    this.#unread = [];
   }
 
   /** The frame that has just crossed, at a time in milliseconds; undefined if what happened is not one. */
@@ -154,7 +158,8 @@ export class FrameLog {
   #answerPart(message: RpcResponse, place: Place): Part {
     const kind = "error" in message ? "err" : "res";
     const { id } = message;
-    const asked = this.#askedFor(id, place);
+    const isAddressed = id !== undefined && id !== null;
+    const asked = isAddressed || kind === "res" ? this.#askedFor(id, place) : this.#unreadFor(place);
     const named = { kind, detail: digest(message, asked?.method), ...known(id), ...errorMark(message) } as const;
     if (asked === undefined) return { ...named, violation: "answers nothing that was asked" };
     const paired = { ...named, ...pairing(asked) };
@@ -168,9 +173,9 @@ export class FrameLog {
   #brokenPart({ subject, reason, pointer, id }: Problem, text: string, place: Place): Part {
     const violation = pointer === "" ? reason : `${pointer}: ${reason}`;
     const part: Part = { kind: kinds[subject], detail: excerpt(text, longestNoise), violation, ...known(id) };
-    if (subject === "request" && id !== undefined) {
-      this.#remember(keyOf(place.from, id), { n: place.n, at: place.at, method: undefined, answeredBy: undefined });
-    }
+    const broken: Asked = { n: place.n, at: place.at, method: undefined, answeredBy: undefined };
+    if (subject === "request" && id !== undefined) this.#remember(keyOf(place.from, id), broken);
+    if (subject !== "response") this.#unread = [...this.#unread, { ...broken, from: place.from }].slice(-mostUnread);
     const asked = subject === "response" ? this.#askedFor(id, place) : undefined;
     return asked === undefined ? part : { ...part, ...pairing(asked) };
   }
@@ -178,6 +183,13 @@ export class FrameLog {
   /** The request that an answer from `place` is for. */
   #askedFor(id: Id | undefined, { from }: Place): Asked | undefined {
     return id === undefined ? undefined : this.#asked.get(keyOf(from === "client" ? "server" : "client", id));
+  }
+
+  /** An error without an id says that something could not be read: the first of what is not yet answered. */
+  #unreadFor({ from }: Place): Asked | undefined {
+    const found = this.#unread.find((each) => each.from !== from);
+    this.#unread = this.#unread.filter((each) => each !== found);
+    return found;
   }
 
   #remember(key: string, asked: Asked): void {

@@ -9,6 +9,7 @@ import { registerExplain } from "./commands/explain.js";
 import { registerHelp } from "./commands/help.js";
 import { registerList } from "./commands/list.js";
 import { registerProxy } from "./commands/proxy.js";
+import { registerSend } from "./commands/send.js";
 import { registerServe } from "./commands/serve.js";
 import { registerTalk } from "./commands/talk.js";
 import { registerTap } from "./commands/tap.js";
@@ -37,6 +38,7 @@ const registrations: readonly ((program: Command, invocation: Invocation) => voi
   registerTap,
   registerProxy,
   registerDoctor,
+  registerSend,
 ];
 
 const out = outputOf(process.stdout, process.env);

@@ -20,7 +20,7 @@ const defaultTimeout = "30s";
 /** Adds the options of every command that speaks to a server. */
 export function addConversationOptions(command: Command, timeout = "how long to wait for each answer"): Command {
   return command
-    .option("--timeout <duration>", `${timeout}: 500ms, 10s, 2m (default: ${defaultTimeout})`, duration)
+    .option("--timeout <duration>", `${timeout}: 500ms, 10s, 2m (default: ${defaultTimeout})`, parseTimeout)
     .setOptionValue("timeout", parseDuration(defaultTimeout))
     .option("--env <name[=value]>", "give a started command this variable; may be repeated", variable)
     .option("--header <name: value>", "send this header with every request to a URL; may be repeated", header);
@@ -32,7 +32,8 @@ export function parseRevision(text: string): string {
   throw new InvalidArgumentError(`It must be one of ${versions.join(", ")}.`);
 }
 
-function duration(text: string): number {
+/** Reads a duration, in milliseconds. */
+export function parseTimeout(text: string): number {
   const parsed = parseDuration(text);
   if (parsed === undefined) throw new InvalidArgumentError("Write it as 500ms, 10s or 2m, of at most a day.");
   return parsed;

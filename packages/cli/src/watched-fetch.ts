@@ -31,20 +31,22 @@ export function watchedFetch(watcher: HttpWatcher, over: AbortSignal): Fetch {
 }
 
 /** Takes a body apart as it comes. */
-interface BodyReader {
+export interface BodyReader {
   push(chunk: Uint8Array): void;
   /** @param isWhole false for one that broke off, or that nobody reads on */
   end(isWhole: boolean): void;
 }
 
-interface Exchange {
+/** What a body is the answer to, in words. */
+export interface Exchange {
   /** Its method and path. */
   readonly what: string;
   /** The same, with what it was answered. */
   readonly line: string;
 }
 
-function bodyReader(response: Response, exchange: Exchange, watcher: HttpWatcher): BodyReader {
+/** What takes the body of a response apart: events, a message, or something else. */
+export function bodyReader(response: Response, exchange: Exchange, watcher: HttpWatcher): BodyReader {
   const type = mediaTypeOf(response);
   if (response.ok && type === "text/event-stream") return eventReader(exchange, watcher);
   if (response.ok && type === "application/json") return textReader((text, isWhole) => seeJson(text, isWhole, watcher));

@@ -39,7 +39,8 @@ export function talkJson(output: Output): TalkView {
   };
 }
 
-function observationValues(observation: Observation): readonly object[] {
+/** What was seen as JSON: one object for each. */
+export function observationValues(observation: Observation): readonly object[] {
   if (observation.kind !== "frame")
     return [{ kind: observation.kind, at: micro(observation.at), text: observation.text }];
   const { frame, text } = observation;

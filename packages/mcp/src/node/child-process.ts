@@ -1,4 +1,5 @@
 import type { ChildProcess } from "node:child_process";
+import type { Writable } from "node:stream";
 import { type Clock, systemClock } from "../base/clock.js";
 import { deferred } from "../base/deferred.js";
 import { settlesWithin } from "../base/settles-within.js";
@@ -23,6 +24,8 @@ export interface ChildChannelOptions extends Omit<StreamChannelOptions, "keepsOu
 export interface ChildChannel extends Channel {
   /** Undefined when the process could not be started. */
   readonly pid: number | undefined;
+  /** The input of the child, for bytes that are no frame: they may overtake frames that are sent at the same time. */
+  readonly stdin: Writable | undefined;
   /** The last lines that the child wrote to stderr. */
   readonly stderr: string;
   /** How the process ended; undefined while it runs, and where it was never started. */
@@ -82,6 +85,10 @@ class ProcessChannel implements ChildChannel {
 
   get pid(): number | undefined {
     return this.#child?.pid;
+  }
+
+  get stdin(): Writable | undefined {
+    return this.#child?.stdin ?? undefined;
   }
 
   get stderr(): string {
