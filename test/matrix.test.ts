@@ -1,10 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { calls } from "./matrix/behaviours/calls.js";
-import { changes } from "./matrix/behaviours/changes.js";
-import { prompts } from "./matrix/behaviours/prompts.js";
-import { questions } from "./matrix/behaviours/questions.js";
-import { resources } from "./matrix/behaviours/resources.js";
-import { tools } from "./matrix/behaviours/tools.js";
+import { behaviours } from "./matrix/behaviours.js";
 import { type Carried, carriers, carries, endFarEnds } from "./matrix/carriers.js";
 import { clientDriver } from "./matrix/client-driver.js";
 import { revisions } from "./matrix/differences.js";
@@ -12,8 +7,6 @@ import type { Driver, DriverKind, Opening } from "./matrix/driver.js";
 import { rawDriver } from "./matrix/raw-driver.js";
 import { turn } from "./mcp/talks.js";
 import { violations } from "./oracle/watched.js";
-
-const behaviours = [...calls, ...tools, ...resources, ...prompts, ...questions, ...changes];
 
 const drivers: Readonly<Record<DriverKind, (opening: Opening) => Promise<Driver>>> = {
   client: clientDriver,

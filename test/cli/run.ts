@@ -41,6 +41,8 @@ export interface Running {
   readonly ended: Promise<Ran>;
   /** Resolves as soon as the output holds the text. */
   until(text: string): Promise<void>;
+  /** The first line of the output. Rejects for a run that ends without one. */
+  readonly firstLine: Promise<string>;
 }
 
 /** Starts the built command. What is given as `input` is its stdin; without it, it has none. */
@@ -66,9 +68,17 @@ export function start(
   const ended = new Promise<Ran>((resolve) => {
     child.on("close", (code) => resolve({ code, stdout, stderr }));
   });
+  const firstLine = new Promise<string>((resolve, reject) => {
+    child.stdout.on("data", () => {
+      if (stdout.includes("\n")) resolve(stdout.slice(0, stdout.indexOf("\n")));
+    });
+    child.on("close", () => reject(new Error(`it ended without a line: ${stderr}`)));
+  });
+  firstLine.catch(() => undefined); // Not everybody waits for it.
   return {
     child,
     ended,
+    firstLine,
     until: (text) =>
       new Promise((resolve) => {
         const look = (): void => {

@@ -102,6 +102,16 @@ export function crossedQuestion(method: string, params: JsonObject, near: Revisi
   return rest;
 }
 
+/** How a question of the far server ends that the near end has left without an answer. */
+export function notAnswered(error: LocalError): RpcError {
+  return new RpcError(
+    codes.internalError,
+    "Internal error",
+    { reason: "the client gives no answer" },
+    { cause: error },
+  );
+}
+
 /** How a call ends whose far side gave no answer. What its carrier or its process has said is not for everybody at the near end. */
 export function unanswered(error: LocalError, isCandid: boolean): RpcError {
   const reason = error.reason === "cancelled" ? "the bridge has cancelled the call" : told[error.reason];

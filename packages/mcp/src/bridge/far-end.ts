@@ -2,6 +2,7 @@ import type { Clock } from "../base/clock.js";
 import { followWith } from "../client/follow-either.js";
 import { type Subscribe, subscribeWith } from "../client/subscription.js";
 import type { Closed } from "../jsonrpc/connection.js";
+import { LocalError, RpcError } from "../jsonrpc/errors.js";
 import type { Params } from "../jsonrpc/message.js";
 import { type CallOptions, defaultTimeouts } from "../jsonrpc/outgoing-call.js";
 import type { Reporter } from "../jsonrpc/report.js";
@@ -11,6 +12,7 @@ import { Heard } from "../lifecycle/heard.js";
 import { type Again, LastingConversation } from "../lifecycle/lasting.js";
 import type { Opening, OpenOptions } from "../lifecycle/open.js";
 import type { ServerDescription } from "../lifecycle/opened.js";
+import { pause } from "../lifecycle/pause.js";
 import type { ClientDescription, Operation } from "../lifecycle/served.js";
 import type { Implementation } from "../protocol/implementation.js";
 import { isObject, type JsonObject } from "../protocol/json.js";
@@ -18,7 +20,7 @@ import type { LoggingLevel } from "../protocol/logging.js";
 import { metaKeys, readMeta } from "../protocol/meta.js";
 import { methods } from "../protocol/methods.js";
 import type { Revision } from "../revisions/revision.js";
-import { crossedParams, declaredAcross } from "./crossing.js";
+import { crossedParams, declaredAcross, notAnswered } from "./crossing.js";
 import type { Ask, CrossingCall } from "./held-calls.js";
 
 /** How far ends are opened. */
@@ -61,7 +63,7 @@ export class FarEnd {
     const heard = new Heard((method, params) =>
       near.hear(method, toldParams(params), [...calls].at(-1)?.round().operation),
     );
-    const identity = { info: near.client.info ?? host.info, answering: answeringFor(near, calls) };
+    const identity = { info: near.client.info ?? host.info, answering: answeringFor(near, calls, host.clock) };
     const onNotification: Heard["tell"] = (method, params) => heard.tell(method, params);
     const options: OpenOptions = {
       ...preferring(near.revision, host.options),
@@ -132,7 +134,7 @@ export class FarEnd {
   #answered({ ask, round }: CrossingCall): LastingConversation["call"] {
     const { revision, over } = this.#conversation;
     const { operation } = round();
-    if (revision.era === operation.revision.era) return this.#conversation.call;
+    if (ask === undefined || revision.era === operation.revision.era) return this.#conversation.call;
     const answering: Answering = {
       capabilities: () => operation.client.capabilities,
       accept: (method, params) => (signal) => ask(method, params, signal),
@@ -166,8 +168,12 @@ export class FarEnd {
     const isSaidBefore = revision.era === "stateless" && this.revision.era === "handshake";
     if (!isSaidBefore || logLevel === undefined || logLevel === this.#level) return;
     if (this.server.capabilities.logging === undefined) return;
-    this.#level = logLevel;
-    await this.#conversation.setLogLevel(logLevel);
+    try {
+      await this.#conversation.setLogLevel(logLevel);
+      this.#level = logLevel;
+    } catch (error) {
+      if (!(error instanceof RpcError)) throw error; // Whoever offers a log and sets no level can be called all the same.
+    }
   }
 }
 
@@ -181,9 +187,21 @@ function toldParams(params: Params | undefined): JsonObject {
   return isObject(params) ? crossedParams(params) : {};
 }
 
-function answeringFor(near: NearEnd, calls: ReadonlySet<CrossingCall>): Answering {
+/** Milliseconds: whose call is cancelled takes back what it has asked for it, and nobody answers what is taken back. */
+const withdrawal = 1_000;
+
+function answeringFor(near: NearEnd, calls: ReadonlySet<CrossingCall>, clock: Clock): Answering {
   return {
     capabilities: (revision) => declaredAcross(near.client.capabilities, near.revision, revision),
-    accept: (method, params) => (signal) => ([...calls].at(-1)?.ask ?? near.ask)(method, crossedParams(params), signal),
+    accept: (method, params) => (signal) => {
+      const asking = [...calls].filter(({ ask }) => ask !== undefined);
+      const { ask = near.ask, signal: theirs = signal } = asking.at(-1) ?? {};
+      // Of several calls nobody says which one asks; of one it is certain, and what it asks goes with it.
+      const wanted = asking.length === 1 ? AbortSignal.any([signal, theirs]) : signal;
+      return ask(method, crossedParams(params), wanted).catch(async (error: unknown) => {
+        if (theirs.aborted) await pause(clock, withdrawal, signal);
+        throw error instanceof LocalError ? notAnswered(error) : error;
+      });
+    },
   };
 }

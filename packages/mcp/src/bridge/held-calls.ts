@@ -23,7 +23,8 @@ export interface Round {
 
 /** A call on its way across. */
 export interface CrossingCall {
-  readonly ask: Ask;
+  /** Asks its caller; undefined where nothing may be asked. */
+  readonly ask?: Ask;
   readonly signal: AbortSignal;
   /** How it stands at the near end. */
   readonly round: () => Round;

@@ -62,7 +62,7 @@ export class NearCalls implements NearEnd {
     if (method === methods.listen) return this.#listen(round, far);
     const mayBeAsked = far.revision.era === "handshake" && mayAskForInput.has(method);
     if (mayBeAsked) return this.#held.run(method, round, (call) => far.call(method, call));
-    return far.call(method, { ask: this.ask, signal: round.operation.signal, round: () => round });
+    return far.call(method, { signal: round.operation.signal, round: () => round });
   }
 
   async #listen({ params, operation }: Round, far: FarEnd): Promise<JsonObject> {

@@ -1,0 +1,63 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { behaviours } from "../matrix/behaviours.js";
+import type { Carried } from "../matrix/carriers.js";
+import { clientDriver } from "../matrix/client-driver.js";
+import type { Driver, DriverKind, Opening } from "../matrix/driver.js";
+import { rawDriver } from "../matrix/raw-driver.js";
+import { turn } from "../mcp/talks.js";
+import { violations } from "../oracle/watched.js";
+import { type Bridged, bridged } from "./bridged.js";
+
+const drivers: Readonly<Record<DriverKind, (opening: Opening) => Promise<Driver>>> = {
+  client: clientDriver,
+  "raw peer": rawDriver,
+};
+
+/** The newest of each era. */
+const eras = ["2025-11-25", "2026-07-28"];
+
+const combinations = [...bridged.keys()].flatMap((carriers) =>
+  eras.flatMap((near) =>
+    eras.flatMap((far) => (["client", "raw peer"] as const).map((kind) => [carriers, near, far, kind] as const)),
+  ),
+);
+
+interface Talk {
+  readonly driver: Driver;
+  readonly carried: Carried;
+}
+
+describe.each(combinations)("bridged %s, %s to %s, by %s:", (carriers, near, far, kind) => {
+  const talks: Talk[] = [];
+
+  async function talk(capable: boolean): Promise<Talk> {
+    const carried = await (bridged.get(carriers) as Bridged)(far);
+    return { carried, driver: await drivers[kind]({ revision: near, far, capable, ...carried }) };
+  }
+
+  beforeAll(async () => {
+    talks.push(...(await Promise.all([talk(true), talk(false)])));
+  });
+
+  afterAll(async () => {
+    for (const { driver } of talks) await driver.close();
+  });
+
+  test.each(behaviours.map((behaviour) => [behaviour.name, behaviour] as const))("%s", async (_name, behaviour) => {
+    const { bare = false, unsound = false, run } = behaviour;
+    const { driver } = talks[bare ? 1 : 0] as Talk;
+    await run(driver);
+    await turn();
+    driver.assertAtRest();
+    if (unsound) violations.splice(0);
+  });
+
+  test("in the end nothing is under way, and nothing is left", async () => {
+    for (const { driver, carried } of talks.splice(0)) {
+      driver.assertAtRest();
+      await driver.close();
+      await carried.assertGone();
+    }
+    expect(talks).toEqual([]);
+  });
+});
