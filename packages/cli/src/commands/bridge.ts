@@ -37,7 +37,7 @@ const examples = `Examples:
   parlance bridge https://example.com/mcp
   parlance bridge --header "Authorization: Bearer $KEY" https://example.com/mcp
   parlance bridge --listen http://127.0.0.1:8080/mcp -- node server.js
-  parlance bridge --revision 2025-11-25 -- uvx some-server`;
+  parlance bridge --env API_KEY -- uvx some-server`;
 
 /** Milliseconds that running calls have to finish when the program is asked to end. */
 const grace = 5_000;

@@ -1,22 +1,13 @@
-// `JSON.parse` tells a double, not what was written. Where the text counts, its number literals pass by it as marked strings.
+// `JSON.parse` tells a double and not what was written, and `JSON.stringify` writes a double. Where the text counts, literals
+// pass by both as strings with a mark in front, which is drawn anew each time: no string of a peer can begin with it.
 
-import type { ExactNumber } from "./message.js";
 import { skipString } from "./scan.js";
 
 /** A string, or the literal of a number. */
 const tokens = /"|-?\d[\d.eE+-]*/g;
 
-/** What no peer can guess: a string of a peer that begins so would be taken for a number. With the first use, not before: while a worker's modules load, it has no randomness. */
-let mark: string | undefined;
-let written = 0;
-
-function ownMark(): string {
-  mark ??= `\u0001${crypto.randomUUID()} `;
-  return mark;
-}
-
-/** The literals of a text that a double would write otherwise, as strings; undefined where there is none. */
-function marked(text: string): string | undefined {
+/** The numbers of a text that a double would write otherwise, each as a string behind `mark`; undefined where there is none. */
+function marked(text: string, mark: () => string): string | undefined {
   const parts: string[] = [];
   let from = 0;
   tokens.lastIndex = 0;
@@ -25,7 +16,7 @@ function marked(text: string): string | undefined {
     if (literal === '"') {
       tokens.lastIndex = skipString(text, found.index);
     } else if (String(Number(literal)) !== literal) {
-      parts.push(text.slice(from, found.index), JSON.stringify(ownMark() + literal));
+      parts.push(text.slice(from, found.index), `"${mark()}${literal}"`);
       from = found.index + literal.length;
     }
   }
@@ -33,34 +24,46 @@ function marked(text: string): string | undefined {
 }
 
 /**
- * The value of a text that is JSON, with the numbers that a double would write otherwise as they stand there; undefined
- * where it has none.
- *
- * @param keep makes what stands for such a number
+ * The value of a text that is JSON, with what `keep` gives in the place of every number that a double would write otherwise;
+ * undefined where there is none.
  */
-export function parseExactly(text: string, keep: (literal: string) => ExactNumber): unknown {
-  const passed = marked(text);
+export function parseExactly(text: string, keep: (literal: string) => unknown): unknown {
+  let mark = "";
+  const passed = marked(text, () => {
+    mark ||= crypto.randomUUID();
+    return mark;
+  });
   if (passed === undefined) return undefined;
-  const prefix = ownMark();
   return JSON.parse(passed, (_key, value: unknown) =>
-    typeof value === "string" && value.startsWith(prefix) ? keep(value.slice(prefix.length)) : value,
+    typeof value === "string" && value.startsWith(mark) ? keep(value.slice(mark.length)) : value,
   );
 }
 
-/** What `JSON.stringify` is given in the place of a literal. */
+/** That of the value that is being written; empty before its first literal. Undefined while none is. */
+let writing: string | undefined;
+
+/** What `JSON.stringify` is given in the place of a literal; outside of `stringifyExactly` that is its text. */
 export function markLiteral(literal: string): string {
-  written += 1;
-  return ownMark() + literal;
+  if (writing === undefined) return literal;
+  writing ||= crypto.randomUUID();
+  return writing + literal;
 }
 
-/** `JSON.stringify`, for values with numbers that are kept as they were written. */
+/** `JSON.stringify`, which writes literals as they are. @throws as it does */
 export function stringifyExactly(value: unknown): string | undefined {
-  const before = written;
-  const text: string | undefined = JSON.stringify(value);
-  if (written === before || text === undefined) return text;
-  const prefix = JSON.stringify(ownMark()).slice(0, -1);
+  const outer = writing;
+  writing = "";
+  let text: string | undefined;
+  let mark: string;
+  try {
+    text = JSON.stringify(value);
+  } finally {
+    mark = writing;
+    writing = outer;
+  }
+  if (text === undefined || mark === "") return text;
   return text
-    .split(prefix)
+    .split(`"${mark}`)
     .map((part, index) => (index === 0 ? part : part.replace('"', "")))
     .join("");
 }

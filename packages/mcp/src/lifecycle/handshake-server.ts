@@ -121,7 +121,7 @@ export class HandshakeServer {
   }
 
   #initialize(params: JsonObject, { principal }: Exchange): InitializeResult | Promise<InitializeResult> {
-    if (this.#phase !== "new") throw outOfOrder("initialize came before: a conversation is opened once");
+    if (this.#phase !== "new") throw outOfOrder("initialize was answered before: a conversation is opened once");
     const { revision, client } = agreeOn(params, this.#manners);
     const met = this.#served.meet?.({ ...client, revision, principal, conversation: this.#conversation });
     if (!isPromise(met)) return this.#agree(met ?? this.#served, revision, client);
