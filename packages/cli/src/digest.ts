@@ -1,5 +1,4 @@
 import { metaKeys, methods, notifications } from "@parlance/mcp";
-import type { ErrorObject, Message, RpcRequest } from "@parlance/mcp/jsonrpc";
 import { excerpt } from "./excerpt.js";
 import { isObject, type JsonObject } from "./json.js";
 
@@ -9,28 +8,32 @@ type Reader = (value: JsonObject) => string;
 /** More is never shown on a line, and need not be kept. */
 const longest = 400;
 
-/** What a message says besides its method, in a few words. The text is the peer's: escape it before it is printed. */
-export function digest(message: Message, answered: string | undefined): string {
-  return excerpt(words(message, answered), longest);
+/**
+ * What a message says besides its method, in a few words of the peer: escape them before they are printed. It may break
+ * every rule. `answered` is the method of the request that a response answers.
+ */
+export function digest(message: object, answered: string | undefined): string {
+  return excerpt(words({ ...message }, answered), longest);
 }
 
-function words(message: Message, answered: string | undefined): string {
-  if ("error" in message) return errorWords(message.error);
-  if ("result" in message) return isObject(message.result) ? (results.get(answered ?? "")?.(message.result) ?? "") : "";
-  const params = isObject(message.params) ? message.params : {};
-  if ("id" in message) return requestWords(message, params);
-  return told.get(message.method)?.(params) ?? "";
+function words(message: JsonObject, answered: string | undefined): string {
+  const { method, error, result } = message;
+  if ("method" in message) {
+    const params = isObject(message.params) ? message.params : {};
+    return "id" in message ? requestWords(text(method), params) : (told.get(text(method))?.(params) ?? "");
+  }
+  if ("error" in message) return isObject(error) ? errorWords(error) : text(error);
+  return isObject(result) ? (results.get(answered ?? "")?.(result) ?? "") : "";
 }
 
 /** Servers say in different places what they mind; many only in `data`. */
-function errorWords({ code, message, data }: ErrorObject): string {
+function errorWords({ code, message, data }: JsonObject): string {
   const reason = member(data, "reason");
-  return typeof reason === "string" && !message.includes(reason)
-    ? `${code} ${message}: ${reason}`
-    : `${code} ${message}`;
+  const words = `${text(code)} ${text(message)}`;
+  return typeof reason === "string" && !words.includes(reason) ? `${words}: ${reason}` : words;
 }
 
-function requestWords({ method }: RpcRequest, params: JsonObject): string {
+function requestWords(method: string, params: JsonObject): string {
   const version = member(params._meta, metaKeys.protocolVersion);
   return join([requests.get(method)?.(params), version === undefined ? undefined : `in ${text(version)}`]);
 }

@@ -6,6 +6,7 @@ export const exitCodes = {
   unreachable: 3,
   timeout: 4,
   toolFailed: 5,
+  damaged: 6,
   /** As shells count them: 128 and the number of the signal. */
   interrupted: 130,
   terminated: 143,

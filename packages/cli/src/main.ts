@@ -11,6 +11,9 @@ import { registerList } from "./commands/list.js";
 import { registerProxy } from "./commands/proxy.js";
 import { registerSend } from "./commands/send.js";
 import { registerServe } from "./commands/serve.js";
+import { registerLs } from "./commands/ls.js";
+import { registerShow } from "./commands/show.js";
+import { registerTail } from "./commands/tail.js";
 import { registerTalk } from "./commands/talk.js";
 import { registerTap } from "./commands/tap.js";
 import { registerWrap } from "./commands/wrap.js";
@@ -39,6 +42,13 @@ const registrations: readonly ((program: Command, invocation: Invocation) => voi
   registerProxy,
   registerDoctor,
   registerSend,
+/** Every command, in the order of the help page. */
+const registrations: readonly ((program: Command, invocation: Invocation) => void)[] = [
+  registerTalk,
+  registerCall,
+  registerLs,
+  registerTail,
+  registerShow,
 ];
 
 const out = outputOf(process.stdout, process.env);

@@ -17,9 +17,14 @@ export function timeText(milliseconds: number): string {
   return milliseconds.toFixed(3);
 }
 
+/** Seconds with the six decimals of a microsecond. */
+export function secondsText(milliseconds: number): string {
+  return (milliseconds / 1_000).toFixed(6);
+}
+
 /** `1 frame`, `2 frames`. */
 export function count(amount: number, thing: string): string {
-  return `${amount} ${thing}${amount === 1 ? "" : "s"}`;
+  return `${amount.toLocaleString("en")} ${thing}${amount === 1 ? "" : "s"}`;
 }
 
 /** What a command says that had something else to show, when the server broke rules besides. */

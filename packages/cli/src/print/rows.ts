@@ -1,12 +1,28 @@
 import type { Frame, Part, Party } from "../frames.js";
 import { cut, left, right, widthOf } from "./columns.js";
-import { bytesText, count, durationText, timeText } from "./quantities.js";
+import { bytesText, count, durationText, secondsText, timeText } from "./quantities.js";
 import type { Paint, Style } from "./style.js";
 
 /** How rows look: in which colours, and how wide. */
 export interface Look {
   readonly style: Style;
   readonly width: number;
+  /** Default: milliseconds, which suit a conversation of a moment. */
+  readonly clock?: "ms" | "s";
+}
+
+/** What a rule says of a message: a fault, or something worth knowing. */
+export interface Mark {
+  readonly level: "bad" | "info";
+  readonly text: string;
+}
+
+/** A message, and what the rules say of it. */
+export type MarkedPart = Part & { readonly marks?: readonly Mark[] };
+
+/** A frame, and what the rules say of its messages. */
+export interface MarkedFrame extends Omit<Frame, "parts"> {
+  readonly parts: readonly MarkedPart[];
 }
 
 const columns = { n: 3, time: 9, from: 8, kind: 5, latency: 7, size: 7 } as const;
@@ -28,7 +44,7 @@ function before(look: Look, start = startWidth): number {
 export function headingRow(look: Look): string {
   const cells = [
     right("n", columns.n),
-    right("ms", columns.time),
+    right(look.clock ?? "ms", columns.time),
     left("from", columns.from),
     left("kind", columns.kind),
     left("id ↔", idWidth(look)),
@@ -40,9 +56,9 @@ export function headingRow(look: Look): string {
 }
 
 /** A frame: one row, or for a batch one and one more for each of its messages; below it, the rules that it breaks. */
-export function frameRows(frame: Frame, look: Look): readonly string[] {
+export function frameRows(frame: MarkedFrame, look: Look): readonly string[] {
   const { n, at, from, bytes, batch, parts } = frame;
-  const place = { start: startOf(String(n), at), from };
+  const place = { start: startOf(String(n), at, look), from };
   const size = bytesText(bytes);
   const [only] = parts;
   if (!batch && only !== undefined) return messageRows(only, { ...place, size }, look);
@@ -50,21 +66,42 @@ export function frameRows(frame: Frame, look: Look): readonly string[] {
   const first = row({ ...place, kind: left("batch", columns.kind), id: "", what, latency: "", size }, look);
   return [
     first,
-    ...parts.flatMap((part) => messageRows(part, { start: startOf("", undefined), from, size: "" }, look)),
+    ...parts.flatMap((part) => messageRows(part, { start: startOf("", undefined, look), from, size: "" }, look)),
   ];
 }
 
-/** A line of the server's stderr, or what became of it: a text that takes all columns behind the kind. */
-export function remarkRow(at: number, kind: string, text: string, look: Look): string {
-  const start = startOf("", at);
+/** What is no frame: a line of the server's stderr, a head of HTTP, or what became of a side. */
+export interface Remark {
+  readonly n?: number | undefined;
+  readonly at: number;
+  readonly who?: string;
+  readonly kind: string;
+  readonly text: string;
+  readonly marks?: readonly Mark[];
+}
+
+/** A remark: its text takes all columns behind the kind. */
+export function remarkRows({ n, at, who = "server", kind, text, marks = [] }: Remark, look: Look): readonly string[] {
+  const start = startOf(String(n ?? ""), at, look);
   const room = columns.kind + 1 + idWidth(look);
   const words = cut(text, look.width - before(look, start.length));
-  return look.style.dim(`${start} ${left("server", columns.from)} ${left(kind, room)} ${words}`);
+  return [
+    look.style.dim(`${start} ${left(who, columns.from)} ${left(kind, room)} ${words}`),
+    ...markRows(marks, start.length + 1, look),
+  ];
+}
+
+function markRows(marks: readonly Mark[], indent: number, { style, width }: Look): readonly string[] {
+  return marks.map(({ level, text }) => {
+    const [sign, paint] = level === "bad" ? ["✖", style.red] : ["ℹ", style.yellow];
+    return `${" ".repeat(indent)}${paint(cut(`${sign} ${text}`, width - indent))}`;
+  });
 }
 
 /** Never cut: in a long conversation the number and the time take what they need, and the method has less room. */
-function startOf(n: string, at: number | undefined): string {
-  return `${n.padStart(columns.n)} ${(at === undefined ? "" : timeText(at)).padStart(columns.time)}`;
+function startOf(n: string, at: number | undefined, { clock }: Look): string {
+  const time = at === undefined ? "" : clock === "s" ? secondsText(at) : timeText(at);
+  return `${n.padStart(columns.n)} ${time.padStart(columns.time)}`;
 }
 
 /** Where a message stands. */
@@ -74,15 +111,18 @@ interface Place {
   readonly size: string;
 }
 
-function messageRows(part: Part, place: Place, look: Look): readonly string[] {
-  const { style, width } = look;
+function messageRows(part: MarkedPart, place: Place, look: Look): readonly string[] {
+  const { style } = look;
   const kind = kindPaint(part, style)(left(part.kind, columns.kind));
   const what = (room: number): string => whatCell(part, room, style);
   const latency = part.latency === undefined ? "" : durationText(part.latency);
   const first = row({ ...place, kind, id: idText(part, idWidth(look)), what, latency }, look);
-  if (part.violation === undefined) return [first];
-  const indent = place.start.length + 1; // Under the sender: rules need room.
-  return [first, `${" ".repeat(indent)}${style.red(cut(`✖ ${part.violation}`, width - indent))}`];
+  // Under the sender: rules need room.
+  return [first, ...markRows(marksOf(part), place.start.length + 1, look)];
+}
+
+function marksOf({ marks = [], violation }: MarkedPart): readonly Mark[] {
+  return violation === undefined ? marks : [{ level: "bad", text: violation }, ...marks];
 }
 
 /** The cells of a row; `kind` has its width already, and `what` is told its own. */
@@ -105,8 +145,9 @@ function sender(from: Party, style: Style): string {
   return from === "client" ? style.cyan(left("client →", columns.from)) : style.magenta(left("server ←", columns.from));
 }
 
-function kindPaint({ kind, violation, isError }: Part, style: Style): Paint {
-  if (violation !== undefined || kind === "err" || isError === true) return style.red;
+function kindPaint(part: MarkedPart, style: Style): Paint {
+  const { kind, isError } = part;
+  if (marksOf(part).some(({ level }) => level === "bad") || kind === "err" || isError === true) return style.red;
   return kind === "ntf" ? style.dim : style.bold;
 }
 

@@ -5,7 +5,7 @@ import type { Output } from "../terminal.js";
 import { cut, widthOf } from "./columns.js";
 import { comparison } from "./comparison.js";
 import { bytesText, count, durationText } from "./quantities.js";
-import { frameRows, headingRow, type Look, remarkRow } from "./rows.js";
+import { frameRows, headingRow, type Look, remarkRows } from "./rows.js";
 import type { Paint } from "./style.js";
 import type { TalkView } from "./talk-view.js";
 
@@ -57,7 +57,7 @@ export function talkText(title: string, output: Output): TalkView {
 /** What was seen as rows. */
 export function observationRows(observation: Observation, output: Look): readonly string[] {
   if (observation.kind === "frame") return frameRows(observation.frame, output);
-  return [remarkRow(observation.at, observation.kind, observation.text, output)];
+  return remarkRows(observation, output);
 }
 
 function skippedLines(skipped: readonly Skipped[]): readonly string[] {

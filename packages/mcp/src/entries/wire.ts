@@ -44,6 +44,7 @@ export { type RecordOptions, recordChannel } from "../wire/record-channel.js";
 export {
   type Damage,
   encodeEntry,
+  type LinePlace,
   type Recording,
   RecordingDecoder,
   type RecordingItem,

@@ -4,13 +4,17 @@ import { decodeUtf8 } from "../framing/utf8.js";
 import { crc32 } from "./crc32.js";
 import type { Entry } from "./entry.js";
 
-/** A line of a recording that cannot be used, and why. Those around it can. */
-export interface Damage {
+/** Where a line of a recording stands. */
+export interface LinePlace {
   /** From 1. */
   readonly line: number;
   /** Where the line begins in the file, and how long it is, in bytes. */
   readonly offset: number;
   readonly bytes: number;
+}
+
+/** A line of a recording that cannot be used, and why. Those around it can. */
+export interface Damage extends LinePlace {
   /** What is wrong with it. Safe to print. */
   readonly says: string;
   /** It is the last line, and was never written to its end: what a recorder leaves that was killed. */
@@ -19,7 +23,7 @@ export interface Damage {
 
 /** What a line of a recording gives. */
 export type RecordingItem =
-  | { readonly entry: Entry; readonly damage?: undefined }
+  | { readonly entry: Entry; readonly place: LinePlace; readonly damage?: undefined }
   | { readonly damage: Damage; readonly entry?: undefined };
 
 /** What a recording holds. */
@@ -58,6 +62,9 @@ export class RecordingDecoder {
   #line = 0;
   #offset = 0;
   #begun = false;
+  /** Whether a line had a checksum; undefined before the first. */
+  #summed: boolean | undefined;
+  #unsummed: LinePlace | undefined;
 
   /** Takes the next bytes, and gives the lines that they end. */
   push(chunk: Uint8Array): readonly RecordingItem[] {
@@ -79,15 +86,19 @@ export class RecordingDecoder {
 
   #finish(rest: Uint8Array, isLast: boolean): readonly RecordingItem[] {
     const bytes = join([...this.#parts, rest]);
-    const offset = this.#offset;
+    const place: LinePlace = { line: this.#line + 1, offset: this.#offset, bytes: bytes.length };
     this.#parts = [];
     this.#line += 1;
     this.#offset += bytes.length + 1;
     if (bytes.length === 0) return [];
     const read = readLine(bytes);
-    const says = typeof read === "string" ? read : this.#outOfPlace(read);
-    if (says === undefined) return [{ entry: read as Entry }]; // A string always says something.
-    return [{ damage: { line: this.#line, offset, bytes: bytes.length, says, torn: isLast } }];
+    if (read.says !== undefined) return [{ damage: { ...place, says: read.says, torn: isLast } }];
+    const { entry, summed } = read;
+    const says = this.#outOfPlace(entry);
+    if (says !== undefined) return [{ damage: { ...place, says, torn: false } }];
+    const isHeadless = place.line === 1 && entry.k !== "hdr";
+    const headless = { damage: { ...place, says: "it is no header, and a recording begins with one", torn: false } };
+    return [...(isHeadless ? [headless] : []), ...this.#missingSum(place, summed), { entry, place }];
   }
 
   /** A recording begins with its header, and has one. */
@@ -97,23 +108,43 @@ export class RecordingDecoder {
     if (entry.k === "hdr") return isFirst ? undefined : "it is a second header";
     return undefined;
   }
+
+  /** Either every line has a checksum or none has: where one is missing, it was made unreadable. */
+  #missingSum(place: LinePlace, summed: boolean): readonly RecordingItem[] {
+    const before = this.#summed;
+    this.#summed = before === true || summed;
+    if (before === undefined && !summed) this.#unsummed = place;
+    if (before === undefined || before === summed) return [];
+    // The line that differs is this one; or the first, where this is the second.
+    const damaged = summed ? this.#unsummed : place;
+    this.#unsummed = undefined;
+    return damaged === undefined ? [] : [{ damage: { ...damaged, says: "its checksum cannot be read", torn: false } }];
+  }
+}
+
+interface ReadLine {
+  readonly entry: Entry;
+  readonly summed: boolean;
+  readonly says?: undefined;
 }
 
 /** The entry of a line, or what is wrong with it. */
-function readLine(bytes: Uint8Array): Entry | string {
+function readLine(bytes: Uint8Array): ReadLine | { readonly says: string } {
   const text = decodeUtf8(bytes);
-  if (text === undefined) return "it is not UTF-8";
+  if (text === undefined) return { says: "it is not UTF-8" };
   const [ending = "", expected] = sum.exec(text) ?? [];
   const open = ending === "" ? text : text.slice(0, -ending.length);
   if (expected !== undefined && crc32(encoder.encode(open)) !== expected)
-    return "its bytes are not those that were written: the checksum differs";
+    return { says: "its bytes are not those that were written: the checksum differs" };
   let value: unknown;
   try {
     value = JSON.parse(ending === "" ? text : `${open}}`);
   } catch {
-    return "it is not a whole JSON object";
+    return { says: "it is not a whole JSON object" };
   }
-  return faultOf(value) ?? (value as Entry); // Its members were looked at.
+  const says = faultOf(value);
+  // Its members were looked at.
+  return says === undefined ? { entry: value as Entry, summed: expected !== undefined } : { says };
 }
 
 type Test = readonly [name: string, test: (value: unknown) => boolean];
@@ -204,6 +235,7 @@ function isDirection(value: unknown): boolean {
 /** Why a value is no entry. */
 function faultOf(value: unknown): string | undefined {
   if (!isObject(value)) return `it must be an object, got ${kindOf(value)}`;
+  if (value.crc !== undefined) return "its checksum cannot be read";
   const tests = required.get(value.k);
   if (tests === undefined) return `there is no line of the kind ${visible(JSON.stringify(value.k) ?? "nothing")}`;
   const wrong = tests.find(([name, test]) => !test(value[name]));

@@ -127,8 +127,14 @@ export const fields: ReadonlyMap<string, Field> = new Map<string, Field>([
   ],
 ]);
 
+/** The field of a name; a JSON pointer is one too. */
+export function fieldOf(name: string): Field | "pointer" | undefined {
+  if (name.startsWith("/")) return "pointer";
+  return name.startsWith("header.") ? headerField(name.slice("header.".length)) : fields.get(name);
+}
+
 /** The field that `header.name` means. */
-export function headerField(name: string): TextField {
+function headerField(name: string): TextField {
   const wanted = name.toLowerCase();
   return {
     kind: "text",

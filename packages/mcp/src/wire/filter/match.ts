@@ -3,9 +3,9 @@ import { jsonValue, literalOf, nodeAt } from "../json-node.js";
 import { keyOfId, type Operation, type WireMessage } from "../message.js";
 import { pairOf, type Row } from "../row.js";
 import { compilePattern } from "./automaton.js";
-import { type Field, type Subject, textOf } from "./fields.js";
+import { type Field, fieldOf, type Subject, textOf } from "./fields.js";
 import type { Filter, Operator, Pattern, Written } from "./filter.js";
-import { fieldOf } from "./parse.js";
+
 import { parseQuantity, parseRange, type Quantity, type Range } from "./quantity.js";
 
 /** Says whether a row has what a filter asks. A row of many messages has it, if one of them has. */

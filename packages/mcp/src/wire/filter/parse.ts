@@ -1,6 +1,6 @@
 import { visible } from "../../base/visible.js";
 import { compilePattern } from "./automaton.js";
-import { type Field, fields, headerField } from "./fields.js";
+import { type Field, fieldOf } from "./fields.js";
 import type { Filter, FilterFault, Operator, ParsedFilter, Pattern, Written } from "./filter.js";
 import { parseQuantity, parseRange, quantityExamples } from "./quantity.js";
 
@@ -209,12 +209,6 @@ function pattern(source: string, ignoreCase: boolean, at: number): Pattern {
   const compiled = compilePattern({ source, ignoreCase });
   if (!compiled.ok) throw new Unexpected(at + compiled.fault.at, compiled.fault.says);
   return { source, ignoreCase };
-}
-
-/** The field of a name; a JSON pointer is one too. */
-export function fieldOf(name: string): Field | "pointer" | undefined {
-  if (name.startsWith("/")) return "pointer";
-  return name.startsWith("header.") ? headerField(name.slice("header.".length)) : fields.get(name);
 }
 
 const orders: readonly Operator[] = [">", "<", ">=", "<="];

@@ -1,0 +1,147 @@
+import { setTimeout as delay } from "node:timers/promises";
+import { type Command, InvalidArgumentError } from "commander";
+import { exitCodes } from "../exit-codes.js";
+import type { Invocation } from "../invocation.js";
+import { filterHelp, readFilter } from "../recordings/filter-option.js";
+import { findRecording, listRecordings, nameOfRecording, recordingHelp } from "../recordings/find-recording.js";
+import { FollowedFile } from "../recordings/follow-file.js";
+import { mayGrow } from "../recordings/live.js";
+import { readRecordingFile } from "../recordings/read-recording.js";
+import { TailedRecording, TailView } from "../recordings/tailed-recording.js";
+
+interface TailFlags {
+  readonly recording?: string;
+  readonly lines?: number;
+  readonly follow: boolean;
+  readonly json?: true;
+}
+
+/** Milliseconds between two looks at what is being written: soon enough for eyes, and no load. */
+const pause = 100;
+
+const examples = `Examples:
+  parlance tail
+  parlance tail 'verdict:bad'
+  parlance tail --no-follow -n 20 --recording last 'tool:search lat>500ms'`;
+
+/** Adds `parlance tail`. */
+export function registerTail(program: Command, invocation: Invocation): void {
+  program
+    .command("tail")
+    .summary("show what is being recorded, as it comes")
+    .description(
+      "Show what is being recorded, as it comes: of every recording that is live, or of\nthe newest. Ctrl-C ends it, and a recording that is ended by its recorder does too.",
+    )
+    .usage("[options] [filter]")
+    .argument("[filter...]", "see below")
+    .option("--recording <recording>", "this one, live or not")
+    .option("-n, --lines <number>", "of what is there already, the last so many rows (default: all)", lines)
+    .option("--no-follow", "end with what is there already")
+    .option("--json", "print one JSON object per line, for programs")
+    .addHelpText("after", `\n${recordingHelp}\n\n${filterHelp}\n\n${examples}`)
+    .action((words: readonly string[], flags: TailFlags) =>
+      invocation.run(() => new Tail(words.join(" "), flags, invocation).run()),
+    );
+}
+
+function lines(text: string): number {
+  if (/^\d{1,9}$/.test(text)) return Number(text);
+  throw new InvalidArgumentError("Write a number of rows.");
+}
+
+/** A recording that is followed, and the file that it is read from. */
+interface Followed {
+  readonly recording: TailedRecording;
+  readonly file: FollowedFile;
+}
+
+/** One run of the command. */
+class Tail {
+  readonly #flags: TailFlags;
+  readonly #invocation: Invocation;
+  readonly #start: (name: string) => TailedRecording;
+  readonly #followed = new Map<string, Followed>();
+
+  constructor(filter: string, flags: TailFlags, invocation: Invocation) {
+    const { json, lines = Number.POSITIVE_INFINITY } = flags;
+    const options = {
+      matches: readFilter(filter),
+      most: lines,
+      view: new TailView(invocation.out, json === true),
+    };
+    this.#flags = flags;
+    this.#invocation = invocation;
+    this.#start = (name) => new TailedRecording(name, options);
+  }
+
+  async run(): Promise<number> {
+    const { recording, follow } = this.#flags;
+    const path = await findRecording(recording ?? "last", process.env);
+    const isFile = path !== "-" && !path.endsWith(".gz");
+    if (!follow || !isFile) await this.#read(path);
+    else if (recording !== undefined) await this.#followOne(path);
+    else await this.#followAll(path);
+    for (const { file } of this.#followed.values()) await file.close();
+    return exitCodes.clean;
+  }
+
+  get #isStopped(): boolean {
+    return this.#invocation.interrupt.stop.aborted;
+  }
+
+  /** Shows what is there. What comes on stdin is shown as it comes, unless only the last rows are wanted. */
+  async #read(path: string): Promise<void> {
+    const recording = this.#start(nameOfRecording(path));
+    if (path === "-" && this.#flags.lines === undefined) recording.release();
+    for await (const item of readRecordingFile(path)) {
+      if (this.#isStopped) return;
+      recording.take(item);
+    }
+    recording.release();
+  }
+
+  async #followOne(path: string): Promise<void> {
+    const { recording, file } = await this.#open(path);
+    while (!recording.ended && !this.#isStopped) {
+      await this.#wait();
+      for await (const item of file.read()) recording.take(item);
+    }
+  }
+
+  /** Every recording that is live, and those that begin. Where none is, the newest as it is. */
+  async #followAll(newest: string): Promise<void> {
+    const { err } = this.#invocation;
+    await this.#findLive();
+    if (this.#followed.size === 0) {
+      await this.#read(newest);
+      err.print(err.style.dim("nothing is being recorded: this was the newest recording"));
+      return;
+    }
+    for (let turn = 1; !this.#isStopped; turn += 1) {
+      await this.#wait();
+      if (turn % 10 === 0) await this.#findLive();
+      for (const { recording, file } of this.#followed.values())
+        for await (const item of file.read()) recording.take(item);
+    }
+  }
+
+  async #findLive(): Promise<void> {
+    // The oldest first: what comes last stands at the end.
+    for (const { path, changed } of [...(await listRecordings(process.env))].reverse()) {
+      if (this.#followed.has(path) || path.endsWith(".gz") || !(await mayGrow(path, changed))) continue;
+      await this.#open(path);
+    }
+  }
+
+  async #open(path: string): Promise<Followed> {
+    const followed = { recording: this.#start(nameOfRecording(path)), file: await FollowedFile.open(path) };
+    this.#followed.set(path, followed);
+    for await (const item of followed.file.read()) followed.recording.take(item);
+    followed.recording.release();
+    return followed;
+  }
+
+  async #wait(): Promise<void> {
+    await delay(pause, undefined, { signal: this.#invocation.interrupt.stop }).catch(() => undefined); // Stopped.
+  }
+}

@@ -1,0 +1,38 @@
+import {
+  compileFilter,
+  type Expectation,
+  type FilterFault,
+  parseExpectation,
+  parseFilter,
+  type RowTest,
+} from "@parlance/mcp/wire";
+import type { Failure } from "../failure.js";
+import { usageFailure } from "../failure.js";
+
+/** How a filter is written, for help pages. */
+export const filterHelp = `A <filter> joins conditions: tool:search lat>500ms -verdict:ok
+  n t dir kind method tool uri prompt id pair lat size verdict rule who session
+  code status header.<name> stderr note, and JSON pointers: /result/isError=true
+  field:value   equal, with * and ?, or a range: t:1.2..1.9
+  = != > < >= <= ~regex has     pair(44)     call(7)     word "words" /regex/i
+  and (or a space), or, not (or -), parentheses`;
+
+/** The filter that a command line holds. @throws Failure that shows where it cannot be read */
+export function readFilter(text: string): RowTest {
+  const parsed = parseFilter(text);
+  if (parsed.ok) return compileFilter(parsed.filter);
+  throw unreadable("the filter cannot be read", text, parsed.fault);
+}
+
+/** The expectation that a command line holds. @throws Failure that shows where it cannot be read */
+export function readExpectation(text: string): Expectation {
+  const parsed = parseExpectation(text);
+  if (parsed.ok) return parsed.expectation;
+  throw unreadable("the expectation cannot be read", text, parsed.fault);
+}
+
+function unreadable(what: string, text: string, { at, says }: FilterFault): Failure {
+  // One column for each character, whatever it is: the caret must stand below its place.
+  const line = text.replace(/\s/g, " ");
+  return usageFailure(`${what}: ${says}\n${line}\n${" ".repeat(at)}^`);
+}

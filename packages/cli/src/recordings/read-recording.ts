@@ -1,0 +1,64 @@
+import { createReadStream } from "node:fs";
+import { Readable } from "node:stream";
+import { constants, createGunzip } from "node:zlib";
+import { type LinePlace, RecordingDecoder, type RecordingItem } from "@parlance/mcp/wire";
+import { exitCodes } from "../exit-codes.js";
+import { Failure } from "../failure.js";
+import { Seal } from "./seal.js";
+
+/** Reads a file, or stdin for `-`, line by line: what can be read is given, what cannot is named. @throws Failure */
+export async function* readRecordingFile(path: string): AsyncGenerator<RecordingItem> {
+  const decoder = new RecordingDecoder();
+  const seal = new Seal();
+  let last: LinePlace | undefined;
+  const checked = function* (items: readonly RecordingItem[], chunk: Uint8Array): Generator<RecordingItem> {
+    for (const item of items) {
+      yield item;
+      last = item.damage ?? item.place;
+      if (item.damage !== undefined || item.entry.k !== "end") continue;
+      const damage = seal.check(item.entry, item.place, chunk);
+      if (damage !== undefined) yield { damage };
+    }
+  };
+  try {
+    for await (const chunk of chunksOf(path)) {
+      yield* checked(decoder.push(chunk), chunk);
+      seal.push(chunk);
+    }
+  } catch (error) {
+    if (last === undefined) throw unreadable(path, error);
+    const { line, offset, bytes } = last;
+    const says = `nothing behind it can be read: ${messageOf(error)}`;
+    yield { damage: { line: line + 1, offset: offset + bytes + 1, bytes: 0, says, torn: false } };
+  }
+  yield* checked(decoder.end(), new Uint8Array(0));
+}
+
+/** What a file holds; what gzip has made smaller is made as it was. */
+async function* chunksOf(path: string): AsyncGenerator<Uint8Array> {
+  const source = path === "-" ? process.stdin : createReadStream(path, { highWaterMark: 1 << 18 });
+  const chunks: AsyncIterator<Uint8Array> = source[Symbol.asyncIterator]();
+  const { value: first, done } = await chunks.next();
+  if (done === true) return;
+  const all = async function* (): AsyncGenerator<Uint8Array> {
+    yield first;
+    yield* { [Symbol.asyncIterator]: () => chunks };
+  };
+  const isPacked = first[0] === 0x1f && first[1] === 0x8b;
+  // What was packed up to where a file breaks off is there all the same.
+  yield* isPacked ? Readable.from(all()).compose(createGunzip({ finishFlush: constants.Z_SYNC_FLUSH })) : all();
+}
+
+/** Whether a file begins as a recording does. */
+export async function isRecording(path: string): Promise<boolean> {
+  for await (const { entry } of readRecordingFile(path)) return entry?.k === "hdr";
+  return false;
+}
+
+function unreadable(path: string, error: unknown): Failure {
+  return new Failure(`${path} cannot be read: ${messageOf(error)}`, { exitCode: exitCodes.usage, cause: error });
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

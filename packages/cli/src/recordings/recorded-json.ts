@@ -1,0 +1,49 @@
+import { latencyOf, type Pending, pairOf, type Row, type Verdict, type WireMessage } from "@parlance/mcp/wire";
+
+/** A row of a recording for a program: what was observed as it was, and what is known of it. */
+export function rowValue(row: Row): object {
+  const { kind, n, at, from, session, messages, verdicts, unjudged, entry } = row;
+  const [only] = messages;
+  // `undefined` members are not in the JSON.
+  return {
+    n,
+    at: micro(at),
+    from,
+    kind,
+    session: session?.name,
+    ...(messages.length === 1 && only !== undefined ? messageValue(only) : {}),
+    messages: messages.length > 1 ? messages.map(messageValue) : undefined,
+    verdicts: verdicts.map(verdictValue),
+    unjudged,
+    entry,
+  };
+}
+
+function messageValue(message: WireMessage): object {
+  const latency = latencyOf(message);
+  return {
+    kind: message.kind,
+    /** As it was written, so that no digit is lost. */
+    id: message.id,
+    method: message.method ?? message.concerns?.request.method,
+    names: message.concerns?.request.names ?? message.names,
+    pair: pairOf(message),
+    latency: latency === undefined ? undefined : micro(latency),
+  };
+}
+
+/** A verdict for a program. */
+export function verdictValue({ rule, level, party, n, pointer, range, header, says, version, spec }: Verdict): object {
+  return { rule: rule.id, level, party, n, pointer, range, header, says, demands: rule.demands, version, spec };
+}
+
+/** A request without an answer for a program. */
+export function pendingValue({ operation, session, waited, over, reason }: Pending): object {
+  const { frame, id, method } = operation.request;
+  return { n: frame.n, session: session.name, id, method, waited: micro(waited), over, reason };
+}
+
+/** Milliseconds with three decimals. */
+function micro(milliseconds: number): number {
+  return Math.round(milliseconds * 1_000) / 1_000;
+}
