@@ -11,6 +11,9 @@ import { registerList } from "./commands/list.js";
 import { registerProxy } from "./commands/proxy.js";
 import { registerSend } from "./commands/send.js";
 import { registerServe } from "./commands/serve.js";
+import { commandVersion } from "./command-version.js";
+import { registerCall } from "./commands/call.js";
+import { registerCheck } from "./commands/check.js";
 import { registerLs } from "./commands/ls.js";
 import { registerShow } from "./commands/show.js";
 import { registerTail } from "./commands/tail.js";
@@ -49,6 +52,7 @@ const registrations: readonly ((program: Command, invocation: Invocation) => voi
   registerLs,
   registerTail,
   registerShow,
+  registerCheck,
 ];
 
 const out = outputOf(process.stdout, process.env);
@@ -77,7 +81,7 @@ async function main(): Promise<number> {
   };
   const program: Command = new Command("parlance")
     .description("See, check and drive any MCP conversation.")
-    .version(packageVersion(), "-V, --version", "print the version")
+    .version(commandVersion(), "-V, --version", "print the version")
     .helpOption("-h, --help", "print this page")
     // What the arguments are is said below the options, where there is room for it.
     .configureHelp({

@@ -5,6 +5,7 @@ import {
   type Pending,
   pairOf,
   type Row,
+  rangeWords,
   scanJson,
   type Verdict,
   type WireMessage,
@@ -128,14 +129,9 @@ export function verdictLines(
   style: Style,
 ): readonly string[] {
   const [sign, paint] = level === "bad" ? ["✖", style.red] : ["ℹ", style.yellow];
-  const where = [pointer, range === undefined ? "" : rangeText(range), header === undefined ? "" : `header ${header}`];
+  const where = [pointer, range === undefined ? "" : rangeWords(range), header === undefined ? "" : `header ${header}`];
   const head = parts([`${sign} ${rule.id}`, level === "bad" ? `${party} broke it` : party, ...where.map(visible)]);
   return [paint(head), `  ${says}`, style.dim(`  ${rule.demands}`), style.dim(`  ${spec}`)];
-}
-
-/** `bytes 0–18`: the first and the last. */
-export function rangeText([start, end]: readonly [number, number]): string {
-  return end - start <= 1 ? `byte ${start}` : `bytes ${start}–${end - 1}`;
 }
 
 function bodyLines(bytes: Uint8Array, highlights: readonly Highlight[], style: Style): readonly string[] {

@@ -11,7 +11,8 @@ export function prettyJson(value: unknown): string {
   return escapeHidden(JSON.stringify(value, undefined, 2));
 }
 
-function escapeHidden(json: string): string {
+/** JSON text with what is hidden written as an escape. */
+export function escapeHidden(json: string): string {
   return json.replace(hidden, (character) =>
     Array.from({ length: character.length }, (_, unit) => character.charCodeAt(unit))
       .map((unit) => `\\u${unit.toString(16).padStart(4, "0")}`)

@@ -1,4 +1,4 @@
-import { Conversation, type Damage, type EndEntry, type HeaderEntry, type Row } from "@parlance/mcp/wire";
+import { Conversation, type Damage, type EndEntry, type HeaderEntry } from "@parlance/mcp/wire";
 import { readRecordingFile } from "./read-recording.js";
 
 /** A recording that was read to its end. */
@@ -7,15 +7,16 @@ export interface LoadedRecording {
   readonly header: HeaderEntry | undefined;
   readonly end: EndEntry | undefined;
   readonly damages: readonly Damage[];
-  /** The line of the file that a row stands on. */
-  readonly lines: ReadonlyMap<Row, number>;
+  /** The line of the file that something stands on, by its number; of a gap by its time. */
+  readonly lineOf: (place: { readonly n: number } | { readonly gapAt: number }) => number | undefined;
 }
 
 /** Reads all of a recording. @throws Failure where it cannot be opened */
 export async function loadRecording(path: string): Promise<LoadedRecording> {
   const conversation = new Conversation();
   const damages: Damage[] = [];
-  const lines = new Map<Row, number>();
+  const lines = new Map<number, number>();
+  const gapLines = new Map<number, number>();
   let header: HeaderEntry | undefined;
   let end: EndEntry | undefined;
   for await (const item of readRecordingFile(path)) {
@@ -26,9 +27,11 @@ export async function loadRecording(path: string): Promise<LoadedRecording> {
     const { entry, place } = item;
     if (entry.k === "hdr") header = entry;
     if (entry.k === "end") end = entry;
-    const row = conversation.push(entry);
-    if (row !== undefined) lines.set(row, place.line);
+    if (entry.k === "gap") gapLines.set(entry.t, place.line);
+    else if ("n" in entry && entry.k !== "a") lines.set(entry.n, place.line);
+    conversation.push(entry);
   }
   conversation.finish();
-  return { conversation, header, end, damages, lines };
+  const lineOf: LoadedRecording["lineOf"] = (at) => ("n" in at ? lines.get(at.n) : gapLines.get(at.gapAt));
+  return { conversation, header, end, damages, lineOf };
 }

@@ -50,6 +50,25 @@ export {
   type RecordingItem,
   readRecording,
 } from "../wire/recording.js";
+export {
+  type Concern,
+  concerns,
+  type Placed,
+  type Report,
+  type ReportOptions,
+  type ReportTally,
+  reportOf,
+} from "../wire/report.js";
+export { junitOf } from "../wire/report-junit.js";
+export { type SarifLog, type SarifTool, sarifOf } from "../wire/report-sarif.js";
+export {
+  damageWords,
+  expectationWords,
+  gapWords,
+  pendingWords,
+  rangeWords,
+  verdictPlace,
+} from "../wire/report-words.js";
 export { latencyOf, pairOf, type Row, type RowKind, sizeOf } from "../wire/row.js";
 export {
   type Finding,

@@ -1,0 +1,108 @@
+import { existsSync } from "node:fs";
+import { relative } from "node:path";
+import { pathToFileURL } from "node:url";
+import { type Concern, concerns, type Expectation, type Report, reportOf } from "@parlance/mcp/wire";
+import { type Command, InvalidArgumentError, Option } from "commander";
+import { exitCodes } from "../exit-codes.js";
+import { usageFailure } from "../failure.js";
+import type { Invocation } from "../invocation.js";
+import { printReport, type ReportFormat, reportFormats } from "../print/report.js";
+import { readExpectation } from "../recordings/filter-option.js";
+import { findRecording, recordingHelp } from "../recordings/find-recording.js";
+import { loadRecording } from "../recordings/load-recording.js";
+import { isRecording } from "../recordings/read-recording.js";
+
+interface CheckFlags {
+  readonly failOn: readonly Concern[];
+  readonly expect: readonly Expectation[];
+  readonly format: ReportFormat;
+  readonly json?: true;
+}
+
+const checkHelp = `What --fail-on takes, joined by commas (default: bad,damage)
+  bad       something breaks a rule of the protocol
+  info      something is worth knowing
+  pending   a request has no answer
+  gap       the recorder could not write everything
+  damage    a line of the recording cannot be read
+
+An <expectation> is count(filter) compared with a number, or min max p50 p95 p99
+of the latency of what a filter leaves: 'count(tool:search)>=1', 'p95(tool:*)<200ms'.
+
+Exit codes:
+  0  clean
+  1  the command line is wrong
+  2  something was found that it is to fail on, or an expectation does not hold
+  6  the recording is damaged: what can be read of it was judged`;
+
+const examples = `Examples:
+  parlance check last
+  parlance check run.parlance.jsonl --fail-on bad,pending --expect 'count(tool:search)>=1'
+  parlance check run.parlance.jsonl --format sarif > parlance.sarif`;
+
+/** Adds `parlance check`. */
+export function registerCheck(program: Command, invocation: Invocation): void {
+  program
+    .command("check")
+    .summary("judge a recording by the rules of the protocol")
+    .description("Judge a recording by the rules of the protocol: for people, and for build servers.")
+    .usage("[options] <recording>")
+    .argument("<recording>", "see below")
+    .addOption(new Option("--fail-on <concerns>", "what is not clean, see below").argParser(readConcerns))
+    .option("--expect <expectation>", "what must hold, see below; may be repeated", expectation)
+    .addOption(new Option("--format <format>", "how to print it").choices([...reportFormats]).default("text"))
+    .option("--json", "the same as --format json")
+    .setOptionValue("failOn", ["bad", "damage"])
+    .setOptionValue("expect", [])
+    .addHelpText("after", `\n${recordingHelp}\n\n${checkHelp}\n\n${examples}`)
+    .action((word: string, flags: CheckFlags) => invocation.run(() => check(word, flags, invocation)));
+}
+
+function readConcerns(text: string): readonly Concern[] {
+  const words = text.split(",").filter((word) => word !== "");
+  const unknown = words.find((word) => !(concerns as readonly string[]).includes(word));
+  if (unknown !== undefined) throw new InvalidArgumentError(`There is no ${unknown}: take of ${concerns.join(",")}.`);
+  return words as readonly Concern[]; // Each was looked up.
+}
+
+function expectation(text: string, others: readonly Expectation[] = []): readonly Expectation[] {
+  return [...others, readExpectation(text)];
+}
+
+async function check(word: string, flags: CheckFlags, { out, err }: Invocation): Promise<number> {
+  const path = await recordingOf(word);
+  err.status("reading the recording");
+  const { conversation, damages, lineOf } = await loadRecording(path);
+  err.status("");
+  const { failOn, expect: expectations } = flags;
+  const source = sourceOf(path);
+  const report = reportOf({ source, conversation, damages, lineOf, expectations, failOn });
+  printReport(report, flags.json === true ? "json" : flags.format, uriOf(path), out);
+  return exitCodeOf(report);
+}
+
+/** The recording that a word means. @throws Failure for anything else */
+async function recordingOf(word: string): Promise<string> {
+  const path = await findRecording(word, process.env);
+  if (path === "-" || /\.parlance\.jsonl(?:\.gz)?$/.test(path) || !existsSync(path) || (await isRecording(path)))
+    return path;
+  throw usageFailure(`${path} is no recording: it does not begin with the header of one`);
+}
+
+/** As short as it can be clicked on. */
+function sourceOf(path: string): string {
+  if (path === "-") return "stdin";
+  const near = relative(process.cwd(), path);
+  return near.startsWith("..") ? path : near;
+}
+
+function uriOf(path: string): string {
+  const source = sourceOf(path);
+  return source === path && path.startsWith("/") ? pathToFileURL(path).href : encodeURI(source.replaceAll("\\", "/"));
+}
+
+/** What cannot be read may hide anything: damage comes first. */
+function exitCodeOf({ passed, failedFor }: Report): number {
+  if (passed) return exitCodes.clean;
+  return failedFor.includes("damage") ? exitCodes.damaged : exitCodes.violations;
+}

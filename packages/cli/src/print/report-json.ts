@@ -1,0 +1,18 @@
+import type { Report } from "@parlance/mcp/wire";
+import { pendingValue, verdictValue } from "../recordings/recorded-json.js";
+
+/** A report for a program. */
+export function reportValue(report: Report): object {
+  const { source, passed, failedFor, tally, verdicts, pending, gaps, damages, expectations } = report;
+  return {
+    source,
+    passed,
+    failedFor,
+    ...tally,
+    verdicts: verdicts.map(({ verdict, line }) => ({ line, ...verdictValue(verdict) })),
+    pending: pending.map((each) => ({ line: each.line, ...pendingValue(each.pending) })),
+    gaps: gaps.map(({ gap: { t, from, to, lost, why }, line }) => ({ line, at: t, from, to, lost, why })),
+    damages,
+    expectations: expectations.map(({ expectation: { text }, holds, found }) => ({ text, holds, found })),
+  };
+}

@@ -1,0 +1,48 @@
+import { visible } from "../base/visible.js";
+import type { GapEntry } from "./entry.js";
+import type { ExpectationResult } from "./filter/expectation.js";
+import type { ByteRange } from "./json-node.js";
+import type { Pending } from "./pending.js";
+import type { Damage } from "./recording.js";
+import type { Verdict } from "./rule.js";
+
+/** What a verdict is about, in words: `frame 45, server, /id, byte 22`. */
+export function verdictPlace({ n, party, pointer = "", range, header }: Verdict): string {
+  const about = header === undefined ? [] : [`header ${visible(header)}`];
+  const where = [...(pointer === "" ? [] : [visible(pointer)]), ...(range === undefined ? [] : [rangeWords(range)])];
+  return [`frame ${n}`, party, ...about, ...where].join(", ");
+}
+
+/** `bytes 0–18`: the first and the last. */
+export function rangeWords([start, end]: ByteRange): string {
+  return end - start <= 1 ? `byte ${start}` : `bytes ${start}–${end - 1}`;
+}
+
+/** A request without an answer, in words. */
+export function pendingWords({ operation, reason }: Pending): string {
+  const { frame, id = "none", method = "", names = "" } = operation.request;
+  const what = [method, names].filter((word) => word !== "").join(" ");
+  return `frame ${frame.n}, id ${visible(id)}, ${visible(what)}: ${reason}`;
+}
+
+/** What a recorder could not write, in words. */
+export function gapWords({ lost, from, to, why }: GapEntry): string {
+  const when = typeof from === "number" && typeof to === "number" ? ` between ${seconds(from)} and ${seconds(to)}` : "";
+  return `${lost} ${lost === 1 ? "line is" : "lines are"} missing${when}: ${visible(why)}`;
+}
+
+function seconds(milliseconds: number): string {
+  return `${(milliseconds / 1_000).toFixed(3)} s`;
+}
+
+/** A line that cannot be used, in words. */
+export function damageWords({ offset, bytes, says, torn }: Damage): string {
+  return `${bytes} B at byte ${offset}: ${says}${torn ? "; it is the last, and breaks off" : ""}`;
+}
+
+/** What came of an expectation, in words. */
+export function expectationWords({ expectation, found }: ExpectationResult): string {
+  const { aggregate } = expectation;
+  if (found === undefined) return "there is no answer to measure";
+  return aggregate === "count" ? `found ${found}` : `found ${found.toFixed(1)} ms`;
+}
