@@ -4,12 +4,16 @@ import { groupCommands } from "./command-groups.js";
 import { registerBridge } from "./commands/bridge.js";
 import { registerCall } from "./commands/call.js";
 import { registerCompletion } from "./commands/completion.js";
+import { registerDiff } from "./commands/diff.js";
 import { registerDoctor } from "./commands/doctor.js";
 import { registerExplain } from "./commands/explain.js";
 import { registerHelp } from "./commands/help.js";
 import { registerList } from "./commands/list.js";
 import { registerProxy } from "./commands/proxy.js";
 import { registerSend } from "./commands/send.js";
+import { registerExplain, registerExplain } from "./commands/explain.js";
+import { registerList, registerList } from "./commands/list.js";
+import { registerReplay } from "./commands/replay.js";
 import { registerServe } from "./commands/serve.js";
 import { commandVersion } from "./command-version.js";
 import { registerCall } from "./commands/call.js";
@@ -53,6 +57,8 @@ const registrations: readonly ((program: Command, invocation: Invocation) => voi
   registerTail,
   registerShow,
   registerCheck,
+  registerReplay,
+  registerDiff,
 ];
 
 const out = outputOf(process.stdout, process.env);

@@ -3,7 +3,26 @@
  *
  * @module
  */
+export {
+  type Comparison,
+  type ComparisonOptions,
+  compareConversations,
+  type DefinitionChange,
+  type DefinitionComparison,
+  type ItemChange,
+  type LatencyChange,
+} from "../wire/compare.js";
+export { type ComparedItem, statusOf, targetOf } from "../wire/compared.js";
+export type { DefinitionList } from "../wire/contract.js";
 export { Conversation, type ConversationOptions } from "../wire/conversation.js";
+export {
+  type ComparableValue,
+  canonicalJson,
+  type Ignores,
+  ignoring,
+  type ValueChange,
+  volatilePointers,
+} from "../wire/differences.js";
 export type * from "../wire/entry.js";
 export { type Exchange, headerOf } from "../wire/exchange.js";
 export {

@@ -1,0 +1,63 @@
+import { type Comparison, compareConversations } from "@parlance/mcp/wire";
+import type { Command } from "commander";
+import { InvalidArgumentError } from "commander";
+import { exitCodes } from "../exit-codes.js";
+import type { Invocation } from "../invocation.js";
+import { comparisonJson } from "../print/comparison-json.js";
+import { comparisonLines } from "../print/comparison-lines.js";
+import { openRecorded } from "../recorded-conversation.js";
+
+interface DiffFlags {
+  readonly ignore?: readonly string[];
+  readonly json?: true;
+}
+
+const about = `Compare two recordings: what both sides have told of themselves, what the server
+offers, and every call. Ids, progress tokens, cursors, trace context, request states
+and times do not count.`;
+
+const exits = `Exit codes:
+  0  there is no difference
+  1  the command line is wrong
+  2  there is one
+  6  a recording is damaged`;
+
+const examples = `Examples:
+  parlance diff before.parlance.jsonl after.parlance.jsonl
+  parlance diff --ignore /result/structuredContent/at a.parlance.jsonl b.parlance.jsonl
+  parlance diff --ignore '/result/content/*/text' --json a.parlance.jsonl b.parlance.jsonl`;
+
+/** Adds `parlance diff`. */
+export function registerDiff(program: Command, invocation: Invocation): void {
+  program
+    .command("diff")
+    .summary("compare two recordings")
+    .description(about)
+    .argument("<before>", "a recording")
+    .argument("<after>", "another one")
+    .option(
+      "--ignore <pointer>",
+      "a place in a message that does not count; * is any one token; may be repeated",
+      pointer,
+    )
+    .option("--json", "print one JSON object, for programs")
+    .addHelpText("after", `\n${exits}\n\n${examples}`)
+    .action((before: string, after: string, flags: DiffFlags) =>
+      invocation.run(() => diff(before, after, flags, invocation)),
+    );
+}
+
+function pointer(text: string, others: readonly string[] = []): readonly string[] {
+  if (text.startsWith("/")) return [...others, text];
+  throw new InvalidArgumentError("It must be a JSON pointer from a message, like /result/content/0/text.");
+}
+
+async function diff(before: string, after: string, flags: DiffFlags, { out }: Invocation): Promise<number> {
+  const [left, right] = await Promise.all([openRecorded(before), openRecorded(after)]);
+  const comparison: Comparison = compareConversations(left.conversation, right.conversation, {
+    ignore: flags.ignore ?? [],
+  });
+  if (flags.json === true) out.print(comparisonJson(comparison));
+  else out.print(...comparisonLines(comparison, out));
+  return comparison.equal ? exitCodes.clean : exitCodes.violations;
+}

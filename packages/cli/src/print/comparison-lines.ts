@@ -1,0 +1,92 @@
+import type {
+  ComparedItem,
+  Comparison,
+  DefinitionComparison,
+  ItemChange,
+  LatencyChange,
+  ValueChange,
+} from "@parlance/mcp/wire";
+import { cut, left } from "./columns.js";
+import { jsonText, messageText } from "./message-text.js";
+import { count, durationText } from "./quantities.js";
+import type { Look } from "./rows.js";
+
+const labelWidth = 20;
+/** Places that are shown of one message: more than that, it is another message. */
+const mostPlaces = 8;
+
+/** In what two recordings differ, for a person. */
+export function comparisonLines(comparison: Comparison, look: Look): readonly string[] {
+  const { contract, definitions, items, same, latencies, equal } = comparison;
+  const { style } = look;
+  const alike = `${count(same, "message")} alike`;
+  const lines = [
+    ...section("contract", placeLines(contract, look), look),
+    ...definitions.flatMap((each) => section(each.list, definitionLines(each, look), look)),
+    ...section(
+      "conversation",
+      items.flatMap((item) => itemLines(item, look)),
+      look,
+    ),
+    ...section("timing", latencies.map(latencyLine), look),
+  ];
+  return equal ? [...lines, `${style.green("✓")} no difference: ${alike}`] : [...lines, style.dim(alike)];
+}
+
+function section(label: string, lines: readonly string[], { style }: Look): readonly string[] {
+  return lines.map((line, index) => style.bold(left(index === 0 ? label : "", labelWidth)) + line);
+}
+
+function definitionLines({ unchanged, changes }: DefinitionComparison, look: Look): readonly string[] {
+  if (changes.length === 0) return [];
+  const { style } = look;
+  const amount = (what: string): string => `${changes.filter(({ is }) => is === what).length} ${what}`;
+  const marks = { added: style.green("+"), removed: style.red("-"), changed: style.yellow("~") };
+  return [
+    ...changes.flatMap(({ name, is, changes: places }) => [
+      `${marks[is]} ${cut(name, look.width - labelWidth - 2)}`,
+      ...placeLines(places, look).map((line) => `    ${line}`),
+    ]),
+    style.dim(`(${unchanged} unchanged, ${amount("changed")}, ${amount("added")}, ${amount("removed")})`),
+  ];
+}
+
+function itemLines(item: ItemChange, look: Look): readonly string[] {
+  const { style } = look;
+  if (item.is === "only left") return [`${style.red("-")} ${itemText(item.left)}  ${style.dim("only in the first")}`];
+  if (item.is === "only right")
+    return [`${style.green("+")} ${itemText(item.right)}  ${style.dim("only in the second")}`];
+  const outcome = item.outcome ? `  ${outcomeText(item.left)} → ${outcomeText(item.right)}` : "";
+  const mark = item.outcome ? style.red("✖") : style.yellow("~");
+  return [`${mark} ${itemText(item.left)}${outcome}`, ...placeLines(item.changes, look).map((line) => `    ${line}`)];
+}
+
+function itemText({ from, method, target, value }: ComparedItem): string {
+  const arrow = from === "client" ? "→" : "←";
+  return `${arrow} ${messageText(method, target, value)}`;
+}
+
+/** `ok`, or the rules that are broken in place of it. */
+function outcomeText({ status, rules }: ComparedItem): string {
+  return [status === "ok" && rules.length > 0 ? "" : (status ?? ""), ...rules].filter((part) => part !== "").join(" ");
+}
+
+function placeLines(changes: readonly ValueChange[], look: Look): readonly string[] {
+  const lines = changes.slice(0, mostPlaces).map((change) => placeLine(change, look));
+  return changes.length > mostPlaces ? [...lines, `… and ${count(changes.length - mostPlaces, "more place")}`] : lines;
+}
+
+function placeLine({ pointer, before, after }: ValueChange, { style, width }: Look): string {
+  const room = Math.max(24, Math.floor((width - labelWidth - 8) / 2));
+  const [old, fresh] = [jsonText(before, room), jsonText(after, room)];
+  const place = cut(pointer === "" ? "/" : pointer, room);
+  if (before === undefined) return `${place}  ${style.green(`+ ${fresh}`)}`;
+  return after === undefined ? `${place}  ${style.red(`- ${old}`)}` : `${place}  ${old} → ${fresh}`;
+}
+
+function latencyLine({ left: a, right: b }: LatencyChange): string {
+  const [before, after] = [a.latency ?? 0, b.latency ?? 0];
+  const ratio = Math.max(before, after) / Math.max(0.001, Math.min(before, after));
+  const times = after > before ? `×${ratio.toFixed(0)}` : `÷${ratio.toFixed(0)}`;
+  return `${itemText(a)}  ${durationText(before)} → ${durationText(after)} (${times})`;
+}

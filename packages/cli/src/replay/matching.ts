@@ -1,0 +1,85 @@
+import { methods } from "@parlance/mcp";
+import { canonicalJson, ignoring, targetOf, type WireMessage } from "@parlance/mcp/wire";
+import type { Scene } from "./scene.js";
+
+/** How a message must be like the recorded one. `order`: exactly, and in the recorded order. */
+export const matchModes = ["exact", "method", "order"] as const;
+
+/** One of them. */
+export type MatchMode = (typeof matchModes)[number];
+
+/** What a request says of itself, and what its maker chooses freely, makes it no other request. */
+const ignores = ignoring(["/_meta", "/requestId", "/progressToken"]);
+
+/** A greeting is answered, whoever greets. */
+const openers: ReadonlySet<string | undefined> = new Set([methods.initialize, methods.discover]);
+
+/** Finds what of a recording is meant by what a client says. */
+export class Matching {
+  readonly #scenes: readonly Scene[];
+  readonly #mode: MatchMode;
+  readonly #times = new Map<Scene, number>();
+
+  constructor(scenes: readonly Scene[], mode: MatchMode) {
+    this.#scenes = scenes.filter(({ cue }) => cue !== undefined);
+    this.#mode = mode;
+  }
+
+  /** Recorded requests and notifications that were never asked for, in their order. */
+  get unused(): readonly Scene[] {
+    return this.#scenes.filter((scene) => !this.#times.has(scene));
+  }
+
+  /** The requests that were asked for more often than they were recorded. */
+  get repeated(): readonly Scene[] {
+    return this.#scenes.filter((scene) => (this.#times.get(scene) ?? 0) > 1);
+  }
+
+  /** The scene that a message begins. One that was played already plays again if there is no other. */
+  take(message: WireMessage): Scene | undefined {
+    const scene = this.#find(message);
+    if (scene !== undefined) this.#times.set(scene, (this.#times.get(scene) ?? 0) + 1);
+    return scene;
+  }
+
+  /** The recorded message that is most like one that matches none: of its method, and of its target if there is one. */
+  nearest(message: WireMessage): WireMessage | undefined {
+    const cues = this.#scenes.flatMap(({ cue }) => (cue !== undefined && cue.method === message.method ? [cue] : []));
+    return cues.find((cue) => targetOf(cue.params) === targetOf(message.params)) ?? cues[0];
+  }
+
+  #find(message: WireMessage): Scene | undefined {
+    const isAlike = (scene: Scene): boolean => keyOf(scene.cue) === keyOf(message);
+    // Only requests have an order that a client can keep: a notification may overtake an answer.
+    if (this.#mode === "order" && message.kind === "req") {
+      const next = this.unused.find(({ cue }) => cue?.kind === "req");
+      return next !== undefined && isAlike(next) ? next : undefined;
+    }
+    const exact = this.#choose(isAlike);
+    if (exact !== undefined || this.#mode !== "method") return exact;
+    const target = targetOf(message.params);
+    const isSame = ({ cue }: Scene): boolean =>
+      cue !== undefined && cue.method === message.method && cue.kind === message.kind;
+    return (
+      this.#choose((scene) => isSame(scene) && targetOf(scene.cue?.params ?? {}) === target) ?? this.#choose(isSame)
+    );
+  }
+
+  /** The first that was not played; else the last. */
+  #choose(isMeant: (scene: Scene) => boolean): Scene | undefined {
+    const meant = this.#scenes.filter(isMeant);
+    return meant.find((scene) => !this.#times.has(scene)) ?? meant.at(-1);
+  }
+}
+
+const keys = new WeakMap<WireMessage, string>();
+
+function keyOf(message: WireMessage | undefined): string {
+  if (message === undefined) return "";
+  const known = keys.get(message);
+  if (known !== undefined) return known;
+  const params = openers.has(message.method) ? "" : canonicalJson(message.params, ignores);
+  const key = `${message.kind} ${message.method} ${params}`;
+  keys.set(message, key);
+  return key;
+}

@@ -1,0 +1,168 @@
+import { setTimeout as delay } from "node:timers/promises";
+import { codes } from "@parlance/mcp/jsonrpc";
+import {
+  bytesOf,
+  type Conversation,
+  canonicalJson,
+  ignoring,
+  literalOf,
+  nodeAt,
+  type Operation,
+  type Row,
+  type WireMessage,
+} from "@parlance/mcp/wire";
+import { type LiveRequest, liveBytes } from "./live-bytes.js";
+import { Mailbox } from "./mailbox.js";
+import { Matching, type MatchMode } from "./matching.js";
+import { type Scene, type Step, scenesOf } from "./scene.js";
+
+/** What a player is given by the carrier that it plays on. */
+export interface Stage {
+  /** Sends a frame to the client. */
+  send(bytes: Uint8Array, lineBreak: string): void;
+  /** Writes to stderr. */
+  log(bytes: Uint8Array): void;
+  /** The recorded server has ended here. */
+  exit(code: number): void;
+}
+
+/** How a recording is played. */
+export interface PlayOptions {
+  readonly match: MatchMode;
+  /** How many times as fast as it was recorded; 0 is at once. */
+  readonly speed: number;
+}
+
+/** How what a client has said differs from what was recorded. */
+export interface Mismatch {
+  readonly is: "unmatched" | "answered otherwise";
+  readonly message: WireMessage;
+  /** What was recorded in its place, if there is something like it. */
+  readonly recorded: WireMessage | undefined;
+}
+
+/** Is the server of a recording: says what it has said, when a client says what the client has said. */
+export class ServerPlayer {
+  readonly matching: Matching;
+  readonly mismatches: Mismatch[] = [];
+  /** Requests and notifications that were matched. */
+  played = 0;
+  readonly #options: PlayOptions;
+  readonly #stage: Stage;
+  readonly #opening: readonly Scene[];
+  readonly #live = new Map<Operation, LiveRequest>();
+  /** What the client has answered, by the id of the question. */
+  readonly #answers = new Mailbox<WireMessage>();
+  readonly #plays = new Set<Promise<void>>();
+
+  constructor(recording: Conversation, options: PlayOptions, stage: Stage) {
+    const scenes = scenesOf(recording);
+    this.matching = new Matching(scenes, options.match);
+    this.#opening = scenes.filter(({ cue }) => cue === undefined);
+    this.#options = options;
+    this.#stage = stage;
+  }
+
+  /** Says what the server has said before it was asked anything. */
+  begin(): void {
+    for (const scene of this.#opening) this.#start(scene);
+  }
+
+  /** Takes what the client has said. */
+  receive({ messages }: Row): void {
+    for (const message of messages) {
+      if (message.kind === "res" || message.kind === "err") this.#answers.put(message.idKey ?? "", message);
+      else if (message.kind !== "none") this.#hear(message);
+    }
+  }
+
+  /** The client says nothing more. Resolves when everything that can be said was said. */
+  async end(): Promise<void> {
+    this.#answers.close();
+    while (this.#plays.size > 0) await Promise.all(this.#plays);
+  }
+
+  #hear(message: WireMessage): void {
+    const scene = this.matching.take(message);
+    if (scene === undefined) {
+      const recorded = this.matching.nearest(message);
+      this.mismatches.push({ is: "unmatched", message, recorded });
+      if (message.kind === "req") this.#refuse(message, recorded);
+      return;
+    }
+    this.played += 1;
+    if (scene.operation !== undefined) this.#live.set(scene.operation, liveRequest(message));
+    this.#start(scene);
+  }
+
+  #start(scene: Scene): void {
+    const play = this.#play(scene);
+    this.#plays.add(play);
+    void play.finally(() => this.#plays.delete(play)); // It never fails.
+  }
+
+  async #play({ at, steps }: Scene): Promise<void> {
+    let last = at;
+    for (const step of steps) {
+      if (step.is === "answered") {
+        if (!(await this.#hearAnswer(step))) return;
+      } else {
+        await this.#pace(step.row.at - last);
+        this.#perform(step);
+      }
+      last = step.row.at;
+    }
+  }
+
+  #perform({ is, row }: Extract<Step, { is: "send" | "exit" }>): void {
+    const { entry, frame, messages } = row;
+    if (is === "exit") this.#stage.exit(entry.k === "l" ? (entry.code ?? 1) : 1);
+    else if (entry.k === "e") this.#stage.log(bytesOf(entry));
+    else if (entry.k === "f" && frame !== undefined) {
+      const bytes = liveBytes(frame.bytes, messages, this.#live);
+      if (bytes !== undefined) this.#stage.send(bytes, entry.nl === "" ? "\n" : entry.nl);
+    }
+  }
+
+  /** Waits for the answer to a question that was asked. False if none can come any more. */
+  async #hearAnswer({ question, row }: Extract<Step, { is: "answered" }>): Promise<boolean> {
+    const answer = await this.#answers.take(question.request.idKey ?? "");
+    if (answer === undefined) return false;
+    const recorded = row.messages.find(({ operation }) => operation === question);
+    if (recorded !== undefined && !isSameAnswer(answer, recorded))
+      this.mismatches.push({ is: "answered otherwise", message: answer, recorded });
+    return true;
+  }
+
+  async #pace(recorded: number): Promise<void> {
+    const { speed } = this.#options;
+    if (speed > 0 && recorded > 0) await delay(recorded / speed);
+  }
+
+  #refuse(message: WireMessage, recorded: WireMessage | undefined): void {
+    const { method = "" } = message;
+    const error =
+      recorded === undefined
+        ? { code: codes.methodNotFound, message: `the recording has no ${method}` }
+        : {
+            code: codes.invalidParams,
+            message: `the recording has no ${method} like this one; the nearest is in its frame ${recorded.frame.n}`,
+            data: { frame: recorded.frame.n, params: recorded.params },
+          };
+    const text = `{"jsonrpc":"2.0","id":${message.id ?? "null"},"error":${JSON.stringify(error)}}`;
+    this.#stage.send(Buffer.from(text), "\n");
+  }
+}
+
+const token = "/params/_meta/progressToken";
+const ignoresId = ignoring(["/id", "/jsonrpc"]);
+
+function liveRequest(message: WireMessage): LiveRequest {
+  const { node, frame, id = "null" } = message;
+  const at = nodeAt(node, token);
+  return { id, progressToken: at && literalOf(at, frame.bytes) };
+}
+
+function isSameAnswer(live: WireMessage, recorded: WireMessage): boolean {
+  return canonicalJson(live.value, ignoresId) === canonicalJson(recorded.value, ignoresId);
+}
