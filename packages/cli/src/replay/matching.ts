@@ -1,5 +1,5 @@
 import { methods } from "@parlance/mcp";
-import { canonicalJson, ignoring, targetOf, type WireMessage } from "@parlance/mcp/wire";
+import { canonicalJson, ignoring, significant, targetOf, type WireMessage } from "@parlance/mcp/wire";
 import type { Scene } from "./scene.js";
 
 /** How a message must be like the recorded one. `order`: exactly, and in the recorded order. */
@@ -78,7 +78,7 @@ function keyOf(message: WireMessage | undefined): string {
   if (message === undefined) return "";
   const known = keys.get(message);
   if (known !== undefined) return known;
-  const params = openers.has(message.method) ? "" : canonicalJson(message.params, ignores);
+  const params = openers.has(message.method) ? "" : canonicalJson(significant(message.params, ignores) ?? {});
   const key = `${message.kind} ${message.method} ${params}`;
   keys.set(message, key);
   return key;

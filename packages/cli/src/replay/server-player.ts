@@ -9,6 +9,7 @@ import {
   nodeAt,
   type Operation,
   type Row,
+  significant,
   type WireMessage,
 } from "@parlance/mcp/wire";
 import { type LiveRequest, liveBytes } from "./live-bytes.js";
@@ -164,5 +165,6 @@ function liveRequest(message: WireMessage): LiveRequest {
 }
 
 function isSameAnswer(live: WireMessage, recorded: WireMessage): boolean {
-  return canonicalJson(live.value, ignoresId) === canonicalJson(recorded.value, ignoresId);
+  const [said, written] = [live, recorded].map(({ value }) => canonicalJson(significant(value, ignoresId)));
+  return said === written;
 }

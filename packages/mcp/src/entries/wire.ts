@@ -20,6 +20,7 @@ export {
   canonicalJson,
   type Ignores,
   ignoring,
+  significant,
   type ValueChange,
   volatilePointers,
 } from "../wire/differences.js";

@@ -7,8 +7,8 @@ import type { Conversation } from "./conversation.js";
 import {
   canonicalJson,
   differencesOf,
-  type Ignores,
   ignoring,
+  significant,
   type ValueChange,
   volatilePointers,
 } from "./differences.js";
@@ -80,12 +80,18 @@ export function compareConversations(
   { ignore = [] }: ComparisonOptions = {},
 ): Comparison {
   const ignores = ignoring([...volatilePointers, ...repeatedPointers, ...ignore]);
-  const contract = differencesOf(contractOf(left), contractOf(right), ignores);
-  const definitions = compareDefinitions(left, right, ignores);
-  const pairs = align(comparedItems(left), comparedItems(right), keyOf(ignores), kindOf);
+  const itemsOf = (conversation: Conversation): readonly ComparedItem[] =>
+    comparedItems(conversation).map((item) => ({
+      ...item,
+      value: significant(item.value, ignores),
+      answer: significant(item.answer, ignores),
+    }));
+  const contract = differencesOf(contractOf(left), contractOf(right));
+  const definitions = compareDefinitions(left, right);
+  const pairs = align(itemsOf(left), itemsOf(right), keyOf, kindOf);
   const items = pairs.flatMap(({ left: a, right: b }): readonly ItemChange[] => {
     if (a === undefined) return b === undefined ? [] : [{ is: "only right", right: b }];
-    return b === undefined ? [{ is: "only left", left: a }] : changesOf(a, b, ignores);
+    return b === undefined ? [{ is: "only left", left: a }] : changesOf(a, b);
   });
   const isSame =
     contract.length === 0 && items.length === 0 && definitions.every(({ changes }) => changes.length === 0);
@@ -99,11 +105,7 @@ export function compareConversations(
   };
 }
 
-function compareDefinitions(
-  left: Conversation,
-  right: Conversation,
-  ignores: Ignores,
-): readonly DefinitionComparison[] {
+function compareDefinitions(left: Conversation, right: Conversation): readonly DefinitionComparison[] {
   const [before, after] = [definitionsOf(left), definitionsOf(right)];
   return definitionLists.map(({ list }) => {
     const [old, fresh] = [before.get(list), after.get(list)];
@@ -112,7 +114,7 @@ function compareDefinitions(
       const [a, b] = [old?.get(name), fresh?.get(name)];
       if (a === undefined) return [{ name, is: "added", changes: [] }];
       if (b === undefined) return [{ name, is: "removed", changes: [] }];
-      const found = differencesOf(a, b, ignores);
+      const found = differencesOf(a, b);
       return found.length === 0 ? [] : [{ name, is: "changed", changes: found }];
     });
     return { list, unchanged: names.size - changes.length, changes };
@@ -127,19 +129,19 @@ function kindOf({ kind, from, method, target }: ComparedItem): string {
   return JSON.stringify([kind, from, method, target]);
 }
 
-function keyOf(ignores: Ignores): (item: ComparedItem) => string {
-  return (item) => `${kindOf(item)} ${openers.has(item.method) ? "" : canonicalJson(item.value, ignores)}`;
+function keyOf(item: ComparedItem): string {
+  return `${kindOf(item)} ${openers.has(item.method) ? "" : canonicalJson(item.value)}`;
 }
 
-function changesOf(left: ComparedItem, right: ComparedItem, ignores: Ignores): readonly ItemChange[] {
+function changesOf(left: ComparedItem, right: ComparedItem): readonly ItemChange[] {
   const isOpener = openers.has(left.method);
   const isTold = isOpener || listers.has(left.method);
   const bothAnswered = left.answer !== undefined && right.answer !== undefined;
   const outcome = left.status !== right.status || left.rules.join() !== right.rules.join();
   const changes = [
-    ...(isOpener ? [] : differencesOf(left.value, right.value, ignores)),
+    ...(isOpener ? [] : differencesOf(left.value, right.value)),
     // What the answers of these say is compared as the contract and as definitions.
-    ...(isTold || !bothAnswered ? [] : differencesOf(left.answer, right.answer, ignores)),
+    ...(isTold || !bothAnswered ? [] : differencesOf(left.answer, right.answer)),
   ];
   return outcome || changes.length > 0 ? [{ is: "changed", left, right, changes, outcome }] : [];
 }

@@ -27,33 +27,36 @@ export function comparableValue(node: JsonNode, bytes: Uint8Array): ComparableVa
   return isExact ? value : BigInt(literal);
 }
 
-/** A value as one text: equal for values that are equal, whatever the order of their members, but for what is ignored. */
-export function canonicalJson(value: ComparableValue, ignores: Ignores, pointer = ""): string {
-  if (Array.isArray(value))
-    return `[${value.map((each, index) => canonicalJson(each, ignores, `${pointer}/${index}`)).join()}]`;
-  if (!isObject(value)) return typeof value === "bigint" ? String(value) : (JSON.stringify(value) ?? "");
-  const members = Object.keys(value)
+/**
+ * A value without what is ignored; undefined if nothing of it is left. `pointer` is where it stands itself.
+ */
+export function significant(value: ComparableValue, ignores: Ignores, pointer = ""): ComparableValue {
+  if (ignores(pointer)) return undefined;
+  if (Array.isArray(value)) return value.map((each, index) => significant(each, ignores, `${pointer}/${index}`));
+  if (!isObject(value)) return value;
+  const members = Object.entries(value);
+  const left = members
+    .map(([key, each]) => [key, significant(each, ignores, `${pointer}/${pointerToken(key)}`)] as const)
+    .filter(([, each]) => each !== undefined);
+  return left.length === 0 && members.length > 0 ? undefined : Object.fromEntries(left);
+}
+
+/** A value as one text: equal for values that are equal, whatever the order of their members. */
+export function canonicalJson(value: ComparableValue): string {
+  if (Array.isArray(value)) return `[${value.map(canonicalJson).join()}]`;
+  if (!isObject(value)) return typeof value === "bigint" ? String(value) : (JSON.stringify(value) ?? "null");
+  const keys = Object.keys(value).filter((key) => value[key] !== undefined);
+  return `{${keys
     .sort()
-    .filter((key) => value[key] !== undefined)
-    .map((key) => ({ key, at: `${pointer}/${pointerToken(key)}` }))
-    .filter(({ at }) => !ignores(at))
-    .map(({ key, at }) => `${JSON.stringify(key)}:${canonicalJson(value[key], ignores, at)}`);
-  return `{${members.join()}}`;
+    .map((key) => `${JSON.stringify(key)}:${canonicalJson(value[key])}`)
+    .join()}}`;
 }
 
 /** Every innermost place at which two values differ, in the order of the first, then of the second. */
-export function differencesOf(
-  before: ComparableValue,
-  after: ComparableValue,
-  ignores: Ignores,
-  pointer = "",
-): readonly ValueChange[] {
-  if (ignores(pointer)) return [];
+export function differencesOf(before: ComparableValue, after: ComparableValue, pointer = ""): readonly ValueChange[] {
   const children = childrenOf(before, after);
   if (children === undefined) return Object.is(before, after) ? [] : [{ pointer, before, after }];
-  return children.flatMap(([token, left, right]) =>
-    differencesOf(left, right, ignores, `${pointer}/${pointerToken(token)}`),
-  );
+  return children.flatMap(([token, left, right]) => differencesOf(left, right, `${pointer}/${pointerToken(token)}`));
 }
 
 /** What two objects or two arrays have, side by side; undefined for anything else. */
