@@ -89,6 +89,8 @@ export {
   rangeWords,
   verdictPlace,
 } from "../wire/report-words.js";
+export { type Redacted, redact, redactionWords } from "../wire/redact.js";
+export type { Row, RowKind } from "../wire/row.js";
 export { latencyOf, pairOf, type Row, type RowKind, sizeOf } from "../wire/row.js";
 export {
   type Finding,
@@ -100,5 +102,6 @@ export {
   type Verdict,
 } from "../wire/rule.js";
 export { rules } from "../wire/rules/all.js";
+export type { SecretsOptions } from "../wire/secrets.js";
 export type { ListedTool, WireSession } from "../wire/session.js";
 export { describeVerdict, violations } from "../wire/violations.js";
