@@ -13,6 +13,7 @@ import { registerProxy } from "./commands/proxy.js";
 import { registerSend } from "./commands/send.js";
 import { registerExplain, registerExplain } from "./commands/explain.js";
 import { registerList, registerList } from "./commands/list.js";
+import { registerList } from "./commands/list.js";
 import { registerReplay } from "./commands/replay.js";
 import { registerServe } from "./commands/serve.js";
 import { commandVersion } from "./command-version.js";
