@@ -90,7 +90,6 @@ export {
   verdictPlace,
 } from "../wire/report-words.js";
 export { type Redacted, redact, redactionWords } from "../wire/redact.js";
-export type { Row, RowKind } from "../wire/row.js";
 export { latencyOf, pairOf, type Row, type RowKind, sizeOf } from "../wire/row.js";
 export {
   type Finding,
