@@ -14,6 +14,7 @@ import { registerSend } from "./commands/send.js";
 import { registerExplain, registerExplain } from "./commands/explain.js";
 import { registerList, registerList } from "./commands/list.js";
 import { registerList } from "./commands/list.js";
+import { registerRedact } from "./commands/redact.js";
 import { registerReplay } from "./commands/replay.js";
 import { registerServe } from "./commands/serve.js";
 import { commandVersion } from "./command-version.js";
@@ -60,6 +61,7 @@ const registrations: readonly ((program: Command, invocation: Invocation) => voi
   registerCheck,
   registerReplay,
   registerDiff,
+  registerRedact,
 ];
 
 const out = outputOf(process.stdout, process.env);
