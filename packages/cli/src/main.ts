@@ -13,6 +13,7 @@ import { registerProxy } from "./commands/proxy.js";
 import { registerSend } from "./commands/send.js";
 import { registerExplain, registerExplain } from "./commands/explain.js";
 import { registerList, registerList } from "./commands/list.js";
+import { registerExport } from "./commands/export.js";
 import { registerList } from "./commands/list.js";
 import { registerRedact } from "./commands/redact.js";
 import { registerReplay } from "./commands/replay.js";
@@ -62,6 +63,7 @@ const registrations: readonly ((program: Command, invocation: Invocation) => voi
   registerReplay,
   registerDiff,
   registerRedact,
+  registerExport,
 ];
 
 const out = outputOf(process.stdout, process.env);

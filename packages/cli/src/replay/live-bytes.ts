@@ -29,7 +29,7 @@ export function liveBytes(
 ): Uint8Array | undefined {
   const replacements: Replacement[] = [];
   for (const message of messages) {
-    const operation = namedRequest(message);
+    const operation = message.concerns;
     if (operation === undefined || operation.request.from === message.from) continue;
     const request = live.get(operation);
     const { kind, node } = message;
@@ -43,13 +43,6 @@ export function liveBytes(
       replacements.push({ range: [token.start, token.end], text: request.progressToken });
   }
   return replaced(bytes, replacements);
-}
-
-/** The request that a message answers, rightly or not, or that it tells about. */
-export function namedRequest({ operation, context }: WireMessage): Operation | undefined {
-  const { pairing } = context;
-  if (operation !== undefined || pairing === undefined) return operation;
-  return "operation" in pairing ? pairing.operation : undefined;
 }
 
 /** A server that has answered `"7"` for `7` is played as one that does. */

@@ -1,6 +1,5 @@
 import { methods } from "@parlance/mcp";
 import type { Conversation, Operation, Row, WireMessage, WireSession } from "@parlance/mcp/wire";
-import { namedRequest } from "./live-bytes.js";
 
 /** What the server did next, or what it waited for. */
 export type Step =
@@ -88,7 +87,7 @@ class Director {
   /** Of a batch, its last message decides: by then everything that it answers has been asked. */
   #sceneOf({ messages, exchange }: Row): Scene {
     const last = messages.at(-1);
-    const operation = last && namedRequest(last);
+    const operation = last?.concerns;
     const own = operation && this.#byOperation.get(operation);
     const isAnswer = last?.context.pairing !== undefined;
     // What a subscription tells comes because of something else that happened.

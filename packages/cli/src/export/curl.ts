@@ -1,0 +1,35 @@
+import { type Exchange, literalOf } from "@parlance/mcp/wire";
+import { commandOf, type Exported, shellWord } from "./exported.js";
+
+/** Headers that curl writes itself, or that belong to one connection. */
+const own = new Set(["host", "content-length", "connection", "transfer-encoding", "accept-encoding", "user-agent"]);
+
+/** Commands for a shell that send again what the client has sent: curl for HTTP, a pipe for a process. */
+export function toCurl(exported: Exported): string {
+  const exchanges = [...new Set(exported.rows.flatMap(({ exchange }) => (exchange === undefined ? [] : [exchange])))];
+  return exchanges.length > 0 ? exchanges.map((each) => curl(each, exported)).join("\n") : pipe(exported);
+}
+
+function curl({ request, frames }: Exchange, { header }: Exported): string {
+  const { url = "", method = "GET", headers = [] } = request;
+  const base = header?.server?.url;
+  const target = URL.canParse(url, base) ? new URL(url, base).href : url;
+  const body = frames.filter(({ from }) => from === "client").map(({ bytes }) => text(bytes));
+  const words = [
+    ["curl", "-sS", "-N", "-X", method, target],
+    ...headers.filter(([name]) => !own.has(name.toLowerCase())).map(([name, value]) => ["-H", `${name}: ${value}`]),
+    ...body.map((each) => ["--data-raw", each]),
+  ];
+  return `${words.map((line) => line.map(shellWord).join(" ")).join(" \\\n  ")}\n`;
+}
+
+function pipe(exported: Exported): string {
+  const frames = exported.rows.flatMap(({ frame }) => (frame?.from === "client" ? [frame] : []));
+  const command = commandOf(exported.header) ?? ["server"];
+  const lines = frames.map(({ bytes }) => `  ${shellWord(text(bytes))}`);
+  return `printf '%s\\n' \\\n${lines.join(" \\\n")} \\\n  | ${command.map(shellWord).join(" ")}\n`;
+}
+
+function text(bytes: Uint8Array): string {
+  return literalOf({ start: 0, end: bytes.length }, bytes);
+}
