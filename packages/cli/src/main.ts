@@ -1,32 +1,8 @@
 #!/usr/bin/env node
 import { Command, CommanderError } from "commander";
 import { groupCommands } from "./command-groups.js";
-import { registerBridge } from "./commands/bridge.js";
-import { registerCall } from "./commands/call.js";
-import { registerCompletion } from "./commands/completion.js";
-import { registerDiff } from "./commands/diff.js";
-import { registerDoctor } from "./commands/doctor.js";
-import { registerExplain } from "./commands/explain.js";
+import { registrations } from "./commands/all.js";
 import { registerHelp } from "./commands/help.js";
-import { registerList } from "./commands/list.js";
-import { registerProxy } from "./commands/proxy.js";
-import { registerSend } from "./commands/send.js";
-import { registerExplain, registerExplain } from "./commands/explain.js";
-import { registerList, registerList } from "./commands/list.js";
-import { registerExport } from "./commands/export.js";
-import { registerList } from "./commands/list.js";
-import { registerRedact } from "./commands/redact.js";
-import { registerReplay } from "./commands/replay.js";
-import { registerServe } from "./commands/serve.js";
-import { commandVersion } from "./command-version.js";
-import { registerCall } from "./commands/call.js";
-import { registerCheck } from "./commands/check.js";
-import { registerLs } from "./commands/ls.js";
-import { registerShow } from "./commands/show.js";
-import { registerTail } from "./commands/tail.js";
-import { registerTalk } from "./commands/talk.js";
-import { registerTap } from "./commands/tap.js";
-import { registerWrap } from "./commands/wrap.js";
 import { exitCodes } from "./exit-codes.js";
 import { toFailure, usageFailure } from "./failure.js";
 import { listenForInterrupt } from "./interrupt.js";
@@ -37,34 +13,6 @@ import { wantsColour } from "./print/style.js";
 import { usageErrorText } from "./print/usage-error.js";
 import { partCommandLine } from "./target.js";
 import { outputOf } from "./terminal.js";
-
-/** Every command, in any order: `command-groups.ts` has that of the help page. */
-const registrations: readonly ((program: Command, invocation: Invocation) => void)[] = [
-  registerTalk,
-  registerCall,
-  registerList,
-  registerExplain,
-  registerWrap,
-  registerServe,
-  registerCompletion,
-  registerBridge,
-  registerTap,
-  registerProxy,
-  registerDoctor,
-  registerSend,
-/** Every command, in the order of the help page. */
-const registrations: readonly ((program: Command, invocation: Invocation) => void)[] = [
-  registerTalk,
-  registerCall,
-  registerLs,
-  registerTail,
-  registerShow,
-  registerCheck,
-  registerReplay,
-  registerDiff,
-  registerRedact,
-  registerExport,
-];
 
 const out = outputOf(process.stdout, process.env);
 const err = outputOf(process.stderr, process.env);
@@ -92,7 +40,7 @@ async function main(): Promise<number> {
   };
   const program: Command = new Command("parlance")
     .description("See, check and drive any MCP conversation.")
-    .version(commandVersion(), "-V, --version", "print the version")
+    .version(packageVersion(), "-V, --version", "print the version")
     .helpOption("-h, --help", "print this page")
     // What the arguments are is said below the options, where there is room for it.
     .configureHelp({

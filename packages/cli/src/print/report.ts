@@ -1,5 +1,5 @@
 import { junitOf, type Report, sarifOf } from "@parlance/mcp/wire";
-import { commandVersion } from "../command-version.js";
+import { packageVersion } from "../package-version.js";
 import type { Output } from "../terminal.js";
 import { escapeHidden, jsonLine } from "./json-lines.js";
 import { reportValue } from "./report-json.js";
@@ -20,8 +20,8 @@ const printers: Readonly<Record<ReportFormat, (report: Report, out: Output, uri:
   text: (report, out) => reportLines(report, out),
   json: (report) => [jsonLine(reportValue(report))],
   junit: (report) => [junitOf(report).trimEnd()],
-  sarif: (report, out, uri) => {
-    const tool = { name: "parlance", version: commandVersion() };
+  sarif: (report, _out, uri) => {
+    const tool = { name: "parlance", version: packageVersion() };
     return [escapeHidden(JSON.stringify(sarifOf(report, { uri, tool }), undefined, 2))];
   },
 };

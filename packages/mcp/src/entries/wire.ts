@@ -25,6 +25,7 @@ export {
   volatilePointers,
 } from "../wire/differences.js";
 export type * from "../wire/entry.js";
+export { type CutEvent, EventCutter } from "../wire/event-cutter.js";
 export { type Exchange, headerOf } from "../wire/exchange.js";
 export {
   type Aggregate,
@@ -55,9 +56,7 @@ export {
   rangeOf,
 } from "../wire/json-node.js";
 export { type JsonFault, type JsonScan, scanJson } from "../wire/json-scan.js";
-export { type CutEvent, EventCutter } from "../wire/event-cutter.js";
 export { type CutLine, LineCutter } from "../wire/line-cutter.js";
-export { TimedBytes, type TimedRun } from "../wire/timed-bytes.js";
 export type { HandshakePhase, MessageContext, MessageKind, Operation, Pairing, WireMessage } from "../wire/message.js";
 export type { Pending } from "../wire/pending.js";
 export { type RecordOptions, recordChannel } from "../wire/record-channel.js";
@@ -70,6 +69,7 @@ export {
   type RecordingItem,
   readRecording,
 } from "../wire/recording.js";
+export { type Redacted, redact, redactionWords } from "../wire/redact.js";
 export {
   type Concern,
   concerns,
@@ -89,7 +89,6 @@ export {
   rangeWords,
   verdictPlace,
 } from "../wire/report-words.js";
-export { type Redacted, redact, redactionWords } from "../wire/redact.js";
 export { latencyOf, pairOf, type Row, type RowKind, sizeOf } from "../wire/row.js";
 export {
   type Finding,
@@ -103,4 +102,5 @@ export {
 export { rules } from "../wire/rules/all.js";
 export type { SecretsOptions } from "../wire/secrets.js";
 export type { ListedTool, WireSession } from "../wire/session.js";
+export { TimedBytes, type TimedRun } from "../wire/timed-bytes.js";
 export { describeVerdict, violations } from "../wire/violations.js";

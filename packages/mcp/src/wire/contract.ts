@@ -3,7 +3,8 @@ import { metaKeys } from "../protocol/meta.js";
 import { methods } from "../protocol/methods.js";
 import type { Conversation } from "./conversation.js";
 import type { WireMessage } from "./message.js";
-import { metaOf, namedVersion } from "./session.js";
+import { metaOf } from "./operations.js";
+import { namedVersion } from "./session.js";
 
 /** What two sides have told each other about themselves. */
 export interface Contract {
