@@ -79,11 +79,13 @@ export class Outlook {
   ): { never?: string | undefined; clue?: string | undefined } {
     const other: Sender = request.from === "client" ? "server" : "client";
     const { held, clues, gone } = this.#signsOf(session.name);
-    const exchange = request.frame.entry.req;
+    // What a server asks is answered by an exchange of its own.
+    const exchange = request.from === "client" ? request.frame.entry.req : undefined;
     const ended = exchange === undefined ? undefined : this.#endedExchanges.get(exchange);
     if (cancel !== undefined) return { never: `it was cancelled by frame ${cancel.frame.n}` };
     const since = clues.filter(
-      ({ from, at, exchange: on }) => from === other && at >= request.frame.entry.t && (on ?? exchange) === exchange,
+      ({ from, at, exchange: on = exchange }) =>
+        from === other && at >= request.frame.entry.t && (exchange === undefined || on === exchange),
     );
     const clue = clueWords(since);
     const left = gone.get(other) ?? ended;
@@ -108,10 +110,16 @@ export class Outlook {
 function seeLife(entry: LifeEntry, { held, gone }: Signs): void {
   const { ev, d, len = 0, code, sig, why } = entry;
   if (ev === "partial" && d !== undefined) held.set(senderOf(d), len);
-  if (ev === "close" && !gone.has(sender(d))) gone.set(sender(d), `${sender(d)} closed its side`);
+  if (ev === "close" || ev === "stdin-end") leave(gone, sender(d), `${sender(d)} closed its side`);
   if (ev !== "exit") return;
   const how = why ?? (typeof sig === "string" ? `was ended by ${sig}` : `exited with code ${code ?? "unknown"}`);
   gone.set("server", `server ${visible(how)}`);
+  leave(gone, "client", `server ${visible(how)}`); // Nobody is there to hear an answer.
+}
+
+/** The first reason tells why. */
+function leave(gone: Map<Sender, string>, side: Sender, why: string): void {
+  if (!gone.has(side)) gone.set(side, why);
 }
 
 function sender(d: Direction = "s2c"): Sender {
