@@ -1,9 +1,10 @@
 import { mcpHeaders } from "../protocol/http-headers.js";
-import { latestHandshake, revisionOf } from "../revisions/all.js";
+import { methods } from "../protocol/methods.js";
+import { latestHandshake } from "../revisions/all.js";
 import type { Revision } from "../revisions/revision.js";
 import { Continuation } from "./continuation.js";
 import type { Entry, FrameEntry, HttpEntry } from "./entry.js";
-import { type Exchange, headerOf, type OpenExchange } from "./exchange.js";
+import { type Exchange, headerOf, type OpenExchange, spokenIn } from "./exchange.js";
 import { type Frame, frameOf, type Sender, senderOf } from "./frame.js";
 import { type JsonScan, scanJson } from "./json-scan.js";
 import { Judge } from "./judge.js";
@@ -98,6 +99,7 @@ export class Conversation {
     const exchange = entry.req === undefined ? undefined : this.#exchanges.get(entry.req);
     exchange?.frames.push(frame);
     const session = this.#session(entry.s);
+    if (entry.ev?.event === "endpoint") session.http.isLegacy = true;
     // Whoever names a session in the first thing that is seen of it has begun it before.
     if (exchange !== undefined && session.last.client === undefined && isOfSession(exchange)) session.miss();
     const base = { ...plainRow("noise", entry, entry.t), from: frame.from, frame, session, exchange };
@@ -121,10 +123,9 @@ export class Conversation {
     const isBatch = root.kind === "array" && root.elements.length > 0;
     const nodes = isBatch ? root.elements : [root];
     let unjudged: string | undefined;
-    const carrier = row.exchange && headerRevision(row.exchange);
     for (const [index, node] of nodes.entries()) {
       const message = new WireMessage(frame, isBatch ? `/${index}` : "", node, (read) =>
-        session.contextOf(read, carrier),
+        session.contextOf(read, row.exchange),
       );
       const { revision } = message;
       if (revision !== undefined) row.verdicts.push(...this.#judge.message({ subject: message, session, revision }));
@@ -154,7 +155,10 @@ export class Conversation {
     const from: Sender = entry.ph === "req" ? "client" : "server";
     const row = { ...plainRow("http", entry, entry.t), from, exchange, session: this.#session(entry.s) };
     this.#exchangeRows.set(entry.x, [...(this.#exchangeRows.get(entry.x) ?? []), row]);
-    if (entry.ph === "res") exchange.response = entry;
+    if (entry.ph === "res") {
+      exchange.response = entry;
+      noteSession(exchange, this.#session(entry.s));
+    }
     if (entry.ph === "end" || entry.ph === "abort") exchange.end = entry;
     if (entry.ph !== "req") this.#judgeExchange(exchange);
     return row;
@@ -204,16 +208,17 @@ function kindOfRow(message: WireMessage | undefined): RowKind {
   return kind === "none" ? "noise" : kind;
 }
 
+/** What the head of a response says of its session. */
+function noteSession({ messages, response }: Exchange, { http }: WireSession): void {
+  const id = response && headerOf(response, mcpHeaders.session);
+  if (id !== undefined && messages.some(({ method }) => method === methods.initialize)) http.id = id;
+}
+
 function isOfSession({ request }: Exchange): boolean {
   return headerOf(request, mcpHeaders.session) !== undefined;
 }
 
 /** What an exchange speaks by its own word: its header, or what it carries. */
 function revisionOfExchange(exchange: Exchange): Revision | undefined {
-  return headerRevision(exchange) ?? exchange.messages[0]?.revision;
-}
-
-function headerRevision({ request }: Exchange): Revision | undefined {
-  const named = headerOf(request, mcpHeaders.protocolVersion);
-  return named === undefined ? undefined : revisionOf(named);
+  return spokenIn(exchange) ?? exchange.messages[0]?.revision;
 }

@@ -1,3 +1,6 @@
+import { mcpHeaders } from "../protocol/http-headers.js";
+import { revisionOf } from "../revisions/all.js";
+import type { Revision } from "../revisions/revision.js";
 import type { HttpEntry } from "./entry.js";
 import type { Frame } from "./frame.js";
 import type { WireMessage } from "./message.js";
@@ -27,4 +30,10 @@ export interface OpenExchange extends Exchange {
 export function headerOf({ headers = [] }: HttpEntry, name: string): string | undefined {
   const values = headers.filter(([each]) => each.toLowerCase() === name.toLowerCase()).map(([, value]) => value);
   return values.length === 0 ? undefined : values.join(", ");
+}
+
+/** The revision that an exchange is of by its header. */
+export function spokenIn({ request }: Exchange): Revision | undefined {
+  const named = headerOf(request, mcpHeaders.protocolVersion);
+  return named === undefined ? undefined : revisionOf(named);
 }

@@ -1,5 +1,6 @@
 import { isObject, type JsonObject } from "../protocol/json.js";
 import type { Revision } from "../revisions/revision.js";
+import type { Exchange } from "./exchange.js";
 import type { Frame, Sender } from "./frame.js";
 import { childOf, type JsonNode, jsonValue, literalOf, nodeAt } from "./json-node.js";
 import { scanJson } from "./json-scan.js";
@@ -49,6 +50,8 @@ export interface MessageContext {
   /** The revision that it is judged by; undefined where it names one that is not known. */
   readonly revision: Revision | undefined;
   readonly phase: HandshakePhase;
+  /** What carries it over HTTP, as far as that has come. */
+  readonly exchange: Exchange | undefined;
   /** What it belongs to: the operation that it begins, answers, reports on or cancels. */
   readonly operation: Operation | undefined;
   /** Of a response. */

@@ -3,6 +3,7 @@ import { metaKeys } from "../protocol/meta.js";
 import { methods, notifications } from "../protocol/methods.js";
 import { latest, latestHandshake, revisionOf } from "../revisions/all.js";
 import type { Era, Revision } from "../revisions/revision.js";
+import { type Exchange, spokenIn } from "./exchange.js";
 import type { Sender } from "./frame.js";
 import type { HandshakePhase, MessageContext, Operation, WireMessage } from "./message.js";
 import { metaOf, mostRemembered, Operations } from "./operations.js";
@@ -14,6 +15,14 @@ export interface ListedTool {
   readonly pointer: string;
 }
 
+/** What a conversation over HTTP has besides its messages. */
+export interface HttpSession {
+  /** What the server has named the session, in the answer to `initialize`. */
+  id: string | undefined;
+  /** Its messages come on the stream of HTTP with SSE, as the first revision has it. */
+  isLegacy: boolean;
+}
+
 /** One conversation of a client and a server: who has asked what, and what both have agreed on. */
 export class WireSession {
   readonly name: string;
@@ -23,6 +32,8 @@ export class WireSession {
   readonly subscriptions: Set<string> = new Set();
   /** Where the server has said that its lists go on. */
   readonly cursors: Set<string> = new Set();
+  /** What HTTP has shown of it. */
+  readonly http: HttpSession = { id: undefined, isLegacy: false };
   /** The last message of each side. */
   readonly last: Record<Sender, WireMessage | undefined> = { client: undefined, server: undefined };
   readonly #requests = new Operations();
@@ -102,19 +113,17 @@ export class WireSession {
     return this.#requests.withToken(from, token);
   }
 
-  /**
-   * What is known of a message before it is taken.
-   * @param carrier the revision that its carrier says it is of, in a header
-   */
-  contextOf(message: WireMessage, carrier?: Revision): MessageContext {
+  /** What is known of a message before it is taken. */
+  contextOf(message: WireMessage, exchange: Exchange | undefined): MessageContext {
     const { kind } = message;
     const isResponse = kind === "res" || kind === "err";
     const pairing = isResponse ? this.#requests.pairingOf(message) : undefined;
     const answered = pairing?.is === "answer" ? this.#requests.asked(message) : undefined;
     const operation = kind === "ntf" ? this.#requests.toldAbout(message) : answered;
     return {
-      revision: this.#revisionOf(message, operation, carrier),
+      revision: this.#revisionOf(message, operation, exchange),
       phase: this.#phase,
+      exchange,
       operation,
       pairing,
       reuses: kind === "req" ? this.#requests.sameId(message.from, message) : undefined,
@@ -138,7 +147,7 @@ export class WireSession {
   #revisionOf(
     message: WireMessage,
     operation: Operation | undefined,
-    carrier: Revision | undefined,
+    exchange: Exchange | undefined,
   ): Revision | undefined {
     const { method, result } = message;
     const named = namedVersion(message);
@@ -149,7 +158,8 @@ export class WireSession {
     if (operation?.request.method === methods.initialize && typeof result?.protocolVersion === "string")
       return handshakeRevision(result.protocolVersion);
     if (operation !== undefined) return operation.request.revision;
-    if (carrier !== undefined) return carrier;
+    const carried = exchange && spokenIn(exchange);
+    if (carried !== undefined) return carried;
     if (this.#unknownVersion !== undefined) return undefined;
     if (method === methods.discover) return latest;
     return this.revision ?? latestHandshake;

@@ -1,6 +1,8 @@
 import type { Rule } from "../rule.js";
 import { capabilityRules } from "./capabilities.js";
 import { framingRules } from "./framing.js";
+import { httpRules } from "./http.js";
+import { httpHeaderRules } from "./http-headers.js";
 import { inputRules } from "./input-rounds.js";
 import { jsonRpcRules } from "./json-rpc.js";
 import { lifecycleRules } from "./lifecycle.js";
@@ -28,4 +30,6 @@ export const rules: readonly Rule[] = [
   ...inputRules,
   ...subscriptionRules,
   ...utilityRules,
+  ...httpRules,
+  ...httpHeaderRules,
 ];

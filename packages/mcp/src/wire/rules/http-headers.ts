@@ -1,0 +1,158 @@
+import { decodeHeaderValue } from "../../protocol/header-values.js";
+import { mcpHeaders, namedBy } from "../../protocol/http-headers.js";
+import { methods } from "../../protocol/methods.js";
+import { isMirrored, readMirroredParams } from "../../protocol/mirrored-params.js";
+import { describeValue } from "../../protocol/shapes/shape-fault.js";
+import type { Revision } from "../../revisions/revision.js";
+import { type Exchange, headerOf } from "../exchange.js";
+import type { Finding, Rule } from "../rule.js";
+import { namedVersion, type WireSession } from "../session.js";
+import {
+  eventStream,
+  httpPage,
+  isMcp,
+  isStateless,
+  isStreamable,
+  json,
+  mediaType,
+  onSending,
+  takes,
+} from "./http-exchange.js";
+import { pageByEra } from "./pages.js";
+
+/** What the headers of Streamable HTTP say, and what has to be in them. */
+export const httpHeaderRules: readonly Rule[] = [
+  {
+    id: "H-2",
+    level: "bad",
+    demands:
+      "A client accepts application/json and text/event-stream for what it POSTs, and text/event-stream for what it GETs",
+    applies: isStreamable,
+    page: onSending,
+    on: "exchange",
+    *check(exchange, session) {
+      const { method } = exchange.request;
+      if (session.http.isLegacy || !isMcp(exchange) || (method !== "POST" && method !== "GET")) return;
+      const accept = headerOf(exchange.request, "accept");
+      const missing = (method === "POST" ? [json, eventStream] : [eventStream]).filter((type) => !takes(accept, type));
+      if (missing.length > 0)
+        yield { party: "client", says: `Accept does not list ${missing.join(" and ")}`, header: "accept" };
+    },
+  },
+  {
+    id: "H-5",
+    level: "bad",
+    demands:
+      "A client names the revision in MCP-Protocol-Version: where there is no handshake in all requests, and otherwise in all that follow it",
+    applies: ({ facts }) => facts.httpVersionHeader !== "none",
+    page: pageByEra("basic/transports#protocol-version-header", `${httpPage}#protocol-version-header`),
+    on: "exchange",
+    *check(exchange, session, revision) {
+      const { request } = exchange;
+      if (!isMcp(exchange) || session.http.isLegacy || request.method === "OPTIONS") return;
+      if (headerOf(request, mcpHeaders.protocolVersion) !== undefined || !needsVersion(exchange, session, revision))
+        return;
+      yield { party: "client", says: "MCP-Protocol-Version is missing", header: mcpHeaders.protocolVersion };
+    },
+  },
+  {
+    id: "H-6",
+    level: "bad",
+    demands: "The headers of a request say what its body says: the revision, the method, and what it is applied to",
+    applies: isStateless,
+    page: `${httpPage}#server-validation`,
+    on: "exchange",
+    *check({ request, messages }) {
+      const [message] = messages;
+      if (message?.kind !== "req" || message.from !== "client") return;
+      const member = namedBy.get(message.method ?? "");
+      const name = member === undefined ? undefined : message.params[member];
+      const version = headerOf(request, mcpHeaders.protocolVersion);
+      if (version !== undefined) yield* compare(mcpHeaders.protocolVersion, version, namedVersion(message));
+      yield* compare(mcpHeaders.method, headerOf(request, mcpHeaders.method), message.method);
+      const told = headerOf(request, mcpHeaders.name);
+      yield* compare(mcpHeaders.name, told === undefined ? undefined : decodeHeaderValue(told), name);
+    },
+  },
+  {
+    id: "H-7",
+    level: "bad",
+    demands: "An argument that its tool wants in a header is there too",
+    applies: isStateless,
+    page: `${httpPage}#client-behavior`,
+    on: "exchange",
+    *check({ request, messages }, { tools }) {
+      const [message] = messages;
+      if (message?.kind !== "req" || message.method !== methods.callTool) return;
+      const mirrored = readMirroredParams(tools.get(String(message.params.name))?.definition.inputSchema);
+      for (const param of "params" in mirrored ? mirrored.params : []) {
+        const header = headerOf(request, param.header);
+        if (isMirrored(param, message.params.arguments, header)) continue;
+        const says = `${param.header} ${header === undefined ? "is missing" : "is not what the argument says"}`;
+        yield { party: "client", says, header: param.header.toLowerCase() };
+      }
+    },
+  },
+  {
+    id: "H-8",
+    level: "bad",
+    demands: "A client that was given a session names it in every request that follows",
+    applies: ({ facts }) => facts.httpBinding === "session",
+    page: "basic/transports#session-management",
+    on: "exchange",
+    *check(exchange, { http: { id } }) {
+      const { request, response, messages } = exchange;
+      if (id === undefined || !isMcp(exchange) || messages.some(({ method }) => method === methods.initialize)) return;
+      const named = headerOf(request, mcpHeaders.session);
+      // One that the server does not know is another matter, and the server says so.
+      if (named !== undefined || response?.status === 404) return;
+      yield { party: "client", says: "Mcp-Session-Id is missing", header: mcpHeaders.session };
+    },
+  },
+  {
+    id: "H-9",
+    level: "bad",
+    demands: "The name of a session has only visible ASCII characters",
+    applies: ({ facts }) => facts.httpBinding === "session",
+    page: "basic/transports#session-management",
+    on: "exchange",
+    *check({ response }) {
+      const id = response && headerOf(response, mcpHeaders.session);
+      if (id !== undefined && !/^[\x21-\x7e]+$/.test(id))
+        yield { party: "server", says: `Mcp-Session-Id is ${describeValue(id)}`, header: mcpHeaders.session };
+    },
+  },
+  {
+    id: "H-12",
+    level: "info",
+    demands: "What is POSTed is declared as application/json: most servers take nothing else",
+    applies: isStreamable,
+    page: onSending,
+    on: "exchange",
+    *check(exchange) {
+      const { request, messages } = exchange;
+      const type = headerOf(request, "content-type");
+      if (request.method !== "POST" || messages.length === 0 || mediaType(type) === json) return;
+      yield {
+        party: "client",
+        says: `Content-Type should be ${json}, got ${describeValue(type)}`,
+        header: "content-type",
+      };
+    },
+  },
+];
+
+function needsVersion({ messages }: Exchange, session: WireSession, { facts }: Revision): boolean {
+  if (facts.httpVersionHeader === "all") return messages.some(({ kind }) => kind === "req");
+  const isOpening = messages.some(({ method }) => method === methods.initialize);
+  return !isOpening && session.phase !== "new" && session.isWhole;
+}
+
+function* compare(header: string, told: string | undefined, said: unknown): Iterable<Finding> {
+  if (typeof said !== "string" || told === said) return;
+  const says =
+    told === undefined
+      ? `${header} is missing`
+      : `${header} is ${describeValue(told)}, and the body has ${describeValue(said)}`;
+  yield { party: "client", says, header };
+}

@@ -1,0 +1,146 @@
+import { describeValue } from "../../protocol/shapes/shape-fault.js";
+import { headerOf } from "../exchange.js";
+import type { Rule } from "../rule.js";
+import {
+  eventStream,
+  httpPage,
+  isMcp,
+  isStateless,
+  isStreamable,
+  isTaken,
+  json,
+  mediaType,
+  onSending,
+  takes,
+} from "./http-exchange.js";
+import { pageByEra } from "./pages.js";
+
+/** What Streamable HTTP carries, and how a server answers. */
+export const httpRules: readonly Rule[] = [
+  {
+    id: "H-1",
+    level: "info",
+    demands: "A server turns away requests from origins that it does not know; which it knows is not seen on the wire",
+    applies: isStreamable,
+    page: pageByEra("basic/transports#security-warning", `${httpPage}#security--endpoint`),
+    on: "exchange",
+    *check(exchange) {
+      const origin = headerOf(exchange.request, "origin");
+      const host = headerOf(exchange.request, "host");
+      if (origin === undefined || !isTaken(exchange) || isSameHost(origin, host)) return;
+      yield { party: "server", says: `a page of ${describeValue(origin)} is answered`, header: "origin" };
+    },
+  },
+  {
+    id: "H-3",
+    level: "bad",
+    demands: "The body of a POST is JSON-RPC",
+    applies: isStreamable,
+    page: onSending,
+    on: "exchange",
+    *check(exchange, { isWhole }) {
+      if (exchange.request.method !== "POST" || !isMcp(exchange) || !isWhole) return;
+      const sent = exchange.frames.filter(({ from }) => from === "client");
+      if (sent.length === 0) yield { party: "client", says: "the body is empty" };
+      else if (exchange.messages.every(({ from }) => from !== "client"))
+        yield { party: "client", says: "the body is no JSON" };
+    },
+  },
+  {
+    id: "H-4",
+    level: "bad",
+    demands: "A server takes a notification, or a response, with 202 and no body",
+    applies: isStreamable,
+    page: onSending,
+    on: "exchange",
+    *check(exchange, session) {
+      const { request, response, messages } = exchange;
+      const asksNothing = messages.length > 0 && messages.every(({ kind }) => kind !== "req" && kind !== "none");
+      if (request.method !== "POST" || !asksNothing || session.http.isLegacy) return;
+      if (isTaken(exchange) && response?.status !== 202)
+        yield { party: "server", says: `the status must be 202, got ${response?.status}` };
+    },
+  },
+  {
+    id: "H-10",
+    level: "bad",
+    demands: "A server answers a request with application/json or text/event-stream, and a GET with text/event-stream",
+    applies: isStreamable,
+    page: onSending,
+    on: "exchange",
+    *check(exchange, session) {
+      const { request, response, messages } = exchange;
+      const isAsked =
+        request.method === "POST" && messages.some(({ kind, from }) => kind === "req" && from === "client");
+      const isListened = request.method === "GET" && takes(headerOf(request, "accept"), eventStream);
+      if (response?.status !== 200 || session.http.isLegacy || !(isAsked || (isListened && isMcp(exchange)))) return;
+      const expected = isAsked ? [json, eventStream] : [eventStream];
+      const got = headerOf(response, "content-type");
+      if (!expected.includes(mediaType(got)))
+        yield {
+          party: "server",
+          says: `Content-Type must be ${expected.join(" or ")}, got ${describeValue(got)}`,
+          header: "content-type",
+        };
+    },
+  },
+  {
+    id: "H-11",
+    level: "bad",
+    demands:
+      "An error of the protocol comes with its status: 404 for a method that is not there, 400 for what a server could not take",
+    applies: isStateless,
+    page: `${httpPage}#protocol-version-header`,
+    on: "message",
+    *check(message) {
+      const { from, kind, context, frame } = message;
+      const status = context.exchange?.response?.status;
+      if (kind !== "err" || from !== "server" || status === undefined || frame.entry.ch !== "http") return;
+      const error = message.member("error") as { readonly code?: unknown } | null;
+      const expected = statuses.get(error?.code);
+      if (expected !== undefined && expected !== status)
+        yield { says: `the status must be ${expected}, got ${status}`, pointer: "/error/code" };
+    },
+  },
+  {
+    id: "H-13",
+    level: "bad",
+    demands: "What an event stream carries as a message is JSON",
+    applies: isStreamable,
+    page: pageByEra("basic/transports#sending-messages-to-the-server", `${httpPage}#receiving-messages`),
+    on: "frame",
+    *check({ frame: { entry }, fault }) {
+      const { event = "message" } = entry.ev ?? {};
+      // An event without data is no message: it gives the client an id to come back with.
+      if (entry.ch !== "sse" || fault === undefined || event !== "message" || entry.len === 0) return;
+      yield { says: `it is not JSON: ${fault.says}` };
+    },
+  },
+  {
+    id: "H-14",
+    level: "bad",
+    demands: "The stream of a GET carries no responses, but for one that was broken off",
+    applies: ({ facts }) => facts.httpBinding === "session",
+    page: "basic/transports#listening-for-messages-from-the-server",
+    on: "message",
+    *check({ kind, from, context: { exchange } }, session) {
+      if ((kind !== "res" && kind !== "err") || from !== "server" || session.http.isLegacy) return;
+      if (exchange?.request.method === "GET" && headerOf(exchange.request, "last-event-id") === undefined)
+        yield { says: "it is an answer, and comes on a stream that nobody has asked for it on" };
+    },
+  },
+];
+
+/** Errors that are the carrier's business too, by code. */
+const statuses: ReadonlyMap<unknown, number> = new Map([
+  [-32_700, 400],
+  [-32_600, 400],
+  [-32_601, 404],
+  [-32_020, 400],
+  [-32_021, 400],
+  [-32_022, 400],
+]);
+
+function isSameHost(origin: string, host: string | undefined): boolean {
+  return host !== undefined && origin.replace(/^https?:\/\//, "") === host;
+}

@@ -1,0 +1,89 @@
+import type { Entry, FrameEntry, HttpEntry } from "@parlance/mcp/wire";
+import type { Said } from "../recorded.js";
+import type { Talk } from "./talk.js";
+
+type Headers = Readonly<Record<string, string | undefined>>;
+
+/** One request of HTTP and its response. */
+export interface HttpExchange {
+  readonly method?: string;
+  /** Besides those that every client sends; undefined leaves one out. */
+  readonly headers?: Headers;
+  /** What is POSTed, as a line of a transcript. */
+  readonly sent?: Said;
+  readonly status?: number;
+  readonly replyHeaders?: Headers;
+  /** What the response holds; several, or `events`, make a stream of them. */
+  readonly replies?: readonly (Said | Pick<FrameEntry, "ev" | "raw">)[];
+  readonly isStream?: boolean;
+}
+
+/** Exchanges one after the other, as a proxy records them. */
+export function exchanged(...exchanges: readonly HttpExchange[]): readonly Entry[] {
+  const entries: Entry[] = [];
+  for (const [index, exchange] of exchanges.entries()) addExchange(entries, index + 1, exchange);
+  return entries;
+}
+
+function addExchange(entries: Entry[], x: number, exchange: HttpExchange): void {
+  const { method = "POST", headers = {}, sent, status = 200, replyHeaders = {}, replies = [] } = exchange;
+  const { isStream = false } = exchange;
+  const place = (): { n: number; t: number; s: string } => ({ n: entries.length + 1, t: entries.length + 1, s: "1" });
+  const head = (ph: HttpEntry["ph"], more: Partial<HttpEntry>): void => {
+    entries.push({ k: "h", ...place(), x, ph, ...more });
+  };
+  const frame = (d: FrameEntry["d"], ch: FrameEntry["ch"], raw: string, ev?: FrameEntry["ev"]): void => {
+    const len = Buffer.byteLength(raw);
+    entries.push({ k: "f", ...place(), d, ch, len, nl: "", req: x, raw, ...(ev && { ev }) });
+  };
+  const usual = {
+    host: "127.0.0.1:3000",
+    accept: "application/json, text/event-stream",
+    "content-type": "application/json",
+  };
+  head("req", { method, url: "/mcp", headers: listed({ ...usual, ...headers }) });
+  if (sent !== undefined) frame("c2s", "http", sent.slice(2));
+  const type = isStream ? "text/event-stream" : "application/json";
+  head("res", {
+    status,
+    headers: listed(replies.length > 0 ? { "content-type": type, ...replyHeaders } : replyHeaders),
+  });
+  for (const reply of replies) {
+    if (typeof reply === "string") frame("s2c", isStream ? "sse" : "http", reply.slice(2));
+    else frame("s2c", "sse", reply.raw ?? "", reply.ev);
+  }
+  head("end", {});
+}
+
+function listed(headers: Headers): readonly (readonly [string, string])[] {
+  return Object.entries(headers).flatMap(([name, value]) => (value === undefined ? [] : [[name, value] as const]));
+}
+
+/** The headers that a request has in a revision, once the conversation is open. */
+export function headersOf(talk: Talk, sent?: Said): Headers {
+  if (!talk.isStateless) return talk.version >= "2025-06-18" ? { "mcp-protocol-version": talk.version } : {};
+  const { method, params = {} } = JSON.parse(sent?.slice(2) ?? "{}") as {
+    readonly method?: string;
+    readonly params?: { readonly name?: string; readonly uri?: string };
+  };
+  return { "mcp-protocol-version": talk.version, "mcp-method": method, "mcp-name": params.name ?? params.uri };
+}
+
+/** What opens a conversation over HTTP. */
+export function openingExchanges(talk: Talk, replyHeaders: Headers = {}): readonly HttpExchange[] {
+  const [first = "→ ", answer = "← ", initialized] = talk.opening();
+  if (initialized === undefined) return [{ headers: headersOf(talk, first), sent: first, replies: [answer] }];
+  const session = replyHeaders["mcp-session-id"];
+  const named = session === undefined ? {} : { "mcp-session-id": session };
+  return [
+    { sent: first, replies: [answer], replyHeaders },
+    { headers: { ...headersOf(talk), ...named }, sent: initialized, status: 202 },
+  ];
+}
+
+/** A list of tools over HTTP. */
+export function listExchange(talk: Talk, id: unknown, change: HttpExchange = {}): HttpExchange {
+  const sent = talk.list(id);
+  const headers = { ...headersOf(talk, sent), ...change.headers };
+  return { sent, replies: [talk.listed(id)], ...change, headers };
+}

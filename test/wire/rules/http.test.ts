@@ -1,0 +1,209 @@
+import { exchanged, headersOf, listExchange, openingExchanges } from "./http-talk.js";
+import { type RuleCase, testRules } from "./rule-case.js";
+import { failed, type Talk, told } from "./talk.js";
+
+const isStreamable = ({ version }: Talk): boolean => version >= "2025-03-26";
+const namesVersion = ({ version }: Talk): boolean => version >= "2025-06-18";
+const hasSessions = (talk: Talk): boolean => isStreamable(talk) && !talk.isStateless;
+const ofStateless = (talk: Talk): boolean => talk.isStateless;
+
+const cancelled = told("notifications/cancelled", { requestId: 99 });
+const mirroring = {
+  name: "add",
+  inputSchema: { type: "object", properties: { a: { type: "integer", "x-mcp-header": "A" } } },
+};
+
+const cases: readonly RuleCase[] = [
+  {
+    rule: "H-1",
+    where: isStreamable,
+    breaks: (talk) =>
+      exchanged(...openingExchanges(talk), listExchange(talk, 1, { headers: { origin: "https://evil.example" } })),
+    found: { back: 2, party: "server", header: "origin" },
+    legal: (talk) =>
+      exchanged(...openingExchanges(talk), listExchange(talk, 1, { headers: { origin: "http://127.0.0.1:3000" } })),
+  },
+  {
+    rule: "H-2",
+    where: isStreamable,
+    breaks: (talk) =>
+      exchanged(...openingExchanges(talk), listExchange(talk, 1, { headers: { accept: "application/json" } })),
+    found: { back: 4, party: "client", header: "accept", says: "Accept does not list text/event-stream" },
+    legal: (talk) =>
+      exchanged(
+        ...openingExchanges(talk),
+        listExchange(talk, 1, { headers: { accept: "text/event-stream;q=0.5,application/json" } }),
+      ),
+  },
+  {
+    rule: "H-3",
+    why: "for a body that is none",
+    where: isStreamable,
+    breaks: (talk) => exchanged(...openingExchanges(talk), { headers: headersOf(talk), sent: "→ {", status: 400 }),
+    found: { back: 3, party: "client", says: "the body is no JSON" },
+    besides: [],
+    legal: (talk) => exchanged(...openingExchanges(talk), listExchange(talk, 1)),
+  },
+  {
+    rule: "H-4",
+    where: isStreamable,
+    breaks: (talk) => exchanged(...openingExchanges(talk), { headers: headersOf(talk), sent: cancelled, status: 200 }),
+    found: { back: 1, party: "server", says: "the status must be 202, got 200" },
+    legal: (talk) =>
+      exchanged(
+        ...openingExchanges(talk),
+        { headers: headersOf(talk), sent: cancelled, status: 202 },
+        { headers: headersOf(talk), sent: cancelled, status: 400 },
+      ),
+  },
+  {
+    rule: "H-5",
+    where: namesVersion,
+    breaks: (talk) =>
+      exchanged(...openingExchanges(talk), listExchange(talk, 1, { headers: { "mcp-protocol-version": undefined } })),
+    found: { back: 4, party: "client", header: "mcp-protocol-version" },
+    legal: (talk) => exchanged(...openingExchanges(talk), listExchange(talk, 1)),
+  },
+  {
+    rule: "H-6",
+    why: "without a header",
+    where: ofStateless,
+    breaks: (talk) =>
+      exchanged(...openingExchanges(talk), listExchange(talk, 1, { headers: { "mcp-method": undefined } })),
+    found: { back: 4, party: "client", header: "mcp-method", says: "mcp-method is missing" },
+    legal: (talk) => exchanged(...openingExchanges(talk), listExchange(talk, 1)),
+  },
+  {
+    rule: "H-6",
+    why: "with another name",
+    where: ofStateless,
+    breaks: (talk) => {
+      const sent = talk.call(1, "add");
+      const headers = { ...headersOf(talk, sent), "mcp-name": "subtract" };
+      return exchanged(...openingExchanges(talk), { sent, headers, replies: [talk.called(1)] });
+    },
+    found: { back: 4, party: "client", header: "mcp-name", says: 'mcp-name is "subtract", and the body has "add"' },
+    legal: (talk) => {
+      const sent = talk.call(1, "Größe");
+      const headers = { ...headersOf(talk, sent), "mcp-name": "=?base64?R3LDtsOfZQ==?=" };
+      return exchanged(...openingExchanges(talk), { sent, headers, replies: [talk.called(1)] });
+    },
+  },
+  {
+    rule: "H-7",
+    where: ofStateless,
+    breaks: (talk) => calling(talk, { "mcp-param-a": "3" }),
+    found: { back: 4, party: "client", header: "mcp-param-a", says: "Mcp-Param-A is not what the argument says" },
+    legal: (talk) => calling(talk, { "mcp-param-a": "2.0" }),
+  },
+  {
+    rule: "H-8",
+    where: hasSessions,
+    breaks: (talk) => exchanged(...openingExchanges(talk, { "mcp-session-id": "abc" }), listExchange(talk, 1)),
+    found: { back: 4, party: "client", header: "mcp-session-id", says: "Mcp-Session-Id is missing" },
+    legal: (talk) =>
+      exchanged(
+        ...openingExchanges(talk, { "mcp-session-id": "abc" }),
+        listExchange(talk, 1, { headers: { "mcp-session-id": "abc" } }),
+      ),
+  },
+  {
+    rule: "H-9",
+    where: hasSessions,
+    breaks: (talk) => exchanged(...openingExchanges(talk, { "mcp-session-id": "a b" })),
+    found: { back: 6, party: "server", header: "mcp-session-id" },
+    legal: (talk) => exchanged(...openingExchanges(talk, { "mcp-session-id": "a-b" })),
+  },
+  {
+    rule: "H-10",
+    where: isStreamable,
+    breaks: (talk) =>
+      exchanged(...openingExchanges(talk), listExchange(talk, 1, { replyHeaders: { "content-type": "text/plain" } })),
+    found: { back: 2, party: "server", header: "content-type" },
+    legal: (talk) =>
+      exchanged(
+        ...openingExchanges(talk),
+        listExchange(talk, 1, { replyHeaders: { "content-type": "application/json; charset=utf-8" } }),
+      ),
+  },
+  {
+    rule: "H-11",
+    where: ofStateless,
+    breaks: (talk) => exchanged(...openingExchanges(talk), unknownMethod(talk, 200)),
+    found: {
+      back: 1,
+      party: "server",
+      pointer: "/error/code",
+      text: "-32601",
+      says: "the status must be 404, got 200",
+    },
+    legal: (talk) => exchanged(...openingExchanges(talk), unknownMethod(talk, 404)),
+  },
+  {
+    rule: "H-12",
+    where: isStreamable,
+    breaks: (talk) =>
+      exchanged(...openingExchanges(talk), listExchange(talk, 1, { headers: { "content-type": "text/plain" } })),
+    found: { back: 4, party: "client", header: "content-type" },
+    legal: (talk) =>
+      exchanged(
+        ...openingExchanges(talk),
+        listExchange(talk, 1, { headers: { "content-type": "application/json; charset=utf-8" } }),
+      ),
+  },
+  {
+    rule: "H-13",
+    where: isStreamable,
+    breaks: (talk) =>
+      exchanged(
+        ...openingExchanges(talk),
+        listExchange(talk, 1, { isStream: true, replies: ["← hello", talk.listed(1)] }),
+      ),
+    found: { back: 2, party: "server", text: "hello" },
+    legal: (talk) =>
+      exchanged(
+        ...openingExchanges(talk),
+        listExchange(talk, 1, { isStream: true, replies: [{ raw: "", ev: { id: "1" } }, talk.listed(1)] }),
+      ),
+  },
+  {
+    rule: "H-14",
+    where: hasSessions,
+    breaks: (talk) =>
+      exchanged(...openingExchanges(talk), listExchange(talk, 1, { isStream: true, replies: [] }), {
+        method: "GET",
+        headers: headersOf(talk),
+        isStream: true,
+        replies: [talk.listed(1)],
+      }),
+    found: { back: 1, party: "server", pointer: "" },
+    legal: (talk) =>
+      exchanged(
+        ...openingExchanges(talk),
+        listExchange(talk, 1, { isStream: true, replies: [{ raw: "", ev: { id: "1" } }] }),
+        {
+          method: "GET",
+          headers: { ...headersOf(talk), "last-event-id": "1" },
+          isStream: true,
+          replies: [talk.listed(1)],
+        },
+      ),
+  },
+];
+
+/** A call of a tool that wants an argument in a header. */
+function calling(talk: Talk, headers: Readonly<Record<string, string>>): ReturnType<typeof exchanged> {
+  const sent = talk.request(2, "tools/call", { name: "add", arguments: { a: 2 } });
+  return exchanged(...openingExchanges(talk), listExchange(talk, 1, { replies: [talk.listed(1, [mirroring])] }), {
+    sent,
+    headers: { ...headersOf(talk, sent), ...headers },
+    replies: [talk.called(2)],
+  });
+}
+
+function unknownMethod(talk: Talk, status: number): Parameters<typeof exchanged>[0] {
+  const sent = talk.request(1, "acme/do");
+  return { sent, headers: headersOf(talk, sent), status, replies: [failed(1, -32_601)] };
+}
+
+testRules(cases);
