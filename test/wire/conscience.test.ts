@@ -1,6 +1,6 @@
 import { bytesOf, type Entry } from "@parlance/mcp/wire";
 import { describe, expect, test, vi } from "vitest";
-import { fixture, main } from "../cli/run.js";
+import { fixture } from "../cli/run.js";
 import { expectations } from "../fixtures/conscience/expected.js";
 import { driveHttp } from "../fixtures/conscience/http-client.js";
 import { startServer } from "../fixtures/conscience/running-server.js";
@@ -28,8 +28,7 @@ describe.each(expectations)("$name", ({ script, noise, stdio, http }) => {
     const isHeld = stdio.waiting?.source.includes("unterminated") ?? false;
     const beforeEnd = (): Promise<void> =>
       vi.waitFor(() => expect(folder.text).toContain(isHeld ? '"ev":"partial"' : ""), { timeout: 10_000 });
-    const tapped = [node, main, "tap", "--", node, ...server];
-    const transcript = await driveStdio(tapped, { ...script, beforeEnd }, folder.env);
+    const transcript = await driveStdio(folder.tap(node, ...server), { ...script, beforeEnd });
     const [entries = []] = folder.read();
     expectOutcome(entries, stdio);
     for (const from of ["client", "server"] as const)

@@ -3,14 +3,15 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Entry, readRecording } from "@parlance/mcp/wire";
 import { expect } from "vitest";
+import { main } from "../cli/run.js";
 
 /** A folder that commands record into, and that is gone when the test is over. */
 export class RecordingFolder implements Disposable {
   readonly path: string = mkdtempSync(join(tmpdir(), "recordings "));
 
-  /** What makes a command record here. */
-  get env(): Readonly<Record<string, string>> {
-    return { PARLANCE_RECORDINGS: this.path };
+  /** The command line of a tap that records here; whoever starts it may hand on no variables. */
+  tap(...server: readonly string[]): readonly [string, ...string[]] {
+    return ["env", `PARLANCE_RECORDINGS=${this.path}`, process.execPath, main, "tap", "--", ...server];
   }
 
   /** The text of all recordings, as far as they are written. */

@@ -1,0 +1,97 @@
+import { execFile } from "node:child_process";
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { versions } from "@parlance/mcp";
+import type { Answers, Client } from "@parlance/mcp/client";
+import { connect } from "@parlance/mcp/node";
+import { Conversation } from "@parlance/mcp/wire";
+import { describe, expect, test } from "vitest";
+import { RecordingFolder } from "./recording-folder.js";
+
+const { execPath: node } = process;
+const run = promisify(execFile);
+const root = join(import.meta.dirname, "../..");
+const tour = join(root, "examples/client-tour/tour.js");
+
+/** The examples that serve MCP, by the words that start them. */
+const examples = {
+  "client-tour": [join(root, "examples/client-tour/server.js")],
+  "git-server": [join(root, "examples/git-server/server.js"), root],
+  contacts: [join(root, "examples/contacts/server.js")],
+} as const;
+
+/** What the tour provokes where tools have such a schema: one breaks its own, to show what a client says of it. */
+const provoked = ["T-1 server /result/structuredContent/answer"];
+
+describe.each(versions)("in %s", (revision) => {
+  test.each(Object.entries(examples))("the tour through %s breaks no rule", async (name, server) => {
+    using folder = new RecordingFolder();
+    await run(node, [tour, "--revision", revision, "--", ...folder.tap(node, ...server)]);
+    expect(broken(folder)).toEqual(name === "client-tour" && revision >= "2025-06-18" ? provoked : []);
+  });
+
+  test("the tools of the git server and the contacts break no rule", async () => {
+    using folder = new RecordingFolder();
+    for (const [server, use] of [
+      [examples["git-server"], useGit],
+      [examples.contacts, useContacts],
+    ] as const) {
+      const [command, ...args] = folder.tap(node, ...server);
+      await using client = await connect({ command, args }, { revision, answers });
+      await use(client);
+    }
+    expect(broken(folder)).toEqual([]);
+  });
+});
+
+const answers: Answers = { elicit: () => ({ action: "accept", content: { delete: true } }) };
+
+async function useGit(client: Client): Promise<void> {
+  await client.tools.list().all();
+  await client.tools.call("git_status");
+  await client.tools.call("git_log", { limit: 2 });
+  await client.tools.call("git_blame", { path: "LICENSE", lastLine: 3 });
+  await client.tools.call("git_show", { revision: "no such revision" });
+}
+
+async function useContacts(client: Client): Promise<void> {
+  await client.tools.call("search_contacts", { query: "ada" });
+  const csv = `name\n${"Somebody\n".repeat(250)}`;
+  await client.tools.call("import_contacts", { csv }, { onProgress: () => undefined });
+  await client.tools.call("delete_contact", { id: 1 });
+}
+
+/** What breaks the protocol in the recordings of a folder, and what of it waits without an end. */
+function broken(folder: RecordingFolder): readonly string[] {
+  const recordings = folder.read();
+  expect(recordings.flat().filter(({ k }) => k === "f").length).toBeGreaterThan(20);
+  return recordings.flatMap((entries) => {
+    const conversation = new Conversation();
+    for (const entry of entries) conversation.push(entry);
+    conversation.finish();
+    expect(conversation.rows.flatMap(({ unjudged }) => unjudged ?? [])).toEqual([]);
+    const verdicts = conversation.verdicts.filter(({ level }) => level === "bad");
+    const waiting = conversation.pending().filter(({ over }) => !over);
+    return [
+      ...verdicts.map(({ rule, party, pointer = "" }) => `${rule.id} ${party} ${pointer}`),
+      ...waiting.map(({ operation, reason }) => `${operation.request.method ?? ""}: ${reason}`),
+    ];
+  });
+}
+
+// What is of others is installed by `npm ci --prefix test/interop`; without it these tests are skipped.
+const folderOfOthers = join(root, "test/interop");
+const everything = join(folderOfOthers, "node_modules/@modelcontextprotocol/server-everything/dist/index.js");
+
+describe.skipIf(!existsSync(everything))("server-everything and the official SDK", () => {
+  test.each(["sdk-v1-everything.js", "sdk-v2-everything.js"])(
+    "what %s says and hears breaks no rule",
+    async (client) => {
+      using folder = new RecordingFolder();
+      const { stdout } = await run(node, [join(folderOfOthers, client), ...folder.tap(node, everything, "stdio")]);
+      expect(JSON.parse(stdout)).toMatchObject({ called: expect.arrayContaining(["get-sum"]) as unknown });
+      expect(broken(folder)).toEqual([]);
+    },
+  );
+});
