@@ -69,7 +69,7 @@ export function start(
     child.on("close", (code) => resolve({ code, stdout, stderr }));
   });
   const firstLine = new Promise<string>((resolve, reject) => {
-    child.stdout.on("data", () => {
+    child.stdout?.on("data", () => {
       if (stdout.includes("\n")) resolve(stdout.slice(0, stdout.indexOf("\n")));
     });
     child.on("close", () => reject(new Error(`it ended without a line: ${stderr}`)));
