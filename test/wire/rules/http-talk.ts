@@ -46,7 +46,7 @@ function addExchange(entries: Entry[], x: number, exchange: HttpExchange): void 
   const type = isStream ? "text/event-stream" : "application/json";
   head("res", {
     status,
-    headers: listed(replies.length > 0 ? { "content-type": type, ...replyHeaders } : replyHeaders),
+    headers: listed(isStream || replies.length > 0 ? { "content-type": type, ...replyHeaders } : replyHeaders),
   });
   for (const reply of replies) {
     if (typeof reply === "string") frame("s2c", isStream ? "sse" : "http", reply.slice(2));

@@ -1,5 +1,5 @@
 import { versions } from "@parlance/mcp";
-import type { Direction, Entry, FrameEntry } from "@parlance/mcp/wire";
+import type { Entry, FrameEntry } from "@parlance/mcp/wire";
 import { recorded, type Said } from "../recorded.js";
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -109,10 +109,4 @@ export function frames(
   change: (frame: FrameEntry, index: number) => FrameEntry,
 ): readonly Entry[] {
   return recorded(...said).map((entry, index) => (entry.k === "f" ? change(entry, index) : entry));
-}
-
-/** The bytes of stdio that no text holds. */
-export function bytesFrame(n: number, d: Direction, bytes: Uint8Array): FrameEntry {
-  const b64 = Buffer.from(bytes).toString("base64");
-  return { k: "f", n, s: "1", t: n, d, ch: d === "c2s" ? "stdin" : "stdout", len: bytes.length, nl: "\n", b64 };
 }

@@ -3,6 +3,7 @@ import { metaKeys } from "../protocol/meta.js";
 import { methods, notifications } from "../protocol/methods.js";
 import type { Sender } from "./frame.js";
 import type { OpenOperation, Operation, Pairing, WireMessage } from "./message.js";
+import { Times } from "./times.js";
 
 /** Keeps a peer that chooses ids, names and addresses from filling the memory. */
 export const mostRemembered = 100_000;
@@ -18,6 +19,7 @@ export class Operations {
   readonly #noMessages: Record<Sender, Set<string>> = { client: new Set(), server: new Set() };
   readonly #byState = new Map<string, OpenOperation>();
   readonly #byExchange = new Map<number, OpenOperation>();
+  readonly #times = new Times();
 
   /** Those without an answer, in their order. */
   get waiting(): Iterable<Operation> {
@@ -56,8 +58,15 @@ export class Operations {
     const open = operation as OpenOperation; // Made here, and nowhere else.
     open.answer = answer;
     this.#waiting.delete(open);
+    const { method, frame } = open.request;
+    if (method !== undefined) this.#times.add(method, answer.frame.entry.t - (frame.entry.t1 ?? frame.entry.t));
     const state = answer.result?.requestState;
     if (typeof state === "string" && this.#byState.size < mostRemembered) this.#byState.set(state, open);
+  }
+
+  /** What requests of a method have taken so far, most of them. */
+  usualTime(method: string): number | undefined {
+    return this.#times.usual(method);
   }
 
   /** Notes what was told about an operation. */

@@ -113,6 +113,11 @@ export class WireSession {
     return this.#requests.withToken(from, token);
   }
 
+  /** Milliseconds in which 95 of 100 requests of a method were answered so far; undefined where they are too few. */
+  usualTime(method: string): number | undefined {
+    return this.#requests.usualTime(method);
+  }
+
   /** What is known of a message before it is taken. */
   contextOf(message: WireMessage, exchange: Exchange | undefined): MessageContext {
     const { kind } = message;

@@ -3,6 +3,7 @@ import { capabilityRules } from "./capabilities.js";
 import { framingRules } from "./framing.js";
 import { httpRules } from "./http.js";
 import { httpHeaderRules } from "./http-headers.js";
+import { informationRules } from "./information.js";
 import { inputRules } from "./input-rounds.js";
 import { jsonRpcRules } from "./json-rpc.js";
 import { lifecycleRules } from "./lifecycle.js";
@@ -32,4 +33,5 @@ export const rules: readonly Rule[] = [
   ...utilityRules,
   ...httpRules,
   ...httpHeaderRules,
+  ...informationRules,
 ];

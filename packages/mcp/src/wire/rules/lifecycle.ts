@@ -67,7 +67,7 @@ export const lifecycleRules: readonly Rule[] = [
   {
     id: "L-5",
     level: "bad",
-    demands: "initialize is no part of a batch: nothing may be asked before its answer",
+    demands: "The request initialize is no part of a batch: nothing may be asked before its answer",
     applies: hasHandshake,
     page: initialization,
     on: "message",

@@ -20,3 +20,8 @@ export const onStdio: PageOf = pageByEra("basic/transports#stdio", "basic/transp
 export function ofJsonRpc(anchor: string): string {
   return `https://www.jsonrpc.org/specification#${anchor}`;
 }
+
+/** What JSON itself says. */
+export function ofJson(section: string): string {
+  return `https://www.rfc-editor.org/rfc/rfc8259#${section}`;
+}

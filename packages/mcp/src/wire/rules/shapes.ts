@@ -51,6 +51,8 @@ export const shapeRules: readonly Rule[] = [
     id: "M-8",
     level: "bad",
     demands: "The data of an error have the members that the schema gives to its code",
+    applies: ({ codes }) =>
+      codes.urlElicitationRequired !== undefined || codes.unsupportedProtocolVersion !== undefined,
     page: schemaPage,
     on: "message",
     *check(message, _session, revision) {

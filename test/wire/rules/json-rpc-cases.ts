@@ -1,10 +1,11 @@
-import { type RuleCase, testRules } from "./rule-case.js";
+import type { RuleCase } from "./rule-case.js";
 import { client, server } from "./talk.js";
 
 const rpc = { jsonrpc: "2.0" };
 const hasBatches = ({ version }: { version: string }): boolean => version === "2025-03-26";
 
-const cases: readonly RuleCase[] = [
+/** Transcripts for the rules of this family. */
+export const jsonRpcCases: readonly RuleCase[] = [
   {
     rule: "R-1",
     why: "without jsonrpc",
@@ -248,5 +249,3 @@ const cases: readonly RuleCase[] = [
     ],
   },
 ];
-
-testRules(cases);

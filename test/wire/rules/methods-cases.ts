@@ -1,10 +1,11 @@
-import { type RuleCase, testRules } from "./rule-case.js";
+import type { RuleCase } from "./rule-case.js";
 import { answered, asked, failed, heard, server, type Talk, told } from "./talk.js";
 
 const ofHandshake = (talk: Talk): boolean => !talk.isStateless;
 const ofStateless = (talk: Talk): boolean => talk.isStateless;
 
-const cases: readonly RuleCase[] = [
+/** Transcripts for the rules of this family. */
+export const methodsCases: readonly RuleCase[] = [
   {
     rule: "M-1",
     breaks: (talk) => [...talk.opening(), talk.request(1, "acme/do")],
@@ -102,6 +103,13 @@ const cases: readonly RuleCase[] = [
   },
   {
     rule: "M-8",
+    where: ({ version }) => version === "2025-11-25",
+    breaks: (talk) => [...talk.opening(), talk.call(1), failed(1, -32_042, { elicitations: "all" })],
+    found: { party: "server", pointer: "/error/data/elicitations", text: '"all"' },
+    legal: (talk) => [...talk.opening(), talk.call(1), failed(1, -32_042, { elicitations: [] })],
+  },
+  {
+    rule: "M-8",
     where: ofStateless,
     breaks: (talk) => [...talk.opening(), talk.list(1), failed(1, -32_022, { supported: "all", requested: "1" })],
     found: { party: "server", pointer: "/error/data/supported", text: '"all"' },
@@ -120,5 +128,3 @@ const cases: readonly RuleCase[] = [
 function verbose(talk: Talk): Readonly<Record<string, unknown>> {
   return talk.isStateless ? { "io.modelcontextprotocol/logLevel": "debug" } : {};
 }
-
-testRules(cases);

@@ -1,5 +1,5 @@
 import type { Said } from "../recorded.js";
-import { type RuleCase, testRules } from "./rule-case.js";
+import type { RuleCase } from "./rule-case.js";
 import { answered, asked, heard, type Talk, told } from "./talk.js";
 
 const ofHandshake = (talk: Talk): boolean => !talk.isStateless;
@@ -16,7 +16,8 @@ function question(talk: Talk, method: string, params: Record<string, unknown>): 
   return talk.result(1, { resultType: "input_required", inputRequests: { it: { method, params } } });
 }
 
-const cases: readonly RuleCase[] = [
+/** Transcripts for the rules of this family. */
+export const capabilitiesCases: readonly RuleCase[] = [
   {
     rule: "C-1",
     breaks: (talk) => [...talk.opening({ server: { prompts: {} } }), talk.list(1)],
@@ -117,6 +118,14 @@ const cases: readonly RuleCase[] = [
   },
   {
     rule: "C-3",
+    why: "of lists that are listened to",
+    where: (talk) => talk.isStateless,
+    breaks: (talk) => changed(talk, { tools: {} }),
+    found: { party: "server", pointer: "/method", text: '"notifications/tools/list_changed"' },
+    legal: (talk) => changed(talk, { tools: { listChanged: true } }),
+  },
+  {
+    rule: "C-3",
     why: "of logs",
     where: ofHandshake,
     breaks: (talk) => [...talk.opening(), heard("notifications/message", { level: "info", data: "x" })],
@@ -166,4 +175,14 @@ function completing(talk: Talk): Said {
   });
 }
 
-testRules(cases);
+/** A change of tools that a client listens to. */
+function changed(talk: Talk, server: Readonly<Record<string, unknown>>): readonly Said[] {
+  const filter = { notifications: { toolsListChanged: true } };
+  const meta = { _meta: { "io.modelcontextprotocol/subscriptionId": "sub" } };
+  return [
+    ...talk.opening({ server }),
+    talk.request("sub", "subscriptions/listen", filter),
+    heard("notifications/subscriptions/acknowledged", { ...filter, ...meta }),
+    heard("notifications/tools/list_changed", meta),
+  ];
+}

@@ -1,4 +1,4 @@
-import { type RuleCase, testRules } from "./rule-case.js";
+import type { RuleCase } from "./rule-case.js";
 import type { Talk } from "./talk.js";
 
 const inputSchema = { type: "object" };
@@ -11,7 +11,8 @@ function listing(talk: Talk, tool: Readonly<Record<string, unknown>>): ReturnTyp
   return [...talk.opening(), talk.list(1), talk.listed(1, [{ name: "add", inputSchema, ...tool }])];
 }
 
-const cases: readonly RuleCase[] = [
+/** Transcripts for the rules of this family. */
+export const toolsCases: readonly RuleCase[] = [
   {
     rule: "T-1",
     where: hasStructure,
@@ -99,5 +100,3 @@ const cases: readonly RuleCase[] = [
       listing(talk, { inputSchema: { type: "object", properties: { a: { type: "integer", "x-mcp-header": "A" } } } }),
   },
 ];
-
-testRules(cases);

@@ -1,5 +1,5 @@
 import { exchanged, headersOf, listExchange, openingExchanges } from "./http-talk.js";
-import { type RuleCase, testRules } from "./rule-case.js";
+import type { RuleCase } from "./rule-case.js";
 import { failed, type Talk, told } from "./talk.js";
 
 const isStreamable = ({ version }: Talk): boolean => version >= "2025-03-26";
@@ -13,7 +13,8 @@ const mirroring = {
   inputSchema: { type: "object", properties: { a: { type: "integer", "x-mcp-header": "A" } } },
 };
 
-const cases: readonly RuleCase[] = [
+/** Transcripts for the rules of this family. */
+export const httpCases: readonly RuleCase[] = [
   {
     rule: "H-1",
     where: isStreamable,
@@ -205,5 +206,3 @@ function unknownMethod(talk: Talk, status: number): Parameters<typeof exchanged>
   const sent = talk.request(1, "acme/do");
   return { sent, headers: headersOf(talk, sent), status, replies: [failed(1, -32_601)] };
 }
-
-testRules(cases);

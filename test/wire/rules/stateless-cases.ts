@@ -1,11 +1,12 @@
-import { type RuleCase, testRules } from "./rule-case.js";
+import type { RuleCase } from "./rule-case.js";
 import { answered, asked, failed, server, type Talk } from "./talk.js";
 
 const where = (talk: Talk): boolean => talk.isStateless;
 const form = { mode: "form", message: "Name?", requestedSchema: { type: "object", properties: {} } };
 const inputRequests = { name: { method: "elicitation/create", params: form } };
 
-const cases: readonly RuleCase[] = [
+/** Transcripts for the rules of this family. */
+export const statelessCases: readonly RuleCase[] = [
   {
     rule: "S-4",
     where,
@@ -94,5 +95,3 @@ const cases: readonly RuleCase[] = [
     legal: (talk) => [...talk.opening({ client: { roots: {} } }), talk.list(1)],
   },
 ];
-
-testRules(cases);

@@ -1,4 +1,4 @@
-import { type RuleCase, testRules } from "./rule-case.js";
+import type { RuleCase } from "./rule-case.js";
 import { heard, type Talk, told } from "./talk.js";
 
 const ofHandshake = (talk: Talk): boolean => !talk.isStateless;
@@ -17,7 +17,8 @@ const tagged = (id: unknown): Readonly<Record<string, unknown>> => ({
 const log = (level: string): ReturnType<typeof heard> => heard("notifications/message", { level, data: "x" });
 const logging = { server: { tools: {}, logging: {} } };
 
-const cases: readonly RuleCase[] = [
+/** Transcripts for the rules of this family. */
+export const flowsCases: readonly RuleCase[] = [
   {
     rule: "P-1",
     breaks: (talk) => [...talk.opening(), talk.call(1, "add", { progressToken: 7 }), progress("7", 1)],
@@ -276,5 +277,3 @@ function listening(talk: Talk): ReturnType<Talk["opening"]> {
     heard("notifications/subscriptions/acknowledged", { ...filter, ...tagged("sub") }),
   ];
 }
-
-testRules(cases);
