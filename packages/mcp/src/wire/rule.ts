@@ -1,6 +1,6 @@
 import type { Revision } from "../revisions/revision.js";
 import type { Exchange } from "./exchange.js";
-import type { Frame, Party } from "./frame.js";
+import type { Frame, Party, Sender } from "./frame.js";
 import type { ByteRange, JsonNode } from "./json-node.js";
 import type { JsonFault } from "./json-scan.js";
 import type { WireMessage } from "./message.js";
@@ -48,6 +48,8 @@ interface RuleOn<On extends keyof Subjects> {
   /** Short and lasting: `R-5`. */
   readonly id: string;
   readonly level: Level;
+  /** Who can break it. */
+  readonly party: Sender | "either";
   /** What the specification demands, in one sentence. */
   readonly demands: string;
   /** Which revisions have it. Default: all. */

@@ -17,6 +17,7 @@ export const capabilityRules: readonly Rule[] = [
   {
     id: "C-1",
     level: "bad",
+    party: "client",
     demands: "A client asks a server for nothing that the server has not declared",
     page: negotiation,
     on: "message",
@@ -30,6 +31,7 @@ export const capabilityRules: readonly Rule[] = [
   {
     id: "C-2",
     level: "bad",
+    party: "server",
     demands: "A server asks a client for nothing that the client has not declared",
     page: pageByEra("basic/lifecycle#capability-negotiation", "basic/patterns/mrtr#server-requirements-basic-workflow"),
     on: "message",
@@ -49,6 +51,7 @@ export const capabilityRules: readonly Rule[] = [
   {
     id: "C-3",
     level: "bad",
+    party: "either",
     demands: "A side tells of nothing that it has not declared itself",
     page: negotiation,
     on: "message",
@@ -63,6 +66,7 @@ export const capabilityRules: readonly Rule[] = [
   {
     id: "C-4",
     level: "bad",
+    party: "server",
     demands: "A server tells of changes of a resource only whom has subscribed to some",
     applies: ({ era }) => era === "handshake",
     page: "server/resources#subscriptions",

@@ -9,6 +9,7 @@ export const framingRules: readonly Rule[] = [
   {
     id: "E-1",
     level: "bad",
+    party: "either",
     demands: "Messages are encoded in UTF-8",
     page: "basic/transports",
     on: "frame",
@@ -22,6 +23,7 @@ export const framingRules: readonly Rule[] = [
   {
     id: "S-1",
     level: "bad",
+    party: "either",
     demands: "A message is one line, without a line break in it",
     page: onStdio,
     on: "frame",
@@ -35,6 +37,7 @@ export const framingRules: readonly Rule[] = [
   {
     id: "S-2",
     level: "bad",
+    party: "server",
     demands: "A server writes nothing but messages to stdout",
     page: onStdio,
     on: "frame",
@@ -43,6 +46,7 @@ export const framingRules: readonly Rule[] = [
   {
     id: "S-3",
     level: "bad",
+    party: "client",
     demands: "A client writes nothing but messages to the stdin of a server",
     page: onStdio,
     on: "frame",
@@ -51,6 +55,7 @@ export const framingRules: readonly Rule[] = [
   {
     id: "R-10",
     level: "bad",
+    party: "either",
     demands: "Messages come in arrays only where the revision has batches, and never none",
     page: (revision) => (revision.facts.batches ? "basic#batching" : onMessages("requests")(revision)),
     on: "frame",

@@ -25,6 +25,7 @@ export const httpHeaderRules: readonly Rule[] = [
   {
     id: "H-2",
     level: "bad",
+    party: "client",
     demands:
       "A client accepts application/json and text/event-stream for what it POSTs, and text/event-stream for what it GETs",
     applies: isStreamable,
@@ -42,6 +43,7 @@ export const httpHeaderRules: readonly Rule[] = [
   {
     id: "H-5",
     level: "bad",
+    party: "client",
     demands:
       "A client names the revision in MCP-Protocol-Version: where there is no handshake in all requests, and otherwise in all that follow it",
     applies: ({ facts }) => facts.httpVersionHeader !== "none",
@@ -58,6 +60,7 @@ export const httpHeaderRules: readonly Rule[] = [
   {
     id: "H-6",
     level: "bad",
+    party: "client",
     demands: "The headers of a request say what its body says: the revision, the method, and what it is applied to",
     applies: isStateless,
     page: `${httpPage}#server-validation`,
@@ -77,6 +80,7 @@ export const httpHeaderRules: readonly Rule[] = [
   {
     id: "H-7",
     level: "bad",
+    party: "client",
     demands: "An argument that its tool wants in a header is there too",
     applies: isStateless,
     page: `${httpPage}#client-behavior`,
@@ -96,6 +100,7 @@ export const httpHeaderRules: readonly Rule[] = [
   {
     id: "H-8",
     level: "bad",
+    party: "client",
     demands: "A client that was given a session names it in every request that follows",
     applies: ({ facts }) => facts.httpBinding === "session",
     page: "basic/transports#session-management",
@@ -112,6 +117,7 @@ export const httpHeaderRules: readonly Rule[] = [
   {
     id: "H-9",
     level: "bad",
+    party: "server",
     demands: "The name of a session has only visible ASCII characters",
     applies: ({ facts }) => facts.httpBinding === "session",
     page: "basic/transports#session-management",
@@ -125,6 +131,7 @@ export const httpHeaderRules: readonly Rule[] = [
   {
     id: "H-12",
     level: "info",
+    party: "client",
     demands: "What is POSTed is declared as application/json: most servers take nothing else",
     applies: isStreamable,
     page: onSending,

@@ -20,9 +20,10 @@ export const httpRules: readonly Rule[] = [
   {
     id: "H-1",
     level: "info",
+    party: "server",
     demands: "A server turns away requests from origins that it does not know; which it knows is not seen on the wire",
     applies: isStreamable,
-    page: pageByEra("basic/transports#security-warning", `${httpPage}#security--endpoint`),
+    page: pageByEra("basic/transports#security-warning", httpPage),
     on: "exchange",
     *check(exchange) {
       const origin = headerOf(exchange.request, "origin");
@@ -34,6 +35,7 @@ export const httpRules: readonly Rule[] = [
   {
     id: "H-3",
     level: "bad",
+    party: "client",
     demands: "The body of a POST is JSON-RPC",
     applies: isStreamable,
     page: onSending,
@@ -49,6 +51,7 @@ export const httpRules: readonly Rule[] = [
   {
     id: "H-4",
     level: "bad",
+    party: "server",
     demands: "A server takes a notification, or a response, with 202 and no body",
     applies: isStreamable,
     page: onSending,
@@ -64,6 +67,7 @@ export const httpRules: readonly Rule[] = [
   {
     id: "H-10",
     level: "bad",
+    party: "server",
     demands: "A server answers a request with application/json or text/event-stream, and a GET with text/event-stream",
     applies: isStreamable,
     page: onSending,
@@ -87,6 +91,7 @@ export const httpRules: readonly Rule[] = [
   {
     id: "H-11",
     level: "bad",
+    party: "server",
     demands:
       "An error of the protocol comes with its status: 404 for a method that is not there, 400 for what a server could not take",
     applies: isStateless,
@@ -105,6 +110,7 @@ export const httpRules: readonly Rule[] = [
   {
     id: "H-13",
     level: "bad",
+    party: "server",
     demands: "What an event stream carries as a message is JSON",
     applies: isStreamable,
     page: pageByEra("basic/transports#sending-messages-to-the-server", `${httpPage}#receiving-messages`),
@@ -119,6 +125,7 @@ export const httpRules: readonly Rule[] = [
   {
     id: "H-14",
     level: "bad",
+    party: "server",
     demands: "The stream of a GET carries no responses, but for one that was broken off",
     applies: ({ facts }) => facts.httpBinding === "session",
     page: "basic/transports#listening-for-messages-from-the-server",

@@ -11,6 +11,7 @@ export const informationRules: readonly Rule[] = [
   {
     id: "I-1",
     level: "info",
+    party: "either",
     demands: "A name stands once in an object: readers differ on which of several counts, and most take the last",
     page: ofJson("section-4"),
     on: "frame",
@@ -19,6 +20,7 @@ export const informationRules: readonly Rule[] = [
   {
     id: "I-2",
     level: "info",
+    party: "either",
     demands:
       "A number is one that every reader can hold: most know no more than 53 bits, and write numbers in their own way",
     page: ofJson("section-6"),
@@ -28,6 +30,7 @@ export const informationRules: readonly Rule[] = [
   {
     id: "I-3",
     level: "info",
+    party: "either",
     demands: "A string is text: half of a surrogate pair is none, and no UTF-8 can hold it",
     page: ofJson("section-8.2"),
     on: "frame",
@@ -36,6 +39,7 @@ export const informationRules: readonly Rule[] = [
   {
     id: "I-4",
     level: "info",
+    party: "either",
     demands: "No byte order mark stands before a JSON text: most readers refuse it",
     page: ofJson("section-8.1"),
     on: "frame",
@@ -47,6 +51,7 @@ export const informationRules: readonly Rule[] = [
   {
     id: "I-5",
     level: "info",
+    party: "either",
     demands: "A line ends with a line feed; a carriage return before it is space, which readers skip",
     page: onStdio,
     on: "frame",
@@ -57,6 +62,7 @@ export const informationRules: readonly Rule[] = [
   {
     id: "I-6",
     level: "info",
+    party: "either",
     demands: "A request takes about as long as others of its method",
     page: "basic",
     on: "message",
@@ -73,6 +79,7 @@ export const informationRules: readonly Rule[] = [
   {
     id: "I-7",
     level: "info",
+    party: "either",
     demands: "A message is small enough to be held whole, by everyone on its way",
     page: "basic",
     on: "frame",

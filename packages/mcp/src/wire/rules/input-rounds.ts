@@ -14,6 +14,7 @@ export const inputRules: readonly Rule[] = [
   {
     id: "Q-1",
     level: "bad",
+    party: "server",
     demands: "A server asks for input only in results of tools/call, prompts/get and resources/read",
     applies: isStateless,
     page: `${page}#supported-requests`,
@@ -27,6 +28,7 @@ export const inputRules: readonly Rule[] = [
   {
     id: "Q-2",
     level: "bad",
+    party: "client",
     demands:
       "A client that brings input sends the same request again, under a new id, with what was asked and the state as it was given",
     applies: isStateless,

@@ -10,6 +10,7 @@ export const jsonRpcRules: readonly Rule[] = [
   {
     id: "R-1",
     level: "bad",
+    party: "either",
     demands:
       'A message is an object with jsonrpc "2.0" that has a method, or a result, or an error, and only one of them',
     page: ofJsonRpc("request_object"),
@@ -31,6 +32,7 @@ export const jsonRpcRules: readonly Rule[] = [
   {
     id: "R-2",
     level: "bad",
+    party: "either",
     demands: "A request has an id, which is a string or an integer",
     page: onMessages("requests"),
     on: "message",
@@ -46,6 +48,7 @@ export const jsonRpcRules: readonly Rule[] = [
   {
     id: "R-3",
     level: "bad",
+    party: "either",
     demands: "The id of a request is not null",
     page: onMessages("requests"),
     on: "message",
@@ -57,6 +60,7 @@ export const jsonRpcRules: readonly Rule[] = [
   {
     id: "R-4",
     level: "bad",
+    party: "either",
     demands: "A side uses an id for one request: in the handshake era once in a session, later once at a time",
     page: onMessages("requests"),
     on: "message",
@@ -72,6 +76,7 @@ export const jsonRpcRules: readonly Rule[] = [
   {
     id: "R-6",
     level: "bad",
+    party: "either",
     demands: "A result is an object; an error is one too, with an integer as its code and a text as its message",
     page: onMessages("responses"),
     on: "message",
@@ -84,6 +89,7 @@ export const jsonRpcRules: readonly Rule[] = [
   {
     id: "R-8",
     level: "bad",
+    party: "either",
     demands: "A notification has no id",
     page: onMessages("notifications"),
     on: "message",
@@ -95,6 +101,7 @@ export const jsonRpcRules: readonly Rule[] = [
   {
     id: "R-9",
     level: "bad",
+    party: "either",
     demands: "Params are an object: MCP has none that are told apart by their position",
     page: onMessages("requests"),
     on: "message",
@@ -107,6 +114,7 @@ export const jsonRpcRules: readonly Rule[] = [
   {
     id: "R-11",
     level: "bad",
+    party: "either",
     demands: "A method is named by a string",
     page: onMessages("requests"),
     on: "message",
@@ -118,6 +126,7 @@ export const jsonRpcRules: readonly Rule[] = [
   {
     id: "R-12",
     level: "bad",
+    party: "either",
     demands: "Names that begin with rpc. are kept for JSON-RPC itself",
     page: ofJsonRpc("request_object"),
     on: "message",
@@ -129,6 +138,7 @@ export const jsonRpcRules: readonly Rule[] = [
   {
     id: "R-14",
     level: "bad",
+    party: "either",
     demands: "Codes from −32768 to −32100 mean what JSON-RPC says, and most of them nothing yet",
     page: ofJsonRpc("error_object"),
     on: "message",

@@ -14,6 +14,7 @@ export const lifecycleRules: readonly Rule[] = [
   {
     id: "L-1",
     level: "bad",
+    party: "client",
     demands: "The first thing that a client asks for is initialize; only ping may come before it",
     applies: hasHandshake,
     page: initialization,
@@ -29,6 +30,7 @@ export const lifecycleRules: readonly Rule[] = [
   {
     id: "L-2",
     level: "bad",
+    party: "client",
     demands: "Between initialize and notifications/initialized a client asks for nothing but ping",
     applies: hasHandshake,
     page: initialization,
@@ -43,6 +45,7 @@ export const lifecycleRules: readonly Rule[] = [
   {
     id: "L-3",
     level: "bad",
+    party: "server",
     demands: "Before notifications/initialized a server asks for nothing but ping",
     applies: hasHandshake,
     page: initialization,
@@ -55,6 +58,7 @@ export const lifecycleRules: readonly Rule[] = [
   {
     id: "L-4",
     level: "bad",
+    party: "client",
     demands: "A session has one initialize",
     applies: hasHandshake,
     page: initialization,
@@ -67,6 +71,7 @@ export const lifecycleRules: readonly Rule[] = [
   {
     id: "L-5",
     level: "bad",
+    party: "client",
     demands: "The request initialize is no part of a batch: nothing may be asked before its answer",
     applies: hasHandshake,
     page: initialization,
@@ -79,6 +84,7 @@ export const lifecycleRules: readonly Rule[] = [
   {
     id: "L-6",
     level: "bad",
+    party: "client",
     demands: "A client does not cancel initialize",
     applies: hasHandshake,
     page: "basic/utilities/cancellation#behavior-requirements",
@@ -94,6 +100,7 @@ export const lifecycleRules: readonly Rule[] = [
   {
     id: "L-7",
     level: "bad",
+    party: "either",
     demands: "A handshake settles on a revision that has one",
     applies: hasHandshake,
     page: "basic/lifecycle#version-negotiation",
@@ -107,6 +114,7 @@ export const lifecycleRules: readonly Rule[] = [
   {
     id: "L-8",
     level: "info",
+    party: "either",
     demands: "A version is the date of a published revision",
     applies: hasHandshake,
     page: "basic/lifecycle#version-negotiation",
@@ -122,6 +130,7 @@ export const lifecycleRules: readonly Rule[] = [
   {
     id: "L-9",
     level: "info",
+    party: "server",
     demands:
       "A server that does not speak the version it was asked for answers with another one, and so the client need not go on",
     applies: hasHandshake,

@@ -14,6 +14,7 @@ export const methodRules: readonly Rule[] = [
   {
     id: "M-1",
     level: "info",
+    party: "either",
     demands: "A request that no revision has belongs to an extension, or nobody answers it",
     page: "basic",
     on: "message",
@@ -26,6 +27,7 @@ export const methodRules: readonly Rule[] = [
   {
     id: "M-2",
     level: "info",
+    party: "either",
     demands: "A notification that no revision has belongs to an extension, or nobody heeds it",
     page: "basic",
     on: "message",
@@ -38,6 +40,7 @@ export const methodRules: readonly Rule[] = [
   {
     id: "M-3",
     level: "bad",
+    party: "either",
     demands:
       "Messages have the names that the specification gives them: those of tutorials and of other protocols mean nothing",
     page: "basic",
@@ -55,6 +58,7 @@ export const methodRules: readonly Rule[] = [
   {
     id: "M-4",
     level: "bad",
+    party: "either",
     demands: "A side sends the messages that the revision in force gives to it",
     page: "basic",
     on: "message",

@@ -25,6 +25,7 @@ export const progressRules: readonly Rule[] = [
   {
     id: "P-1",
     level: "bad",
+    party: "either",
     demands: "Progress is told under a token that the caller of a request has given",
     page: onBehaviour,
     on: "message",
@@ -38,6 +39,7 @@ export const progressRules: readonly Rule[] = [
   {
     id: "P-2",
     level: "bad",
+    party: "either",
     demands: "A token for progress belongs to one request at a time",
     page: onProgress,
     on: "message",
@@ -57,6 +59,7 @@ export const progressRules: readonly Rule[] = [
   {
     id: "P-3",
     level: "bad",
+    party: "either",
     demands: "Progress grows with every notification",
     page: onProgress,
     on: "message",
@@ -71,6 +74,7 @@ export const progressRules: readonly Rule[] = [
   {
     id: "P-4",
     level: "bad",
+    party: "either",
     demands: "Nothing is told of the progress of a request that was answered",
     page: onBehaviour,
     on: "message",
@@ -82,6 +86,7 @@ export const progressRules: readonly Rule[] = [
   {
     id: "X-1",
     level: "info",
+    party: "either",
     demands: "A side cancels requests of its own that have no answer yet, though one may be on its way",
     page: onCancellation,
     on: "message",
@@ -97,6 +102,7 @@ export const progressRules: readonly Rule[] = [
   {
     id: "X-2",
     level: "info",
+    party: "either",
     demands: "What was cancelled is not answered, though an answer may be on its way",
     page: onTiming,
     on: "message",
@@ -108,6 +114,7 @@ export const progressRules: readonly Rule[] = [
   {
     id: "X-3",
     level: "bad",
+    party: "server",
     demands: "A server cancels nothing but a subscription that it ends",
     applies: ({ era }) => era === "stateless",
     page: "basic/patterns/cancellation#behavior-requirements",

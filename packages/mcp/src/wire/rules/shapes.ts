@@ -10,6 +10,7 @@ export const shapeRules: readonly Rule[] = [
   {
     id: "M-5",
     level: "bad",
+    party: "either",
     demands: "The params of a request have the members that the schema gives them, in their types",
     page: schemaPage,
     on: "message",
@@ -23,6 +24,7 @@ export const shapeRules: readonly Rule[] = [
   {
     id: "M-6",
     level: "bad",
+    party: "either",
     demands: "A result has the members that the schema gives it, in their types",
     page: schemaPage,
     on: "message",
@@ -36,6 +38,7 @@ export const shapeRules: readonly Rule[] = [
   {
     id: "M-7",
     level: "bad",
+    party: "either",
     demands: "The params of a notification have the members that the schema gives them, in their types",
     page: schemaPage,
     on: "message",
@@ -50,6 +53,7 @@ export const shapeRules: readonly Rule[] = [
   {
     id: "M-8",
     level: "bad",
+    party: "either",
     demands: "The data of an error have the members that the schema gives to its code",
     applies: ({ codes }) =>
       codes.urlElicitationRequired !== undefined || codes.unsupportedProtocolVersion !== undefined,

@@ -13,6 +13,7 @@ export const statelessRules: readonly Rule[] = [
   {
     id: "S-4",
     level: "bad",
+    party: "server",
     demands: "A server sends no requests: what it wants to know it asks in a result",
     applies: isStateless,
     page: "basic/transports/stdio#receiving-messages",
@@ -25,6 +26,7 @@ export const statelessRules: readonly Rule[] = [
   {
     id: "S-5",
     level: "bad",
+    party: "client",
     demands: "A client sends no responses: a server has nothing to be answered",
     applies: isStateless,
     page: "basic/transports/stdio#sending-messages",
@@ -36,6 +38,7 @@ export const statelessRules: readonly Rule[] = [
   {
     id: "N-1",
     level: "bad",
+    party: "server",
     demands:
       "A result says in resultType what it is: complete, input_required, or a word of an extension that both sides have declared",
     applies: isStateless,
@@ -56,6 +59,7 @@ export const statelessRules: readonly Rule[] = [
   {
     id: "N-2",
     level: "bad",
+    party: "client",
     demands: "Every request says in its _meta which version it speaks and what its client is capable of",
     applies: isStateless,
     page: "basic#meta",
@@ -75,6 +79,7 @@ export const statelessRules: readonly Rule[] = [
   {
     id: "N-3",
     level: "bad",
+    party: "either",
     demands:
       "Codes from −32099 to −32020 are those that the specification defines, and −32002 and −32042 are sent no more",
     applies: isStateless,
@@ -93,6 +98,7 @@ export const statelessRules: readonly Rule[] = [
   {
     id: "N-4",
     level: "info",
+    party: "either",
     demands: "Codes from −32019 to −32000 mean what deployed programs like: new ones do not send them",
     applies: isStateless,
     page: "basic#error-codes",
@@ -106,6 +112,7 @@ export const statelessRules: readonly Rule[] = [
   {
     id: "N-5",
     level: "info",
+    party: "client",
     demands:
       "Every request speaks for itself: one that says something else than the one before is another conversation",
     applies: isStateless,

@@ -15,6 +15,7 @@ export const subscriptionRules: readonly Rule[] = [
   {
     id: "U-1",
     level: "bad",
+    party: "server",
     demands: "A change is told under the id of the subscriptions/listen that has asked for it",
     applies: isStateless,
     page: `${page}#receiving-notifications`,
@@ -30,6 +31,7 @@ export const subscriptionRules: readonly Rule[] = [
   {
     id: "U-2",
     level: "bad",
+    party: "server",
     demands: "The first thing that is told on a subscription is its acknowledgement",
     applies: isStateless,
     page: `${page}#acknowledgment`,
@@ -46,6 +48,7 @@ export const subscriptionRules: readonly Rule[] = [
   {
     id: "U-3",
     level: "bad",
+    party: "server",
     demands: "On a subscription comes only what its filter asks for",
     applies: isStateless,
     page: `${page}#opening-a-stream`,
@@ -65,6 +68,7 @@ export const subscriptionRules: readonly Rule[] = [
   {
     id: "U-4",
     level: "bad",
+    party: "server",
     demands: "Nothing comes on a subscription that the server has ended",
     applies: isStateless,
     page: `${page}#graceful-closure`,
@@ -78,6 +82,7 @@ export const subscriptionRules: readonly Rule[] = [
   {
     id: "U-5",
     level: "bad",
+    party: "server",
     demands: "The result that ends a subscription has its id, which is that of the request",
     applies: isStateless,
     page: `${page}#graceful-closure`,

@@ -17,6 +17,7 @@ export const toolRules: readonly Rule[] = [
   {
     id: "T-1",
     level: "bad",
+    party: "server",
     demands: "A structured result conforms to the outputSchema of its tool",
     applies: hasStructure,
     page: "server/tools#output-schema",
@@ -35,6 +36,7 @@ export const toolRules: readonly Rule[] = [
   {
     id: "T-2",
     level: "bad",
+    party: "server",
     demands: "The inputSchema of a tool is a JSON Schema that says that arguments are an object",
     page: "server/tools#tool",
     on: "message",
@@ -52,6 +54,7 @@ export const toolRules: readonly Rule[] = [
   {
     id: "T-3",
     level: "bad",
+    party: "server",
     demands: "The schemas of a tool are valid JSON Schema",
     page: ({ facts }) => (facts.toolSchemas === "unnamed" ? "server/tools#tool" : "basic#json-schema-usage"),
     on: "message",
@@ -69,6 +72,7 @@ export const toolRules: readonly Rule[] = [
   {
     id: "T-4",
     level: "bad",
+    party: "server",
     demands: "A tool with an outputSchema gives a structured result",
     applies: hasStructure,
     page: "server/tools#output-schema",
@@ -86,6 +90,7 @@ export const toolRules: readonly Rule[] = [
   {
     id: "T-5",
     level: "info",
+    party: "server",
     demands:
       "A name of a tool has 1 to 128 letters, digits, underscores, hyphens and dots, and is the name of one tool",
     page: ({ facts }) => (facts.toolSchemas === "unnamed" ? "server/tools#tool" : "server/tools#tool-names"),
@@ -106,6 +111,7 @@ export const toolRules: readonly Rule[] = [
   {
     id: "T-6",
     level: "info",
+    party: "client",
     demands: "A client calls tools that the server has listed",
     page: "server/tools#calling-tools",
     on: "message",
@@ -118,6 +124,7 @@ export const toolRules: readonly Rule[] = [
   {
     id: "T-7",
     level: "info",
+    party: "client",
     demands: "The arguments of a call conform to the inputSchema of its tool",
     page: "server/tools#calling-tools",
     on: "message",
@@ -137,6 +144,7 @@ export const toolRules: readonly Rule[] = [
   {
     id: "T-8",
     level: "bad",
+    party: "server",
     demands: "An argument that goes in a header too is a string, an integer or a boolean, and has a header of its own",
     applies: ({ facts }) => facts.httpBinding === "stateless",
     page: "server/tools#x-mcp-header",

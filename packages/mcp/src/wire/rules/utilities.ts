@@ -14,6 +14,7 @@ export const utilityRules: readonly Rule[] = [
   {
     id: "G-1",
     level: "bad",
+    party: "client",
     demands: "A cursor is one that the server has given in the same session, unchanged",
     applies: isHandshake,
     page: "server/utilities/pagination#implementation-guidelines",
@@ -28,6 +29,7 @@ export const utilityRules: readonly Rule[] = [
   {
     id: "V-1",
     level: "bad",
+    party: "server",
     demands: "A server logs to a client only for a request that asks for it, and nothing less severe than it asks for",
     applies: ({ era }) => era === "stateless",
     page: "server/utilities/logging#per-request-log-level",
@@ -49,6 +51,7 @@ export const utilityRules: readonly Rule[] = [
   {
     id: "V-2",
     level: "info",
+    party: "server",
     demands: "A server logs nothing less severe than the level that was set",
     applies: isHandshake,
     page: "server/utilities/logging#setting-log-level",
