@@ -34,6 +34,17 @@ describe.each(expectations)("$name", ({ script, noise, stdio, http }) => {
     for (const from of ["client", "server"] as const)
       expect(recordedStream(entries, from).equals(crossedStream(transcript, from))).toBe(true);
   });
+
+  test("is seen by the proxy", async () => {
+    using folder = new RecordingFolder();
+    await using running = await startServer([...server, "--http"]);
+    {
+      await using proxy = await folder.proxy(running.url);
+      await driveHttp(proxy.url, script);
+    }
+    const [entries = []] = folder.read();
+    expectOutcome(entries, http);
+  });
 });
 
 /** The bytes of one side as a recording of stdio holds them. */

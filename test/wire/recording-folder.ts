@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { type Entry, readRecording } from "@parlance/mcp/wire";
 import { expect } from "vitest";
 import { main } from "../cli/run.js";
+import { type RunningServer, startServer } from "../fixtures/conscience/running-server.js";
 
 /** A folder that commands record into, and that is gone when the test is over. */
 export class RecordingFolder implements Disposable {
@@ -12,6 +13,12 @@ export class RecordingFolder implements Disposable {
   /** The command line of a tap that records here; whoever starts it may hand on no variables. */
   tap(...server: readonly string[]): readonly [string, ...string[]] {
     return ["env", `PARLANCE_RECORDINGS=${this.path}`, process.execPath, main, "tap", "--", ...server];
+  }
+
+  /** Starts a proxy that records here. Its recordings are whole when it has ended. */
+  proxy(target: string): Promise<RunningServer> {
+    const env = { PARLANCE_RECORDINGS: this.path };
+    return startServer([main, "proxy", "--json", "--listen", "127.0.0.1:0", "--target", target], env);
   }
 
   /** The text of all recordings, as far as they are written. */
