@@ -12,19 +12,18 @@ import { milliseconds, Transcript } from "./transcript.js";
 /** Milliseconds between two attempts to write what finds no room. */
 const retryAfter = 50;
 
-/** Milliseconds at the end in which room may still be found. */
+/** Milliseconds at the end after which room is no longer hoped for. */
 const lastGrace = 1_000;
 
 const { path, header, zero, outstanding, watched, judged } = workerData as RecorderStart;
 const counter = new Int32Array(outstanding);
 const file = new RecordingFile(path, header);
 const transcript = new Transcript(({ entry, lost }) => {
-  const t = now();
   if (entry === undefined) {
     file.lose(lost.from, lost.to, lost.count, "the recorder was too far behind");
     return;
   }
-  file.append(entry, t);
+  file.append(entry);
   if (watched || judged) entries.push(entry);
 });
 const conversation = new Conversation();
@@ -42,13 +41,16 @@ function tell(message: FromRecorder): void {
 }
 
 function flush(): void {
-  const isWritten = file.flush();
+  const flushed = file.flush();
   report();
-  if (isWritten || retry !== undefined) return;
-  retry = setTimeout(() => {
-    retry = undefined;
-    flush();
-  }, retryAfter);
+  if (flushed === "all" || retry !== undefined) return;
+  retry = setTimeout(
+    () => {
+      retry = undefined;
+      flush();
+    },
+    flushed === "some" ? 0 : retryAfter,
+  );
 }
 
 function report(): void {
@@ -90,10 +92,13 @@ async function end(t: number): Promise<void> {
   clearTimeout(look);
   transcript.end();
   file.finish(milliseconds(t));
-  const until = now() + lastGrace;
-  while (!file.flush() && now() < until) await new Promise((resolve) => setTimeout(resolve, retryAfter));
-  flush();
+  let since = now();
+  for (let flushed = file.flush(); flushed !== "all" && now() - since < lastGrace; flushed = file.flush()) {
+    if (flushed === "some") since = now();
+    await new Promise((resolve) => setTimeout(resolve, flushed === "some" ? 0 : retryAfter));
+  }
   clearTimeout(retry);
+  report();
   tell({ kind: "outcome", outcome: file.close() });
   parentPort?.close();
 }

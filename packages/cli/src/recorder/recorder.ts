@@ -17,13 +17,13 @@ export interface RecorderOptions {
 }
 
 /** Bytes that may be on their way to the thread that writes. */
-const mostOutstanding = 64 * 1024 * 1024;
+const mostOutstanding = 32 * 1024 * 1024;
 
 /** Milliseconds in which a recording is open, if nothing is in its way. */
 const openWithin = 1_000;
 
-/** Milliseconds that the end of a recording may take. */
-const endWithin = 2_500;
+/** Milliseconds in which something must be written at the end of a recording. */
+const endWithin = 2_000;
 
 const newline = 0x0a;
 
@@ -134,20 +134,28 @@ export class Recorder {
     this.#add(observation);
   }
 
-  /** Ends the recording. Never rejects, and takes no longer than a moment. */
+  /** Ends the recording. Never rejects, and waits only as long as something is being written. */
   async end(): Promise<RecordingOutcome> {
     if (this.#hole !== undefined) this.#closeHole(this.#hole);
     this.#flush();
     const outcome = new Promise<RecordingOutcome>((resolve) => {
       this.#outcome = resolve;
-      if (this.#failure !== undefined) this.#fail(this.#failure);
-      setTimeout(() => this.#fail("the disk is too slow"), endWithin).unref();
     });
-    this.#worker?.ref();
+    if (this.#failure !== undefined) this.#fail(this.#failure);
+    const watch = this.#giveUpWithoutProgress();
     this.#post({ end: this.now() });
     const ended = await outcome;
-    this.#worker?.unref();
+    clearInterval(watch);
     return ended;
+  }
+
+  #giveUpWithoutProgress(): NodeJS.Timeout {
+    let before = -1;
+    return setInterval(() => {
+      const outstanding = Atomics.load(this.#counter, 0);
+      if (outstanding === before) this.#fail("the disk is too slow");
+      before = outstanding;
+    }, endWithin);
   }
 
   #fail(why: string): void {

@@ -1,15 +1,29 @@
 import { createHash } from "node:crypto";
-import { closeSync, constants, fstatSync, mkdirSync, openSync, writevSync } from "node:fs";
+import { closeSync, constants, existsSync, fstatSync, mkdirSync, openSync, writeSync } from "node:fs";
 import { dirname } from "node:path";
-import { type Entry, encodeEntry, type GapEntry, type HeaderEntry } from "@parlance/mcp/wire";
+import {
+  type Entry,
+  encodeEntry,
+  type FrameEntry,
+  type GapEntry,
+  type HeaderEntry,
+  type HttpEntry,
+  type LifeEntry,
+  type StderrEntry,
+} from "@parlance/mcp/wire";
 import { recordingSuffix } from "../recording-directory.js";
 import { milliseconds } from "./transcript.js";
 
 /** Bytes of whole lines that may wait for a disk that is slow or full, before the next ones are dropped. */
 const mostQueued = 32 * 1024 * 1024;
 
-/** Buffers of one `writev`: IOV_MAX is 1,024 where it is small. */
-const mostBuffers = 512;
+/** Characters of lines that are made bytes together. */
+const mostUnsealed = 1024 * 1024;
+
+const newline = 0x0a;
+
+/** What became of an attempt to write: everything is written, or some of what waits, or nothing. */
+export type Flushed = "all" | "some" | "none";
 
 /** What is missing in a row, and why. */
 interface Gap {
@@ -18,6 +32,9 @@ interface Gap {
   readonly lost: number;
   readonly why: string;
 }
+
+/** A line that tells of one moment. */
+export type ObservedEntry = FrameEntry | StderrEntry | HttpEntry | LifeEntry;
 
 /** How a recording ended. */
 export interface RecordingOutcome {
@@ -37,6 +54,8 @@ export interface RecordingOutcome {
 export class RecordingFile {
   #path: string;
   #file: number | undefined;
+  /** Lines that are not yet bytes: those of one turn become them together. */
+  #lines = "";
   readonly #queue: Uint8Array[] = [];
   #queued = 0;
   #gap: Gap | undefined;
@@ -62,8 +81,11 @@ export class RecordingFile {
   }
 
   /** Puts an entry behind the others. */
-  append(entry: Entry, t: number): void {
-    if (this.#queued > mostQueued) {
+  append(entry: ObservedEntry): void {
+    const { t } = entry;
+    // How a side ends is worth more than what it says: there is room for it where there is none for frames.
+    const isSmall = entry.k === "l" || entry.k === "h";
+    if (this.#queued > (isSmall ? 2 * mostQueued : mostQueued)) {
       this.lose(t, t, 1, this.#trouble ?? "the disk is slower than the conversation");
       return;
     }
@@ -81,16 +103,22 @@ export class RecordingFile {
     this.#gap = gap === undefined ? { from, to, lost, why } : { ...gap, to, lost: gap.lost + lost };
   }
 
-  /** Writes what there is room for; true when nothing is left. */
-  flush(): boolean {
+  /** Writes what there is room for. */
+  flush(): Flushed {
+    this.#seal();
+    let hasWritten = false;
     try {
       this.#file ??= this.#open();
-      while (this.#queue.length > 0) this.#written(writevSync(this.#file, this.#queue.slice(0, mostBuffers)));
+      for (let [first] = this.#queue; first !== undefined; [first] = this.#queue) {
+        this.#written(writeSync(this.#file, first));
+        hasWritten = true;
+      }
       this.#trouble = undefined;
     } catch (error) {
       this.#trouble = reasonOf(error);
     }
-    return this.#queue.length === 0;
+    if (this.#queue.length === 0) return "all";
+    return hasWritten ? "some" : "none";
   }
 
   /** Puts the last line behind the others, which tells of all of them. */
@@ -103,7 +131,7 @@ export class RecordingFile {
   /** Gives up what could not be written. */
   close(): RecordingOutcome {
     if (this.#file !== undefined) closeSync(this.#file);
-    const untold = this.#queue.length + (this.#gap?.lost ?? 0);
+    const untold = this.#queue.reduce((sum, bytes) => sum + linesIn(bytes), this.#gap?.lost ?? 0);
     return { path: this.#path, untold, ...(this.#trouble !== undefined && { why: this.#trouble }) };
   }
 
@@ -117,29 +145,31 @@ export class RecordingFile {
   }
 
   #enqueue(entry: Entry): void {
-    const line = Buffer.from(encodeEntry(entry));
+    const line = encodeEntry(entry);
     this.#hash.update(line);
-    this.#queue.push(line);
+    this.#lines += line;
     this.#queued += line.length;
+    if (this.#lines.length > mostUnsealed) this.#seal();
   }
 
-  /** So many bytes are in the file. What is left of a line goes out before anything else. */
+  #seal(): void {
+    if (this.#lines === "") return;
+    const bytes = Buffer.from(this.#lines);
+    this.#queued += bytes.length - this.#lines.length;
+    this.#queue.push(bytes);
+    this.#lines = "";
+  }
+
+  /** So many bytes of the first are in the file. The rest of a line goes out before anything else. */
   #written(bytes: number): void {
     this.#queued -= bytes;
-    let whole = 0;
-    let rest = bytes;
-    for (const line of this.#queue) {
-      if (rest < line.length) break;
-      rest -= line.length;
-      whole += 1;
-    }
-    this.#queue.splice(0, whole);
-    const [torn] = this.#queue;
-    if (torn !== undefined && rest > 0) this.#queue[0] = torn.subarray(rest);
+    const [first] = this.#queue;
+    if (first === undefined || bytes === first.length) this.#queue.shift();
+    else this.#queue[0] = first.subarray(bytes);
   }
 
   #open(): number {
-    mkdirSync(dirname(this.#path), { recursive: true, mode: 0o700 });
+    makeFolder(dirname(this.#path));
     for (let attempt = 1; ; attempt += 1) {
       const path = attempt === 1 ? this.#path : numbered(this.#path, attempt);
       try {
@@ -158,6 +188,19 @@ export class RecordingFile {
     this.#path = path;
     return file;
   }
+}
+
+/** Makes a folder and those that it is in. What Node has for it never returns where one cannot be made, as in /proc. */
+function makeFolder(path: string): void {
+  if (existsSync(path)) return;
+  if (dirname(path) !== path) makeFolder(dirname(path));
+  mkdirSync(path, { mode: 0o700 });
+}
+
+function linesIn(bytes: Uint8Array): number {
+  let lines = 0;
+  for (let at = bytes.indexOf(newline); at >= 0; at = bytes.indexOf(newline, at + 1)) lines += 1;
+  return lines;
 }
 
 // A pipe that nobody reads must not stop the thread. Windows has no such flag, and needs none for files.

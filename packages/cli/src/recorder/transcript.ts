@@ -1,5 +1,6 @@
-import { type CutLine, type Entry, type FrameEntry, LineCutter, recordedBytes } from "@parlance/mcp/wire";
+import { type CutLine, type FrameEntry, LineCutter, recordedBytes } from "@parlance/mcp/wire";
 import { directions, type Hole, type LineStream, type Observation, type ObservedFrame } from "./observation.js";
+import type { ObservedEntry } from "./recording-file.js";
 
 /** The one connection of a process that speaks on stdio. */
 const stdio = "1";
@@ -9,7 +10,7 @@ const partialAfter = 1_000;
 
 /** An entry, or what is missing. */
 export type Written =
-  | { readonly entry: Entry; readonly lost?: undefined }
+  | { readonly entry: ObservedEntry; readonly lost?: undefined }
   | {
       readonly lost: { readonly from: number; readonly to: number; readonly count: number };
       readonly entry?: undefined;
@@ -126,7 +127,7 @@ export class Transcript {
     this.#write({ lost: { from, to, count } });
   }
 
-  #number(make: (n: number) => Entry): void {
+  #number(make: (n: number) => ObservedEntry): void {
     this.#n += 1;
     this.#write({ entry: make(this.#n) });
   }

@@ -5,7 +5,7 @@ const grace = 2;
 
 /** Waits for the end of its input, which is the end of this process however it came. */
 const script = `read -r word; [ "$word" = dismissed ] && exit
-sleep ${grace}; kill -TERM -- "-$1"; sleep ${grace}; kill -KILL -- "-$1"`;
+sleep ${grace}; kill -s TERM -- "-$1"; sleep ${grace}; kill -s KILL -- "-$1"`;
 
 /**
  * A small process that outlives this one, to end the server's group if this process is killed and cannot. A server that
