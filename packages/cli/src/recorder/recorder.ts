@@ -131,6 +131,7 @@ export class Recorder {
 
   /** What became of a side, a head of HTTP, the end of a stream: few, and never dropped. */
   add(observation: Extract<Observation, { kind: "entry" | "ended" }>): void {
+    if (this.#hole !== undefined) this.#closeHole(this.#hole);
     this.#add(observation);
   }
 

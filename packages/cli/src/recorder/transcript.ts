@@ -119,9 +119,8 @@ export class Transcript {
   #hole({ from, to, lost, streams: lines }: Hole): void {
     let count = lost;
     for (const { stream, ended, withinLine } of lines) {
-      this.#cutters[stream].skip(withinLine);
+      count += this.#cutters[stream].skip(ended, withinLine);
       this.#told.delete(stream);
-      count += ended + (withinLine ? 1 : 0);
     }
     this.#n += count;
     this.#write({ lost: { from, to, count } });

@@ -43,10 +43,15 @@ export class LineCutter {
     return { ...this.#line.end(), nl: "" };
   }
 
-  /** Bytes are missing from here on; where they end within a line, its rest is passed over too. */
-  skip(endsWithinLine: boolean): void {
+  /**
+   * Bytes are missing here, among them so many ends of lines. Where the last of them is within a line, its rest is passed
+   * over too. Gives how many lines are lost by that.
+   */
+  skip(ended: number, endsWithinLine: boolean): number {
+    const counted = this.#skips ? 1 : 0;
     this.#line.clear();
     this.#skips = endsWithinLine;
+    return ended + (endsWithinLine ? 1 : 0) - counted;
   }
 }
 
