@@ -49,7 +49,7 @@ export interface Running {
 export function start(
   args: readonly string[],
   env: Readonly<Record<string, string>> = {},
-  input?: Uint8Array,
+  input?: Uint8Array | string,
 ): Running {
   const { FORCE_COLOR: forced, NO_COLOR: none, COLUMNS: columns, ...inherited } = process.env;
   const child = spawn(process.execPath, [main, ...args], {

@@ -77,7 +77,7 @@ async function check(word: string, flags: CheckFlags, { out, err }: Invocation):
   const { failOn, expect: expectations } = flags;
   const source = sourceOf(path);
   const report = reportOf({ source, conversation, damages, lineOf, expectations, failOn });
-  printReport(report, flags.json === true ? "json" : flags.format, uriOf(path), out);
+  printReport(flags.json === true ? "json" : flags.format, { report, uri: uriOf(path), out });
   return exitCodeOf(report);
 }
 

@@ -53,5 +53,5 @@ async function show(word: string, n: string, flags: ShowFlags, { out }: Invocati
 function numbersOf(rows: readonly Row[]): string {
   const numbers = rows.flatMap(({ n }) => (n === undefined ? [] : [n]));
   if (numbers.length === 0) return "it holds nothing";
-  return `it holds ${count(numbers.length, "frame")}, from ${numbers[0]} to ${numbers.at(-1)}`;
+  return `it holds ${count(numbers.length, "thing")}, from ${numbers[0]} to ${numbers.at(-1)}`;
 }

@@ -11,16 +11,24 @@ export const reportFormats = ["text", "json", "junit", "sarif"] as const;
 /** One of them. */
 export type ReportFormat = (typeof reportFormats)[number];
 
-/** Prints a report. `uri` is the address of what was judged. */
-export function printReport(report: Report, format: ReportFormat, uri: string, out: Output): void {
-  out.print(...printers[format](report, out, uri));
+/** What is printed, and where. */
+export interface ReportPrint {
+  readonly report: Report;
+  /** The address of what was judged, for those who open it at a line. */
+  readonly uri: string;
+  readonly out: Output;
 }
 
-const printers: Readonly<Record<ReportFormat, (report: Report, out: Output, uri: string) => readonly string[]>> = {
-  text: (report, out) => reportLines(report, out),
-  json: (report) => [jsonLine(reportValue(report))],
-  junit: (report) => [junitOf(report).trimEnd()],
-  sarif: (report, _out, uri) => {
+/** Prints a report. */
+export function printReport(format: ReportFormat, print: ReportPrint): void {
+  print.out.print(...printers[format](print));
+}
+
+const printers: Readonly<Record<ReportFormat, (print: ReportPrint) => readonly string[]>> = {
+  text: ({ report, out }) => reportLines(report, out),
+  json: ({ report }) => [jsonLine(reportValue(report))],
+  junit: ({ report }) => [junitOf(report).trimEnd()],
+  sarif({ report, uri }) {
     const tool = { name: "parlance", version: packageVersion() };
     return [escapeHidden(JSON.stringify(sarifOf(report, { uri, tool }), undefined, 2))];
   },

@@ -1,4 +1,6 @@
 import { Conversation, type Damage, type EndEntry, type HeaderEntry } from "@parlance/mcp/wire";
+import { exitCodes } from "../exit-codes.js";
+import { Failure } from "../failure.js";
 import { readRecordingFile } from "./read-recording.js";
 
 /** A recording that was read to its end. */
@@ -31,7 +33,15 @@ export async function loadRecording(path: string): Promise<LoadedRecording> {
     else if ("n" in entry && entry.k !== "a") lines.set(entry.n, place.line);
     conversation.push(entry);
   }
+  if (lines.size === 0 && header === undefined) throw noRecording(path, damages);
   conversation.finish();
   const lineOf: LoadedRecording["lineOf"] = (at) => ("n" in at ? lines.get(at.n) : gapLines.get(at.gapAt));
   return { conversation, header, end, damages, lineOf };
+}
+
+function noRecording(path: string, damages: readonly Damage[]): Failure {
+  return new Failure(`${path === "-" ? "stdin" : path} holds no line of a recording`, {
+    exitCode: exitCodes.damaged,
+    seen: damages.slice(0, 3).map(({ line, says }) => `line ${line}: ${says}`),
+  });
 }

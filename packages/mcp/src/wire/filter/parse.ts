@@ -49,7 +49,7 @@ const group = /(pair|call)\(/y;
 const comma = /"(?:[^"\\]|\\["\\])*"/y;
 const regex = /\/((?:[^/\\]|\\.)+)\/(i?)(?=[\s)]|$)/y;
 const fieldName =
-  /(header\.[\w!#$%&'*+.^`|-]+|[a-zA-Z]+|\/(?:[^\s=!<>~:()"]|~[01])*)(?=\s*(?:[:=<>~]|!=)|\s+has(?=[\s"]))/y;
+  /(header\.[\w#$%&'*+.^`|-]+|[a-zA-Z]+|\/(?:[^\s=!<>~:()"]|~[01])*)(?=\s*(?:[:=<>~]|!=)|\s+has(?=[\s"]))/y;
 const operator = /\s*(!=|>=|<=|[:=<>~]|has(?=[\s"]))\s*/y;
 const bare = /[^\s()"]+/y;
 const savedName = /@([\w-]+)/y;
@@ -108,8 +108,7 @@ class Parser {
     }
     const about = this.#take(group)?.[1];
     if (about !== undefined) return this.#group(about);
-    // A name and its operator may look like `/…/`, where the regular expression would have to end in front of `has`.
-    const name = this.#sees(regex) && !hasFollows(this.#text, this.#at) ? undefined : this.#take(fieldName)?.[1];
+    const name = this.#sees(regex) && !isCondition(this.#text.slice(at)) ? undefined : this.#take(fieldName)?.[1];
     if (name !== undefined) return this.#condition(name, at);
     const [, source, flag] = this.#take(regex) ?? [];
     if (source !== undefined) return { is: "pattern", pattern: pattern(source, flag === "i", at + 1) };
@@ -195,9 +194,14 @@ class Parser {
   }
 }
 
-/** Whether `has` stands behind the word at a place: `/a/b has x` is a field. */
-function hasFollows(text: string, at: number): boolean {
-  return /^\S+\s+has\s+\S/.test(text.slice(at));
+/**
+ * Whether a text that can be read as a regular expression is meant as a condition on a JSON pointer: up to its first
+ * space it is one, and no whole expression (`/a:b c/`); or `has` stands behind it.
+ */
+function isCondition(text: string): boolean {
+  const [word = ""] = /^[^\s()]+/.exec(text) ?? [];
+  const isPointer = /^\/(?:[^=!<>~:"]|~[01])*(?:[:=<>~]|!=)./.test(word);
+  return (isPointer && !/^\/(?:[^/\\]|\\.)+\/i?$/.test(word)) || /^\S+\s+has\s+\S/.test(text);
 }
 
 function joined(is: "and" | "or", of: readonly Filter[]): Filter {

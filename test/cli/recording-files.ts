@@ -1,0 +1,31 @@
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { onTestFinished } from "vitest";
+import { parlance, type Ran, type Running, start } from "./run.js";
+
+/** A directory for recordings that the command looks into. */
+export interface RecordingFiles {
+  readonly directory: string;
+  write(name: string, data: string | Uint8Array): Promise<string>;
+  run(...args: readonly string[]): Promise<Ran>;
+  /** `input` is what comes on stdin. */
+  start(args: readonly string[], input?: string): Running;
+}
+
+/** Makes a directory that lasts as long as the test. */
+export async function recordingFiles(): Promise<RecordingFiles> {
+  const directory = await mkdtemp(join(tmpdir(), "parlance-recordings-"));
+  onTestFinished(() => rm(directory, { recursive: true }));
+  const env = { PARLANCE_RECORDINGS: directory };
+  return {
+    directory,
+    async write(name, data) {
+      const path = join(directory, name);
+      await writeFile(path, data);
+      return path;
+    },
+    run: (...args) => parlance(args, env),
+    start: (args, input) => start(args, env, input),
+  };
+}
