@@ -1,54 +1,75 @@
+import { randomUUID } from "node:crypto";
+import { compareConversations, type HeaderEntry } from "@parlance/mcp/wire";
 import { type Command, InvalidArgumentError, Option } from "commander";
 import { exitCodes } from "../exit-codes.js";
+import { usageFailure } from "../failure.js";
 import type { Invocation } from "../invocation.js";
+import { addConversationOptions, type ConversationFlags, chooseTarget } from "../options.js";
+import { packageVersion } from "../package-version.js";
+import { comparisonLines } from "../print/comparison-lines.js";
 import { playedLines } from "../print/played.js";
-import { openRecorded } from "../recorded-conversation.js";
+import { openRecorded, type RecordedConversation } from "../recorded-conversation.js";
+import { recordingText, writeNewFile } from "../recording-text.js";
+import { drive } from "../replay/drive.js";
 import { type MatchMode, matchModes } from "../replay/matching.js";
 import { playOnStdio } from "../replay/stdio-stage.js";
+import { type Target, targetHelp } from "../target.js";
 
-interface ReplayFlags {
+interface ReplayFlags extends ConversationFlags {
   readonly as: "server" | "client";
   readonly match: MatchMode;
   readonly speed: number;
   readonly strict?: true;
+  readonly record?: string;
 }
 
-const about = `Play one side of a recording again. As the server, it waits for what the recorded
-client has asked, and answers with the recorded bytes: ids and progress tokens are
-those of the client that asks now. stdout holds nothing but the conversation; what
-was never asked, and what was asked and is not in the recording, is told on stderr.`;
+const about = `Play one side of a recording again.
+
+As the server, it waits for what the recorded client has asked, and answers with the
+recorded bytes: ids and progress tokens are those of the client that asks now. stdout
+holds nothing but the conversation; what was never asked, and what was asked and is
+not in the recording, is told on stderr.
+
+As the client, it says to a server everything that the recorded client has said, and
+waits where that one has waited; what the server asks back gets the recorded answer.
+In what the two conversations differ is printed, as parlance diff does.`;
 
 const exits = `Exit codes:
   0  the conversation is over
   1  the command line is wrong
   2  with --strict: it was not the recorded conversation
+  3  the server could not be started or reached
   6  the recording is damaged`;
 
 const examples = `Examples:
-  parlance replay session.parlance.jsonl --as server
-  parlance talk --once -- parlance replay session.parlance.jsonl --as server
-  parlance replay session.parlance.jsonl --as server --match method --speed 1`;
+  parlance replay run.parlance.jsonl --as server
+  parlance talk --once -- parlance replay run.parlance.jsonl --as server
+  parlance replay run.parlance.jsonl --as server --match method --speed 1
+  parlance replay run.parlance.jsonl --as client --strict -- node server.js`;
 
 /** Adds `parlance replay`. */
 export function registerReplay(program: Command, invocation: Invocation): void {
-  program
+  const command = program
     .command("replay")
     .summary("be the server of a recording, or drive a server with its client")
     .description(about)
+    .usage("[options] <recording> --as server\n       parlance replay [options] <recording> --as client <target>")
     .argument("<recording>", "a file")
+    .argument("[target]", "see below")
     .addOption(new Option("--as <side>", "the side to play").choices(["server", "client"]).makeOptionMandatory())
     .addOption(
-      new Option(
-        "--match <mode>",
-        "how a request must be like the recorded one: exact, method, or order (exact, and in order)",
-      )
+      new Option("--match <mode>", "how a request must be like the recorded one; order is exact, and in order")
         .choices(matchModes)
         .default("exact"),
     )
     .option("--speed <times>", "0 answers at once, 1 as fast as recorded, 10 ten times as fast", speed, 0)
     .option("--strict", "exit with 2 if the conversation was another one")
-    .addHelpText("after", `\n${exits}\n\n${examples}`)
-    .action((path: string, flags: ReplayFlags) => invocation.run(() => replay(path, flags, invocation)));
+    .option("--record <file>", "as the client: write the new conversation to a new file");
+  addConversationOptions(command)
+    .addHelpText("after", `\n${targetHelp}\n\n${exits}\n\n${examples}`)
+    .action((path: string, word: string | undefined, flags: ReplayFlags) =>
+      invocation.run(() => replay(path, word, flags, invocation)),
+    );
 }
 
 function speed(text: string): number {
@@ -57,8 +78,25 @@ function speed(text: string): number {
   throw new InvalidArgumentError("Write 0, 1, 10 or any other factor.");
 }
 
-async function replay(path: string, flags: ReplayFlags, { err }: Invocation): Promise<number> {
-  const { conversation } = await openRecorded(path);
+async function replay(
+  path: string,
+  word: string | undefined,
+  flags: ReplayFlags,
+  invocation: Invocation,
+): Promise<number> {
+  const recorded = await openRecorded(path);
+  if (flags.as === "client")
+    return beClient(recorded, await chooseTarget(word, invocation.command, flags), flags, invocation);
+  if (word !== undefined || invocation.command !== undefined)
+    throw usageFailure("a server that is played needs no target", "leave it out, or write --as client");
+  return beServer(recorded, flags, invocation);
+}
+
+async function beServer(
+  { conversation }: RecordedConversation,
+  flags: ReplayFlags,
+  { err }: Invocation,
+): Promise<number> {
   const player = await playOnStdio(conversation, flags, {
     send: (bytes, lineBreak) => process.stdout.write(Buffer.concat([bytes, Buffer.from(lineBreak)])),
     log: (bytes) => process.stderr.write(bytes),
@@ -67,4 +105,39 @@ async function replay(path: string, flags: ReplayFlags, { err }: Invocation): Pr
   const { lines, isSame } = playedLines(player, err.style);
   err.print(...lines);
   return flags.strict === true && !isSame ? exitCodes.violations : exitCodes.clean;
+}
+
+async function beClient(
+  recorded: RecordedConversation,
+  target: Target,
+  { timeout, env = {}, header = [], record, strict }: ReplayFlags,
+  { out }: Invocation,
+): Promise<number> {
+  const { entries, conversation } = await drive(recorded.conversation, {
+    target,
+    timeout,
+    env,
+    headers: Object.fromEntries(header),
+  });
+  if (record !== undefined) await writeNewFile(record, recordingText([newHeader(recorded, target), ...entries]));
+  const comparison = compareConversations(recorded.conversation, conversation);
+  out.print(...comparisonLines(comparison, out));
+  return strict === true && !comparison.equal ? exitCodes.violations : exitCodes.clean;
+}
+
+function newHeader({ entries }: RecordedConversation, target: Target): HeaderEntry {
+  const parent = entries.find((entry) => entry.k === "hdr");
+  const server = target.kind === "command" ? { cmd: target.command, args: target.args } : { url: target.title };
+  return {
+    k: "hdr",
+    fmt: "parlance/1",
+    id: randomUUID(),
+    t0: new Date().toISOString(),
+    clock: "monotonic",
+    app: { name: "parlance", ver: packageVersion() },
+    mode: "launch",
+    server,
+    os: process.platform,
+    ...(parent !== undefined && { parent: parent.id }),
+  };
 }

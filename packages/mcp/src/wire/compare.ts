@@ -147,7 +147,7 @@ function changesOf(left: ComparedItem, right: ComparedItem): readonly ItemChange
 }
 
 /** How many times as long is worth telling, and how many milliseconds at least. */
-const largeRatio = 4;
+const largeRatio = 10;
 const largeDifference = 25;
 
 function latencyChange({
