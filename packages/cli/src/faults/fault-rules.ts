@@ -1,0 +1,39 @@
+import { compileFilter, parseFilter, type RowTest } from "@parlance/mcp/wire";
+import { usageFailure } from "../failure.js";
+import { type Fault, parseFault } from "./fault.js";
+
+/** Which frames a fault is for. */
+export interface FaultRule {
+  /** As it was written. */
+  readonly text: string;
+  readonly chooses: RowTest;
+  readonly fault: Fault;
+}
+
+/** What can be done to the frames of a carrier. */
+export type FaultCarrier = "stdio" | "http";
+
+const arrow =
+  /\s*=>\s*(?=(?:delay|drop|dup|reorder|corrupt|truncate|split|wrong-id|string-id|noise|stderr|close|exit|http|sse-cut)\b)/;
+const httpFaults: ReadonlySet<Fault["is"]> = new Set(["http", "sse-cut"]);
+const stdioFaults: ReadonlySet<Fault["is"]> = new Set(["exit", "stderr", "noise"]);
+
+/** Reads `'<filter> => <fault>'`. @throws Failure */
+export function parseFaultRule(text: string, carrier: FaultCarrier): FaultRule {
+  const at = arrow.exec(text);
+  const fault = at === null ? undefined : parseFault(text.slice(at.index + at[0].length));
+  if (at === null || fault === undefined)
+    throw usageFailure(
+      `--fault ${text}: it must be a filter, => and a fault`,
+      "--fault 'tool:search => delay 500ms±200'",
+    );
+  const other = carrier === "stdio" ? httpFaults : stdioFaults;
+  if (other.has(fault.is))
+    throw usageFailure(
+      `--fault ${text}: ${fault.is} is no fault of ${carrier}`,
+      `it is one of ${carrier === "stdio" ? "HTTP" : "stdio"}`,
+    );
+  const filter = parseFilter(text.slice(0, at.index));
+  if (!filter.ok) throw usageFailure(`--fault ${text}: the filter cannot be read: ${filter.fault.says}`);
+  return { text, chooses: compileFilter(filter.filter), fault };
+}

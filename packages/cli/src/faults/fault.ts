@@ -1,0 +1,78 @@
+import { parseDuration } from "../duration.js";
+
+/** What is done to a frame on its way. Times are milliseconds. */
+export type Fault =
+  | { readonly is: "delay"; readonly for: number; readonly spread: number }
+  | { readonly is: "drop" | "dup" | "wrong-id" | "string-id" | "close" }
+  /** So many frames are held, and go on in another order. */
+  | { readonly is: "reorder"; readonly frames: number }
+  /** One byte is another one; without a place, any. */
+  | { readonly is: "corrupt"; readonly at: number | undefined }
+  | { readonly is: "truncate"; readonly percent: number }
+  | { readonly is: "split"; readonly pieces: number; readonly every: number }
+  | { readonly is: "noise" | "stderr"; readonly text: string }
+  | { readonly is: "exit"; readonly code: number }
+  | { readonly is: "http"; readonly status: number; readonly retryAfter: number | undefined }
+  /** A stream of events breaks off behind so many. */
+  | { readonly is: "sse-cut"; readonly after: number };
+
+/** How faults are written, for help pages. */
+export const faultHelp = `A <fault> is '<filter> => <what>': which frames, and what becomes of them. What is one of
+  delay 500ms±200        hold it back for so long; others may overtake it
+  drop                   pass it on never
+  dup                    pass it on twice
+  reorder 3              hold three, and pass them on in another order
+  corrupt byte@41        change that byte; without a place, any
+  truncate 60%           pass on so much of it
+  split 3x200ms          pass it on in three pieces, with so much time between them
+  wrong-id, string-id    give it another id, or its id as a string
+  noise "text"           write a line that is no message before it
+  stderr "text"          write to stderr before it
+  close, exit 3          end the output, or the process, in its place
+  http 429 retry-after 2 answer its HTTP request with a status
+  sse-cut after 2        break off its stream of events behind two of them`;
+
+type Reader = (groups: readonly string[]) => Fault | undefined;
+
+const time = String.raw`(\d+(?:\.\d+)?(?:ms|s|m))`;
+const text = String.raw`"((?:[^"\\]|\\.)*)"`;
+
+const grammar: readonly (readonly [form: RegExp, read: Reader])[] = [
+  [
+    new RegExp(String.raw`^delay ${time}(?:(?:±|\+-)(\d+)(?:ms)?)?$`),
+    ([wait, spread]) => ({ is: "delay", for: parseDuration(wait ?? "") ?? 0, spread: Number(spread ?? 0) }),
+  ],
+  [/^(drop|dup|wrong-id|string-id|close)$/, ([is]) => ({ is: is as "drop" })],
+  [/^reorder (\d+)$/, ([frames]) => ({ is: "reorder", frames: Number(frames) })],
+  [/^corrupt(?: byte@(\d+))?$/, ([at]) => ({ is: "corrupt", at: at === undefined ? undefined : Number(at) })],
+  [/^truncate (\d{1,2})%$/, ([percent]) => ({ is: "truncate", percent: Number(percent) })],
+  [
+    new RegExp(`^split (\\d+)x${time}$`),
+    ([pieces, every]) => ({ is: "split", pieces: Math.max(1, Number(pieces)), every: parseDuration(every ?? "") ?? 0 }),
+  ],
+  [new RegExp(`^(noise|stderr) ${text}$`), ([is, said]) => ({ is: is as "noise", text: unescaped(said ?? "") })],
+  [/^exit (\d{1,3})$/, ([code]) => ({ is: "exit", code: Number(code) })],
+  [
+    /^http ([1-5]\d\d)(?: retry-after (\d+))?$/,
+    ([status, after]) => ({
+      is: "http",
+      status: Number(status),
+      retryAfter: after === undefined ? undefined : Number(after),
+    }),
+  ],
+  [/^sse-cut after (\d+)$/, ([after]) => ({ is: "sse-cut", after: Number(after) })],
+];
+
+/** The fault that a text names; undefined for one that names none. */
+export function parseFault(written: string): Fault | undefined {
+  const words = written.trim();
+  for (const [form, read] of grammar) {
+    const [whole, ...groups] = form.exec(words) ?? [];
+    if (whole !== undefined) return read(groups);
+  }
+  return undefined;
+}
+
+function unescaped(said: string): string {
+  return said.replaceAll(/\\(.)/g, "$1");
+}
