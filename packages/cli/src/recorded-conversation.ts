@@ -1,22 +1,33 @@
-import { readFile } from "node:fs/promises";
-import { gunzipSync } from "node:zlib";
-import { Conversation, type Entry, readRecording } from "@parlance/mcp/wire";
+import { Conversation, type Entry } from "@parlance/mcp/wire";
+import { exitCodes } from "./exit-codes.js";
 import { Failure } from "./failure.js";
+import { findRecording, nameOfRecording } from "./recordings/find-recording.js";
+import { readRecordingFile } from "./recordings/read-recording.js";
 
 /** What a file of a recording holds. */
 export interface RecordedConversation {
+  /** As people say it. */
   readonly title: string;
   readonly entries: readonly Entry[];
   readonly conversation: Conversation;
 }
 
-/** Opens a recording. @throws Failure if there is none, or nothing can be read */
-export async function openRecorded(path: string): Promise<RecordedConversation> {
-  const file = await readFile(path).catch((cause: unknown) => {
-    throw new Failure(`${path} cannot be read`, { exitCode: 1, cause });
-  });
-  const { entries } = readRecording(file[0] === 0x1f && file[1] === 0x8b ? gunzipSync(file) : file);
-  return { title: path, entries, conversation: conversationOf(entries) };
+/**
+ * Opens the recording that a word of the command line means. A last line that was never finished is no damage: whoever
+ * wrote it was killed. @throws Failure for one that cannot be opened, or is damaged
+ */
+export async function openRecorded(word: string): Promise<RecordedConversation> {
+  const path = await findRecording(word, process.env);
+  const entries: Entry[] = [];
+  for await (const { entry, damage } of readRecordingFile(path)) {
+    if (entry !== undefined) entries.push(entry);
+    else if (!damage.torn)
+      throw new Failure(`${path} is damaged in line ${damage.line}: ${damage.says}`, {
+        exitCode: exitCodes.damaged,
+        remedy: `parlance check ${path} judges what can be read of it`,
+      });
+  }
+  return { title: nameOfRecording(path), entries, conversation: conversationOf(entries) };
 }
 
 /** The conversation that entries hold. */

@@ -6,6 +6,7 @@ import type { Invocation } from "../invocation.js";
 import { comparisonJson } from "../print/comparison-json.js";
 import { comparisonLines } from "../print/comparison-lines.js";
 import { openRecorded } from "../recorded-conversation.js";
+import { recordingHelp } from "../recordings/find-recording.js";
 
 interface DiffFlags {
   readonly ignore?: readonly string[];
@@ -33,7 +34,7 @@ export function registerDiff(program: Command, invocation: Invocation): void {
     .command("diff")
     .summary("compare two recordings")
     .description(about)
-    .argument("<before>", "a recording")
+    .argument("<before>", "a recording, see below")
     .argument("<after>", "another one")
     .option(
       "--ignore <pointer>",
@@ -41,7 +42,7 @@ export function registerDiff(program: Command, invocation: Invocation): void {
       pointer,
     )
     .option("--json", "print one JSON object, for programs")
-    .addHelpText("after", `\n${exits}\n\n${examples}`)
+    .addHelpText("after", `\n${recordingHelp}\n\n${exits}\n\n${examples}`)
     .action((before: string, after: string, flags: DiffFlags) =>
       invocation.run(() => diff(before, after, flags, invocation)),
     );

@@ -1,4 +1,4 @@
-import { compileFilter, parseFilter, redact, redactionWords } from "@parlance/mcp/wire";
+import { redact, redactionWords } from "@parlance/mcp/wire";
 import { type Command, Option } from "commander";
 import { exitCodes } from "../exit-codes.js";
 import { toCurl } from "../export/curl.js";
@@ -12,6 +12,8 @@ import { usageFailure } from "../failure.js";
 import type { Invocation } from "../invocation.js";
 import { conversationOf, openRecorded, type RecordedConversation } from "../recorded-conversation.js";
 import { childHeader, recordingText, writeNewFile } from "../recording-text.js";
+import { filterHelp, readFilter } from "../recordings/filter-option.js";
+import { recordingHelp } from "../recordings/find-recording.js";
 import { addSecretOptions, type SecretFlags, secretOptions } from "./redact.js";
 
 const formats = {
@@ -60,13 +62,13 @@ export function registerExport(program: Command, invocation: Invocation): void {
     .command("export")
     .summary("make a page, a report, a trace or a test of a recording")
     .description(about)
-    .argument("<recording>", "a file")
+    .argument("<recording>", "see below")
     .addOption(new Option("-T, --to <format>", "what to make").choices(Object.keys(formats)).makeOptionMandatory())
     .option("-o, --output <file>", "a new file (default: stdout)")
     .option("--filter <filter>", "only what this chooses: tool:search -verdict:ok")
     .option("--no-redact", "leave secrets as they are");
   addSecretOptions(command)
-    .addHelpText("after", `\n${exits}\n\n${examples}`)
+    .addHelpText("after", `\n${recordingHelp}\n\n${filterHelp}\n\n${exits}\n\n${examples}`)
     .action((path: string, flags: ExportFlags) => invocation.run(() => exportFile(path, flags, invocation)));
 }
 
@@ -93,9 +95,7 @@ function covered(recorded: RecordedConversation, flags: ExportFlags): RecordedCo
 function chosen(recorded: RecordedConversation, filter = ""): Exported {
   const { entries, conversation } = recorded;
   const header = entries.find((entry) => entry.k === "hdr");
-  const parsed = parseFilter(filter);
-  if (!parsed.ok) throw usageFailure(`the filter cannot be read: ${parsed.fault.says}`);
-  const rows = filter === "" ? conversation.rows : conversation.rows.filter(compileFilter(parsed.filter));
+  const rows = conversation.rows.filter(readFilter(filter));
   const kept = new Set(rows.map(({ entry }) => entry));
   // The last line tells of all the others: without some of them, there is none.
   const lines = filter === "" ? entries : entries.filter((entry) => entry.k === "hdr" || kept.has(entry));

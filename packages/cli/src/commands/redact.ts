@@ -6,6 +6,7 @@ import { jsonLine } from "../print/json-lines.js";
 import { count } from "../print/quantities.js";
 import { openRecorded } from "../recorded-conversation.js";
 import { childHeader, recordingText, writeNewFile } from "../recording-text.js";
+import { recordingHelp } from "../recordings/find-recording.js";
 
 /** What a person adds to what is secret by default. */
 export interface SecretFlags {
@@ -44,11 +45,11 @@ export function registerRedact(program: Command, invocation: Invocation): void {
     .command("redact")
     .summary("copy a recording without its secrets")
     .description(about)
-    .argument("<recording>", "a file")
+    .argument("<recording>", "see below")
     .requiredOption("-o, --output <file>", "the copy; one that is there already is left alone")
     .option("--json", "print one JSON object, for programs");
   addSecretOptions(command)
-    .addHelpText("after", `\n${exits}\n\n${examples}`)
+    .addHelpText("after", `\n${recordingHelp}\n\n${exits}\n\n${examples}`)
     .action((path: string, flags: RedactFlags) => invocation.run(() => redactFile(path, flags, invocation)));
 }
 

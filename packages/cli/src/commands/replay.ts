@@ -3,6 +3,8 @@ import { compareConversations, type HeaderEntry } from "@parlance/mcp/wire";
 import { type Command, InvalidArgumentError, Option } from "commander";
 import { exitCodes } from "../exit-codes.js";
 import { usageFailure } from "../failure.js";
+import { faultHelp } from "../faults/fault.js";
+import { addFaultOptions, type FaultFlags, faultPlan } from "../faults/fault-option.js";
 import type { Invocation } from "../invocation.js";
 import { addConversationOptions, type ConversationFlags, chooseTarget } from "../options.js";
 import { packageVersion } from "../package-version.js";
@@ -10,12 +12,13 @@ import { comparisonLines } from "../print/comparison-lines.js";
 import { playedLines } from "../print/played.js";
 import { openRecorded, type RecordedConversation } from "../recorded-conversation.js";
 import { recordingText, writeNewFile } from "../recording-text.js";
+import { recordingHelp } from "../recordings/find-recording.js";
 import { drive } from "../replay/drive.js";
 import { type MatchMode, matchModes } from "../replay/matching.js";
 import { playOnStdio } from "../replay/stdio-stage.js";
 import { type Target, targetHelp } from "../target.js";
 
-interface ReplayFlags extends ConversationFlags {
+interface ReplayFlags extends ConversationFlags, FaultFlags {
   readonly as: "server" | "client";
   readonly match: MatchMode;
   readonly speed: number;
@@ -45,6 +48,7 @@ const examples = `Examples:
   parlance replay run.parlance.jsonl --as server
   parlance talk --once -- parlance replay run.parlance.jsonl --as server
   parlance replay run.parlance.jsonl --as server --match method --speed 1
+  parlance replay last --as server --fault 'tool:search => truncate 60%'
   parlance replay run.parlance.jsonl --as client --strict -- node server.js`;
 
 /** Adds `parlance replay`. */
@@ -54,7 +58,7 @@ export function registerReplay(program: Command, invocation: Invocation): void {
     .summary("be the server of a recording, or drive a server with its client")
     .description(about)
     .usage("[options] <recording> --as server\n       parlance replay [options] <recording> --as client <target>")
-    .argument("<recording>", "a file")
+    .argument("<recording>", "see below")
     .argument("[target]", "see below")
     .addOption(new Option("--as <side>", "the side to play").choices(["server", "client"]).makeOptionMandatory())
     .addOption(
@@ -65,8 +69,8 @@ export function registerReplay(program: Command, invocation: Invocation): void {
     .option("--speed <times>", "0 answers at once, 1 as fast as recorded, 10 ten times as fast", speed, 0)
     .option("--strict", "exit with 2 if the conversation was another one")
     .option("--record <file>", "as the client: write the new conversation to a new file");
-  addConversationOptions(command)
-    .addHelpText("after", `\n${targetHelp}\n\n${exits}\n\n${examples}`)
+  addConversationOptions(addFaultOptions(command))
+    .addHelpText("after", `\n${recordingHelp}\n\n${targetHelp}\n\n${faultHelp}\n\n${exits}\n\n${examples}`)
     .action((path: string, word: string | undefined, flags: ReplayFlags) =>
       invocation.run(() => replay(path, word, flags, invocation)),
     );
@@ -97,11 +101,8 @@ async function beServer(
   flags: ReplayFlags,
   { err }: Invocation,
 ): Promise<number> {
-  const player = await playOnStdio(conversation, flags, {
-    send: (bytes, lineBreak) => process.stdout.write(Buffer.concat([bytes, Buffer.from(lineBreak)])),
-    log: (bytes) => process.stderr.write(bytes),
-    exit: (code) => process.stdout.write("", () => process.exit(code)),
-  });
+  const { match, speed: times } = flags;
+  const player = await playOnStdio(conversation, { match, speed: times, faults: faultPlan(flags, "stdio") });
   const { lines, isSame } = playedLines(player, err.style);
   err.print(...lines);
   return flags.strict === true && !isSame ? exitCodes.violations : exitCodes.clean;

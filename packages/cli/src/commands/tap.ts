@@ -1,8 +1,10 @@
 import type { Command } from "commander";
 import { usageFailure } from "../failure.js";
+import { faultHelp } from "../faults/fault.js";
+import { addFaultOptions, type FaultFlags, faultPlan } from "../faults/fault-option.js";
 import type { Invocation } from "../invocation.js";
 
-interface TapFlags {
+interface TapFlags extends FaultFlags {
   readonly record?: string;
   readonly name?: string;
   readonly verbose?: true;
@@ -24,6 +26,7 @@ const examples = `Examples:
   parlance tap -- node build/index.js
   parlance tap --record run.parlance.jsonl -- npx -y some-server ~/notes
   parlance tap -v -- python -m my_server
+  parlance tap --fault 'tool:search kind:res => delay 500ms±200' --seed 7 -- node server.js
 
 In the configuration of a host:
   "my-server": {
@@ -33,15 +36,16 @@ In the configuration of a host:
 
 /** Adds `parlance tap`. */
 export function registerTap(program: Command, invocation: Invocation): void {
-  program
+  const command = program
     .command("tap")
     .summary("stand between a host and its server on stdio, and record every byte")
     .description(about)
     .usage("[options] -- command args…")
     .option("--record <file>", "record to this file; one that holds something is left alone")
     .option("--name <name>", "what the server is called in the name of the recording")
-    .option("-v, --verbose", "say on stderr where the recording is, and which rules are broken")
-    .addHelpText("after", `\n${contract}\n\n${examples}`)
+    .option("-v, --verbose", "say on stderr where the recording is, and which rules are broken");
+  addFaultOptions(command)
+    .addHelpText("after", `\n${faultHelp}\n\n${contract}\n\n${examples}`)
     .action((flags: TapFlags) =>
       invocation.run(async () => {
         const [command, ...args] = invocation.command ?? [];
@@ -51,7 +55,7 @@ export function registerTap(program: Command, invocation: Invocation): void {
         // What listens here is for commands that are asked to end. A tap passes the wish on.
         for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.removeAllListeners(signal);
         const { tap } = await import("../tap/tap.js");
-        return tap({ command, args, ...flags });
+        return tap({ command, args, ...flags, faults: faultPlan(flags, "stdio") });
       }),
     );
 }

@@ -1,4 +1,12 @@
-import type { Direction, Entry, FrameChannel, FrameEntry, HttpEntry, LifeEntry } from "@parlance/mcp/wire";
+import type {
+  Direction,
+  Entry,
+  FrameChannel,
+  FrameEntry,
+  HttpEntry,
+  LifeEntry,
+  RecorderRuleEntry,
+} from "@parlance/mcp/wire";
 
 /** An entry that has no number yet. */
 type Unnumbered<Each> = Each extends Entry ? Omit<Each, "n"> : never;
@@ -13,10 +21,18 @@ export type Observation =
   | { readonly kind: "stderr"; readonly t: number; readonly bytes: Uint8Array }
   | { readonly kind: "frame"; readonly frame: ObservedFrame }
   | { readonly kind: "entry"; readonly entry: Unnumbered<HttpEntry | LifeEntry> }
+  /** A rule that is followed from here on, or was followed on the frame with a mark. */
+  | { readonly kind: "rule"; readonly entry: RecorderRuleEntry; readonly of?: number }
   | Hole;
 
 /** A frame of a carrier that keeps its frames apart by itself. */
-export interface ObservedFrame extends Pick<FrameEntry, "s" | "t" | "t1" | "d" | "ch" | "w" | "req" | "ev"> {
+export interface ObservedFrame extends Pick<FrameEntry, "s" | "t" | "t1" | "d" | "ch" | "w" | "req" | "ev" | "by"> {
+  /** How its line ended, if it is one. */
+  readonly nl?: FrameEntry["nl"];
+  /** What others may name it by, before it has a number. */
+  readonly mark?: number;
+  /** The mark of the frame that it was made of. */
+  readonly of?: number;
   /** Or no more than its beginning. */
   readonly bytes: Uint8Array;
   readonly len: number;

@@ -130,7 +130,7 @@ export class Recorder {
   }
 
   /** What became of a side, a head of HTTP, the end of a stream: few, and never dropped. */
-  add(observation: Extract<Observation, { kind: "entry" | "ended" }>): void {
+  add(observation: Extract<Observation, { kind: "entry" | "ended" | "rule" }>): void {
     if (this.#hole !== undefined) this.#closeHole(this.#hole);
     this.#add(observation);
   }

@@ -9,6 +9,7 @@ import {
   type HeaderEntry,
   type HttpEntry,
   type LifeEntry,
+  type RecorderRuleEntry,
   type StderrEntry,
 } from "@parlance/mcp/wire";
 import { recordingSuffix } from "../recording-directory.js";
@@ -34,7 +35,7 @@ interface Gap {
 }
 
 /** A line that tells of one moment. */
-export type ObservedEntry = FrameEntry | StderrEntry | HttpEntry | LifeEntry;
+export type ObservedEntry = FrameEntry | StderrEntry | HttpEntry | LifeEntry | RecorderRuleEntry;
 
 /** How a recording ended. */
 export interface RecordingOutcome {
@@ -84,7 +85,7 @@ export class RecordingFile {
   append(entry: ObservedEntry): void {
     const { t } = entry;
     // How a side ends is worth more than what it says: there is room for it where there is none for frames.
-    const isSmall = entry.k === "l" || entry.k === "h";
+    const isSmall = entry.k === "l" || entry.k === "h" || entry.k === "r";
     if (this.#queued > (isSmall ? 2 * mostQueued : mostQueued)) {
       this.lose(t, t, 1, this.#trouble ?? "the disk is slower than the conversation");
       return;

@@ -1,4 +1,4 @@
-import { type CutLine, type FrameEntry, LineCutter, recordedBytes } from "@parlance/mcp/wire";
+import { type CutLine, type FrameEntry, LineCutter, type RecorderRuleEntry, recordedBytes } from "@parlance/mcp/wire";
 import { directions, type Hole, type LineStream, type Observation, type ObservedFrame } from "./observation.js";
 import type { ObservedEntry } from "./recording-file.js";
 
@@ -22,6 +22,8 @@ export class Transcript {
   readonly #cutters: Readonly<Record<LineStream, LineCutter>> = { stdin: new LineCutter(), stdout: new LineCutter() };
   /** The streams whose unfinished line was told of. */
   readonly #told = new Set<LineStream>();
+  /** The numbers of frames that have a mark. */
+  readonly #marked = new Map<number, number>();
   #n = 0;
 
   constructor(write: (written: Written) => void) {
@@ -47,7 +49,10 @@ export class Transcript {
         }));
         break;
       case "frame":
-        this.#frame(observation.frame);
+        this.#frame(observation.frame, observation.frame.nl);
+        break;
+      case "rule":
+        this.#rule(observation.entry, observation.of);
         break;
       case "entry": {
         const { entry } = observation;
@@ -97,7 +102,9 @@ export class Transcript {
   }
 
   #frame({ bytes, ...frame }: ObservedFrame, nl: FrameEntry["nl"] = ""): void {
-    const { s, t, t1 = t, d, ch, len, w = [], req, ev } = frame;
+    const { s, t, t1 = t, d, ch, len, w = [], req, ev, by, mark } = frame;
+    const of = frame.of === undefined ? undefined : this.#marked.get(frame.of);
+    if (mark !== undefined) this.#marked.set(mark, this.#n + 1);
     this.#number((n) => ({
       k: "f",
       n,
@@ -112,8 +119,19 @@ export class Transcript {
       ...(w.length > 0 && { w: w.map(([offset, at]) => [offset, milliseconds(at)] as const) }),
       ...(req !== undefined && { req }),
       ...(ev !== undefined && { ev }),
+      ...(by !== undefined && { by }),
+      ...(of !== undefined && { of }),
       ...recordedBytes(bytes),
     }));
+  }
+
+  #rule(entry: RecorderRuleEntry, of: number | undefined): void {
+    const n = of === undefined ? undefined : this.#marked.get(of);
+    const t = milliseconds(entry.t);
+    const { fault } = entry;
+    this.#write({
+      entry: { ...entry, t, ...(n !== undefined && fault !== undefined && { fault: `${fault} (frame ${n})` }) },
+    });
   }
 
   #hole({ from, to, lost, streams: lines }: Hole): void {

@@ -1,3 +1,5 @@
+import type { FaultPlan } from "../faults/fault-option.js";
+
 /** What `parlance tap` is told. */
 export interface TapArguments {
   readonly command: string;
@@ -5,6 +7,7 @@ export interface TapArguments {
   readonly record?: string;
   readonly name?: string;
   readonly verbose?: boolean;
+  readonly faults?: FaultPlan | undefined;
 }
 
 /**

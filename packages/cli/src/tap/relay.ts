@@ -1,6 +1,7 @@
 import type { ChildProcess } from "node:child_process";
 import type { Readable, Writable } from "node:stream";
 import type { LifeEntry } from "@parlance/mcp/wire";
+import type { FaultyTap } from "../faults/faulty-tap.js";
 import { forward } from "../forward.js";
 import type { LineStream } from "../recorder/observation.js";
 import type { Recorder } from "../recorder/recorder.js";
@@ -13,6 +14,8 @@ export interface RelayEnds {
   readonly recorder: Recorder;
   readonly stdout: Writable;
   readonly stderr: Writable;
+  /** Forwards in the place of `forward`, and records what it forwards itself. */
+  readonly faults?: FaultyTap | undefined;
 }
 
 /** Milliseconds of silence after which the output of a server that has exited is over, whoever else holds it open. */
@@ -96,7 +99,9 @@ export class Relay {
       if (stream === "stdout") this.#lastOutput = performance.now();
       recorder.bytes(stream, bytes, recorder.now());
     };
-    forward(from, to, { chunk, ended });
+    const { faults } = this.#ends;
+    if (faults === undefined) forward(from, to, { chunk, ended });
+    else faults.forward(stream, from, to, ended);
     // A pipe that breaks has ended. Its other side is told as the system tells it: the pipe there is closed too.
     from.on("error", () => {
       to.end();

@@ -1,3 +1,5 @@
+import type { FaultPlan } from "../faults/fault-option.js";
+import type { FaultyTap, FaultyTapEnds } from "../faults/faulty-tap.js";
 import { packageVersion } from "../package-version.js";
 import { missingAtEnd } from "../recorder/missing-at-end.js";
 import { Recorder } from "../recorder/recorder.js";
@@ -5,7 +7,7 @@ import { newRecordingPath, serverName } from "../recorder/recording-name.js";
 import type { TapArguments } from "./arguments.js";
 import { Relay } from "./relay.js";
 import { standardOutput } from "./standard-output.js";
-import { leaveLike, startServer } from "./tapped-process.js";
+import { leaveLike, startServer, sweep } from "./tapped-process.js";
 
 /** What shells end with when a command is not there, or is no program. */
 const notFound = 127;
@@ -24,7 +26,12 @@ export async function tap(options: TapArguments): Promise<never> {
     stderr.write(`parlance: ${text}\n`);
   };
   const recorder = recorderOf(options, say);
-  const relay = new Relay({ server, recorder, stdout: standardOutput(1), stderr });
+  const exit = (code: number): void => {
+    if (server.pid !== undefined) sweep(server.pid, "SIGKILL");
+    void recorder.end().then(() => process.exit(code)); // Never rejects.
+  };
+  const faults = options.faults && (await faultyTap(options.faults, { recorder, stderr, exit }));
+  const relay = new Relay({ server, recorder, stdout: standardOutput(1), stderr, faults });
   const ended = await relay.ended;
   if (ended instanceof Error) say(cannotStart(options.command, ended));
   const outcome = await recorder.end();
@@ -32,6 +39,12 @@ export async function tap(options: TapArguments): Promise<never> {
   await relay.flushed();
   if (ended instanceof Error) process.exit(codeOf(ended) === "EACCES" ? notExecutable : notFound);
   return leaveLike(ended);
+}
+
+/** Loaded only where it is wanted: a host waits for its server. */
+async function faultyTap(faults: FaultPlan, ends: FaultyTapEnds): Promise<FaultyTap> {
+  const module = await import("../faults/faulty-tap.js");
+  return new module.FaultyTap(faults, ends);
 }
 
 function recorderOf({ command, args, record, name, verbose }: TapArguments, say: (text: string) => void): Recorder {
