@@ -6,7 +6,7 @@ import type {
   LatencyChange,
   ValueChange,
 } from "@parlance/mcp/wire";
-import { cut, left } from "./columns.js";
+import { cut, left, widthOf } from "./columns.js";
 import { jsonText, messageText } from "./message-text.js";
 import { count, durationText } from "./quantities.js";
 import type { Look } from "./rows.js";
@@ -14,6 +14,9 @@ import type { Look } from "./rows.js";
 const labelWidth = 20;
 /** Places that are shown of one message: more than that, it is another message. */
 const mostPlaces = 8;
+/** Columns that the two values of a place have at least, and those between them and before them. */
+const leastForValues = 40;
+const separators = 9;
 
 /** In what two recordings differ, for a person. */
 export function comparisonLines(comparison: Comparison, look: Look): readonly string[] {
@@ -77,9 +80,9 @@ function placeLines(changes: readonly ValueChange[], look: Look): readonly strin
 }
 
 function placeLine({ pointer, before, after }: ValueChange, { style, width }: Look): string {
-  const room = Math.max(24, Math.floor((width - labelWidth - 8) / 2));
+  const place = cut(pointer === "" ? "/" : pointer, width - labelWidth - leastForValues);
+  const room = Math.floor((width - labelWidth - widthOf(place) - separators) / 2);
   const [old, fresh] = [jsonText(before, room), jsonText(after, room)];
-  const place = cut(pointer === "" ? "/" : pointer, room);
   if (before === undefined) return `${place}  ${style.green(`+ ${fresh}`)}`;
   return after === undefined ? `${place}  ${style.red(`- ${old}`)}` : `${place}  ${old} → ${fresh}`;
 }

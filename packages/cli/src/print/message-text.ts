@@ -12,8 +12,9 @@ export function messageText(method: string | undefined, target: string | undefin
   return cut([method, target, args].filter((part) => part !== undefined && part !== "").join(" "), widest);
 }
 
-/** A value as JSON in at most so many columns. */
+/** A value as JSON in at most so many columns. Integers that a double cannot hold are written as they are. */
 export function jsonText(value: unknown, width: number): string {
-  const exact = (_: string, each: unknown): unknown => (typeof each === "bigint" ? String(each) : each);
-  return cut(JSON.stringify(value, exact) ?? "nothing", width);
+  const marked = (_: string, each: unknown): unknown => (typeof each === "bigint" ? `\u0000${each}` : each);
+  const text = JSON.stringify(value, marked) as string | undefined; // There is none of undefined.
+  return cut(text?.replaceAll(/"\\u0000(-?\d+)"/g, "$1") ?? "nothing", width);
 }
