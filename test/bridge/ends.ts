@@ -1,5 +1,5 @@
 import { bridgeTo } from "@parlance/mcp/bridge";
-import { describeReport, memoryChannels } from "@parlance/mcp/jsonrpc";
+import { type Clock, describeReport, memoryChannels } from "@parlance/mcp/jsonrpc";
 import { serveChannel } from "@parlance/mcp/server";
 import { type RawPeer, rawPeer } from "@parlance/mcp/testing";
 import { expect } from "vitest";
@@ -28,7 +28,7 @@ export class Ends implements AsyncDisposable {
   readonly #bridge: ReturnType<typeof bridgeTo>;
   readonly #fars: RawPeer[] = [];
 
-  private constructor(near: Era, far: Era) {
+  private constructor(near: Era, far: Era, clock: Clock | undefined) {
     this.#near = near;
     this.#far = far;
     const report = (each: Parameters<typeof describeReport>[0]): void => void this.reports.push(describeReport(each));
@@ -37,15 +37,15 @@ export class Ends implements AsyncDisposable {
       this.#fars.push(rawPeer(outer));
       return inner;
     };
-    this.#bridge = bridgeTo(dial, { revision: eras[far], report });
+    this.#bridge = bridgeTo(dial, { revision: eras[far], report, ...(clock && { clock }) });
     const [inner, outer] = memoryChannels();
     serveChannel(this.#bridge, inner, { report });
     this.near = rawPeer(outer);
   }
 
   /** Both ends have settled on what they speak. */
-  static async open(near: Era, far: Era): Promise<Ends> {
-    const ends = new Ends(near, far);
+  static async open(near: Era, far: Era, clock?: Clock): Promise<Ends> {
+    const ends = new Ends(near, far, clock);
     ends.near.send(near === "handshake" ? greeting : request("open", "server/discover", { _meta: ends.meta }));
     await ends.#welcome();
     expect(parse(await ends.near.next())).toMatchObject({ id: "open", result: {} });

@@ -10,6 +10,9 @@ export interface FarCommand {
   readonly env: Readonly<Record<string, string>>;
 }
 
+/** Milliseconds, twice: hosts end a program two seconds after its input, and what it has started must be gone by then. */
+const exitGrace = 900;
+
 /** The processes that a command of the person runs as, one for each conversation. None outlives this program. */
 export class FarProcesses {
   readonly #command: FarCommand;
@@ -29,7 +32,7 @@ export class FarProcesses {
     const stderr = new TextLines(this.#onStderr);
     const { command, args, env } = this.#command;
     for (const each of this.#running) if (each.exit !== undefined) this.#running.delete(each);
-    const child = childChannel({ command, args, env }, { onStderr: (chunk) => stderr.push(chunk) });
+    const child = childChannel({ command, args, env }, { exitGrace, onStderr: (chunk) => stderr.push(chunk) });
     this.#running.add(child);
     return child;
   };

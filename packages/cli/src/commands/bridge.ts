@@ -74,9 +74,13 @@ async function run(word: string | undefined, flags: BridgeFlags, invocation: Inv
       printFailure(failure, err);
     },
   };
-  await using bridge = await bridgeFor(target, { options, flags, invocation });
-  if (flags.listen === undefined) await serveHost(bridge, invocation);
-  else await serveClients(bridge, { address: flags.listen, isJson: flags.json === true, invocation });
+  const bridge = await bridgeFor(target, { options, flags, invocation });
+  try {
+    if (flags.listen === undefined) await serveHost(bridge, invocation);
+    else await serveClients(bridge, { address: flags.listen, isJson: flags.json === true, invocation });
+  } finally {
+    await bridge.close(); // What was lost is known for certain when everything is gone.
+  }
   if (interrupt.stop.aborted) return interrupt.exitCode;
   return lost[0]?.exitCode ?? exitCodes.clean;
 }
@@ -130,7 +134,7 @@ async function serveClients(
 function tell(report: Report, err: Output): void {
   if (report.kind !== "fault") return;
   const { error, method } = report;
-  const why = error instanceof Error ? error.message : String(error);
+  const [why = ""] = (error instanceof Error ? error.message : String(error)).split("\n"); // The rest has come by itself.
   err.print(...visibleLines(`${method}: ${why}`));
 }
 

@@ -152,7 +152,7 @@ class OpenBridge implements Bridge {
     this.#ends.set(opening, principal);
     try {
       const far = await opening;
-      void far.closed.then((how) => this.#gone(opening, how, stop));
+      void far.closed.then((how) => this.#gone(opening, how));
       return far;
     } catch (error) {
       this.#ends.delete(opening);
@@ -162,9 +162,9 @@ class OpenBridge implements Bridge {
     }
   }
 
-  #gone(opening: Promise<FarEnd>, how: Closed, stop: AbortSignal): void {
+  #gone(opening: Promise<FarEnd>, { reason, error }: Closed): void {
     this.#ends.delete(opening);
-    if (!stop.aborted) this.#lost(how.error ?? new LocalError("closed", "the server has closed the connection"));
+    if (reason !== "closed") this.#lost(error ?? new LocalError("closed", "the server has closed the connection"));
   }
 
   #lost(error: unknown): void {

@@ -54,6 +54,7 @@ export class FarEnd {
   readonly #conversation: LastingConversation;
   readonly #heard: Heard;
   readonly #clock: Clock;
+  readonly #isLasting: boolean;
   readonly #calls: Set<CrossingCall>;
   #level: LoggingLevel | undefined;
 
@@ -77,7 +78,8 @@ export class FarEnd {
   }
 
   private constructor(host: FarEndHost, conversation: LastingConversation, heard: Heard, calls: Set<CrossingCall>) {
-    const { clock, report } = host;
+    const { clock, report, reopen } = host;
+    this.#isLasting = reopen;
     this.#conversation = conversation;
     this.#heard = heard;
     this.#clock = clock;
@@ -104,6 +106,11 @@ export class FarEnd {
   /** Resolves when the conversation is over. Never rejects. */
   get closed(): Promise<Closed> {
     return this.#conversation.closed;
+  }
+
+  /** Whether it can be called, though it may have to be opened again for that. */
+  get isUsable(): boolean {
+    return this.#isLasting || this.#conversation.connection.phase === "open";
   }
 
   /** Calls are open. */

@@ -2,7 +2,7 @@ import type { Clock, Timer } from "../base/clock.js";
 import { type Deferred, deferred } from "../base/deferred.js";
 import { onAbort } from "../jsonrpc/abort-listeners.js";
 import { codes, RpcError } from "../jsonrpc/errors.js";
-import { requireAnswerable } from "../lifecycle/answerable.js";
+import { type Asked, requireAnswerable } from "../lifecycle/answerable.js";
 import { pause } from "../lifecycle/pause.js";
 import type { Question } from "../lifecycle/question.js";
 import { readResponses, refusedState } from "../lifecycle/replay.js";
@@ -98,6 +98,19 @@ function bindingOf(method: string, { params, operation }: Round): string {
   return canonical([operation.principal ?? null, method, same]);
 }
 
+/** @throws RpcError −32602, as every revision has it */
+function requireDeclared(question: Question, asked: Asked): void {
+  try {
+    requireAnswerable({ question }, asked);
+  } catch (error) {
+    throw error instanceof RpcError ? invalid(error) : error;
+  }
+}
+
+function invalid(error: RpcError): RpcError {
+  return new RpcError(codes.invalidParams, error.message, error.data, { cause: error });
+}
+
 /** A call on the far side, and the questions in it that the client has not answered. */
 class HeldCall {
   readonly binding: string;
@@ -168,7 +181,7 @@ class HeldCall {
   readonly #ask: Ask = async (method, params, signal) => {
     const { revision, client } = this.#round.operation;
     const question = { method, params };
-    requireAnswerable({ question }, { revision, capabilities: client.capabilities });
+    requireDeclared(question, { revision, capabilities: client.capabilities });
     this.#lastKey += 1;
     const key = `q${this.#lastKey}`;
     const answer = deferred<JsonObject>();

@@ -30,7 +30,10 @@ export class SharedEnds {
   async find(name: string, open: () => Promise<SharedEnd>): Promise<Served> {
     const entry = this.#entries.get(name) ?? this.#add(name, open);
     entry.usedAt = this.#clock.now();
-    return (await entry.end).server;
+    const { server, far } = await entry.end;
+    if (far.isUsable) return server;
+    if (this.#entries.get(name) === entry) this.#entries.delete(name); // What is left of it goes by itself.
+    return this.find(name, open);
   }
 
   close(): void {
