@@ -1,5 +1,6 @@
-import { bridgeTo } from "@parlance/mcp/bridge";
-import { type Clock, describeReport, memoryChannels } from "@parlance/mcp/jsonrpc";
+import { type Bridge, bridgeTo } from "@parlance/mcp/bridge";
+import { type Channel, type Clock, describeReport, memoryChannels, type Report } from "@parlance/mcp/jsonrpc";
+import { serveHttp } from "@parlance/mcp/node";
 import { serveChannel } from "@parlance/mcp/server";
 import { type RawPeer, rawPeer } from "@parlance/mcp/testing";
 import { expect } from "vitest";
@@ -19,33 +20,38 @@ export const cells: readonly (readonly [near: Era, far: Era])[] = (["handshake",
 const offered = { tools: { listChanged: true }, resources: { subscribe: true, listChanged: true }, logging: {} };
 const declared = { elicitation: { form: {} }, sampling: {}, roots: {} };
 
+/** How a bridge is set up. */
+export interface Setup {
+  readonly clock?: Clock;
+  /** There is HTTP between: two bridges, one behind the other. */
+  readonly overHttp?: boolean;
+}
+
 /** A bridge with somebody at each end who writes and reads frames by hand. */
 export class Ends implements AsyncDisposable {
+  /** Whoever is at the near end. */
   readonly near: RawPeer;
   readonly reports: string[] = [];
-  readonly #near: Era;
-  readonly #far: Era;
-  readonly #bridge: ReturnType<typeof bridgeTo>;
+  readonly #nearEra: Era;
+  readonly #farEra: Era;
   readonly #fars: RawPeer[] = [];
+  /** In the order in which they are closed. */
+  readonly #owned: { close(): Promise<void> }[] = [];
+  /** Where the bridge is served. */
+  readonly #inner: Channel;
 
-  private constructor(near: Era, far: Era, clock: Clock | undefined) {
-    this.#near = near;
-    this.#far = far;
-    const report = (each: Parameters<typeof describeReport>[0]): void => void this.reports.push(describeReport(each));
-    const dial = () => {
-      const [inner, outer] = memoryChannels();
-      this.#fars.push(rawPeer(outer));
-      return inner;
-    };
-    this.#bridge = bridgeTo(dial, { revision: eras[far], report, ...(clock && { clock }) });
+  private constructor(near: Era, far: Era) {
+    this.#nearEra = near;
+    this.#farEra = far;
     const [inner, outer] = memoryChannels();
-    serveChannel(this.#bridge, inner, { report });
     this.near = rawPeer(outer);
+    this.#inner = inner;
   }
 
   /** Both ends have settled on what they speak. */
-  static async open(near: Era, far: Era, clock?: Clock): Promise<Ends> {
-    const ends = new Ends(near, far, clock);
+  static async open(near: Era, far: Era, setup: Setup = {}): Promise<Ends> {
+    const ends = new Ends(near, far);
+    serveChannel(await ends.#bridge(setup), ends.#inner, { report: ends.#report });
     ends.near.send(near === "handshake" ? greeting : request("open", "server/discover", { _meta: ends.meta }));
     await ends.#welcome();
     expect(parse(await ends.near.next())).toMatchObject({ id: "open", result: {} });
@@ -63,7 +69,7 @@ export class Ends implements AsyncDisposable {
 
   /** What the near end says with every request. */
   get meta(): object {
-    return this.#near === "handshake" ? {} : { ...claim, "io.modelcontextprotocol/clientCapabilities": declared };
+    return this.#nearEra === "handshake" ? {} : { ...claim, "io.modelcontextprotocol/clientCapabilities": declared };
   }
 
   /** The text of a request of the near end, whose params are `params`, a text of members. */
@@ -75,9 +81,25 @@ export class Ends implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    await this.near.close();
-    await this.#bridge.close();
-    for (const peer of this.#fars) await peer.close();
+    for (const each of [this.near, ...this.#owned, ...this.#fars]) await each.close();
+  }
+
+  readonly #report = (each: Report): void => void this.reports.push(describeReport(each));
+
+  async #bridge({ clock, overHttp = false }: Setup): Promise<Bridge> {
+    const options = { revision: eras[this.#farEra], report: this.#report, ...(clock && { clock }) };
+    const dial = (): Channel => {
+      const [inner, outer] = memoryChannels();
+      this.#fars.push(rawPeer(outer));
+      return inner;
+    };
+    const bridge = bridgeTo(dial, options);
+    this.#owned.unshift(bridge);
+    if (!overHttp) return bridge;
+    const http = await serveHttp(bridge, { report: this.#report });
+    const another = bridgeTo(http.url, options);
+    this.#owned.unshift(another, http);
+    return another;
   }
 
   /** What a server answers to whoever opens a conversation with it. */
@@ -87,9 +109,9 @@ export class Ends implements AsyncDisposable {
     const serverInfo = { name: "far", version: "1" };
     const handshake = { protocolVersion: eras.handshake, capabilities: offered, serverInfo };
     const stateless = { supportedVersions: [eras.stateless], capabilities: offered, resultType: "complete", ttlMs: 0 };
-    const result = this.#far === "handshake" ? handshake : { ...stateless, cacheScope: "private" };
+    const result = this.#farEra === "handshake" ? handshake : { ...stateless, cacheScope: "private" };
     this.far.send(JSON.stringify({ jsonrpc: "2.0", id, result }));
-    if (this.#far === "handshake") expect(parse(await this.far.next()).method).toBe("notifications/initialized");
+    if (this.#farEra === "handshake") expect(parse(await this.far.next()).method).toBe("notifications/initialized");
   }
 
   /** A bridge follows the lists, for a client that need not ask for it. */
@@ -106,11 +128,3 @@ const greeting = request("open", "initialize", {
   capabilities: declared,
   clientInfo: { name: "near", version: "1" },
 });
-
-/** The text of a member of a frame. */
-export function textIn(frame: string, before: string, after: string): string {
-  const from = frame.indexOf(before);
-  const to = frame.lastIndexOf(after);
-  if (from < 0 || to < from) throw new Error(`there is no ${before} … ${after} in ${frame}`);
-  return frame.slice(from + before.length, to);
-}

@@ -7,9 +7,11 @@ const unknown =
   '"acme":{"big":12345678901234567890,"one":1.0,"zero":-0,"huge":1e400,"tiny":1E-7,"list":[9007199254740993,0.10]}' +
   ',"text":"12345678901234567890 \u2028 \\ud800 é","null":null,"empty":{}';
 
-describe.each(cells)("a bridge from %s to %s", (nearEra, farEra) => {
+const ways = [false, true].flatMap((overHttp) => cells.map(([near, far]) => [near, far, { overHttp }] as const));
+
+describe.each(ways)("a bridge from %s to %s, %j", (nearEra, farEra, setup) => {
   test("hands over a request that nobody knows, and its answer, as they were written", async () => {
-    await using ends = await Ends.open(nearEra, farEra);
+    await using ends = await Ends.open(nearEra, farEra, setup);
     ends.near.send(ends.request("r", "acme/do", unknown));
     const asked = await ends.far.next();
     expect(asked).toContain(`"method":"acme/do","params":{${unknown}`);
@@ -19,7 +21,7 @@ describe.each(cells)("a bridge from %s to %s", (nearEra, farEra) => {
   });
 
   test("hands over an error with its code, its words and its data", async () => {
-    await using ends = await Ends.open(nearEra, farEra);
+    await using ends = await Ends.open(nearEra, farEra, setup);
     ends.near.send(ends.request("r", "acme/do", ""));
     const { id } = parse(await ends.far.next());
     const error = `"error":{"code":-31999,"message":"no","data":{${unknown}}}`;
@@ -28,7 +30,7 @@ describe.each(cells)("a bridge from %s to %s", (nearEra, farEra) => {
   });
 
   test("leaves the arguments and the result of a tool as they are, and what else is said with them", async () => {
-    await using ends = await Ends.open(nearEra, farEra);
+    await using ends = await Ends.open(nearEra, farEra, setup);
     const params = `"name":"t","arguments":{"n":12345678901234567890,"f":1.0},${unknown}`;
     ends.near.send(ends.request("r", "tools/call", params, '"acme.example/trace":7.50'));
     const asked = await ends.far.next();
@@ -41,7 +43,7 @@ describe.each(cells)("a bridge from %s to %s", (nearEra, farEra) => {
   });
 
   test("hands over progress under the token of whoever asked for it", async () => {
-    await using ends = await Ends.open(nearEra, farEra);
+    await using ends = await Ends.open(nearEra, farEra, setup);
     ends.near.send(ends.request("r", "tools/call", '"name":"t"', '"progressToken":12345678901234567890'));
     const { id, params } = parse(await ends.far.next());
     const { progressToken } = (params?._meta ?? {}) as { readonly progressToken?: number };
@@ -56,7 +58,7 @@ describe.each(cells)("a bridge from %s to %s", (nearEra, farEra) => {
   });
 
   test("hands over a notification that nobody knows while a call is open", async () => {
-    await using ends = await Ends.open(nearEra, farEra);
+    await using ends = await Ends.open(nearEra, farEra, setup);
     ends.near.send(ends.request("r", "acme/do", ""));
     const { id } = parse(await ends.far.next());
     const notification = `{"jsonrpc":"2.0","method":"acme/told","params":{${unknown}}}`;
@@ -67,7 +69,7 @@ describe.each(cells)("a bridge from %s to %s", (nearEra, farEra) => {
   });
 
   test("cancels on the far side what is cancelled on the near one", async () => {
-    await using ends = await Ends.open(nearEra, farEra);
+    await using ends = await Ends.open(nearEra, farEra, setup);
     ends.near.send(ends.request("r", "tools/call", '"name":"t"'));
     const { id } = parse(await ends.far.next());
     ends.near.send('{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":"r"}}');
@@ -78,9 +80,14 @@ describe.each(cells)("a bridge from %s to %s", (nearEra, farEra) => {
   });
 });
 
-describe.each(cells.filter(([near]) => near === "handshake"))("a bridge from %s to %s", (nearEra, farEra) => {
+// Between the two bridges over HTTP is a client of the far era: one without a handshake is told nothing outside of its calls.
+const conversing = ways.filter(
+  ([near, far, { overHttp }]) => near === "handshake" && !(overHttp && far === "stateless"),
+);
+
+describe.each(conversing)("a bridge from %s to %s, %j", (nearEra, farEra, setup) => {
   test("hands over what is told outside of calls, in both directions", async () => {
-    await using ends = await Ends.open(nearEra, farEra);
+    await using ends = await Ends.open(nearEra, farEra, setup);
     const notification = `{"jsonrpc":"2.0","method":"acme/told","params":{${unknown}}}`;
     ends.far.send(notification);
     expect(await ends.near.next()).toBe(notification);

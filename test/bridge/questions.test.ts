@@ -104,7 +104,7 @@ test("a state opens once, for the call that it was given to, and to nobody who m
 
 test("a call whose client does not come back is cancelled on the far side after ten minutes", async () => {
   const clock = createFakeClock();
-  await using ends = await Ends.open("stateless", "handshake", clock);
+  await using ends = await Ends.open("stateless", "handshake", { clock });
   const id = await called(ends);
   ends.far.send(asks("q"));
   let isAsked = false;

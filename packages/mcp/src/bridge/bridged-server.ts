@@ -62,7 +62,10 @@ export class BridgedServer implements Served {
   readonly run: OperationCall = async (method, params, operation) => {
     try {
       return await this.#near.call(method, { operation, params }, this.#far);
-    } catch (error) {
+    } catch (thrown) {
+      // A client that does not answer says why, and its words are what the call comes to.
+      const isRefusal = thrown instanceof LocalError && thrown.cause instanceof RpcError;
+      const error = isRefusal ? thrown.cause : thrown;
       if (error instanceof RpcError) throw crossedError({ method, params, error }, operation.revision);
       if (!(error instanceof LocalError) || operation.signal.aborted) throw error;
       this.#host.report({ kind: "fault", method, error });
