@@ -3,9 +3,9 @@ import { settlesWithin } from "../base/settles-within.js";
 import { answerDecoded } from "../jsonrpc/answer.js";
 import type { Call, Exchange } from "../jsonrpc/call.js";
 import { Problem } from "../jsonrpc/check.js";
-import { decode, encodeFailure } from "../jsonrpc/codec.js";
+import { encodeFailure } from "../jsonrpc/codec.js";
 import { codes, internalError, LocalError } from "../jsonrpc/errors.js";
-import { type Terms, type TermsOptions, termsOf } from "../jsonrpc/terms.js";
+import { decodeOn, type Terms, type TermsOptions, termsOf } from "../jsonrpc/terms.js";
 import { Admission } from "./admission.js";
 import { emptyAnswer, jsonAnswer, withHeaders } from "./answers.js";
 import { corsHeaders, isPreflight, preflightAnswer } from "./cors.js";
@@ -100,7 +100,7 @@ export class RpcDoor implements HttpDoor {
       notify: () => undefined, // There is one answer, and nothing before it.
       drained: () => Promise.resolve(),
     };
-    const decoded = decode(frame, this.#terms.profile, this.#terms.limits);
+    const decoded = decodeOn(this.#terms, frame);
     const answer = answerDecoded(this.#call, decoded, frame, exchange, this.#terms);
     if (isPromise(answer)) {
       request.onGone(() => cancel.abort(new LocalError("cancelled", "the client has closed the connection")));

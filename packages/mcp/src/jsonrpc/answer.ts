@@ -1,10 +1,10 @@
 import type { Call, Exchange } from "./call.js";
 import { Problem } from "./check.js";
-import { type Decoded, decode } from "./codec.js";
+import type { Decoded } from "./codec.js";
 import { codes } from "./errors.js";
 import { type Id, idKey, type Message } from "./message.js";
 import { respond, runNotification } from "./respond.js";
-import { answerToProblem, type Terms, type TermsOptions, termsOf } from "./terms.js";
+import { answerToProblem, decodeOn, type Terms, type TermsOptions, termsOf } from "./terms.js";
 
 /** Answers frames one by one, without a connection: what a POST handler, a queue worker or a test needs. */
 export type Answerer = (frame: string, exchange?: Exchange) => string | undefined | Promise<string | undefined>;
@@ -19,8 +19,7 @@ export type Answerer = (frame: string, exchange?: Exchange) => string | undefine
  */
 export function answerer(handle: Call, options: TermsOptions = {}): Answerer {
   const terms = termsOf(options);
-  return (frame, exchange = detached) =>
-    answerDecoded(handle, decode(frame, terms.profile, terms.limits), frame, exchange, terms);
+  return (frame, exchange = detached) => answerDecoded(handle, decodeOn(terms, frame), frame, exchange, terms);
 }
 
 type Answer = string | undefined | Promise<string | undefined>;
