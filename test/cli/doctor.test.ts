@@ -229,8 +229,9 @@ test.each([
 });
 
 test("a server of the first carrier is known by its stream", async () => {
+  const refusal = '{"jsonrpc":"2.0","error":{"code":-32000,"message":"Method not allowed"},"id":null}';
   await using http = await plainHttp((request, response) => {
-    if (request.method !== "GET") response.writeHead(405).end();
+    if (request.method !== "GET") response.writeHead(405, { "content-type": "application/json" }).end(refusal);
     else response.writeHead(200, { "content-type": "text/event-stream" }).write("event: endpoint\ndata: /messages\n\n");
   });
   const { stdout } = await doctor(["--timeout", "1s", http.url]);

@@ -93,7 +93,7 @@ test("a server that knows sessions alone is shown refusing the question, and the
   });
   const { code, stdout } = await parlance(["talk", "--once", "--json", http.url]);
   expect(frames(stdout).slice(0, 4)).toEqual(["1 client req server/discover", ...handshake.slice(0, 3).map(later)]);
-  expect(remarks(stdout)[0]).toBe(`POST /mcp: 400 Bad Request application/json: ${refusal}`);
+  expect(remarks(stdout)[0]).toBe("POST /mcp: 400 Bad Request application/json: -32000 Bad Request: no session");
   expect(jsonLines(stdout).at(-1)).toMatchObject({ kind: "summary", violations: 0, errors: 0 });
   expect(stdout).not.toContain('"violation"');
   expect(code).toBe(0);

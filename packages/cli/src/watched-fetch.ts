@@ -1,5 +1,5 @@
 import type { Fetch } from "@parlance/mcp/client";
-import { baseProfile, clientLimits, decode, type Refusal, type Tapped } from "@parlance/mcp/jsonrpc";
+import { baseProfile, clientLimits, decode, type Refusal, type RpcFailure, type Tapped } from "@parlance/mcp/jsonrpc";
 import { createParser } from "eventsource-parser";
 import { excerpt } from "./excerpt.js";
 
@@ -52,8 +52,11 @@ export function bodyReader(response: Response, exchange: Exchange, watcher: Http
   if (response.ok && type === "application/json") return textReader((text, isWhole) => seeJson(text, isWhole, watcher));
   const isExpected = response.status === 202;
   return textReader((text) => {
-    if (!response.ok && isAnswer(text)) watcher.see({ kind: "received", frame: text });
-    if (!isExpected) watcher.tell(text === "" ? exchange.line : `${exchange.line}: ${text}`);
+    const error = response.ok ? undefined : errorIn(text);
+    if (error?.id !== undefined && error.id !== null) watcher.see({ kind: "received", frame: text });
+    if (isExpected) return;
+    const said = error === undefined ? text : `${error.error.code} ${error.error.message}`;
+    watcher.tell(said === "" ? exchange.line : `${exchange.line}: ${said}`);
   }, refusalCharacters);
 }
 
@@ -74,10 +77,10 @@ function seeJson(text: string, isWhole: boolean, { see }: HttpWatcher): void {
   if (text !== "") see({ kind: "refused", refusal });
 }
 
-/** Whether a refusal is a message that answers a request by its id; others are said about the HTTP request. */
-function isAnswer(text: string): boolean {
+/** What a refusal says in the words of JSON-RPC. With an id it is a message, without one it is about the HTTP request. */
+function errorIn(text: string): RpcFailure | undefined {
   const message = decode(text, baseProfile, clientLimits);
-  return "error" in message && "id" in message && message.id !== null && message.id !== undefined;
+  return "error" in message ? message : undefined;
 }
 
 function textReader(

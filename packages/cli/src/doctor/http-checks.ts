@@ -137,7 +137,7 @@ const notMcp = "this is no MCP endpoint: its path is often /mcp, or /sse where i
 /** Many programs say in JSON-RPC that there is nothing at a path; only MCP says that it has no such method there. */
 function isMcp({ status, type, text }: Answer): boolean {
   if (type === "text/event-stream") return status === 200;
-  if (type !== "application/json") return false;
+  if (type !== "application/json" || status === 405) return false;
   const message = decode(text, baseProfile, clientLimits);
   if (Array.isArray(message) || message instanceof Problem) return false;
   return status !== 404 || ("error" in message && message.error.code === codes.methodNotFound);
