@@ -1,9 +1,14 @@
 import { checkShape, codeReadings, messagesOf, revisionOf, revisions } from "@parlance/mcp";
+import { rules } from "@parlance/mcp/wire";
 import { expect, test } from "vitest";
 import { explain, topics } from "../../packages/cli/src/explain/explain.js";
 import { notificationNotes } from "../../packages/cli/src/explain/notification-notes.js";
 import { requestNotes } from "../../packages/cli/src/explain/request-notes.js";
+import { ruleExamples } from "../../packages/cli/src/explain/rule-examples.js";
 import { spanText } from "../../packages/cli/src/explain/spoken-in.js";
+import { opening, type Said } from "../wire/recorded.js";
+import { readAll } from "../wire/rules/rule-case.js";
+import { talkOf } from "../wire/rules/talk.js";
 import { jsonLines, parlance } from "./run.js";
 
 test("a method is told with its sender, its revisions, what it needs, an exchange and the specification", async () => {
@@ -65,9 +70,38 @@ test("a rule is told with what it demands, of whom, and where the specification 
   in        every revision
   looks at  the bytes of a frame
   at fault  whoever has sent it
+  server ←  Server listening on port 3000
   https://modelcontextprotocol.io/specification/2026-07-28/basic/transports/stdio
 `);
   expect(code).toBe(0);
+});
+
+/** What comes before an example, so that nothing but its rule is broken. */
+function before(id: string, first: string): readonly Said[] {
+  const isWhole = first.includes('"initialize"') || id === "L-1";
+  const rule = rules.find((each) => each.id === id);
+  const isStateless = !revisions.some(({ version, era }) => {
+    const revision = revisionOf(version);
+    return era === "handshake" && revision !== undefined && (rule?.applies?.(revision) ?? true);
+  });
+  if (isStateless) return talkOf("2026-07-28").opening();
+  return isWhole ? [] : opening("2025-11-25", { server: { tools: {} } });
+}
+
+/** What cannot be broken alone. */
+const besides: ReadonlyMap<string, readonly string[]> = new Map([
+  ["S-5", ["R-5"]],
+  ["N-2", ["M-5"]],
+  ["C-4", ["C-3"]],
+]);
+
+test.each(Object.entries(ruleExamples))("the example of %s breaks that rule", (id, wire) => {
+  const lines = wire.map(({ from, raw }): Said => (from === "client" ? `→ ${raw}` : `← ${raw}`));
+  const { verdicts } = readAll([...before(id, lines[0] ?? ""), ...lines]);
+  const broken = new Set(
+    verdicts.filter(({ level, rule }) => level === "bad" || rule.id === id).map(({ rule }) => rule.id),
+  );
+  expect([...broken].toSorted()).toEqual([id, ...(besides.get(id) ?? [])].toSorted());
 });
 
 test("what a server now asks inside of a result is said so", () => {

@@ -1,6 +1,7 @@
 import { latest, revisions } from "@parlance/mcp";
 import { type Rule, rules, specOf } from "@parlance/mcp/wire";
 import { type Explanation, facts } from "./explanation.js";
+import { ruleExamples } from "./rule-examples.js";
 import { spanText, versionsWhere } from "./spoken-in.js";
 
 /** The ids of all rules. */
@@ -22,7 +23,7 @@ export function explainRule(word: string): Explanation | undefined {
       "looks at": subjects[on],
       "at fault": level === "bad" ? faults[on] : undefined,
     }),
-    wire: [],
+    wire: ruleExamples[id] ?? [],
     spec: [specOf(rule, newest)],
   };
 }
