@@ -167,6 +167,13 @@ test("a module takes a frame, and a WebSocket a message", async () => {
   }
 });
 
+test("bytes that are no text cannot be a message of a module, and are not made one", async () => {
+  const args = ["send", fixture("tools-server.js"), "-"];
+  const { code, stderr } = await parlance(args, {}, Buffer.from([0x22, 0xff, 0x22]));
+  expect(stderr).toContain("✖ these bytes are no UTF-8");
+  expect(code).toBe(1);
+});
+
 test("over HTTP one POST has exactly these bytes, and the response is shown as it is", async () => {
   const posts: { readonly headers: IncomingMessage["headers"]; readonly body: Buffer }[] = [];
   await using http = await plainHttp(async (request, response) => {

@@ -21,6 +21,11 @@ function remedyFor(error: unknown, message: string): string | undefined {
   );
 }
 
+/** What lies below an error: `fetch` says nothing but that it failed. */
+export function innermost(error: unknown): unknown {
+  return error instanceof Error && error.cause !== undefined ? innermost(error.cause) : error;
+}
+
 /** What to do about a failure that is known by its words. */
 export function remedyForWords(message: string): string | undefined {
   return signs.find(({ seen }) => seen.test(message))?.remedy;

@@ -1,10 +1,9 @@
-import { latestHandshake, messagesOf, methods } from "@parlance/mcp";
+import { latestHandshake, mcpHeaders, messagesOf, methods } from "@parlance/mcp";
 import { baseProfile, clientLimits, codes, decode, Problem } from "@parlance/mcp/jsonrpc";
 import { exitCodes } from "../exit-codes.js";
-import { toFailure } from "../failure.js";
 import { isObject } from "../json.js";
 import type { Header } from "../options.js";
-import { remedyForWords, statusRemedy } from "../url-failure.js";
+import { innermost, remedyForWords, statusRemedy } from "../url-failure.js";
 import type { Check, Finding } from "./check.js";
 
 /** Where, with what and for how long an endpoint is asked. */
@@ -55,7 +54,7 @@ function unanswered(error: unknown, { timeout }: Endpoint): Finding {
     const remedy = "the server has taken the request and does not answer: look in its log; --timeout 2m waits longer";
     return { state: "failed", says: `no answer for ${timeout} ms`, remedy, exitCode: exitCodes.timeout };
   }
-  const words = reasonOf(error) ?? toFailure(error, "opening").message;
+  const words = reasonOf(error);
   const remedy = remedyForWords(words);
   return { state: "failed", says: words, exitCode: exitCodes.unreachable, ...(remedy !== undefined && { remedy }) };
 }
@@ -74,18 +73,21 @@ async function ask({ url, headers, timeout }: Endpoint): Promise<Answer> {
   const response = await fetch(url, {
     method: "POST",
     redirect: "manual",
-    headers: [
-      ...headers.map(([name, value]): [string, string] => [name, value]),
-      ["accept", "application/json, text/event-stream"],
-      ["content-type", "application/json"],
-    ],
+    headers: headersOf(headers, { accept: "application/json, text/event-stream", "content-type": "application/json" }),
     body: JSON.stringify(request),
     signal: AbortSignal.timeout(timeout),
   });
   const answer = await answerOf(response);
-  const session = response.headers.get("mcp-session-id");
+  const session = response.headers.get(mcpHeaders.session);
   if (session !== null) await endSession({ url, headers, timeout }, session);
   return answer;
+}
+
+/** What a request has to have, and what the person has given besides. */
+function headersOf(given: readonly Header[], needed: Readonly<Record<string, string>>): Headers {
+  const headers = new Headers(needed);
+  for (const [name, value] of given) headers.set(name, value);
+  return headers;
 }
 
 async function answerOf(response: Response): Promise<Answer> {
@@ -108,9 +110,9 @@ async function beginning({ body }: Response): Promise<string> {
 
 /** A server that does not want to hear of it forgets the session by itself. */
 async function endSession({ url, headers, timeout }: Endpoint, session: string): Promise<void> {
-  const own = headers.map(([name, value]): [string, string] => [name, value]);
   const signal = AbortSignal.timeout(timeout);
-  await fetch(url, { method: "DELETE", headers: [...own, ["mcp-session-id", session]], signal }).catch(() => undefined);
+  const all = headersOf(headers, { [mcpHeaders.session]: session });
+  await fetch(url, { method: "DELETE", headers: all, signal }).catch(() => undefined);
 }
 
 async function judge(answer: Answer, endpoint: Endpoint): Promise<Finding> {
@@ -169,7 +171,7 @@ async function metadata(url: URL, { timeout }: Endpoint): Promise<string> {
     if (response.ok && Array.isArray(servers)) return `tokens come from ${servers.join(", ")}`;
     return `${url.href}: ${response.status}, and no authorization_servers`;
   } catch (error) {
-    return `${url.href} cannot be read: ${reasonOf(error) ?? toFailure(error, "opening").message}`;
+    return `${url.href} cannot be read: ${reasonOf(error)}`;
   }
 }
 
@@ -194,10 +196,9 @@ async function elsewhere(answer: Answer, endpoint: Endpoint): Promise<Finding> {
 
 /** Whether a GET opens a stream whose first event says where to post. */
 async function isOldStream({ url, headers, timeout }: Endpoint): Promise<boolean> {
-  const own = headers.map(([name, value]): [string, string] => [name, value]);
   try {
     const signal = AbortSignal.timeout(timeout);
-    const response = await fetch(url, { headers: [...own, ["accept", "text/event-stream"]], signal });
+    const response = await fetch(url, { headers: headersOf(headers, { accept: "text/event-stream" }), signal });
     const { status, type, text } = await answerOf(response);
     return status === 200 && type === "text/event-stream" && /^event: ?endpoint\b/m.test(text);
   } catch {
@@ -205,9 +206,7 @@ async function isOldStream({ url, headers, timeout }: Endpoint): Promise<boolean
   }
 }
 
-/** `fetch` says nothing but that it failed: what it was lies below. */
-function reasonOf(error: unknown): string | undefined {
-  let at = error;
-  while (at instanceof Error && at.cause instanceof Error) at = at.cause;
-  return at instanceof Error && at !== error ? at.message : undefined;
+function reasonOf(error: unknown): string {
+  const inner = innermost(error);
+  return inner instanceof Error ? inner.message : String(inner);
 }

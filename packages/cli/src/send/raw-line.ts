@@ -1,5 +1,7 @@
+import { isUtf8 } from "node:buffer";
 import { type Channel, clientLimits, type Framing, lines, type Tapped } from "@parlance/mcp/jsonrpc";
 import { childChannel } from "@parlance/mcp/node";
+import { usageFailure } from "../failure.js";
 import type { Header } from "../options.js";
 import type { Target } from "../target.js";
 import { TextLines } from "../text-lines.js";
@@ -84,12 +86,18 @@ function messageLine(channel: Channel, receiver: RawReceiver): RawLine {
   listen(channel, receiver, (frame) => receiver.bytes(Buffer.from(frame)));
   return {
     send: (text) => channel.send(text),
-    write: (bytes) => channel.send(Buffer.from(bytes).toString()),
+    write: (bytes) => channel.send(textOf(bytes)),
     close: async () => {
       await channel.close();
       return undefined;
     },
   };
+}
+
+/** The text that bytes are. @throws Failure for those that are none: nothing is repaired */
+function textOf(bytes: Uint8Array): string {
+  if (isUtf8(bytes)) return Buffer.from(bytes).toString();
+  throw usageFailure("these bytes are no UTF-8, and a message of this target is text", "a command takes any bytes");
 }
 
 function listen(channel: Channel, { see }: RawReceiver, first: (frame: string) => void = () => undefined): void {

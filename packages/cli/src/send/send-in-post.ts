@@ -3,7 +3,7 @@ import { exitCodes } from "../exit-codes.js";
 import { Failure } from "../failure.js";
 import type { Header } from "../options.js";
 import { TextLines } from "../text-lines.js";
-import { toFailureAtUrl } from "../url-failure.js";
+import { innermost, toFailureAtUrl } from "../url-failure.js";
 import { bodyReader } from "../watched-fetch.js";
 import { handshakeIn } from "./exchange.js";
 import { sentFrames } from "./raw-line.js";
@@ -67,11 +67,6 @@ async function answered(url: URL, init: RequestInit, { timeout, stop }: SendOpti
   } finally {
     clearTimeout(timer);
   }
-}
-
-/** `fetch` says nothing but that it failed: what it was lies below. */
-function innermost(error: unknown): unknown {
-  return error instanceof Error && error.cause !== undefined ? innermost(error.cause) : error;
 }
 
 /** Reads until the body ends or breaks, or nobody wants to listen any more. */
