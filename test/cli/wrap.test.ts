@@ -10,6 +10,7 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
+import { connect } from "@parlance/mcp/node";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { type Configuration, parseConfiguration, placeOf } from "../../packages/cli/src/hosts/configuration.js";
@@ -17,7 +18,7 @@ import { edited } from "../../packages/cli/src/hosts/edit-file.js";
 import { hosts } from "../../packages/cli/src/hosts/host-table.js";
 import { launcherFor } from "../../packages/cli/src/hosts/launcher.js";
 import { unwrapEdits, wordsOf, wrapEdits, wrappedWords } from "../../packages/cli/src/hosts/wrapping.js";
-import { main, parlance, type Ran } from "./run.js";
+import { main, parlance, type Ran, toolsServer } from "./run.js";
 
 const ownWords = [process.execPath, main, "tap", "--"];
 
@@ -70,6 +71,17 @@ test("a wrapped server is started under parlance tap, and everything else stays"
   expect(stderr).toContain(`what was there before is in ${file}.parlance-backup\n`);
   expect(readFileSync(`${file}.parlance-backup`, "utf8")).toBe(plain);
   expect(code).toBe(0);
+});
+
+test("what is configured then starts the server, and records it", async () => {
+  const [, command, ...args] = toolsServer;
+  const { file, read, folder } = configured(JSON.stringify({ servers: { tools: { command, args } } }));
+  await run("wrap", file, "tools");
+  const { servers } = JSON.parse(read()) as { servers: { tools: { command: string; args: readonly string[] } } };
+  const env = { PARLANCE_RECORDINGS: join(folder, "recordings") };
+  await using client = await connect({ ...servers.tools, env });
+  expect(await client.tools.call("add", { a: 1, b: 2 })).toMatchObject({ structuredContent: { sum: 3 } });
+  expect(readdirSync(join(folder, "recordings"))).toHaveLength(1);
 });
 
 test("what is printed holds no keys", async () => {
