@@ -38,12 +38,18 @@ const contract = `Sign-in (OAuth) works through the proxy: where the server name
 WWW-Authenticate, a redirect or a document under /.well-known, clients read the
 address of the proxy, and what they ask for in return names the server again.
 Of other paths than the server's own, only heads are recorded, no bodies.
-Recordings hold what is in headers too, like Authorization: keep them to yourself.`;
+Recordings hold what is in headers too, like Authorization: they are for
+nobody else.`;
 
-const examples = `Examples:
+const examples = `Exit codes:
+  0  ended by Ctrl-C or SIGTERM
+  1  the command line is wrong
+  3  the address cannot be listened on
+
+Examples:
   parlance proxy --target http://localhost:3000/mcp
   parlance proxy --target https://example.com/mcp --listen 127.0.0.1:8080
-  parlance proxy --target https://example.com/mcp --record run.parlance.jsonl --json`;
+  parlance proxy --target https://example.com/mcp --record run.parlance.jsonl`;
 
 /** Adds `parlance proxy`. */
 export function registerProxy(program: Command, invocation: Invocation): void {
