@@ -39,6 +39,7 @@ test.each(["bash", "zsh", "fish"])(
       }
     }
   },
+  120_000,
 );
 
 /** What bash offers for the last of some words. */

@@ -28,11 +28,11 @@ describe("help", () => {
       expect(page).toMatchObject({ code: 0, stderr: "" });
       expect(page.stdout).toContain(`Usage: parlance ${command}`);
       expect(page.stdout).toMatch(/Examples:\n {2}\S/);
-      if (command !== "help") expect(page.stdout).toMatch(/^Exit codes?:/m);
+      if (tellsExitCodes(command)) expect(page.stdout).toMatch(/^Exit codes?:/m);
       expect(tooLong(page.stdout, 80), command).toEqual([]);
     }
     expect(tooLong(mainPage, 80)).toEqual([]);
-  });
+  }, 120_000);
 
   test("without words, the page is printed on stderr", async () => {
     expect(await parlance([], { COLUMNS: "80" })).toEqual({ code: 1, stdout: "", stderr: mainPage });
@@ -40,8 +40,14 @@ describe("help", () => {
   });
 });
 
+/** Those that only print what is there exit as every program does. */
+function tellsExitCodes(command: string): boolean {
+  return !["help", "ls", "tail", "show"].includes(command);
+}
+
+/** A command line of an example is not broken: it is there to be copied. */
 function tooLong(text: string, width: number): readonly string[] {
-  return text.split("\n").filter((line) => line.length > width);
+  return text.split("\n").filter((line) => line.length > width && !line.startsWith("  parlance "));
 }
 
 test.each([

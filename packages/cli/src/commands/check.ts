@@ -27,7 +27,8 @@ const checkHelp = `What --fail-on takes, joined by commas (default: bad,damage)
   damage    a line of the recording cannot be read
 
 An <expectation> is count(filter) compared with a number, or min max p50 p95 p99
-of the latency of what a filter leaves: 'count(tool:search)>=1', 'p95(tool:*)<200ms'.
+of the latency of what a filter leaves: 'count(tool:search)>=1' or
+'p95(tool:*)<200ms'.
 
 Exit codes:
   0  clean
