@@ -10,6 +10,11 @@ import { type RunningServer, startServer } from "../fixtures/conscience/running-
 export class RecordingFolder implements Disposable {
   readonly path: string = mkdtempSync(join(tmpdir(), "recordings "));
 
+  /** What makes a command record here. */
+  get env(): Readonly<Record<string, string>> {
+    return { PARLANCE_RECORDINGS: this.path };
+  }
+
   /** The command line of a tap that records here; whoever starts it may hand on no variables. */
   tap(...server: readonly string[]): readonly [string, ...string[]] {
     return ["env", `PARLANCE_RECORDINGS=${this.path}`, process.execPath, main, "tap", "--", ...server];

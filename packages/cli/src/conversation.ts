@@ -7,13 +7,8 @@ import type { Interrupt } from "./interrupt.js";
 import type { JsonObject } from "./json.js";
 import { didYouMean } from "./nearest.js";
 import type { ObservedTarget } from "./observed-target.js";
-import { argumentsFor, type WrittenArgument } from "./tool-arguments.js";
-
-/** A call that a person asks for. */
-export interface WantedCall {
-  readonly tool: string;
-  readonly args: readonly WrittenArgument[];
-}
+import { argumentsFor } from "./tool-arguments.js";
+import type { WantedCall } from "./wanted-call.js";
 
 /** How to speak to a server. */
 export interface SpeakOptions {

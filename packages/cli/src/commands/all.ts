@@ -13,6 +13,7 @@ import { registerLs } from "./ls.js";
 import { registerProxy } from "./proxy.js";
 import { registerRedact } from "./redact.js";
 import { registerReplay } from "./replay.js";
+import { registerRun } from "./run.js";
 import { registerSend } from "./send.js";
 import { registerServe } from "./serve.js";
 import { registerShow } from "./show.js";
@@ -36,6 +37,7 @@ export const registrations: readonly ((program: Command, invocation: Invocation)
   registerProxy,
   registerRedact,
   registerReplay,
+  registerRun,
   registerSend,
   registerServe,
   registerShow,

@@ -1,8 +1,8 @@
 import type { Client } from "@parlance/mcp/client";
 import type { Command } from "commander";
-import { awaitAftermath, exercise, openConversation, untilOver, type WantedCall } from "../conversation.js";
+import { awaitAftermath, exercise, openConversation, untilOver } from "../conversation.js";
 import { exitCodeHelp, exitCodes } from "../exit-codes.js";
-import { type Failure, usageFailure } from "../failure.js";
+import type { Failure } from "../failure.js";
 import type { Invocation } from "../invocation.js";
 import { ObservedTarget } from "../observed-target.js";
 import { addConversationOptions, type ConversationFlags, chooseTarget, collect, parseRevision } from "../options.js";
@@ -10,10 +10,10 @@ import { printFailure } from "../print/failure.js";
 import { talkJson } from "../print/talk-json.js";
 import { talkText } from "../print/talk-text.js";
 import type { TalkView } from "../print/talk-view.js";
-import { splitWords } from "../split-words.js";
 import type { TalkOutcome } from "../talk-outcome.js";
 import { type Target, targetHelp } from "../target.js";
-import { argumentHelp, parseArguments } from "../tool-arguments.js";
+import { argumentHelp } from "../tool-arguments.js";
+import { parseCall, type WantedCall } from "../wanted-call.js";
 
 interface TalkFlags extends ConversationFlags {
   readonly revision?: readonly string[];
@@ -74,13 +74,6 @@ function exitCodeOf(outcomes: readonly TalkOutcome[]): number {
   const failure = outcomes.find((outcome) => outcome.failure !== undefined)?.failure;
   if (failure !== undefined) return failure.exitCode;
   return outcomes.some(({ tally }) => tally.violations > 0) ? exitCodes.violations : exitCodes.clean;
-}
-
-function parseCall(text: string): WantedCall {
-  const [tool, ...args] = splitWords(text) ?? [];
-  if (tool === undefined)
-    throw usageFailure(`--call ${text}: name the tool, close the quotes`, '--call "add a:=2 b:=3"');
-  return { tool, args: parseArguments(args) };
 }
 
 interface TalkOptions {

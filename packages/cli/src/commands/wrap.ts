@@ -171,6 +171,6 @@ function launcherOf({ host }: LoadedFile): Launcher {
     platform: process.platform,
     path: process.env.PATH ?? "",
     node: process.execPath,
-    main: fileURLToPath(new URL("../main.js", import.meta.url)),
+    main: fileURLToPath(new URL("../parlance.js", import.meta.url)),
   });
 }

@@ -12,7 +12,7 @@ import {
   type RecorderRuleEntry,
   type StderrEntry,
 } from "@parlance/mcp/wire";
-import { recordingSuffix } from "../recording-directory.js";
+import { numberedPath } from "./numbered-path.js";
 import { milliseconds } from "./transcript.js";
 
 /** Bytes of whole lines that may wait for a disk that is slow or full, before the next ones are dropped. */
@@ -171,8 +171,9 @@ export class RecordingFile {
 
   #open(): number {
     makeFolder(dirname(this.#path));
+    const wanted = this.#path;
     for (let attempt = 1; ; attempt += 1) {
-      const path = attempt === 1 ? this.#path : numbered(this.#path, attempt);
+      const path = numberedPath(wanted, attempt);
       try {
         return this.#take(path, openSync(path, flags | constants.O_CREAT | constants.O_EXCL, 0o600));
       } catch (error) {
@@ -206,12 +207,6 @@ function linesIn(bytes: Uint8Array): number {
 
 // A pipe that nobody reads must not stop the thread. Windows has no such flag, and needs none for files.
 const flags = constants.O_WRONLY | constants.O_APPEND | (constants.O_NONBLOCK ?? 0);
-
-/** The name beside a name that is taken. */
-function numbered(path: string, attempt: number): string {
-  const end = path.endsWith(recordingSuffix) ? recordingSuffix : "";
-  return `${path.slice(0, path.length - end.length)}-${attempt}${end}`;
-}
 
 function codeOf(error: unknown): string | undefined {
   return (error as NodeJS.ErrnoException).code; // The file system throws nothing else.

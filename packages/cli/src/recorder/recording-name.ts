@@ -3,7 +3,7 @@ import { recordingDirectory, recordingSuffix } from "../recording-directory.js";
 
 /** Words that start a server and do not name it. */
 const launchers =
-  /^(node|nodejs|npx|npm|pnpm|yarn|bun|bunx|deno|tsx|ts-node|python[\d.]*|py|uv|uvx|pipx|docker|podman|sh|bash|cmd|exec|run|dlx)(\.exe|\.cmd)?$/i;
+  /^(node|nodejs|npx|npm|pnpm|yarn|bun|bunx|deno|tsx|ts-node|python[\d.]*|py|uv|uvx|pipx|docker|podman|sh|bash|cmd|exec|run|dlx|parlance|serve)(\.exe|\.cmd)?$/i;
 
 /** Files that are called like those of every other server. */
 const everyday = /^(index|main|server|app|cli|dist|build|src|bin|out|lib)$/i;

@@ -62,6 +62,11 @@ export class TailedRecording {
     this.#view = view;
   }
 
+  /** How often rules were broken. */
+  get violations(): number {
+    return this.#conversation.verdicts.filter(({ level }) => level === "bad").length;
+  }
+
   take({ entry, damage }: RecordingItem): void {
     if (damage !== undefined) this.#show(() => this.#view.damage(this.#name, damage.line, damage.says));
     if (entry === undefined) return;

@@ -8,6 +8,8 @@ export interface TapArguments {
   readonly name?: string;
   readonly verbose?: boolean;
   readonly faults?: FaultPlan | undefined;
+  /** Started by a command of ours, and not by a host. */
+  readonly launched?: boolean;
 }
 
 /**
@@ -22,6 +24,7 @@ export function parseTapArguments(argv: readonly string[]): TapArguments | undef
   const own = argv.slice(1, at).values();
   for (const word of own) {
     if (word === "-v" || word === "--verbose") parsed = { ...parsed, verbose: true };
+    else if (word === "--launched") parsed = { ...parsed, launched: true };
     else if (word === "--record" || word === "--name") {
       const { value = "" } = own.next();
       if (value === "" || value.startsWith("-")) return undefined;

@@ -47,14 +47,17 @@ async function faultyTap(faults: FaultPlan, ends: FaultyTapEnds): Promise<Faulty
   return new module.FaultyTap(faults, ends);
 }
 
-function recorderOf({ command, args, record, name, verbose }: TapArguments, say: (text: string) => void): Recorder {
+function recorderOf(
+  { command, args, record, name, verbose, launched }: TapArguments,
+  say: (text: string) => void,
+): Recorder {
   const path = record ?? newRecordingPath(name ?? serverName([command, ...args]), process.env);
   const envNames = Object.keys(process.env).sort();
   const recorder = new Recorder({
     path,
     header: {
       app: { name: "parlance", ver: packageVersion() },
-      mode: "tap",
+      mode: launched === true ? "launch" : "tap",
       server: { cmd: command, args, cwd: process.cwd(), envNames },
       host: { pid: process.ppid },
     },

@@ -1,0 +1,99 @@
+import type { Command } from "commander";
+import { awaitAftermath, exercise, type Skipped, untilOver } from "../conversation.js";
+import { converse } from "../converse.js";
+import { exitCodeHelp, exitCodes } from "../exit-codes.js";
+import type { Invocation } from "../invocation.js";
+import { addConversationOptions, type ConversationFlags, chooseTarget, collect, parseRevision } from "../options.js";
+import { jsonLine } from "../print/json-lines.js";
+import { count } from "../print/quantities.js";
+import type { Style } from "../print/style.js";
+import { TailView } from "../recordings/tailed-recording.js";
+import { FollowedRecordings } from "../run/followed-recordings.js";
+import { recordedTarget } from "../run/recorded-target.js";
+import { targetHelp } from "../target.js";
+import { argumentHelp } from "../tool-arguments.js";
+import { parseCall } from "../wanted-call.js";
+
+interface RunFlags extends ConversationFlags {
+  readonly revision?: string;
+  readonly call?: readonly string[];
+  readonly once?: true;
+  readonly record?: string;
+  readonly name?: string;
+  readonly json?: true;
+}
+
+const about = `Be the client of a server, and record every byte: greet it, list everything that
+it advertises, call the tools that are marked read-only and need no arguments, and
+show what crosses, with what the rules say of it.`;
+
+const examples = `Examples:
+  parlance run -- node server.js
+  parlance run --once --call "add a:=2 b:=3" "node server.js"
+  parlance run --once --record run.parlance.jsonl http://localhost:3000/mcp
+  parlance check last                          judges what was just recorded`;
+
+/** Adds `parlance run`. */
+export function registerRun(program: Command, invocation: Invocation): void {
+  const command = program
+    .command("run")
+    .summary("be the client of a server, and record every byte")
+    .description(about)
+    .usage("[options] <target>\n       parlance run [options] -- command args…")
+    .argument("[target]", "see below")
+    .option("--revision <version>", "insist on this one", parseRevision)
+    .option("--call <call>", 'call this tool too, may be repeated: --call "add a:=2 b:=3"', collect)
+    .option("--once", "end when everything is done, instead of staying open")
+    .option("--record <file>", "record to this file; one that holds something is left alone")
+    .option("--name <name>", "what the server is called in the name of the recording")
+    .option("--no-ui", "show it here, in the terminal: there is no other way yet")
+    .option("--json", "print one JSON object per line, for programs");
+  addConversationOptions(command)
+    .addHelpText("after", `\n${targetHelp}\n\n${argumentHelp}\n\n${exitCodeHelp}\n\n${examples}`)
+    .action((word: string | undefined, flags: RunFlags) => invocation.run(() => run(word, flags, invocation)));
+}
+
+async function run(word: string | undefined, flags: RunFlags, invocation: Invocation): Promise<number> {
+  const { out, err, interrupt } = invocation;
+  const calls = (flags.call ?? []).map(parseCall);
+  const recorded = await recordedTarget(await chooseTarget(word, invocation.command, flags), flags);
+  const followed = new FollowedRecordings(recorded.path, new TailView(out, flags.json === true));
+  const code = await converse({ target: recorded.target, flags, invocation }, async (client, observed) => {
+    const skipped = await exercise(client, calls, interrupt.stop);
+    await awaitAftermath(interrupt.stop);
+    if (flags.once !== true) {
+      if (flags.json !== true)
+        err.print(err.style.dim("everything is said: the conversation stays open; Ctrl-C ends it"));
+      await untilOver(client, observed, interrupt.stop);
+    }
+    if (flags.json !== true && skipped.length > 0) err.print(err.style.dim(leftAlone(skipped)));
+    return exitCodes.clean;
+  });
+  const missing = await recorded.end();
+  await followed.end();
+  if (missing !== undefined) err.print(missing);
+  const { violations, paths } = followed;
+  if (flags.json === true) out.print(...paths.map((recording) => jsonLine({ recording, violations })));
+  else {
+    out.print("", ...(code === exitCodes.clean || violations > 0 ? [verdict(violations, out.style)] : []));
+    out.print(...paths.map((path) => out.style.dim(`recorded to ${path}`)));
+  }
+  return code === exitCodes.clean && violations > 0 ? exitCodes.violations : code;
+}
+
+function verdict(violations: number, { green, red }: Style): string {
+  return violations === 0 ? `${green("✔")} no rule is broken` : `${red("✖")} ${count(violations, "violation")}`;
+}
+
+function leftAlone(skipped: readonly Skipped[]): string {
+  const reasons = [...new Set(skipped.map(({ why }) => why))];
+  return reasons
+    .map(
+      (why) =>
+        `left alone, ${why}: ${skipped
+          .filter((each) => each.why === why)
+          .map(({ tool }) => tool)
+          .join(", ")}`,
+    )
+    .join("\n");
+}

@@ -1,0 +1,60 @@
+import { existsSync } from "node:fs";
+import { numberedPath } from "../recorder/numbered-path.js";
+import { nameOfRecording } from "../recordings/find-recording.js";
+import { FollowedFile } from "../recordings/follow-file.js";
+import { TailedRecording, type TailView } from "../recordings/tailed-recording.js";
+
+/** Milliseconds between two looks: soon enough for eyes. */
+const pause = 50;
+
+/** Shows the recordings of one run while they are written: there are more where the server was started again. */
+export class FollowedRecordings {
+  readonly #path: string;
+  readonly #view: TailView;
+  readonly #followed: { readonly path: string; readonly file: FollowedFile; readonly recording: TailedRecording }[] =
+    [];
+  readonly #timer: NodeJS.Timeout;
+  #reading: Promise<void> = Promise.resolve();
+
+  constructor(path: string, view: TailView) {
+    this.#path = path;
+    this.#view = view;
+    this.#timer = setInterval(() => this.#read(), pause);
+  }
+
+  get paths(): readonly string[] {
+    return this.#followed.map(({ path }) => path);
+  }
+
+  /** How often rules were broken. */
+  get violations(): number {
+    return this.#followed.reduce((sum, { recording }) => sum + recording.violations, 0);
+  }
+
+  /** Shows what is left, and lets go of the files. */
+  async end(): Promise<void> {
+    clearInterval(this.#timer);
+    await this.#reading;
+    await this.#look();
+    for (const { file } of this.#followed) await file.close();
+  }
+
+  #read(): void {
+    this.#reading = this.#reading.then(() => this.#look());
+  }
+
+  async #look(): Promise<void> {
+    const next = numberedPath(this.#path, this.#followed.length + 1);
+    if (existsSync(next)) await this.#open(next);
+    for (const { file, recording } of this.#followed) {
+      for await (const item of file.read()) recording.take(item);
+    }
+  }
+
+  async #open(path: string): Promise<void> {
+    const options = { matches: () => true, most: Number.POSITIVE_INFINITY, view: this.#view };
+    const recording = new TailedRecording(nameOfRecording(path), options);
+    recording.release();
+    this.#followed.push({ path, file: await FollowedFile.open(path), recording });
+  }
+}

@@ -1,0 +1,74 @@
+import { existsSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import { exitCodes } from "../exit-codes.js";
+import { Failure } from "../failure.js";
+import { packageVersion } from "../package-version.js";
+import { startProxy } from "../proxy/proxy.js";
+import { missingAtEnd } from "../recorder/missing-at-end.js";
+import { numberedPath } from "../recorder/numbered-path.js";
+import { Recorder } from "../recorder/recorder.js";
+import { hostName, newRecordingPath, serverName } from "../recorder/recording-name.js";
+import type { Target } from "../target.js";
+
+/** A target that is spoken to through a recorder. */
+export interface RecordedTarget {
+  readonly target: Target;
+  /** The recording. A server that is started again has another one beside it. */
+  readonly path: string;
+  /** Ends the recording; gives what a person must be told of it, if it is not whole. */
+  end(): Promise<string | undefined>;
+}
+
+/** Where a recording goes, and what the server is called in its name. */
+export interface RecordAs {
+  readonly record?: string;
+  readonly name?: string;
+}
+
+const command = fileURLToPath(new URL("../parlance.js", import.meta.url));
+
+/** Puts a recorder before a target: the tap before a command, the proxy before a URL. @throws Failure */
+export function recordedTarget(target: Target, as: RecordAs): Promise<RecordedTarget> | RecordedTarget {
+  if (target.kind === "command") return behindTap(target.title, [target.command, ...target.args], as);
+  if (target.kind === "url") return behindProxy(target.title, target.url, as);
+  // In memory no bytes cross: it is served as a program instead.
+  const words = [process.execPath, command, "serve", "--no-watch", target.title];
+  return behindTap(target.title, words, { name: serverName([target.title]), ...as });
+}
+
+function behindTap(title: string, words: readonly string[], { record, name }: RecordAs): RecordedTarget {
+  const path = unused(record ?? newRecordingPath(name ?? serverName(words), process.env));
+  const args = [command, "tap", "--launched", "--record", path, "--", ...words];
+  return { target: { kind: "command", title, command: process.execPath, args }, path, end: async () => undefined };
+}
+
+/** The tap would find it too; but what is there already must not be taken for what is recorded. */
+function unused(path: string): string {
+  for (let number = 1; ; number += 1) {
+    if (!existsSync(numberedPath(path, number))) return numberedPath(path, number);
+  }
+}
+
+async function behindProxy(title: string, url: URL, { record, name }: RecordAs): Promise<RecordedTarget> {
+  if (url.protocol.startsWith("ws")) {
+    throw new Failure(`${title}: what crosses a WebSocket is not recorded yet`, {
+      exitCode: exitCodes.usage,
+      remedy: `parlance talk ${title} shows it without a recording`,
+    });
+  }
+  const recorder = new Recorder({
+    path: record ?? newRecordingPath(name ?? hostName(url), process.env),
+    header: { app: { name: "parlance", ver: packageVersion() }, mode: "launch", server: { url: url.href } },
+  });
+  const proxy = await startProxy({ target: url, host: "127.0.0.1", port: 0, anyHost: false, recorder });
+  const path = await recorder.opened;
+  return {
+    target: { kind: "url", title, url: proxy.url },
+    path,
+    async end() {
+      await proxy.close();
+      const outcome = await recorder.end();
+      return outcome.untold > 0 ? missingAtEnd(outcome) : undefined;
+    },
+  };
+}
