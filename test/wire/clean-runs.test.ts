@@ -7,6 +7,7 @@ import type { Answers, Client } from "@parlance/mcp/client";
 import { connect } from "@parlance/mcp/node";
 import { Conversation } from "@parlance/mcp/wire";
 import { describe, expect, test } from "vitest";
+import { startServer } from "../fixtures/conscience/running-server.js";
 import { RecordingFolder } from "./recording-folder.js";
 
 const { execPath: node } = process;
@@ -21,8 +22,20 @@ const examples = {
   contacts: [join(root, "examples/contacts/server.js")],
 } as const;
 
+// What is of others is installed by `npm ci --prefix test/interop`; without it these tests are skipped.
+const ofOthers = (file: string): string => join(root, "test/interop", file);
+const everything = ofOthers("node_modules/@modelcontextprotocol/server-everything/dist/index.js");
+
 /** What the tour provokes where tools have such a schema: one breaks its own, to show what a client says of it. */
 const provoked = ["T-1 server /result/structuredContent/answer"];
+
+/** What our script around the SDK sends by hand when the session is over, to see that it is. */
+const probed = [
+  // "the client MUST include the MCP-Protocol-Version header on all subsequent requests"
+  "H-5 client ",
+  // "The request ID MUST NOT have been previously used by the requestor within the same session"
+  "R-4 client /id",
+];
 
 describe.each(versions)("in %s", (revision) => {
   test.each(Object.entries(examples))("the tour through %s breaks no rule", async (name, server) => {
@@ -31,7 +44,7 @@ describe.each(versions)("in %s", (revision) => {
     expect(broken(folder)).toEqual(name === "client-tour" && revision >= "2025-06-18" ? provoked : []);
   });
 
-  test("the tools of the git server and the contacts break no rule", async () => {
+  test("the tools of the git server and the contacts break no rule on stdio", async () => {
     using folder = new RecordingFolder();
     for (const [server, use] of [
       [examples["git-server"], useGit],
@@ -40,6 +53,18 @@ describe.each(versions)("in %s", (revision) => {
       const [command, ...args] = folder.tap(node, ...server);
       await using client = await connect({ command, args }, { revision, answers });
       await use(client);
+    }
+    expect(broken(folder)).toEqual([]);
+  });
+
+  test("the tools of the git server and the contacts break no rule over HTTP", async () => {
+    using folder = new RecordingFolder();
+    await using server = await startServer([ofOthers("parlance-http-server.js"), root]);
+    {
+      await using proxy = await folder.proxy(server.url);
+      await using client = await connect(proxy.url, { revision, answers });
+      await useGit(client);
+      await useContacts(client);
     }
     expect(broken(folder)).toEqual([]);
   });
@@ -80,18 +105,35 @@ function broken(folder: RecordingFolder): readonly string[] {
   });
 }
 
-// What is of others is installed by `npm ci --prefix test/interop`; without it these tests are skipped.
-const folderOfOthers = join(root, "test/interop");
-const everything = join(folderOfOthers, "node_modules/@modelcontextprotocol/server-everything/dist/index.js");
-
-describe.skipIf(!existsSync(everything))("server-everything and the official SDK", () => {
+describe.skipIf(!existsSync(everything))("the official SDK, installed by npm ci --prefix test/interop", () => {
   test.each(["sdk-v1-everything.js", "sdk-v2-everything.js"])(
-    "what %s says and hears breaks no rule",
+    "what %s and server-everything say breaks no rule",
     async (client) => {
       using folder = new RecordingFolder();
-      const { stdout } = await run(node, [join(folderOfOthers, client), ...folder.tap(node, everything, "stdio")]);
+      const { stdout } = await run(node, [ofOthers(client), ...folder.tap(node, everything, "stdio")]);
       expect(JSON.parse(stdout)).toMatchObject({ called: expect.arrayContaining(["get-sum"]) as unknown });
       expect(broken(folder)).toEqual([]);
     },
   );
+
+  test.each(["sdk-v1-server.js", "sdk-v2-server.js"])("what our tour and %s say breaks no rule", async (server) => {
+    using folder = new RecordingFolder();
+    await run(node, [tour, "--", ...folder.tap(node, ofOthers(server))]);
+    expect(broken(folder)).toEqual([]);
+  });
+
+  test.each([
+    ["version 1", ["sdk-v1-http-client.js"], probed],
+    ["version 2, in the handshake era", ["sdk-v2-http-client.js", "legacy"], probed],
+    ["version 2, as it finds our server", ["sdk-v2-http-client.js", "auto"], []],
+  ])("what a client on %s and our server say over HTTP breaks no rule", async (_name, script, expected) => {
+    const [client = "", ...mode] = script;
+    using folder = new RecordingFolder();
+    await using server = await startServer([ofOthers("parlance-http-server.js"), root]);
+    {
+      await using proxy = await folder.proxy(server.url);
+      await run(node, [ofOthers(client), proxy.url, ...mode]);
+    }
+    expect(broken(folder)).toEqual(expected);
+  });
 });
