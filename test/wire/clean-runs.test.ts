@@ -31,9 +31,10 @@ const provoked = ["T-1 server /result/structuredContent/answer"];
 
 /** What our script around the SDK sends by hand when the session is over, to see that it is. */
 const probed = [
-  // "the client MUST include the MCP-Protocol-Version header on all subsequent requests"
+  // "If using HTTP, the client MUST include the MCP-Protocol-Version: <protocol-version> HTTP header on all subsequent
+  // requests to the MCP server."
   "H-5 client ",
-  // "The request ID MUST NOT have been previously used by the requestor within the same session"
+  // "The request ID MUST NOT have been previously used by the requestor within the same session."
   "R-4 client /id",
 ];
 
