@@ -98,7 +98,12 @@ export class RecordingDecoder {
     if (says !== undefined) return [{ damage: { ...place, says, torn: false } }];
     const isHeadless = place.line === 1 && entry.k !== "hdr";
     const headless = { damage: { ...place, says: "it is no header, and a recording begins with one", torn: false } };
-    return [...(isHeadless ? [headless] : []), ...this.#missingSum(place, summed), { entry, place }];
+    const unsummed = this.#missingSum(place, summed);
+    return [
+      ...(isHeadless ? [headless] : []),
+      ...(unsummed === undefined ? [] : [{ damage: unsummed }]),
+      ...(unsummed?.line === place.line ? [] : [{ entry, place }]),
+    ];
   }
 
   /** A recording begins with its header, and has one. */
@@ -110,15 +115,15 @@ export class RecordingDecoder {
   }
 
   /** Either every line has a checksum or none has: where one is missing, it was made unreadable. */
-  #missingSum(place: LinePlace, summed: boolean): readonly RecordingItem[] {
+  #missingSum(place: LinePlace, summed: boolean): Damage | undefined {
     const before = this.#summed;
     this.#summed = before === true || summed;
     if (before === undefined && !summed) this.#unsummed = place;
-    if (before === undefined || before === summed) return [];
+    if (before === undefined || before === summed) return undefined;
     // The line that differs is this one; or the first, where this is the second.
     const damaged = summed ? this.#unsummed : place;
     this.#unsummed = undefined;
-    return damaged === undefined ? [] : [{ damage: { ...damaged, says: "its checksum cannot be read", torn: false } }];
+    return damaged && { ...damaged, says: "its checksum cannot be read", torn: false };
   }
 }
 
