@@ -1,4 +1,4 @@
-import { exchanged, headersOf, listExchange, openingExchanges } from "./http-talk.js";
+import { exchanged, type HttpExchange, headersOf, listExchange, openingExchanges } from "./http-talk.js";
 import type { RuleCase } from "./rule-case.js";
 import { failed, type Talk, told } from "./talk.js";
 
@@ -202,7 +202,7 @@ function calling(talk: Talk, headers: Readonly<Record<string, string>>): ReturnT
   });
 }
 
-function unknownMethod(talk: Talk, status: number): Parameters<typeof exchanged>[0] {
+function unknownMethod(talk: Talk, status: number): HttpExchange {
   const sent = talk.request(1, "acme/do");
   return { sent, headers: headersOf(talk, sent), status, replies: [failed(1, -32_601)] };
 }
