@@ -18,10 +18,14 @@ export type Header = readonly [name: string, value: string];
 const defaultTimeout = "30s";
 
 /** Adds the options of every command that speaks to a server. */
-export function addConversationOptions(command: Command, timeout = "how long to wait for each answer"): Command {
+export function addConversationOptions(
+  command: Command,
+  timeout = "how long to wait for each answer",
+  standard: string = defaultTimeout,
+): Command {
   return command
-    .option("--timeout <duration>", `${timeout}: 500ms, 10s, 2m (default: ${defaultTimeout})`, parseTimeout)
-    .setOptionValue("timeout", parseDuration(defaultTimeout))
+    .option("--timeout <duration>", `${timeout}: 500ms, 10s, 2m (default: ${standard})`, parseTimeout)
+    .setOptionValue("timeout", parseDuration(standard))
     .option("--env <name[=value]>", "give a started command this variable; may be repeated", variable)
     .option("--header <name: value>", "send this header with every request to a URL; may be repeated", header);
 }

@@ -2,11 +2,30 @@ import { createHash, randomUUID } from "node:crypto";
 import { writeFile } from "node:fs/promises";
 import { type Entry, encodeEntry, type HeaderEntry } from "@parlance/mcp/wire";
 import { usageFailure } from "./failure.js";
+import { packageVersion } from "./package-version.js";
+import type { Target } from "./target.js";
 
 /** The header of a recording that is made of another one. */
 export function childHeader(parent: HeaderEntry, redact: readonly string[]): HeaderEntry {
   const { id, redact: before = [] } = parent;
   return { ...parent, id: randomUUID(), parent: id, redact: [...new Set([...before, ...redact])] };
+}
+
+/** The header of a recording in which this program is the client of a target. */
+export function newHeader(target: Target, parent?: HeaderEntry): HeaderEntry {
+  const server = target.kind === "command" ? { cmd: target.command, args: target.args } : { url: target.title };
+  return {
+    k: "hdr",
+    fmt: "parlance/1",
+    id: randomUUID(),
+    t0: new Date().toISOString(),
+    clock: "monotonic",
+    app: { name: "parlance", ver: packageVersion() },
+    mode: "launch",
+    server,
+    os: process.platform,
+    ...(parent !== undefined && { parent: parent.id }),
+  };
 }
 
 /** A recording as the text of a file. Its last line, if it has one, tells of the lines as they are here. */

@@ -1,18 +1,23 @@
-import { existsSync } from "node:fs";
 import { relative } from "node:path";
 import { pathToFileURL } from "node:url";
 import { type Concern, concerns, type Expectation, type Report, reportOf } from "@parlance/mcp/wire";
 import { type Command, InvalidArgumentError, Option } from "commander";
+import { checkTarget } from "../examination/check-target.js";
 import { exitCodes } from "../exit-codes.js";
 import { usageFailure } from "../failure.js";
 import type { Invocation } from "../invocation.js";
+import { addConversationOptions, type ConversationFlags, chooseTarget, collect, parseRevision } from "../options.js";
 import { printReport, type ReportFormat, reportFormats } from "../print/report.js";
 import { readExpectation } from "../recordings/filter-option.js";
 import { findRecording, recordingHelp } from "../recordings/find-recording.js";
 import { loadRecording } from "../recordings/load-recording.js";
 import { isRecording } from "../recordings/read-recording.js";
+import { targetHelp } from "../target.js";
 
-interface CheckFlags {
+interface CheckFlags extends ConversationFlags {
+  readonly revision?: readonly string[];
+  readonly all?: true;
+  readonly record?: string;
   readonly failOn: readonly Concern[];
   readonly expect: readonly Expectation[];
   readonly format: ReportFormat;
@@ -34,29 +39,47 @@ Exit codes:
   0  clean
   1  the command line is wrong
   2  something was found that it is to fail on, or an expectation does not hold
+  3  the server could not be started or reached
   6  the recording is damaged: what can be read of it was judged`;
+
+const about = `Judge a recording by the rules of the protocol: for people, and for build
+servers. Or examine a server: it is asked, in each revision that it speaks,
+everything that can be asked from outside. Tools are called only if they are
+marked read-only or leave out what they need; nothing is changed.`;
 
 const examples = `Examples:
   parlance check last
+  parlance check -- node server.js
+  parlance check https://example.com/mcp --format junit
   parlance check run.parlance.jsonl --fail-on bad,pending --expect 'count(tool:search)>=1'
   parlance check run.parlance.jsonl --format sarif > parlance.sarif`;
 
 /** Adds `parlance check`. */
 export function registerCheck(program: Command, invocation: Invocation): void {
-  program
+  const command = program
     .command("check")
-    .summary("judge a recording by the rules of the protocol")
-    .description("Judge a recording by the rules of the protocol: for people, and for build servers.")
-    .usage("[options] <recording>")
-    .argument("<recording>", "see below")
+    .summary("judge a recording, or a server, by the rules of the protocol")
+    .description(about)
+    .usage(
+      "[options] <recording>\n       parlance check [options] <target>\n       parlance check [options] -- command args…",
+    )
+    .argument("[word]", "see below")
     .addOption(new Option("--fail-on <concerns>", "what is not clean, see below").argParser(readConcerns))
     .option("--expect <expectation>", "what must hold, see below; may be repeated", expectation)
     .addOption(new Option("--format <format>", "how to print it").choices([...reportFormats]).default("text"))
     .option("--json", "the same as --format json")
+    .option("--revision <version>", "examine a server in this one; may be repeated", readRevision)
+    .option("--all", "show what a server did right, too")
+    .option("--record <file>", "keep what was said to a server, and what it said")
     .setOptionValue("failOn", ["bad", "damage"])
-    .setOptionValue("expect", [])
-    .addHelpText("after", `\n${recordingHelp}\n\n${checkHelp}\n\n${examples}`)
-    .action((word: string, flags: CheckFlags) => invocation.run(() => check(word, flags, invocation)));
+    .setOptionValue("expect", []);
+  addConversationOptions(command, "how long a server has for each answer", "5s")
+    .addHelpText("after", `\n${recordingHelp}\n\n${targetHelp}\n\n${checkHelp}\n\n${examples}`)
+    .action((word: string | undefined, flags: CheckFlags) => invocation.run(() => check(word, flags, invocation)));
+}
+
+function readRevision(text: string, others?: readonly string[]): readonly string[] {
+  return collect(parseRevision(text), others);
 }
 
 function readConcerns(text: string): readonly Concern[] {
@@ -70,24 +93,33 @@ function expectation(text: string, others: readonly Expectation[] = []): readonl
   return [...others, readExpectation(text)];
 }
 
-async function check(word: string, flags: CheckFlags, { out, err }: Invocation): Promise<number> {
-  const path = await recordingOf(word);
+async function check(word: string | undefined, flags: CheckFlags, invocation: Invocation): Promise<number> {
+  const { command, out, err } = invocation;
+  const path = command === undefined && word !== undefined ? await recordingOf(word) : undefined;
+  const format = flags.json === true ? "json" : flags.format;
+  const { failOn, expect: expectations } = flags;
+  if (path === undefined) {
+    const target = await chooseTarget(word, command, flags);
+    return checkTarget(target, { ...flags, failOn, expectations, format }, invocation);
+  }
   err.status("reading the recording");
   const { conversation, damages, lineOf } = await loadRecording(path);
   err.status("");
-  const { failOn, expect: expectations } = flags;
   const source = sourceOf(path);
   const report = reportOf({ source, conversation, damages, lineOf, expectations, failOn });
-  printReport(flags.json === true ? "json" : flags.format, { report, uri: uriOf(path), out });
+  printReport(format, { report, uri: uriOf(path), out });
   return exitCodeOf(report);
 }
 
-/** The recording that a word means. @throws Failure for anything else */
-async function recordingOf(word: string): Promise<string> {
+/** The recording that a word means; undefined where it means a target. @throws Failure for what is neither */
+async function recordingOf(word: string): Promise<string | undefined> {
+  if (/^[a-z]+:\/\/|\s|\.[cm]?[jt]s$/i.test(word)) return undefined;
   const path = await findRecording(word, process.env);
-  if (path === "-" || /\.parlance\.jsonl(?:\.gz)?$/.test(path) || !existsSync(path) || (await isRecording(path)))
-    return path;
-  throw usageFailure(`${path} is no recording: it does not begin with the header of one`);
+  if (path === "-" || /\.parlance\.jsonl(?:\.gz)?$/.test(path) || (await isRecording(path))) return path;
+  throw usageFailure(
+    `${path} is no recording: it does not begin with the header of one`,
+    `a command goes behind --: parlance check -- ${path}`,
+  );
 }
 
 /** As short as it can be clicked on. */

@@ -1,4 +1,3 @@
-import { randomUUID } from "node:crypto";
 import { compareConversations, type HeaderEntry } from "@parlance/mcp/wire";
 import { type Command, InvalidArgumentError, Option } from "commander";
 import { exitCodes } from "../exit-codes.js";
@@ -7,11 +6,10 @@ import { faultHelp } from "../faults/fault.js";
 import { addFaultOptions, type FaultFlags, faultPlan } from "../faults/fault-option.js";
 import type { Invocation } from "../invocation.js";
 import { addConversationOptions, type ConversationFlags, chooseTarget } from "../options.js";
-import { packageVersion } from "../package-version.js";
 import { comparisonLines } from "../print/comparison-lines.js";
 import { playedLines } from "../print/played.js";
 import { openRecorded, type RecordedConversation } from "../recorded-conversation.js";
-import { recordingText, writeNewFile } from "../recording-text.js";
+import { newHeader, recordingText, writeNewFile } from "../recording-text.js";
 import { recordingHelp } from "../recordings/find-recording.js";
 import { drive } from "../replay/drive.js";
 import { type MatchMode, matchModes } from "../replay/matching.js";
@@ -118,27 +116,15 @@ async function beClient(
     target,
     timeout,
     env,
-    headers: Object.fromEntries(header),
+    headers: header,
   });
-  if (record !== undefined) await writeNewFile(record, recordingText([newHeader(recorded, target), ...entries]));
+  if (record !== undefined)
+    await writeNewFile(record, recordingText([newHeader(target, parentOf(recorded)), ...entries]));
   const comparison = compareConversations(recorded.conversation, conversation);
   out.print(...comparisonLines(comparison, out));
   return strict === true && !comparison.equal ? exitCodes.violations : exitCodes.clean;
 }
 
-function newHeader({ entries }: RecordedConversation, target: Target): HeaderEntry {
-  const parent = entries.find((entry) => entry.k === "hdr");
-  const server = target.kind === "command" ? { cmd: target.command, args: target.args } : { url: target.title };
-  return {
-    k: "hdr",
-    fmt: "parlance/1",
-    id: randomUUID(),
-    t0: new Date().toISOString(),
-    clock: "monotonic",
-    app: { name: "parlance", ver: packageVersion() },
-    mode: "launch",
-    server,
-    os: process.platform,
-    ...(parent !== undefined && { parent: parent.id }),
-  };
+function parentOf({ entries }: RecordedConversation): HeaderEntry | undefined {
+  return entries.find((entry) => entry.k === "hdr");
 }

@@ -1,25 +1,15 @@
 import { messagesOf, type Revision, revisions } from "@parlance/mcp";
-import { Conversation, type Entry, type HeaderEntry, type Verdict } from "@parlance/mcp/wire";
+import { Conversation, type Entry, type HeaderEntry, type Party, type Rule, type Verdict } from "@parlance/mcp/wire";
+import type { Examinee } from "./examinee.js";
 import { type Finding, failed, passed } from "./finding.js";
-import { HttpLine } from "./http-line.js";
 import { type Line, Observer } from "./line.js";
-import type { Probe } from "./probe.js";
+import { openLine } from "./open-line.js";
+import { type Probe, specOfProbe } from "./probe.js";
 import { featureProbes } from "./probes/features.js";
 import { httpProbes } from "./probes/http.js";
 import { messageProbes } from "./probes/messages.js";
 import { openingProbes } from "./probes/opening.js";
-import { StdioLine } from "./stdio-line.js";
 import { Subject } from "./subject.js";
-
-/** A server that can be examined from outside. */
-export type Examinee =
-  | {
-      readonly kind: "command";
-      readonly command: string;
-      readonly args: readonly string[];
-      readonly env: Readonly<Record<string, string>>;
-    }
-  | { readonly kind: "url"; readonly url: string; readonly headers: Readonly<Record<string, string>> };
 
 /** What came of one probe in one revision. */
 export interface ProbeResult {
@@ -41,8 +31,11 @@ export interface RevisionResult {
 export interface Examination {
   readonly revisions: readonly RevisionResult[];
   readonly entries: readonly Entry[];
+  readonly conversation: Conversation;
   /** What the rules say of what the server sent meanwhile. The client broke many on purpose. */
   readonly verdicts: readonly Verdict[];
+  /** The probes that failed, in the same words. */
+  readonly failures: readonly Verdict[];
 }
 
 export interface ExamineOptions {
@@ -73,7 +66,23 @@ export async function examine(examinee: Examinee, options: ExamineOptions): Prom
     results.push(await new RevisionExamination(examinee, revision, conversation, observer, options).run());
   }
   conversation.finish();
-  return { revisions: results, entries, verdicts: conversation.verdicts.filter(({ party }) => party === "server") };
+  const failures = results.flatMap(({ revision, results: each }) =>
+    each.flatMap((result) => failureOf(result, revision)),
+  );
+  const verdicts = conversation.verdicts.filter(({ party }) => party === "server");
+  return { revisions: results, entries, conversation, verdicts, failures };
+}
+
+/** A probe that failed, as a rule that was broken. */
+function failureOf({ probe, finding, frames }: ProbeResult, revision: Revision): readonly Verdict[] {
+  if (finding.is !== "failed") return [];
+  const { id, demands, page, weight } = probe;
+  const level = weight === "must" ? "bad" : "info";
+  const rule: Rule = { id, level, demands, page, on: "message", party: "server", check: () => [] };
+  const party: Party = "server";
+  const place = { n: frames[1], pointer: undefined, range: undefined, header: undefined };
+  const { version } = revision;
+  return [{ rule, level, party, ...place, says: finding.says, version, spec: specOfProbe(probe, revision) }];
 }
 
 class RevisionExamination {
@@ -136,19 +145,10 @@ class RevisionExamination {
 
   #dial(): Line {
     this.#lines += 1;
-    const { version, facts, era } = this.#revision;
-    const shared = {
-      patience: this.#options.patience,
-      observer: this.#observer,
-      session: this.#lines === 1 ? version : `${version} ${this.#lines}`,
-    };
-    if (this.#examinee.kind === "command") return new StdioLine({ ...this.#examinee, ...shared });
-    return new HttpLine({
-      ...this.#examinee,
-      ...shared,
-      mirrors: facts.httpBinding === "stateless",
-      version: era === "stateless" ? version : undefined,
-    });
+    const { version } = this.#revision;
+    const session = this.#lines === 1 ? version : `${version} ${this.#lines}`;
+    const { patience } = this.#options;
+    return openLine(this.#examinee, { patience, observer: this.#observer, session, revision: this.#revision });
   }
 
   async #leave(line: Line): Promise<readonly ProbeResult[]> {
@@ -161,7 +161,7 @@ class RevisionExamination {
 }
 
 const leaving: Probe = {
-  id: "S-5",
+  id: "XS-1",
   weight: "should",
   demands: "A server leaves when its input ends",
   page: "basic/lifecycle#shutdown",

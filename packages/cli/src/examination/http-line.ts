@@ -3,8 +3,8 @@ import type { FrameEntry } from "@parlance/mcp/wire";
 import { createParser } from "eventsource-parser";
 import { isObject, type JsonObject } from "../json.js";
 import { AwaitedAnswers, silent } from "./awaited-answers.js";
+import { isUnaddressed, messagesOf } from "./channel-line.js";
 import type { HttpWords, Line, Observer, Reply } from "./line.js";
-import { isUnaddressed, messagesOf } from "./stdio-line.js";
 
 interface HttpLineOptions {
   readonly url: string;

@@ -20,7 +20,7 @@ export interface HttpWords {
 
 /** A connection to a server that is examined. It sends exactly what it is told, and takes whatever comes. */
 export interface Line {
-  readonly carrier: "stdio" | "http";
+  readonly carrier: "channel" | "http";
   /**
    * Sends one frame as it is. With an id it waits for the answer, at most as long as the line has patience. Without one it
    * resolves when the frame is on its way, and over HTTP when it was answered.

@@ -1,29 +1,49 @@
+import type { Report, Verdict } from "@parlance/mcp/wire";
 import type { Examination, ProbeResult, RevisionResult } from "../examination/examine.js";
 import { specOfProbe } from "../examination/probe.js";
 import { cut, left } from "./columns.js";
 import { count } from "./quantities.js";
+import { reportValue } from "./report-json.js";
 import type { Look } from "./rows.js";
 
-const idWidth = 5;
+const idWidth = 6;
 
 /** What came of an examination, for a person: each revision, and of its probes those that tell something. */
-export function examinationLines({ revisions, verdicts }: Examination, look: Look, all: boolean): readonly string[] {
+export function examinationLines(
+  { revisions, verdicts, failures }: Examination,
+  look: Look,
+  all: boolean,
+): readonly string[] {
   const spoken = revisions.filter(({ notSpoken }) => notSpoken === undefined);
   const lines = revisions.flatMap((result) => revisionLines(result, look, all));
-  const broken = spoken.flatMap(({ results }) => results.filter(isBroken)).length;
-  const bad = verdicts.filter(({ level }) => level === "bad").length;
-  const clean = broken === 0 && bad === 0 && spoken.length > 0;
-  const mark = clean ? look.style.green("✔") : look.style.red("✖");
+  const broken = failures.filter(({ level }) => level === "bad").length;
+  const bad = verdicts.filter(({ level }) => level === "bad");
+  const mark = broken + bad.length === 0 ? look.style.green("✔") : look.style.red("✖");
   const parts = [
-    spoken.length === 0 ? "no revision is spoken" : count(spoken.length, "revision"),
+    count(spoken.length, "revision"),
     count(
       spoken.reduce((sum, { results }) => sum + results.length, 0),
       "probe",
     ),
     `${broken} failed`,
-    `${bad} ${bad === 1 ? "violation" : "violations"} in its messages`,
+    ...(failures.length === broken ? [] : [`${failures.length - broken} against a recommendation`]),
+    `${count(bad.length, "violation")} in its messages`,
   ];
-  return [...lines, "", `${mark} ${parts.join(" · ")}`];
+  return [...lines, ...violationLines(bad, look), "", `${mark} ${parts.join(" · ")}`];
+}
+
+/** Each rule once: a server that breaks it does so in every message. */
+function violationLines(bad: readonly Verdict[], { style, width }: Look): readonly string[] {
+  const first = new Map(bad.toReversed().map((verdict) => [verdict.rule.id, verdict]));
+  return [...first.values()].flatMap(({ rule, says, n, spec }) => {
+    const times = bad.filter((each) => each.rule.id === rule.id).length;
+    const indent = " ".repeat(idWidth + 4);
+    return [
+      `  ${style.red("✖")} ${left(rule.id, idWidth)}${cut(rule.demands, width - indent.length)}`,
+      `${indent}${cut(says, width - indent.length)}`,
+      style.dim(`${indent}frame ${n}${times > 1 ? `, and ${times - 1} more` : ""}  ${spec}`),
+    ];
+  });
 }
 
 function revisionLines({ revision, notSpoken, results }: RevisionResult, look: Look, all: boolean): readonly string[] {
@@ -62,11 +82,25 @@ function resultLines(
   return [
     head,
     `${indent}${cut(finding.says, width - indent.length)}`,
-    style.dim(`${indent}${cut(`${where}  ${specOfProbe(probe, revision)}`, width - indent.length)}`),
+    style.dim(`${indent}${where}  ${specOfProbe(probe, revision)}`),
   ];
 }
 
-/** Whether a result breaks what the specification demands, not only what it recommends. */
-export function isBroken({ probe, finding }: ProbeResult): boolean {
-  return finding.is === "failed" && probe.weight === "must";
+/** What came of an examination, for a program. */
+export function examinationValue({ revisions }: Examination, report: Report): object {
+  return {
+    ...reportValue(report),
+    revisions: revisions.map(({ revision, notSpoken, results }) => ({
+      version: revision.version,
+      spoken: notSpoken === undefined,
+      ...(notSpoken !== undefined && { why: notSpoken }),
+      probes: results.map(({ probe: { id, weight, demands }, finding, frames }) => ({
+        id,
+        weight,
+        demands,
+        ...finding,
+        frames,
+      })),
+    })),
+  };
 }

@@ -1,18 +1,15 @@
-import { Conversation, type Entry, type WireSession } from "@parlance/mcp/wire";
-import { HttpLine } from "../examination/http-line.js";
-import { type Line, Observer } from "../examination/line.js";
-import { StdioLine } from "../examination/stdio-line.js";
-import { usageFailure } from "../failure.js";
+import { Conversation, type Entry } from "@parlance/mcp/wire";
+import { type ExamineeOptions, examineeOf } from "../examination/examinee.js";
+import { Observer } from "../examination/line.js";
+import { openLine } from "../examination/open-line.js";
 import type { Target } from "../target.js";
 import { ClientPlayer } from "./client-player.js";
 
 /** How a server is driven. */
-export interface DriveOptions {
+export interface DriveOptions extends ExamineeOptions {
   readonly target: Target;
   /** Milliseconds to wait for an answer. */
   readonly timeout: number;
-  readonly env: Readonly<Record<string, string>>;
-  readonly headers: Readonly<Record<string, string>>;
 }
 
 /** The conversation that came of it. */
@@ -29,22 +26,14 @@ export async function drive(recording: Conversation, options: DriveOptions): Pro
     entries.push(entry);
     conversation.push(entry);
   });
+  const examinee = await examineeOf(options.target, options);
   for (const session of recording.sessions) {
     if (session.operations.length === 0) continue;
-    const line = lineTo(session, observer, options);
+    const { name, revision } = session;
+    const line = openLine(examinee, { patience: options.timeout, observer, session: name, revision });
     await new ClientPlayer(recording, session, line).play();
     await line.close();
   }
   conversation.finish();
   return { entries, conversation };
-}
-
-function lineTo(session: WireSession, observer: Observer, { target, timeout, env, headers }: DriveOptions): Line {
-  const shared = { observer, session: session.name, patience: timeout };
-  if (target.kind === "command") return new StdioLine({ ...shared, command: target.command, args: target.args, env });
-  if (target.kind !== "url" || !target.url.protocol.startsWith("http"))
-    throw usageFailure(`${target.title} cannot be driven by a recording`, "name a command, or a URL of HTTP");
-  const isStateless = session.era === "stateless";
-  const version = isStateless ? session.revision?.version : undefined;
-  return new HttpLine({ ...shared, url: target.url.href, headers, mirrors: isStateless, version });
 }

@@ -46,6 +46,8 @@ export interface Report {
 export interface ReportOptions {
   readonly source: string;
   readonly conversation: Conversation;
+  /** Default: all that its rules say. */
+  readonly verdicts?: readonly Verdict[];
   readonly damages?: readonly Damage[];
   /** The line of what was observed, by its number; of a gap by its time. Default: it stands in no file. */
   readonly lineOf?: (place: { readonly n: number } | { readonly gapAt: number }) => number | undefined;
@@ -58,7 +60,10 @@ export interface ReportOptions {
 export function reportOf(options: ReportOptions): Report {
   const { source, conversation, damages = [], lineOf = () => undefined, failOn = ["bad", "damage"] } = options;
   const { rows } = conversation;
-  const verdicts = conversation.verdicts.map((verdict) => ({ verdict, line: lineOf({ n: verdict.n }) }));
+  const verdicts = (options.verdicts ?? conversation.verdicts).map((verdict) => ({
+    verdict,
+    line: lineOf({ n: verdict.n }),
+  }));
   const pending = conversation.pending().map((each) => {
     return { pending: each, line: lineOf({ n: each.operation.request.frame.n }) };
   });

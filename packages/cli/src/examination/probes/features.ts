@@ -8,10 +8,10 @@ const unknown = "parlance-no-such-thing";
 const unknownUri = "parlance-examination://no/such/thing";
 
 const lists = [
-  { id: "F-1", capability: "tools", method: methods.listTools, member: "tools" },
-  { id: "F-2", capability: "resources", method: methods.listResources, member: "resources" },
-  { id: "F-3", capability: "resources", method: methods.listResourceTemplates, member: "resourceTemplates" },
-  { id: "F-4", capability: "prompts", method: methods.listPrompts, member: "prompts" },
+  { id: "XF-1", capability: "tools", method: methods.listTools, member: "tools" },
+  { id: "XF-2", capability: "resources", method: methods.listResources, member: "resources" },
+  { id: "XF-3", capability: "resources", method: methods.listResourceTemplates, member: "resourceTemplates" },
+  { id: "XF-4", capability: "prompts", method: methods.listPrompts, member: "prompts" },
 ] as const;
 
 /** What a server offers that it has said it offers. */
@@ -26,7 +26,7 @@ export const featureProbes: readonly Probe[] = [
     }),
   ),
   {
-    id: "F-13",
+    id: "XF-5",
     weight: "should",
     demands: "A cursor that the server has not given is refused",
     page: "server/utilities/pagination#error-handling",
@@ -41,7 +41,7 @@ export const featureProbes: readonly Probe[] = [
     },
   },
   {
-    id: "F-5",
+    id: "XF-6",
     weight: "should",
     demands: "A call of a tool that is not there is refused",
     page: "server/tools#error-handling",
@@ -52,28 +52,28 @@ export const featureProbes: readonly Probe[] = [
       }),
   },
   {
-    id: "F-6",
+    id: "XF-7",
     weight: "should",
     demands: "A call without the arguments that a tool needs is refused",
     page: "server/tools#error-handling",
     ask: (subject) => offered(subject, "tools", () => callWithoutArguments(subject)),
   },
   {
-    id: "F-7",
+    id: "XF-8",
     weight: "must",
     demands: "A tool that only reads and needs nothing can be called",
     page: "server/tools#calling-tools",
     ask: (subject) => offered(subject, "tools", () => callReadOnly(subject)),
   },
   {
-    id: "F-8",
+    id: "XF-9",
     weight: "must",
     demands: "A resource that is listed can be read",
     page: "server/resources#reading-resources",
     ask: (subject) => offered(subject, "resources", () => readListed(subject)),
   },
   {
-    id: "F-9",
+    id: "XF-10",
     weight: "should",
     demands: "Reading a resource that is not there says so",
     page: "server/resources#error-handling",
@@ -85,7 +85,7 @@ export const featureProbes: readonly Probe[] = [
       ),
   },
   {
-    id: "F-10",
+    id: "XF-11",
     weight: "should",
     demands: "A prompt that is not there is refused",
     page: "server/prompts#error-handling",
@@ -95,14 +95,14 @@ export const featureProbes: readonly Probe[] = [
       ),
   },
   {
-    id: "F-11",
+    id: "XF-12",
     weight: "should",
     demands: "A prompt without the arguments that it needs is refused",
     page: "server/prompts#error-handling",
     ask: (subject) => offered(subject, "prompts", () => promptWithoutArguments(subject)),
   },
   {
-    id: "F-12",
+    id: "XF-13",
     weight: "should",
     demands: "A level of logging that does not exist is refused",
     page: "server/utilities/logging#error-handling",

@@ -10,7 +10,7 @@ const overHttp: NonNullable<Probe["applies"]> = (_, carrier) => carrier === "htt
 /** What a server demands of HTTP, and how it says so. */
 export const httpProbes: readonly Probe[] = [
   {
-    id: "H-1",
+    id: "XH-1",
     weight: "must",
     demands: "A page of a foreign origin is refused",
     page: `${page}#security-warning`,
@@ -23,7 +23,7 @@ export const httpProbes: readonly Probe[] = [
     },
   },
   {
-    id: "H-2",
+    id: "XH-2",
     weight: "should",
     demands: "A body that is not declared to be JSON is refused",
     page,
@@ -31,7 +31,7 @@ export const httpProbes: readonly Probe[] = [
     ask: (subject) => refuses(subject, { headers: { "content-type": "text/plain" } }),
   },
   {
-    id: "H-3",
+    id: "XH-3",
     weight: "should",
     demands: "A client that takes no event stream is refused",
     page,
@@ -39,7 +39,7 @@ export const httpProbes: readonly Probe[] = [
     ask: (subject) => refuses(subject, { headers: { accept: "text/html" } }),
   },
   {
-    id: "H-4",
+    id: "XH-4",
     weight: "must",
     demands: "A notification is answered with 202 and nothing else",
     page,
@@ -50,7 +50,7 @@ export const httpProbes: readonly Probe[] = [
     },
   },
   {
-    id: "H-5",
+    id: "XH-5",
     weight: "must",
     demands: "A request of an unknown session is answered with 404",
     page: `${page}#session-management`,
@@ -62,7 +62,7 @@ export const httpProbes: readonly Probe[] = [
     },
   },
   {
-    id: "H-6",
+    id: "XH-6",
     weight: "must",
     demands: "A version in the header that is none is refused with 400",
     page: `${page}#protocol-version-header`,
@@ -73,7 +73,7 @@ export const httpProbes: readonly Probe[] = [
     },
   },
   {
-    id: "H-7",
+    id: "XH-7",
     weight: "must",
     demands: "A request whose headers say something else than its body is refused",
     page: "basic/transports/streamable-http#server-validation",
@@ -88,7 +88,7 @@ export const httpProbes: readonly Probe[] = [
     },
   },
   {
-    id: "H-8",
+    id: "XH-8",
     weight: "must",
     demands: "A GET is answered with an event stream, or with 405",
     page,

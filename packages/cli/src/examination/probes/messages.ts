@@ -9,7 +9,7 @@ const jsonRpc = "https://www.jsonrpc.org/specification";
 /** What JSON-RPC demands of whoever answers. */
 export const messageProbes: readonly Probe[] = [
   {
-    id: "X-1",
+    id: "XM-1",
     weight: "must",
     demands: "A request of a method that does not exist is answered with an error that says so",
     page: `${jsonRpc}#error_object`,
@@ -17,21 +17,21 @@ export const messageProbes: readonly Probe[] = [
       expectError(await subject.ask("parlance/no-such-method"), [subject.revision.codes.methodNotFound]),
   },
   {
-    id: "X-2",
+    id: "XM-2",
     weight: "must",
     demands: "An answer has the id of its request, as a string where that is one",
     page: "basic#responses",
     ask: (subject) => echoes(subject, "parlance-7"),
   },
   {
-    id: "X-3",
+    id: "XM-3",
     weight: "must",
     demands: "An answer has the id of its request, also where that is the largest safe integer",
     page: "basic#responses",
     ask: (subject) => echoes(subject, Number.MAX_SAFE_INTEGER),
   },
   {
-    id: "X-4",
+    id: "XM-4",
     weight: "must",
     demands: "A notification is not answered, not even one that nobody knows",
     page: "basic#notifications",
@@ -43,7 +43,7 @@ export const messageProbes: readonly Probe[] = [
     },
   },
   {
-    id: "X-5",
+    id: "XM-5",
     weight: "must",
     demands: "What is not JSON does not end the conversation, and what answers it is a parse error",
     page: `${jsonRpc}#error_object`,
@@ -58,7 +58,7 @@ export const messageProbes: readonly Probe[] = [
     },
   },
   {
-    id: "X-6",
+    id: "XM-6",
     weight: "must",
     demands: "What is JSON and no message does not end the conversation",
     page: `${jsonRpc}#request_object`,
@@ -72,7 +72,7 @@ export const messageProbes: readonly Probe[] = [
     },
   },
   {
-    id: "X-7",
+    id: "XM-7",
     weight: "should",
     demands: "A message of another version of JSON-RPC is not taken for one",
     page: `${jsonRpc}#request_object`,
@@ -84,7 +84,7 @@ export const messageProbes: readonly Probe[] = [
     },
   },
   {
-    id: "X-8",
+    id: "XM-8",
     weight: "must",
     demands: "Messages in an array are answered, where the revision has batches",
     page: "basic#batching",
@@ -96,7 +96,7 @@ export const messageProbes: readonly Probe[] = [
     },
   },
   {
-    id: "X-9",
+    id: "XM-9",
     weight: "must",
     demands: "Of many requests at once each is answered",
     page: "basic#responses",
@@ -108,7 +108,7 @@ export const messageProbes: readonly Probe[] = [
     },
   },
   {
-    id: "X-10",
+    id: "XM-10",
     weight: "must",
     demands: "Cancelling what nobody has asked is ignored",
     page: "basic/utilities/cancellation#error-handling",
@@ -118,7 +118,7 @@ export const messageProbes: readonly Probe[] = [
     },
   },
   {
-    id: "X-11",
+    id: "XM-11",
     weight: "should",
     demands: "Params that are no object are refused",
     page: "basic#requests",

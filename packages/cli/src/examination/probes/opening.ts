@@ -7,7 +7,7 @@ import { describe, expectError, expectResult, quoted } from "../subject.js";
 /** How a conversation begins, in both eras. */
 export const openingProbes: readonly Probe[] = [
   {
-    id: "L-1",
+    id: "XL-1",
     weight: "must",
     demands: "A ping is answered with an empty result",
     page: "basic/utilities/ping",
@@ -21,7 +21,7 @@ export const openingProbes: readonly Probe[] = [
     },
   },
   {
-    id: "N-1",
+    id: "XL-2",
     weight: "must",
     demands: "A request that does not say which revision it speaks is refused",
     page: "basic#statelessness",
@@ -33,7 +33,7 @@ export const openingProbes: readonly Probe[] = [
     },
   },
   {
-    id: "N-2",
+    id: "XL-3",
     weight: "must",
     demands: "A request of an unknown revision is refused, naming those that are known",
     page: "basic/versioning#protocol-version-negotiation",
@@ -55,7 +55,7 @@ export const openingProbes: readonly Probe[] = [
     },
   },
   {
-    id: "N-3",
+    id: "XL-4",
     weight: "must",
     demands: "What the revision has no more is not found",
     page: "changelog",
@@ -63,7 +63,7 @@ export const openingProbes: readonly Probe[] = [
     ask: async (subject) => expectError(await subject.ask(methods.ping), [subject.revision.codes.methodNotFound]),
   },
   {
-    id: "N-4",
+    id: "XL-5",
     weight: "should",
     demands: "Every result says which program answers",
     page: "basic#meta",

@@ -101,6 +101,8 @@ export const httpRules: readonly Rule[] = [
       const { from, kind, context, frame } = message;
       const status = context.exchange?.response?.status;
       if (kind !== "err" || from !== "server" || status === undefined || frame.entry.ch !== "http") return;
+      // One without an id says in the words of JSON-RPC why HTTP itself refuses: of that there are many statuses.
+      if (message.id === undefined || message.id === "null") return;
       const error = message.member("error") as { readonly code?: unknown } | null;
       const expected = statuses.get(error?.code);
       if (expected !== undefined && expected !== status)

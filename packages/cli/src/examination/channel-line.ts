@@ -1,14 +1,12 @@
 import { type Channel, type Tapped, tapChannel } from "@parlance/mcp/jsonrpc";
-import { type ChildChannel, childChannel } from "@parlance/mcp/node";
+import type { ProcessExit } from "@parlance/mcp/node";
 import type { FrameEntry } from "@parlance/mcp/wire";
 import { isObject, type JsonObject } from "../json.js";
 import { AwaitedAnswers, silent } from "./awaited-answers.js";
 import type { Line, Observer, Reply } from "./line.js";
 
-interface StdioLineOptions {
-  readonly command: string;
-  readonly args: readonly string[];
-  readonly env: Readonly<Record<string, string>>;
+interface ChannelLineOptions {
+  readonly channel: ExaminedChannel;
   /** Milliseconds to wait for an answer. */
   readonly patience: number;
   readonly observer: Observer;
@@ -16,28 +14,24 @@ interface StdioLineOptions {
   readonly session: string;
 }
 
-/** A server as a child process, on its stdin and stdout. */
-export class StdioLine implements Line {
-  readonly carrier = "stdio";
+/** A channel; that to a process knows how the process has ended. */
+export interface ExaminedChannel extends Channel {
+  readonly exit?: ProcessExit | undefined;
+}
+
+/** A server behind a channel: a process on its stdin and stdout, a WebSocket, or one in this process. */
+export class ChannelLine implements Line {
+  readonly carrier = "channel";
   onRequest: Line["onRequest"];
   readonly unaddressed: JsonObject[] = [];
-  readonly #options: StdioLineOptions;
-  readonly #child: ChildChannel;
+  readonly #options: ChannelLineOptions;
   readonly #channel: Channel;
   readonly #awaited: AwaitedAnswers;
 
-  constructor(options: StdioLineOptions) {
-    const { command, args, env, observer, session, patience } = options;
+  constructor(options: ChannelLineOptions) {
     this.#options = options;
-    this.#awaited = new AwaitedAnswers(patience);
-    this.#child = childChannel(
-      { command, args, env },
-      {
-        onStderr: (chunk) =>
-          observer.see((n, t) => ({ k: "e", n, s: session, t, raw: new TextDecoder().decode(chunk) })),
-      },
-    );
-    this.#channel = tapChannel(this.#child, (tapped) => this.#see(tapped));
+    this.#awaited = new AwaitedAnswers(options.patience);
+    this.#channel = tapChannel(options.channel, (tapped) => this.#see(tapped));
     this.#channel.open({
       frame: (text) => this.#take(text),
       refuse: () => undefined,
@@ -52,25 +46,19 @@ export class StdioLine implements Line {
   }
 
   agree(): void {
-    // stdio says it nowhere but in the messages.
+    // Here it is said nowhere but in the messages.
   }
 
   async close(): Promise<number | undefined> {
-    const { observer, session } = this.#options;
+    const { observer, session, channel } = this.#options;
     const before = performance.now();
     await this.#channel.close();
     const took = performance.now() - before;
-    const { exit } = this.#child;
-    observer.see((n, t) => ({
-      k: "l",
-      n,
-      s: session,
-      t,
-      ev: "exit",
-      code: exit?.code ?? null,
-      sig: exit?.signal ?? null,
-    }));
-    return exit?.signal === null ? took : undefined;
+    const { exit } = channel;
+    if (exit === undefined) return 0;
+    const { code, signal: sig } = exit;
+    observer.see((n, t) => ({ k: "l", n, s: session, t, ev: "exit", code, sig }));
+    return sig === null ? took : undefined;
   }
 
   #take(text: string): void {

@@ -1,0 +1,72 @@
+import { revisionOf } from "@parlance/mcp";
+import { type Concern, type Expectation, type Report, reportOf } from "@parlance/mcp/wire";
+import { exitCodes } from "../exit-codes.js";
+import { Failure } from "../failure.js";
+import type { Invocation } from "../invocation.js";
+import type { Header } from "../options.js";
+import { examinationLines, examinationValue } from "../print/examination.js";
+import { jsonLine } from "../print/json-lines.js";
+import { printReport, type ReportFormat } from "../print/report.js";
+import { newHeader, recordingText, writeNewFile } from "../recording-text.js";
+import type { Target } from "../target.js";
+import { type Examination, examine } from "./examine.js";
+import { examineeOf } from "./examinee.js";
+
+/** What `parlance check` is told of a server. */
+export interface CheckTargetOptions {
+  readonly timeout: number;
+  readonly env?: Readonly<Record<string, string>>;
+  readonly header?: readonly Header[];
+  /** Default: every revision. */
+  readonly revision?: readonly string[];
+  /** Show what passed, too. */
+  readonly all?: true;
+  readonly record?: string;
+  readonly format: ReportFormat;
+  readonly failOn: readonly Concern[];
+  readonly expectations: readonly Expectation[];
+}
+
+/** Examines a server, and prints what came of it. Resolves to an exit code. @throws Failure where nothing came of it */
+export async function checkTarget(
+  target: Target,
+  options: CheckTargetOptions,
+  { out, err, interrupt }: Invocation,
+): Promise<number> {
+  const { timeout, env = {}, header = [], revision: wanted, record, format, failOn, expectations } = options;
+  const examination = await examine(await examineeOf(target, { env, headers: header }), {
+    ...(wanted !== undefined && { revisions: wanted.flatMap((version) => revisionOf(version) ?? []) }),
+    patience: timeout,
+    signal: interrupt.stop,
+    onProgress: (words) => err.status(words),
+    header: newHeader(target),
+  });
+  err.status("");
+  const { conversation, entries, verdicts, failures } = examination;
+  if (record !== undefined) await writeNewFile(record, recordingText(entries));
+  if (interrupt.stop.aborted) return interrupt.exitCode;
+  requireSpoken(examination, target);
+  const source = record ?? target.title;
+  const report = reportOf({ source, conversation, verdicts: [...failures, ...verdicts], expectations, failOn });
+  if (format === "text") out.print(...examinationLines(examination, out, options.all === true));
+  else if (format === "json") out.print(jsonLine(examinationValue(examination, report)));
+  else printReport(format, { report, uri: encodeURI(source), out });
+  return exitCodeOf(report);
+}
+
+/** A server that cannot be spoken to has not broken a rule. */
+function requireSpoken({ revisions, conversation }: Examination, { title }: Target): void {
+  if (revisions.length === 0 || revisions.some(({ notSpoken }) => notSpoken === undefined)) return;
+  const [first] = revisions;
+  const isSilent = revisions.every(({ notSpoken }) => notSpoken?.endsWith("no answer in time"));
+  const said = conversation.rows.some(({ from, kind }) => from === "server" && kind !== "life");
+  throw new Failure(`${title} speaks none of the revisions: ${first?.notSpoken}`, {
+    exitCode: isSilent && said ? exitCodes.timeout : exitCodes.unreachable,
+    seen: revisions.slice(1).map(({ revision, notSpoken }) => `${revision.version}: ${notSpoken}`),
+    remedy: "parlance doctor finds out why",
+  });
+}
+
+function exitCodeOf({ passed }: Report): number {
+  return passed ? exitCodes.clean : exitCodes.violations;
+}

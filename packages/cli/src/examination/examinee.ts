@@ -1,0 +1,30 @@
+import { childChannel } from "@parlance/mcp/node";
+import type { Header } from "../options.js";
+import type { Target } from "../target.js";
+import type { ExaminedChannel } from "./channel-line.js";
+
+/** A server that exact bytes can be sent to, again and again from the beginning. */
+export type Examinee =
+  /** Takes what the server writes to stderr, if it is a process. */
+  | { readonly kind: "channel"; readonly dial: (onStderr: (chunk: Uint8Array) => void) => ExaminedChannel }
+  | { readonly kind: "http"; readonly url: string; readonly headers: Readonly<Record<string, string>> };
+
+/** What goes with a target. */
+export interface ExamineeOptions {
+  readonly env: Readonly<Record<string, string>>;
+  readonly headers: readonly Header[];
+}
+
+/** The server that a target names. */
+export async function examineeOf(target: Target, { env, headers }: ExamineeOptions): Promise<Examinee> {
+  if (target.kind === "module") return { kind: "channel", dial: target.dial };
+  if (target.kind === "command") {
+    const { command, args } = target;
+    return { kind: "channel", dial: (onStderr) => childChannel({ command, args, env }, { onStderr }) };
+  }
+  const { url } = target;
+  const sent = Object.fromEntries(headers);
+  if (!url.protocol.startsWith("ws")) return { kind: "http", url: url.href, headers: sent };
+  const { webSocketChannel } = await import("@parlance/mcp/websocket"); // Its package takes a while to load.
+  return { kind: "channel", dial: () => webSocketChannel(url, { headers: sent }) };
+}

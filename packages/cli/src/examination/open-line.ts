@@ -1,0 +1,31 @@
+import type { Revision } from "@parlance/mcp";
+import { recordedBytes } from "@parlance/mcp/wire";
+import { ChannelLine } from "./channel-line.js";
+import type { Examinee } from "./examinee.js";
+import { HttpLine } from "./http-line.js";
+import type { Line, Observer } from "./line.js";
+
+/** How a line is opened. */
+export interface LineOptions {
+  /** Milliseconds to wait for an answer. */
+  readonly patience: number;
+  readonly observer: Observer;
+  /** The name of the session in the recording. */
+  readonly session: string;
+  /** What will be spoken, as far as it is known. */
+  readonly revision: Revision | undefined;
+}
+
+/** Opens a line to a server. Nothing is sent. */
+export function openLine(examinee: Examinee, { patience, observer, session, revision }: LineOptions): Line {
+  if (examinee.kind === "channel") {
+    const channel = examinee.dial((chunk) =>
+      observer.see((n, t) => ({ k: "e", n, s: session, t, ...recordedBytes(chunk) })),
+    );
+    return new ChannelLine({ patience, observer, session, channel });
+  }
+  const { url, headers } = examinee;
+  const isStateless = revision?.era === "stateless";
+  const version = isStateless ? revision.version : undefined;
+  return new HttpLine({ patience, observer, session, url, headers, mirrors: isStateless, version });
+}
