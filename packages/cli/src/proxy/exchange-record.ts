@@ -26,6 +26,8 @@ export interface ExchangeStart {
   readonly headers: HeaderList;
   /** Bodies of other paths are no messages, and may be secrets: passwords and tokens on the way in. */
   readonly hasMessages: boolean;
+  /** All of it is written down. */
+  readonly onWritten: () => void;
   /** Where the server is. */
   readonly target: URL;
 }
@@ -97,6 +99,7 @@ export class ExchangeRecord {
     const finish = (): void => {
       this.#belongsTo(this.#sessions.none);
       this.#head(head);
+      this.#start.onWritten();
     };
     const written = this.#response?.end();
     if (written === undefined) finish();

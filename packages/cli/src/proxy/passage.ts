@@ -18,6 +18,8 @@ export interface PassageOptions {
   readonly hasMessages: boolean;
   readonly recorder: Recorder;
   readonly sessions: SessionNames;
+  /** All of it is written down. */
+  readonly onWritten: () => void;
   readonly send: (options: RequestOptions) => ClientRequest;
 }
 
@@ -38,10 +40,10 @@ export class Passage {
     this.#answer = answer;
     this.#options = options;
     const { method = "GET", url = "/" } = near;
-    const { recorder, sessions, x, hasMessages, target } = options;
+    const { recorder, sessions, x, hasMessages, target, onWritten } = options;
     this.#url = url;
     const headers = headersOf(near);
-    this.#record = new ExchangeRecord({ x, method, url, headers, hasMessages, target }, recorder, sessions);
+    this.#record = new ExchangeRecord({ x, method, url, headers, hasMessages, target, onWritten }, recorder, sessions);
     void this.#open(method, headers).catch((error: unknown) => this.#fail(error));
   }
 

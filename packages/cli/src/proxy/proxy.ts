@@ -38,6 +38,8 @@ export async function startProxy({ target, host, port, anyHost, recorder }: Prox
   const names = new Set<string>();
   let near = "";
   let exchanges = 0;
+  let written = 0;
+  let onAllWritten = (): void => undefined;
   const pass = (request: IncomingMessage, response: ServerResponse): void => {
     if (!anyHost && !names.has(request.headers.host?.toLowerCase() ?? "")) {
       refuse(response, 403, `this proxy answers to ${[...names].join(", ")}, and was asked as another host`);
@@ -53,6 +55,10 @@ export async function startProxy({ target, host, port, anyHost, recorder }: Prox
       hasMessages: sessionEndpoint(url),
       recorder,
       sessions,
+      onWritten() {
+        written += 1;
+        if (written === exchanges) onAllWritten();
+      },
       send: (options) => (isSecure ? requestHttps : requestHttp)({ ...options, agent }),
     });
   };
@@ -70,12 +76,17 @@ export async function startProxy({ target, host, port, anyHost, recorder }: Prox
     get exchanges() {
       return exchanges;
     },
-    close: () =>
-      new Promise((resolve) => {
-        server.close(() => resolve());
+    async close() {
+      const allWritten = new Promise<void>((resolve) => {
+        onAllWritten = resolve;
+      });
+      await new Promise((resolve) => {
+        server.close(resolve);
         server.closeAllConnections();
         agent.destroy();
-      }),
+      });
+      if (written < exchanges) await allWritten;
+    },
   };
 }
 
