@@ -1,5 +1,5 @@
 /**
- * `npm run bench -- a|b|c [--rounds 9] [--only ping,add] [--contestants jayson,mcp-lite] [--json]`
+ * `npm run bench -- a|b|c|w [--rounds 9] [--only ping,add] [--contestants jayson,mcp-lite] [--json]`
  *
  * Prints a table for people, or all figures as JSON. Exit code 0 when it could measure, whatever it found: a bar that is
  * missed is shown, and judged by a reader who knows how quiet the machine was.
@@ -31,6 +31,7 @@ async function main() {
   const rounds = Number(values.rounds);
   if (!Number.isInteger(rounds) || rounds < 1) refuse(`--rounds takes a count, got ${values.rounds}`);
   const [name = "a"] = positionals;
+  if (name === "w") return runWire(rounds, values.json);
   if (!existsSync(new URL(`suites/${name}.js`, here))) refuse(`There is no suite ${name}`);
 
   prepare();
@@ -56,6 +57,22 @@ async function main() {
   if (values.json) console.log(JSON.stringify({ suite: name, rounds, machine, cells, entries }, undefined, 2));
   else
     console.log(`\nSuite ${name}: ${suite.title}\nNode ${machine.node}, rounds: ${rounds}\n\n${print(suite, cells)}`);
+}
+
+/**
+ * Suite W compares two ways to one server, and no libraries: it needs none of them.
+ * @param {number} rounds
+ * @param {boolean} asJson
+ */
+async function runWire(rounds, asJson) {
+  if (!existsSync(new URL("packages/cli/dist/parlance.js", root))) npm(["run", "build"], root);
+  const { measureWire, printWire } = await import("./wire.js");
+  const measured = await measureWire(rounds);
+  if (asJson) console.log(JSON.stringify(measured));
+  else
+    console.log(
+      `\nSuite w: one server, directly and behind the tap\nNode ${process.version}, rounds: ${rounds}\n\n${printWire(measured)}`,
+    );
 }
 
 /** The peers have a lockfile of their own, so that the project's `npm ci` does not pay for them. */

@@ -39,7 +39,7 @@ test("a line of 100 MB passes as it is, and its beginning is kept", async () => 
   expect(frames.map(({ d, len, kept, nl, raw = "" }) => ({ d, len, kept, nl, raw: raw.length }))).toEqual(
     ["c2s", "s2c"].map((d) => ({ d, len: 100_000_000, kept: most, nl: "", raw: most })),
   );
-});
+}, 60_000);
 
 test("a host that does not read stops the server, and fills no memory", async () => {
   using folder = new RecordingFolder();

@@ -1,4 +1,3 @@
-import type { ChildProcess } from "node:child_process";
 import type { Readable, Writable } from "node:stream";
 import type { LifeEntry } from "@parlance/mcp/wire";
 import type { FaultyTap } from "../faults/faulty-tap.js";
@@ -6,11 +5,10 @@ import { forward } from "../forward.js";
 import type { LineStream } from "../recorder/observation.js";
 import type { Recorder } from "../recorder/recorder.js";
 import { Guardian } from "./guardian.js";
-import { type Ended, passSignals, sweep } from "./tapped-process.js";
+import { type Ended, passSignals, type StartedServer, sweep } from "./tapped-process.js";
 
 /** The two ends of a tap, and who writes down what crosses it. */
-export interface RelayEnds {
-  readonly server: ChildProcess;
+export interface RelayEnds extends StartedServer {
   readonly recorder: Recorder;
   readonly stdout: Writable;
   readonly stderr: Writable;
@@ -50,8 +48,7 @@ export class Relay {
   }
 
   async #run(): Promise<Ended | Error> {
-    const { server } = this.#ends;
-    const exited = exitOf(server);
+    const { server, exited } = this.#ends;
     if (server.pid === undefined) {
       const error = await exited;
       if (error instanceof Error) this.#tell({ ev: "exit", code: null, why: error.message });
@@ -149,16 +146,6 @@ export class Relay {
   #isForsaken(): boolean {
     return this.#signalled !== undefined && performance.now() - this.#signalled.at > signalGrace;
   }
-}
-
-/** The end of a process, or why it has none. */
-function exitOf(server: ChildProcess): Promise<Ended | Error> {
-  return new Promise((resolve) => {
-    server.on("exit", (code, signal) => resolve({ code, signal }));
-    server.on("error", (error) => {
-      if (server.pid === undefined) resolve(error); // With a number, it is a signal that could not be sent.
-    });
-  });
 }
 
 /** Milliseconds between two looks at what no event tells of. */

@@ -9,16 +9,31 @@ export interface Ended {
   readonly signal: NodeJS.Signals | null;
 }
 
+/** A server, and how it ends: an error for one that could not be started. */
+export interface StartedServer {
+  readonly server: ChildProcess;
+  readonly exited: Promise<Ended | Error>;
+}
+
 /**
  * Starts the server of a tap as its host would: with all variables, in this folder, without a shell. It leads a group
  * of its own, so that whatever it starts can be ended with it, and a Ctrl-C arrives once.
  */
-export async function startServer(command: string, args: readonly string[]): Promise<ChildProcess> {
+export async function startServer(command: string, args: readonly string[]): Promise<StartedServer> {
   const options: SpawnOptions = { stdio: "pipe", windowsHide: true, detached: !windows };
   // Only there does a command need to be looked for by other rules than those of the system: npx is npx.cmd.
-  if (!windows) return spawn(command, args, options);
-  const { default: crossSpawn } = await import("cross-spawn");
-  return crossSpawn(command, [...args], options);
+  const start = windows ? (await import("cross-spawn")).default : spawn;
+  const server = start(command, [...args], options);
+  return { server, exited: exitOf(server) };
+}
+
+function exitOf(server: ChildProcess): Promise<Ended | Error> {
+  return new Promise((resolve) => {
+    server.on("exit", (code, signal) => resolve({ code, signal }));
+    server.on("error", (error) => {
+      if (server.pid === undefined) resolve(error); // With a number, it is a signal that could not be sent.
+    });
+  });
 }
 
 /** Signals that a host sends to a server, and that would otherwise end the tap and not the server. */
