@@ -1,4 +1,11 @@
-import { Agent, createServer, type IncomingMessage, request as requestHttp, type ServerResponse } from "node:http";
+import {
+  Agent,
+  createServer,
+  type IncomingMessage,
+  request as requestHttp,
+  type Server,
+  type ServerResponse,
+} from "node:http";
 import { request as requestHttps, Agent as SecureAgent } from "node:https";
 import type { AddressInfo } from "node:net";
 import type { Recorder } from "../recorder/recorder.js";
@@ -63,10 +70,7 @@ export async function startProxy({ target, host, port, anyHost, recorder }: Prox
     });
   };
   const server = createServer({ requestTimeout: 0 }, pass).on("checkContinue", pass);
-  await new Promise<void>((resolve, reject) => {
-    server.once("error", reject);
-    server.listen(port, host, resolve);
-  });
+  await listening(server, port, host);
   const { port: bound } = server.address() as AddressInfo; // It listens on a port.
   for (const name of [nameOf(host), "127.0.0.1", "localhost", "[::1]"]) names.add(`${name}:${bound}`);
   const url = new URL(`http://${nameOf(host)}:${bound}${target.pathname}${target.search}`);
@@ -80,14 +84,26 @@ export async function startProxy({ target, host, port, anyHost, recorder }: Prox
       const allWritten = new Promise<void>((resolve) => {
         onAllWritten = resolve;
       });
-      await new Promise((resolve) => {
-        server.close(resolve);
-        server.closeAllConnections();
-        agent.destroy();
-      });
+      await closed(server);
+      agent.destroy();
       if (written < exchanges) await allWritten;
     },
   };
+}
+
+function listening(server: Server, port: number, host: string): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once("error", reject);
+    server.listen(port, host, resolve);
+  });
+}
+
+/** Takes nothing new, and breaks off what is under way: who ends a proxy does not wait for streams that never end. */
+function closed(server: Server): Promise<void> {
+  return new Promise((resolve) => {
+    server.close(() => resolve());
+    server.closeAllConnections();
+  });
 }
 
 /** An address as it stands in a URL. */

@@ -49,6 +49,7 @@ export class Recorder {
   #hole: OpenHole | undefined;
   #failure: string | undefined;
   #onOpened: ((path: string) => void) | undefined;
+  #ended: Promise<RecordingOutcome> | undefined;
   #outcome: ((outcome: RecordingOutcome) => void) | undefined;
 
   /** Where the recording is; where it will be, if it cannot be written in the first moment. */
@@ -136,7 +137,12 @@ export class Recorder {
   }
 
   /** Ends the recording. Never rejects, and waits only as long as something is being written. */
-  async end(): Promise<RecordingOutcome> {
+  end(): Promise<RecordingOutcome> {
+    this.#ended ??= this.#end();
+    return this.#ended;
+  }
+
+  async #end(): Promise<RecordingOutcome> {
     if (this.#hole !== undefined) this.#closeHole(this.#hole);
     this.#flush();
     const outcome = new Promise<RecordingOutcome>((resolve) => {
