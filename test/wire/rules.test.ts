@@ -1,31 +1,9 @@
 import { revisions } from "@parlance/mcp";
 import { type Rule, rules } from "@parlance/mcp/wire";
 import { describe, expect, test } from "vitest";
-import { capabilitiesCases } from "./rules/capabilities-cases.js";
-import { flowsCases } from "./rules/flows-cases.js";
-import { framingCases } from "./rules/framing-cases.js";
-import { httpCases } from "./rules/http-cases.js";
-import { informationCases } from "./rules/information-cases.js";
-import { jsonRpcCases } from "./rules/json-rpc-cases.js";
-import { lifecycleCases } from "./rules/lifecycle-cases.js";
-import { methodsCases } from "./rules/methods-cases.js";
+import { cases } from "./rules/all-cases.js";
 import { testRules } from "./rules/rule-case.js";
-import { statelessCases } from "./rules/stateless-cases.js";
 import { talkOf } from "./rules/talk.js";
-import { toolsCases } from "./rules/tools-cases.js";
-
-const cases = [
-  ...framingCases,
-  ...jsonRpcCases,
-  ...lifecycleCases,
-  ...statelessCases,
-  ...methodsCases,
-  ...capabilitiesCases,
-  ...toolsCases,
-  ...flowsCases,
-  ...httpCases,
-  ...informationCases,
-];
 
 testRules(cases);
 

@@ -40,7 +40,8 @@ export function readAll(transcript: Transcript): Conversation {
   return conversation;
 }
 
-function entriesOf(transcript: Transcript): readonly Entry[] {
+/** The entries of a transcript. */
+export function entriesOf(transcript: Transcript): readonly Entry[] {
   const isText = (line: Said | Entry): line is Said => typeof line === "string";
   return transcript.flatMap((line, index) =>
     isText(line) ? recorded(...transcript.filter(isText)).slice(index, index + 1) : [line],
