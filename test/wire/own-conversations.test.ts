@@ -1,4 +1,5 @@
-import { type Channel, memoryChannels } from "@parlance/mcp/jsonrpc";
+import { httpHandler } from "@parlance/mcp/http";
+import { memoryChannels } from "@parlance/mcp/jsonrpc";
 import { serveChannel } from "@parlance/mcp/server";
 import { describeVerdict, type Entry, recordChannel, type Verdict, violations } from "@parlance/mcp/wire";
 import { describe, expect, test } from "vitest";
@@ -10,30 +11,46 @@ import { resources } from "../matrix/behaviours/resources.js";
 import { tools } from "../matrix/behaviours/tools.js";
 import { clientDriver } from "../matrix/client-driver.js";
 import { revisions } from "../matrix/differences.js";
+import type { Opening } from "../matrix/driver.js";
+import { RawHttpChannel } from "../matrix/http-channel.js";
 import { rawDriver } from "../matrix/raw-driver.js";
 import { matrixServer } from "../matrix/server.js";
 import { turn } from "../mcp/talks.js";
 import { violations as seenByOracle } from "../oracle/watched.js";
+import { recordedFetch } from "./recorded-fetch.js";
 
 const behaviours = [...calls, ...tools, ...resources, ...prompts, ...questions, ...changes];
 const drivers = { client: clientDriver, "raw peer": rawDriver } as const;
 
-const combinations = revisions.flatMap((revision) => Object.keys(drivers).map((kind) => [revision, kind] as const));
+/** What leads to a server of ours, and is recorded. */
+const carriers = {
+  memory(onEntry: (entry: Entry) => void): Pick<Opening, "channel" | "target"> {
+    const [near, far] = memoryChannels();
+    serveChannel(matrixServer(), far, { report: () => undefined });
+    return { channel: recordChannel(near, onEntry) };
+  },
+  http(onEntry: (entry: Entry) => void): Pick<Opening, "channel" | "target"> {
+    const handler = httpHandler(matrixServer(), { report: () => undefined });
+    const url = "http://localhost/mcp";
+    const fetch = recordedFetch((to, init) => handler(new Request(to, init)), onEntry);
+    return { channel: new RawHttpChannel(url, fetch), target: { url, fetch } };
+  },
+} as const;
 
-/** What a behaviour has the client break on purpose. */
-function isMeant(rule: string, name: string, unsound: boolean): boolean {
-  return (unsound && rule === "M-5") || (rule === "G-1" && name.includes("cursor"));
-}
+const combinations = (["memory", "http"] as const).flatMap((carrier) =>
+  revisions.flatMap((revision) => (["client", "raw peer"] as const).map((kind) => [carrier, revision, kind] as const)),
+);
 
-describe.each(combinations)("in %s, by %s,", (revision, kind) => {
+describe.each(combinations)("over %s in %s, by %s,", (carrier, revision, kind) => {
   test.each(behaviours.map((behaviour) => [behaviour.name, behaviour] as const))(
     "nobody breaks a rule: %s",
     async (name, { bare = false, unsound = false, run }) => {
       const entries: Entry[] = [];
-      const [near, far] = memoryChannels();
-      serveChannel(matrixServer(), far, { report: () => undefined });
-      const channel: Channel = recordChannel(near, (entry) => entries.push(entry));
-      const driver = await drivers[kind as keyof typeof drivers]({ revision, channel, capable: !bare });
+      const driver = await drivers[kind]({
+        revision,
+        capable: !bare,
+        ...carriers[carrier]((entry) => entries.push(entry)),
+      });
       await run(driver);
       await turn();
       await driver.close();
@@ -46,3 +63,8 @@ describe.each(combinations)("in %s, by %s,", (revision, kind) => {
     },
   );
 });
+
+/** What a behaviour has the client break on purpose. */
+function isMeant(rule: string, name: string, unsound: boolean): boolean {
+  return (unsound && rule === "M-5") || (rule === "G-1" && name.includes("cursor"));
+}
