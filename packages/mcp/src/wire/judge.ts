@@ -2,7 +2,7 @@ import type { Revision } from "../revisions/revision.js";
 import type { Exchange } from "./exchange.js";
 import { type Frame, partyOf } from "./frame.js";
 import { type ByteRange, type JsonNode, rangeOf } from "./json-node.js";
-import type { WireMessage } from "./message.js";
+import type { MessageKind, WireMessage } from "./message.js";
 import { type Finding, type FrameReading, type Rule, type Subjects, specOf, type Verdict } from "./rule.js";
 import type { WireSession } from "./session.js";
 
@@ -13,73 +13,96 @@ interface Case<Subject> {
   readonly revision: Revision;
 }
 
+type RuleOf<On extends keyof Subjects> = Extract<Rule, { readonly on: On }>;
+
+/** The rules of a revision, each where it is looked for. */
+interface Statutes {
+  readonly frame: readonly RuleOf<"frame">[];
+  readonly message: { readonly [Kind in MessageKind]: readonly RuleOf<"message">[] };
+  readonly exchange: readonly RuleOf<"exchange">[];
+}
+
 /** Holds what crossed against a set of rules. */
 export class Judge {
-  readonly #rules: { readonly [On in keyof Subjects]: readonly Extract<Rule, { readonly on: On }>[] };
+  readonly #rules: readonly Rule[];
+  readonly #statutes = new WeakMap<Revision, Statutes>();
 
   constructor(rules: readonly Rule[]) {
-    this.#rules = {
-      frame: rules.filter((rule) => rule.on === "frame"),
-      message: rules.filter((rule) => rule.on === "message"),
-      exchange: rules.filter((rule) => rule.on === "exchange"),
-    };
+    this.#rules = rules;
   }
 
   frame({ subject, session, revision }: Case<FrameReading>): readonly Verdict[] {
     const { frame, root } = subject;
-    return this.#rules.frame.filter(inForce(revision)).flatMap((rule) =>
-      Array.from(
-        rule.check(subject, session, revision),
-        (finding): Verdict => ({
+    const verdicts: Verdict[] = [];
+    for (const rule of this.#of(revision).frame) {
+      for (const finding of rule.check(subject, session, revision)) {
+        verdicts.push({
           ...common(rule, finding, revision),
           party: finding.party ?? partyOf(frame),
           n: frame.n,
           pointer: finding.pointer,
           range: finding.range ?? rangeIn(frame, root, finding.pointer),
-        }),
-      ),
-    );
+        });
+      }
+    }
+    return verdicts;
   }
 
   message({ subject, session, revision }: Case<WireMessage>): readonly Verdict[] {
-    const { frame, pointer } = subject;
-    return this.#rules.message.filter(inForce(revision)).flatMap((rule) =>
-      Array.from(
-        rule.check(subject, session, revision),
-        (finding): Verdict => ({
+    const { frame, pointer, kind } = subject;
+    const verdicts: Verdict[] = [];
+    for (const rule of this.#of(revision).message[kind]) {
+      for (const finding of rule.check(subject, session, revision)) {
+        verdicts.push({
           ...common(rule, finding, revision),
           party: finding.party ?? partyOf(frame),
           n: frame.n,
           pointer: pointer + (finding.pointer ?? ""),
           range: finding.range ?? rangeOf(subject.node, finding.pointer ?? ""),
-        }),
-      ),
-    );
+        });
+      }
+    }
+    return verdicts;
   }
 
   exchange({ subject, session, revision }: Case<Exchange>): readonly Verdict[] {
     const { request, response } = subject;
-    return this.#rules.exchange.filter(inForce(revision)).flatMap((rule) =>
-      Array.from(rule.check(subject, session, revision), (finding): Verdict => {
+    const verdicts: Verdict[] = [];
+    for (const rule of this.#of(revision).exchange) {
+      for (const finding of rule.check(subject, session, revision)) {
         const { party = "client" } = finding;
-        return {
+        verdicts.push({
           ...common(rule, finding, revision),
           party,
           n: party === "server" && response !== undefined ? response.n : request.n,
           pointer: undefined,
           range: undefined,
-        };
-      }),
-    );
+        });
+      }
+    }
+    return verdicts;
+  }
+
+  /** Sorted once for a revision: a long recording has many messages of few kinds. */
+  #of(revision: Revision): Statutes {
+    const known = this.#statutes.get(revision);
+    if (known !== undefined) return known;
+    const inForce = this.#rules.filter(({ applies }) => applies?.(revision) ?? true);
+    const onMessages = inForce.filter((rule) => rule.on === "message");
+    const about = (kind: MessageKind): readonly RuleOf<"message">[] =>
+      onMessages.filter(({ kinds }) => kinds?.includes(kind) ?? true);
+    const statutes: Statutes = {
+      frame: inForce.filter((rule) => rule.on === "frame"),
+      message: { req: about("req"), ntf: about("ntf"), res: about("res"), err: about("err"), none: about("none") },
+      exchange: inForce.filter((rule) => rule.on === "exchange"),
+    };
+    this.#statutes.set(revision, statutes);
+    return statutes;
   }
 }
 
 function rangeIn({ bytes }: Frame, root: JsonNode | undefined, pointer: string | undefined): ByteRange {
   return root === undefined || pointer === undefined ? [0, bytes.length] : rangeOf(root, pointer);
-}
-
-function inForce(revision: Revision): (rule: Rule) => boolean {
-  return ({ applies }) => applies?.(revision) ?? true;
 }
 
 function common(

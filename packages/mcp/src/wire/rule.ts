@@ -3,7 +3,7 @@ import type { Exchange } from "./exchange.js";
 import type { Frame, Party, Sender } from "./frame.js";
 import type { ByteRange, JsonNode } from "./json-node.js";
 import type { JsonFault } from "./json-scan.js";
-import type { WireMessage } from "./message.js";
+import type { MessageKind, WireMessage } from "./message.js";
 import type { WireSession } from "./session.js";
 
 /** `bad` breaks the protocol. `info` does not: it is what a person looking for a fault would like to know. */
@@ -50,6 +50,8 @@ interface RuleOn<On extends keyof Subjects> {
   readonly level: Level;
   /** Who can break it. */
   readonly party: Sender | "either";
+  /** Of a rule on messages: the kinds that it looks at. Default: all. */
+  readonly kinds?: readonly MessageKind[];
   /** What the specification demands, in one sentence. */
   readonly demands: string;
   /** Which revisions have it. Default: all. */

@@ -18,11 +18,12 @@ export const capabilityRules: readonly Rule[] = [
     id: "C-1",
     level: "bad",
     party: "client",
+    kinds: ["req"],
     demands: "A client asks a server for nothing that the server has not declared",
     page: negotiation,
     on: "message",
-    *check({ kind, from, method = "" }, { serverCapabilities }, revision) {
-      if (kind !== "req" || from !== "client" || serverCapabilities === undefined) return;
+    *check({ from, method = "" }, { serverCapabilities }, revision) {
+      if (from !== "client" || serverCapabilities === undefined) return;
       const path = neededFor(method, revision);
       if (path !== undefined && !isAdvertised(path, serverCapabilities))
         yield { says: `${method} needs the capability ${path}, which the server has not declared`, pointer: "/method" };
@@ -32,6 +33,7 @@ export const capabilityRules: readonly Rule[] = [
     id: "C-2",
     level: "bad",
     party: "server",
+    kinds: ["req", "res"],
     demands: "A server asks a client for nothing that the client has not declared",
     page: pageByEra("basic/lifecycle#capability-negotiation", "basic/patterns/mrtr#server-requirements-basic-workflow"),
     on: "message",
@@ -52,13 +54,14 @@ export const capabilityRules: readonly Rule[] = [
     id: "C-3",
     level: "bad",
     party: "either",
+    kinds: ["ntf"],
     demands: "A side tells of nothing that it has not declared itself",
     page: negotiation,
     on: "message",
-    *check({ kind, from, method = "" }, { serverCapabilities, clientCapabilities }) {
+    *check({ from, method = "" }, { serverCapabilities, clientCapabilities }) {
       const path = toldUnder.get(method);
       const declared = from === "server" ? serverCapabilities : clientCapabilities;
-      if (kind !== "ntf" || path === undefined || declared === undefined) return;
+      if (path === undefined || declared === undefined) return;
       if ((method === notifications.rootsChanged) !== (from === "client") || isAdvertised(path, declared)) return;
       yield { says: `${method} needs the capability ${path}, which the ${from} has not declared`, pointer: "/method" };
     },
@@ -67,12 +70,13 @@ export const capabilityRules: readonly Rule[] = [
     id: "C-4",
     level: "bad",
     party: "server",
+    kinds: ["ntf"],
     demands: "A server tells of changes of a resource only whom has subscribed to some",
     applies: ({ era }) => era === "handshake",
     page: "server/resources#subscriptions",
     on: "message",
-    *check({ kind, from, method, params }, session) {
-      if (kind !== "ntf" || from !== "server" || method !== notifications.resourceUpdated || !session.isWhole) return;
+    *check({ from, method, params }, session) {
+      if (from !== "server" || method !== notifications.resourceUpdated || !session.isWhole) return;
       // The one that has changed may lie below the one that was subscribed to, so that any subscription will do.
       const isAsked = session.pending.some(({ request }) => request.method === methods.subscribe);
       if (session.subscriptions.size === 0 && !isAsked)

@@ -92,15 +92,16 @@ export const httpRules: readonly Rule[] = [
     id: "H-11",
     level: "bad",
     party: "server",
+    kinds: ["err"],
     demands:
       "An error of the protocol comes with its status: 404 for a method that is not there, 400 for what a server could not take",
     applies: isStateless,
     page: `${httpPage}#protocol-version-header`,
     on: "message",
     *check(message) {
-      const { from, kind, context, frame } = message;
+      const { from, context, frame } = message;
       const status = context.exchange?.response?.status;
-      if (kind !== "err" || from !== "server" || status === undefined || frame.entry.ch !== "http") return;
+      if (from !== "server" || status === undefined || frame.entry.ch !== "http") return;
       // One without an id says in the words of JSON-RPC why HTTP itself refuses: of that there are many statuses.
       if (message.id === undefined || message.id === "null") return;
       const error = message.member("error") as { readonly code?: unknown } | null;
@@ -130,12 +131,13 @@ export const httpRules: readonly Rule[] = [
     id: "H-14",
     level: "bad",
     party: "server",
+    kinds: ["res", "err"],
     demands: "The stream of a GET carries no responses, but for one that was broken off",
     applies: ({ facts }) => facts.httpBinding === "session",
     page: "basic/transports#listening-for-messages-from-the-server",
     on: "message",
-    *check({ kind, from, context: { exchange } }, session) {
-      if ((kind !== "res" && kind !== "err") || from !== "server" || session.http.isLegacy) return;
+    *check({ from, context: { exchange } }, session) {
+      if (from !== "server" || session.http.isLegacy) return;
       if (exchange?.request.method === "GET" && headerOf(exchange.request, "last-event-id") === undefined)
         yield { says: "it is an answer, and comes on a stream that nobody has asked for it on" };
     },

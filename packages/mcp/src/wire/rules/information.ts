@@ -34,7 +34,8 @@ export const informationRules: readonly Rule[] = [
     demands: "A string is text: half of a surrogate pair is none, and no UTF-8 can hold it",
     page: ofJson("section-8.2"),
     on: "frame",
-    check: (reading) => findings(reading, halfPair),
+    // Only an escape can say it: UTF-8 has no bytes for it.
+    check: (reading) => (reading.frame.bytes.includes(backslash) ? findings(reading, halfPair) : nothing),
   },
   {
     id: "I-4",
@@ -63,6 +64,7 @@ export const informationRules: readonly Rule[] = [
     id: "I-6",
     level: "info",
     party: "either",
+    kinds: ["res", "err"],
     demands: "A request takes about as long as others of its method",
     page: "basic",
     on: "message",
@@ -98,76 +100,73 @@ const mostFindings = 20;
 type Look = (node: JsonNode, bytes: Uint8Array) => Iterable<Finding & { readonly token?: string }>;
 
 /** Looks at every value of a frame, in the order in which they stand there. */
-function* findings({ frame: { bytes }, root }: FrameReading, look: Look): Iterable<Finding> {
-  let count = 0;
-  if (root === undefined) return;
-  for (const { node, pointer } of nodesOf(root, "")) {
+function findings({ frame: { bytes }, root }: FrameReading, look: Look): readonly Finding[] {
+  const found: Finding[] = [];
+  /** The names that lead to the value: made a pointer only where there is something to say. */
+  const path: (string | number)[] = [];
+  const visit = (node: JsonNode): void => {
+    if (found.length >= mostFindings) return;
     for (const { token, ...finding } of look(node, bytes)) {
-      if (count === mostFindings) return;
-      count += 1;
-      yield { ...finding, pointer: pointer() + (token === undefined ? "" : `/${pointerToken(token)}`) };
+      const names = token === undefined ? path : [...path, token];
+      found.push({ ...finding, pointer: names.map((name) => `/${pointerToken(name)}`).join("") });
     }
-  }
+    if (node.kind === "array") for (const [index, element] of node.elements.entries()) enter(index, element);
+    else if (node.kind === "object") for (const { key, value } of node.members) enter(key, value);
+  };
+  const enter = (name: string | number, node: JsonNode): void => {
+    path.push(name);
+    visit(node);
+    path.pop();
+  };
+  if (root !== undefined) visit(root);
+  return found.slice(0, mostFindings);
 }
 
-interface Place {
-  readonly node: JsonNode;
-  /** Worked out only where there is something to say. */
-  readonly pointer: () => string;
-}
+const nothing: readonly Finding[] = [];
 
-function* nodesOf(root: JsonNode, from: string): Iterable<Place> {
-  const waiting: Place[] = [{ node: root, pointer: () => from }];
-  for (let place = waiting.pop(); place !== undefined; place = waiting.pop()) {
-    yield place;
-    waiting.push(...childrenOf(place).toReversed());
-  }
-}
-
-function childrenOf({ node, pointer }: Place): readonly Place[] {
-  if (node.kind === "array")
-    return node.elements.map((element, index) => ({ node: element, pointer: () => `${pointer()}/${index}` }));
-  if (node.kind !== "object") return [];
-  return node.members.map(({ key, value }) => ({ node: value, pointer: () => `${pointer()}/${pointerToken(key)}` }));
-}
-
-const repeatedNames: Look = function* (node) {
-  if (node.kind !== "object") return;
+const repeatedNames: Look = (node) => {
+  if (node.kind !== "object" || node.members.length < 2) return nothing;
   const seen = new Set<string>();
-  for (const { key, keyStart, value } of node.members) {
-    if (seen.has(key))
-      yield { says: `the name ${quoted(key)} stood here before`, token: key, range: [keyStart, value.end] };
-    seen.add(key);
-  }
+  return node.members.flatMap(({ key, keyStart, value }) => {
+    if (!seen.has(key)) seen.add(key);
+    else
+      return { says: `the name ${quoted(key)} stood here before`, token: key, range: [keyStart, value.end] as const };
+    return [];
+  });
 };
 
 /** Every integer of so many digits is one for a double. */
 const safeDigits = 15;
 
-const changedNumber: Look = function* (node, bytes) {
-  if (node.kind !== "number" || isSmallInteger(node, bytes)) return;
+const changedNumber: Look = (node, bytes) => {
+  if (node.kind !== "number" || isSmallInteger(node, bytes)) return nothing;
   const literal = literalOf(node, bytes);
   const read = String(Number(literal));
-  if (read !== literal)
-    yield { says: `most readers make ${read} of ${literal.slice(0, 60)}`, range: [node.start, node.end] };
+  if (read === literal) return nothing;
+  return [{ says: `most readers make ${read} of ${literal.slice(0, 60)}`, range: [node.start, node.end] }];
 };
 
 function isSmallInteger({ start, end }: JsonNode, bytes: Uint8Array): boolean {
   if (end - start > safeDigits) return false;
-  return bytes.subarray(start, end).every((byte) => byte >= 0x30 && byte <= 0x39);
+  for (let at = start; at < end; at += 1) if ((bytes[at] ?? 0) < 0x30 || (bytes[at] ?? 0) > 0x39) return false;
+  return true;
 }
 
-const halfPair: Look = function* (node, bytes) {
+const halfPair: Look = (node, bytes) => {
   if (node.kind === "object") {
-    for (const { key, keyStart, keyEnd } of node.members)
-      if (surrogate.test(key))
-        yield { says: "the name has half of a surrogate pair", range: [keyStart, keyEnd], token: key };
+    const broken = node.members.filter(({ key }) => surrogate.test(key));
+    return broken.map(({ key, keyStart, keyEnd }) => {
+      return { says: "the name has half of a surrogate pair", token: key, range: [keyStart, keyEnd] as const };
+    });
   }
-  // Only an escape can say it: UTF-8 has no bytes for it.
-  if (node.kind !== "string" || !bytes.subarray(node.start, node.end).includes(backslash)) return;
-  if (surrogate.test(JSON.parse(literalOf(node, bytes)) as string))
-    yield { says: "the string has half of a surrogate pair", range: [node.start, node.end] };
+  if (node.kind !== "string" || !hasEscape(node, bytes)) return nothing;
+  if (!surrogate.test(JSON.parse(literalOf(node, bytes)) as string)) return nothing;
+  return [{ says: "the string has half of a surrogate pair", range: [node.start, node.end] }];
 };
+
+function hasEscape({ start, end }: JsonNode, bytes: Uint8Array): boolean {
+  return bytes.subarray(start, end).includes(backslash);
+}
 
 const backslash = 0x5c;
 const surrogate = /\p{Surrogate}/u;

@@ -15,6 +15,7 @@ export const inputRules: readonly Rule[] = [
     id: "Q-1",
     level: "bad",
     party: "server",
+    kinds: ["res"],
     demands: "A server asks for input only in results of tools/call, prompts/get and resources/read",
     applies: isStateless,
     page: `${page}#supported-requests`,
@@ -29,6 +30,7 @@ export const inputRules: readonly Rule[] = [
     id: "Q-2",
     level: "bad",
     party: "client",
+    kinds: ["req"],
     demands:
       "A client that brings input sends the same request again, under a new id, with what was asked and the state as it was given",
     applies: isStateless,

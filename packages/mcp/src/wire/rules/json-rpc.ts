@@ -33,6 +33,7 @@ export const jsonRpcRules: readonly Rule[] = [
     id: "R-2",
     level: "bad",
     party: "either",
+    kinds: ["req", "ntf"],
     demands: "A request has an id, which is a string or an integer",
     page: onMessages("requests"),
     on: "message",
@@ -49,11 +50,12 @@ export const jsonRpcRules: readonly Rule[] = [
     id: "R-3",
     level: "bad",
     party: "either",
+    kinds: ["req"],
     demands: "The id of a request is not null",
     page: onMessages("requests"),
     on: "message",
     *check(message) {
-      if (message.kind === "req" && message.id === "null")
+      if (message.id === "null")
         yield { says: "a request must have an id that can be answered, got null", pointer: "/id" };
     },
   },
@@ -61,6 +63,7 @@ export const jsonRpcRules: readonly Rule[] = [
     id: "R-4",
     level: "bad",
     party: "either",
+    kinds: ["req"],
     demands: "A side uses an id for one request: in the handshake era once in a session, later once at a time",
     page: onMessages("requests"),
     on: "message",
@@ -77,6 +80,7 @@ export const jsonRpcRules: readonly Rule[] = [
     id: "R-6",
     level: "bad",
     party: "either",
+    kinds: ["res", "err"],
     demands: "A result is an object; an error is one too, with an integer as its code and a text as its message",
     page: onMessages("responses"),
     on: "message",
@@ -90,11 +94,12 @@ export const jsonRpcRules: readonly Rule[] = [
     id: "R-8",
     level: "bad",
     party: "either",
+    kinds: ["req"],
     demands: "A notification has no id",
     page: onMessages("notifications"),
     on: "message",
-    *check({ kind, method, id }) {
-      if (kind === "req" && method?.startsWith("notifications/"))
+    *check({ method, id }) {
+      if (method?.startsWith("notifications/"))
         yield { says: `a notification must have no id, got ${id}`, pointer: "/id" };
     },
   },
@@ -102,6 +107,7 @@ export const jsonRpcRules: readonly Rule[] = [
     id: "R-9",
     level: "bad",
     party: "either",
+    kinds: ["req", "ntf"],
     demands: "Params are an object: MCP has none that are told apart by their position",
     page: onMessages("requests"),
     on: "message",
@@ -115,6 +121,7 @@ export const jsonRpcRules: readonly Rule[] = [
     id: "R-11",
     level: "bad",
     party: "either",
+    kinds: ["req", "ntf"],
     demands: "A method is named by a string",
     page: onMessages("requests"),
     on: "message",
@@ -127,6 +134,7 @@ export const jsonRpcRules: readonly Rule[] = [
     id: "R-12",
     level: "bad",
     party: "either",
+    kinds: ["req", "ntf"],
     demands: "Names that begin with rpc. are kept for JSON-RPC itself",
     page: ofJsonRpc("request_object"),
     on: "message",
@@ -139,6 +147,7 @@ export const jsonRpcRules: readonly Rule[] = [
     id: "R-14",
     level: "bad",
     party: "either",
+    kinds: ["err"],
     demands: "Codes from −32768 to −32100 mean what JSON-RPC says, and most of them nothing yet",
     page: ofJsonRpc("error_object"),
     on: "message",

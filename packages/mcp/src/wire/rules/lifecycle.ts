@@ -15,12 +15,13 @@ export const lifecycleRules: readonly Rule[] = [
     id: "L-1",
     level: "bad",
     party: "client",
+    kinds: ["req"],
     demands: "The first thing that a client asks for is initialize; only ping may come before it",
     applies: hasHandshake,
     page: initialization,
     on: "message",
     *check(message, session) {
-      if (message.kind !== "req" || message.from !== "client" || session.phase !== "new" || !session.isWhole) return;
+      if (message.from !== "client" || session.phase !== "new" || !session.isWhole) return;
       if (message.method === methods.initialize || message.method === methods.ping) return;
       // It is said once: whoever has skipped the handshake has skipped it for all that follows.
       if (session.operations.some(({ request }) => skipsHandshake(request))) return;
@@ -31,12 +32,13 @@ export const lifecycleRules: readonly Rule[] = [
     id: "L-2",
     level: "bad",
     party: "client",
+    kinds: ["req"],
     demands: "Between initialize and notifications/initialized a client asks for nothing but ping",
     applies: hasHandshake,
     page: initialization,
     on: "message",
-    *check({ kind, from, method }, { phase }) {
-      if (kind !== "req" || from !== "client" || method === methods.ping || method === methods.initialize) return;
+    *check({ from, method }, { phase }) {
+      if (from !== "client" || method === methods.ping || method === methods.initialize) return;
       const missing = { initializing: "the answer to initialize", answered: notifications.initialized };
       if (phase === "initializing" || phase === "answered")
         yield { says: `${describeValue(method)} is asked for before ${missing[phase]}`, pointer: "/method" };
@@ -46,12 +48,13 @@ export const lifecycleRules: readonly Rule[] = [
     id: "L-3",
     level: "bad",
     party: "server",
+    kinds: ["req"],
     demands: "Before notifications/initialized a server asks for nothing but ping",
     applies: hasHandshake,
     page: initialization,
     on: "message",
-    *check({ kind, from, method }, { phase, isWhole }) {
-      if (kind !== "req" || from !== "server" || method === methods.ping || phase === "ready" || !isWhole) return;
+    *check({ from, method }, { phase, isWhole }) {
+      if (from !== "server" || method === methods.ping || phase === "ready" || !isWhole) return;
       yield { says: `${describeValue(method)} is asked for before ${notifications.initialized}`, pointer: "/method" };
     },
   },
@@ -59,12 +62,13 @@ export const lifecycleRules: readonly Rule[] = [
     id: "L-4",
     level: "bad",
     party: "client",
+    kinds: ["req"],
     demands: "A session has one initialize",
     applies: hasHandshake,
     page: initialization,
     on: "message",
-    *check({ kind, from, method }, { phase }) {
-      if (kind === "req" && from === "client" && method === methods.initialize && phase !== "new")
+    *check({ from, method }, { phase }) {
+      if (from === "client" && method === methods.initialize && phase !== "new")
         yield { says: "the session has been initialized before", pointer: "/method" };
     },
   },
@@ -72,12 +76,13 @@ export const lifecycleRules: readonly Rule[] = [
     id: "L-5",
     level: "bad",
     party: "client",
+    kinds: ["req"],
     demands: "The request initialize is no part of a batch: nothing may be asked before its answer",
     applies: hasHandshake,
     page: initialization,
     on: "message",
-    *check({ kind, method, pointer }) {
-      if (kind === "req" && method === methods.initialize && pointer !== "")
+    *check({ method, pointer }) {
+      if (method === methods.initialize && pointer !== "")
         yield { says: "initialize must be a message of its own, and is part of a batch", pointer: "/method" };
     },
   },
@@ -85,6 +90,7 @@ export const lifecycleRules: readonly Rule[] = [
     id: "L-6",
     level: "bad",
     party: "client",
+    kinds: ["ntf"],
     demands: "A client does not cancel initialize",
     applies: hasHandshake,
     page: "basic/utilities/cancellation#behavior-requirements",
@@ -101,6 +107,7 @@ export const lifecycleRules: readonly Rule[] = [
     id: "L-7",
     level: "bad",
     party: "either",
+    kinds: ["req", "res"],
     demands: "A handshake settles on a revision that has one",
     applies: hasHandshake,
     page: "basic/lifecycle#version-negotiation",
@@ -115,6 +122,7 @@ export const lifecycleRules: readonly Rule[] = [
     id: "L-8",
     level: "info",
     party: "either",
+    kinds: ["req", "res"],
     demands: "A version is the date of a published revision",
     applies: hasHandshake,
     page: "basic/lifecycle#version-negotiation",
@@ -131,6 +139,7 @@ export const lifecycleRules: readonly Rule[] = [
     id: "L-9",
     level: "info",
     party: "server",
+    kinds: ["res"],
     demands:
       "A server that does not speak the version it was asked for answers with another one, and so the client need not go on",
     applies: hasHandshake,

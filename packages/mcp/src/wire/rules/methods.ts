@@ -15,11 +15,12 @@ export const methodRules: readonly Rule[] = [
     id: "M-1",
     level: "info",
     party: "either",
+    kinds: ["req"],
     demands: "A request that no revision has belongs to an extension, or nobody answers it",
     page: "basic",
     on: "message",
-    *check({ kind, method }) {
-      if (kind !== "req" || method === undefined || isMisnamed(method) || isProtocolMethod(method)) return;
+    *check({ method }) {
+      if (method === undefined || isMisnamed(method) || isProtocolMethod(method)) return;
       if (!method.startsWith("rpc.") && !method.startsWith("notifications/"))
         yield { says: `no revision has the request ${describeValue(method)}`, pointer: "/method" };
     },
@@ -28,11 +29,12 @@ export const methodRules: readonly Rule[] = [
     id: "M-2",
     level: "info",
     party: "either",
+    kinds: ["ntf"],
     demands: "A notification that no revision has belongs to an extension, or nobody heeds it",
     page: "basic",
     on: "message",
-    *check({ kind, method }) {
-      if (kind !== "ntf" || method === undefined || isMisnamed(method) || known.has(method)) return;
+    *check({ method }) {
+      if (method === undefined || isMisnamed(method) || known.has(method)) return;
       if (!method.startsWith("rpc.") && !isProtocolMethod(method))
         yield { says: `no revision has the notification ${describeValue(method)}`, pointer: "/method" };
     },
@@ -41,6 +43,7 @@ export const methodRules: readonly Rule[] = [
     id: "M-3",
     level: "bad",
     party: "either",
+    kinds: ["req", "ntf"],
     demands:
       "Messages have the names that the specification gives them: those of tutorials and of other protocols mean nothing",
     page: "basic",
@@ -59,12 +62,13 @@ export const methodRules: readonly Rule[] = [
     id: "M-4",
     level: "bad",
     party: "either",
+    kinds: ["req", "ntf"],
     demands: "A side sends the messages that the revision in force gives to it",
     page: "basic",
     on: "message",
     *check(message, _session, revision) {
       const { kind, method, from } = message;
-      if (method === undefined || (kind !== "req" && kind !== "ntf")) return;
+      if (method === undefined) return;
       // A server that asks where it may not is told so by a rule of its own.
       if (kind === "req" && (!isProtocolMethod(method) || isOfServer(message, revision))) return;
       if (kind === "ntf" && !known.has(method)) return;

@@ -13,6 +13,7 @@ export const pairingRules: readonly Rule[] = [
     id: "R-5",
     level: "bad",
     party: "either",
+    kinds: ["res", "err"],
     demands: "A response has the id of the request that it answers, type included, and a request has one response",
     page: onMessages("responses"),
     on: "message",
@@ -38,6 +39,7 @@ export const pairingRules: readonly Rule[] = [
     id: "R-7",
     level: "bad",
     party: "either",
+    kinds: ["res", "err"],
     demands: "A notification is not answered, not even with an error",
     page: onMessages("notifications"),
     on: "message",
@@ -50,6 +52,7 @@ export const pairingRules: readonly Rule[] = [
     id: "R-13",
     level: "info",
     party: "either",
+    kinds: ["err"],
     demands:
       "An error that answers what could not be read leaves its id out where the schema allows it, and has null before",
     page: ofJsonRpc("response_object"),

@@ -26,6 +26,7 @@ export const progressRules: readonly Rule[] = [
     id: "P-1",
     level: "bad",
     party: "either",
+    kinds: ["ntf"],
     demands: "Progress is told under a token that the caller of a request has given",
     page: onBehaviour,
     on: "message",
@@ -40,12 +41,13 @@ export const progressRules: readonly Rule[] = [
     id: "P-2",
     level: "bad",
     party: "either",
+    kinds: ["req"],
     demands: "A token for progress belongs to one request at a time",
     page: onProgress,
     on: "message",
-    *check({ kind, from, params, frame }, session, { era }) {
+    *check({ from, params, frame }, session, { era }) {
       const { progressToken } = metaOf(params);
-      if (kind !== "req" || progressToken === undefined) return;
+      if (progressToken === undefined) return;
       const other = session.requestWithToken(from, progressToken);
       if (other === undefined || other.answer !== undefined || other.cancel !== undefined) return;
       // Where every request has an exchange of its own, it may be another client that has chosen the same.
@@ -60,6 +62,7 @@ export const progressRules: readonly Rule[] = [
     id: "P-3",
     level: "bad",
     party: "either",
+    kinds: ["ntf"],
     demands: "Progress grows with every notification",
     page: onProgress,
     on: "message",
@@ -75,6 +78,7 @@ export const progressRules: readonly Rule[] = [
     id: "P-4",
     level: "bad",
     party: "either",
+    kinds: ["ntf"],
     demands: "Nothing is told of the progress of a request that was answered",
     page: onBehaviour,
     on: "message",
@@ -87,6 +91,7 @@ export const progressRules: readonly Rule[] = [
     id: "X-1",
     level: "info",
     party: "either",
+    kinds: ["ntf"],
     demands: "A side cancels requests of its own that have no answer yet, though one may be on its way",
     page: onCancellation,
     on: "message",
@@ -103,11 +108,12 @@ export const progressRules: readonly Rule[] = [
     id: "X-2",
     level: "info",
     party: "either",
+    kinds: ["res", "err"],
     demands: "What was cancelled is not answered, though an answer may be on its way",
     page: onTiming,
     on: "message",
-    *check({ kind, operation }) {
-      if ((kind === "res" || kind === "err") && operation?.cancel !== undefined)
+    *check({ operation }) {
+      if (operation?.cancel !== undefined)
         yield { says: `frame ${operation.cancel.frame.n} has cancelled the request`, pointer: "/id" };
     },
   },
@@ -115,6 +121,7 @@ export const progressRules: readonly Rule[] = [
     id: "X-3",
     level: "bad",
     party: "server",
+    kinds: ["ntf"],
     demands: "A server cancels nothing but a subscription that it ends",
     applies: ({ era }) => era === "stateless",
     page: "basic/patterns/cancellation#behavior-requirements",

@@ -11,13 +11,14 @@ export const shapeRules: readonly Rule[] = [
     id: "M-5",
     level: "bad",
     party: "either",
+    kinds: ["req"],
     demands: "The params of a request have the members that the schema gives them, in their types",
     page: schemaPage,
     on: "message",
     *check(message, _session, revision) {
-      const { kind, from, method } = message;
+      const { from, method } = message;
       const params = message.member("params");
-      if (kind !== "req" || method === undefined || !revision.requests[from].has(method) || isOtherwise(params)) return;
+      if (method === undefined || !revision.requests[from].has(method) || isOtherwise(params)) return;
       yield* faultsOf(revision, { of: "params", method, sender: from }, params, "params");
     },
   },
@@ -25,12 +26,13 @@ export const shapeRules: readonly Rule[] = [
     id: "M-6",
     level: "bad",
     party: "either",
+    kinds: ["res"],
     demands: "A result has the members that the schema gives it, in their types",
     page: schemaPage,
     on: "message",
-    *check({ kind, result, operation }, _session, revision) {
+    *check({ result, operation }, _session, revision) {
       const { method, from: sender } = operation?.request ?? {};
-      if (kind !== "res" || result === undefined || method === undefined || sender === undefined) return;
+      if (result === undefined || method === undefined || sender === undefined) return;
       if (!revision.requests[sender].has(method) || isOfExtension(result.resultType)) return;
       yield* faultsOf(revision, { of: "result", method, sender }, result, "result");
     },
@@ -39,13 +41,14 @@ export const shapeRules: readonly Rule[] = [
     id: "M-7",
     level: "bad",
     party: "either",
+    kinds: ["ntf"],
     demands: "The params of a notification have the members that the schema gives them, in their types",
     page: schemaPage,
     on: "message",
     *check(message, _session, revision) {
-      const { kind, from, method } = message;
+      const { from, method } = message;
       const params = message.member("params");
-      if (kind !== "ntf" || method === undefined || !revision.notifications[from].has(method)) return;
+      if (method === undefined || !revision.notifications[from].has(method)) return;
       if (!isOtherwise(params))
         yield* faultsOf(revision, { of: "notification", method, sender: from }, params, "params");
     },
@@ -54,6 +57,7 @@ export const shapeRules: readonly Rule[] = [
     id: "M-8",
     level: "bad",
     party: "either",
+    kinds: ["err"],
     demands: "The data of an error have the members that the schema gives to its code",
     applies: ({ codes }) =>
       codes.urlElicitationRequired !== undefined || codes.unsupportedProtocolVersion !== undefined,

@@ -14,12 +14,13 @@ export const statelessRules: readonly Rule[] = [
     id: "S-4",
     level: "bad",
     party: "server",
+    kinds: ["req"],
     demands: "A server sends no requests: what it wants to know it asks in a result",
     applies: isStateless,
     page: "basic/transports/stdio#receiving-messages",
     on: "message",
-    *check({ kind, from, method }) {
-      if (kind === "req" && from === "server" && !method?.startsWith("notifications/"))
+    *check({ from, method }) {
+      if (from === "server" && !method?.startsWith("notifications/"))
         yield { says: `the server sends the request ${describeValue(method)}`, pointer: "/method" };
     },
   },
@@ -27,18 +28,20 @@ export const statelessRules: readonly Rule[] = [
     id: "S-5",
     level: "bad",
     party: "client",
+    kinds: ["res", "err"],
     demands: "A client sends no responses: a server has nothing to be answered",
     applies: isStateless,
     page: "basic/transports/stdio#sending-messages",
     on: "message",
-    *check({ kind, from }) {
-      if ((kind === "res" || kind === "err") && from === "client") yield { says: "the client sends a response" };
+    *check({ from }) {
+      if (from === "client") yield { says: "the client sends a response" };
     },
   },
   {
     id: "N-1",
     level: "bad",
     party: "server",
+    kinds: ["res"],
     demands:
       "A result says in resultType what it is: complete, input_required, or a word of an extension that both sides have declared",
     applies: isStateless,
@@ -60,14 +63,15 @@ export const statelessRules: readonly Rule[] = [
     id: "N-2",
     level: "bad",
     party: "client",
+    kinds: ["req"],
     demands: "Every request says in its _meta which version it speaks and what its client is capable of",
     applies: isStateless,
     page: "basic#meta",
     on: "message",
     *check(message) {
-      const { kind, from, method } = message;
+      const { from, method } = message;
       // Params that are no object, and notifications with an id, are told by rules of their own.
-      if (kind !== "req" || from !== "client" || method?.startsWith("notifications/")) return;
+      if (from !== "client" || method?.startsWith("notifications/")) return;
       const params = message.member("params");
       if (params !== undefined && !isObject(params)) return;
       const reading = readRequestMeta(message.params);
@@ -80,6 +84,7 @@ export const statelessRules: readonly Rule[] = [
     id: "N-3",
     level: "bad",
     party: "either",
+    kinds: ["err"],
     demands:
       "Codes from −32099 to −32020 are those that the specification defines, and −32002 and −32042 are sent no more",
     applies: isStateless,
@@ -99,6 +104,7 @@ export const statelessRules: readonly Rule[] = [
     id: "N-4",
     level: "info",
     party: "either",
+    kinds: ["err"],
     demands: "Codes from −32019 to −32000 mean what deployed programs like: new ones do not send them",
     applies: isStateless,
     page: "basic#error-codes",
@@ -113,14 +119,15 @@ export const statelessRules: readonly Rule[] = [
     id: "N-5",
     level: "info",
     party: "client",
+    kinds: ["req"],
     demands:
       "Every request speaks for itself: one that says something else than the one before is another conversation",
     applies: isStateless,
     page: "basic#statelessness",
     on: "message",
-    *check({ kind, from, params, frame }, session) {
+    *check({ from, params, frame }, session) {
       const before = session.operations.at(-1)?.request;
-      if (kind !== "req" || from !== "client" || frame.entry.req !== undefined || before === undefined) return;
+      if (from !== "client" || frame.entry.req !== undefined || before === undefined) return;
       const [is, was] = [metaOf(params), metaOf(before.params)];
       for (const key of [metaKeys.protocolVersion, metaKeys.clientCapabilities]) {
         if (is[key] === undefined || was[key] === undefined || same(is[key], was[key])) continue;

@@ -18,6 +18,7 @@ export const toolRules: readonly Rule[] = [
     id: "T-1",
     level: "bad",
     party: "server",
+    kinds: ["res"],
     demands: "A structured result conforms to the outputSchema of its tool",
     applies: hasStructure,
     page: "server/tools#output-schema",
@@ -37,6 +38,7 @@ export const toolRules: readonly Rule[] = [
     id: "T-2",
     level: "bad",
     party: "server",
+    kinds: ["res"],
     demands: "The inputSchema of a tool is a JSON Schema that says that arguments are an object",
     page: "server/tools#tool",
     on: "message",
@@ -55,6 +57,7 @@ export const toolRules: readonly Rule[] = [
     id: "T-3",
     level: "bad",
     party: "server",
+    kinds: ["res"],
     demands: "The schemas of a tool are valid JSON Schema",
     page: ({ facts }) => (facts.toolSchemas === "unnamed" ? "server/tools#tool" : "basic#json-schema-usage"),
     on: "message",
@@ -73,6 +76,7 @@ export const toolRules: readonly Rule[] = [
     id: "T-4",
     level: "bad",
     party: "server",
+    kinds: ["res"],
     demands: "A tool with an outputSchema gives a structured result",
     applies: hasStructure,
     page: "server/tools#output-schema",
@@ -91,6 +95,7 @@ export const toolRules: readonly Rule[] = [
     id: "T-5",
     level: "info",
     party: "server",
+    kinds: ["res"],
     demands:
       "A name of a tool has 1 to 128 letters, digits, underscores, hyphens and dots, and is the name of one tool",
     page: ({ facts }) => (facts.toolSchemas === "unnamed" ? "server/tools#tool" : "server/tools#tool-names"),
@@ -112,11 +117,12 @@ export const toolRules: readonly Rule[] = [
     id: "T-6",
     level: "info",
     party: "client",
+    kinds: ["req"],
     demands: "A client calls tools that the server has listed",
     page: "server/tools#calling-tools",
     on: "message",
-    *check({ kind, from, method, params }, { tools, isWhole }) {
-      if (kind !== "req" || from !== "client" || method !== methods.callTool || tools.size === 0 || !isWhole) return;
+    *check({ from, method, params }, { tools, isWhole }) {
+      if (from !== "client" || method !== methods.callTool || tools.size === 0 || !isWhole) return;
       if (typeof params.name === "string" && !tools.has(params.name))
         yield { says: `the server has listed no tool ${describeValue(params.name)}`, pointer: "/params/name" };
     },
@@ -125,12 +131,13 @@ export const toolRules: readonly Rule[] = [
     id: "T-7",
     level: "info",
     party: "client",
+    kinds: ["req"],
     demands: "The arguments of a call conform to the inputSchema of its tool",
     page: "server/tools#calling-tools",
     on: "message",
-    *check({ kind, from, method, params }, { tools }) {
+    *check({ from, method, params }, { tools }) {
       const tool = tools.get(String(params.name));
-      if (kind !== "req" || from !== "client" || method !== methods.callTool || tool === undefined) return;
+      if (from !== "client" || method !== methods.callTool || tool === undefined) return;
       const { inputSchema } = tool.definition;
       const { arguments: given = {} } = params;
       if (!isObject(inputSchema) || !isObject(given)) return;
@@ -145,6 +152,7 @@ export const toolRules: readonly Rule[] = [
     id: "T-8",
     level: "bad",
     party: "server",
+    kinds: ["res"],
     demands: "An argument that goes in a header too is a string, an integer or a boolean, and has a header of its own",
     applies: ({ facts }) => facts.httpBinding === "stateless",
     page: "server/tools#x-mcp-header",

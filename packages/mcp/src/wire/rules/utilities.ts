@@ -15,13 +15,14 @@ export const utilityRules: readonly Rule[] = [
     id: "G-1",
     level: "bad",
     party: "client",
+    kinds: ["req"],
     demands: "A cursor is one that the server has given in the same session, unchanged",
     applies: isHandshake,
     page: "server/utilities/pagination#implementation-guidelines",
     on: "message",
-    *check({ kind, from, method = "", params }, { cursors, isWhole }) {
+    *check({ from, method = "", params }, { cursors, isWhole }) {
       const { cursor } = params;
-      if (kind !== "req" || from !== "client" || !lists.has(method) || typeof cursor !== "string" || !isWhole) return;
+      if (from !== "client" || !lists.has(method) || typeof cursor !== "string" || !isWhole) return;
       if (!cursors.has(cursor))
         yield { says: `the server has given no cursor ${describeValue(cursor)}`, pointer: "/params/cursor" };
     },
@@ -30,13 +31,14 @@ export const utilityRules: readonly Rule[] = [
     id: "V-1",
     level: "bad",
     party: "server",
+    kinds: ["ntf"],
     demands: "A server logs to a client only for a request that asks for it, and nothing less severe than it asks for",
     applies: ({ era }) => era === "stateless",
     page: "server/utilities/logging#per-request-log-level",
     on: "message",
     *check(message, session) {
-      const { kind, from, method, params } = message;
-      if (kind !== "ntf" || from !== "server" || method !== notifications.message || !session.isWhole) return;
+      const { from, method, params } = message;
+      if (from !== "server" || method !== notifications.message || !session.isWhole) return;
       const wanted = requestsAround(message, session).map(({ request }) =>
         severity(metaOf(request.params)[metaKeys.logLevel]),
       );
@@ -52,12 +54,13 @@ export const utilityRules: readonly Rule[] = [
     id: "V-2",
     level: "info",
     party: "server",
+    kinds: ["ntf"],
     demands: "A server logs nothing less severe than the level that was set",
     applies: isHandshake,
     page: "server/utilities/logging#setting-log-level",
     on: "message",
-    *check({ kind, from, method, params }, { logLevel }) {
-      if (kind !== "ntf" || from !== "server" || method !== notifications.message || logLevel === undefined) return;
+    *check({ from, method, params }, { logLevel }) {
+      if (from !== "server" || method !== notifications.message || logLevel === undefined) return;
       const level = severity(params.level);
       if (level >= 0 && level < severity(logLevel))
         yield { says: `nothing below ${describeValue(logLevel)} was asked for`, pointer: "/params/level" };
