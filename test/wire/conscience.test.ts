@@ -1,9 +1,10 @@
-import { bytesOf, type Entry } from "@parlance/mcp/wire";
+import { bytesOf, type Entry, type FrameEntry } from "@parlance/mcp/wire";
 import { describe, expect, test, vi } from "vitest";
 import { fixture } from "../cli/run.js";
-import { expectations } from "../fixtures/conscience/expected.js";
+import { expectationsOf } from "../fixtures/conscience/expected.js";
 import { driveHttp } from "../fixtures/conscience/http-client.js";
 import { startServer } from "../fixtures/conscience/running-server.js";
+import { callId } from "../fixtures/conscience/script.js";
 import { driveStdio, type StdioTranscript } from "../fixtures/conscience/stdio-client.js";
 import { expectOutcome } from "./outcomes.js";
 import { RecordingFolder } from "./recording-folder.js";
@@ -11,7 +12,7 @@ import { entriesOf, httpEntriesOf } from "./transcript-entries.js";
 
 const { execPath: node } = process;
 
-describe.each(expectations)("$name", ({ script, noise, stdio, http }) => {
+describe.each(expectationsOf(callId))("$name", ({ script, noise, stdio, http }) => {
   const server = [fixture("conscience/server.js"), ...(noise ? ["--noise"] : [])];
 
   test("is seen in the bytes of stdio", async () => {
@@ -45,6 +46,19 @@ describe.each(expectations)("$name", ({ script, noise, stdio, http }) => {
     const [entries = []] = folder.read();
     expectOutcome(entries, http);
   });
+});
+
+test("the tap records where each write of a reply began, and when", async () => {
+  using folder = new RecordingFolder();
+  const server = [node, fixture("conscience/server.js")];
+  await driveStdio(folder.tap(...server), { tool: "three-writes", cues: 2 });
+  const reply = folder.read()[0]?.find((entry) => entry.k === "f" && entry.raw?.includes("in three writes"));
+  const { w = [], len, t, t1 } = reply as FrameEntry;
+  const third = Math.floor((len + 1) / 3);
+  expect(w.map(([offset]) => offset)).toEqual([third, 2 * third]);
+  const times = w.map(([, at]) => at);
+  expect([t, ...times, t1]).toEqual([t, ...times, t1].toSorted((one = 0, other = 0) => one - other));
+  expect(t1).toBe(times.at(-1));
 });
 
 /** The bytes of one side as a recording of stdio holds them. */

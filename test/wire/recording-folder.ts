@@ -22,8 +22,7 @@ export class RecordingFolder implements Disposable {
 
   /** Starts a proxy that records here. Its recordings are whole when it has ended. */
   proxy(target: string): Promise<RunningServer> {
-    const env = { PARLANCE_RECORDINGS: this.path };
-    return startServer([main, "proxy", "--json", "--listen", "127.0.0.1:0", "--target", target], env);
+    return startServer([main, "proxy", "--json", "--listen", "127.0.0.1:0", "--target", target], this.env);
   }
 
   /** The text of all recordings, as far as they are written. */
