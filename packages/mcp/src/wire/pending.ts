@@ -82,13 +82,13 @@ export class Outlook {
     // What a server asks is answered by an exchange of its own.
     const exchange = request.from === "client" ? request.frame.entry.req : undefined;
     const ended = exchange === undefined ? undefined : this.#endedExchanges.get(exchange);
-    if (cancel !== undefined) return { never: `it was cancelled by frame ${cancel.frame.n}` };
     const since = clues.filter(
       ({ from, at, exchange: on = exchange }) =>
         from === other && at >= request.frame.entry.t && (exchange === undefined || on === exchange),
     );
     const clue = clueWords(since);
-    const left = gone.get(other) ?? ended;
+    const cancelled = cancel && `it was cancelled by frame ${cancel.frame.n}`;
+    const left = cancelled ?? gone.get(other) ?? ended;
     if (left !== undefined) return { never: clue === undefined ? left : `${left} (${clue})` };
     const bytes = held.get(other);
     if (bytes !== undefined) return { clue: `${bytes} bytes of unterminated line held` };
