@@ -31,8 +31,9 @@ function callExchange(entries: readonly Entry[]): number | undefined {
   return call?.k === "f" ? call.req : undefined;
 }
 
-/** Whether it tells that nothing more will come to the call. */
+/** Whether it tells that nothing more will come to the call, or that nobody waits for it. */
 function isFate(entry: Entry, exchange: number | undefined): boolean {
+  if (entry.k === "f") return entry.d === "c2s" && entry.raw?.includes('"notifications/cancelled"') === true;
   if (entry.k === "h") return entry.x === exchange && (entry.ph === "end" || entry.ph === "abort");
   return entry.k === "l" && (entry.ev === "stdin-end" || entry.ev === "exit" || entry.ev === "close");
 }
@@ -49,7 +50,7 @@ function placed(
   const text = Buffer.from(covers, "latin1");
   const holds = ({ bytes }: Frame): boolean =>
     within === undefined ? text.equals(bytes) : Buffer.from(bytes).includes(within, 0, "latin1");
-  const [frame, ...others] = frames.filter(({ from }) => from === "server").filter(holds);
+  const [frame, ...others] = frames.filter(({ from }) => from === verdict.party).filter(holds);
   expect(others, `frames that hold ${within ?? covers}`).toEqual([]);
   const bytes = Buffer.from(frame?.bytes ?? []);
   const start = bytes.indexOf(text);
