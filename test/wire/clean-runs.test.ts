@@ -6,16 +6,19 @@ import { versions } from "@parlance/mcp";
 import type { Answers, Client } from "@parlance/mcp/client";
 import { connect } from "@parlance/mcp/node";
 import { Conversation } from "@parlance/mcp/wire";
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import { startServer } from "../fixtures/conscience/running-server.js";
 import { RecordingFolder } from "./recording-folder.js";
+
+// For a machine with much else to do: a tour starts a dozen processes.
+vi.setConfig({ testTimeout: 60_000 });
 
 const { execPath: node } = process;
 const run = promisify(execFile);
 const root = join(import.meta.dirname, "../..");
 const tour = join(root, "examples/client-tour/tour.js");
 
-/** The examples that serve MCP, by the words that start them. */
+/** The examples that serve MCP, by the words that start them. (The service speaks a JSON-RPC of its own.) */
 const examples = {
   "client-tour": [join(root, "examples/client-tour/server.js")],
   "git-server": [join(root, "examples/git-server/server.js"), root],

@@ -1,10 +1,13 @@
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import { fixture, parlance } from "../cli/run.js";
 import { type ExpectedVerdict, expectationsOf, type Outcome } from "../fixtures/conscience/expected.js";
 import { startServer } from "../fixtures/conscience/running-server.js";
 import { callId, type Script } from "../fixtures/conscience/script.js";
 import { expectOutcome } from "./outcomes.js";
 import { RecordingFolder } from "./recording-folder.js";
+
+// Some calls are waited for in vain, and on a busy machine that is not all there is to wait for.
+vi.setConfig({ testTimeout: 60_000 });
 
 /** What needs a client of its own: one that declares sampling, and one that keeps asking while it waits. */
 const applies = ({ script }: { readonly script: Script }): boolean =>
