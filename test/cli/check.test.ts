@@ -17,12 +17,19 @@ test("a recording is judged: every violation has its line, its party, its place 
   const path = await files.write("run.parlance.jsonl", text);
   const { code, stdout } = await files.run("check", "run");
   expect(stdout.replaceAll(path, "run.parlance.jsonl")).toBe(`\
-✖ 2 violations (S-2 ×1, R-5 ×1) · 1 request unanswered · 11 frames · 0 lost
+✖ 2 violations (S-2 ×1, R-5 ×1) · 2 worth knowing · 1 request unanswered · 11 frames · 0 lost
 
 ✖ S-2  A server writes nothing but messages to stdout
   https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#stdio
   run.parlance.jsonl:8  frame 7, server, bytes 0–17
     it is not JSON: expected a value at byte 1, but found "d"
+
+ℹ I-2  A number is one that every reader can hold: most know no more than 53 bits, and write numbers in their own way
+  https://www.rfc-editor.org/rfc/rfc8259#section-6
+  run.parlance.jsonl:9  frame 8, server, /result/big, bytes 82–101
+    most readers make 12345678901234567000 of 12345678901234567890
+  run.parlance.jsonl:10  frame 9, server, /result/big, bytes 82–101
+    most readers make 12345678901234567000 of 12345678901234567890
 
 ✖ R-5  A response has the id of the request that it answers, type included, and a request has one response
   https://modelcontextprotocol.io/specification/2025-11-25/basic#responses
@@ -49,7 +56,7 @@ test("what a check fails on is chosen", async () => {
   const codes = await Promise.all(
     ["bad", "pending", "info", "gap,damage"].map((words) => files.run("check", "last", "--fail-on", words)),
   );
-  expect(codes.map(({ code }) => code)).toEqual([2, 2, 0, 0]);
+  expect(codes.map(({ code }) => code)).toEqual([2, 2, 2, 0]);
   const wrong = await files.run("check", "last", "--fail-on", "worse");
   expect(wrong.stderr).toContain("There is no worse: take of bad,info,pending,gap,damage.");
   expect(wrong.code).toBe(1);
@@ -92,6 +99,8 @@ test("JSON has everything", async () => {
     lost: 0,
     verdicts: [
       { line: 8, rule: "S-2", level: "bad", party: "server", n: 7, range: [0, 18] },
+      { line: 9, rule: "I-2", level: "info", pointer: "/result/big" },
+      { line: 10, rule: "I-2" },
       { line: 10, rule: "R-5", party: "server", n: 9, pointer: "/id", range: [22, 23], version: "2025-11-25" },
     ],
     pending: [{ line: 13, n: 12, id: "9", method: "tools/call", over: true }],
@@ -112,6 +121,8 @@ test("SARIF is valid, and names the line and the rule", async () => {
   expect(validator.validate({ ...log, version: "2.0.0" }).valid).toBe(false);
   expect(log.runs[0].results).toMatchObject([
     { ruleId: "S-2", level: "error", locations: [{ physicalLocation: { region: { startLine: 8 } } }] },
+    { ruleId: "I-2", level: "note" },
+    { ruleId: "I-2" },
     { ruleId: "R-5", locations: [{ logicalLocations: [{ fullyQualifiedName: "/id" }] }] },
     { ruleId: "pending", level: "note" },
     {
@@ -127,6 +138,7 @@ test("SARIF is valid, and names the line and the rule", async () => {
 test("JUnit is well-formed whatever a peer has sent, and a broken rule is a failed test", async () => {
   const files = await recordingFiles();
   const hostile = recorded(
+    ...opening("2025-11-25"),
     '→ {"jsonrpc":"2.0","id":1,"method":"]]>\\u0000\\ud800<&\\"\\ufffe"}',
     "← ]]><!--&amp;\u0001",
   );

@@ -34,7 +34,12 @@ export async function listRecordings(env: NodeJS.ProcessEnv): Promise<readonly R
     });
   });
   const files = await Promise.all(names.filter(isRecordingName).map((name) => describeFile(join(directory, name))));
-  return files.filter((file) => file !== undefined).sort((a, b) => b.changed - a.changed);
+  return files.filter((file) => file !== undefined).sort(newestFirst);
+}
+
+/** File systems know no more than a few milliseconds; names begin with their time. */
+function newestFirst(a: RecordingFile, b: RecordingFile): number {
+  return b.changed - a.changed || (a.name < b.name ? 1 : -1);
 }
 
 function isRecordingName(name: string): boolean {

@@ -99,7 +99,7 @@ export const fields: ReadonlyMap<string, Field> = new Map<string, Field>([
       kind: "text",
       values: ["client", "server", "host", "injected"],
       says: "who is at fault",
-      read: (subject) => verdictsOf(subject).map(({ party }) => party),
+      read: (subject) => verdictsOf(subject).flatMap(({ level, party }) => (level === "bad" ? [party] : [])),
     },
   ],
   ["session", { kind: "text", says: "connection or session that it crossed", read: ({ row }) => row.session?.name }],
