@@ -25,6 +25,7 @@ export function recordedRows(row: Row, look: Look): readonly string[] {
   if (entry.k !== "f" || from === undefined) return remarkRows({ ...remarkOf(row), marks: verdicts.map(markOf) }, look);
   const batch = kind === "batch";
   const parts = messages.length === 0 ? [noisePart(row, entry)] : messages.map((message) => partOf(message));
+  row.frame?.forget();
   const marked = parts.map((part, index) => ({ ...part, marks: marksOf(row, index).map(markOf) }));
   return frameRows({ n: entry.n, at, from, bytes: entry.len, batch, parts: marked }, look);
 }

@@ -115,8 +115,12 @@ export class Conversation {
     const revision = session.revision ?? latestHandshake;
     const verdicts = [...this.#judge.frame({ subject: { frame, fault, root, continues }, session, revision })];
     const isPiece = continues !== undefined || fault?.cut === true;
-    if (!scan.ok || continues !== undefined) return { ...base, verdicts, kind: isPiece ? "frag" : "noise" };
-    return this.#messageRow({ ...base, verdicts }, frame, scan, session);
+    const isMessage = scan.ok && continues === undefined;
+    const row = isMessage
+      ? this.#messageRow({ ...base, verdicts }, frame, scan, session)
+      : { ...base, verdicts, kind: isPiece ? ("frag" as const) : ("noise" as const) };
+    frame.forget();
+    return row;
   }
 
   #messageRow(row: OpenRow, frame: Frame, { root }: Extract<JsonScan, { ok: true }>, session: WireSession): OpenRow {

@@ -17,14 +17,45 @@ export interface Frame {
   readonly bytes: Uint8Array;
   /** Whether they are all here: the recorder keeps no more than the beginning of what is very long. */
   readonly whole: boolean;
+  /** Drops the bytes until they are asked for again: the line that holds them is kept anyway. */
+  forget(): void;
 }
 
 const encoder = new TextEncoder();
 
 /** The frame that a line of a recording holds. */
 export function frameOf(entry: FrameEntry): Frame {
-  const bytes = bytesOf(entry);
-  return { entry, n: entry.n, from: senderOf(entry.d), bytes, whole: entry.kept === undefined };
+  return new RecordedFrame(entry);
+}
+
+class RecordedFrame implements Frame {
+  readonly entry: FrameEntry;
+  #bytes: Uint8Array | undefined;
+
+  constructor(entry: FrameEntry) {
+    this.entry = entry;
+  }
+
+  get n(): number {
+    return this.entry.n;
+  }
+
+  get from(): Sender {
+    return senderOf(this.entry.d);
+  }
+
+  get bytes(): Uint8Array {
+    this.#bytes ??= bytesOf(this.entry);
+    return this.#bytes;
+  }
+
+  get whole(): boolean {
+    return this.entry.kept === undefined;
+  }
+
+  forget(): void {
+    this.#bytes = undefined;
+  }
 }
 
 /** The side that sends this way. */
