@@ -1,5 +1,5 @@
 import { type Exchange, literalOf } from "@parlance/mcp/wire";
-import { commandOf, type Exported, shellWord } from "./exported.js";
+import { commandOf, type Exported, shellWord, urlOf } from "./exported.js";
 
 /** Headers that curl writes itself, or that belong to one connection. */
 const own = new Set(["host", "content-length", "connection", "transfer-encoding", "accept-encoding", "user-agent"]);
@@ -10,13 +10,12 @@ export function toCurl(exported: Exported): string {
   return exchanges.length > 0 ? exchanges.map((each) => curl(each, exported)).join("\n") : pipe(exported);
 }
 
-function curl({ request, frames }: Exchange, { header }: Exported): string {
-  const { url = "", method = "GET", headers = [] } = request;
-  const base = header?.server?.url;
-  const target = URL.canParse(url, base) ? new URL(url, base).href : url;
+function curl(exchange: Exchange, { header }: Exported): string {
+  const { request, frames } = exchange;
+  const { method = "GET", headers = [] } = request;
   const body = frames.filter(({ from }) => from === "client").map(({ bytes }) => text(bytes));
   const words = [
-    ["curl", "-sS", "-N", "-X", method, target],
+    ["curl", "-sS", "-N", "-X", method, urlOf(exchange, header)],
     ...headers.filter(([name]) => !own.has(name.toLowerCase())).map(([name, value]) => ["-H", `${name}: ${value}`]),
     ...body.map((each) => ["--data-raw", each]),
   ];

@@ -1,4 +1,11 @@
-import { type HeaderEntry, literalOf, type Operation, type Row, type WireMessage } from "@parlance/mcp/wire";
+import {
+  type Exchange,
+  type HeaderEntry,
+  literalOf,
+  type Operation,
+  type Row,
+  type WireMessage,
+} from "@parlance/mcp/wire";
 import type { RecordedConversation } from "../recorded-conversation.js";
 
 /** What goes into an export: a recording, and the rows of it that were chosen. */
@@ -32,4 +39,11 @@ export function shellWord(text: string): string {
 export function commandOf(header: HeaderEntry | undefined): readonly string[] | undefined {
   const { cmd, args = [] } = header?.server ?? {};
   return cmd === undefined ? undefined : [cmd, ...args];
+}
+
+/** The whole address of an exchange: a proxy has recorded the path alone. */
+export function urlOf({ request }: Exchange, header: HeaderEntry | undefined): string {
+  const { url = "" } = request;
+  const base = header?.server?.url ?? "http://server/";
+  return URL.canParse(url, base) ? new URL(url, base).href : url;
 }

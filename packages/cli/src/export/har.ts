@@ -1,6 +1,6 @@
 import { type Exchange, headerOf, literalOf, type Operation } from "@parlance/mcp/wire";
 import { packageVersion } from "../package-version.js";
-import { chosenOperations, type Exported, momentOf, textOf } from "./exported.js";
+import { chosenOperations, type Exported, momentOf, textOf, urlOf } from "./exported.js";
 
 const mapping =
   "a mapping: this conversation crossed stdio, and not HTTP; each request with its answer is shown as one exchange";
@@ -35,7 +35,7 @@ function httpEntry(exchange: Exchange, { header }: Exported): object {
     time: wait + receive,
     request: {
       method: request.method ?? "",
-      url: urlOf(request.url, header?.server?.url),
+      url: urlOf(exchange, header),
       httpVersion: "HTTP/1.1",
       cookies: [],
       headers: pairs(request.headers),
@@ -60,10 +60,6 @@ function httpEntry(exchange: Exchange, { header }: Exported): object {
     cache: {},
     timings: { send: 0, wait, receive },
   };
-}
-
-function urlOf(url = "", base = "http://server/"): string {
-  return URL.canParse(url, base) ? new URL(url, base).href : url;
 }
 
 function pairs(headers: readonly (readonly [name: string, value: string])[] = []): readonly object[] {

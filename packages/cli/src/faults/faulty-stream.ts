@@ -91,11 +91,12 @@ export class FaultyStream {
     for (const act of acts) {
       if (this.#closed) return;
       if (act.is === "stderr") this.#sink.stderr(act.text);
-      else if (act.is === "exit") this.#sink.exit(act.code);
-      else if (act.is === "close") {
+      else if (act.is === "send") await this.#send(act, row, mutated);
+      else {
         this.#closed = true;
-        this.#sink.close();
-      } else await this.#send(act, row, mutated);
+        if (act.is === "exit") this.#sink.exit(act.code);
+        else this.#sink.close();
+      }
     }
   }
 

@@ -55,6 +55,8 @@ export class ServerPlayer {
   /** What the client has answered, by the id of the question. */
   readonly #answers = new Mailbox<WireMessage>();
   readonly #plays = new Set<Promise<void>>();
+  /** The recorded server has ended: it says nothing more. */
+  #ended = false;
 
   constructor(recording: Conversation, options: PlayOptions, stage: Stage) {
     const scenes = scenesOf(recording);
@@ -117,6 +119,8 @@ export class ServerPlayer {
 
   #perform({ is, row }: Extract<Step, { is: "send" | "exit" }>): void {
     const { entry, frame, messages } = row;
+    if (this.#ended) return;
+    this.#ended = is === "exit";
     if (is === "exit") this.#stage.exit(entry.k === "l" ? (entry.code ?? 1) : 1);
     else if (entry.k === "e") this.#stage.log(bytesOf(entry));
     else if (entry.k === "f" && frame !== undefined) {
