@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { opening, recorded, type Said } from "../wire/recorded.js";
-import { Scratch } from "./recorded-session.js";
 import { parlance } from "./run.js";
+import { Scratch } from "./scratch.js";
 
 const call = (id: number, query: string, result: string): readonly Said[] => [
   `→ {"jsonrpc":"2.0","id":${id},"method":"tools/call","params":{"name":"search","arguments":{"query":"${query}"}}}`,

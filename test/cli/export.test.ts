@@ -7,8 +7,8 @@ import { promisify } from "node:util";
 import { type Entry, encodeEntry } from "@parlance/mcp/wire";
 import { expect, test } from "vitest";
 import { header, recorded, type Said } from "../wire/recorded.js";
-import { Scratch } from "./recorded-session.js";
 import { fixture, parlance } from "./run.js";
+import { Scratch } from "./scratch.js";
 
 const version = "2025-11-25";
 const server = { cmd: process.execPath, args: [fixture("tools-server.js")] };

@@ -4,8 +4,8 @@ import { fileURLToPath } from "node:url";
 import { type Entry, type FrameEntry, readRecording } from "@parlance/mcp/wire";
 import { describe, expect, test } from "vitest";
 import { recorded } from "../wire/recorded.js";
-import { Scratch } from "./recorded-session.js";
 import { parlance, type Ran, toolsServer } from "./run.js";
+import { Scratch } from "./scratch.js";
 
 const main = fileURLToPath(new URL("../../packages/cli/dist/main.js", import.meta.url));
 

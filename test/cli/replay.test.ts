@@ -4,8 +4,8 @@ import { fileURLToPath } from "node:url";
 import type { Entry } from "@parlance/mcp/wire";
 import { expect, test } from "vitest";
 import { opening, recorded, type Said, stdioFrame } from "../wire/recorded.js";
-import { Scratch } from "./recorded-session.js";
 import { parlance, type Ran, toolsServer } from "./run.js";
+import { Scratch } from "./scratch.js";
 
 const main = fileURLToPath(new URL("../../packages/cli/dist/main.js", import.meta.url));
 

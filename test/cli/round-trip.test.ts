@@ -1,13 +1,12 @@
 import { fileURLToPath } from "node:url";
 import { latest, latestHandshake } from "@parlance/mcp";
 import type { Client } from "@parlance/mcp/client";
-import { type Command, connect } from "@parlance/mcp/node";
-import type { Entry } from "@parlance/mcp/wire";
+import { type Command, childChannel, connect } from "@parlance/mcp/node";
 import { expect, test } from "vitest";
 import { commandFor } from "../examples/git-client.js";
 import { newRepository } from "../examples/repository.js";
-import { recordedChild, Scratch } from "./recorded-session.js";
 import { parlance } from "./run.js";
+import { Scratch } from "./scratch.js";
 
 const main = fileURLToPath(new URL("../../packages/cli/dist/main.js", import.meta.url));
 const contacts = fileURLToPath(new URL("../../examples/contacts/server.js", import.meta.url));
@@ -45,22 +44,31 @@ const withGit: Session = async (client) => {
   await subscription.close();
 };
 
-async function record(command: Command, revision: string, session: Session): Promise<readonly Entry[]> {
-  const entries: Entry[] = [];
+/** Holds a session through a tap, which records it. */
+async function record(
+  path: string,
+  { command, args = [], env = {} }: Command,
+  revision: string,
+  session: Session,
+): Promise<void> {
+  const tapped = { command: process.execPath, args: [main, "tap", "--record", path, "--", command, ...args], env };
   const answers = { elicit: () => ({ action: "accept" as const, content: { delete: true } }) };
-  await using client = await connect(() => recordedChild(command, entries), { revision, answers, timeout: 10_000 });
+  await using client = await connect(() => childChannel(tapped), { revision, answers, timeout: 15_000 });
   await session(client);
-  await client.close();
-  return entries;
 }
 
 async function roundTrip(command: Command, revision: string, session: Session): Promise<void> {
   using scratch = new Scratch();
-  const first = scratch.write("first.parlance.jsonl", await record(command, revision, session));
-  const replayed = { command: process.execPath, args: [main, "replay", first, "--as", "server"] };
-  const second = scratch.write("second.parlance.jsonl", await record(replayed, revision, session));
+  const [first, second] = [scratch.at("first.parlance.jsonl"), scratch.at("second.parlance.jsonl")];
+  await record(first, command, revision, session);
+  await record(
+    second,
+    { command: process.execPath, args: [main, "replay", first, "--as", "server"] },
+    revision,
+    session,
+  );
   const { code, stdout } = await parlance(["diff", first, second]);
-  expect(stdout).toMatch(/✓ no difference: \d+ messages alike\n$/);
+  expect(stdout).toMatch(/✓ no difference: \d{2} messages alike\n$/);
   expect(code).toBe(0);
 }
 

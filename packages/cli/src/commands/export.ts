@@ -1,4 +1,4 @@
-import { redact, redactionWords } from "@parlance/mcp/wire";
+import { junitOf, type Report, redact, redactionWords, reportOf, sarifOf } from "@parlance/mcp/wire";
 import { type Command, Option } from "commander";
 import { exitCodes } from "../exit-codes.js";
 import { toCurl } from "../export/curl.js";
@@ -10,6 +10,7 @@ import { toOtlp } from "../export/otlp.js";
 import { toVitest } from "../export/vitest.js";
 import { usageFailure } from "../failure.js";
 import type { Invocation } from "../invocation.js";
+import { packageVersion } from "../package-version.js";
 import { conversationOf, openRecorded, type RecordedConversation } from "../recorded-conversation.js";
 import { childHeader, recordingText, writeNewFile } from "../recording-text.js";
 import { filterHelp, readFilter } from "../recordings/filter-option.js";
@@ -24,6 +25,8 @@ const formats = {
   curl: toCurl,
   test: toVitest,
   jsonl: ({ entries }: Exported): string => recordingText(entries),
+  junit: (exported: Exported): string => junitOf(reportOn(exported)),
+  sarif: (exported: Exported): string => `${JSON.stringify(toSarif(exported), undefined, 2)}\n`,
 } as const;
 
 type Format = keyof typeof formats;
@@ -44,7 +47,9 @@ redact covers them, unless --no-redact is given.
   markdown  a report of a fault
   curl      commands for a shell that send it again
   test      a file for vitest that expects the recorded answers
-  jsonl     the recording itself`;
+  jsonl     the recording itself
+  junit     what parlance check finds in all of it, for build servers
+  sarif     the same, for places that show code`;
 
 const exits = `Exit codes:
   0  it is made
@@ -80,6 +85,15 @@ async function exportFile(path: string, flags: ExportFlags, { out, err }: Invoca
   else await writeNewFile(flags.output, text);
   if (!flags.redact) err.print(`${err.style.yellow("!")} secrets are not covered`);
   return exitCodes.clean;
+}
+
+function reportOn({ title, conversation }: Exported): Report {
+  return reportOf({ source: title, conversation });
+}
+
+function toSarif(exported: Exported): object {
+  const tool = { name: "parlance", version: packageVersion() };
+  return sarifOf(reportOn(exported), { uri: encodeURI(exported.title), tool });
 }
 
 function covered(recorded: RecordedConversation, flags: ExportFlags): RecordedConversation {
