@@ -82,9 +82,9 @@ function placeLines(changes: readonly ValueChange[], look: Look): readonly strin
 function placeLine({ pointer, before, after }: ValueChange, { style, width }: Look): string {
   const place = cut(pointer === "" ? "/" : pointer, width - labelWidth - leastForValues);
   const room = Math.floor((width - labelWidth - widthOf(place) - separators) / 2);
-  const [old, fresh] = [jsonText(before, room), jsonText(after, room)];
-  if (before === undefined) return `${place}  ${style.green(`+ ${fresh}`)}`;
-  return after === undefined ? `${place}  ${style.red(`- ${old}`)}` : `${place}  ${old} → ${fresh}`;
+  if (before === undefined) return `${place}  ${style.green(`+ ${jsonText(after, room * 2)}`)}`;
+  if (after === undefined) return `${place}  ${style.red(`- ${jsonText(before, room * 2)}`)}`;
+  return `${place}  ${jsonText(before, room)} → ${jsonText(after, room)}`;
 }
 
 function latencyLine({ left: a, right: b }: LatencyChange): string {
