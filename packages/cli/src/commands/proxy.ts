@@ -3,6 +3,9 @@ import { type Command, InvalidArgumentError } from "commander";
 import { aborted } from "../conversation.js";
 import { exitCodes } from "../exit-codes.js";
 import { Failure, usageFailure } from "../failure.js";
+import { httpFaultHelp } from "../faults/fault.js";
+import { addFaultOptions, type FaultFlags, faultPlan } from "../faults/fault-option.js";
+import { FaultyExchanges } from "../faults/faulty-exchanges.js";
 import type { Invocation } from "../invocation.js";
 import { packageVersion } from "../package-version.js";
 import { jsonLine } from "../print/json-lines.js";
@@ -12,7 +15,7 @@ import { missingAtEnd } from "../recorder/missing-at-end.js";
 import { Recorder } from "../recorder/recorder.js";
 import { hostName, newRecordingPath } from "../recorder/recording-name.js";
 
-interface ProxyFlags {
+interface ProxyFlags extends FaultFlags {
   readonly target?: URL;
   readonly listen?: ListenAt;
   readonly record?: string;
@@ -49,11 +52,12 @@ const examples = `Exit codes:
 Examples:
   parlance proxy --target http://localhost:3000/mcp
   parlance proxy --target https://example.com/mcp --listen 127.0.0.1:8080
-  parlance proxy --target https://example.com/mcp --record run.parlance.jsonl`;
+  parlance proxy --target https://example.com/mcp --record run.parlance.jsonl
+  parlance proxy --target http://localhost:3000/mcp --fault 'tool:search => http 429 retry-after 2'`;
 
 /** Adds `parlance proxy`. */
 export function registerProxy(program: Command, invocation: Invocation): void {
-  program
+  const command = program
     .command("proxy")
     .summary("stand between clients and an HTTP server, and record everything")
     .description(about)
@@ -63,8 +67,9 @@ export function registerProxy(program: Command, invocation: Invocation): void {
     .option("--i-know", "listen where other machines can reach it, and answer to any name")
     .option("--record <file>", "record to this file; one that holds something is left alone")
     .option("--name <name>", "what the server is called in the name of the recording")
-    .option("--json", "print one JSON object per line, for programs")
-    .addHelpText("after", `\n${contract}\n\n${examples}`)
+    .option("--json", "print one JSON object per line, for programs");
+  addFaultOptions(command)
+    .addHelpText("after", `\n${httpFaultHelp}\n\n${contract}\n\n${examples}`)
     .action((flags: ProxyFlags) => invocation.run(() => proxy(flags, invocation)));
 }
 
@@ -72,6 +77,7 @@ async function proxy(flags: ProxyFlags, { out, err, interrupt }: Invocation): Pr
   const { target, iKnow = false } = flags;
   if (target === undefined)
     throw usageFailure("there is no server to stand before", "parlance proxy --target http://localhost:3000/mcp");
+  const plan = faultPlan(flags, "http");
   const { listen = { host: "127.0.0.1", port: usualPort } } = flags;
   if (!iKnow && !isLoopback(listen.host)) {
     throw usageFailure(
@@ -85,7 +91,8 @@ async function proxy(flags: ProxyFlags, { out, err, interrupt }: Invocation): Pr
     onViolations: (violations) =>
       out.print(...(flags.json === true ? violations.map((violation) => jsonLine({ violation })) : violations)),
   });
-  const proxy = await listenWith({ target, ...listen, anyHost: iKnow, recorder }, flags.listen !== undefined);
+  const faults = plan && new FaultyExchanges(plan, recorder);
+  const proxy = await listenWith({ target, ...listen, anyHost: iKnow, recorder, faults }, flags.listen !== undefined);
   const path = await recorder.opened;
   if (flags.json === true) out.print(jsonLine({ url: proxy.url.href, target: target.href, recording: path }));
   else {

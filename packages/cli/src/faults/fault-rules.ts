@@ -15,8 +15,9 @@ export type FaultCarrier = "stdio" | "http";
 
 const arrow =
   /\s*=>\s*(?=(?:delay|drop|dup|reorder|corrupt|truncate|split|wrong-id|string-id|noise|stderr|close|exit|http|sse-cut)\b)/;
-const httpFaults: ReadonlySet<Fault["is"]> = new Set(["http", "sse-cut"]);
-const stdioFaults: ReadonlySet<Fault["is"]> = new Set(["exit", "stderr", "noise"]);
+/** What a proxy does to an exchange; everything else is done to the frames of stdio. */
+const httpFaults: ReadonlySet<Fault["is"]> = new Set(["http", "sse-cut", "delay", "drop", "close"]);
+const onlyHttp: ReadonlySet<Fault["is"]> = new Set(["http", "sse-cut"]);
 
 /** Reads `'<filter> => <fault>'`. @throws Failure */
 export function parseFaultRule(text: string, carrier: FaultCarrier): FaultRule {
@@ -27,11 +28,11 @@ export function parseFaultRule(text: string, carrier: FaultCarrier): FaultRule {
       `--fault ${text}: it must be a filter, => and a fault`,
       "--fault 'tool:search => delay 500ms±200'",
     );
-  const other = carrier === "stdio" ? httpFaults : stdioFaults;
-  if (other.has(fault.is))
+  const isPossible = carrier === "http" ? httpFaults.has(fault.is) : !onlyHttp.has(fault.is);
+  if (!isPossible)
     throw usageFailure(
       `--fault ${text}: ${fault.is} is no fault of ${carrier}`,
-      `it is one of ${carrier === "stdio" ? "HTTP" : "stdio"}`,
+      carrier === "http" ? `a proxy knows ${[...httpFaults].join(", ")}` : "parlance proxy knows it",
     );
   const filter = parseFilter(text.slice(0, at.index));
   if (!filter.ok) throw usageFailure(`--fault ${text}: the filter cannot be read: ${filter.fault.says}`);

@@ -28,9 +28,14 @@ export const faultHelp = `A <fault> is '<filter> => <what>': which frames, and w
   wrong-id, string-id    give it another id, or its id as a string
   noise "text"           write a line that is no message before it
   stderr "text"          write to stderr before it
-  close, exit 3          end the output, or the process, in its place
-  http 429 retry-after 2 answer its HTTP request with a status
-  sse-cut after 2        break off its stream of events behind two of them`;
+  close, exit 3          end the output, or the process, in its place`;
+
+/** The same for a proxy, where a filter chooses requests. */
+export const httpFaultHelp = `A <fault> is '<filter> => <what>': which requests, and what becomes of them. What is one of
+  http 429 retry-after 2 answer with a status; the server hears nothing of it
+  sse-cut after 2        break off the stream of its response behind two events
+  delay 500ms±200        hold it back for so long
+  drop, close            never answer it; close its connection`;
 
 type Reader = (groups: readonly string[]) => Fault | undefined;
 

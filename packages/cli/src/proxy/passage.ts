@@ -1,11 +1,14 @@
 import type { ClientRequest, IncomingMessage, RequestOptions, ServerResponse } from "node:http";
 import type { Readable } from "node:stream";
+import { setTimeout as delay } from "node:timers/promises";
+import type { FaultyExchanges } from "../faults/faulty-exchanges.js";
 import { forward } from "../forward.js";
 import type { Recorder } from "../recorder/recorder.js";
 import { endpointRewriter } from "./endpoint-rewriter.js";
 import { ExchangeRecord } from "./exchange-record.js";
 import { endToEnd, flattened, type HeaderList, headersOf, headerValue, pairsOf, withLength } from "./headers.js";
 import { isDiscovery, isForm, type Origins, renamed, towardsClient, towardsServer } from "./origins.js";
+import { passEvents } from "./pass-events.js";
 import { refuse } from "./refuse.js";
 import type { SessionNames } from "./sessions.js";
 
@@ -21,6 +24,7 @@ export interface PassageOptions {
   /** All of it is written down. */
   readonly onWritten: () => void;
   readonly send: (options: RequestOptions) => ClientRequest;
+  readonly faults: FaultyExchanges | undefined;
 }
 
 /** Bytes of a form, or of a document, in which names are changed. */
@@ -34,6 +38,8 @@ export class Passage {
   readonly #record: ExchangeRecord;
   readonly #url: string;
   #isOver = false;
+  /** Events of the response that pass, if a fault says so. */
+  #mostEvents: number | undefined;
 
   constructor(near: IncomingMessage, answer: ServerResponse, options: PassageOptions) {
     this.#near = near;
@@ -48,8 +54,11 @@ export class Passage {
   }
 
   async #open(method: string, headers: HeaderList): Promise<void> {
-    const { target, origins, send } = this.#options;
-    const form = isForm(headers) ? await renamedBody(this.#near, origins.near, origins.far) : undefined;
+    const { target, origins, send, faults, hasMessages } = this.#options;
+    const body = faults === undefined || !hasMessages ? undefined : await this.#meetFault(faults, method, headers);
+    if (body === "ended") return;
+    const form =
+      body === undefined && isForm(headers) ? await renamedBody(this.#near, origins.near, origins.far) : undefined;
     const passed = endToEnd(towardsServer(headers, origins));
     const far = send({
       protocol: target.protocol,
@@ -73,12 +82,45 @@ export class Passage {
       this.#record.requestEnd();
       return;
     }
+    if (body !== undefined) {
+      far.end(body);
+      return;
+    }
     // The head goes out before the body: who waits for the word to go on sends none before.
     far.flushHeaders();
     forward(this.#near, far, {
       chunk: (bytes) => this.#record.requestBytes(bytes),
       ended: () => this.#record.requestEnd(),
     });
+  }
+
+  /** Reads the request to find the fault that it meets. Gives its body, if it may pass. */
+  async #meetFault(faults: FaultyExchanges, method: string, headers: HeaderList): Promise<Buffer | "ended"> {
+    const { x } = this.#options;
+    if (this.#near.headers.expect !== undefined) this.#answer.writeContinue();
+    const parts: Buffer[] = [];
+    for await (const part of this.#near as AsyncIterable<Buffer>) {
+      this.#record.requestBytes(part);
+      parts.push(part);
+    }
+    this.#record.requestEnd();
+    const body = Buffer.concat(parts);
+    const fault = faults.faultOf({ x, method, url: this.#url, headers, body });
+    if (fault?.is === "delay") await delay(faults.waitOf(fault));
+    if (fault?.is === "sse-cut") this.#mostEvents = fault.after;
+    if (fault?.is === "http") this.#answerWith(fault.status, fault.retryAfter);
+    if (fault?.is === "close") this.#fail(new Error("closed by a fault"), true);
+    if (fault?.is === "drop") this.#answer.on("close", () => this.#abort("dropped by a fault"));
+    return fault === undefined || fault.is === "delay" || fault.is === "sse-cut" ? body : "ended";
+  }
+
+  /** In the place of the server. */
+  #answerWith(status: number, retryAfter: number | undefined): void {
+    const headers: HeaderList = retryAfter === undefined ? [] : [["Retry-After", String(retryAfter)]];
+    this.#record.responseHead(status, headers);
+    this.#answer.writeHead(status, flattened(headers));
+    this.#answer.end();
+    this.#end();
   }
 
   /** A document in which names will be changed must not come compressed. */
@@ -98,11 +140,20 @@ export class Passage {
     const sent = document === undefined ? passed : withLength(passed, document.length);
     this.#answer.writeHead(statusCode, statusMessage, flattened(sent));
     this.#answer.flushHeaders();
-    if (document === undefined) this.#forwardResponse(response, headers);
+    const most = isEventStream(headers) ? this.#mostEvents : undefined;
+    if (most !== undefined) await this.#forwardEvents(response, most);
+    else if (document === undefined) this.#forwardResponse(response, headers);
     else {
       this.#answer.end(document);
       this.#end();
     }
+  }
+
+  async #forwardEvents(response: IncomingMessage, most: number): Promise<void> {
+    const isCut = await passEvents(response, this.#answer, most, (bytes) => this.#record.responseBytes(bytes));
+    if (isCut) throw new Error("cut by a fault");
+    this.#answer.end();
+    this.#end();
   }
 
   #forwardResponse(response: IncomingMessage, headers: HeaderList): void {
@@ -110,7 +161,7 @@ export class Passage {
     const mayNameEndpoint =
       hasMessages &&
       this.#near.method === "GET" &&
-      /^text\/event-stream\b/i.test(headerValue(headers, "content-type") ?? "") &&
+      isEventStream(headers) &&
       headerValue(headers, "content-encoding") === undefined;
     const chunk = (bytes: Uint8Array): void => this.#record.responseBytes(bytes);
     // Before what is behind the last byte is written: the end of the answer.
@@ -119,11 +170,11 @@ export class Passage {
     forward(response, this.#answer, events, mayNameEndpoint ? endpointRewriter(origins) : undefined);
   }
 
-  #fail(error: unknown): void {
+  #fail(error: unknown, silently = false): void {
     if (this.#isOver) return;
     const why = reasonOf(error);
     this.#abort(why);
-    if (this.#answer.headersSent) this.#answer.destroy();
+    if (this.#answer.headersSent || silently) this.#answer.destroy();
     else refuse(this.#answer, 502, `${this.#options.target.origin} cannot be reached: ${why}`);
   }
 
@@ -138,6 +189,10 @@ export class Passage {
     this.#isOver = true;
     this.#record.end();
   }
+}
+
+function isEventStream(headers: HeaderList): boolean {
+  return /^text\/event-stream\b/i.test(headerValue(headers, "content-type") ?? "");
 }
 
 /** A whole body with one origin in place of the other. @throws for one that is too long */

@@ -8,6 +8,7 @@ import {
 } from "node:http";
 import { request as requestHttps, Agent as SecureAgent } from "node:https";
 import type { AddressInfo } from "node:net";
+import type { FaultyExchanges } from "../faults/faulty-exchanges.js";
 import type { Recorder } from "../recorder/recorder.js";
 import { Passage } from "./passage.js";
 import { refuse } from "./refuse.js";
@@ -22,6 +23,8 @@ export interface ProxyOptions {
   /** Take requests by any name: for a proxy that others may use. */
   readonly anyHost: boolean;
   readonly recorder: Recorder;
+  /** What exchanges meet on their way. */
+  readonly faults?: FaultyExchanges | undefined;
 }
 
 /** A proxy that listens. */
@@ -37,7 +40,7 @@ export interface HttpProxy {
 const idle = 4_000;
 
 /** Starts a proxy before an HTTP server. Rejects if it cannot listen. */
-export async function startProxy({ target, host, port, anyHost, recorder }: ProxyOptions): Promise<HttpProxy> {
+export async function startProxy({ target, host, port, anyHost, recorder, faults }: ProxyOptions): Promise<HttpProxy> {
   const isSecure = target.protocol === "https:";
   const agent = new (isSecure ? SecureAgent : Agent)({ keepAlive: true, timeout: idle });
   const sessions = new SessionNames();
@@ -62,6 +65,7 @@ export async function startProxy({ target, host, port, anyHost, recorder }: Prox
       hasMessages: sessionEndpoint(url),
       recorder,
       sessions,
+      faults,
       onWritten() {
         written += 1;
         if (written === exchanges) onAllWritten();

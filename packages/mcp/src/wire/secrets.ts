@@ -14,7 +14,7 @@ export interface Secrets {
 }
 
 /** Names of members that hold secrets by default. */
-export const secretKeys: readonly string[] = [
+const secretKeys: readonly string[] = [
   "password",
   "passwd",
   "passphrase",
@@ -35,7 +35,7 @@ export const secretKeys: readonly string[] = [
 ];
 
 /** Headers that are covered by default. */
-export const secretHeaders: readonly string[] = ["authorization", "cookie", "set-cookie", "mcp-session-id"];
+const secretHeaders: readonly string[] = ["authorization", "cookie", "set-cookie", "mcp-session-id"];
 
 /** What looks like a secret wherever it stands: a bearer token, a JSON Web Token, keys of well-known services. */
 const knownShapes: readonly RegExp[] = [
