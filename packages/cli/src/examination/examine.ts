@@ -160,7 +160,8 @@ class RevisionExamination {
   }
 }
 
-const leaving: Probe = {
+/** The last one: how a server leaves. */
+export const leaving: Probe = {
   id: "XS-1",
   weight: "should",
   demands: "A server leaves when its input ends",
