@@ -124,7 +124,7 @@ function headerLines({ entry }: Row): readonly string[] {
 }
 
 /** A verdict: the rule, who is at fault, where, what was found, what is demanded, and where that is written. */
-export function verdictLines(
+function verdictLines(
   { level, rule, party, pointer = "", range, header, says, spec }: Verdict,
   style: Style,
 ): readonly string[] {
