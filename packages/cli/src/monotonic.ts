@@ -3,3 +3,8 @@ export function monotonic(): number {
   const [seconds, nanoseconds] = process.hrtime();
   return seconds * 1_000 + nanoseconds / 1_000_000;
 }
+
+/** A time as a recording holds it: to the microsecond. */
+export function milliseconds(time: number): number {
+  return Math.round(time * 1_000) / 1_000;
+}

@@ -6,7 +6,11 @@ import type {
   HttpEntry,
   LifeEntry,
   RecorderRuleEntry,
+  StderrEntry,
 } from "@parlance/mcp/wire";
+
+/** A line of a recording that tells of one moment. */
+export type ObservedEntry = FrameEntry | StderrEntry | HttpEntry | LifeEntry | RecorderRuleEntry;
 
 /** An entry that has no number yet. */
 type Unnumbered<Each> = Each extends Entry ? Omit<Each, "n"> : never;

@@ -3,11 +3,11 @@
 
 import { parentPort, workerData } from "node:worker_threads";
 import { Conversation, type Entry } from "@parlance/mcp/wire";
-import { monotonic } from "../monotonic.js";
+import { milliseconds, monotonic } from "../monotonic.js";
 import type { Observation } from "./observation.js";
 import type { FromRecorder, RecorderStart, ToRecorder } from "./recorder-messages.js";
 import { RecordingFile } from "./recording-file.js";
-import { milliseconds, Transcript } from "./transcript.js";
+import { Transcript } from "./transcript.js";
 
 /** Milliseconds between two attempts to write what finds no room. */
 const retryAfter = 50;

@@ -1,19 +1,10 @@
 import { createHash } from "node:crypto";
 import { closeSync, constants, existsSync, fstatSync, mkdirSync, openSync, writeSync } from "node:fs";
 import { dirname } from "node:path";
-import {
-  type Entry,
-  encodeEntry,
-  type FrameEntry,
-  type GapEntry,
-  type HeaderEntry,
-  type HttpEntry,
-  type LifeEntry,
-  type RecorderRuleEntry,
-  type StderrEntry,
-} from "@parlance/mcp/wire";
+import { type Entry, encodeEntry, type GapEntry, type HeaderEntry } from "@parlance/mcp/wire";
+import { milliseconds } from "../monotonic.js";
 import { numberedPath } from "./numbered-path.js";
-import { milliseconds } from "./transcript.js";
+import type { ObservedEntry } from "./observation.js";
 
 /** Bytes of whole lines that may wait for a disk that is slow or full, before the next ones are dropped. */
 const mostQueued = 32 * 1024 * 1024;
@@ -33,9 +24,6 @@ interface Gap {
   readonly lost: number;
   readonly why: string;
 }
-
-/** A line that tells of one moment. */
-export type ObservedEntry = FrameEntry | StderrEntry | HttpEntry | LifeEntry | RecorderRuleEntry;
 
 /** How a recording ended. */
 export interface RecordingOutcome {

@@ -1,6 +1,13 @@
 import { type CutLine, type FrameEntry, LineCutter, type RecorderRuleEntry, recordedBytes } from "@parlance/mcp/wire";
-import { directions, type Hole, type LineStream, type Observation, type ObservedFrame } from "./observation.js";
-import type { ObservedEntry } from "./recording-file.js";
+import { milliseconds } from "../monotonic.js";
+import {
+  directions,
+  type Hole,
+  type LineStream,
+  type Observation,
+  type ObservedEntry,
+  type ObservedFrame,
+} from "./observation.js";
 
 /** The one connection of a process that speaks on stdio. */
 const stdio = "1";
@@ -151,8 +158,3 @@ export class Transcript {
 }
 
 const streams: readonly LineStream[] = ["stdin", "stdout"];
-
-/** A time as a recording holds it: to the microsecond. */
-export function milliseconds(time: number): number {
-  return Math.round(time * 1_000) / 1_000;
-}
