@@ -1,6 +1,6 @@
 import { describe, expect, test, vi } from "vitest";
 import { fixture, parlance } from "../cli/run.js";
-import { type ExpectedVerdict, expectationsOf, type Outcome } from "../fixtures/conscience/expected.js";
+import { type ExpectedVerdict, expectations, type Outcome } from "../fixtures/conscience/expected.js";
 import { startServer } from "../fixtures/conscience/running-server.js";
 import { callId, type Script } from "../fixtures/conscience/script.js";
 import { expectOutcome } from "./outcomes.js";
@@ -13,7 +13,7 @@ vi.setConfig({ testTimeout: 60_000 });
 const applies = ({ script }: { readonly script: Script }): boolean =>
   script.capabilities?.sampling === undefined && script.cues === undefined;
 
-describe.concurrent.each(expectationsOf(callId).filter(applies))("$name", ({ script, noise, stdio, http }) => {
+describe.concurrent.each(expectations.filter(applies))("$name", ({ script, noise, stdio, http }) => {
   const server = [fixture("conscience/server.js"), ...(noise ? ["--noise"] : [])];
 
   test("is seen by run on stdio", async () => {

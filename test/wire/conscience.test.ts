@@ -1,10 +1,9 @@
 import { bytesOf, type Entry, type FrameEntry } from "@parlance/mcp/wire";
 import { describe, expect, test, vi } from "vitest";
 import { fixture } from "../cli/run.js";
-import { expectationsOf } from "../fixtures/conscience/expected.js";
+import { expectations } from "../fixtures/conscience/expected.js";
 import { driveHttp } from "../fixtures/conscience/http-client.js";
 import { startServer } from "../fixtures/conscience/running-server.js";
-import { callId } from "../fixtures/conscience/script.js";
 import { driveStdio, type StdioTranscript } from "../fixtures/conscience/stdio-client.js";
 import { expectOutcome } from "./outcomes.js";
 import { RecordingFolder } from "./recording-folder.js";
@@ -12,7 +11,7 @@ import { entriesOf, httpEntriesOf } from "./transcript-entries.js";
 
 const { execPath: node } = process;
 
-describe.each(expectationsOf(callId))("$name", ({ script, noise, stdio, http }) => {
+describe.each(expectations)("$name", ({ script, noise, stdio, http }) => {
   const server = [fixture("conscience/server.js"), ...(noise ? ["--noise"] : [])];
 
   test("is seen in the bytes of stdio", async () => {

@@ -27,8 +27,8 @@ function reasons(conversation: Conversation): readonly string[] {
 
 /** The exchange of HTTP that carries the call. */
 function callExchange(entries: readonly Entry[]): number | undefined {
-  const call = entries.find(({ k, ...entry }) => k === "f" && "raw" in entry && entry.raw?.includes('"tools/call"'));
-  return call?.k === "f" ? call.req : undefined;
+  const frames = entries.filter((entry) => entry.k === "f");
+  return frames.find(({ raw }) => raw?.includes('"tools/call"'))?.req;
 }
 
 /** Whether it tells that nothing more will come to the call, or that nobody waits for it. */
