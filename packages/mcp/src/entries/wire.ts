@@ -26,7 +26,7 @@ export {
 } from "../wire/differences.js";
 export type * from "../wire/entry.js";
 export { type CutEvent, EventCutter } from "../wire/event-cutter.js";
-export { type Exchange, headerOf } from "../wire/exchange.js";
+export { headerOf } from "../wire/exchange.js";
 export {
   type Aggregate,
   checkExpectation,
@@ -57,7 +57,15 @@ export {
 } from "../wire/json-node.js";
 export { type JsonFault, type JsonScan, scanJson } from "../wire/json-scan.js";
 export { type CutLine, LineCutter } from "../wire/line-cutter.js";
-export type { HandshakePhase, MessageContext, MessageKind, Operation, Pairing, WireMessage } from "../wire/message.js";
+export type {
+  Exchange,
+  HandshakePhase,
+  MessageContext,
+  MessageKind,
+  Operation,
+  Pairing,
+  WireMessage,
+} from "../wire/message.js";
 export type { Pending } from "../wire/pending.js";
 export { type RecordOptions, recordChannel } from "../wire/record-channel.js";
 export {

@@ -1,8 +1,7 @@
 import type { Revision } from "../revisions/revision.js";
-import type { Exchange } from "./exchange.js";
 import { type Frame, partyOf } from "./frame.js";
 import { type ByteRange, type JsonNode, rangeOf } from "./json-node.js";
-import type { MessageKind, WireMessage } from "./message.js";
+import type { Exchange, MessageKind, WireMessage } from "./message.js";
 import { type Finding, type FrameReading, type Rule, type Subjects, specOf, type Verdict } from "./rule.js";
 import type { WireSession } from "./session.js";
 

@@ -1,6 +1,6 @@
 import { isObject, type JsonObject } from "../protocol/json.js";
 import type { Revision } from "../revisions/revision.js";
-import type { Exchange } from "./exchange.js";
+import type { HttpEntry } from "./entry.js";
 import type { Frame, Sender } from "./frame.js";
 import { childOf, type JsonNode, jsonValue, literalOf, nodeAt } from "./json-node.js";
 import { scanJson } from "./json-scan.js";
@@ -44,6 +44,27 @@ export type Pairing =
 
 /** How far the handshake had got when a message was sent. In the stateless era it stays `new`. */
 export type HandshakePhase = "new" | "initializing" | "answered" | "ready";
+
+/** A request of HTTP and its response, as far as they have crossed. */
+export interface Exchange {
+  readonly number: number;
+  readonly request: HttpEntry;
+  readonly response: HttpEntry | undefined;
+  readonly end: HttpEntry | undefined;
+  /** What its bodies held, both ways, in order. */
+  readonly frames: readonly Frame[];
+  readonly messages: readonly WireMessage[];
+}
+
+/** The conversation's own view of an exchange: it alone may change it. */
+export interface OpenExchange extends Exchange {
+  response: HttpEntry | undefined;
+  end: HttpEntry | undefined;
+  readonly frames: Frame[];
+  readonly messages: WireMessage[];
+  /** Its rules have been asked. */
+  judged: boolean;
+}
 
 /** What the conversation knows of a message, when it comes. */
 export interface MessageContext {

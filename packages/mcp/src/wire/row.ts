@@ -1,7 +1,6 @@
 import type { Entry } from "./entry.js";
-import type { Exchange } from "./exchange.js";
 import { bytesOf, type Frame, type Sender } from "./frame.js";
-import type { WireMessage } from "./message.js";
+import type { Exchange, WireMessage } from "./message.js";
 import type { Verdict } from "./rule.js";
 import type { WireSession } from "./session.js";
 

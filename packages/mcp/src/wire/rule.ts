@@ -1,9 +1,8 @@
 import type { Revision } from "../revisions/revision.js";
-import type { Exchange } from "./exchange.js";
 import type { Frame, Party, Sender } from "./frame.js";
 import type { ByteRange, JsonNode } from "./json-node.js";
 import type { JsonFault } from "./json-scan.js";
-import type { MessageKind, WireMessage } from "./message.js";
+import type { Exchange, MessageKind, WireMessage } from "./message.js";
 import type { WireSession } from "./session.js";
 
 /** `bad` breaks the protocol. `info` does not: it is what a person looking for a fault would like to know. */

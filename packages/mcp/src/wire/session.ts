@@ -3,9 +3,9 @@ import { metaKeys } from "../protocol/meta.js";
 import { methods, notifications } from "../protocol/methods.js";
 import { latest, latestHandshake, revisionOf } from "../revisions/all.js";
 import type { Era, Revision } from "../revisions/revision.js";
-import { type Exchange, spokenIn } from "./exchange.js";
+import { spokenIn } from "./exchange.js";
 import type { Sender } from "./frame.js";
-import type { HandshakePhase, MessageContext, Operation, WireMessage } from "./message.js";
+import type { Exchange, HandshakePhase, MessageContext, Operation, WireMessage } from "./message.js";
 import { metaOf, mostRemembered, Operations } from "./operations.js";
 
 /** A tool as the server has listed it last, and where. */

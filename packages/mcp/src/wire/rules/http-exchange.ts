@@ -1,5 +1,6 @@
 import type { Revision } from "../../revisions/revision.js";
-import { type Exchange, headerOf } from "../exchange.js";
+import { headerOf } from "../exchange.js";
+import type { Exchange } from "../message.js";
 import { type PageOf, pageByEra } from "./pages.js";
 
 /** The page of the transport in the stateless era. */

@@ -4,7 +4,8 @@ import { methods } from "../../protocol/methods.js";
 import { isMirrored, readMirroredParams } from "../../protocol/mirrored-params.js";
 import { describeValue } from "../../protocol/shapes/shape-fault.js";
 import type { Revision } from "../../revisions/revision.js";
-import { type Exchange, headerOf } from "../exchange.js";
+import { headerOf } from "../exchange.js";
+import type { Exchange } from "../message.js";
 import type { Finding, Rule } from "../rule.js";
 import { namedVersion, type WireSession } from "../session.js";
 import {
