@@ -25,8 +25,8 @@ const exits = `Exit codes:
 
 const examples = `Examples:
   parlance diff before.parlance.jsonl after.parlance.jsonl
-  parlance diff --ignore /result/structuredContent/at a.parlance.jsonl b.parlance.jsonl
-  parlance diff --ignore '/result/content/*/text' --json a.parlance.jsonl b.parlance.jsonl`;
+  parlance diff --ignore /result/structuredContent/at before.parlance.jsonl last
+  parlance diff --ignore '/result/content/*/text' --json a.jsonl b.jsonl`;
 
 /** Adds `parlance diff`. */
 export function registerDiff(program: Command, invocation: Invocation): void {

@@ -39,8 +39,9 @@ interface ExportFlags extends SecretFlags {
 }
 
 const about = `Make something of a recording that others can read. Secrets are covered as parlance
-redact covers them, unless --no-redact is given.
+redact covers them, unless --no-redact is given.`;
 
+const formatHelp = `A <format> is one of
   html      one page, without a script, that needs no network
   har       HAR 1.2; of stdio each request with its answer, as if it were HTTP
   otlp      traces as OpenTelemetry takes them in JSON
@@ -73,7 +74,7 @@ export function registerExport(program: Command, invocation: Invocation): void {
     .option("--filter <filter>", "only what this chooses: tool:search -verdict:ok")
     .option("--no-redact", "leave secrets as they are");
   addSecretOptions(command)
-    .addHelpText("after", `\n${recordingHelp}\n\n${filterHelp}\n\n${exits}\n\n${examples}`)
+    .addHelpText("after", `\n${formatHelp}\n\n${recordingHelp}\n\n${filterHelp}\n\n${exits}\n\n${examples}`)
     .action((path: string, flags: ExportFlags) => invocation.run(() => exportFile(path, flags, invocation)));
 }
 

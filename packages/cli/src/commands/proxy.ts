@@ -53,7 +53,7 @@ Examples:
   parlance proxy --target http://localhost:3000/mcp
   parlance proxy --target https://example.com/mcp --listen 127.0.0.1:8080
   parlance proxy --target https://example.com/mcp --record run.parlance.jsonl
-  parlance proxy --target http://localhost:3000/mcp --fault 'tool:search => http 429 retry-after 2'`;
+  parlance proxy --target http://localhost:3000/mcp --fault 'tool:x => http 429'`;
 
 /** Adds `parlance proxy`. */
 export function registerProxy(program: Command, invocation: Invocation): void {

@@ -36,8 +36,8 @@ const exits = `Exit codes:
 
 const examples = `Examples:
   parlance redact run.parlance.jsonl -o share.parlance.jsonl
-  parlance redact run.parlance.jsonl --key email --regex '[0-9]{16}' -o share.parlance.jsonl
-  parlance redact run.parlance.jsonl --pointer '/result/content/*/text' -o share.parlance.jsonl`;
+  parlance redact last --key email --regex '[0-9]{16}' -o share.parlance.jsonl
+  parlance redact last --pointer '/result/content/*/text' -o share.jsonl`;
 
 /** Adds `parlance redact`. */
 export function registerRedact(program: Command, invocation: Invocation): void {

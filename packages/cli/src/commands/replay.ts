@@ -24,16 +24,16 @@ interface ReplayFlags extends ConversationFlags, FaultFlags {
   readonly record?: string;
 }
 
-const about = `Play one side of a recording again.
+const about = "Play one side of a recording again, or hold a server against it.";
 
-As the server, it waits for what the recorded client has asked, and answers with the
-recorded bytes: ids and progress tokens are those of the client that asks now. stdout
-holds nothing but the conversation; what was never asked, and what was asked and is
-not in the recording, is told on stderr.
+const sides = `As the server, it waits for what the recorded client has asked, and answers
+with the recorded bytes: ids and progress tokens are those of who asks now.
+stdout holds nothing but the conversation; what was never asked, and what was
+asked and is not in the recording, is told on stderr.
 
-As the client, it says to a server everything that the recorded client has said, and
-waits where that one has waited; what the server asks back gets the recorded answer.
-In what the two conversations differ is printed, as parlance diff does.`;
+As the client, it says to a server everything that the recorded client has
+said, and waits where that one has waited; what the server asks back gets the
+recorded answer. In what the two differ is printed, as parlance diff does.`;
 
 const exits = `Exit codes:
   0  the conversation is over
@@ -68,7 +68,7 @@ export function registerReplay(program: Command, invocation: Invocation): void {
     .option("--strict", "exit with 2 if the conversation was another one")
     .option("--record <file>", "as the client: write the new conversation to a new file");
   addConversationOptions(addFaultOptions(command))
-    .addHelpText("after", `\n${recordingHelp}\n\n${targetHelp}\n\n${faultHelp}\n\n${exits}\n\n${examples}`)
+    .addHelpText("after", `\n${sides}\n\n${recordingHelp}\n\n${targetHelp}\n\n${faultHelp}\n\n${exits}\n\n${examples}`)
     .action((path: string, word: string | undefined, flags: ReplayFlags) =>
       invocation.run(() => replay(path, word, flags, invocation)),
     );

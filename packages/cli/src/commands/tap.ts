@@ -26,7 +26,7 @@ const examples = `Examples:
   parlance tap -- node build/index.js
   parlance tap --record run.parlance.jsonl -- npx -y some-server ~/notes
   parlance tap -v -- python -m my_server
-  parlance tap --fault 'tool:search kind:res => delay 500ms±200' --seed 7 -- node server.js
+  parlance tap --fault 'tool:search => delay 500ms±200' -- node server.js
 
 In the configuration of a host:
   "my-server": {

@@ -17,21 +17,21 @@ export type Fault =
   | { readonly is: "sse-cut"; readonly after: number };
 
 /** How faults are written, for help pages. */
-export const faultHelp = `A <fault> is '<filter> => <what>': which frames, and what becomes of them. What is one of
+export const faultHelp = `A <fault> is '<filter> => <what>': which frames, and what becomes of them:
   delay 500ms±200        hold it back for so long; others may overtake it
   drop                   pass it on never
   dup                    pass it on twice
   reorder 3              hold three, and pass them on in another order
   corrupt byte@41        change that byte; without a place, any
   truncate 60%           pass on so much of it
-  split 3x200ms          pass it on in three pieces, with so much time between them
+  split 3x200ms          pass it on in three pieces, with so much time between
   wrong-id, string-id    give it another id, or its id as a string
   noise "text"           write a line that is no message before it
   stderr "text"          write to stderr before it
   close, exit 3          end the output, or the process, in its place`;
 
 /** The same for a proxy, where a filter chooses requests. */
-export const httpFaultHelp = `A <fault> is '<filter> => <what>': which requests, and what becomes of them. What is one of
+export const httpFaultHelp = `A <fault> is '<filter> => <what>': which requests, and what becomes of them:
   http 429 retry-after 2 answer with a status; the server hears nothing of it
   sse-cut after 2        break off the stream of its response behind two events
   delay 500ms±200        hold it back for so long
