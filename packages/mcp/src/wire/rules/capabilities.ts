@@ -110,7 +110,7 @@ interface Question {
 }
 
 /** The questions to a client that a message holds. */
-export function* questionsOf({ kind, from, method = "", params, result }: WireMessage): Iterable<Question> {
+function* questionsOf({ kind, from, method = "", params, result }: WireMessage): Iterable<Question> {
   if (from !== "server") return;
   if (kind === "req") yield { method, params, pointer: "/method" };
   const inputs = result?.resultType === "input_required" ? result.inputRequests : undefined;
