@@ -47,14 +47,19 @@ export function found(patterns: readonly RegExp[], bytes: Uint8Array, [from, to]
   const piece = bytes.subarray(from, to);
   const text = decodeUtf8(piece);
   const written = text ?? bytewise.decode(piece);
-  const offset = (index: number): number =>
-    from + (text === undefined ? index : encoder.encode(written.slice(0, index)).length);
-  return patterns.flatMap((pattern) =>
-    Array.from(
-      written.matchAll(pattern),
-      ({ 0: match, index }): ByteRange => [offset(index), offset(index + match.length)],
-    ).filter(([start, end]) => end > start),
-  );
+  return patterns.flatMap((pattern) => {
+    let [index, offset] = [0, from];
+    // From one match to the next: a text that is full of them is not counted anew for each.
+    const offsetOf = (next: number): number => {
+      offset += text === undefined ? next - index : encoder.encode(written.slice(index, next)).length;
+      index = next;
+      return offset;
+    };
+    return Array.from(written.matchAll(pattern), ({ 0: match, index: at }): ByteRange => {
+      const start = offsetOf(at);
+      return [start, offsetOf(at + match.length)];
+    }).filter(([start, end]) => end > start);
+  });
 }
 
 /** Ranges in their order, those that touch as one. */

@@ -14,7 +14,8 @@ export interface Redacted {
 
 /** A secret that is shorter may stand anywhere by chance. */
 const shortest = 8;
-const mostRemembered = 1_000;
+/** Each is looked for in everything. */
+const mostRemembered = 200;
 
 /**
  * Covers what is secret in a recording, and changes no length of a frame, so that offsets stay true. What was found under

@@ -40,7 +40,7 @@ const secretHeaders: readonly string[] = ["authorization", "cookie", "set-cookie
 /** What looks like a secret wherever it stands: a bearer token, a JSON Web Token, keys of well-known services. */
 const knownShapes: readonly RegExp[] = [
   /(?<=\bBearer )[\w.~+/-]{8,}=*/g,
-  /\beyJ[\w-]{8,}\.[\w-]{8,}\.[\w-]+/g,
+  /\beyJ[\w-]{8,512}\.[\w-]{8,8192}\.[\w-]+/g,
   /\b(?:sk|pk|rk)[-_](?:live_|test_|ant-|proj-)?[\w-]{16,}/g,
   /\bgh[opsur]_\w{20,}|\bgithub_pat_\w{20,}|\bglpat-[\w-]{16,}|\bxox[abeoprs]-[\w-]{10,}|\bAKIA[\dA-Z]{16}\b/g,
   // The user and the password of a URL.
@@ -79,8 +79,9 @@ function assigned(names: readonly string[]): RegExp {
       .replaceAll(/(?<=[a-z])(?=[A-Z])/g, "[-_]?")
       .replaceAll(/(?<=\w)[-_](?=\w)/g, "[-_]?"),
   );
+  // What cannot begin a value is passed over first: looking back over a long run of spaces from each of them takes for ever.
   return new RegExp(
-    `(?<=(?<![a-z])(?:${written.join("|")})(?:\\\\?["'])?\\s*[:=]\\s*(?:\\\\?["'])?)[^\\s"'\\\\,;&{}[\\]]{3,}`,
+    `(?=[^\\s"'\\\\,;&{}[\\]]{3})(?<=(?<![a-z])(?:${written.join("|")})(?:\\\\?["'])?\\s*[:=]\\s*(?:\\\\?["'])?)[^\\s"'\\\\,;&{}[\\]]{3,}`,
     "gi",
   );
 }
