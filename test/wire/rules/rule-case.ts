@@ -49,7 +49,7 @@ export function entriesOf(transcript: Transcript): readonly Entry[] {
 }
 
 /** The verdicts of a rule, as a test shows them. */
-function wordsOf(verdicts: readonly Verdict[]): readonly string[] {
+export function wordsOf(verdicts: readonly Verdict[]): readonly string[] {
   return verdicts.map(({ n, rule, party, pointer, says }) => `${n} ${rule.id} ${party} ${pointer ?? "-"}: ${says}`);
 }
 
