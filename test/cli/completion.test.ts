@@ -3,7 +3,7 @@ import { mkdtempSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { expect, test } from "vitest";
+import { beforeAll, expect, test } from "vitest";
 import { parlance } from "./run.js";
 
 const run = promisify(execFile);
@@ -14,9 +14,15 @@ function rows(page: string, title: string): readonly string[] {
   return part.split("\n\n")[0]?.match(/^ {2}\S.*?(?= {2}|$)/gm) ?? [];
 }
 
-async function commandNames(): Promise<readonly string[]> {
-  const { stdout } = await parlance(["--help"]);
-  const parts = stdout.split("\n\n").filter((part) => !/^(?:Usage|Options):|^\S+ .*[.]$/.test(part));
+const pages = new Map<string, string>();
+
+beforeAll(async () => {
+  const { stdout: main } = await parlance(["--help"]);
+  for (const name of commandNames(main)) pages.set(name, (await parlance([name, "--help"])).stdout);
+}, 120_000);
+
+function commandNames(page: string): readonly string[] {
+  const parts = page.split("\n\n").filter((part) => !/^(?:Usage|Options):|^\S+ .*[.]$/.test(part));
   return parts.flatMap((part) => [...part.matchAll(/^ {2}([a-z]+)\b/gm)].map(([, name = ""]) => name));
 }
 
@@ -25,13 +31,13 @@ test.each(["bash", "zsh", "fish"])(
   async (shell) => {
     const { code, stdout: script } = await parlance(["completion", shell]);
     expect(code).toBe(0);
-    const names = await commandNames();
+    const names = [...pages.keys()];
     expect(names).toEqual(expect.arrayContaining(["talk", "call", "wrap", "serve", "completion", "help"]));
     for (const name of names) {
       const lines = script.split("\n").filter((line) => new RegExp(`(?:^ *|from )${name}[)']`).test(line));
       expect(lines, name).not.toEqual([]);
       if (name === "help") continue;
-      for (const row of rows((await parlance([name, "--help"])).stdout, "Options:")) {
+      for (const row of rows(pages.get(name) ?? "", "Options:")) {
         for (const [option] of row.matchAll(/(?<![\w-])--?[a-z][\w-]*/gi)) {
           const spelt = shell === "fish" ? option.replace(/^--/, "-l ").replace(/^-(\w)$/, "-s $1") : option;
           expect(lines.join("\n"), `${name} ${option}`).toContain(spelt);

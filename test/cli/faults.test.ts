@@ -7,7 +7,7 @@ import { recorded } from "../wire/recorded.js";
 import { parlance, type Ran, toolsServer } from "./run.js";
 import { Scratch } from "./scratch.js";
 
-const main = fileURLToPath(new URL("../../packages/cli/dist/main.js", import.meta.url));
+const main = fileURLToPath(new URL("../../packages/cli/dist/parlance.js", import.meta.url));
 
 /** Gives lines to the command, and then the end. */
 function say(args: readonly string[], ...lines: readonly string[]): Promise<Ran> {

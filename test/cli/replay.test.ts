@@ -7,7 +7,7 @@ import { opening, recorded, type Said, stdioFrame } from "../wire/recorded.js";
 import { parlance, type Ran, toolsServer } from "./run.js";
 import { Scratch } from "./scratch.js";
 
-const main = fileURLToPath(new URL("../../packages/cli/dist/main.js", import.meta.url));
+const main = fileURLToPath(new URL("../../packages/cli/dist/parlance.js", import.meta.url));
 
 /** Lets a recorded server answer lines. */
 function answersOf(path: string, lines: readonly string[], ...flags: readonly string[]): Promise<Ran> {

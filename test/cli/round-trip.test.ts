@@ -8,7 +8,7 @@ import { newRepository } from "../examples/repository.js";
 import { parlance } from "./run.js";
 import { Scratch } from "./scratch.js";
 
-const main = fileURLToPath(new URL("../../packages/cli/dist/main.js", import.meta.url));
+const main = fileURLToPath(new URL("../../packages/cli/dist/parlance.js", import.meta.url));
 const contacts = fileURLToPath(new URL("../../examples/contacts/server.js", import.meta.url));
 
 /** What a client does with a server, the same each time. */

@@ -3,7 +3,7 @@ import { fileURLToPath } from "node:url";
 import { expect } from "vitest";
 
 /** The file of the built command. */
-export const main: string = fileURLToPath(new URL("../../packages/cli/dist/main.js", import.meta.url));
+export const main: string = fileURLToPath(new URL("../../packages/cli/dist/parlance.js", import.meta.url));
 const fixtures = new URL("../fixtures/", import.meta.url);
 
 /** The path of a server among the fixtures. */

@@ -308,7 +308,7 @@ test.each([
   ],
   [["/usr/local/bin/parlance", "tap", "--record", "a", "--", "node"], ["node"]],
   [
-    ["node", "/x/@parlance/cli/dist/main.js", "tap", "--", "npx", "-y", "s"],
+    ["node", "/x/@parlance/cli/dist/parlance.js", "tap", "--", "npx", "-y", "s"],
     ["npx", "-y", "s"],
   ],
   [["npx", "-y", "@parlance/cli@0.1.0", "tap", "--", "s"], ["s"]],

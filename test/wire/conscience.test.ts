@@ -14,16 +14,7 @@ const { execPath: node } = process;
 describe.each(expectations)("$name", ({ script, noise, stdio, http }) => {
   const server = [fixture("conscience/server.js"), ...(noise ? ["--noise"] : [])];
 
-  test("is seen in the bytes of stdio", async () => {
-    expectOutcome(entriesOf(await driveStdio([node, ...server], script)), stdio);
-  });
-
-  test("is seen in the bytes of HTTP", async () => {
-    await using running = await startServer([...server, "--http"]);
-    expectOutcome(httpEntriesOf(await driveHttp(running.url, script)), http);
-  });
-
-  test("is seen by the tap", async () => {
+  test("is seen by the tap, and in the bytes that its host has seen", async () => {
     using folder = new RecordingFolder();
     const isHeld = stdio.waiting?.source.includes("unterminated") ?? false;
     const beforeEnd = (): Promise<void> =>
@@ -31,19 +22,22 @@ describe.each(expectations)("$name", ({ script, noise, stdio, http }) => {
     const transcript = await driveStdio(folder.tap(node, ...server), { ...script, beforeEnd });
     const [entries = []] = folder.read();
     expectOutcome(entries, stdio);
+    expectOutcome(entriesOf(transcript), stdio);
     for (const from of ["client", "server"] as const)
       expect(recordedStream(entries, from).equals(crossedStream(transcript, from))).toBe(true);
   });
 
-  test("is seen by the proxy", async () => {
+  test("is seen by the proxy, and in the bytes that its client has seen", async () => {
     using folder = new RecordingFolder();
     await using running = await startServer([...server, "--http"]);
-    {
+    const drive = async (): Promise<Awaited<ReturnType<typeof driveHttp>>> => {
       await using proxy = await folder.proxy(running.url);
-      await driveHttp(proxy.url, script);
-    }
+      return await driveHttp(proxy.url, script);
+    };
+    const steps = await drive();
     const [entries = []] = folder.read();
     expectOutcome(entries, http);
+    expectOutcome(httpEntriesOf(steps), http);
   });
 });
 

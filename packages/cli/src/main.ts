@@ -1,8 +1,7 @@
 #!/usr/bin/env node
 import { Command, CommanderError } from "commander";
 import { groupCommands } from "./command-groups.js";
-import { registrations } from "./commands/all.js";
-import { registerHelp } from "./commands/help.js";
+import { registrationsFor } from "./commands/all.js";
 import { exitCodes } from "./exit-codes.js";
 import { toFailure, usageFailure } from "./failure.js";
 import { listenForInterrupt } from "./interrupt.js";
@@ -58,8 +57,9 @@ async function main(): Promise<number> {
       getErrHasColors: () => wantsColour(err.isTerminal, process.env),
     })
     .showSuggestionAfterError(false) // Ours looks like every other failure.
+    .helpCommand(false) // Ours is a command like the others.
     .exitOverride();
-  for (const register of [...registrations, registerHelp]) register(program, invocation);
+  for (const register of await registrationsFor(own)) register(program, invocation);
   groupCommands(program);
   await program.parseAsync(own, { from: "user" });
   return exitCode;

@@ -1,48 +1,45 @@
 import type { Command } from "commander";
 import type { Invocation } from "../invocation.js";
-import { registerBridge } from "./bridge.js";
-import { registerCall } from "./call.js";
-import { registerCheck } from "./check.js";
-import { registerCompletion } from "./completion.js";
-import { registerDiff } from "./diff.js";
-import { registerDoctor } from "./doctor.js";
-import { registerExplain } from "./explain.js";
-import { registerExport } from "./export.js";
-import { registerList } from "./list.js";
-import { registerLs } from "./ls.js";
-import { registerProxy } from "./proxy.js";
-import { registerRedact } from "./redact.js";
-import { registerReplay } from "./replay.js";
-import { registerRun } from "./run.js";
-import { registerSend } from "./send.js";
-import { registerServe } from "./serve.js";
-import { registerShow } from "./show.js";
-import { registerTail } from "./tail.js";
-import { registerTalk } from "./talk.js";
-import { registerTap } from "./tap.js";
-import { registerWrap } from "./wrap.js";
 
-/** Every command. `command-groups.ts` has the order of the help page. */
-export const registrations: readonly ((program: Command, invocation: Invocation) => void)[] = [
-  registerBridge,
-  registerCall,
-  registerCheck,
-  registerCompletion,
-  registerDiff,
-  registerDoctor,
-  registerExplain,
-  registerExport,
-  registerList,
-  registerLs,
-  registerProxy,
-  registerRedact,
-  registerReplay,
-  registerRun,
-  registerSend,
-  registerServe,
-  registerShow,
-  registerTail,
-  registerTalk,
-  registerTap,
-  registerWrap,
-];
+/** Adds a command to the program. */
+type Register = (program: Command, invocation: Invocation) => void;
+
+/**
+ * Where the commands are; `command-groups.ts` has the order of the help page. Each is loaded when it is wanted: it needs
+ * its part of the library, and nobody waits for that of the others.
+ */
+const commands: Readonly<Record<string, () => Promise<Register>>> = {
+  bridge: async () => (await import("./bridge.js")).registerBridge,
+  call: async () => (await import("./call.js")).registerCall,
+  check: async () => (await import("./check.js")).registerCheck,
+  completion: async () => (await import("./completion.js")).registerCompletion,
+  diff: async () => (await import("./diff.js")).registerDiff,
+  doctor: async () => (await import("./doctor.js")).registerDoctor,
+  explain: async () => (await import("./explain.js")).registerExplain,
+  export: async () => (await import("./export.js")).registerExport,
+  help: async () => (await import("./help.js")).registerHelp,
+  list: async () => (await import("./list.js")).registerList,
+  ls: async () => (await import("./ls.js")).registerLs,
+  proxy: async () => (await import("./proxy.js")).registerProxy,
+  redact: async () => (await import("./redact.js")).registerRedact,
+  replay: async () => (await import("./replay.js")).registerReplay,
+  run: async () => (await import("./run.js")).registerRun,
+  send: async () => (await import("./send.js")).registerSend,
+  serve: async () => (await import("./serve.js")).registerServe,
+  show: async () => (await import("./show.js")).registerShow,
+  tail: async () => (await import("./tail.js")).registerTail,
+  talk: async () => (await import("./talk.js")).registerTalk,
+  tap: async () => (await import("./tap.js")).registerTap,
+  wrap: async () => (await import("./wrap.js")).registerWrap,
+  unwrap: async () => (await import("./wrap.js")).registerWrap,
+};
+
+/** Commands that speak of the others. */
+const aboutAll: ReadonlySet<string> = new Set(["help", "completion"]);
+
+/** What a command line needs: its command, or all of them where it names none that needs no other. */
+export async function registrationsFor([word = ""]: readonly string[]): Promise<ReadonlySet<Register>> {
+  const wanted = Object.hasOwn(commands, word) && !aboutAll.has(word) ? commands[word] : undefined;
+  const loads = wanted === undefined ? Object.values(commands) : [wanted];
+  return new Set(await Promise.all(loads.map((load) => load())));
+}

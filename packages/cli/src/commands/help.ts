@@ -4,7 +4,6 @@ import type { Invocation } from "../invocation.js";
 
 /** Adds `parlance help`: what `--help` of a command prints, and no page but its own for a name that is none. */
 export function registerHelp(program: Command, { run }: Invocation): void {
-  program.helpCommand(false);
   program
     .command("help")
     .summary("print the page of a command")

@@ -46,7 +46,7 @@ export class HttpLine implements Line {
     const headers = this.#headersFor(text, words);
     observer.see((n, t) => ({ k: "h", n, t, s, x, ph: "req", method, url, headers: Object.entries(headers) }));
     if (method === "POST") this.#see(text, "c2s", "http", x);
-    const signal = AbortSignal.any([this.#over.signal, AbortSignal.timeout(patience)]);
+    const { signal, isLate, done } = this.#patienceFor(patience);
     const body = method === "POST" ? { body: text } : {};
     try {
       const response = await fetch(url, { method, headers, signal, redirect: "manual", ...body });
@@ -57,11 +57,33 @@ export class HttpLine implements Line {
       observer.see((n, t) => ({ k: "h", n, t, s, x, ph: "end" }));
       return reply;
     } catch (error) {
-      const isLate = error instanceof Error && error.name === "TimeoutError";
       const why = error instanceof Error ? error.message : String(error);
       observer.see((n, t) => ({ k: "h", n, t, s, x, ph: "abort", why }));
-      return silent(isLate ? "no answer in time" : "the server ended");
+      return silent(isLate() ? "no answer in time" : "the server ended");
+    } finally {
+      done();
     }
+  }
+
+  /** A signal that ends one exchange. `AbortSignal.any` would not do: those of Node 20 may be collected unheard. */
+  #patienceFor(milliseconds: number): { signal: AbortSignal; isLate: () => boolean; done: () => void } {
+    const controller = new AbortController();
+    let late = false;
+    const abort = (): void => controller.abort();
+    const timer = setTimeout(() => {
+      late = true;
+      abort();
+    }, milliseconds);
+    if (this.#over.signal.aborted) abort();
+    this.#over.signal.addEventListener("abort", abort);
+    return {
+      signal: controller.signal,
+      isLate: () => late,
+      done: () => {
+        clearTimeout(timer);
+        this.#over.signal.removeEventListener("abort", abort);
+      },
+    };
   }
 
   async close(): Promise<number | undefined> {

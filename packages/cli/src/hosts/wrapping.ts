@@ -11,7 +11,7 @@ export function wordsOf({ command, args }: StartedServer): readonly string[] {
 
 /** The command `parlance` in one of its forms: by name, by the file of this package, or through npx. */
 const launcher =
-  /^(?:.*[\\/])?parlance(?:\.cmd|\.exe|\.ps1)?$|[\\/]cli[\\/]dist[\\/]main\.js$|^@parlance\/cli(?:@.*)?$/i;
+  /^(?:.*[\\/])?parlance(?:\.cmd|\.exe|\.ps1)?$|[\\/]cli[\\/]dist[\\/](?:parlance|main)\.js$|^@parlance\/cli(?:@.*)?$/i;
 
 /** The words that run under `parlance tap --`; undefined for a server that does not. */
 export function wrappedWords(server: StartedServer): readonly string[] | undefined {

@@ -77,11 +77,16 @@ export class RawTraffic {
 
   /** Resolves when everything that was asked is answered, when the other side has ended, or when time is up. */
   async answers(timeout: number, stop: AbortSignal): Promise<void> {
-    const over = AbortSignal.any([AbortSignal.timeout(timeout), stop]);
     await new Promise<void>((resolve) => {
-      over.addEventListener("abort", () => resolve(), { once: true });
+      const done = (): void => {
+        clearTimeout(timer);
+        stop.removeEventListener("abort", done);
+        resolve();
+      };
+      const timer = setTimeout(done, timeout);
+      stop.addEventListener("abort", done);
       this.#answered = () => {
-        if (this.owed.length === 0 || this.#error !== undefined) resolve();
+        if (this.owed.length === 0 || this.#error !== undefined || stop.aborted) done();
       };
       this.#answered();
     });

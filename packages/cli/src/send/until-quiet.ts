@@ -32,10 +32,17 @@ export class Silence {
 
   /** Resolves when there is nothing more to wait for. Called once. */
   async until({ wait, timeout, isOwed, stop }: Listening): Promise<void> {
-    const over = AbortSignal.any([this.#over.signal, stop, AbortSignal.timeout(wait ?? timeout)]);
+    const { signal } = this.#over;
+    const end = (): void => this.end();
+    // No `AbortSignal.timeout` in an `AbortSignal.any`: nothing holds them, and those of Node 20 may be collected unheard.
+    const late = setTimeout(end, wait ?? timeout);
+    if (stop.aborted) end();
+    stop.addEventListener("abort", end);
     if (wait === undefined && (this.#hasCome || !isOwed)) this.#expectQuiet();
-    else if (wait === undefined) this.#quiet = setTimeout(() => this.end(), timeout);
-    if (!over.aborted) await new Promise((resolve) => over.addEventListener("abort", resolve, { once: true }));
+    if (wait === undefined) this.#quiet ??= setTimeout(end, timeout);
+    if (!signal.aborted) await new Promise((resolve) => signal.addEventListener("abort", resolve, { once: true }));
+    stop.removeEventListener("abort", end);
+    clearTimeout(late);
     clearTimeout(this.#quiet);
   }
 
