@@ -107,3 +107,6 @@ parentPort?.on("message", (message: ToRecorder) => {
   if ("end" in message) void end(message.end);
   else observe(message.observations);
 });
+
+// The file was opened when it was made: whoever waits for its name need not wait for the first frame.
+report();
