@@ -27,6 +27,7 @@ export class Sessions implements HandshakeBinding {
   readonly methods: readonly string[] = ["GET", "DELETE"];
   readonly #host: SessionsHost;
   readonly #table: SessionTable<Session>;
+  #isDraining = false;
 
   constructor(host: SessionsHost) {
     this.#host = host;
@@ -56,6 +57,7 @@ export class Sessions implements HandshakeBinding {
   }
 
   async drain(grace: number): Promise<void> {
+    this.#isDraining = true;
     await Promise.all(Array.from(this.#table.sessions(), (session) => session.drain(grace)));
   }
 
@@ -89,7 +91,8 @@ export class Sessions implements HandshakeBinding {
         return answer;
       }
       this.#table.add(session.session, principal, session);
-      void session.closed.then(() => this.#table.end(session.session)); // By its server, perhaps.
+      // By its server, perhaps. One that drains has nothing left to do, and still says why it takes nothing.
+      void session.closed.then(() => this.#isDraining || this.#table.end(session.session));
       return withHeaders(answer, { [mcpHeaders.session]: session.session });
     });
   }
