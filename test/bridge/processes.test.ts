@@ -2,9 +2,13 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { type Client, connect, RpcError } from "@parlance/mcp/client";
 import { type ChildChannel, childChannel } from "@parlance/mcp/node";
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
+
 import { fixture, main, parlance, start } from "../cli/run.js";
 import { claim, initialize, initialized, modern, request } from "../mcp/frames.js";
+
+/** For what another process does: many are under way. */
+const patience = { timeout: 10_000 };
 
 const far = ["--", process.execPath, fixture("far-server.js")];
 const handshake = "2025-11-25";
@@ -27,7 +31,7 @@ function piped(...words: readonly string[]) {
     child,
     said,
     send: (frame: string) => child.stdin.write(`${frame}\n`),
-    until: (name: keyof typeof said, text: string) => expect.poll(() => said[name], { timeout: 5_000 }).toContain(text),
+    until: (name: keyof typeof said, text: string) => vi.waitFor(() => expect(said[name]).toContain(text), patience),
     exited: once(child, "exit"),
   };
 }
@@ -39,7 +43,7 @@ async function textOf(client: Client, tool: string): Promise<string> {
 }
 
 describe.each([handshake, modern])("with a host that speaks %s", (revision) => {
-  test("a far end that dies in a call is an error of the call, and named", async () => {
+  test.concurrent("a far end that dies in a call is an error of the call, and named", async () => {
     const channel = hosted(...far);
     const client = await connect(channel, { revision });
     const died: unknown = await textOf(client, "die").catch((error: unknown) => error);
@@ -52,17 +56,17 @@ describe.each([handshake, modern])("with a host that speaks %s", (revision) => {
     await expectGone(channel.stderr);
   });
 
-  test("a call that is cancelled stops the far one", async () => {
+  test.concurrent("a call that is cancelled stops the far one", async () => {
     const channel = hosted(...far);
     await using client = await connect(channel, { revision });
     const cancelling = new AbortController();
     const waiting = client.tools.call("wait", {}, { signal: cancelling.signal, onProgress: () => cancelling.abort() });
     await expect(waiting).rejects.toMatchObject({ reason: "cancelled" });
-    await expect.poll(() => channel.stderr, { timeout: 5_000 }).toContain("the call was cancelled");
+    await vi.waitFor(() => expect(channel.stderr).toContain("the call was cancelled"), patience);
   });
 });
 
-test("a host that goes while its question is open leaves no process", async () => {
+test.concurrent("a host that goes while its question is open leaves no process", async () => {
   const { send, until, said, exited, child } = piped(...far);
   send(initialize(handshake).replace('"capabilities":{}', '"capabilities":{"elicitation":{}}'));
   await until("stdout", "serverInfo");
@@ -74,7 +78,7 @@ test("a host that goes while its question is open leaves no process", async () =
   await expectGone(said.stderr);
 });
 
-test("a call that waits for answers ends with the host", async () => {
+test.concurrent("a call that waits for answers ends with the host", async () => {
   const { send, until, said, exited, child } = piped("--revision", handshake, ...far);
   const meta = { ...claim, "io.modelcontextprotocol/clientCapabilities": { elicitation: {} } };
   send(request(1, "tools/call", { name: "ask", _meta: meta }));
@@ -84,7 +88,7 @@ test("a call that waits for answers ends with the host", async () => {
   await expectGone(said.stderr);
 });
 
-test.each(["SIGTERM", "SIGINT"] as const)("%s leaves no process", async (signal) => {
+test.concurrent.each(["SIGTERM", "SIGINT"] as const)("%s leaves no process", async (signal) => {
   const { send, until, said, exited, child } = piped(...far);
   send(initialize(handshake));
   await until("stdout", "serverInfo");
@@ -93,7 +97,7 @@ test.each(["SIGTERM", "SIGINT"] as const)("%s leaves no process", async (signal)
   await expectGone(said.stderr);
 });
 
-test("a command that does not exist is said to the host, and to whoever reads the log", async () => {
+test.concurrent("a command that does not exist is said to the host, and to whoever reads the log", async () => {
   const { send, until, said, exited, child } = piped("--", "no-such-command");
   send(initialize(handshake));
   await until("stdout", '"error"');
@@ -110,13 +114,13 @@ describe("at an address", () => {
     return { running, url };
   }
 
-  test("each session has a process of its own, which ends with it", async () => {
+  test.concurrent("each session has a process of its own, which ends with it", async () => {
     const { running, url } = await listening(...far);
     const [one, other] = [await connect(url, { revision: handshake }), await connect(url, { revision: handshake })];
     const pids = [await textOf(one, "pid"), await textOf(other, "pid")];
     expect(new Set(pids).size).toBe(2);
     await one.close();
-    await expect.poll(() => isThere(pids[0]), { timeout: 5_000 }).toBe(false);
+    await vi.waitFor(() => expect(isThere(pids[0])).toBe(false), patience);
     expect(isThere(pids[1])).toBe(true);
     await other.close();
     running.child.kill("SIGTERM");
@@ -125,7 +129,7 @@ describe("at an address", () => {
     await expectGone(stderr);
   });
 
-  test("callers of the stateless era share a process", async () => {
+  test.concurrent("callers of the stateless era share a process", async () => {
     const { running, url } = await listening(...far);
     const [one, other] = [await connect(url, { revision: modern }), await connect(url, { revision: modern })];
     expect(await textOf(one, "pid")).toBe(await textOf(other, "pid"));
@@ -134,7 +138,7 @@ describe("at an address", () => {
     await expectGone((await running.ended).stderr);
   });
 
-  test("nobody in the network hears what the far process has said", async () => {
+  test.concurrent("nobody in the network hears what the far process has said", async () => {
     const { running, url } = await listening(...far);
     await using client = await connect(url, { revision: modern });
     const died: unknown = await textOf(client, "die").catch((error: unknown) => error);
@@ -144,7 +148,7 @@ describe("at an address", () => {
     await expectGone((await running.ended).stderr);
   });
 
-  test("a session ends with its far end", async () => {
+  test.concurrent("a session ends with its far end", async () => {
     const { running, url } = await listening(...far);
     const client = await connect(url, { revision: handshake, reopen: false });
     await expect(textOf(client, "die")).rejects.toMatchObject({ code: -32_603 });
@@ -156,7 +160,7 @@ describe("at an address", () => {
 });
 
 describe("the command line", () => {
-  test.each([
+  test.concurrent.each([
     [["bridge"], /no target/],
     [["bridge", "--listen", "ftp://x", ...far], /no address to listen at/],
     [["bridge", "--listen", "http://0.0.0.0:0/mcp", ...far], /nobody asks who calls/],
@@ -174,7 +178,7 @@ describe("the command line", () => {
 async function expectGone(text: string): Promise<void> {
   const pids = [...text.matchAll(/pid (\d+)/g)].map(([, pid]) => pid);
   expect(pids).not.toEqual([]);
-  await expect.poll(() => pids.filter(isThere), { timeout: 5_000 }).toEqual([]);
+  await vi.waitFor(() => expect(pids.filter(isThere)).toEqual([]), patience);
 }
 
 function isThere(pid = ""): boolean {

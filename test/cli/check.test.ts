@@ -12,7 +12,7 @@ import { parlance } from "./run.js";
 const text = recordingText(exampleEntries);
 const cleanText = recordingText([header, ...recorded(...opening("2025-11-25"))]);
 
-test("a recording is judged: every violation has its line, its party, its place and its page", async () => {
+test.concurrent("a recording is judged: every violation has its line, its party, its place and its page", async () => {
   const files = await recordingFiles();
   const path = await files.write("run.parlance.jsonl", text);
   const { code, stdout } = await files.run("check", "run");
@@ -42,7 +42,7 @@ Unanswered
   expect(code).toBe(2);
 });
 
-test("a clean recording is clean", async () => {
+test.concurrent("a clean recording is clean", async () => {
   const files = await recordingFiles();
   await files.write("clean.parlance.jsonl", cleanText);
   const { code, stdout } = await files.run("check", "last");
@@ -50,7 +50,7 @@ test("a clean recording is clean", async () => {
   expect(code).toBe(0);
 });
 
-test("what a check fails on is chosen", async () => {
+test.concurrent("what a check fails on is chosen", async () => {
   const files = await recordingFiles();
   await files.write("run.parlance.jsonl", text);
   const codes = await Promise.all(
@@ -62,7 +62,7 @@ test("what a check fails on is chosen", async () => {
   expect(wrong.code).toBe(1);
 });
 
-test("an expectation that does not hold fails, and says what was found", async () => {
+test.concurrent("an expectation that does not hold fails, and says what was found", async () => {
   const files = await recordingFiles();
   await files.write("clean.parlance.jsonl", cleanText);
   const args = ["check", "last", "--expect", "count(kind:ntf)=1", "--expect", "count(tool:search)>=1"];
@@ -76,7 +76,7 @@ test("an expectation that does not hold fails, and says what was found", async (
   expect(wrong.code).toBe(1);
 });
 
-test("a recording is read from stdin, and from a file that gzip has made smaller", async () => {
+test.concurrent("a recording is read from stdin, and from a file that gzip has made smaller", async () => {
   const files = await recordingFiles();
   await files.write("run.parlance.jsonl.gz", gzipSync(text));
   const packed = await files.run("check", "run", "--json");
@@ -88,7 +88,7 @@ test("a recording is read from stdin, and from a file that gzip has made smaller
   expect(empty.code).toBe(6);
 });
 
-test("JSON has everything", async () => {
+test.concurrent("JSON has everything", async () => {
   const files = await recordingFiles();
   await files.write("run.parlance.jsonl", text);
   const { stdout } = await files.run("check", "last", "--json", "--fail-on", "pending");
@@ -108,7 +108,7 @@ test("JSON has everything", async () => {
   });
 });
 
-test("SARIF is valid, and names the line and the rule", async () => {
+test.concurrent("SARIF is valid, and names the line and the rule", async () => {
   const schemaFile = new URL("../fixtures/sarif-schema-2.1.0.json", import.meta.url);
   const schema = JSON.parse(await readFile(schemaFile, "utf8")) as object;
   const files = await recordingFiles();
@@ -135,7 +135,7 @@ test("SARIF is valid, and names the line and the rule", async () => {
   ]);
 });
 
-test("JUnit is well-formed whatever a peer has sent, and a broken rule is a failed test", async () => {
+test.concurrent("JUnit is well-formed whatever a peer has sent, and a broken rule is a failed test", async () => {
   const files = await recordingFiles();
   const hostile = recorded(
     ...opening("2025-11-25"),
@@ -163,7 +163,7 @@ test("JUnit is well-formed whatever a peer has sent, and a broken rule is a fail
   expect(stdout).toContain(`tests="${tests}" failures="2"`);
 });
 
-test("a word that is no recording is told what there is", async () => {
+test.concurrent("a word that is no recording is told what there is", async () => {
   const files = await recordingFiles();
   await files.write("morning.parlance.jsonl", text);
   const { code, stderr } = await files.run("check", "mornign");

@@ -2,14 +2,14 @@ import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { fixture, parlance, toolsServer } from "./run.js";
 
-test("the version is that of the package", async () => {
+test.concurrent("the version is that of the package", async () => {
   const { version } = JSON.parse(readFileSync(new URL("../../packages/cli/package.json", import.meta.url), "utf8")) as {
     readonly version: string;
   };
   expect(await parlance(["--version"])).toEqual({ code: 0, stdout: `${version}\n`, stderr: "" });
 });
 
-test.each([
+test.concurrent.each([
   [["tlak"], "unknown command 'tlak'\n  → did you mean talk?"],
   [["talk"], "there is no target to speak to"],
   [["talk", "a", "--", "b"], "there are two targets"],
@@ -32,7 +32,7 @@ test.each([
   expect(code).toBe(1);
 });
 
-test.each([
+test.concurrent.each([
   [["talk", "no/such/file.js"], "there is no file no/such/file.js"],
   [["talk", fixture("misbehaving-server.js")], "misbehaving-server.js cannot be imported: "],
   [["talk", fixture("../../packages/cli/dist/exit-codes.js")], "exports no server, neither as `server` nor as default"],
@@ -43,7 +43,7 @@ test.each([
   expect(code).toBe(3);
 });
 
-test("colours come with FORCE_COLOR, and go with NO_COLOR", async () => {
+test.concurrent("colours come with FORCE_COLOR, and go with NO_COLOR", async () => {
   const args = ["talk", "--once", ...toolsServer];
   const start = "\u001b[";
   expect((await parlance(args)).stdout).not.toContain(start);

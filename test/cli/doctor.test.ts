@@ -26,7 +26,7 @@ function checks(stdout: string): readonly string[] {
     .map((line) => line.replace(/ {2,}/g, ": "));
 }
 
-test("a sound command passes every check", async () => {
+test.concurrent("a sound command passes every check", async () => {
   const { code, stdout, stderr } = await doctor([...toolsServer], { COLUMNS: "160" });
   expect(checks(stdout)).toEqual([
     `✔ command: ${process.execPath}`,
@@ -48,14 +48,14 @@ test("a sound command passes every check", async () => {
   expect(code).toBe(0);
 });
 
-test("a module is spoken to without being started", async () => {
+test.concurrent("a module is spoken to without being started", async () => {
   const { code, stdout } = await doctor([fixture("tools-server.js")]);
   expect(checks(stdout)[0]).toMatch(/^✔ answers: /);
   expect(checks(stdout).at(-1)).toBe("✔ 5 checks, and nothing is wrong");
   expect(code).toBe(0);
 });
 
-test.each([
+test.concurrent.each([
   [["--", "no-such-command"], "command: there is no no-such-command in any folder of PATH", "install it"],
   [["--", "nod", "x"], "command: there is no nod in any folder of PATH", "did you mean"],
   [["--", "./no/such"], "command: there is no file ", "check the path"],
@@ -70,7 +70,7 @@ test.each([
   expect(code).toBe(3);
 });
 
-test("a server that dies at once is told of with its last words, said once", async () => {
+test.concurrent("a server that dies at once is told of with its last words, said once", async () => {
   const { code, stdout } = await doctor([...misbehaving("dies")]);
   expect(stdout).toMatch(/✖ starts +exited with code 3 before it had answered/);
   expect(stdout.match(/│ cannot read config\.json/g)).toHaveLength(1);
@@ -78,7 +78,7 @@ test("a server that dies at once is told of with its last words, said once", asy
   expect(code).toBe(3);
 });
 
-test("noise on stdout is shown, and everything after it is still checked", async () => {
+test.concurrent("noise on stdout is shown, and everything after it is still checked", async () => {
   const { code, stdout } = await doctor([...misbehaving("noisy")]);
   expect(stdout).toMatch(
     /✖ stdout clean +a line that is no message\n {4}│ \[debug\] \\u\{1b\}\[31mstarting\\u\{202e\}\n/,
@@ -89,7 +89,7 @@ test("noise on stdout is shown, and everything after it is still checked", async
   expect(code).toBe(2);
 });
 
-test("a server that never answers is given up, and leaves nothing behind", async () => {
+test.concurrent("a server that never answers is given up, and leaves nothing behind", async () => {
   const { code, stdout } = await doctor(["--timeout", "300ms", ...misbehaving("silent")]);
   expect(stdout).toMatch(/✖ answers +initialize \(id 1\): no answer/);
   expect(checks(stdout).at(-2)).toMatch(/^· not tried, as they need what failed: revision,/);
@@ -97,21 +97,21 @@ test("a server that never answers is given up, and leaves nothing behind", async
   expect(code).toBe(4);
 });
 
-test("a program that is no server but sends everything back is seen through", async () => {
+test.concurrent("a program that is no server but sends everything back is seen through", async () => {
   const echo = ["--", process.execPath, "-e", "process.stdin.pipe(process.stdout)"];
   const { code, stdout } = await doctor([...echo]);
   expect(stdout).toMatch(/✖ answers +it sends back what it is sent\n {4}→ is it an MCP server\?\n/);
   expect(code).toBe(3);
 });
 
-test("a command that serves HTTP is sent to its URL", async () => {
+test.concurrent("a command that serves HTTP is sent to its URL", async () => {
   const program = "console.error('listening on http://127.0.0.1:3000/mcp'); setInterval(() => {}, 1000)";
   const args = ["--timeout", "300ms", "--", process.execPath, "-e", program];
   const { stdout } = await doctor(args);
   expect(stdout).toContain("    → it seems to serve HTTP: parlance doctor http://127.0.0.1:3000/mcp\n");
 });
 
-test.each([
+test.concurrent.each([
   ["Content-Length: 20\\r\\n", "this is the framing of language servers"],
   ["{", "print JSON without line breaks"],
 ])("noise that begins with %j has a remedy of its own", async (line, remedy) => {
@@ -120,7 +120,7 @@ test.each([
   expect((await doctor(args)).stdout).toContain(`    → ${remedy}`);
 });
 
-test("lists are judged by their items, their pages and their schemas", async () => {
+test.concurrent("lists are judged by their items, their pages and their schemas", async () => {
   const { code, stdout } = await doctor([...misbehaving("lists")]);
   expect(stdout).toMatch(/✖ tools +3 tools, not all sound\n {4}│ item 0: it has no name\n/);
   expect(stdout).toContain("    │ \\u{1b}[31mred\\u{a}line: inputSchema is missing\n");
@@ -131,7 +131,7 @@ test("lists are judged by their items, their pages and their schemas", async () 
   expect(code).toBe(2);
 });
 
-test("a server that dies in the middle makes going on useless", async () => {
+test.concurrent("a server that dies in the middle makes going on useless", async () => {
   const { code, stdout } = await doctor([...misbehaving("breaks")]);
   expect(stdout).toMatch(/✖ tools +tools\/list \(id \d+\): .* exited with code 7/);
   expect(checks(stdout).at(-2)).toBe(
@@ -140,14 +140,14 @@ test("a server that dies in the middle makes going on useless", async () => {
   expect(code).toBe(3);
 });
 
-test("a server that outlives its input is told of", async () => {
+test.concurrent("a server that outlives its input is told of", async () => {
   const { code, stdout } = await doctor([...misbehaving("lingers")]);
   expect(stdout).toMatch(/✖ ends +was ended by SIGTERM; it did not exit when its input ended/);
   expect(stdout).toContain("    → end the process when stdin ends");
   expect(code).toBe(2);
 });
 
-test("--json has every check, tried or not", async () => {
+test.concurrent("--json has every check, tried or not", async () => {
   const { code, stdout } = await doctor(["--json", ...misbehaving("dies")]);
   const [result = {}] = jsonLines(stdout);
   expect(result).toMatchObject({ exitCode: 3, target: expect.stringContaining("misbehaving-server.js dies") });
@@ -159,7 +159,7 @@ test("--json has every check, tried or not", async () => {
   expect(code).toBe(3);
 });
 
-test("a server on HTTP is reached step by step", async () => {
+test.concurrent("a server on HTTP is reached step by step", async () => {
   await using http = await serveHttp(greeter());
   const { code, stdout } = await doctor([http.url]);
   expect(checks(stdout).slice(0, 4)).toEqual([
@@ -172,7 +172,7 @@ test("a server on HTTP is reached step by step", async () => {
   expect(code).toBe(0);
 });
 
-test("a server on a WebSocket is reached step by step", async () => {
+test.concurrent("a server on a WebSocket is reached step by step", async () => {
   await using socket = await serveWebSocket(greeter());
   const { code, stdout } = await doctor([socket.url]);
   expect(checks(stdout).slice(0, 3)).toEqual([
@@ -183,7 +183,7 @@ test("a server on a WebSocket is reached step by step", async () => {
   expect(code).toBe(0);
 });
 
-test.each([
+test.concurrent.each([
   ["/", "MCP is spoken at another path: parlance doctor http://127.0.0.1:"],
   ["/wrong", "MCP is spoken at another path: parlance doctor http://127.0.0.1:"],
 ])("a wrong path, %s, names the right one", async (path, remedy) => {
@@ -195,7 +195,7 @@ test.each([
   expect(code).toBe(3);
 });
 
-test("a 401 tells where tokens come from, and headers let in", async () => {
+test.concurrent("a 401 tells where tokens come from, and headers let in", async () => {
   const guarded = nodeHandler(greeter());
   await using http = await plainHttp((request, response) => {
     if (request.url === "/metadata") {
@@ -215,7 +215,7 @@ test("a 401 tells where tokens come from, and headers let in", async () => {
   expect((await doctor(["--header", "Authorization: Bearer abc", http.url])).code).toBe(0);
 });
 
-test.each([
+test.concurrent.each([
   [200, { "content-type": "text/html" }, "<h1>Welcome</h1>", "an answer with text/html", "this is no MCP endpoint"],
   [301, { location: "/elsewhere" }, "", "it leads to /elsewhere", "parlance doctor http://127.0.0.1"],
   [500, { "content-type": "text/plain" }, "boom", "status 500 Internal Server Error", "the server itself has failed"],
@@ -228,7 +228,7 @@ test.each([
   expect(code).toBe(3);
 });
 
-test("a server of the first carrier is known by its stream", async () => {
+test.concurrent("a server of the first carrier is known by its stream", async () => {
   const refusal = '{"jsonrpc":"2.0","error":{"code":-32000,"message":"Method not allowed"},"id":null}';
   await using http = await plainHttp((request, response) => {
     if (request.method !== "GET") response.writeHead(405, { "content-type": "application/json" }).end(refusal);
@@ -238,7 +238,7 @@ test("a server of the first carrier is known by its stream", async () => {
   expect(checks(stdout)[3]).toBe("✔ is MCP: HTTP+SSE, the carrier of the first revision");
 });
 
-test("a closed port, an unknown name, a silent server and one without TLS fail where they fail", async () => {
+test.concurrent("a closed port, an unknown name, a silent server and one without TLS fail where they fail", async () => {
   const gone = await plainHttp(() => undefined);
   await gone[Symbol.asyncDispose]();
   const closed = await doctor([gone.url]);
@@ -256,7 +256,7 @@ test("a closed port, an unknown name, a silent server and one without TLS fail w
   expect(plain.code).toBe(3);
 });
 
-test("a port that speaks no HTTP at all is named", async () => {
+test.concurrent("a port that speaks no HTTP at all is named", async () => {
   const server = createTcpServer((socket) =>
     socket
       .on("error", () => undefined)
@@ -272,7 +272,7 @@ test("a port that speaks no HTTP at all is named", async () => {
   expect(code).toBe(3);
 });
 
-test("an interrupt ends the examination, and the server with it", async () => {
+test.concurrent("an interrupt ends the examination, and the server with it", async () => {
   const running = start(["doctor", ...misbehaving("silent")]);
   await running.until("command");
   running.child.kill("SIGINT");

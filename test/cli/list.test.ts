@@ -6,7 +6,7 @@ import { jsonLines, misbehaving, parlance, toolsServer } from "./run.js";
 
 const contacts = ["--", process.execPath, fileURLToPath(new URL("../../examples/contacts/server.js", import.meta.url))];
 
-test("a list is a table of names, descriptions and arguments", async () => {
+test.concurrent("a list is a table of names, descriptions and arguments", async () => {
   const { code, stdout, stderr } = await parlance(["list", ...toolsServer]);
   expect(stdout).toMatch(/^tools-server 1\.2\.3 in 2026-07-28\n\n10 tools\n {2}hello {8}Say hello\n/);
   expect(stdout).toContain("\n  add          a: number, b: number\n");
@@ -16,7 +16,7 @@ test("a list is a table of names, descriptions and arguments", async () => {
   expect(code).toBe(0);
 });
 
-test("only the lists that are named are asked for, in the order in which they are named", async () => {
+test.concurrent("only the lists that are named are asked for, in the order in which they are named", async () => {
   const { code, stdout } = await parlance(["list", "prompts", "templates", ...contacts], { COLUMNS: "80" });
   expect(stdout).toBe(`contacts 0.1.0 in 2026-07-28
 
@@ -31,18 +31,18 @@ test("only the lists that are named are asked for, in the order in which they ar
   expect(code).toBe(0);
 });
 
-test("what is asked for and not offered is said", async () => {
+test.concurrent("what is asked for and not offered is said", async () => {
   const { code, stdout } = await parlance(["list", "prompts", ...toolsServer]);
   expect(stdout).toContain("\nno prompts: the server does not offer any\n");
   expect(code).toBe(0);
 });
 
-test("a revision can be insisted on", async () => {
+test.concurrent("a revision can be insisted on", async () => {
   const { stdout } = await parlance(["list", "--revision", "2024-11-05", "tools", ...toolsServer]);
   expect(stdout).toMatch(/^tools-server 1\.2\.3 in 2024-11-05\n/);
 });
 
-test("--json has everything as the server sent it", async () => {
+test.concurrent("--json has everything as the server sent it", async () => {
   const { stdout } = await parlance(["list", "--json", "--revision", "2025-11-25", ...toolsServer]);
   const [{ server, revision, tools, ...rest } = {}] = jsonLines(stdout);
   expect({ server, revision }).toEqual({
@@ -53,7 +53,7 @@ test("--json has everything as the server sent it", async () => {
   expect(rest).toEqual({});
 });
 
-test("arguments have the types that a person would write", async () => {
+test.concurrent("arguments have the types that a person would write", async () => {
   const server = createServer({ name: "types", version: "1" });
   const properties = {
     list: { type: "array", items: { type: "string" } },
@@ -72,7 +72,7 @@ test("arguments have the types that a person would write", async () => {
   expect(code).toBe(0);
 });
 
-test("lists that are refused, do not end or hold anything are shown as far as they go", async () => {
+test.concurrent("lists that are refused, do not end or hold anything are shown as far as they go", async () => {
   const { code, stdout } = await parlance(["list", ...misbehaving("lists")]);
   expect(stdout).toContain("3 tools\n  (no name)\n");
   expect(stdout).toMatch(/^ {2}\\u\{1b\}\[31mred\\u\{a\}line {2}one$/m);
@@ -83,7 +83,7 @@ test("lists that are refused, do not end or hold anything are shown as far as th
   expect(code).toBe(5);
 });
 
-test("a server that breaks rules besides is listed, and is not clean", async () => {
+test.concurrent("a server that breaks rules besides is listed, and is not clean", async () => {
   const { code, stdout, stderr } = await parlance(["list", ...misbehaving("noisy")]);
   expect(stdout).toContain("0 tools\n");
   expect(stderr).toMatch(/the server also broke the protocol, \d times?: /);

@@ -35,7 +35,7 @@ function rows(stdout: string): readonly string[] {
     );
 }
 
-test("a message is sent, its answer is shown whole, and the server is ended", async () => {
+test.concurrent("a message is sent, its answer is shown whole, and the server is ended", async () => {
   const { code, stdout, stderr } = await parlance(["send", "--line", ping, ...toolsServer]);
   expect(rows(stdout)).toEqual(["1 client → req 1 ping 40 B", "2 server ← res 1 ↔1 ping: 36 B"]);
   expect(stdout).toContain('\n              {"jsonrpc":"2.0","id":1,"result":{}}\n');
@@ -44,7 +44,7 @@ test("a message is sent, its answer is shown whole, and the server is ended", as
   expect(code).toBe(0);
 });
 
-test("bytes arrive as they are: nothing is added, nothing is repaired", async () => {
+test.concurrent("bytes arrive as they are: nothing is added, nothing is repaired", async () => {
   const folder = mkdtempSync(join(tmpdir(), "parlance-send-"));
   const file = join(folder, "bytes");
   writeFileSync(file, Buffer.from([0x7b, 0xff, 0x00, 0x0d, 0x0a, 0x22]));
@@ -57,17 +57,17 @@ test("bytes arrive as they are: nothing is added, nothing is repaired", async ()
   expect(asLine.stdout).toContain("got c3a90a\n");
 });
 
-test("bytes can come from stdin", async () => {
+test.concurrent("bytes can come from stdin", async () => {
   const { stdout } = await parlance(["send", "--wait", "200ms", "-", ...hexOfInput], {}, Buffer.from([1, 2, 3]));
   expect(stdout).toContain("got 010203\n");
 });
 
-test("half a line is waited for by the server, and said so", async () => {
+test.concurrent("half a line is waited for by the server, and said so", async () => {
   const { stdout } = await parlance(["send", '{"jsonrpc"', "--wait", "300ms", ...toolsServer]);
   expect(stdout).toContain("no newline ends this: a server on stdio waits for one (--line adds it)");
 });
 
-test("garbage is answered with an error that belongs to it, and that breaks no rule", async () => {
+test.concurrent("garbage is answered with an error that belongs to it, and that breaks no rule", async () => {
   const { code, stdout } = await parlance(["send", "--line", "hello", ...toolsServer]);
   expect(rows(stdout)).toEqual([
     '1 client → noise "hello" 5 B',
@@ -76,7 +76,7 @@ test("garbage is answered with an error that belongs to it, and that breaks no r
   expect(code).toBe(0);
 });
 
-test("an error without an id that nothing was the reason for breaks a rule", async () => {
+test.concurrent("an error without an id that nothing was the reason for breaks a rule", async () => {
   const error = '{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"Parse error"}}';
   const program = `process.stdin.once("data", () => { console.log('{"jsonrpc":"2.0","id":1,"result":{}}'); console.log('${error}'); }).resume()`;
   const { code, stdout } = await parlance(["send", "--line", ping, "--", process.execPath, "-e", program]);
@@ -84,7 +84,7 @@ test("an error without an id that nothing was the reason for breaks a rule", asy
   expect(code).toBe(2);
 });
 
-test("--open shakes hands first, in the revision that is asked for", async () => {
+test.concurrent("--open shakes hands first, in the revision that is asked for", async () => {
   const call = '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"hello"}}';
   const args = ["send", "--open", "--revision", "2024-11-05", "--line", call, ...toolsServer];
   const { code, stdout } = await parlance(args);
@@ -98,25 +98,25 @@ test("--open shakes hands first, in the revision that is asked for", async () =>
   expect(code).toBe(0);
 });
 
-test("without it the server says what it misses", async () => {
+test.concurrent("without it the server says what it misses", async () => {
   const list = '{"jsonrpc":"2.0","id":1,"method":"tools/list"}';
   const { stdout } = await parlance(["send", "--line", list, ...toolsServer], { COLUMNS: "160" });
   expect(stdout).toContain("tools/list: -32600 Invalid Request: tools/list came before initialize");
 });
 
-test("--hex shows the bytes of both sides", async () => {
+test.concurrent("--hex shows the bytes of both sides", async () => {
   const { stdout } = await parlance(["send", "--line", "--hex", ping, ...toolsServer]);
   expect(stdout).toContain('→ 0000  7b 22 6a 73 6f 6e 72 70 63 22 3a 22 32 2e 30 22  {"jsonrpc":"2.0"\n');
   expect(stdout).toContain('→ 0020  3a 22 70 69 6e 67 22 7d 0a                       :"ping"}.\n');
   expect(stdout).toContain('← 0000  7b 22 6a 73 6f 6e 72 70 63 22 3a 22 32 2e 30 22  {"jsonrpc":"2.0"\n');
 });
 
-test("a hex dump goes on where it has stopped", () => {
+test.concurrent("a hex dump goes on where it has stopped", () => {
   expect(hexLines(Buffer.from("a\n"), 16)).toEqual([`0010  61 0a${" ".repeat(42)}  a.`]);
   expect(hexLines(Buffer.from("0123456789abcdefX"))).toHaveLength(2);
 });
 
-test("--json has frames as they crossed, and bytes in hex", async () => {
+test.concurrent("--json has frames as they crossed, and bytes in hex", async () => {
   const { stdout } = await parlance(["send", "--json", "--hex", "--line", ping, ...toolsServer]);
   const lines = jsonLines(stdout);
   expect(lines[0]).toMatchObject({ kind: "bytes", from: "client", hex: Buffer.from(`${ping}\n`).toString("hex") });
@@ -124,26 +124,26 @@ test("--json has frames as they crossed, and bytes in hex", async () => {
   expect(lines[3]).toMatchObject({ raw: '{"jsonrpc":"2.0","id":1,"result":{}}' });
 });
 
-test("a request without an answer is waited for, and gives 4", async () => {
+test.concurrent("a request without an answer is waited for, and gives 4", async () => {
   const { code, stdout } = await parlance(["send", "--timeout", "300ms", "--line", ping, ...misbehaving("silent")]);
   expect(stdout).toContain("1 request without an answer\n");
   expectGone(stdout);
   expect(code).toBe(4);
 });
 
-test("a server that starts slowly is waited for", async () => {
+test.concurrent("a server that starts slowly is waited for", async () => {
   const slow = `setTimeout(() => process.stdin.once("data", () => console.log('{"jsonrpc":"2.0","id":1,"result":{}}')).resume(), 1500)`;
   const { code, stdout } = await parlance(["send", "--line", ping, "--", process.execPath, "-e", slow]);
   expect(rows(stdout)[1]).toBe("2 server ← res 1 ↔1 ping: 36 B");
   expect(code).toBe(0);
 });
 
-test("a notification needs no answer", async () => {
+test.concurrent("a notification needs no answer", async () => {
   const told = '{"jsonrpc":"2.0","method":"notifications/initialized"}';
   expect((await parlance(["send", "--wait", "100ms", "--line", told, ...toolsServer])).code).toBe(0);
 });
 
-test("a server that breaks rules gives 2, one that dies says how, one that is not there gives 3", async () => {
+test.concurrent("a server that breaks rules gives 2, one that dies says how, one that is not there gives 3", async () => {
   const list = '{"jsonrpc":"2.0","id":2,"method":"tools/list"}';
   const noisy = await parlance(["send", "--open", "--line", list, ...misbehaving("noisy")]);
   expect(noisy.stdout).toContain("has answered that already");
@@ -157,7 +157,7 @@ test("a server that breaks rules gives 2, one that dies says how, one that is no
   expect(missing.code).toBe(3);
 });
 
-test("a module takes a frame, and a WebSocket a message", async () => {
+test.concurrent("a module takes a frame, and a WebSocket a message", async () => {
   const server = createServer({ name: "pinged", version: "1" });
   await using socket = await serveWebSocket(server);
   for (const target of [fixture("tools-server.js"), socket.url]) {
@@ -167,14 +167,14 @@ test("a module takes a frame, and a WebSocket a message", async () => {
   }
 });
 
-test("bytes that are no text cannot be a message of a module, and are not made one", async () => {
+test.concurrent("bytes that are no text cannot be a message of a module, and are not made one", async () => {
   const args = ["send", fixture("tools-server.js"), "-"];
   const { code, stderr } = await parlance(args, {}, Buffer.from([0x22, 0xff, 0x22]));
   expect(stderr).toContain("✖ these bytes are no UTF-8");
   expect(code).toBe(1);
 });
 
-test("over HTTP one POST has exactly these bytes, and the response is shown as it is", async () => {
+test.concurrent("over HTTP one POST has exactly these bytes, and the response is shown as it is", async () => {
   const posts: { readonly headers: IncomingMessage["headers"]; readonly body: Buffer }[] = [];
   await using http = await plainHttp(async (request, response) => {
     const chunks: Buffer[] = [];
@@ -191,7 +191,7 @@ test("over HTTP one POST has exactly these bytes, and the response is shown as i
   expect(code).toBe(0);
 });
 
-test("over HTTP --open carries the session along, and ends it", async () => {
+test.concurrent("over HTTP --open carries the session along, and ends it", async () => {
   const server = createServer({ name: "posted", version: "1" });
   const said: string[] = [];
   await using http = await serveHttp(server);
@@ -211,7 +211,7 @@ test("over HTTP --open carries the session along, and ends it", async () => {
   expect(code).toBe(0);
 });
 
-test("an event stream that does not end is read until it is quiet", async () => {
+test.concurrent("an event stream that does not end is read until it is quiet", async () => {
   await using http = await plainHttp((_request, response) => {
     response.writeHead(200, { "content-type": "text/event-stream" });
     response.write(`data: {"jsonrpc":"2.0","id":1,"result":{}}\n\n`);
@@ -222,7 +222,7 @@ test("an event stream that does not end is read until it is quiet", async () => 
   expect(code).toBe(0);
 });
 
-test("a URL that cannot be reached, and one that says nothing, say why", async () => {
+test.concurrent("a URL that cannot be reached, and one that says nothing, say why", async () => {
   await using silent = await plainHttp(() => undefined);
   const waited = await parlance(["send", "--timeout", "300ms", silent.url, ping]);
   expect(waited.stderr).toContain("✖ no answer for 300 ms\n");
@@ -234,7 +234,7 @@ test("a URL that cannot be reached, and one that says nothing, say why", async (
   expect(refused.code).toBe(3);
 });
 
-test.each([
+test.concurrent.each([
   [["node x"], "there is nothing to send"],
   [["node x", "a", "b"], "there is more than one thing to send: a b"],
   [["node x", "@no/such/file"], "no/such/file cannot be read"],

@@ -11,7 +11,7 @@ function wire(stdout: string): readonly string[] {
     );
 }
 
-test("a talk in the handshake era opens in three frames, lists, and calls what is safe to call", async () => {
+test.concurrent("a talk in the handshake era opens in three frames, lists, and calls what is safe to call", async () => {
   const { code, stdout, stderr } = await parlance([
     "talk",
     "--once",
@@ -38,7 +38,7 @@ test("a talk in the handshake era opens in three frames, lists, and calls what i
   expect(code).toBe(0);
 });
 
-test("a talk in the stateless era opens with server/discover", async () => {
+test.concurrent("a talk in the stateless era opens with server/discover", async () => {
   const { code, stdout } = await parlance(["talk", "--once", "--json", "--revision", "2026-07-28", ...toolsServer]);
   expect(wire(stdout).slice(0, 3)).toEqual([
     "1 client req server/discover",
@@ -48,7 +48,7 @@ test("a talk in the stateless era opens with server/discover", async () => {
   expect(code).toBe(0);
 });
 
-test("a frame is what crossed, and its size is its bytes", async () => {
+test.concurrent("a frame is what crossed, and its size is its bytes", async () => {
   const { stdout } = await parlance(["talk", "--once", "--json", "--revision", "2025-11-25", ...misbehaving("noisy")]);
   const frames = jsonLines(stdout).filter(({ raw }) => raw !== undefined);
   expect(frames[0]?.raw).toMatch(/^{"jsonrpc":"2.0","id":1,"method":"initialize",/);
@@ -56,20 +56,20 @@ test("a frame is what crossed, and its size is its bytes", async () => {
   expect(frames.map(({ raw }) => raw)).toContain("[debug] \u001b[31mstarting\u202e");
 });
 
-test("a row has number, time, sender, kind, id and pair, method, latency and size", async () => {
+test.concurrent("a row has number, time, sender, kind, id and pair, method, latency and size", async () => {
   const { stdout } = await parlance(["talk", "--once", "--revision", "2025-11-25", ...toolsServer]);
   expect(stdout).toMatch(/^ {2}4 +\d+\.\d{3} client → req {3}2 {7}tools\/list +46 B$/m);
   expect(stdout).toMatch(/^ {2}5 +\d+\.\d{3} server ← res {3}2 ↔4 {4}tools\/list: 10 tools +\d+\.\d ms +\d\.\d kB$/m);
   expect(stdout).toMatch(/^✔ 12 frames · \d\.\d kB · 4 calls · 0 errors · \d+(\.\d+)? m?s/m);
 });
 
-test("tools that are not safe to call are left alone, and said so", async () => {
+test.concurrent("tools that are not safe to call are left alone, and said so", async () => {
   const { stdout } = await parlance(["talk", "--once", "--revision", "2025-11-25", ...toolsServer]);
   expect(stdout).toContain('left alone, arguments needed: add   (--call "add name=value")');
   expect(stdout).toContain("left alone, not marked read-only: echo, fail,");
 });
 
-test("--call gives a tool its arguments, as its schema wants them", async () => {
+test.concurrent("--call gives a tool its arguments, as its schema wants them", async () => {
   const args = [
     "talk",
     "--once",
@@ -88,13 +88,13 @@ test("--call gives a tool its arguments, as its schema wants them", async () => 
   expect(code).toBe(0);
 });
 
-test("--call of a tool that is not there is a wrong command line, and names the nearest", async () => {
+test.concurrent("--call of a tool that is not there is a wrong command line, and names the nearest", async () => {
   const { code, stderr } = await parlance(["talk", "--once", "--call", "ecko", ...toolsServer]);
   expect(stderr).toMatch(/✖ the server has no tool ecko: it offers hello, add, .*\n {2}→ did you mean echo\?/);
   expect(code).toBe(1);
 });
 
-test("two revisions are held one after the other, and compared", async () => {
+test.concurrent("two revisions are held one after the other, and compared", async () => {
   const args = ["talk", "--once", "--revision", "2025-11-25", "--revision", "2026-07-28", ...toolsServer];
   const { code, stdout } = await parlance(args, { COLUMNS: "80" });
   const [, comparison = ""] = stdout.split(/^(?= {12}2025-11-25 +2026-07-28$)/m);
@@ -106,7 +106,7 @@ test("two revisions are held one after the other, and compared", async () => {
   expect(code).toBe(0);
 });
 
-test("text on stdout is shown as noise that cannot move the cursor, and the talk is not clean", async () => {
+test.concurrent("text on stdout is shown as noise that cannot move the cursor, and the talk is not clean", async () => {
   const { code, stdout } = await parlance(["talk", "--once", "--revision", "2025-11-25", ...misbehaving("noisy")]);
   expect(stdout).toMatch(
     /server ← noise +"\[debug\] \\u\{1b\}\[31mstarting\\u\{202e\}" +24 B\n +✖ a frame must be JSON\n/,
@@ -120,7 +120,7 @@ test("text on stdout is shown as noise that cannot move the cursor, and the talk
   expect(code).toBe(2);
 });
 
-test("a server that dies at once is told of with its exit code and its last words", async () => {
+test.concurrent("a server that dies at once is told of with its exit code and its last words", async () => {
   const { code, stdout, stderr } = await parlance([
     "talk",
     "--once",
@@ -136,7 +136,7 @@ test("a server that dies at once is told of with its exit code and its last word
   expect(code).toBe(3);
 });
 
-test("a server that dies in the middle of an answer is shown with the half that came", async () => {
+test.concurrent("a server that dies in the middle of an answer is shown with the half that came", async () => {
   const { code, stdout, stderr } = await parlance([
     "talk",
     "--once",
@@ -150,7 +150,7 @@ test("a server that dies in the middle of an answer is shown with the half that 
   expect(code).toBe(3);
 });
 
-test("a server that never answers is given up after the timeout, and nothing of it is left", async () => {
+test.concurrent("a server that never answers is given up after the timeout, and nothing of it is left", async () => {
   const args = ["talk", "--once", "--revision", "2025-11-25", "--timeout", "300ms", ...misbehaving("silent")];
   const { code, stdout, stderr } = await parlance(args);
   expect(stderr).toContain("✖ initialize (id 1): no answer and no sign of one for 300 ms\n");
@@ -159,21 +159,21 @@ test("a server that never answers is given up after the timeout, and nothing of 
   expect(code).toBe(4);
 });
 
-test("a server that does not want to end is ended, with all that it has started", async () => {
+test.concurrent("a server that does not want to end is ended, with all that it has started", async () => {
   const args = ["talk", "--once", "--revision", "2025-11-25", "--timeout", "300ms", ...misbehaving("stubborn")];
   const { code, stdout } = await parlance(args);
   expectGone(stdout);
   expect(code).toBe(4);
 });
 
-test("a command that does not exist is told of without a frame that was never sent", async () => {
+test.concurrent("a command that does not exist is told of without a frame that was never sent", async () => {
   const { code, stdout, stderr } = await parlance(["talk", "--once", "--", "no-such-command-here"]);
   expect(stderr).toBe('✖ "no-such-command-here" could not be started: no such command: check the name and PATH\n');
   expect(stdout).toContain("0 frames");
   expect(code).toBe(3);
 });
 
-test("a talk stays open and says so, until it is interrupted", async () => {
+test.concurrent("a talk stays open and says so, until it is interrupted", async () => {
   const talk = start(["talk", "--revision", "2025-11-25", "--call", "pid", ...toolsServer]);
   await talk.until("Ctrl-C ends it");
   talk.child.kill("SIGINT");
@@ -182,7 +182,7 @@ test("a talk stays open and says so, until it is interrupted", async () => {
   expect(code).toBe(0);
 });
 
-test("an interrupt while an answer is awaited ends the server too", async () => {
+test.concurrent("an interrupt while an answer is awaited ends the server too", async () => {
   const talk = start(["talk", ...misbehaving("silent")]);
   await talk.until("pid ");
   talk.child.kill("SIGINT");
@@ -192,7 +192,7 @@ test("an interrupt while an answer is awaited ends the server too", async () => 
   expect(code).toBe(130);
 });
 
-test("a second interrupt does not wait for a server that does not want to end", async () => {
+test.concurrent("a second interrupt does not wait for a server that does not want to end", async () => {
   const talk = start(["talk", ...misbehaving("stubborn")]);
   await talk.until("pid ");
   talk.child.kill("SIGTERM");
@@ -203,13 +203,13 @@ test("a second interrupt does not wait for a server that does not want to end", 
   expect(code).toBe(143);
 });
 
-test("a module is imported and spoken to in memory", async () => {
+test.concurrent("a module is imported and spoken to in memory", async () => {
   const { code, stdout } = await parlance(["talk", "--once", fixture("tools-server.js")]);
   expect(stdout).toMatch(/server\/discover: tools-server 1\.2\.3/);
   expect(code).toBe(0);
 });
 
-test("lines fit the width that they are given", async () => {
+test.concurrent("lines fit the width that they are given", async () => {
   for (const columns of [80, 140]) {
     const { stdout } = await parlance(["talk", "--once", ...misbehaving("noisy")], { COLUMNS: String(columns) });
     const widths = stdout.split("\n").map((line) => line.replace(/[\u3000-\u9fff]/g, "xx").length);

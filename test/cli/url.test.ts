@@ -46,7 +46,7 @@ const stateless = [
   "7 server res tools/call ↔5",
 ];
 
-test("a talk over HTTP shows the frames of a session, its stream and its end", async () => {
+test.concurrent("a talk over HTTP shows the frames of a session, its stream and its end", async () => {
   await using http = await serveHttp(greeter());
   const { code, stdout, stderr } = await parlance(["talk", "--once", "--json", "--revision", "2025-11-25", http.url]);
   expect(frames(stdout)).toEqual(handshake);
@@ -58,7 +58,7 @@ test("a talk over HTTP shows the frames of a session, its stream and its end", a
   expect(code).toBe(0);
 });
 
-test("a talk over HTTP shows the frames of the stateless era", async () => {
+test.concurrent("a talk over HTTP shows the frames of the stateless era", async () => {
   await using http = await serveHttp(greeter());
   const { code, stdout } = await parlance(["talk", "--once", "--json", http.url]);
   expect(frames(stdout)).toEqual(stateless);
@@ -66,7 +66,7 @@ test("a talk over HTTP shows the frames of the stateless era", async () => {
   expect(code).toBe(0);
 });
 
-test("a frame over HTTP is what crossed, byte by byte", async () => {
+test.concurrent("a frame over HTTP is what crossed, byte by byte", async () => {
   await using http = await serveHttp(greeter());
   const { stdout } = await parlance(["talk", "--once", "--json", "--revision", "2025-11-25", http.url]);
   const crossed = jsonLines(stdout).filter(({ raw }) => raw !== undefined);
@@ -74,7 +74,7 @@ test("a frame over HTTP is what crossed, byte by byte", async () => {
   for (const { raw, bytes } of crossed) expect(bytes).toBe(Buffer.byteLength(String(raw)));
 });
 
-test.each([
+test.concurrent.each([
   ["2025-11-25", handshake],
   ["2026-07-28", stateless],
 ])("a talk over a WebSocket in %s has the same frames", async (revision, expected) => {
@@ -84,7 +84,7 @@ test.each([
   expect(code).toBe(0);
 });
 
-test("a server that knows sessions alone is shown refusing the question, and then in its session", async () => {
+test.concurrent("a server that knows sessions alone is shown refusing the question, and then in its session", async () => {
   const session = nodeHandler(greeter());
   const refusal = '{"jsonrpc":"2.0","error":{"code":-32000,"message":"Bad Request: no session"},"id":null}';
   await using http = await plainHttp((request, response) => {
@@ -104,7 +104,7 @@ function later(frame: string): string {
   return frame.replace(/^\d+|(?<=↔)\d+/g, (n) => String(Number(n) + 1));
 }
 
-test("a call over HTTP and over a WebSocket prints what the tool returns", async () => {
+test.concurrent("a call over HTTP and over a WebSocket prints what the tool returns", async () => {
   await using http = await serveHttp(greeter());
   await using socket = await serveWebSocket(greeter());
   for (const { url } of [http, socket]) {
@@ -115,7 +115,7 @@ test("a call over HTTP and over a WebSocket prints what the tool returns", async
   }
 });
 
-test("headers go with every request, and without them a 401 says what to give", async () => {
+test.concurrent("headers go with every request, and without them a 401 says what to give", async () => {
   const seen: (string | undefined)[] = [];
   await using http = await serveHttp(greeter(), {
     authenticate: ({ header }) => {
@@ -135,7 +135,7 @@ test("headers go with every request, and without them a 401 says what to give", 
   expect(code).toBe(0);
 });
 
-test.each([
+test.concurrent.each([
   ["a web page", 200, "text/html", "<h1>Welcome</h1>", /Content-Type "text\/html".*\n {2}→ this is a web page/],
   ["nothing at that path", 404, "text/plain", "Cannot POST /mcp", /status 404.*\n {2}→ nothing is at this path/],
   ["a path without POST", 405, "text/plain", "", /status 405.*\n {2}→ this path takes no POST: .* often \/mcp/],
@@ -151,7 +151,7 @@ test.each([
   expect(code).toBe(3);
 });
 
-test("a redirect is not followed, and says where it leads", async () => {
+test.concurrent("a redirect is not followed, and says where it leads", async () => {
   await using http = await plainHttp((_request, response) => {
     response.writeHead(301, { location: "https://example.com/mcp" }).end();
   });
@@ -161,7 +161,7 @@ test("a redirect is not followed, and says where it leads", async () => {
   expect(code).toBe(3);
 });
 
-test("a body that is no message is noise, and one that breaks off is shown as far as it came", async () => {
+test.concurrent("a body that is no message is noise, and one that breaks off is shown as far as it came", async () => {
   await using noisy = await plainHttp((_request, response) => {
     response.writeHead(200, { "content-type": "application/json" }).end("hello");
   });
@@ -175,7 +175,7 @@ test("a body that is no message is noise, and one that breaks off is shown as fa
   expect(half.code).toBe(3);
 });
 
-test.each([
+test.concurrent.each([
   ["http", (url: string) => url, "ECONNREFUSED", "nothing listens there"],
   ["ws", (url: string) => url.replace("http", "ws"), "ECONNREFUSED", "nothing listens there"],
   ["a host", () => "http://host.invalid/mcp", "host.invalid", "nobody knows this name"],
@@ -188,7 +188,7 @@ test.each([
   expect(code).toBe(3);
 });
 
-test("https to a server without TLS, and a WebSocket where there is none, say which scheme to write", async () => {
+test.concurrent("https to a server without TLS, and a WebSocket where there is none, say which scheme to write", async () => {
   await using http = await serveHttp(greeter());
   const tls = await parlance(["call", http.url.replace("http", "https"), "hello"]);
   expect(tls.stderr).toContain("  → no TLS is spoken there: write http:// or ws://\n");
@@ -197,7 +197,7 @@ test("https to a server without TLS, and a WebSocket where there is none, say wh
   expect([tls.code, socket.code]).toEqual([3, 3]);
 });
 
-test("a server that takes a request and says nothing is given up after the timeout", async () => {
+test.concurrent("a server that takes a request and says nothing is given up after the timeout", async () => {
   await using http = await plainHttp(() => undefined);
   const { code, stderr } = await parlance(["call", "--timeout", "300ms", http.url, "hello"]);
   expect(stderr).toMatch(/no answer.*\n {2}→ the server has taken the request and does not answer/);
@@ -205,7 +205,7 @@ test("a server that takes a request and says nothing is given up after the timeo
   expect(code).toBe(4);
 });
 
-test("an interrupt gives up what is under way", async () => {
+test.concurrent("an interrupt gives up what is under way", async () => {
   await using http = await plainHttp(() => undefined);
   const talk = start(["talk", http.url]);
   await talk.until("server/discover");
@@ -213,7 +213,7 @@ test("an interrupt gives up what is under way", async () => {
   expect((await talk.ended).code).toBe(130);
 });
 
-test.each([
+test.concurrent.each([
   [["http://"], "http:// is not a URL"],
   [["ftp://example.com"], "ftp:// is none of http, https, ws and wss"],
   [["http://me:secret@example.com/mcp"], "a URL with a password ends up in logs"],
