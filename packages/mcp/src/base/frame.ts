@@ -1,5 +1,7 @@
-/** Why something that came could not become a frame. */
-export type RefusalReason = "too-long" | "not-utf8" | "not-text" | "bad-header" | "truncated";
+import type { ByteBudget } from "./byte-budget.js";
+
+/** Why something that came could not become a frame. `no-room`: the receiver's budget has no room for a frame of its length. */
+export type RefusalReason = "too-long" | "not-utf8" | "not-text" | "bad-header" | "truncated" | "no-room";
 
 /** Bytes that a framing had to give up on. The stream goes on behind them, unless the reason is `truncated`. */
 export interface Refusal {
@@ -10,10 +12,14 @@ export interface Refusal {
   readonly head: string;
   /** How many bytes were given up. */
   readonly bytes: number;
+  /** All of them, of a whole line that is `not-utf8`: for a receiver that knows another encoding. */
+  readonly raw?: Uint8Array;
 }
 
 /** Where a framing puts what it finds: synchronously and in arrival order. */
 export interface FrameSink {
+  /** Is charged for what is kept of a frame whose end has not come. Default: nothing is counted. */
+  readonly budget?: ByteBudget | undefined;
   frame(text: string): void;
   refuse(refusal: Refusal): void;
 }

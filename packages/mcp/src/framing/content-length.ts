@@ -65,7 +65,7 @@ class ContentLengthDecoder implements FrameDecoder {
   constructor(sink: FrameSink, max: number) {
     this.#sink = sink;
     this.#max = max;
-    this.#content = new Unfinished(max);
+    this.#content = new Unfinished(max, headBytes, sink.budget);
   }
 
   push(chunk: Uint8Array): void {
@@ -158,6 +158,11 @@ class ContentLengthDecoder implements FrameDecoder {
   }
 
   #closeBody({ length, fault }: Body, bytes: Span): void {
+    if (bytes.hasNoRoom === true) {
+      const message = `there is no room for a body of ${length} bytes; it was skipped`;
+      this.#refuse(fault ?? { reason: "no-room", message }, bytes);
+      return;
+    }
     const text = fault === undefined ? decodeUtf8(bytes.head) : undefined;
     if (text !== undefined) {
       this.#sink.frame(text);

@@ -1,7 +1,7 @@
 import type { FrameDecoder, FrameSink, Framing, RefusalReason } from "../base/frame.js";
 import { skipByteOrderMark } from "./byte-order-mark.js";
 import { type Span, tailOf, Unfinished } from "./unfinished.js";
-import { decodeUtf8, frameBound, headOf, isBlank } from "./utf8.js";
+import { decodeUtf8, frameBound, headBytes, headOf, isBlank } from "./utf8.js";
 
 const newline = 0x0a;
 const carriageReturn = 0x0d;
@@ -38,7 +38,7 @@ class LineDecoder implements FrameDecoder {
     this.#sink = sink;
     this.#max = max;
     // One more for the carriage return, which is no part of the frame.
-    this.#line = new Unfinished(max + 1);
+    this.#line = new Unfinished(max + 1, headBytes, sink.budget);
   }
 
   push(chunk: Uint8Array): void {
@@ -54,7 +54,7 @@ class LineDecoder implements FrameDecoder {
 
   end(): void {
     const line = this.#line.finish();
-    if (this.#refusedAsTooLong(line) || isBlank(line.head)) return;
+    if (this.#refusedForLength(line) || isBlank(line.head)) return;
     this.#refuse(
       "truncated",
       line,
@@ -91,15 +91,19 @@ class LineDecoder implements FrameDecoder {
   }
 
   #deliver(line: Span): void {
-    if (this.#refusedAsTooLong(line)) return;
+    if (this.#refusedForLength(line)) return;
     const text = decodeUtf8(line.head);
     if (text !== undefined) this.#frame(text);
     else this.#refuse("not-utf8", line, `received a line of ${lengthOf(line)} bytes that is not UTF-8; it was skipped`);
   }
 
-  #refusedAsTooLong(line: Span): boolean {
+  #refusedForLength(line: Span): boolean {
     const length = lengthOf(line);
-    if (length <= this.#max) return false;
+    if (length <= this.#max) {
+      if (line.hasNoRoom !== true) return false;
+      this.#refuse("no-room", line, `there is no room for a line of ${length} bytes; it was skipped`);
+      return true;
+    }
     this.#refuse(
       "too-long",
       line,
@@ -116,7 +120,9 @@ class LineDecoder implements FrameDecoder {
 
   #refuse(reason: RefusalReason, line: Span, message: string): void {
     const bytes = lengthOf(line);
-    this.#sink.refuse({ reason, message, head: headOf(line.head.subarray(0, bytes)), bytes });
+    const raw = line.head.slice(0, bytes);
+    const head = headOf(raw);
+    this.#sink.refuse({ reason, message, head, bytes, ...(reason === "not-utf8" && { raw }) });
   }
 }
 

@@ -1,3 +1,4 @@
+import type { ByteBudget } from "../base/byte-budget.js";
 import { headBytes } from "./utf8.js";
 
 /** How many bytes of the end are kept: room for a `Content-Length` field with spaces around its number. */
@@ -14,6 +15,8 @@ export interface Span {
   readonly head: Uint8Array;
   readonly tail?: Uint8Array;
   readonly length: number;
+  /** It would have been kept whole, had the budget had room for it. */
+  readonly hasNoRoom?: boolean;
 }
 
 /** The last bytes of a span, at most 64. */
@@ -25,6 +28,9 @@ export function tailOf({ head, tail = head }: Span): Uint8Array {
  * Collects bytes whose end has not arrived. Up to `bound` bytes (at least 64 KiB) are kept; beyond it only the head (64
  * KiB, or as much as `head` says), the tail and the count are, so that any amount can pass in constant memory.
  *
+ * What is kept beyond the head is charged to `budget`; where that has no room, the run is treated like one that is too long.
+ * The head is free, so short messages, cancellations among them, come through when a peer has used up its budget.
+ *
  * Chunks are joined once, at the end, so a long frame in many chunks takes linear time. A chunk is kept as it is only
  * if it is large and most of its memory: a peer that sends single bytes would otherwise cost an object and a read
  * buffer for each of them.
@@ -32,6 +38,8 @@ export function tailOf({ head, tail = head }: Span): Uint8Array {
 export class Unfinished {
   readonly #bound: number;
   readonly #head: number;
+  readonly #budget: ByteBudget | undefined;
+  #hasNoRoom = false;
   #parts: Uint8Array[] = [];
   /** Where small chunks are copied to; its first `#used` bytes come behind `#parts`. */
   #block: Uint8Array = noBytes;
@@ -40,8 +48,9 @@ export class Unfinished {
   /** There once the bytes are too many; the only part is the head then. */
   #tail: Uint8Array | undefined;
 
-  constructor(bound: number, head: number = headBytes) {
+  constructor(bound: number, head: number = headBytes, budget?: ByteBudget) {
     this.#head = head;
+    this.#budget = budget?.child();
     this.#bound = Math.max(bound, head);
   }
 
@@ -54,7 +63,7 @@ export class Unfinished {
   append(bytes: Uint8Array): void {
     this.#length += bytes.length;
     if (this.#tail !== undefined) shiftIn(this.#tail, bytes);
-    else if (this.#length > this.#bound) this.#keepEndsOnly(bytes);
+    else if (this.#length > this.#bound || !this.#isAffordable()) this.#keepEndsOnly(bytes);
     else if (bytes.length >= largeChunk && bytes.length * 2 >= bytes.buffer.byteLength) this.#keep(bytes);
     else this.#copy(bytes);
   }
@@ -65,13 +74,24 @@ export class Unfinished {
     this.append(last);
     const bytes = this.#joined();
     const span =
-      this.#tail === undefined ? this.#spanOf(bytes) : { head: bytes, tail: this.#tail, length: this.#length };
+      this.#tail === undefined
+        ? this.#spanOf(bytes)
+        : { head: bytes, tail: this.#tail, length: this.#length, hasNoRoom: this.#hasNoRoom };
     if (this.#parts.length > 0 || this.#block.length > largestIdleBlock) this.#block = noBytes;
     this.#parts = [];
     this.#used = 0;
     this.#length = 0;
     this.#tail = undefined;
+    this.#hasNoRoom = false;
+    this.#budget?.hold(0);
     return span;
+  }
+
+  /** Whether the budget has room for the bytes that have come. */
+  #isAffordable(): boolean {
+    if (this.#length <= this.#head || this.#budget === undefined) return true;
+    this.#hasNoRoom = !this.#budget.hold(this.#length - this.#head);
+    return !this.#hasNoRoom;
   }
 
   #spanOf(bytes: Uint8Array): Span {
@@ -117,6 +137,7 @@ export class Unfinished {
     const tail = new Uint8Array(tailBytes);
     for (const part of all) shiftIn(tail, part);
     this.#parts = [fill(new Uint8Array(this.#head), all)];
+    this.#budget?.hold(0);
     this.#block = noBytes;
     this.#tail = tail;
   }

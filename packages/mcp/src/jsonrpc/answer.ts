@@ -3,6 +3,7 @@ import { Problem } from "./check.js";
 import type { Decoded } from "./codec.js";
 import { codes } from "./errors.js";
 import { type Id, idKey, type Message } from "./message.js";
+import type { Reporter } from "./report.js";
 import { respond, runNotification } from "./respond.js";
 import { answerToProblem, decodeOn, type Terms, type TermsOptions, termsOf } from "./terms.js";
 
@@ -19,6 +20,7 @@ export type Answerer = (frame: string, exchange?: Exchange) => string | undefine
  */
 export function answerer(handle: Call, options: TermsOptions = {}): Answerer {
   const terms = termsOf(options);
+  const detached = detachedExchange(terms.report);
   return (frame, exchange = detached) => answerDecoded(handle, decodeOn(terms, frame), frame, exchange, terms);
 }
 
@@ -87,10 +89,13 @@ export function joinAnswers(answers: readonly (string | undefined)[]): string | 
 }
 
 /** The surroundings of a call that came without any: nobody to tell, nobody to cancel it. */
-const detached: Exchange = {
-  get signal(): AbortSignal {
-    return new AbortController().signal;
-  },
-  notify: () => undefined,
-  drained: () => Promise.resolve(),
-};
+function detachedExchange(report: Reporter): Exchange {
+  return {
+    get signal(): AbortSignal {
+      return new AbortController().signal;
+    },
+    notify: () => undefined,
+    drained: () => Promise.resolve(),
+    report,
+  };
+}

@@ -1,5 +1,6 @@
 import { deferred } from "../base/deferred.js";
-import type { Caller } from "./caller.js";
+import { checkMembers } from "../base/members.js";
+import { type Caller, callMembers } from "./caller.js";
 import { encodeRequest } from "./codec.js";
 import { LocalError, notJson } from "./errors.js";
 import type { Params } from "./message.js";
@@ -36,6 +37,7 @@ export class RequestBatch {
 
   /** Adds a call and gives the id under which `send` returns its outcome. */
   request(method: string, params?: Params, options: CallOptions = {}): number {
+    checkMembers(method, options, callMembers);
     const id = this.#caller.nextId();
     this.#add({ id, method, params, options });
     return id;

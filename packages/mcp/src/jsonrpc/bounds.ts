@@ -1,3 +1,4 @@
+import { isObject, type JsonObject } from "../base/json.js";
 import { closeBrace, closeBracket, comma, openBrace, openBracket, quote } from "./characters.js";
 import type { Limits } from "./limits.js";
 import { skipString } from "./scan.js";
@@ -42,6 +43,48 @@ function hasAtMost(text: string, characters: readonly string[], most: number): b
   }
   return true;
 }
+
+/** Stands in a list of a result for an element that breaks a bound; see `CallOptions.partial`. */
+export class OutOfBounds {
+  /** The bound, as a sentence. */
+  readonly reason: string;
+  /** The members of the element that are neither objects nor arrays: what it is called, mostly. */
+  readonly members: Readonly<Record<string, unknown>>;
+
+  constructor(reason: string, element: object) {
+    this.reason = reason;
+    this.members = Object.fromEntries(
+      Object.entries(element)
+        .slice(0, mostScalars)
+        .filter(([, value]) => typeof value !== "object"),
+    );
+  }
+}
+
+const mostScalars = 100;
+
+/**
+ * The result of a response, with an `OutOfBounds` for each element of its lists that breaks a bound by itself. Undefined for what
+ * is no such response, or breaks a bound all the same.
+ */
+export function withinBounds(parsed: unknown, limits: Limits): JsonObject | undefined {
+  if (!isObject(parsed) || parsed.jsonrpc !== "2.0" || !isObject(parsed.result) || parsed.error !== undefined)
+    return undefined;
+  const bounded = (element: unknown): unknown => {
+    if (typeof element !== "object" || element === null) return element;
+    const reason = measure(element, elementDepth, { limits, nodes: 1 });
+    return reason === undefined ? element : new OutOfBounds(reason, element);
+  };
+  const members = Object.entries(parsed.result).map(([name, member]) => [
+    name,
+    Array.isArray(member) ? member.map(bounded) : member,
+  ]);
+  const result: JsonObject = Object.fromEntries(members);
+  return measure({ ...parsed, result }, 1, { limits, nodes: 1 }) === undefined ? result : undefined;
+}
+
+/** The level of an element of a list: in an array, in the result, in the message. */
+const elementDepth = 4;
 
 interface Tally {
   readonly limits: Limits;

@@ -1,5 +1,6 @@
 import type { Id, Params } from "./message.js";
 import type { CallOptions } from "./outgoing-call.js";
+import type { Reporter } from "./report.js";
 
 /** Calls the other side of a connection. A connection's own `call` is one. */
 export type RemoteCall = (method: string, params?: Params, options?: CallOptions) => Promise<unknown>;
@@ -24,12 +25,16 @@ export interface Exchange {
   drained(): Promise<void>;
   /** Whom the carrier has authenticated; undefined where it knows nobody. */
   readonly principal?: string | undefined;
+  /** What limits are counted by: the principal, or the network address of an anonymous caller; undefined where neither is known. */
+  readonly peer?: string | undefined;
   /**
    * Lets the caller's connection go while the call goes on: the caller comes back after `retry` milliseconds for what
    * there is to tell. Does nothing on a carrier that holds no connection for a call, or whose peer would not come back.
    */
   release?(retry: number): void;
-  /** Back to the peer, where the carrier has a way back. */
+  /** Reports what the caller does not see, to where the connection's own reports go. */
+  readonly report?: Reporter | undefined;
+  /** Back to the peer, where the carrier has a way back. A handler need not await the answer, nor look whether it is a failure. */
   readonly callback?: RemoteCall | undefined;
 }
 

@@ -1,8 +1,14 @@
 import type { Timer } from "../base/clock.js";
+import { isObject } from "../base/json.js";
+import { checkMembers, type MembersOf } from "../base/members.js";
+import { withinBounds } from "./bounds.js";
+import type { Exchange } from "./call.js";
 import type { Problem } from "./check.js";
 import { encodeRequest } from "./codec.js";
-import { type LocalError, type LocalReason, RpcError, thrownText } from "./errors.js";
+import { LocalError, type LocalReason, RpcError, thrownText } from "./errors.js";
+import { guarded } from "./hooks.js";
 import type { InFlight } from "./in-flight.js";
+import { type MeantAnswer, meantAnswers } from "./meant-answers.js";
 import type { Id, Params, RpcResponse } from "./message.js";
 import { type CallOptions, type Outcome, OutgoingCall, type Timeouts } from "./outgoing-call.js";
 import { describeReport, type Report } from "./report.js";
@@ -19,6 +25,25 @@ export interface CallerHost {
   cancelAtPeer(call: OutgoingCall, reason: string): void;
 }
 
+/** The members of `CallOptions` and of an `Exchange`, which fits, for the check of options. */
+export const callMembers: MembersOf<CallOptions & Exchange> = {
+  signal: ["abortSignal"],
+  notify: ["onNotification"],
+  timeout: ["timeoutMs"],
+  totalTimeout: ["maxTotalTimeout"],
+  tag: [],
+  cancellable: [],
+  partial: [],
+  id: [],
+  closing: [],
+  drained: [],
+  principal: [],
+  peer: [],
+  report: [],
+  release: [],
+  callback: [],
+};
+
 /** The half of a connection that calls: numbers requests, pairs responses, keeps deadlines. */
 export class Caller {
   readonly #host: CallerHost;
@@ -27,12 +52,17 @@ export class Caller {
   #timerAt = Number.POSITIVE_INFINITY;
   /** The last thing the peer sent that no call could be told of: it often explains the silence. */
   #complaint: string | undefined;
+  /** Cancelled calls that the peer still answers: what it answers is no fault of it. Made on first use. */
+  #late: Set<number> | undefined;
 
   constructor(host: CallerHost) {
     this.#host = host;
   }
 
-  /** @param write puts the frame of the call on the carrier, when that has room for it */
+  /**
+   * @param write puts the frame of the call on the carrier, when that has room for it
+   * @throws TypeError for an option that does not exist
+   */
   call(
     method: string,
     params: Params | undefined,
@@ -40,6 +70,7 @@ export class Caller {
     write: (frame: string, call: OutgoingCall) => void,
   ): Promise<unknown> {
     return new Promise((resolve, reject) => {
+      checkMembers(method, options, callMembers);
       const call = this.begin(this.nextId(), method, options, (outcome) => {
         if (outcome.ok) resolve(outcome.result);
         else reject(outcome.error);
@@ -118,23 +149,45 @@ export class Caller {
     call.settle(outcome);
   }
 
-  /** A response of the peer. */
-  receive(response: RpcResponse): void {
+  /** A response of the peer. `cause`: see `ChannelReceiver.frame`. */
+  receive(response: RpcResponse, cause?: unknown): void {
     const call = this.#host.inFlight.outgoing(response.id);
+    if (call === undefined && this.#late?.delete(response.id as number) === true) return; // Any other id is not in it.
     if (call === undefined || !call.sent) {
-      this.complain({ kind: "unmatched", response });
+      const { tolerance } = this.#host.terms;
+      const outcome = "error" in response ? { error: response.error } : { result: response.result };
+      const reason = `id must be that of the request, got ${JSON.stringify(response.id)}`;
+      const isMeant = typeof response.id === "string" && tolerance !== undefined;
+      if (!(isMeant && this.#take({ id: response.id, outcome, reason })))
+        this.complain({ kind: "unmatched", response });
     } else if ("error" in response) {
       const { code, message, data } = response.error;
-      this.settle(call, { ok: false, error: new RpcError(code, message, data) });
+      const error = new RpcError(code, message, data, cause === undefined ? {} : { cause });
+      this.settle(call, { ok: false, error });
     } else {
       this.settle(call, { ok: true, result: response.result });
     }
+  }
+
+  /** The peer answers a call although it was cancelled. A peer that does not may make this side remember only so many. */
+  expectLate(id: number): void {
+    this.#late ??= new Set();
+    this.#late.add(id);
+    const [oldest] = this.#late;
+    if (this.#late.size > maxLate && oldest !== undefined) this.#late.delete(oldest);
   }
 
   /** Something that is not a message but carries the id of a call: its call fails. False if there is none. */
   receiveProblem(problem: Problem): boolean {
     const call = problem.subject === "request" ? undefined : this.#host.inFlight.outgoing(problem.id);
     if (call === undefined || !call.sent) return false;
+    if (call.options.partial === true) {
+      const result = withinBounds(problem.parsed, this.#host.terms.limits);
+      if (result !== undefined) {
+        this.settle(call, { ok: true, result });
+        return true;
+      }
+    }
     const where = problem.pointer === "" ? "" : ` at ${problem.pointer}`;
     this.settle(call, {
       ok: false,
@@ -143,10 +196,58 @@ export class Caller {
     return true;
   }
 
+  /**
+   * A text that is no message: what it was meant to answer is taken, or fails at once, as the terms have it. False if that is no
+   * call of this side.
+   */
+  receiveMeant(text: string): boolean {
+    const { tolerance, limits } = this.#host.terms;
+    if (tolerance === undefined) return false;
+    // Each of them is for a call of its own.
+    return meantAnswers(text, limits).filter((answer) => this.#take(answer)).length > 0;
+  }
+
+  #take({ id, outcome, reason }: MeantAnswer): boolean {
+    const call = this.#meantBy(id, outcome);
+    if (call === undefined || !call.sent) return false;
+    if (this.#host.terms.tolerance !== "accept") {
+      this.settle(call, { ok: false, error: call.error("protocol", `the answer is not a response: ${reason}`) });
+      return true;
+    }
+    this.#host.terms.report({ kind: "tolerated", method: call.method, reason });
+    if ("error" in outcome) {
+      const { code, message, data } = outcome.error;
+      this.settle(call, { ok: false, error: new RpcError(code, message, data) });
+    } else {
+      this.settle(call, { ok: true, result: outcome.result });
+    }
+    return true;
+  }
+
+  /**
+   * A result without an id answers the one call that there is; an error without one, and a result that says nothing, may be about a
+   * notification.
+   */
+  #meantBy(id: unknown, outcome: MeantAnswer["outcome"]): OutgoingCall | undefined {
+    const { inFlight } = this.#host;
+    if (typeof id === "number") return inFlight.outgoing(id);
+    if (typeof id === "string") return /^\d{1,15}$/.test(id) ? inFlight.outgoing(Number(id)) : undefined;
+    const saysSomething = "result" in outcome && isObject(outcome.result) && Object.keys(outcome.result).length > 0;
+    const [only, ...others] = inFlight.outgoingCalls();
+    return (id === undefined || id === null) && saysSomething && others.length === 0 ? only : undefined;
+  }
+
   /** The carrier has found out that a call gets no answer. */
   lose(id: Id, error: Error): void {
     const call = this.#host.inFlight.outgoing(id);
-    if (call !== undefined) this.settle(call, { ok: false, error });
+    if (call === undefined) return;
+    const isUnexplained = error.constructor === LocalError && this.#complaint !== undefined;
+    this.settle(call, { ok: false, error: isUnexplained ? this.#explained(error as LocalError) : error });
+  }
+
+  /** @param error was made by the carrier, which does not know what came before */
+  #explained({ reason, message, cause }: LocalError): LocalError {
+    return new LocalError(reason, this.#explain(message), cause === undefined ? {} : { cause });
   }
 
   /** A notification that belongs to a call of this side; false if the call is not there. */
@@ -154,11 +255,7 @@ export class Caller {
     const call = this.#host.inFlight.tagged(tag);
     if (call === undefined) return false;
     this.touch(call);
-    try {
-      call.options.notify?.(method, params);
-    } catch (error) {
-      this.#host.terms.report({ kind: "fault", method, error });
-    }
+    guarded("notify", () => call.options.notify?.(method, params), this.#host.terms.report);
     return true;
   }
 
@@ -226,6 +323,9 @@ export class Caller {
     if (next < this.#timerAt) this.#arm(next);
   }
 }
+
+/** Cancelled calls whose answers are still expected; an answer to an older one is reported. */
+const maxLate = 1_000;
 
 /** What `setTimeout` takes; a longer wait fires early and is armed again. */
 export const longestTimer: number = 2 ** 31 - 1;

@@ -1,11 +1,15 @@
 import type { FrameSink } from "../base/frame.js";
 import type { Decoded } from "./codec.js";
 import type { Id } from "./message.js";
+import type { LossyNotification } from "./outbox.js";
 
 /** What a channel hands to its owner. Every call is synchronous and in arrival order. */
 export interface ChannelReceiver extends FrameSink {
-  /** `decoded`: what the frame holds, from a carrier that had to look into it anyway. */
-  frame(text: string, decoded?: Decoded): void;
+  /**
+   * `decoded`: what the frame holds, from a carrier that had to look into it anyway. `cause`: what a handler of this process has
+   * thrown, when the frame is an error that stands for it; see `Channel.failed`.
+   */
+  frame(text: string, decoded?: Decoded, cause?: unknown): void;
   /**
    * A request of this side gets no answer, on a carrier that can tell: it was refused, or its answer is lost. Its call fails
    * with the error.
@@ -25,15 +29,20 @@ export interface ChannelReceiver extends FrameSink {
  *   (`pause`), so a peer that does not read cannot make this side grow.
  * - **Close.** `close` stops both directions; what was sent before it is written first, if the carrier still can.
  *   It resolves when every resource is released, may be called more than once, and is followed by no delivery.
- * - **Error.** A broken carrier calls `end(error)`. A frame that cannot be read calls `refuse` and the channel lives.
+ * - **Memory.** What a channel keeps, unfinished frames and queued output, is charged to the `budget` of its receiver.
+ * - **Error.** A broken carrier calls `end(error)`. A frame that cannot be read calls `refuse` and the channel lives. What a
+ *   method throws or rejects with all the same is reported under its name, e.g. `Channel.close`. For `send` and `resume` the
+ *   connection ends as well: a frame is lost, or nothing comes in any more.
  */
 export interface Channel {
   open(receiver: ChannelReceiver): void;
   /**
    * `relatedTo` names the request of the peer that this frame belongs to, for carriers with more than one stream. With
-   * `isAnswer` the frame is its answer, or that of the batch that it came in.
+   * `isAnswer` the frame is its answer, or that of the batch that it came in. `lossy` is a notification that
+   * may be lost, for carriers with more than one stream: there it may be replaced or dropped while its stream has no room. On others
+   * the owner sees to that.
    */
-  send(frame: string, relatedTo?: Id, isAnswer?: boolean): void | Promise<void>;
+  send(frame: string, relatedTo?: Id, isAnswer?: boolean, lossy?: LossyNotification): void | Promise<void>;
   close(): Promise<void>;
   /** Stop delivering; the carrier pushes back on the peer. */
   pause?(): void;
@@ -42,6 +51,11 @@ export interface Channel {
   drained?(relatedTo: Id | undefined): Promise<void>;
   /** The request of the peer gets no answer, because it was cancelled. */
   unanswered?(request: Id): void;
+  /**
+   * The answer to the request that is sent next is an error that stands for `thrown`. Only for a channel whose peer is in this
+   * process: it hands the cause over beside the frame. A channel that leaves the process has no such method: a peer sees no cause.
+   */
+  failed?(request: Id, thrown: unknown): void;
   /** The peer may go, and come back after `retry` milliseconds for what belongs to its request. */
   release?(request: Id, retry: number): void;
 }

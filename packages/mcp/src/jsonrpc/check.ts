@@ -22,6 +22,8 @@ export class Problem {
   readonly subject: ProblemSubject;
   /** The JSON parser's own words. They quote what was received and differ by runtime: for a log, never for an answer. */
   readonly detail: string | undefined;
+  /** What was parsed of a frame that breaks a bound. */
+  readonly parsed: unknown;
 
   constructor(
     code: number,
@@ -30,6 +32,7 @@ export class Problem {
     id?: Id,
     subject: ProblemSubject = "unknown",
     detail?: string,
+    parsed?: unknown,
   ) {
     this.code = code;
     this.reason = reason;
@@ -37,6 +40,7 @@ export class Problem {
     this.id = id;
     this.subject = subject;
     this.detail = detail;
+    this.parsed = parsed;
   }
 }
 

@@ -22,7 +22,7 @@ export function decode(text: string, profile: Profile = baseProfile, limits: Lim
     return new Problem(codes.parseError, "a frame must be JSON", "", undefined, "unknown", detail);
   }
   const broken = brokenBoundOf(value, text, limits);
-  if (broken !== undefined) return boundProblem(broken, text, profile, limits);
+  if (broken !== undefined) return boundProblem(broken, text, profile, limits, codes.invalidRequest, value);
   if (Array.isArray(value)) return decodeBatch(value, text, profile, limits);
   if (hasInexactId(value)) keepExactId(value, membersOf(text));
   return checkMessage(value, profile, limits) ?? (value as Message); // Checked in the same line.
@@ -97,10 +97,17 @@ function keepExactId(value: { id: unknown }, members: MemberTexts | undefined): 
 }
 
 /** The problem of a text that breaks a bound, with what shows in the part that is here: its id, and what it was meant to be. */
-export function boundProblem(reason: string, head: string, profile: Profile, limits: Limits): Problem {
+export function boundProblem(
+  reason: string,
+  head: string,
+  profile: Profile,
+  limits: Limits,
+  code: number = codes.invalidRequest,
+  parsed?: unknown,
+): Problem {
   const members = membersOf(head);
   const id = writtenId(members.get("id"), profile, limits);
-  return new Problem(codes.invalidRequest, reason, "", id, subjectOf(members));
+  return new Problem(code, reason, "", id, subjectOf(members), undefined, parsed);
 }
 
 function subjectOf(members: MemberTexts): ProblemSubject {

@@ -1,17 +1,22 @@
 import { deferred } from "../base/deferred.js";
+import type { MembersOf } from "../base/members.js";
 import { RequestBatch } from "./batch.js";
 import type { Call } from "./call.js";
 import { Caller, type CallerHost, longestTimer } from "./caller.js";
 import type { Channel } from "./channel.js";
 import { encodeRequest } from "./codec.js";
-import { LocalError, methodNotFound, notJson } from "./errors.js";
+import { HookError, LocalError, methodNotFound, notJson, RpcError } from "./errors.js";
+import { answered, guarded, inHook } from "./hooks.js";
 import { InFlight, type InFlightCounts, type Phase } from "./in-flight.js";
-import { Inbound, type Routing } from "./inbound.js";
+import { cancelledError, Inbound, type Routing, routingMembers } from "./inbound.js";
 import type { Id, Params } from "./message.js";
+import { type Lossy, type LossyNotification, Outbox } from "./outbox.js";
 import { type CallOptions, defaultTimeouts, type OutgoingCall } from "./outgoing-call.js";
 import type { Profile } from "./profile.js";
+import { UnreadError } from "./queue-bounds.js";
+import { faultOf } from "./report.js";
 import { Responder, type ResponderHost } from "./responder.js";
-import { type Terms, type TermsOptions, termsOf } from "./terms.js";
+import { type Terms, type TermsOptions, termsMembers, termsOf } from "./terms.js";
 
 export interface ConnectionOptions extends TermsOptions, Routing {
   /** Runs what the peer calls. Default: every method is unknown. */
@@ -20,9 +25,29 @@ export interface ConnectionOptions extends TermsOptions, Routing {
   readonly timeout?: number;
   /** Milliseconds after which a call fails whatever the peer does. Default: 600,000. */
   readonly totalTimeout?: number;
+  /**
+   * Says of a notification of this side whether, and how, it may be lost while it waits for a peer that does not read: replaced by a
+   * later one that `tells` the same, or dropped (and reported) when 16 MiB wait. While the peer keeps up none is. Default: none may
+   * be lost, and a peer that lets more wait than its carrier holds is given up.
+   */
+  readonly lossy?: (method: string, params: Params | undefined) => Lossy | undefined;
   /** Whom the carrier has authenticated; handlers see it on their exchange. */
   readonly principal?: string | undefined;
+  /** What the limits of the peer are counted by, where it has other connections: handlers see it on their exchange. */
+  readonly peer?: string | undefined;
 }
+
+/** The members of `ConnectionOptions`, for the check of options. */
+export const connectionMembers: MembersOf<ConnectionOptions> = {
+  ...termsMembers,
+  ...routingMembers,
+  handle: ["handler", "call", "service", "onRequest"],
+  timeout: ["idleTimeout", "timeoutMs"],
+  totalTimeout: ["maxTotalTimeout"],
+  principal: [],
+  peer: [],
+  lossy: [],
+};
 
 /** Why a connection is closed. */
 export interface Closed {
@@ -36,6 +61,8 @@ export interface ConnectionState {
   readonly phase: Phase;
   /** What is under way; all zero on a connection at rest. */
   readonly inFlight: InFlightCounts;
+  /** Bytes that are kept for the peer, as `limits.peerBytes` counts them; zero on a connection at rest. */
+  readonly heldBytes: number;
   /** Resolves when both directions have ended. Never rejects. */
   readonly closed: Promise<Closed>;
 }
@@ -62,6 +89,8 @@ export class Connection implements Remote, ConnectionState, AsyncDisposable {
   readonly #responder: Responder;
   readonly #ended = deferred<Closed>();
   #blocked: Promise<void> | undefined;
+  /** What waits until the carrier has room. */
+  readonly #outbox: Outbox<WaitingFrame>;
   #paused = false;
 
   /** Made by `openConnection`. */
@@ -70,6 +99,9 @@ export class Connection implements Remote, ConnectionState, AsyncDisposable {
     this.#options = options;
     this.#terms = termsOf(options);
     this.closed = this.#ended.promise;
+    this.#outbox = new Outbox(mostLossyWaiting, this.#terms.budget, (method) =>
+      this.#terms.report({ kind: "dropped", method, unread: true }),
+    );
     this.#caller = new Caller(this.#callerHost());
     this.#responder = new Responder(this.#responderHost());
   }
@@ -91,6 +123,10 @@ export class Connection implements Remote, ConnectionState, AsyncDisposable {
     return this.#inFlight.counts;
   }
 
+  get heldBytes(): number {
+    return this.#terms.budget.held;
+  }
+
   /**
    * Calls the peer. Usable as a `Call`, so one connection can serve another.
    * Params are serialised when they are written: do not alter them before the outcome.
@@ -110,7 +146,7 @@ export class Connection implements Remote, ConnectionState, AsyncDisposable {
     } catch (error) {
       throw notJson(method, error);
     }
-    this.#write(frame);
+    this.#write(frame, undefined, false, this.#lossy(method, params));
   };
 
   /** An empty batch to fill and send. */
@@ -123,15 +159,25 @@ export class Connection implements Remote, ConnectionState, AsyncDisposable {
 
   /** Resolves when the carrier can take more. */
   drained(): Promise<void> {
-    return this.#channel.drained?.(undefined) ?? this.#blocked ?? Promise.resolve();
+    return this.#drained(undefined);
+  }
+
+  /** Never rejects: what fails is reported, and a channel that breaks ends the connection by itself. */
+  async #drained(relatedTo: Id | undefined): Promise<void> {
+    try {
+      await inHook("Channel.drained", () => this.#channel.drained?.(relatedTo) ?? this.#unblocked());
+    } catch (error) {
+      this.#terms.report(faultOf("Channel.drained", error));
+    }
   }
 
   /**
    * Takes nothing new, lets what runs finish for at most `grace` milliseconds, then closes.
-   * Requests that arrive meanwhile are answered with −32603.
+   * Requests that arrive meanwhile are answered with −32603, and so are those that are not finished in time.
    */
   async drain(grace: number): Promise<void> {
     await this.#finish(grace);
+    this.#failAll("the connection was closed");
     await this.close();
   }
 
@@ -155,7 +201,8 @@ export class Connection implements Remote, ConnectionState, AsyncDisposable {
       giveUp: (why) => void this.#end({ reason: "refused", error: new Error(why) }),
     });
     this.#channel.open({
-      frame: (text, decoded) => inbound.frame(text, decoded),
+      budget: this.#terms.budget,
+      frame: (text, decoded, cause) => inbound.frame(text, decoded, cause),
       refuse: (refusal) => inbound.refuse(refusal),
       lost: (request, error) => this.#caller.lose(request, error),
       end: (error) => this.#inputEnded(error),
@@ -166,14 +213,28 @@ export class Connection implements Remote, ConnectionState, AsyncDisposable {
   /** The peer sends no more: its answers will never come, but ours can still go out. */
   #inputEnded(error?: Error): void {
     if (this.phase === "closed") return;
+    if (error instanceof HookError) this.#terms.report(faultOf("Channel", error));
     const why = error === undefined ? "the peer closed the connection" : error.message;
     this.#caller.failAll(why, error);
+    if (error instanceof UnreadError) this.#terms.report({ kind: "given-up", error });
     if (error !== undefined) void this.#end({ reason: "failed", error });
-    else if (this.#inFlight.idle) void this.#end({ reason: "ended" });
-    else void this.#finish(endGrace).then(() => this.#end({ reason: "ended" }));
+    else if (this.#inFlight.idle && this.#outbox.isEmpty) void this.#end({ reason: "ended" });
+    else void this.#finish(endGrace).then(() => this.#outlast(why));
   }
 
-  /** Takes nothing new; resolves when nothing is under way, after `grace` milliseconds, or when the connection closes. */
+  /** The peer may still read: it is told which of its calls were not finished. */
+  #outlast(why: string): Promise<void> {
+    this.#failAll(why);
+    return this.#end({ reason: "ended" });
+  }
+
+  /** Calls of this side first: a handler whose signal aborts would otherwise cancel, at the peer, what it has called there. */
+  #failAll(why: string): void {
+    this.#caller.failAll(why);
+    this.#responder.failAll(why);
+  }
+
+  /** Takes nothing new; resolves when nothing is under way or waits to be sent, after `grace` milliseconds, or at the close. */
   #finish(grace: number): Promise<void> {
     if (this.phase === "open") {
       this.#inFlight.change({ kind: "phase", phase: "closing" });
@@ -186,37 +247,95 @@ export class Connection implements Remote, ConnectionState, AsyncDisposable {
         clock.clearTimer(timer);
         resolve();
       };
-      void this.#inFlight.whenIdle().then(finished);
+      void this.#inFlight
+        .whenIdle()
+        .then(() => this.#unblocked())
+        .then(finished);
       void this.closed.then(finished);
     });
   }
 
   async #end(closed: Closed): Promise<void> {
     if (this.phase !== "closed") {
+      // The channel may still get out what waits, as it closes; one that has failed cannot.
+      const isOpen = (): boolean => this.phase !== "closed";
+      if (closed.reason !== "failed") this.#outbox.flush((waiting) => this.#send(waiting), isOpen);
       this.#inFlight.change({ kind: "phase", phase: "closed" });
       const why = closed.error?.message ?? "the connection was closed";
       this.#caller.failAll(why, closed.error);
       this.#responder.cancelAll(why);
     }
-    await this.#channel.close();
+    try {
+      await inHook("Channel.close", () => this.#channel.close());
+    } catch (error) {
+      this.#terms.report(faultOf("Channel.close", error));
+    }
     this.#ended.resolve(closed);
   }
 
-  #write(frame: string, relatedTo?: Id, isAnswer = false): void {
+  /** While the carrier has no room, answers wait: they are no fault of the peer. Of other frames its carrier judges. */
+  #write(frame: string, relatedTo?: Id, isAnswer = false, lossy?: LossyNotification): void {
     if (this.phase === "closed") return;
-    const pending = this.#channel.send(frame, relatedTo, isAnswer);
+    if (this.#blocked !== undefined && (isAnswer || lossy !== undefined)) {
+      this.#outbox.push({ frame, relatedTo, isAnswer }, lossy);
+      this.#balance();
+    } else {
+      if (!this.#outbox.isEmpty) this.#outbox.flush((waiting) => this.#send(waiting), always);
+      this.#send({ frame, relatedTo, isAnswer }, lossy);
+    }
+  }
+
+  #send({ frame, relatedTo, isAnswer }: WaitingFrame, lossy?: LossyNotification): void {
+    let pending: void | Promise<void>;
+    try {
+      pending = this.#channel.send(frame, relatedTo, isAnswer, lossy);
+    } catch (error) {
+      this.#broken("send", error);
+      return;
+    }
     if (pending === undefined) return;
     if (pending === this.#blocked) this.#balance();
     else void this.#waitForRoom(pending);
   }
 
+  /** A frame is lost, or nothing comes in any more: either side would wait for ever. */
+  #broken(method: "send" | "resume", thrown: unknown): void {
+    if (this.phase === "closed") return;
+    this.#terms.report(faultOf(`Channel.${method}`, thrown));
+    const error = new HookError(`Channel.${method}`, thrown);
+    void this.#end({ reason: "failed", error }); // Never rejects.
+  }
+
   async #waitForRoom(pending: Promise<void>): Promise<void> {
     this.#blocked = pending;
     this.#balance();
-    await pending;
+    try {
+      await pending;
+    } catch (error) {
+      this.#broken("send", error);
+    }
     if (this.#blocked !== pending) return;
     this.#blocked = undefined;
+    if (this.phase !== "closed") this.#outbox.flush((waiting) => this.#send(waiting), this.#hasRoom);
+    this.#responder.runWaiting();
     this.#balance();
+  }
+
+  readonly #hasRoom = (): boolean => this.#blocked === undefined;
+
+  /** Resolves when nothing waits for the carrier. */
+  async #unblocked(): Promise<void> {
+    while (this.#blocked !== undefined) await this.#blocked;
+  }
+
+  #lossy(method: string, params: Params | undefined, relatedTo?: Id): LossyNotification | undefined {
+    // A carrier with more than one stream lets each wait for itself.
+    const mayWait = this.#blocked !== undefined || this.#channel.drained !== undefined;
+    const { lossy: decide } = this.#options;
+    const lossy =
+      mayWait && decide !== undefined ? answered("lossy", () => decide(method, params), this.#terms.report) : undefined;
+    if (lossy?.tells === undefined) return lossy && { method };
+    return { method, tells: `${typeof relatedTo} ${String(relatedTo)} ${lossy.tells}` };
   }
 
   /**
@@ -227,13 +346,20 @@ export class Connection implements Remote, ConnectionState, AsyncDisposable {
     const mustPause = this.#blocked !== undefined && this.#inFlight.calling === 0;
     if (mustPause === this.#paused) return;
     this.#paused = mustPause;
-    if (mustPause) this.#channel.pause?.();
-    else this.#channel.resume?.();
+    if (mustPause) guarded("Channel.pause", () => this.#channel.pause?.(), this.#terms.report);
+    else
+      guarded(
+        "Channel.resume",
+        () => this.#channel.resume?.(),
+        ({ error }) => this.#broken("resume", error),
+      );
   }
 
   #cancelAtPeer({ id }: OutgoingCall, reason: string): void {
     const { cancellation } = this.#options;
-    if (cancellation !== undefined) this.notify(cancellation.method, { [cancellation.idMember]: id, reason });
+    if (cancellation === undefined) return;
+    if (cancellation.error !== null) this.#caller.expectLate(id);
+    this.notify(cancellation.method, { [cancellation.idMember]: id, reason });
   }
 
   #callerHost(): CallerHost {
@@ -255,27 +381,55 @@ export class Connection implements Remote, ConnectionState, AsyncDisposable {
       inFlight: this.#inFlight,
       terms: this.#terms,
       handle: this.#options.handle ?? unknownMethod,
+      isLasting: (method) => this.#options.lasting?.has(method) === true,
       call: (method, params, options, relatedTo) =>
         this.#caller.call(method, params, options ?? {}, (frame) => this.#write(frame, relatedTo)),
       answer: (frame, request) => this.#write(frame, request, true),
       unanswered: (request) => {
-        if (this.phase !== "closed") this.#channel.unanswered?.(request);
+        if (this.phase === "closed") return;
+        guarded("Channel.unanswered", () => this.#channel.unanswered?.(request), this.#terms.report);
       },
+      cancelled: this.#options.cancellation && cancelledError(this.#options.cancellation),
       principal: this.#options.principal,
-      release: (request, retry) => this.#channel.release?.(request, retry),
+      peer: this.#options.peer,
+      report: this.#terms.report,
+      failed: (request, thrown) =>
+        guarded("Channel.failed", () => this.#channel.failed?.(request, causeOf(thrown)), this.#terms.report),
+      release: (request, retry) =>
+        guarded("Channel.release", () => this.#channel.release?.(request, retry), this.#terms.report),
+      mayRun: () => this.#outbox.length < mostAnswersWaiting,
       tell: (method, params, relatedTo) => this.#tell(method, params, relatedTo),
-      drained: (relatedTo) => this.#channel.drained?.(relatedTo) ?? this.drained(),
+      drained: (relatedTo) => this.#drained(relatedTo),
     };
   }
 
   /** A notification from inside a handler, which must not fail because of it. */
   #tell(method: string, params: Params | undefined, relatedTo: Id | undefined): void {
     try {
-      this.#write(encodeRequest(undefined, method, params), relatedTo);
+      this.#write(encodeRequest(undefined, method, params), relatedTo, false, this.#lossy(method, params, relatedTo));
     } catch (error) {
       this.#terms.report({ kind: "fault", method, error });
     }
   }
+}
+
+interface WaitingFrame {
+  readonly frame: string;
+  readonly relatedTo: Id | undefined;
+  readonly isAnswer: boolean;
+}
+
+/** Characters that wait for a peer that does not read, from which on lossy notifications are dropped. */
+const mostLossyWaiting = 16 * 1024 * 1024;
+
+/** The same, from which on none of its requests is begun. */
+const mostAnswersWaiting = 8 * 1024 * 1024;
+
+const always = (): boolean => true;
+
+/** What lies behind an error on the wire: what a handler or a hook has thrown, or the cause that it has given its own error. */
+function causeOf(thrown: unknown): unknown {
+  return thrown instanceof HookError || thrown instanceof RpcError ? thrown.cause : thrown;
 }
 
 /** Milliseconds that handlers have when the peer has ended its side: enough to answer what it asked before. */

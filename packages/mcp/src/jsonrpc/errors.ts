@@ -1,6 +1,6 @@
 import type { ErrorObject } from "./message.js";
 
-/** The codes that JSON-RPC 2.0 defines (§5.1), and the one this engine adds. */
+/** The codes that JSON-RPC 2.0 defines (§5.1), and the two that this engine adds. */
 export const codes = {
   parseError: -32_700,
   invalidRequest: -32_600,
@@ -9,6 +9,8 @@ export const codes = {
   internalError: -32_603,
   /** Ours, outside the reserved range: the peer sends more requests than this side runs and holds. */
   tooManyRequests: 42_900,
+  /** LSP's, outside the reserved range: the request was cancelled by its caller. */
+  requestCancelled: -32_800,
 } as const;
 
 /** An error that crosses the wire: thrown by a handler, or received as the answer of a call. */
@@ -66,6 +68,17 @@ export class LocalError extends Error {
   }
 }
 
+/** What a function that the application has plugged in has thrown (`cause`), with the function's name. See `hooks.ts`. */
+export class HookError extends Error {
+  override readonly name = "HookError";
+  readonly hook: string;
+
+  constructor(hook: string, cause: unknown) {
+    super(`${hook} failed: ${thrownText(cause)}`, { cause });
+    this.hook = hook;
+  }
+}
+
 /** Why params of this side cannot be sent. */
 export function notJson(what: string, cause: unknown): LocalError {
   return new LocalError("refused", `${what}: params are not JSON: ${thrownText(cause)}`, { cause });
@@ -113,6 +126,14 @@ const standardCodes: ReadonlyMap<number, readonly [name: string, meaning: string
   [codes.internalError, ["Internal error", "Internal JSON-RPC error: the server failed while it ran the method"]],
 ]);
 
+const applicationCodes: ReadonlyMap<number, readonly [name: string, meaning: string]> = new Map([
+  [
+    codes.tooManyRequests,
+    ["Too many requests", "More requests in flight than the receiver holds: wait for answers, then retry"],
+  ],
+  [codes.requestCancelled, ["Request cancelled", "The caller cancelled the request before it was answered, as in LSP"]],
+]);
+
 /**
  * Explains an error code by the ranges of JSON-RPC 2.0.
  * https://www.jsonrpc.org/specification#error_object
@@ -136,38 +157,15 @@ export function explainCode(code: number): CodeExplanation {
       meaning: "Reserved by JSON-RPC for future use: no one may send it",
     };
   }
-  if (code === codes.tooManyRequests) {
-    return {
-      code,
-      range: "application",
-      name: "Too many requests",
-      meaning: "More requests in flight than the receiver holds: wait for answers, then retry",
-    };
-  }
-  return { code, range: "application", name: "Application error", meaning: "Defined by the application that sent it" };
+  const [name, meaning] = applicationCodes.get(code) ?? [
+    "Application error",
+    "Defined by the application that sent it",
+  ];
+  return { code, range: "application", name, meaning };
 }
 
-/** Turns an application's own exceptions into errors for the wire; undefined means: not mine. */
+/** Turns an application's own exceptions into errors for the wire, at once; undefined means: not mine. */
 export type ErrorMapper = (error: unknown) => RpcError | undefined;
-
-/**
- * The one conversion of anything thrown into what the peer may see. What is not an `RpcError` and not mapped becomes
- * *Internal error* without a message, a stack or a cause: those go to `fault`.
- */
-export function toErrorObject(
-  error: unknown,
-  map: ErrorMapper | undefined,
-  fault: (error: unknown) => void,
-): ErrorObject {
-  try {
-    const told = error instanceof RpcError ? error : map?.(error);
-    if (told instanceof RpcError) return told.toJSON();
-  } catch (failed) {
-    fault(failed);
-  }
-  fault(error);
-  return internalError;
-}
 
 /** What a peer learns of a bug. */
 export const internalError: ErrorObject = { code: codes.internalError, message: "Internal error" };

@@ -16,7 +16,7 @@ export type Change =
   /** A call of the peer is answered or cancelled: its id is free again. */
   | { readonly kind: "over"; readonly call: IncomingCall }
   /** The handler of a call has come to its end; behind a cancel that is later than `over`, and until then it takes a place. */
-  | { readonly kind: "settle" }
+  | { readonly kind: "settle"; readonly call: IncomingCall }
   | { readonly kind: "phase"; readonly phase: Phase };
 
 /** How much is under way, for a leak check, a metric or a graceful stop. */
@@ -42,6 +42,8 @@ export class InFlight {
   readonly #incoming = new Map<CallKey, IncomingCall>();
   #waiting: Set<IncomingCall> | undefined;
   #running = 0;
+  /** Handlers of calls that stay open, beside those that run. */
+  #lasting = 0;
   #phase: Phase = "open";
   #whenIdle: (() => void)[] = [];
 
@@ -65,14 +67,16 @@ export class InFlight {
         return;
       case "run":
         if (this.#waiting?.delete(change.call) !== true) this.#incoming.set(change.call.key, change.call);
-        this.#running += 1;
+        if (change.call.isLasting) this.#lasting += 1;
+        else this.#running += 1;
         return;
       case "over":
         this.#incoming.delete(change.call.key);
         this.#waiting?.delete(change.call);
         break;
       case "settle":
-        this.#running -= 1;
+        if (change.call.isLasting) this.#lasting -= 1;
+        else this.#running -= 1;
         break;
       case "phase":
         this.#phase = change.phase;
@@ -90,7 +94,7 @@ export class InFlight {
       outgoing: this.#outgoing.size,
       incoming: this.#incoming.size,
       waiting: this.waiting,
-      running: this.#running,
+      running: this.#running + this.#lasting,
     };
   }
 
@@ -102,13 +106,17 @@ export class InFlight {
     return this.#running;
   }
 
+  get lasting(): number {
+    return this.#lasting;
+  }
+
   get waiting(): number {
     return this.#waiting?.size ?? 0;
   }
 
   /** Nothing is under way. */
   get idle(): boolean {
-    return this.#outgoing.size === 0 && this.#incoming.size === 0 && this.#running === 0;
+    return this.#outgoing.size === 0 && this.#incoming.size === 0 && this.#running === 0 && this.#lasting === 0;
   }
 
   /** Nothing new is taken, and something still runs. */
@@ -135,6 +143,10 @@ export class InFlight {
 
   incomingCalls(): IterableIterator<IncomingCall> {
     return this.#incoming.values();
+  }
+
+  isWaiting(call: IncomingCall): boolean {
+    return this.#waiting?.has(call) === true;
   }
 
   /** The call that has waited longest. */

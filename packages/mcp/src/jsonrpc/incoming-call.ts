@@ -1,7 +1,9 @@
+import { handled } from "../base/later.js";
 import type { Exchange, RemoteCall } from "./call.js";
 import { LocalError } from "./errors.js";
-import { type Id, idKey, type Params } from "./message.js";
+import { type ErrorObject, type Id, idKey, type Params } from "./message.js";
 import type { CallOptions } from "./outgoing-call.js";
+import type { Reporter } from "./report.js";
 
 /** What a running call of the peer needs from its connection. */
 export interface IncomingHost {
@@ -12,6 +14,10 @@ export interface IncomingHost {
     relatedTo: Id | undefined,
   ): Promise<unknown>;
   readonly principal: string | undefined;
+  readonly peer: string | undefined;
+  readonly report: Reporter;
+  /** The request is answered with an error that stands for `thrown`. */
+  failed(request: Id, thrown: unknown): void;
   tell(method: string, params: Params | undefined, relatedTo: Id | undefined): void;
   drained(relatedTo: Id | undefined): Promise<void>;
   release(request: Id, retry: number): void;
@@ -30,6 +36,10 @@ export class IncomingCall implements Exchange {
   readonly method: string;
   readonly params: Params | undefined;
   readonly reply: Reply;
+  /** What the budget of the peer is charged for it, until its handler has come to its end. */
+  bytes = 0;
+  /** It stays open until somebody ends it, and takes no place of those that run. */
+  isLasting = false;
   readonly #host: IncomingHost;
   #controller: AbortController | undefined;
   #closing: AbortController | undefined;
@@ -67,9 +77,21 @@ export class IncomingCall implements Exchange {
     return this.#host.principal;
   }
 
+  get peer(): string | undefined {
+    return this.#host.peer;
+  }
+
+  get report(): Reporter {
+    return this.#host.report;
+  }
+
+  failed(_error: ErrorObject, thrown: unknown): void {
+    if (!this.#over && this.id !== undefined) this.#host.failed(this.id, thrown);
+  }
+
   /** What is asked for the sake of a request goes where its answer will go. */
   get callback(): RemoteCall {
-    return (method, params, options) => this.#host.call(method, params, options, this.id);
+    return (method, params, options) => handled(this.#host.call(method, params, options, this.id));
   }
 
   notify(method: string, params?: Params): void {
@@ -77,7 +99,7 @@ export class IncomingCall implements Exchange {
   }
 
   drained(): Promise<void> {
-    return this.#host.drained(this.id);
+    return handled(this.#host.drained(this.id));
   }
 
   release(retry: number): void {

@@ -15,8 +15,8 @@ export const defaultTimeouts: Timeouts = { idle: 60_000, total: 600_000 };
 export interface CallOptions {
   /** Cancels the call: the peer is told, and the promise rejects with a `LocalError` of reason `cancelled`. */
   readonly signal?: AbortSignal;
-  /** Receives what the peer sends for this call before its result. Resets `timeout`. */
-  notify?(method: string, params?: Params): void;
+  /** Receives what the peer sends for this call before its result. Resets `timeout`. Its failure is reported. */
+  notify?(method: string, params?: Params): unknown;
   /** Milliseconds without an answer or a notification for this call. Default: the connection's, 60,000. */
   readonly timeout?: number;
   /** Milliseconds that the whole call may take, however often the peer gives a sign. Default: the connection's, 600,000. */
@@ -25,6 +25,11 @@ export interface CallOptions {
   readonly tag?: string | number;
   /** False for a request that the peer must not be asked to cancel. Default: true. */
   readonly cancellable?: boolean;
+  /**
+   * Whether an element of a list in the result that breaks a bound spoils only itself: an `OutOfBounds` stands in its place.
+   * Default: false, the call fails with the bound.
+   */
+  readonly partial?: boolean;
 }
 
 /** How a call ended. */

@@ -1,4 +1,5 @@
 import { type Clock, systemClock } from "../base/clock.js";
+import type { MembersOf } from "../base/members.js";
 
 /** How much may wait for a peer that does not read, and for how long. */
 export interface QueueBounds {
@@ -11,11 +12,29 @@ export interface QueueBounds {
   readonly clock?: Clock;
 }
 
+/** The members of `QueueBounds`, for the check of options. */
+export const queueMembers: MembersOf<QueueBounds> = {
+  highWaterBytes: ["highWaterMark"],
+  maxQueuedBytes: [],
+  stallTimeout: [],
+  clock: [],
+};
+
+/** A peer is given up because it does not read what waits for it. */
+export class UnreadError extends Error {
+  constructor(why: string) {
+    super(`the peer does not read: ${why}`);
+  }
+}
+
 /** The bounds that are kept, where some were set. */
 export function queueBoundsOf(bounds: QueueBounds): Required<QueueBounds> {
   const { highWaterBytes = 1024 * 1024, maxQueuedBytes = 32 * 1024 * 1024, stallTimeout = 30_000 } = bounds;
   return { highWaterBytes, maxQueuedBytes, stallTimeout, clock: bounds.clock ?? systemClock };
 }
+
+/** Queued bytes of one stream that no budget is charged for: there are few of them, and counting each short frame costs time. */
+export const freeQueueBytes: number = 64 * 1024;
 
 /** Milliseconds without progress after which the end of a carrier is not waited for any longer. */
 export const endGrace = 2_000;

@@ -1,7 +1,7 @@
 import type { Refusal } from "../base/frame.js";
 import { visible } from "../base/visible.js";
 import type { Problem } from "./check.js";
-import { thrownText } from "./errors.js";
+import { HookError, RpcError, thrownText } from "./errors.js";
 import type { Id, RpcResponse } from "./message.js";
 
 /** Something a connection lived through that no caller is told of: for logs and for a person who looks for the cause. */
@@ -16,14 +16,53 @@ export type Report =
   | { readonly kind: "unknown-cancel"; readonly id: Id | undefined }
   /** A request to a side that answers none. */
   | { readonly kind: "unanswerable"; readonly method: string; readonly id: Id }
-  /** A notification that was dropped because too much is running and waiting. */
-  | { readonly kind: "dropped"; readonly method: string }
+  /**
+   * A notification was dropped: of the peer, because too much is running and waiting; or of this side (`unread`), because too much
+   * waits for a peer that does not read. That is reported once for each method, until the peer has read on.
+   */
+  | { readonly kind: "dropped"; readonly method: string; readonly unread?: true }
+  /** The peer, or the reader of one stream, does not read: its connection, or that stream, was ended with this error. */
+  | { readonly kind: "given-up"; readonly error: Error }
+  /** A deviation of the peer from the protocol that does no harm: its message was taken as it is meant. */
+  | { readonly kind: "tolerated"; readonly method: string; readonly reason: string }
   /** An item of an answer that this side must not use, and leaves out. */
   | { readonly kind: "left-out"; readonly method: string; readonly name: string; readonly reason: string }
-  /** A handler, a mapper or a listener failed; the peer was told *Internal error* at most. */
-  | { readonly kind: "fault"; readonly method: string; readonly error: unknown };
+  /** A conversation is being opened, and the peer has not answered for so many milliseconds. It is waited for on. */
+  | { readonly kind: "slow-start"; readonly milliseconds: number }
+  /** A function of the application failed, or work without a caller; the peer was told *Internal error* at most. */
+  | Fault;
+
+/** Something failed. */
+export interface Fault {
+  readonly kind: "fault";
+  /** The method whose handler failed, or the name of the hook or option: `onCall`, `authenticate`, `EventStore.append`, … */
+  readonly method: string;
+  /** The tool, prompt, resource or argument that the request names; undefined where it names none. */
+  readonly name?: string;
+  /** What was thrown. */
+  readonly error: unknown;
+}
 
 export type Reporter = (report: Report) => void;
+
+/** The report of something thrown: under the name of the hook that has thrown it, else of the method. */
+export function faultOf(method: string, error: unknown, name?: string): Fault {
+  const named = name === undefined ? {} : { name };
+  if (error instanceof HookError) return { kind: "fault", method: error.hook, ...named, error: error.cause };
+  return { kind: "fault", method, ...named, error };
+}
+
+/**
+ * Where reports go without a `report` option: faults, peers that are given up because they do not read, and what is dropped for
+ * them, to the console, which is stderr for a process; the others nowhere. An `RpcError` was thrown on purpose, and a peer that
+ * notifies an unknown method must not be able to fill a log.
+ */
+export function faultsToConsole(report: Report): void {
+  const isFault = report.kind === "fault" && !(report.error instanceof RpcError);
+  if (!isFault && report.kind !== "given-up" && !(report.kind === "dropped" && report.unread)) return;
+  // biome-ignore lint/suspicious/noConsole: a fault that nothing else takes must not be silent, and every platform has this.
+  console.error(describeReport(report));
+}
 
 /** A report in one sentence, bounded in length, for messages and logs. */
 export function describeReport(report: Report): string {
@@ -39,12 +78,22 @@ export function describeReport(report: Report): string {
     case "unanswerable":
       return `received the request ${excerpt(report.method)} (id ${shownId(report.id)}), but this side answers none`;
     case "dropped":
-      return `dropped the notification ${excerpt(report.method)}: too many requests are running`;
+      return `dropped the notification ${excerpt(report.method)}: ${report.unread ? "too much waits for a peer that does not read" : "too many requests are running"}`;
+    case "given-up":
+      return `ended the connection: ${report.error.message}`;
+    case "tolerated":
+      return `accepted ${excerpt(report.method)}: ${visible(report.reason.slice(0, reasonLength))}`;
     case "left-out":
       return `left ${excerpt(report.name)} out of the answer to ${report.method}: ${visible(report.reason.slice(0, reasonLength))}`;
+    case "slow-start":
+      return `the peer has not answered for ${report.milliseconds} ms: it may still be starting, and is waited for`;
     case "fault":
-      return `${excerpt(report.method)} failed: ${(report.error instanceof Error && report.error.stack) || thrownText(report.error)}`;
+      return `${excerpt(report.method)}${report.name === undefined ? "" : ` of ${excerpt(report.name)}`} failed: ${stackOf(report.error)}`;
   }
+}
+
+function stackOf(error: unknown): string {
+  return (error instanceof Error && error.stack) || thrownText(error);
 }
 
 function describeProblem({ reason, detail }: Problem): string {

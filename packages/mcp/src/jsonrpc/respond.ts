@@ -1,15 +1,17 @@
 import { isPromise } from "../base/later.js";
 import type { Call, Exchange } from "./call.js";
 import { encodeFailure, encodeSuccess } from "./codec.js";
-import { toErrorObject } from "./errors.js";
+import { type ErrorMapper, HookError, internalError, RpcError } from "./errors.js";
+import { atOnce } from "./hooks.js";
 import type { ErrorObject, Id, Params } from "./message.js";
+import { faultOf } from "./report.js";
 import type { Terms } from "./terms.js";
 
 /** An exchange that may know of its end. What is thrown after it is how a cancelled handler stops, and no fault. */
 interface Endable extends Exchange {
   readonly over?: boolean;
-  /** Told the error that it is answered with. */
-  failed?(error: ErrorObject): void;
+  /** Told the error that it is answered with, and what was thrown. */
+  failed?(error: ErrorObject, thrown: unknown): void;
 }
 
 /** Runs one request; its answer as a frame. Serialising is part of the call: what fails there is a failure, not silence. */
@@ -25,29 +27,63 @@ export function respond(
     const result = handle(method, params, exchange);
     if (!isPromise(result)) return encodeSuccess(id, result, terms.profile);
     return Promise.resolve(result).then(
-      (value) => finish(id, method, value, exchange, terms),
-      (error: unknown) => fail(id, method, error, exchange, terms),
+      (value) => finish(id, method, params, value, exchange, terms),
+      (error: unknown) => fail(id, method, params, error, exchange, terms),
     );
   } catch (error) {
-    return fail(id, method, error, exchange, terms);
+    return fail(id, method, params, error, exchange, terms);
   }
 }
 
-function finish(id: Id, method: string, result: unknown, exchange: Endable, terms: Terms): string {
+function finish(
+  id: Id,
+  method: string,
+  params: Params | undefined,
+  result: unknown,
+  exchange: Endable,
+  terms: Terms,
+): string {
   try {
     return encodeSuccess(id, result, terms.profile);
   } catch (error) {
-    return fail(id, method, error, exchange, terms);
+    return fail(id, method, params, error, exchange, terms);
   }
 }
 
-function fail(id: Id, method: string, error: unknown, exchange: Endable, terms: Terms): string {
-  const fault = (cause: unknown): void => {
-    if (exchange.over !== true) terms.report({ kind: "fault", method, error: cause });
+function fail(
+  id: Id,
+  method: string,
+  params: Params | undefined,
+  thrown: unknown,
+  exchange: Endable,
+  terms: Terms,
+): string {
+  const fault = (error: unknown): void => {
+    if (exchange.over !== true) terms.report(faultOf(method, error, terms.nameOf?.(method, params)));
   };
-  const told = toErrorObject(error, terms.mapError, fault);
-  exchange.failed?.(told);
+  const told = toErrorObject(thrown, terms.mapError, fault);
+  exchange.failed?.(told, thrown);
   return encodeFailure(id, told, terms.profile);
+}
+
+/**
+ * The one conversion of anything thrown into what the peer may see. What is not an `RpcError` and not mapped becomes
+ * *Internal error* without a message, a stack or a cause: those go to `fault`.
+ */
+export function toErrorObject(
+  error: unknown,
+  map: ErrorMapper | undefined,
+  fault: (error: unknown) => void,
+): ErrorObject {
+  const thrown = error instanceof HookError ? error.cause : error;
+  try {
+    const told = thrown instanceof RpcError ? thrown : map && atOnce("mapError", () => map(thrown));
+    if (told instanceof RpcError) return told.toJSON();
+  } catch (failed) {
+    fault(failed);
+  }
+  fault(error);
+  return internalError;
 }
 
 /** Runs a notification: whatever happens, nobody is answered. */
@@ -59,7 +95,7 @@ export function runNotification(
   terms: Terms,
 ): undefined | Promise<undefined> {
   const fault = (error: unknown): undefined => {
-    if (exchange.over !== true) terms.report({ kind: "fault", method, error });
+    if (exchange.over !== true) terms.report(faultOf(method, error, terms.nameOf?.(method, params)));
   };
   try {
     const result = handle(method, params, exchange);

@@ -1,6 +1,7 @@
 // Reading a member's text out of JSON that `JSON.parse` has accepted, or out of the beginning of one that was cut off.
 // `JSON.parse` tells neither literals nor positions; an id that a double cannot hold is looked up here, on demand.
 
+import { pointerToken } from "../base/json.js";
 import { backslash, closeBrace, closeBracket, colon, comma, openBrace, openBracket, quote } from "./characters.js";
 
 /** Raw texts of the top-level members of an object; of a duplicate key the last, as `JSON.parse` has it. */
@@ -46,6 +47,77 @@ function readMembers(text: string, from: number, members: MemberTexts): void {
     at = skipSpace(text, valueEnd);
     if (text.charCodeAt(at) !== comma) return;
     at = skipSpace(text, at + 1);
+  }
+}
+
+/** Members whose value is looked into for members of its own that stand there twice. */
+interface Nested {
+  readonly [name: string]: Nested;
+}
+
+/** What is read of a message by name: its envelope, its params, and in them what headers and gateways repeat. */
+const readByName: Nested = { params: { _meta: {}, arguments: {} } };
+
+/**
+ * A JSON pointer to a member of a message that stands there twice, or undefined. Parsers differ in which of the two they take,
+ * so that one that has judged a message may have seen another one than it lets through.
+ * https://www.rfc-editor.org/rfc/rfc7493#section-2.3
+ *
+ * @param text of a message or a batch that `JSON.parse` has accepted
+ */
+export function duplicateMemberIn(text: string): string | undefined {
+  const search = new DuplicateSearch(text);
+  const start = skipSpace(text, 0);
+  if (text.charCodeAt(start) === openBrace) search.members(start, readByName, "");
+  else if (text.charCodeAt(start) === openBracket) search.elements(start);
+  return search.found;
+}
+
+class DuplicateSearch {
+  found: string | undefined;
+  readonly #text: string;
+
+  constructor(text: string) {
+    this.#text = text;
+  }
+
+  /** Looks at the messages of a batch. */
+  elements(start: number): void {
+    const text = this.#text;
+    let at = skipSpace(text, start + 1);
+    for (let index = 0; at < text.length && text.charCodeAt(at) !== closeBracket; index += 1) {
+      const isMessage = text.charCodeAt(at) === openBrace;
+      const end = isMessage ? this.members(at, readByName, `/${index}`) : skipValue(text, at);
+      if (this.found !== undefined || end < 0) return;
+      at = skipSpace(text, end);
+      if (text.charCodeAt(at) === comma) at = skipSpace(text, at + 1);
+    }
+  }
+
+  /** Looks at the object whose brace is at `start`. The position behind it. */
+  members(start: number, nested: Nested, pointer: string): number {
+    const text = this.#text;
+    const names = new Set<string>();
+    let at = skipSpace(text, start + 1);
+    while (text.charCodeAt(at) === quote) {
+      const nameEnd = skipString(text, at);
+      const literal = text.slice(at + 1, nameEnd - 1);
+      const name = literal.includes("\\") ? (JSON.parse(`"${literal}"`) as string) : literal;
+      const here = `${pointer}/${pointerToken(name)}`;
+      if (names.has(name)) {
+        this.found = here;
+        return -1;
+      }
+      names.add(name);
+      const valueAt = skipSpace(text, skipSpace(text, nameEnd) + 1);
+      const inner = Object.hasOwn(nested, name) ? nested[name] : undefined;
+      const isRead = inner !== undefined && text.charCodeAt(valueAt) === openBrace;
+      const valueEnd = isRead ? this.members(valueAt, inner, here) : skipValue(text, valueAt);
+      if (this.found !== undefined || valueEnd < 0) return -1;
+      at = skipSpace(text, valueEnd);
+      if (text.charCodeAt(at) === comma) at = skipSpace(text, at + 1);
+    }
+    return at + 1;
   }
 }
 

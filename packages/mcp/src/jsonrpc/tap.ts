@@ -1,5 +1,7 @@
 import type { Refusal } from "../base/frame.js";
 import type { Channel } from "./channel.js";
+import { guarded, reporterOf } from "./hooks.js";
+import type { Reporter } from "./report.js";
 
 /** What passed a tap: in the order in which it passed, before either side acts on it. */
 export type Tapped =
@@ -10,14 +12,22 @@ export type Tapped =
   /** The peer's side has ended. */
   | { readonly kind: "ended"; readonly error?: Error };
 
-/** Lets an observer see everything that passes a channel. It must not throw; what it does delays the conversation. */
-export function tapChannel(channel: Channel, observe: (tapped: Tapped) => void): Channel {
+/**
+ * Lets an observer see everything that passes a channel. What it does delays the conversation; what it throws, or rejects with,
+ * goes to `report` and does not end the conversation.
+ *
+ * @param report default: faults go to the console
+ */
+export function tapChannel(channel: Channel, observer: (tapped: Tapped) => unknown, report?: Reporter): Channel {
+  const reporter = reporterOf(report);
+  const observe = (tapped: Tapped): void => guarded("tapChannel observer", () => observer(tapped), reporter);
   return {
     open: (receiver) =>
       channel.open({
-        frame(frame, decoded) {
+        budget: receiver.budget,
+        frame(frame, decoded, cause) {
           observe({ kind: "received", frame });
-          receiver.frame(frame, decoded);
+          receiver.frame(frame, decoded, cause);
         },
         refuse(refusal) {
           observe({ kind: "refused", refusal });
@@ -29,14 +39,15 @@ export function tapChannel(channel: Channel, observe: (tapped: Tapped) => void):
           receiver.end(error);
         },
       }),
-    send(frame, relatedTo, isAnswer) {
+    send(frame, relatedTo, isAnswer, lossy) {
       observe({ kind: "sent", frame });
-      return channel.send(frame, relatedTo, isAnswer);
+      return channel.send(frame, relatedTo, isAnswer, lossy);
     },
     close: () => channel.close(),
     pause: () => channel.pause?.(),
     resume: () => channel.resume?.(),
     ...(channel.drained && { drained: (relatedTo) => channel.drained?.(relatedTo) ?? Promise.resolve() }),
+    failed: (request, thrown) => channel.failed?.(request, thrown),
     unanswered: (request) => channel.unanswered?.(request),
     release: (request, retry) => channel.release?.(request, retry),
   };

@@ -1,11 +1,17 @@
+import { ByteBudget, processBudget } from "../base/byte-budget.js";
 import { type Clock, systemClock } from "../base/clock.js";
-import type { Problem } from "./check.js";
+import type { MembersOf } from "../base/members.js";
+import { visible } from "../base/visible.js";
+import { Problem } from "./check.js";
 import { type Decoded, decode, encodeFailure, withExactNumbers } from "./codec.js";
 import { codes, type ErrorMapper, explainCode } from "./errors.js";
-import { type Limits, serverLimits } from "./limits.js";
-import type { ErrorObject } from "./message.js";
+import { answered, reporterOf } from "./hooks.js";
+import { type Limits, limitsMembers, serverLimits } from "./limits.js";
+import type { AnswerTolerance } from "./meant-answers.js";
+import type { ErrorObject, Id, Params } from "./message.js";
 import { baseProfile, type Profile } from "./profile.js";
 import type { Reporter } from "./report.js";
+import { duplicateMemberIn } from "./scan.js";
 
 /** What can be set about how messages are read and answered. */
 export interface TermsOptions {
@@ -13,10 +19,17 @@ export interface TermsOptions {
   readonly profile?: Profile;
   /** Bounds that differ from the defaults (`serverLimits`). */
   readonly limits?: Partial<Limits>;
+  /**
+   * Bounds the bytes that are kept for the peer; several connections of one peer can share it. Default: one of its own, of
+   * `limits.peerBytes`.
+   */
+  readonly budget?: ByteBudget | undefined;
   /** Turns exceptions of the application into errors that the peer may see. */
   readonly mapError?: ErrorMapper;
-  /** Receives what no caller is told of. Default: nothing is reported. */
+  /** Receives what no caller is told of. Default: faults are written to the console (stderr), the rest is dropped. */
   readonly report?: Reporter;
+  /** What a request is about, e.g. the name of a tool, for reports of its fault. Default: reports name the method alone. */
+  readonly nameOf?: (method: string, params: Params | undefined) => string | undefined;
   /** Default: the machine's. */
   readonly clock?: Clock;
   /**
@@ -24,28 +37,56 @@ export interface TermsOptions {
    * params, results and data of errors: for what passes them on. Default: false, every number is a double.
    */
   readonly exactNumbers?: boolean;
+  /** What is done with answers that break a rule. Default: nothing more than JSON-RPC has, so the call may wait for its timeout. */
+  readonly tolerance?: AnswerTolerance;
 }
+
+/** The members of `TermsOptions`, for the check of options. */
+export const termsMembers: MembersOf<TermsOptions> = {
+  profile: [],
+  limits: limitsMembers,
+  budget: [],
+  mapError: ["onError"],
+  report: ["reporter", "logger", "log"],
+  nameOf: [],
+  clock: [],
+  exactNumbers: [],
+  tolerance: [],
+};
 
 /** The settled terms of a conversation. The profile changes when the peers agree on a revision. */
 export interface Terms {
   profile: Profile;
   readonly limits: Limits;
+  readonly budget: ByteBudget;
   readonly mapError: ErrorMapper | undefined;
   readonly report: Reporter;
+  readonly nameOf: TermsOptions["nameOf"];
   readonly clock: Clock;
   readonly exactNumbers: boolean;
+  readonly tolerance: AnswerTolerance | undefined;
 }
 
 export function termsOf(options: TermsOptions): Terms {
-  const { report } = options;
+  const report = reporterOf(options.report);
+  const { nameOf } = options;
+  const limits = { ...serverLimits, ...options.limits };
   return {
     profile: options.profile ?? baseProfile,
-    limits: { ...serverLimits, ...options.limits },
+    limits,
+    budget: options.budget?.child() ?? budgetOf(limits),
     mapError: options.mapError,
-    report: report === undefined ? () => undefined : guarded(report),
+    report,
+    nameOf: nameOf && ((method, params) => answered("nameOf", () => nameOf(method, params), report)),
     clock: options.clock ?? systemClock,
     exactNumbers: options.exactNumbers ?? false,
+    tolerance: options.tolerance,
   };
+}
+
+/** A budget for one peer. */
+export function budgetOf({ peerBytes, processBytes }: Limits): ByteBudget {
+  return new ByteBudget(peerBytes, processBudget, processBytes);
 }
 
 /** Reads a frame on these terms. Never throws. */
@@ -54,15 +95,24 @@ export function decodeOn({ profile, limits, exactNumbers }: Terms, frame: string
   return exactNumbers ? withExactNumbers(decoded, frame) : decoded;
 }
 
-/** A listener that throws must not end the conversation it listens to. */
-function guarded(report: Reporter): Reporter {
-  return (each) => {
-    try {
-      report(each);
-    } catch {
-      // There is nobody left to tell.
-    }
-  };
+/**
+ * Reads the body of a POST as `decodeOn` does, and refuses one in which a member stands twice: gateways read bodies too, and
+ * may have taken the other one. Where no program reads a frame on its way, `JSON.parse` decides alone, and it takes the last.
+ */
+export function decodeBody(terms: Terms, body: string, spoken?: Profile): Decoded {
+  const decoded = decodeOn(terms, body, spoken);
+  const pointer = decoded instanceof Problem ? undefined : duplicateMemberIn(body);
+  if (pointer === undefined) return decoded;
+  const { id, method } = decoded as { readonly id?: Id; readonly method?: string }; // Those of a batch are in its elements.
+  const single = method === undefined ? "response" : id === undefined ? "notification" : "request";
+  const subject = Array.isArray(decoded) ? "unknown" : single;
+  const reason = `${visible(shorten(pointer))} stands there twice: send each member once`;
+  return new Problem(codes.invalidRequest, reason, pointer, pointer === "/id" ? undefined : id, subject);
+}
+
+/** A name of a peer as it may stand in a message. */
+function shorten(text: string): string {
+  return text.length <= 100 ? text : `${text.slice(0, 99)}…`;
 }
 
 /** The answer to something that is not a message; undefined where the profile gives none. */
