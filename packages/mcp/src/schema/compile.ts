@@ -2,25 +2,49 @@ import type { StandardTypedV1 } from "@standard-schema/spec";
 import { type Clock, systemClock } from "../base/clock.js";
 import { isObject, type JsonObject, kindOf } from "../base/json.js";
 import type { MaybePromise } from "../base/later.js";
-import { cfworkerValidator } from "./cfworker/validator.js";
+import { isZod3 } from "./converters.js";
 import { checkRoot, type Dialect, dialectOf } from "./dialect.js";
 import { checkExpansion } from "./expansion.js";
 import { freezeJson } from "./freeze-json.js";
 import type { JsonSchemaValidator } from "./json-schema-validator.js";
 import { authorLimits, peerLimits, type SchemaLimits } from "./limits.js";
 import { normalise } from "./normal-form.js";
+import { isRawShape, type RawShape, shapeProps } from "./raw-shape.js";
 import { SchemaError } from "./schema-error.js";
 import type { Checked, SchemaFault } from "./schema-fault.js";
 import { checkStandard, describeStandard, isValidating, standardProps } from "./standard-schema.js";
+import { defaultValidator } from "./validator.js";
 
-/** What a schema may be given as: a schema of any library that speaks Standard Schema, or JSON Schema as it is. */
-export type Schema = StandardTypedV1 | JsonObject;
+/** What a schema may be given as: a schema of any library that speaks Standard Schema, fields of them, or JSON Schema as it is. */
+export type Schema = StandardTypedV1 | RawShape | JsonObject;
+
+/** The same for the arguments of a tool, which are an object. */
+export type InputSchema =
+  | StandardTypedV1<object & { readonly [Symbol.iterator]?: never }, unknown>
+  | RawShape
+  | JsonObject;
 
 /** The type that a schema takes in. */
-export type InferInput<S> = S extends StandardTypedV1 ? StandardTypedV1.InferInput<S> : Record<string, unknown>;
+export type InferInput<S> = S extends StandardTypedV1
+  ? StandardTypedV1.InferInput<S>
+  : S extends RawShape
+    ? Fields<{ [Name in keyof S]: StandardTypedV1.InferInput<S[Name]> }>
+    : Record<string, unknown>;
 
 /** The type that a schema gives out, with defaults filled in and transforms done. */
-export type InferOutput<S> = S extends StandardTypedV1 ? StandardTypedV1.InferOutput<S> : Record<string, unknown>;
+export type InferOutput<S> = S extends StandardTypedV1
+  ? StandardTypedV1.InferOutput<S>
+  : S extends RawShape
+    ? Fields<{ [Name in keyof S]: StandardTypedV1.InferOutput<S[Name]> }>
+    : Record<string, unknown>;
+
+/** An object whose members may be missing where they may be undefined. */
+type Fields<Shape> = Flat<
+  { [Name in keyof Shape as undefined extends Shape[Name] ? never : Name]: Shape[Name] } & {
+    [Name in keyof Shape as undefined extends Shape[Name] ? Name : never]?: Shape[Name];
+  }
+>;
+type Flat<Members> = { -readonly [Name in keyof Members]: Members[Name] };
 
 /** How a schema is compiled. */
 export interface CompileOptions {
@@ -59,8 +83,9 @@ export interface CompiledSchema<T = unknown> {
 export function compile<S extends Schema>(schema: S, options: CompileOptions = {}): CompiledSchema<InferOutput<S>> {
   const { side = "input", trust = "author", root } = options;
   const limits = { ...(trust === "peer" ? peerLimits : authorLimits), ...options.limits };
-  const standard = standardProps(schema);
-  const json = freezeJson(standard === undefined ? jsonSchema(schema) : describeStandard(standard, side), limits);
+  const standard = standardProps(schema) ?? (isRawShape(schema) ? shapeProps(schema) : undefined);
+  const document = standard === undefined ? jsonSchema(schema) : describeStandard(schema, standard, side);
+  const json = freezeJson(root === undefined || standard === undefined ? document : asObject(document), limits);
   const dialect = dialectOf(json);
   if (root === "object") checkRoot(json);
   const compiled = isValidating(standard)
@@ -70,17 +95,42 @@ export function compile<S extends Schema>(schema: S, options: CompileOptions = {
   return compiled as CompiledSchema<InferOutput<S>>;
 }
 
+/**
+ * The same, for a schema that belongs to something: the message of a `SchemaError` begins with its name.
+ */
+export function compileFor(subject: string, schema: Schema, options: CompileOptions = {}): CompiledSchema {
+  try {
+    return compile(schema, options);
+  } catch (error) {
+    throw error instanceof SchemaError ? error.of(subject) : error;
+  }
+}
+
 function jsonSchema(schema: unknown): JsonObject {
+  if (isZod3(schema) || (isObject(schema) && Object.values(schema).some(isZod3))) {
+    const problem =
+      "this version of zod speaks no Standard Schema: update to zod 4, or to 3.24 with zod-to-json-schema";
+    throw new SchemaError("no-json-schema", "", problem);
+  }
   if (isObject(schema)) return schema;
-  const problem = `expected a Standard Schema or a JSON Schema object, got ${kindOf(schema)}`;
-  throw new SchemaError("not-a-schema", "", problem);
+  const problem = `expected a Standard Schema, fields of them or a JSON Schema object, got ${kindOf(schema)}`;
+  const remedy = "wrap it with the library's converter to Standard JSON Schema, or give JSON Schema";
+  throw new SchemaError("not-a-schema", "", `${problem}: ${remedy}`);
+}
+
+/** A union of objects, as libraries describe it: the protocol wants its root to say that it is an object. */
+function asObject(document: JsonObject): JsonObject {
+  const { type, anyOf, oneOf = anyOf } = document;
+  const isUnion =
+    Array.isArray(oneOf) && oneOf.length > 0 && oneOf.every((each) => isObject(each) && each.type === "object");
+  return type === undefined && isUnion ? { ...document, type: "object" } : document;
 }
 
 function compileJson(
   json: JsonObject,
   dialect: Dialect,
   limits: SchemaLimits,
-  { side, trust = "author", formats, validator = cfworkerValidator, clock = systemClock }: CompileOptions,
+  { side, trust = "author", formats, validator = defaultValidator, clock = systemClock }: CompileOptions,
 ): CompiledSchema {
   const asserted = formats ?? (trust === "author" ? "assert" : "annotate");
   const normal = normalise(json, { dialect, trust, formats: asserted, limits });

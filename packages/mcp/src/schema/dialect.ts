@@ -34,7 +34,8 @@ function named(uri: unknown, pointer: string): Dialect {
 export function checkRoot(document: JsonObject): void {
   if (document.type === "object") return;
   const found = document.type === undefined ? withoutType(document) : `"type": ${JSON.stringify(document.type)}`;
-  throw new SchemaError("root", "", `expected "type": "object" at the root, got ${shorten(found)}`);
+  const remedy = "give an object of named fields";
+  throw new SchemaError("root", "", `expected "type": "object" at the root, got ${shorten(found)}: ${remedy}`);
 }
 
 function withoutType(document: JsonObject): string {

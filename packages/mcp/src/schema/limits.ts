@@ -8,11 +8,13 @@ export interface SchemaLimits {
   readonly depth: number;
   /** Characters of a peer's regular expression. The time to prove one harmless grows with its length. */
   readonly patternLength: number;
-  /** Items that `uniqueItems` compares, each with each, where the quick check for plain shapes cannot tell. */
-  readonly uniqueItems: number;
-  /** Applications of subschemas in one check. Recursive alternatives make it exponential in the depth of a value. */
+  /**
+   * Steps of one check: a subschema applied to a value, or eight names or items of a list, or 64 characters of a text.
+   * Recursive alternatives take exponentially many in the depth of a value, and many subschemas that each read one long
+   * list take their product. What a plain shape accepts is not counted: its time grows with the value alone.
+   */
   readonly steps: number;
-  /** Time of one check. What a step costs grows with the value; a hostile schema and a hostile value meet in a client. */
+  /** Time of one check. A hostile schema and a hostile value meet in a client. */
   readonly milliseconds: number;
   /** Faults in one answer. A long list with one fault per item would be answered by one that is many times longer. */
   readonly errors: number;
@@ -24,7 +26,6 @@ export const authorLimits: SchemaLimits = {
   subschemas: 10_000,
   depth: 32,
   patternLength: Number.POSITIVE_INFINITY,
-  uniqueItems: 1_000,
   steps: 1_000_000,
   milliseconds: Number.POSITIVE_INFINITY,
   errors: 50,

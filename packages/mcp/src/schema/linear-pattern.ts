@@ -28,14 +28,22 @@ const unproven: Work = { fixed: Number.POSITIVE_INFINITY, perCharacter: Number.P
 
 /** True if a regular expression (with the `u` flag) provably takes time in proportion to the text it is run on. */
 export function isLinear(pattern: string): boolean {
+  return stepsPerCharacter(pattern) !== undefined;
+}
+
+/** How many steps a regular expression takes at most for each character of a text; undefined where there is no bound. */
+export function stepsPerCharacter(pattern: string): number | undefined {
   const alternatives = new PatternReader(pattern).read();
-  if (alternatives === undefined || !isValidPattern(pattern)) return false;
-  return alternatives.every(({ anchored, terms }) => {
+  if (alternatives === undefined || !isValidPattern(pattern)) return undefined;
+  let steps = 0;
+  for (const { anchored, terms } of alternatives) {
     const { fixed, perCharacter } = workOfSequence(terms, done);
     // Without an anchor the engine starts anew at every character.
     const work = anchored ? { fixed, perCharacter } : { fixed, perCharacter: perCharacter === 0 ? fixed : Infinity };
-    return work.fixed <= most.fixed && work.perCharacter <= most.perCharacter;
-  });
+    if (work.fixed > most.fixed || work.perCharacter > most.perCharacter) return undefined;
+    steps += work.perCharacter;
+  }
+  return steps;
 }
 
 /** True if the runtime can compile a regular expression as JSON Schema wants it: with the `u` flag. */

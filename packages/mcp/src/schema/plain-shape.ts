@@ -66,9 +66,10 @@ const readings: ReadonlyMap<string, Reading> = new Map<string, Reading>([
   ["maxLength", (max) => (value) => typeof value !== "string" || value.length <= (max as number)],
 ]);
 
-function readType(types: unknown): Accept | undefined {
+/** What the argument of `type` accepts. */
+export function readType(types: unknown): Accept | undefined {
   if (!Array.isArray(types)) return kinds[types as string];
-  const accepts = types.flatMap((type: string) => kinds[type] ?? []);
+  const accepts = [...new Set(types as readonly string[])].flatMap((type) => kinds[type] ?? []);
   return (value) => accepts.some((accept) => accept(value));
 }
 
@@ -106,9 +107,13 @@ function readItems(schema: unknown): Accept | undefined {
   return item && ((value) => !Array.isArray(value) || value.every(item));
 }
 
-/** True for an array of plain values without a repetition, and for what is no array. */
+/** Items that a set can take: numbers can be chosen so that their hashes collide, and then each is compared with each. */
+const mostInSet = 1_000;
+
+/** True for a short array of plain values without a repetition, and for what is no array. */
 function isDistinct(value: unknown): boolean {
   if (!Array.isArray(value)) return true;
+  if (value.length > mostInSet) return false;
   const plain = value.every((item) => typeof item !== "object" || item === null);
   return plain && new Set(value).size === value.length;
 }

@@ -35,6 +35,12 @@ export class SchemaError extends Error {
     this.reason = reason;
     this.pointer = pointer;
   }
+
+  /** The same error, whose message begins with the name of what the schema belongs to. */
+  of(subject: string): SchemaError {
+    const named = new SchemaError(this.reason, "", `${subject}: ${this.message}`, { cause: this.cause });
+    return Object.assign(named, { pointer: this.pointer });
+  }
 }
 
 /** A text as it may stand in a message: a peer's names can be a hundred kilobytes long. */

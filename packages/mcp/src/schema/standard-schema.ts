@@ -1,6 +1,7 @@
 import type { StandardJSONSchemaV1, StandardSchemaV1, StandardTypedV1 } from "@standard-schema/spec";
 import { isObject, type JsonObject, pointerToken } from "../base/json.js";
 import { after, type MaybePromise } from "../base/later.js";
+import { converterFor } from "./converters.js";
 import { SchemaError } from "./schema-error.js";
 import { type Checked, moreFaults, type SchemaFault } from "./schema-fault.js";
 
@@ -16,6 +17,11 @@ export function isValidating(props: StandardProps | undefined): props is Standar
   return props?.validate !== undefined;
 }
 
+/** True for a schema of a library that speaks Standard Schema. */
+export function isStandardSchema(value: unknown): boolean {
+  return standardProps(value) !== undefined;
+}
+
 /** What a schema says of itself by Standard Schema; undefined for one that does not speak it. */
 export function standardProps(schema: unknown): StandardProps | undefined {
   // Some libraries make their schemas functions.
@@ -26,22 +32,27 @@ export function standardProps(schema: unknown): StandardProps | undefined {
 }
 
 /** The JSON Schema of what a Standard Schema takes in or gives out. */
-export function describeStandard(props: StandardProps, side: "input" | "output"): JsonObject {
+export function describeStandard(schema: unknown, props: StandardProps, side: "input" | "output"): JsonObject {
   const { vendor, jsonSchema } = props;
-  if (jsonSchema === undefined) {
-    const problem = `this version of ${vendor} does not describe its schemas as JSON Schema (no "~standard".jsonSchema)`;
-    const remedy =
-      "update it, wrap the schema with the library's converter to Standard JSON Schema, or give JSON Schema";
-    throw new SchemaError("no-json-schema", "", `${problem}: ${remedy}`);
-  }
   let document: unknown;
   try {
-    document = jsonSchema[side]({ target: "draft-2020-12" });
+    document =
+      jsonSchema === undefined
+        ? converterFor(vendor, schema)?.describe(schema, side)
+        : jsonSchema[side]({ target: "draft-2020-12" });
   } catch (cause) {
+    if (cause instanceof SchemaError) throw cause;
     throw notRepresentable(`${vendor} cannot say the ${side} of this schema in JSON Schema`, cause);
   }
+  if (document === undefined && jsonSchema === undefined) throw undescribed(vendor, schema);
   if (isObject(document)) return document;
   throw new SchemaError("not-representable", "", `${vendor} gave no JSON Schema for the ${side} of this schema`);
+}
+
+function undescribed(vendor: string, schema: unknown): SchemaError {
+  const problem = `this version of ${vendor} does not describe its schemas as JSON Schema (no "~standard".jsonSchema)`;
+  const remedy = "update it, wrap the schema with the library's converter to Standard JSON Schema, or give JSON Schema";
+  return new SchemaError("no-json-schema", "", converterFor(vendor, schema)?.remedy ?? `${problem}: ${remedy}`);
 }
 
 function notRepresentable(problem: string, cause: unknown): SchemaError {
