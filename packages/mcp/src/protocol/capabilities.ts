@@ -1,4 +1,4 @@
-import type { JsonObject } from "./json.js";
+import { isObject, type JsonObject, kindOf } from "../base/json.js";
 
 // Capability objects are open: members that are not named here are kept. An empty object declares the capability.
 
@@ -50,4 +50,72 @@ export interface ServerCapabilities {
     readonly cancel?: JsonObject;
     readonly requests?: { readonly tools?: { readonly call?: JsonObject } };
   };
+}
+
+/** Levels of JSON: more than settings have, and fewer than something that contains itself. */
+const maxDepth = 32;
+
+/**
+ * A copy of the capabilities that a program declares, without members that are undefined.
+ *
+ * @param subject what they are given to, for the message
+ * @throws TypeError naming the member that is not what it must be
+ */
+export function readCapabilities(subject: string, given: unknown): JsonObject {
+  if (given === undefined) return {};
+  const path = `${subject}: capabilities`;
+  const declared = requirePlain(given, path);
+  for (const [name, value] of Object.entries(declared)) {
+    if (value === undefined) continue;
+    const settings = requirePlain(value, memberPath(path, name));
+    if (name !== "extensions" && name !== "experimental") continue;
+    for (const [id, each] of Object.entries(settings)) requirePlain(each, memberPath(memberPath(path, name), id));
+  }
+  requireJson(declared, path, 0);
+  return JSON.parse(JSON.stringify(declared)) as JsonObject; // What was just checked is an object.
+}
+
+/** Both; where they differ in a value that is no object, what is declared counts. */
+export function mergeCapabilities<Capabilities extends object>(offered: Capabilities, declared: object): Capabilities {
+  const added: readonly [string, unknown][] = Object.entries(declared);
+  if (added.length === 0) return offered;
+  const merged = new Map<string, unknown>(Object.entries(offered));
+  for (const [name, value] of added) {
+    const own = merged.get(name);
+    merged.set(name, isObject(own) && isObject(value) ? mergeCapabilities(own, value) : value);
+  }
+  return Object.fromEntries(merged) as Capabilities; // Both have the type of the side that they are of.
+}
+
+function requirePlain(value: unknown, path: string): JsonObject {
+  if (isObject(value) && isPlain(value)) return value;
+  throw new TypeError(`${path} must be a plain object of JSON, got ${described(value)}`);
+}
+
+function requireJson(value: unknown, path: string, depth: number): void {
+  if (depth > maxDepth) throw new TypeError(`${path} is nested too deep, or contains itself`);
+  if (Array.isArray(value)) {
+    for (const [index, item] of value.entries()) requireJson(item, `${path}[${index}]`, depth + 1);
+  } else if (isObject(value) && isPlain(value)) {
+    for (const [name, member] of Object.entries(value)) {
+      if (member !== undefined) requireJson(member, memberPath(path, name), depth + 1);
+    }
+  } else if (value !== null && typeof value !== "string" && typeof value !== "boolean" && !Number.isFinite(value)) {
+    throw new TypeError(`${path} must be JSON, got ${described(value)}`);
+  }
+}
+
+/** As it is written in JavaScript. */
+function memberPath(path: string, name: string): string {
+  return /^[A-Za-z_$][\w$]*$/.test(name) ? `${path}.${name}` : `${path}[${JSON.stringify(name)}]`;
+}
+
+function isPlain(value: object): boolean {
+  const prototype: unknown = Object.getPrototypeOf(value);
+  return prototype === null || prototype === Object.prototype;
+}
+
+function described(value: unknown): string {
+  if (typeof value === "number") return String(value);
+  return isObject(value) && !isPlain(value) ? `a ${value.constructor.name}` : kindOf(value);
 }

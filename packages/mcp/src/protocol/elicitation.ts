@@ -1,31 +1,31 @@
 import type { RequestParams } from "./params.js";
 
 interface Labelled {
-  readonly title?: string;
-  readonly description?: string;
+  readonly title?: string | undefined;
+  readonly description?: string | undefined;
 }
 
 /** A line of text to fill in. */
 export interface StringSchema extends Labelled {
   readonly type: "string";
-  readonly minLength?: number;
-  readonly maxLength?: number;
-  readonly format?: "date" | "date-time" | "email" | "uri";
-  readonly default?: string;
+  readonly minLength?: number | undefined;
+  readonly maxLength?: number | undefined;
+  readonly format?: "date" | "date-time" | "email" | "uri" | undefined;
+  readonly default?: string | undefined;
 }
 
 /** A number to fill in. */
 export interface NumberSchema extends Labelled {
   readonly type: "number" | "integer";
-  readonly minimum?: number;
-  readonly maximum?: number;
-  readonly default?: number;
+  readonly minimum?: number | undefined;
+  readonly maximum?: number | undefined;
+  readonly default?: number | undefined;
 }
 
 /** Yes or no. */
 export interface BooleanSchema extends Labelled {
   readonly type: "boolean";
-  readonly default?: boolean;
+  readonly default?: boolean | undefined;
 }
 
 /** A value, and its name for people. */
@@ -37,10 +37,10 @@ export interface TitledConst {
 /** One of several values; `enumNames` is the older way to give them names. */
 export interface SingleSelectSchema extends Labelled {
   readonly type: "string";
-  readonly enum?: readonly string[];
-  readonly enumNames?: readonly string[];
-  readonly oneOf?: readonly TitledConst[];
-  readonly default?: string;
+  readonly enum?: readonly string[] | undefined;
+  readonly enumNames?: readonly string[] | undefined;
+  readonly oneOf?: readonly TitledConst[] | undefined;
+  readonly default?: string | undefined;
 }
 
 /** Any of several values. */
@@ -49,20 +49,21 @@ export interface MultiSelectSchema extends Labelled {
   readonly items:
     | { readonly type: "string"; readonly enum: readonly string[] }
     | { readonly anyOf: readonly TitledConst[] };
-  readonly minItems?: number;
-  readonly maxItems?: number;
-  readonly default?: readonly string[];
+  readonly minItems?: number | undefined;
+  readonly maxItems?: number | undefined;
+  readonly default?: readonly string[] | undefined;
 }
 
 /** One field of a form. */
 export type FieldSchema = StringSchema | NumberSchema | BooleanSchema | SingleSelectSchema | MultiSelectSchema;
 
-/** A form: a flat object of simple fields. */
+/** A form: a flat object of simple fields. It is a JSON Schema, so it fits wherever one is taken. */
 export interface FormSchema {
   readonly type: "object";
-  readonly $schema?: string;
+  readonly $schema?: string | undefined;
   readonly properties: Readonly<Record<string, FieldSchema>>;
-  readonly required?: readonly string[];
+  readonly required?: readonly string[] | undefined;
+  readonly [keyword: string]: unknown;
 }
 
 /** Asks a person to fill in a form. */
@@ -77,6 +78,8 @@ export interface ElicitUrlParams extends RequestParams {
   readonly mode: "url";
   readonly message: string;
   readonly url: string;
+  /** Names the visit, in 2025-11-25 alone. */
+  readonly elicitationId?: string;
 }
 
 /** Params of `elicitation/create`. */
@@ -86,5 +89,5 @@ export type ElicitParams = ElicitFormParams | ElicitUrlParams;
 export interface ElicitResult {
   readonly action: "accept" | "decline" | "cancel";
   /** The filled-in form, if one was accepted. */
-  readonly content?: Readonly<Record<string, string | number | boolean | readonly string[]>>;
+  readonly content?: Readonly<Record<string, string | number | boolean | readonly string[]>> | undefined;
 }

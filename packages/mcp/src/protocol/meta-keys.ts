@@ -1,4 +1,5 @@
-import { isObject } from "../base/json.js";
+import { isObject, type JsonObject } from "../base/json.js";
+import type { ParamsFault } from "../jsonrpc/errors.js";
 
 const label = "[A-Za-z](?:[A-Za-z0-9-]*[A-Za-z0-9])?";
 const metaKey = new RegExp(`^(?:${label}(?:\\.${label})*/)?(?:[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?)?$`);
@@ -14,18 +15,17 @@ const metaKey = new RegExp(`^(?:${label}(?:\\.${label})*/)?(?:[A-Za-z0-9](?:[A-Z
 export function requireMetaKeys(holder: unknown, what: string): void {
   if (!isObject(holder) || holder._meta === undefined) return;
   if (!isObject(holder._meta)) throw new TypeError(`${what}: its _meta must be an object`);
-  const wrong = Object.keys(holder._meta).find((key) => !metaKey.test(key));
-  if (wrong === undefined) return;
-  throw new TypeError(
-    `${what}: ${JSON.stringify(wrong)} cannot be a key of _meta: it is a name of letters, digits and - _ . inside, ` +
-      "alone or behind a prefix such as com.example/",
-  );
+  const fault = metaKeyFault(holder._meta, "");
+  if (fault !== undefined) throw new TypeError(`${what}: ${fault.message}`);
 }
 
-/** The same for content blocks, and for the resources in them. Most have no `_meta`, and cost no more than the look. */
-export function requireBlockMeta(blocks: unknown, what: string): void {
-  for (const block of Array.isArray(blocks) ? (blocks as readonly unknown[]) : [blocks]) {
-    requireMetaKeys(block, what);
-    if (isObject(block)) requireMetaKeys(block.resource, what);
-  }
+/**
+ * The same as a value.
+ * @param path JSON pointer to the `_meta`
+ */
+export function metaKeyFault(meta: JsonObject, path: string): ParamsFault | undefined {
+  const wrong = Object.keys(meta).find((key) => !metaKey.test(key));
+  if (wrong === undefined) return undefined;
+  const form = "it is a name of letters, digits and - _ . inside, alone or behind a prefix such as com.example/";
+  return { path, message: `${JSON.stringify(wrong)} cannot be a key of _meta: ${form}` };
 }

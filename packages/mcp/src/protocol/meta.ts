@@ -57,6 +57,19 @@ export function readProgressToken(params: Params | undefined): ProgressToken | u
   return isProgressToken(token) ? token : undefined;
 }
 
+/** Bytes of a progress token: every notification of progress repeats it, so a long one is an amplifier. */
+const maxProgressTokenBytes = 256;
+
+/** What is wrong with the progress token of a request that has one; nothing where it has none. */
+export function progressTokenFaults(params: Params | undefined): readonly ParamsFault[] {
+  const token = readProgressToken(params);
+  if (token === undefined || typeof token === "number") return [];
+  const bytes = new TextEncoder().encode(String(token)).length;
+  if (bytes <= maxProgressTokenBytes) return [];
+  const path = `/_meta/${metaKeys.progressToken}`;
+  return [{ path, message: `must have at most ${maxProgressTokenBytes} bytes, got ${bytes}` }];
+}
+
 /** The revision that a request says it speaks; undefined where it says nothing, as in the handshake era. */
 export function readProtocolVersion(params: Params | undefined): string | undefined {
   const version = readMeta(params)?.[metaKeys.protocolVersion];
@@ -73,7 +86,7 @@ export type RequestMetaReading = { readonly meta: RequestMeta } | { readonly fau
 export function readRequestMeta(params: Params | undefined): RequestMetaReading {
   const meta = readMeta(params);
   if (meta === undefined) return { faults: [{ path: "/_meta", message: "must be an object" }] };
-  const faults: ParamsFault[] = [];
+  const faults: ParamsFault[] = [...progressTokenFaults(params)];
   for (const { key, required, expected, test } of members) {
     const value = meta[key];
     if (value === undefined ? !required : test(value)) continue;

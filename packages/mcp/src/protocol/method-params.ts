@@ -1,17 +1,25 @@
 import type { CancelledParams } from "./cancelled.js";
-import type { CompleteParams } from "./completion.js";
+import type { CompleteParams, CompleteResult } from "./completion.js";
+import type { DiscoverResult } from "./discover.js";
 import type { ElicitParams, ElicitUrlParams } from "./elicitation.js";
-import type { InitializeParams } from "./initialize.js";
+import type { InitializeParams, InitializeResult } from "./initialize.js";
 import type { JsonObject } from "./json.js";
 import type { LoggingMessageParams, SetLevelParams } from "./logging.js";
 import type { PaginatedParams, RequestParams } from "./params.js";
 import type { ProgressParams } from "./progress.js";
-import type { GetPromptParams } from "./prompts.js";
-import type { ReadResourceParams, ResourceParams } from "./resources.js";
+import type { GetPromptParams, GetPromptResult, ListPromptsResult } from "./prompts.js";
+import type {
+  ListResourcesResult,
+  ListResourceTemplatesResult,
+  ReadResourceParams,
+  ReadResourceResult,
+  ResourceParams,
+} from "./resources.js";
+import type { PaginatedResult, Result } from "./result.js";
 import type { CreateMessageParams } from "./sampling.js";
 import type { AcknowledgedParams, ListenParams } from "./subscriptions.js";
 import type { TaskParams, TaskState } from "./tasks.js";
-import type { CallToolParams } from "./tools.js";
+import type { CallToolParams, CallToolResult, ListToolsResult } from "./tools.js";
 
 /** Params that say nothing of their own. */
 export interface NotificationParams {
@@ -60,4 +68,27 @@ export interface ParamsByNotification {
   readonly "notifications/elicitation/complete": { readonly elicitationId: string; readonly _meta?: JsonObject };
   readonly "notifications/tasks/status": TaskState & { readonly _meta?: JsonObject };
   readonly "notifications/subscriptions/acknowledged": AcknowledgedParams;
+}
+
+/** What every request of a client is answered with, in its newest shape. */
+export interface ResultByMethod {
+  readonly initialize: InitializeResult;
+  readonly ping: Result;
+  readonly "server/discover": DiscoverResult;
+  readonly "tools/list": ListToolsResult;
+  /** With `task` in the params, where those belong to the core protocol, there is `task` instead of `content`. */
+  readonly "tools/call": CallToolResult & { readonly task?: TaskState };
+  readonly "resources/list": ListResourcesResult;
+  readonly "resources/templates/list": ListResourceTemplatesResult;
+  readonly "resources/read": ReadResourceResult;
+  readonly "resources/subscribe": Result;
+  readonly "resources/unsubscribe": Result;
+  readonly "prompts/list": ListPromptsResult;
+  readonly "prompts/get": GetPromptResult;
+  readonly "completion/complete": CompleteResult;
+  readonly "logging/setLevel": Result;
+  readonly "tasks/get": TaskState;
+  readonly "tasks/result": CallToolResult;
+  readonly "tasks/list": PaginatedResult & { readonly tasks: readonly TaskState[] };
+  readonly "tasks/cancel": TaskState;
 }

@@ -33,5 +33,8 @@ export const methodAliases: ReadonlyMap<string, Alias> = new Map<string, Alias>(
   ["notifications/log", { method: notifications.message, origin: "tutorials" }],
 ]);
 
-/** Real versions by loose version. */
-export const versionAliases: ReadonlyMap<string, string> = new Map([["0.1.0", "2024-11-05"]]);
+/** Real versions by loose version: of tutorials, and of a draft that servers were written for. */
+export const versionAliases: ReadonlyMap<string, string> = new Map([
+  ["0.1.0", "2024-11-05"],
+  ["2024-10-07", "2024-11-05"],
+]);

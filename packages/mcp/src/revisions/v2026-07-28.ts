@@ -3,12 +3,10 @@
 
 import { codes } from "../jsonrpc/errors.js";
 import { specCodes } from "../protocol/errors.js";
-import { isObject } from "../protocol/json.js";
 import { methods, notifications } from "../protocol/methods.js";
-import { isObjectSchema } from "../protocol/tools.js";
 import { chain, each, eachMember, object, within, without } from "./reshape.js";
 import { anyMethod, type Edition, revise } from "./revision.js";
-import { structureAsText } from "./structured-content.js";
+import { outputAsObject, structureAsObject } from "./structured-content.js";
 import { v2025_11_25 } from "./v2025-11-25.js";
 
 const spec = "https://modelcontextprotocol.io/specification/2026-07-28";
@@ -19,15 +17,11 @@ const tasks = [methods.getTask, methods.taskResult, methods.listTasks, methods.c
 const schemaObject = (schema: unknown): unknown => (schema === true ? {} : schema === false ? { not: {} } : schema);
 const propertiesAsObjects = within("properties", eachMember(schemaObject));
 
-const withoutOutputSchema = without("outputSchema");
-const objectOutput = object((tool) => (isObjectSchema(tool.outputSchema) ? tool : withoutOutputSchema(tool)));
 const plainSchemas = chain([
-  objectOutput,
+  object(outputAsObject),
   within("inputSchema", propertiesAsObjects),
   within("outputSchema", propertiesAsObjects),
 ]);
-
-const objectStructure = object((result) => (isObject(result.structuredContent) ? result : structureAsText(result)));
 
 /** 2026-07-28, as it differs from 2025-11-25. */
 export const v2026_07_28: Edition = revise(v2025_11_25, "2026-07-28", {
@@ -118,7 +112,7 @@ export const v2026_07_28: Edition = revise(v2025_11_25, "2026-07-28", {
     {
       of: "result",
       method: methods.callTool,
-      down: objectStructure,
+      down: object(structureAsObject),
       spec: `${spec}/server/tools#structured-content`,
     },
   ],

@@ -1,0 +1,41 @@
+import type { MembersOf } from "../base/members.js";
+import type { Annotations, Icon } from "./content.js";
+import type { Implementation } from "./implementation.js";
+import type { PromptArgument } from "./prompts.js";
+import type { ToolAnnotations, ToolExecution } from "./tools.js";
+
+// The members of what definitions hold, for their check. Beside their types they would be exported with them.
+
+export const annotationMembers: MembersOf<Annotations> = { audience: [], priority: [], lastModified: [] };
+
+export const iconMembers: MembersOf<Icon> = {
+  src: ["url", "uri", "href"],
+  mimeType: ["type"],
+  sizes: ["size"],
+  theme: [],
+};
+
+export const implementationMembers: MembersOf<Implementation> = {
+  name: [],
+  title: ["displayName"],
+  version: [],
+  description: [],
+  websiteUrl: ["website", "homepage", "url"],
+  icons: iconMembers,
+};
+
+export const toolAnnotationMembers: MembersOf<ToolAnnotations> = {
+  title: [],
+  readOnlyHint: ["readOnly", "readonly"],
+  destructiveHint: ["destructive"],
+  idempotentHint: ["idempotent"],
+  openWorldHint: ["openWorld"],
+};
+
+export const toolExecutionMembers: MembersOf<ToolExecution> = { taskSupport: ["tasks", "task"] };
+
+export const promptArgumentMembers: MembersOf<Omit<PromptArgument, "name">> = {
+  title: [],
+  description: ["desc"],
+  required: ["optional"],
+};
