@@ -2,23 +2,35 @@ import type { ChildProcess } from "node:child_process";
 import type { Writable } from "node:stream";
 import { type Clock, systemClock } from "../base/clock.js";
 import { deferred } from "../base/deferred.js";
+import { checkMembers, type MembersOf } from "../base/members.js";
 import { settlesWithin } from "../base/settles-within.js";
 import type { Channel, ChannelReceiver } from "../jsonrpc/channel.js";
+import { guarded, reporterOf } from "../jsonrpc/hooks.js";
 import { clientLimits } from "../jsonrpc/limits.js";
-import { excerpt } from "../jsonrpc/report.js";
-import { type Command, start, startFailure } from "./command.js";
+import { excerpt, type Reporter } from "../jsonrpc/report.js";
+import { type Command, commandMembers, start, startFailure } from "./command.js";
 import { ProcessGroup } from "./process-group.js";
 import { StderrTail } from "./stderr-tail.js";
-import { StreamChannel, type StreamChannelOptions } from "./stream-channel.js";
+import { StreamChannel, type StreamChannelOptions, streamMembers } from "./stream-channel.js";
 
 export type { Command } from "./command.js";
 
 export interface ChildChannelOptions extends Omit<StreamChannelOptions, "keepsOutputOpen"> {
-  /** Receives what the child writes to stderr, as it comes; must not throw. Default: it is kept for error messages only. */
-  readonly onStderr?: (chunk: Uint8Array) => void;
+  /** Receives what the child writes to stderr, as it comes. Default: it is kept for error messages only. */
+  readonly onStderr?: (chunk: Uint8Array) => unknown;
+  /** Takes what `onStderr` throws or rejects with. Default: it is written to the console (stderr). */
+  readonly report?: Reporter;
   /** Milliseconds from the end of stdin to SIGTERM, and from there to SIGKILL. Default: 2,000. */
   readonly exitGrace?: number;
 }
+
+const { keepsOutputOpen, ...pipeMembers } = streamMembers;
+const childMembers: MembersOf<ChildChannelOptions> = {
+  ...pipeMembers,
+  onStderr: ["stderr", "onstderr"],
+  report: ["reporter"],
+  exitGrace: ["grace", "killTimeout"],
+};
 
 /** A channel to a child process, and what became of the process. */
 export interface ChildChannel extends Channel {
@@ -47,6 +59,8 @@ export interface ProcessExit {
  * On Windows, which has no such groups, the process alone is.
  */
 export function childChannel(command: Command, options: ChildChannelOptions = {}): ChildChannel {
+  checkMembers("The command", command, commandMembers);
+  checkMembers("childChannel", options, childMembers);
   return new ProcessChannel(command, options);
 }
 
@@ -150,7 +164,7 @@ class ProcessChannel implements ChildChannel {
     if (pid !== undefined) this.#group = new ProcessGroup(child, pid, exitGrace, this.#clock);
     stderr?.on("data", (chunk: Uint8Array) => {
       this.#tail.push(chunk);
-      this.#options.onStderr?.(chunk);
+      guarded("onStderr", () => this.#options.onStderr?.(chunk), reporterOf(this.#options.report));
     });
     stderr?.on("error", () => undefined); // What it said before is there, and nothing depends on the rest.
     // There are no pipes where the system has no more of them to give.

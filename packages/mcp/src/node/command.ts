@@ -2,6 +2,7 @@ import type { ChildProcess } from "node:child_process";
 import { existsSync, statSync } from "node:fs";
 import { resolve } from "node:path";
 import spawn from "cross-spawn";
+import type { MembersOf } from "../base/members.js";
 import { excerpt } from "../jsonrpc/report.js";
 
 /** A command to start and speak to. No shell is involved: every argument arrives as it is. */
@@ -14,6 +15,15 @@ export interface Command {
   /** `safe` (default): only variables like PATH and HOME, so that secrets of this process stay here; `all`: every one. */
   readonly inheritEnv?: "safe" | "all";
 }
+
+/** The members of `Command`, for the check of options. */
+export const commandMembers: MembersOf<Command> = {
+  command: [],
+  args: ["arguments", "argv"],
+  cwd: ["dir", "directory"],
+  env: ["environment"],
+  inheritEnv: [],
+};
 
 const windows = process.platform === "win32";
 

@@ -18,6 +18,7 @@ export function messagesOnly(receiver: ChannelReceiver, drop: (error: Error) => 
     return isGenuine;
   };
   return {
+    budget: receiver.budget,
     frame(text) {
       if (letsIn(text)) receiver.frame(text);
     },

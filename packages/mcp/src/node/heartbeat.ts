@@ -1,5 +1,6 @@
 import type { Socket } from "node:net";
 import type { Clock, Timer } from "../base/clock.js";
+import type { MembersOf } from "../base/members.js";
 
 /** What is needed of a socket of `ws`, without its types: whoever imports ours need not have them. */
 interface Pinged {
@@ -16,6 +17,12 @@ export interface HeartbeatOptions {
   /** Milliseconds for a sign of life behind a ping, until the peer is given up. Default: 10,000. */
   readonly pongTimeout?: number;
 }
+
+/** The members of `HeartbeatOptions`, for the check of options. */
+export const heartbeatMembers: MembersOf<HeartbeatOptions> = {
+  pingInterval: ["keepAlive", "heartbeat"],
+  pongTimeout: [],
+};
 
 /**
  * Pings a peer while its socket is open. Any byte that comes is a sign of life: a pong waits behind a long message.

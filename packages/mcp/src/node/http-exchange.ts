@@ -1,9 +1,18 @@
 import { isUtf8 } from "node:buffer";
 import type { IncomingMessage, ServerResponse } from "node:http";
+import type { ByteBudget } from "../base/byte-budget.js";
 import { type Deferred, deferred } from "../base/deferred.js";
 import { Unfinished } from "../framing/unfinished.js";
 import type { EventSink } from "../http/event-stream.js";
-import { BodyFault, type HttpAnswer, type HttpRequest, notUtf8, requireBodyBytes, tooLong } from "../http/request.js";
+import type { ConnectionEnds } from "../http/guard.js";
+import {
+  BodyFault,
+  type HttpAnswer,
+  type HttpRequest,
+  notUtf8,
+  requireBodyBytes,
+  requireRoom,
+} from "../http/request.js";
 
 /** A request of `node:http` as a door sees it. */
 export class NodeRequest implements HttpRequest {
@@ -24,16 +33,24 @@ export class NodeRequest implements HttpRequest {
     return (this.#request as { readonly originalUrl?: string }).originalUrl ?? this.#request.url ?? "/";
   }
 
+  get ends(): ConnectionEnds {
+    return endsOf(this.#request);
+  }
+
   header(name: string): string | undefined {
     return headerOf(this.#request, name);
   }
 
-  text(maxBytes: number): Promise<string> | string {
+  get address(): string | undefined {
+    return this.#request.socket.remoteAddress;
+  }
+
+  text(maxBytes: number, budget: ByteBudget): Promise<string> | string {
     // What a body parser has read before us is gone from the stream.
     const parsed = (this.#request as { readonly body?: unknown }).body;
     if (parsed !== undefined && parsed !== null) return textOf(parsed, maxBytes);
     requireBodyBytes(Number(this.#request.headers["content-length"] ?? 0), maxBytes);
-    return this.#read(maxBytes);
+    return this.#read(maxBytes, budget);
   }
 
   onGone(listener: () => void): void {
@@ -45,14 +62,16 @@ export class NodeRequest implements HttpRequest {
     else response.once("close", told);
   }
 
-  #read(maxBytes: number): Promise<string> {
+  #read(maxBytes: number, budget: ByteBudget): Promise<string> {
     const request = this.#request;
+    const kept = budget.child();
     return new Promise((resolve, reject) => {
       let earlier: Unfinished | undefined;
       let last: Uint8Array | undefined; // Most bodies are one chunk, and need not be copied.
       let bytes = 0;
       // Every request closes; to make an error costs more than to read most bodies.
       const fail = (): void => {
+        kept.close();
         if (!request.readableEnded) reject(new BodyFault(400, "the body ended before its end"));
       };
       if (request.destroyed) return fail();
@@ -63,11 +82,19 @@ export class NodeRequest implements HttpRequest {
           earlier.append(last);
         }
         last = chunk;
-        if (bytes <= maxBytes) return;
-        request.removeAllListeners("data").pause();
-        reject(tooLong(maxBytes));
+        try {
+          requireBodyBytes(bytes, maxBytes);
+          requireRoom(kept, bytes, budget);
+        } catch (error) {
+          request.removeAllListeners("data").pause();
+          kept.close();
+          earlier = undefined;
+          last = undefined;
+          reject(error);
+        }
       });
       request.on("end", () => {
+        kept.close();
         try {
           resolve(decoded(earlier === undefined ? (last ?? noBytes) : earlier.finish(last).head));
         } catch (error) {
@@ -80,6 +107,13 @@ export class NodeRequest implements HttpRequest {
 }
 
 const noBytes = new Uint8Array(0);
+
+/** The addresses of the connection that a request came on. */
+export function endsOf({ socket }: IncomingMessage): ConnectionEnds {
+  const { localAddress: local, remoteAddress: remote } = socket;
+  // A connection that is gone has no addresses, as a Unix socket has none: it must not pass for one.
+  return { local, remote: remote ?? (socket.destroyed ? "gone" : undefined) };
+}
 
 /** As `HttpRequest.header` has it. */
 export function headerOf({ headers, rawHeaders }: IncomingMessage, name: string): string | undefined {
@@ -118,18 +152,56 @@ function decoded(bytes: Uint8Array): string {
 
 /** Writes an answer of a door. */
 export function writeAnswer(request: IncomingMessage, response: ServerResponse, answer: HttpAnswer): void {
-  if (request.complete) write(response, answer);
+  if (request.complete) write(request, response, answer);
   // A turn later the platform has seen the end of a body that came with its head.
-  else setImmediate(() => write(response, answer, request.complete));
+  else setImmediate(() => write(request, response, answer, request.complete));
 }
 
-function write(response: ServerResponse, { status, headers, body }: HttpAnswer, isRead = true): void {
+/** Milliseconds that what a client still sends is read after its answer, and the most bytes of it. */
+const lingerTime = 10_000;
+const lingerBytes = 64 * 1024 * 1024;
+
+/**
+ * Closes the connection behind an answer that comes before the end of the request. A connection that is closed with unread bytes is
+ * reset, and a reset overtakes the answer: so this side ends its half, and reads on into nothing until the client has ended its own.
+ * https://www.rfc-editor.org/rfc/rfc9112#section-9.6
+ */
+function closeLingering(request: IncomingMessage, response: ServerResponse): void {
+  const { socket } = request;
+  if (request.httpVersionMajor !== 1) return; // A stream of HTTP/2 is closed alone.
+  let left = lingerBytes;
+  request.on("data", (chunk: Uint8Array) => {
+    left -= chunk.length;
+    if (left < 0) socket.destroy();
+  });
+  request.resume();
+  // The platform calls this when the answer is written.
+  socket.destroySoon = () => {
+    socket.end();
+    const timer = setTimeout(() => socket.destroy(), lingerTime);
+    timer.unref();
+    socket.once("close", () => clearTimeout(timer));
+    if (request.readableEnded) socket.destroy();
+    else request.once("end", () => socket.destroy());
+  };
+  response.once("close", () => request.resume());
+}
+
+function write(
+  request: IncomingMessage,
+  response: ServerResponse,
+  { status, headers, body }: HttpAnswer,
+  isRead = true,
+): void {
   if (response.destroyed) {
     if (typeof body === "object") body.gone();
     return;
   }
   // The rest of a body that nobody reads would keep the connection busy.
-  if (!isRead) response.shouldKeepAlive = false;
+  if (!isRead) {
+    response.shouldKeepAlive = false;
+    closeLingering(request, response);
+  }
   if (body === undefined || typeof body === "string") {
     response.writeHead(status, withLength(headers, status, body)).end(body);
     return;

@@ -41,9 +41,9 @@ async function bind(server: Server, address: ListenAddress): Promise<void> {
     await once(server, "listening");
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== "EADDRINUSE") throw error;
-    throw new Error(`${describeAddress(address)} is in use: choose another address, or end whoever listens there`, {
-      cause: error,
-    });
+    const remedy = "choose another address, or end what listens there";
+    const inUse = new Error(`${describeAddress(address)} is in use: ${remedy}`, { cause: error });
+    throw Object.assign(inUse, { code: "EADDRINUSE" }); // What programs look at, as with any server of Node.
   }
 }
 

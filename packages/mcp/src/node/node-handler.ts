@@ -1,12 +1,17 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
+import { systemClock } from "../base/clock.js";
+import { deferred } from "../base/deferred.js";
+import { checkMembers, type MembersOf } from "../base/members.js";
+import { settlesWithin } from "../base/settles-within.js";
 import type { HttpDoor } from "../http/door.js";
+import type { GuardOptions } from "../http/guard.js";
 import { Door } from "../http/handler.js";
-import type { HttpOptions } from "../http/options.js";
-import { RpcDoor, type RpcOptions } from "../http/rpc-door.js";
+import { type HttpOptions, httpMembers } from "../http/options.js";
+import { RpcDoor, type RpcOptions, rpcMembers } from "../http/rpc-door.js";
 import type { Call } from "../jsonrpc/call.js";
-import type { Served } from "../lifecycle/served.js";
-import { faultsToStderr } from "./faults-to-stderr.js";
+import { requireServed, type Served } from "../lifecycle/served.js";
 import { NodeRequest, writeAnswer } from "./http-exchange.js";
+import { defaultGrace } from "./serving.js";
 
 /** A server for `node:http`, and for everything that hands on its requests: Express, Fastify (`.raw`), Connect. */
 export interface NodeHandler {
@@ -17,20 +22,30 @@ export interface NodeHandler {
   close(): void;
 }
 
-/** Milliseconds that running calls have to finish. */
-export const defaultGrace = 10_000;
+/** What can be set about a server behind requests of `node:http`. */
+export interface NodeHandlerOptions extends HttpOptions, Pick<GuardOptions, "exposed"> {}
+
+/** What can be set about plain JSON-RPC behind requests of `node:http`. */
+export interface NodeRpcHandlerOptions extends RpcOptions, Pick<GuardOptions, "exposed"> {}
+
+const exposedMember = { exposed: ["expose"] };
+const nodeHandlerMembers: MembersOf<NodeHandlerOptions> = { ...httpMembers, ...exposedMember };
+const nodeRpcHandlerMembers: MembersOf<NodeRpcHandlerOptions> = { ...rpcMembers, ...exposedMember };
 
 /**
  * Serves clients of every revision on one URL. A body that a parser has read is taken from `request.body`. Faults go to stderr
- * unless `report` takes them.
+ * unless `report` takes them. Requests by a name of this machine, such as `localhost`, are served to this machine alone, also
+ * where the framework listens on every interface.
  *
  * @example
  * app.all("/mcp", nodeHandler(server)); // Express
  *
  * @throws TypeError for an allowed host or origin that is none
  */
-export function nodeHandler(served: Served, options: HttpOptions = {}): NodeHandler {
-  return handlerOf(new Door(served, { report: faultsToStderr, ...options }));
+export function nodeHandler(served: Served, options: NodeHandlerOptions = {}): NodeHandler {
+  requireServed("nodeHandler", served);
+  checkMembers("nodeHandler", options, nodeHandlerMembers);
+  return handlerOf(new Door(served, options));
 }
 
 /**
@@ -41,16 +56,31 @@ export function nodeHandler(served: Served, options: HttpOptions = {}): NodeHand
  *
  * @throws TypeError for an allowed host or origin that is none
  */
-export function nodeRpcHandler(call: Call, options: RpcOptions = {}): NodeHandler {
+export function nodeRpcHandler(call: Call, options: NodeRpcHandlerOptions = {}): NodeHandler {
+  checkMembers("nodeRpcHandler", options, nodeRpcHandlerMembers);
   return handlerOf(new RpcDoor(call, options));
 }
 
+/** Milliseconds in which answers have to leave that are given at the end of a drain. */
+const leaveTime = 2_000;
+
 function handlerOf(door: HttpDoor): NodeHandler {
+  const open = new Set<ServerResponse>();
+  let left = deferred<void>();
   const handle = (request: IncomingMessage, response: ServerResponse): void => {
+    open.add(response);
+    response.once("close", () => {
+      open.delete(response);
+      if (open.size === 0) left.resolve();
+    });
     void door.handle(new NodeRequest(request, response)).then((answer) => writeAnswer(request, response, answer));
   };
   return Object.assign(handle, {
-    drain: (grace: number = defaultGrace) => door.drain(grace),
+    async drain(grace: number = defaultGrace) {
+      await door.drain(grace);
+      left = deferred<void>();
+      if (open.size > 0) await settlesWithin(left.promise, leaveTime, systemClock);
+    },
     close: () => door.close(),
   });
 }

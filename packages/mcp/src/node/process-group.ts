@@ -2,6 +2,7 @@ import type { ChildProcess } from "node:child_process";
 import type { Clock } from "../base/clock.js";
 import { deferred } from "../base/deferred.js";
 import { settlesWithin } from "../base/settles-within.js";
+import { ProcessGuardian } from "./process-guardian.js";
 
 const windows = process.platform === "win32";
 
@@ -18,8 +19,8 @@ const reapGrace = 1_000;
  * a leader leaves behind is ended without waiting to be asked, and a group found empty is never signalled again.
  */
 export class ProcessGroup {
+  readonly id: number;
   readonly #leader: ChildProcess;
-  readonly #id: number;
   readonly #grace: number;
   readonly #clock: Clock;
   readonly #leaderGone = deferred<void>();
@@ -29,7 +30,7 @@ export class ProcessGroup {
   /** `grace`: the milliseconds that `stop` waits before each signal. */
   constructor(leader: ChildProcess, id: number, grace: number, clock: Clock) {
     this.#leader = leader;
-    this.#id = id;
+    this.id = id;
     this.#grace = grace;
     this.#clock = clock;
     leader.on("exit", () => {
@@ -50,7 +51,7 @@ export class ProcessGroup {
   signal(signal: NodeJS.Signals): void {
     if (this.#isEmpty()) return;
     if (windows) this.#leader.kill(signal);
-    else send(this.#id, signal);
+    else send(this.id, signal);
   }
 
   async #stop(): Promise<void> {
@@ -72,7 +73,7 @@ export class ProcessGroup {
   }
 
   #isEmpty(): boolean {
-    if (this.#phase === "leaderless" && (windows || !send(this.#id, 0))) this.#phase = "empty";
+    if (this.#phase === "leaderless" && (windows || !send(this.id, 0))) this.#phase = "empty";
     return this.#phase === "empty";
   }
 }
@@ -88,18 +89,21 @@ function send(group: number, signal: NodeJS.Signals | 0): boolean {
 }
 
 const started = new Set<ProcessGroup>();
+const guardian = new ProcessGuardian();
 
 /**
- * `process.exit` leaves no time to wait for anybody. SIGTERM lets a process clean up, and ends one that does not heed the
- * end of its input.
+ * `process.exit` and an uncaught exception leave no time to wait for anybody. SIGTERM lets a process clean up, and ends one that
+ * does not heed the end of its input; the guardian ends one that heeds neither.
  */
 function endWithThisProcess(group: ProcessGroup): void {
   if (started.size === 0) process.on("exit", endAll);
   started.add(group);
+  guardian.guard(group.id);
 }
 
 function forget(group: ProcessGroup): void {
   started.delete(group);
+  guardian.dismiss(group.id);
   if (started.size === 0) process.off("exit", endAll);
 }
 

@@ -1,13 +1,16 @@
 import { createServer, type RequestListener, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
+import { checkMembers, type MembersOf } from "../base/members.js";
 import { refusal } from "../http/answers.js";
 import { guardOf, isLoopback } from "../http/guard.js";
-import type { HttpOptions } from "../http/options.js";
-import type { Served } from "../lifecycle/served.js";
-import { faultsToStderr } from "./faults-to-stderr.js";
-import { headerOf, writeAnswer } from "./http-exchange.js";
+import { type HttpOptions, httpMembers } from "../http/options.js";
+import { reporterOf } from "../jsonrpc/hooks.js";
+import { requireServed, type Served } from "../lifecycle/served.js";
+import { boundConnections, defaultConnections } from "./http-connections.js";
+import { endsOf, headerOf, writeAnswer } from "./http-exchange.js";
 import { listen } from "./listen.js";
-import { defaultGrace, type NodeHandler, nodeHandler } from "./node-handler.js";
+import { type NodeHandler, nodeHandler } from "./node-handler.js";
+import { closedOf, defaultGrace, type Serving } from "./serving.js";
 import { describeAddress } from "./socket-address.js";
 
 /** Where a server listens. */
@@ -16,21 +19,40 @@ export interface ServeHttpOptions extends HttpOptions {
   readonly port?: number;
   /** The address of the interface. Default: 127.0.0.1, which only this machine reaches. */
   readonly host?: string;
-  /** Default: `/mcp`. */
-  readonly path?: string;
-  /** Serve other machines although nobody is asked who they are. Default: false, and it does not start. */
+  /** Where clients find it, with a slash at the end or without; the first of several is the one of `url`. Default: `/mcp`. */
+  readonly path?: string | readonly string[];
+  /**
+   * Serve other machines although nobody is asked who they are; they may use this machine's own names and its address. Default:
+   * false, and it does not start where they could reach it.
+   */
   readonly exposed?: boolean;
+  /**
+   * Connections at the same time. One too many takes the place of the one that was idle longest; where all are in use, it is
+   * closed. Default: 4,096.
+   */
+  readonly maxConnections?: number;
+  /**
+   * The same for one network address (IPv6: one /64), so that none takes every place. Default: 256; with `addressOf`, no bound,
+   * because all connections are those of the proxy.
+   */
+  readonly maxConnectionsPerAddress?: number;
 }
 
+const serveHttpMembers: MembersOf<ServeHttpOptions> = {
+  ...httpMembers,
+  port: [],
+  host: ["hostname", "address"],
+  path: ["url", "endpoint", "basePath"],
+  exposed: ["expose"],
+  maxConnections: ["max"],
+  maxConnectionsPerAddress: [],
+};
+
 /** A server that listens. */
-export interface HttpServer extends AsyncDisposable {
+export interface HttpServer extends Serving {
   /** What clients connect to. */
   readonly url: string;
   readonly port: number;
-  /** Takes nothing new; what runs has `grace` milliseconds (default: 10,000) to come to its end. */
-  drain(grace?: number): Promise<void>;
-  /** Ends everything at once. */
-  close(): Promise<void>;
 }
 
 /** What a client may take, and how much it may send, before there is anything to answer. */
@@ -40,8 +62,11 @@ const bounds = {
   keepAliveTimeout: 65_000,
   connectionsCheckingInterval: 5_000,
   maxHeaderSize: 16 * 1024,
+  // The system asks an idle client whether it is there, and after ten questions in as many seconds without an answer breaks the
+  // connection: within 15 s. Behind bytes that were not acknowledged it does not ask, and repeats them for up to 15 minutes.
+  keepAlive: true,
+  keepAliveInitialDelay: 5_000,
 } as const;
-const maxConnections = 4_096;
 const maxHeadersCount = 100;
 const maxRequestsPerSocket = 10_000;
 
@@ -55,24 +80,32 @@ const maxRequestsPerSocket = 10_000;
  * @throws TypeError for an address that others reach, without `authenticate`; Error when the port is taken
  */
 export async function serveHttp(served: Served, options: ServeHttpOptions = {}): Promise<HttpServer> {
-  const { port = 0, host = "127.0.0.1", path = "/mcp", exposed = false, ...rest } = options;
+  requireServed("serveHttp", served);
+  checkMembers("serveHttp", options, serveHttpMembers);
+  const { port = 0, host = "127.0.0.1", path = "/mcp", exposed = false, ...others } = options;
+  const { maxConnections, maxConnectionsPerAddress, ...rest } = others;
+  const paths = pathsOf(path);
   requireAuthentication(host, exposed || rest.authenticate !== undefined);
-  const { report = faultsToStderr } = rest;
-  const handler = nodeHandler(served, { ...rest, report });
-  const guard = guardOf({ ...rest, anyHost: rest.authenticate !== undefined });
+  const report = reporterOf(rest.report);
+  const handler = nodeHandler(served, { ...rest, exposed });
+  const guard = guardOf({ ...rest, exposed, anyHost: rest.authenticate !== undefined });
   const server = boundedServer((request, response) => {
-    if (pathOf(request.url) === path) return handler(request, response);
+    if (isAt(paths, request.url)) return handler(request, response);
     // Whoever may not in, learns nothing of what there is.
-    const foreign = guard(headerOf(request, "host"), headerOf(request, "origin"));
-    const { status, reason } = foreign ?? { status: 404, reason: `there is nothing here: the server is at ${path}` };
+    const foreign = guard(headerOf(request, "host"), headerOf(request, "origin"), endsOf(request));
+    const { status, reason } = foreign ?? { status: 404, reason: nothingHere(paths) };
     writeAnswer(request, response, refusal(status, reason));
   });
-  server.maxConnections = maxConnections;
+  const perAddress = rest.addressOf === undefined ? defaultConnections.maxPerAddress : Number.POSITIVE_INFINITY;
+  boundConnections(server, {
+    max: maxConnections ?? defaultConnections.max,
+    maxPerAddress: maxConnectionsPerAddress ?? perAddress,
+  });
   await listen(server, { port, host, exposed: true }); // Whether it may be was asked above.
   // A connection that cannot be accepted, for want of file descriptors for instance, is no reason to end.
   server.on("error", (error) => report({ kind: "fault", method: "HTTP", error }));
   // A TCP server has an address of this kind.
-  return running(server, handler, { host, path, port: (server.address() as AddressInfo).port });
+  return running(server, handler, { host, path: paths[0] ?? "/", port: (server.address() as AddressInfo).port });
 }
 
 /** @throws TypeError */
@@ -87,9 +120,28 @@ export function boundedServer(listener: RequestListener): Server {
   return Object.assign(createServer(bounds, listener), { maxHeadersCount, maxRequestsPerSocket });
 }
 
-export function pathOf(url = "/"): string {
+/** The paths that a server is found at. @throws TypeError for what is none */
+export function pathsOf(path: string | readonly string[]): readonly string[] {
+  const paths = typeof path === "string" ? [path] : path;
+  const wrong = paths.length === 0 ? "[]" : paths.find((each) => !/^\/[^?#]*$/.test(each));
+  if (wrong !== undefined) throw new TypeError(`path: ${JSON.stringify(wrong)} is not a path: write one like "/mcp"`);
+  return paths;
+}
+
+/** Whether a request is for one of the paths, with a slash at the end or without. */
+export function isAt(paths: readonly string[], url = "/"): boolean {
   const query = url.indexOf("?");
-  return query === -1 ? url : url.slice(0, query);
+  const asked = query === -1 ? url : url.slice(0, query);
+  return paths.includes(asked) || paths.some((path) => withoutSlash(path) === withoutSlash(asked));
+}
+
+/** What a request for another path is answered with. */
+export function nothingHere(paths: readonly string[]): string {
+  return `there is nothing here: the server is at ${paths.join(", ")}`;
+}
+
+function withoutSlash(path: string): string {
+  return path.endsWith("/") ? path.slice(0, -1) : path;
 }
 
 function running(
@@ -107,6 +159,7 @@ function running(
   return {
     url: `http://${describeAddress({ host, port })}${path}`,
     port,
+    closed: closedOf(server),
     async drain(grace = defaultGrace) {
       const closed = gone();
       await handler.drain(grace);

@@ -1,37 +1,62 @@
 import { createServer, type Server, type Socket } from "node:net";
+import type { ByteBudget } from "../base/byte-budget.js";
+import { checkMembers, type MembersOf } from "../base/members.js";
+import { type Admission, connectionLimits } from "../http/admission.js";
+import { connectionBytes, type HttpCaller, Peers } from "../http/peers.js";
 import type { Channel, ChannelReceiver } from "../jsonrpc/channel.js";
-import type { Connection } from "../jsonrpc/connection.js";
-import type { Reporter } from "../jsonrpc/report.js";
-import { type CarrierOptions, serveChannel } from "../lifecycle/serve.js";
-import type { Served } from "../lifecycle/served.js";
-import { faultsToStderr } from "./faults-to-stderr.js";
+import type { Closed, Connection } from "../jsonrpc/connection.js";
+import { atOnce, reporterOf } from "../jsonrpc/hooks.js";
+import { serverLimits } from "../jsonrpc/limits.js";
+import { faultOf, type Reporter } from "../jsonrpc/report.js";
+import { type CarrierOptions, carrierMembers, serveChannel } from "../lifecycle/serve.js";
+import { requireServed, type Served } from "../lifecycle/served.js";
 import { messagesOnly } from "./first-frame.js";
+import { defaultConnections } from "./http-connections.js";
 import { listen } from "./listen.js";
-import type { ListenAddress, SocketAddress } from "./socket-address.js";
-import { StreamChannel, type StreamChannelOptions } from "./stream-channel.js";
+import { closedOf, defaultGrace, type Serving } from "./serving.js";
+import { type ListenAddress, listenMembers, type SocketAddress } from "./socket-address.js";
+import { StreamChannel, type StreamChannelOptions, streamMembers } from "./stream-channel.js";
 import { tune } from "./tcp.js";
 
 export interface AcceptOptions extends Omit<StreamChannelOptions, "keepsOutputOpen"> {
   /** Connections at the same time; further ones are closed at once. Stops a flood of them from taking all memory. Default: 4,096. */
   readonly maxConnections?: number;
-  /** The same from one network address: a single client cannot take every place. Default: 256. */
+  /** The same from one network address (IPv6: one /64): a single client cannot take every place. Default: 256. */
   readonly maxConnectionsPerAddress?: number;
   /** Receives what goes wrong before there is a connection. Default: it is written to stderr. */
   readonly report?: Reporter;
 }
 
+const { keepsOutputOpen, ...socketMembers } = streamMembers;
+const acceptMembers: MembersOf<AcceptOptions> = {
+  ...socketMembers,
+  maxConnections: ["max"],
+  maxConnectionsPerAddress: [],
+  report: ["reporter", "logger", "log", "onerror", "onError"],
+};
+
 export interface ServeTcpOptions extends CarrierOptions, Omit<AcceptOptions, "frameBytes"> {}
 
+const { frameBytes, ...ownAcceptMembers } = acceptMembers;
+const serveTcpMembers: MembersOf<ServeTcpOptions> = { ...carrierMembers, ...ownAcceptMembers };
+
+/** Who has connected. */
+export interface TcpCaller {
+  /** The network address that limits are counted by; undefined on a Unix socket. */
+  readonly peer: string | undefined;
+  /** Bounds the bytes that are kept for it: all connections from one network address share it. */
+  readonly budget: ByteBudget;
+}
+
+/** Opens the conversation with one client. */
+export type AcceptTcp = (channel: Channel, caller: TcpCaller) => Connection;
+
 /** Listens, and holds a conversation on each connection. */
-export interface TcpServer extends AsyncDisposable {
+export interface TcpServer extends Serving {
   /** Where it listens, as `tcpChannel` takes it. */
   readonly address: SocketAddress;
   /** The conversations that are open. */
   readonly connections: ReadonlySet<Connection>;
-  /** Stops listening, lets calls that run finish for at most `grace` milliseconds, then closes every connection. */
-  drain(grace: number): Promise<void>;
-  /** Stops listening and closes every connection at once. Resolves when the last one is gone. */
-  close(): Promise<void>;
 }
 
 /**
@@ -42,45 +67,65 @@ export interface TcpServer extends AsyncDisposable {
  *
  * @throws TypeError for an address that other machines reach, unless it is `exposed`; Error for one that is in use
  */
-export function serveTcp(served: Served, address: ListenAddress, options: ServeTcpOptions = {}): Promise<TcpServer> {
-  const { report = faultsToStderr, limits } = options;
+export async function serveTcp(
+  served: Served,
+  address: ListenAddress,
+  options: ServeTcpOptions = {},
+): Promise<TcpServer> {
+  requireServed("serveTcp", served);
+  checkMembers("serveTcp", options, serveTcpMembers);
+  const { limits } = options;
   const bounds = limits?.frameBytes === undefined ? {} : { frameBytes: limits.frameBytes };
-  const open = (channel: Channel): Connection => serveChannel(served, channel, { ...options, report });
-  return acceptTcp(address, open, { ...options, ...bounds });
+  const open: AcceptTcp = (channel, caller) => serveChannel(served, channel, { ...options, ...caller });
+  return accept(address, open, { ...options, ...bounds });
 }
 
 /**
  * Gives `open` a channel for each connection to a TCP port or a Unix socket: what `serveTcp` does, for any JSON-RPC.
  *
  * @example
- * await acceptTcp({ path: "/run/sums.sock" }, (channel) => openConnection(channel, { handle: service.call }));
+ * const { call: handle } = service;
+ * await acceptTcp({ path: "/run/sums.sock" }, (channel, { budget }) => openConnection(channel, { handle, budget }));
  *
  * @throws as `serveTcp`
  */
 export async function acceptTcp(
   address: ListenAddress,
-  open: (channel: Channel) => Connection,
+  open: AcceptTcp,
   options: AcceptOptions = {},
 ): Promise<TcpServer> {
+  checkMembers("acceptTcp", options, acceptMembers);
+  return accept(address, open, options);
+}
+
+async function accept(address: ListenAddress, open: AcceptTcp, options: AcceptOptions): Promise<TcpServer> {
+  checkMembers("The address", address, listenMembers);
   const server = createServer({ allowHalfOpen: true });
   await listen(server, address);
   return new SocketServer(server, open, options); // In time for the first connection: the event loop has not gone on.
 }
 
+const { max, maxPerAddress } = defaultConnections;
+
 class SocketServer implements TcpServer {
   readonly address: SocketAddress;
+  readonly closed: Promise<Closed>;
   readonly #server: Server;
-  readonly #open: (channel: Channel) => Connection;
+  readonly #open: AcceptTcp;
   readonly #options: AcceptOptions;
   readonly #connections = new Set<Connection>();
-  /** How many connections there are from each network address. */
-  readonly #places = new Map<string, number>();
+  readonly #admission: Admission;
+  readonly #peers: Peers;
 
-  constructor(server: Server, open: (channel: Channel) => Connection, options: AcceptOptions) {
+  constructor(server: Server, open: AcceptTcp, options: AcceptOptions & Pick<ServeTcpOptions, "limits">) {
+    const { maxConnections = max, maxConnectionsPerAddress = maxPerAddress } = options;
+    this.#admission = connectionLimits(maxConnections, maxConnectionsPerAddress);
+    this.#peers = new Peers({ ...serverLimits, ...options.limits });
     this.#server = server;
     this.#open = open;
     this.#options = options;
     this.address = addressOf(server);
+    this.closed = closedOf(server);
     server.on("connection", (socket) => this.#accept(socket));
     // Without a listener, a connection that could not be accepted would end the process.
     server.on("error", (error) => this.#report(error));
@@ -90,7 +135,7 @@ class SocketServer implements TcpServer {
     return this.#connections;
   }
 
-  drain(grace: number): Promise<void> {
+  drain(grace: number = defaultGrace): Promise<void> {
     return this.#end((connection) => connection.drain(grace));
   }
 
@@ -110,47 +155,54 @@ class SocketServer implements TcpServer {
 
   #accept(socket: Socket): void {
     // Whoever comes by a Unix socket comes from no network.
-    const place = "path" in this.address ? undefined : (socket.remoteAddress ?? "unknown");
+    const isLocal = "path" in this.address;
+    const place = isLocal ? undefined : (socket.remoteAddress ?? "unknown");
+    const caller = this.#peers.caller(undefined, place);
+    const { budget } = caller;
     try {
-      this.#requireRoom(place);
-      this.#converse(socket, place);
+      this.#enter(caller);
     } catch (error) {
+      socket.destroy();
+      this.#report(error);
+      return;
+    }
+    const leave = (): void => {
+      this.#admission.leave(caller);
+      budget.give(connectionBytes);
+    };
+    try {
+      tune(socket);
+      const channel = new AcceptedChannel(socket, !isLocal, this.#options);
+      const connection = atOnce("accept", () => this.#open(channel, { peer: caller.peer, budget }));
+      this.#connections.add(connection);
+      void connection.closed.then(() => {
+        this.#connections.delete(connection);
+        leave();
+      });
+    } catch (error) {
+      leave();
       socket.destroy();
       this.#report(error);
     }
   }
 
-  #converse(socket: Socket, place: string | undefined): void {
-    tune(socket);
-    const connection = this.#open(new AcceptedChannel(socket, place !== undefined, this.#options));
-    this.#connections.add(connection);
-    this.#count(place, 1);
-    void connection.closed.then(() => {
-      this.#connections.delete(connection);
-      this.#count(place, -1);
-    });
-  }
-
-  #requireRoom(place: string | undefined): void {
-    const { maxConnections = 4_096, maxConnectionsPerAddress = 256 } = this.#options;
-    if (this.#connections.size >= maxConnections) {
-      throw new Error(`a connection was refused: there are ${maxConnections} already`);
+  /** @throws Error where there is no place, or no room, for another connection */
+  #enter(caller: HttpCaller): void {
+    const { peer, budget } = caller;
+    const { maxConnections = max, maxConnectionsPerAddress = maxPerAddress } = this.#options;
+    if (!this.#admission.enter(caller)) {
+      const isFull = this.#connections.size >= maxConnections;
+      const many = isFull ? `${maxConnections}` : `${maxConnectionsPerAddress} from ${peer}`;
+      throw new Error(`a connection was refused: there are ${many} already`);
     }
-    if (place !== undefined && (this.#places.get(place) ?? 0) >= maxConnectionsPerAddress) {
-      throw new Error(`a connection was refused: there are ${maxConnectionsPerAddress} from ${place} already`);
-    }
-  }
-
-  #count(place: string | undefined, change: number): void {
-    if (place === undefined) return;
-    const count = (this.#places.get(place) ?? 0) + change;
-    if (count === 0) this.#places.delete(place);
-    else this.#places.set(place, count);
+    if (budget.take(connectionBytes)) return;
+    this.#admission.leave(caller);
+    throw new Error(`a connection was refused: there is no room for more of ${peer ?? "this server's clients"}`);
   }
 
   #report(error: unknown): void {
-    const { report = faultsToStderr } = this.#options;
-    report({ kind: "fault", method: "accept", error });
+    const report = reporterOf(this.#options.report);
+    report(faultOf("accept", error));
   }
 }
 

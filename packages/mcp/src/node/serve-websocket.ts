@@ -1,13 +1,21 @@
 import type { AddressInfo } from "node:net";
+import { checkMembers, type MembersOf } from "../base/members.js";
 import { refusal } from "../http/answers.js";
 import type { Connection } from "../jsonrpc/connection.js";
-import type { Served } from "../lifecycle/served.js";
-import { faultsToStderr } from "./faults-to-stderr.js";
+import { reporterOf } from "../jsonrpc/hooks.js";
+import { requireServed, type Served } from "../lifecycle/served.js";
+import { boundConnections, defaultConnections } from "./http-connections.js";
 import { writeAnswer } from "./http-exchange.js";
 import { listen } from "./listen.js";
-import { boundedServer, requireAuthentication } from "./serve-http.js";
+import { boundedServer, pathsOf, requireAuthentication } from "./serve-http.js";
+import { closedOf, type Serving } from "./serving.js";
 import { describeAddress } from "./socket-address.js";
-import { type AcceptWebSocket, type WebSocketUpgradeOptions, webSocketUpgrade } from "./websocket-upgrade.js";
+import {
+  type AcceptWebSocket,
+  upgradeMembers,
+  type WebSocketUpgradeOptions,
+  webSocketUpgrade,
+} from "./websocket-upgrade.js";
 
 /** Where a server on WebSockets listens. */
 export interface ServeWebSocketOptions extends WebSocketUpgradeOptions {
@@ -15,24 +23,26 @@ export interface ServeWebSocketOptions extends WebSocketUpgradeOptions {
   readonly port?: number;
   /** The address of the interface. Default: 127.0.0.1, which only this machine reaches. */
   readonly host?: string;
-  /** Default: `/mcp`. */
-  readonly path?: string;
-  /** Serve other machines although nobody is asked who they are. Default: false, and it does not start. */
-  readonly exposed?: boolean;
 }
 
+const serveWebSocketMembers: MembersOf<ServeWebSocketOptions> = {
+  ...upgradeMembers,
+  port: [],
+  host: ["hostname", "address"],
+  path: ["url", "endpoint"],
+};
+
 /** A server on WebSockets that listens. */
-export interface WebSocketListener extends AsyncDisposable {
+export interface WebSocketListener extends Serving {
   /** What clients connect to. */
   readonly url: string;
   readonly port: number;
   /** The conversations that are open. */
   readonly connections: ReadonlySet<Connection>;
-  /** Takes nothing new; what runs has `grace` milliseconds (default: 10,000) to come to its end. */
-  drain(grace?: number): Promise<void>;
-  /** Ends everything at once. */
-  close(): Promise<void>;
 }
+
+/** Connections that are no WebSockets yet, or get an answer that says why they do not become one. */
+const spare = 64;
 
 /**
  * Listens for clients of every revision. Only this machine reaches it, unless `host` says otherwise.
@@ -47,16 +57,26 @@ export async function serveWebSocket(
   target: Served | AcceptWebSocket,
   options: ServeWebSocketOptions = {},
 ): Promise<WebSocketListener> {
+  if (typeof target !== "function") requireServed("serveWebSocket", target);
+  checkMembers("serveWebSocket", options, serveWebSocketMembers);
   const { port: wanted = 0, host = "127.0.0.1", path = "/mcp", exposed = false, ...rest } = options;
   requireAuthentication(host, exposed || rest.authenticate !== undefined);
-  const upgrade = webSocketUpgrade(target, { ...rest, path });
+  const upgrade = webSocketUpgrade(target, { ...rest, exposed, path });
   const server = boundedServer((request, response) => {
     writeAnswer(request, response, refusal(426, "only WebSockets are served here", { upgrade: "websocket" }));
   });
-  server.on("upgrade", upgrade);
+  const { maxConnections = defaultConnections.max, maxConnectionsPerAddress = defaultConnections.maxPerAddress } = rest;
+  const upgraded = boundConnections(server, {
+    max: maxConnections + spare,
+    maxPerAddress: maxConnectionsPerAddress + spare,
+  });
+  server.on("upgrade", (request, socket, head) => {
+    upgraded(request);
+    upgrade(request, socket, head);
+  });
   await listen(server, { port: wanted, host, exposed: true }); // Whether it may be was asked above.
   // A connection that cannot be accepted, for want of file descriptors for instance, is no reason to end.
-  const { report = faultsToStderr } = rest;
+  const report = reporterOf(rest.report);
   server.on("error", (error) => report({ kind: "fault", method: "WebSocket", error }));
   const ended = async (conversations: Promise<void>): Promise<void> => {
     const closed = new Promise((resolve) => server.close(resolve));
@@ -67,9 +87,10 @@ export async function serveWebSocket(
   const { port } = server.address() as AddressInfo; // A TCP server has an address of this kind.
   const close = (): Promise<void> => ended(upgrade.close());
   return {
-    url: `ws://${describeAddress({ host, port })}${path}`,
+    url: `ws://${describeAddress({ host, port })}${pathsOf(path)[0]}`,
     port,
     connections: upgrade.connections,
+    closed: closedOf(server),
     drain: (grace) => ended(upgrade.drain(grace)),
     close,
     [Symbol.asyncDispose]: close,

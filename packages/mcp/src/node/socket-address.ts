@@ -1,3 +1,4 @@
+import type { MembersOf } from "../base/members.js";
 import { isLoopback } from "../http/guard.js";
 
 /** Where a socket is: a TCP port, or the path of a Unix socket (on Windows: of a named pipe). */
@@ -29,6 +30,15 @@ export interface ListenPath {
   /** Permissions of the socket file; whoever may write to it may call. Default: 0o600, this user alone. */
   readonly mode?: number;
 }
+
+/** The members of a `ListenAddress`, for the check of options. */
+export const listenMembers: MembersOf<ListenPort & ListenPath> = {
+  port: [],
+  host: ["hostname", "address"],
+  exposed: ["expose"],
+  path: ["socket", "socketPath"],
+  mode: [],
+};
 
 /** The host where none is named: a name such as `localhost` may lead elsewhere. */
 export const defaultHost = "127.0.0.1";

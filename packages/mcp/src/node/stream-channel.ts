@@ -1,11 +1,15 @@
 import type { Readable, Writable } from "node:stream";
+import type { ByteBudget } from "../base/byte-budget.js";
 import type { Clock, Timer } from "../base/clock.js";
 import { deferred } from "../base/deferred.js";
 import type { FrameDecoder, FrameSink, Framing } from "../base/frame.js";
+import { checkMembers, type MembersOf } from "../base/members.js";
 import { lines } from "../framing/lines.js";
 import type { Channel, ChannelReceiver } from "../jsonrpc/channel.js";
+import { HookError } from "../jsonrpc/errors.js";
+import { atOnce, guarded } from "../jsonrpc/hooks.js";
 import { serverLimits } from "../jsonrpc/limits.js";
-import { lastWordsGrace, type QueueBounds, queueBoundsOf } from "../jsonrpc/queue-bounds.js";
+import { lastWordsGrace, type QueueBounds, queueBoundsOf, queueMembers } from "../jsonrpc/queue-bounds.js";
 import { StreamWriter } from "./stream-writer.js";
 
 export interface StreamChannelOptions extends QueueBounds {
@@ -17,6 +21,14 @@ export interface StreamChannelOptions extends QueueBounds {
   readonly keepsOutputOpen?: boolean;
 }
 
+/** The members of `StreamChannelOptions`, for the check of options. */
+export const streamMembers: MembersOf<StreamChannelOptions> = {
+  ...queueMembers,
+  framing: [],
+  frameBytes: ["maxFrameBytes"],
+  keepsOutputOpen: [],
+};
+
 /**
  * A Channel over a Node byte stream in each direction; a socket can be both. `close` waits for a peer that still reads,
  * and gives up one that takes nothing for two seconds.
@@ -24,6 +36,7 @@ export interface StreamChannelOptions extends QueueBounds {
  * @throws TypeError for an input that gives strings or objects instead of bytes
  */
 export function streamChannel(input: Readable, output: Writable, options: StreamChannelOptions = {}): Channel {
+  checkMembers("streamChannel", options, streamMembers);
   return new StreamChannel(input, output, options);
 }
 
@@ -35,6 +48,8 @@ export class StreamChannel implements Channel {
   readonly #framing: Framing;
   readonly #ended = deferred<Error | undefined>();
   #decoder: FrameDecoder | undefined;
+  /** What is charged for the frame whose end has not come. */
+  #reading: ByteBudget | undefined;
   #phase: "open" | "ended" | "closed" = "open";
   #writeError: Error | undefined;
   #lastWordsTimer: Timer | undefined;
@@ -57,7 +72,10 @@ export class StreamChannel implements Channel {
   }
 
   open(receiver: ChannelReceiver): void {
+    this.#reading = receiver.budget?.child();
+    this.#writer.charge(receiver.budget);
     const sink: FrameSink = {
+      budget: this.#reading,
       frame: (text) => {
         if (this.#phase === "open") receiver.frame(text);
       },
@@ -68,15 +86,27 @@ export class StreamChannel implements Channel {
     const decoder = this.#framing.decoder(sink, this.#options.frameBytes ?? serverLimits.frameBytes);
     this.#decoder = decoder;
     this.#input.on("data", (chunk: Uint8Array) => {
-      if (this.#phase === "open") decoder.push(chunk);
+      if (this.#phase === "open") this.#push(decoder, chunk);
     });
     void this.#ended.promise.then((error) => {
       if (this.#phase === "ended") receiver.end(error);
     });
   }
 
+  /** A framing of the application may fail: then nothing that follows can be read. */
+  #push(decoder: FrameDecoder, chunk: Uint8Array): void {
+    const hook = "Framing.decoder";
+    guarded(
+      hook,
+      () => decoder.push(chunk),
+      ({ error }) => this.#end(new HookError(hook, error)),
+    );
+  }
+
   send(frame: string): void | Promise<void> {
-    return this.#phase === "closed" ? undefined : this.#writer.send(this.#framing.encode(frame));
+    if (this.#phase === "closed") return undefined;
+    const text = this.#framing.encode(frame);
+    return this.#writer.send(typeof text === "string" ? text : atOnce("Framing.encode", () => text));
   }
 
   /** What is left of the chunk at hand is still delivered. */
@@ -97,6 +127,7 @@ export class StreamChannel implements Channel {
   finish(): Promise<void> {
     this.#phase = "closed";
     this.#stopLastWordsTimer();
+    this.#reading?.close();
     this.#input.resume();
     return this.#writer.end();
   }
@@ -116,6 +147,7 @@ export class StreamChannel implements Channel {
     this.#stopLastWordsTimer();
     if (this.#phase !== "open") return;
     this.#phase = "ended";
+    this.#reading?.close();
     this.#ended.resolve(error);
   }
 

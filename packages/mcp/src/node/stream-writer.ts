@@ -1,8 +1,10 @@
 import type { Writable } from "node:stream";
+import type { ByteBudget } from "../base/byte-budget.js";
 import type { Timer } from "../base/clock.js";
 import { type Deferred, deferred } from "../base/deferred.js";
 import { longestTimer } from "../base/settles-within.js";
-import { endGrace, type QueueBounds } from "../jsonrpc/queue-bounds.js";
+import { endGrace, freeQueueBytes, type QueueBounds, UnreadError } from "../jsonrpc/queue-bounds.js";
+import { characterBytes } from "../jsonrpc/weight.js";
 
 export interface StreamWriterOptions extends Required<QueueBounds> {
   readonly keepsOutputOpen: boolean;
@@ -30,6 +32,7 @@ export class StreamWriter {
   #waiting = "";
   #room: Deferred<void> | undefined;
   #stallTimer: Timer | undefined;
+  #budget: ByteBudget | undefined;
   readonly #ended = deferred<void>();
 
   constructor(output: Writable, options: StreamWriterOptions, failed: (error: Error) => void) {
@@ -40,6 +43,11 @@ export class StreamWriter {
     output.on("close", this.#onClose);
   }
 
+  /** Charges what waits to a budget from here on. */
+  charge(budget: ByteBudget | undefined): void {
+    this.#budget = budget?.child();
+  }
+
   /** As `Channel.send` has it. What is sent after the end is dropped. */
   send(text: string): void | Promise<void> {
     if (this.#phase !== "open") return;
@@ -47,6 +55,10 @@ export class StreamWriter {
     this.#start();
     // A text that waits is counted in characters: to count its bytes is to encode it.
     const queued = this.#waiting.length + this.#rest.length + this.#output.writableLength;
+    if (queued > freeQueueBytes && !this.#isAffordable() && queued - text.length > freeQueueBytes) {
+      this.#giveUp(`${queued} bytes wait to be read, and there is no room for more`);
+      return;
+    }
     if (queued <= this.#options.highWaterBytes) return;
     // A single long text is no fault of the reader: what counts is what had not gone out before it.
     if (queued - text.length > this.#options.maxQueuedBytes) {
@@ -68,6 +80,12 @@ export class StreamWriter {
       this.#start();
     }
     return this.#ended.promise;
+  }
+
+  /** Brings what is charged up to date. What the stream itself holds is a piece, and free. */
+  #isAffordable(): boolean {
+    const bytes = characterBytes * this.#waiting.length + this.#rest.length;
+    return this.#budget?.hold(bytes > freeQueueBytes ? bytes : 0) ?? true;
   }
 
   #start(): void {
@@ -105,6 +123,7 @@ export class StreamWriter {
   #written(): void {
     if (this.#phase === "over") return;
     this.#stopWatch();
+    this.#isAffordable();
     if (this.#waiting.length + this.#rest.length <= this.#options.highWaterBytes / 2) this.#makeRoom();
     this.#writeNext();
   }
@@ -145,7 +164,7 @@ export class StreamWriter {
   }
 
   #giveUp(why: string): void {
-    this.#fail(new Error(`the peer does not read: ${why}`));
+    this.#fail(new UnreadError(why));
     this.#output.destroy();
   }
 
@@ -168,6 +187,7 @@ export class StreamWriter {
     this.#phase = "over";
     this.#waiting = "";
     this.#rest = nothing;
+    this.#budget?.close();
     this.#stopWatch();
     this.#makeRoom();
     this.#ended.resolve();

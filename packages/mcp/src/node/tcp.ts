@@ -1,15 +1,19 @@
 import { connect, type Socket } from "node:net";
 import { type Clock, systemClock } from "../base/clock.js";
+import { checkMembers, type MembersOf } from "../base/members.js";
 import { longestTimer } from "../base/settles-within.js";
 import type { Channel, ChannelReceiver } from "../jsonrpc/channel.js";
 import { clientLimits } from "../jsonrpc/limits.js";
 import { defaultHost, describeAddress, type SocketAddress } from "./socket-address.js";
-import { StreamChannel, type StreamChannelOptions } from "./stream-channel.js";
+import { StreamChannel, type StreamChannelOptions, streamMembers } from "./stream-channel.js";
 
 export interface TcpChannelOptions extends Omit<StreamChannelOptions, "keepsOutputOpen"> {
   /** Milliseconds in which the other side must have accepted. Default: 10,000. */
   readonly connectTimeout?: number;
 }
+
+const { keepsOutputOpen, ...socketMembers } = streamMembers;
+const tcpMembers: MembersOf<TcpChannelOptions> = { ...socketMembers, connectTimeout: ["openTimeout"] };
 
 /** Milliseconds of silence after which the system asks whether the other machine is still there. */
 const keepAliveDelay = 15_000;
@@ -24,6 +28,7 @@ const keepAliveDelay = 15_000;
  * @throws RangeError for a port that is none
  */
 export function tcpChannel(address: SocketAddress, options: TcpChannelOptions = {}): Channel {
+  checkMembers("tcpChannel", options, tcpMembers);
   return new DialledChannel(address, options);
 }
 

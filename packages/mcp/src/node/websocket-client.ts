@@ -1,19 +1,32 @@
 import { WebSocket } from "ws";
+import { systemClock } from "../base/clock.js";
+import { checkMembers, type MembersOf } from "../base/members.js";
 import type { Channel } from "../jsonrpc/channel.js";
 import { clientLimits } from "../jsonrpc/limits.js";
-import { webSocketChannel as anyWebSocketChannel, type WebSocketOptions } from "../transports/websocket.js";
+import {
+  webSocketChannel as anyWebSocketChannel,
+  type WebSocketOptions,
+  webSocketMembers,
+} from "../transports/websocket.js";
 import type { WebSocketConstructor, WebSocketLike } from "../transports/websocket-like.js";
+import { type HeartbeatOptions, heartbeat, heartbeatMembers } from "./heartbeat.js";
 import { socketOptions } from "./websocket-options.js";
 
 /** What can be set about a channel over a WebSocket of `ws`. */
-export interface NodeWebSocketOptions extends WebSocketOptions {
+export interface NodeWebSocketOptions extends WebSocketOptions, HeartbeatOptions {
   /** Headers of the request that opens the socket, e.g. `authorization`. */
   readonly headers?: Readonly<Record<string, string>>;
 }
 
+const nodeWebSocketMembers: MembersOf<NodeWebSocketOptions> = {
+  ...webSocketMembers,
+  ...heartbeatMembers,
+  headers: ["header"],
+};
+
 /**
- * `webSocketChannel` of the jsonrpc entry, on the sockets of `ws`: they take headers, wait when this side cannot read on, and
- * end a message that is too long before it is there.
+ * `webSocketChannel` of the jsonrpc entry, on the sockets of `ws`: they take headers, wait when this side cannot read on, end a
+ * message that is too long before it is there, and notice within 25 s (`pingInterval` + `pongTimeout`) that a server has vanished.
  *
  * @example
  * const headers = { authorization: `Bearer ${token}` };
@@ -22,16 +35,26 @@ export interface NodeWebSocketOptions extends WebSocketOptions {
  * @throws SyntaxError for a URL that is none of a WebSocket
  */
 export function webSocketChannel(target: string | URL | WebSocketLike, options: NodeWebSocketOptions = {}): Channel {
-  return anyWebSocketChannel(target, { WebSocket: socketsWith(options), ...options });
+  checkMembers("webSocketChannel", options, nodeWebSocketMembers);
+  const { headers, pingInterval, pongTimeout, ...rest } = options;
+  return anyWebSocketChannel(target, { WebSocket: socketsWith(options), ...rest });
 }
 
 function socketsWith({
   headers = {},
   frameBytes = clientLimits.frameBytes,
+  clock = systemClock,
+  ...intervals
 }: NodeWebSocketOptions): WebSocketConstructor {
   return class extends WebSocket {
     constructor(url: string | URL, protocols: string[]) {
       super(url, protocols, { headers, ...socketOptions(frameBytes) });
+      this.once("upgrade", ({ socket }) => {
+        heartbeat(this, socket, { ...intervals, clock }, (milliseconds) => {
+          this.emit("error", new Error(`the server has given no sign of life for ${milliseconds} ms`));
+          this.terminate();
+        });
+      });
     }
   };
 }

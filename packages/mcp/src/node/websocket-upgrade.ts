@@ -1,30 +1,39 @@
 import { type IncomingMessage, STATUS_CODES } from "node:http";
 import type { Duplex } from "node:stream";
 import { type WebSocket, WebSocketServer } from "ws";
+import type { ByteBudget } from "../base/byte-budget.js";
 import { deferred } from "../base/deferred.js";
+import { checkMembers, type MembersOf } from "../base/members.js";
 import { settlesWithin } from "../base/settles-within.js";
-import { Admission } from "../http/admission.js";
+import { type Admission, connectionLimits } from "../http/admission.js";
 import { closingAnswer, refusal } from "../http/answers.js";
-import { type Guard, type GuardOptions, guardOf } from "../http/guard.js";
+import { type Guard, type GuardOptions, guardMembers, guardOf } from "../http/guard.js";
 import type { Authenticate } from "../http/options.js";
+import { connectionBytes, networkOf, Peers } from "../http/peers.js";
 import type { HttpAnswer } from "../http/request.js";
 import type { Channel } from "../jsonrpc/channel.js";
 import type { Connection } from "../jsonrpc/connection.js";
-import type { QueueBounds } from "../jsonrpc/queue-bounds.js";
+import { atOnce, inHook } from "../jsonrpc/hooks.js";
+import { type QueueBounds, queueMembers } from "../jsonrpc/queue-bounds.js";
+import { faultOf } from "../jsonrpc/report.js";
 import { type Terms, termsOf } from "../jsonrpc/terms.js";
-import { type CarrierOptions, serveChannel } from "../lifecycle/serve.js";
+import { type CarrierOptions, carrierMembers, serveChannel } from "../lifecycle/serve.js";
 import type { Served } from "../lifecycle/served.js";
 import { WebSocketChannel } from "../transports/websocket.js";
-import { faultsToStderr } from "./faults-to-stderr.js";
-import { type HeartbeatOptions, heartbeat } from "./heartbeat.js";
-import { headerOf } from "./http-exchange.js";
-import { defaultGrace } from "./node-handler.js";
-import { pathOf } from "./serve-http.js";
+import { type HeartbeatOptions, heartbeat, heartbeatMembers } from "./heartbeat.js";
+import { defaultConnections } from "./http-connections.js";
+import { endsOf, headerOf } from "./http-exchange.js";
+import { isAt, nothingHere, pathsOf } from "./serve-http.js";
+import { defaultGrace } from "./serving.js";
 import { socketOptions } from "./websocket-options.js";
 
 /** Who is at the other end of a channel. */
 export interface WebSocketCaller {
   readonly principal: string | undefined;
+  /** What limits are counted by: the principal, or the network address. */
+  readonly peer: string | undefined;
+  /** Bounds the bytes that are kept for it: all connections of one principal, or of one network address, share it. */
+  readonly budget: ByteBudget;
 }
 
 /** Opens the conversation with one client: for those who serve something else than MCP. */
@@ -35,18 +44,32 @@ export interface WebSocketUpgradeOptions
   extends CarrierOptions,
     QueueBounds,
     HeartbeatOptions,
-    Pick<GuardOptions, "allowedHosts" | "allowedOrigins"> {
+    Pick<GuardOptions, "allowedHosts" | "allowedOrigins" | "exposed"> {
   /** Who may connect; asked before the connection is a WebSocket. Default: everybody who reaches this server by an allowed host. */
   readonly authenticate?: Authenticate;
   /** The subprotocol that a client has to offer. Default: `mcp`. */
   readonly protocol?: string;
-  /** Where clients find this server; elsewhere there is nothing. Default: at every path. */
-  readonly path?: string;
+  /** Where clients find this server, with a slash at the end or without; elsewhere there is nothing. Default: at every path. */
+  readonly path?: string | readonly string[];
   /** Connections at the same time. Default: 4,096. */
   readonly maxConnections?: number;
-  /** Connections from one address at the same time; behind a proxy all have its address. Default: 256. */
+  /** Connections from one network address (IPv6: one /64) at the same time; behind a proxy all have its address. Default: 256. */
   readonly maxConnectionsPerAddress?: number;
 }
+
+/** The members of `WebSocketUpgradeOptions`, for the check of options. */
+export const upgradeMembers: MembersOf<WebSocketUpgradeOptions> = {
+  ...carrierMembers,
+  ...queueMembers,
+  ...heartbeatMembers,
+  ...guardMembers,
+  authenticate: ["auth", "authorize", "authentication"],
+  protocol: ["subprotocol"],
+  path: ["url", "endpoint"],
+  exposed: ["expose"],
+  maxConnections: ["max"],
+  maxConnectionsPerAddress: [],
+};
 
 /** A listener for the `upgrade` event of a server of `node:http` or `node:https`. */
 export interface WebSocketUpgrade {
@@ -72,12 +95,13 @@ export function webSocketUpgrade(
   target: Served | AcceptWebSocket,
   options: WebSocketUpgradeOptions = {},
 ): WebSocketUpgrade {
-  const carrier = { report: faultsToStderr, ...options };
+  checkMembers("webSocketUpgrade", options, upgradeMembers);
   const accept: AcceptWebSocket =
     typeof target === "function"
       ? target
-      : (channel, { principal }) => serveChannel(target, channel, { ...carrier, principal });
-  const gate = new WebSocketGate(accept, carrier);
+      : (channel, { principal, peer, budget }) =>
+          serveChannel(target, channel, { ...options, principal, peer, budget });
+  const gate = new WebSocketGate(accept, options);
   const upgrade = (request: IncomingMessage, socket: Duplex, head: Buffer): void => gate.upgrade(request, socket, head);
   return Object.assign(upgrade, {
     connections: gate.connections,
@@ -85,6 +109,8 @@ export function webSocketUpgrade(
     close: () => gate.end((connection) => connection.close()),
   });
 }
+
+const { max, maxPerAddress } = defaultConnections;
 
 /** Milliseconds in which it has to be found out who calls. */
 const handshakeTimeout = 10_000;
@@ -95,21 +121,25 @@ class WebSocketGate {
   readonly #options: WebSocketUpgradeOptions;
   readonly #terms: Terms;
   readonly #protocol: string;
+  readonly #paths: readonly string[] | undefined;
   readonly #guard: Guard;
   readonly #admission: Admission;
+  readonly #peers: Peers;
   readonly #webSockets: WebSocketServer;
   /** What those get who are not let in yet when everything ends. */
   readonly #ended = deferred<HttpAnswer>();
   #isClosing = false;
 
   constructor(accept: AcceptWebSocket, options: WebSocketUpgradeOptions) {
-    const { protocol = "mcp", maxConnections = 4_096, maxConnectionsPerAddress = 256 } = options;
+    const { protocol = "mcp", maxConnections = max, maxConnectionsPerAddress = maxPerAddress } = options;
     this.#accept = accept;
     this.#options = options;
     this.#terms = termsOf(options);
     this.#protocol = protocol;
+    this.#paths = options.path === undefined ? undefined : pathsOf(options.path);
     this.#guard = guardOf({ ...options, anyHost: options.authenticate !== undefined });
-    this.#admission = new Admission({ perPrincipal: maxConnectionsPerAddress, total: maxConnections });
+    this.#admission = connectionLimits(maxConnections, maxConnectionsPerAddress);
+    this.#peers = new Peers(this.#terms.limits);
     this.#webSockets = new WebSocketServer({
       noServer: true,
       clientTracking: false,
@@ -120,17 +150,21 @@ class WebSocketGate {
 
   upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void {
     socket.on("error", () => socket.destroy());
-    const address = request.socket.remoteAddress ?? "";
-    const turnedAway = this.#refusalOf(request) ?? (this.#admission.enter(address) ? undefined : tooMany());
+    const from = { principal: undefined, peer: networkOf(request.socket.remoteAddress) };
+    const turnedAway = this.#refusalOf(request) ?? (this.#admission.enter(from) ? undefined : tooMany());
     if (turnedAway !== undefined) {
       refuse(socket, turnedAway);
       return;
     }
-    socket.once("close", () => this.#admission.leave(address));
+    socket.once("close", () => this.#admission.leave(from));
     void this.#admit(request).then((admitted) => {
       if ("status" in admitted) refuse(socket, admitted);
       else if (this.#isClosing) refuse(socket, closingAnswer());
-      else this.#webSockets.handleUpgrade(request, socket, head, (opened) => this.#open(opened, request, admitted));
+      else if (!admitted.budget.take(connectionBytes)) refuse(socket, tooMany());
+      else {
+        socket.once("close", () => admitted.budget.give(connectionBytes));
+        this.#webSockets.handleUpgrade(request, socket, head, (opened) => this.#open(opened, request, admitted));
+      }
     });
   }
 
@@ -143,11 +177,9 @@ class WebSocketGate {
   /** What the request alone is turned away for. */
   #refusalOf(request: IncomingMessage): HttpAnswer | undefined {
     if (this.#isClosing) return closingAnswer();
-    const foreign = this.#guard(headerOf(request, "host"), headerOf(request, "origin"));
+    const foreign = this.#guard(headerOf(request, "host"), headerOf(request, "origin"), endsOf(request));
     if (foreign !== undefined) return refusal(foreign.status, foreign.reason);
-    const { path } = this.#options;
-    if (path !== undefined && pathOf(request.url) !== path)
-      return refusal(404, `there is nothing here: the server is at ${path}`);
+    if (this.#paths !== undefined && !isAt(this.#paths, request.url)) return refusal(404, nothingHere(this.#paths));
     const offered = headerOf(request, "sec-websocket-protocol")?.split(",") ?? [];
     if (offered.some((each) => each.trim() === this.#protocol)) return undefined;
     return refusal(400, `Sec-WebSocket-Protocol must have ${this.#protocol}`);
@@ -156,33 +188,64 @@ class WebSocketGate {
   /** Who calls, or why it may not. Never rejects. */
   async #admit(request: IncomingMessage): Promise<WebSocketCaller | HttpAnswer> {
     const { authenticate } = this.#options;
-    if (authenticate === undefined) return { principal: undefined };
+    const callerOf = (principal?: string): WebSocketCaller =>
+      this.#peers.caller(principal, request.socket.remoteAddress);
+    if (authenticate === undefined) return callerOf();
     try {
       const asked = { method: "GET", url: request.url ?? "/", header: (name: string) => headerOf(request, name) };
-      const identity = Promise.race([authenticate(asked), this.#ended.promise]);
+      const identity = Promise.race([inHook("authenticate", () => authenticate(asked)), this.#ended.promise]);
+      identity.catch(() => undefined); // Later than the handshake may take, nobody waits for it.
       if (!(await settlesWithin(identity, handshakeTimeout, this.#terms.clock))) return unidentified(503);
-      return (await identity) ?? refusal(401, "who calls is not known", { "www-authenticate": "Bearer" });
+      const known = await identity;
+      if (known === undefined) return refusal(401, "who calls is not known", { "www-authenticate": "Bearer" });
+      return "status" in known ? known : callerOf(known.principal);
     } catch (error) {
-      this.#terms.report({ kind: "fault", method: "authenticate", error });
+      this.#terms.report(faultOf("authenticate", error));
       return unidentified(500);
     }
   }
 
   #open(webSocket: WebSocket, { socket }: IncomingMessage, caller: WebSocketCaller): void {
     const { limits, clock, report } = this.#terms;
+    chargeUnfinished(webSocket, socket, caller.budget);
     const channel = new WebSocketChannel(webSocket, { ...this.#options, frameBytes: limits.frameBytes });
     try {
-      const connection = this.#accept(channel, caller);
+      const connection = atOnce("accept", () => this.#accept(channel, caller));
       this.connections.add(connection);
       void connection.closed.then(() => this.connections.delete(connection));
     } catch (error) {
-      report({ kind: "fault", method: "accept", error });
+      report(faultOf("accept", error));
       void channel.close();
     }
     heartbeat(webSocket, socket, { ...this.#options, clock }, (milliseconds) => {
       channel.fail(new Error(`the peer has given no sign of life for ${milliseconds} ms`));
     });
   }
+}
+
+/** Bytes of a message whose end has not come, that no budget is charged for. */
+const freeBytes = 64 * 1024;
+
+/**
+ * Charges what `ws` keeps of a message whose end has not come. Where there is no room for it, the connection ends with 1013, *Try
+ * Again Later*: half a message cannot be skipped.
+ */
+function chargeUnfinished(webSocket: WebSocket, socket: Duplex, budget: ByteBudget): void {
+  const unfinished = budget.child();
+  let bytes = 0;
+  let hasEnded = false;
+  webSocket.on("message", () => {
+    hasEnded = true;
+  });
+  // Comes behind the listener of `ws`: of a chunk that ended a message, the rest is at most a chunk.
+  socket.on("data", (chunk: Uint8Array) => {
+    bytes = hasEnded ? 0 : bytes + chunk.length;
+    hasEnded = false;
+    if (unfinished.hold(bytes > freeBytes ? bytes : 0)) return;
+    webSocket.close(1013, "no room for the message");
+    webSocket.terminate();
+  });
+  socket.once("close", () => unfinished.close());
 }
 
 function unidentified(status: number): HttpAnswer {

@@ -1,6 +1,10 @@
 import type { Channel, ChannelReceiver } from "../jsonrpc/channel.js";
+import { type Id, idKey } from "../jsonrpc/message.js";
 
-/** Two ends of one carrier in memory: what one sends, the other receives, in order and a microtask later. */
+/**
+ * Two ends of one carrier in memory: what one sends, the other receives, in order and a microtask later. A call that fails with
+ * *Internal error* has what its handler has thrown as `cause`: it does not leave the process.
+ */
 export function memoryChannels(): readonly [Channel, Channel] {
   const left = new MemoryChannel();
   const right = new MemoryChannel();
@@ -9,10 +13,17 @@ export function memoryChannels(): readonly [Channel, Channel] {
   return [left, right];
 }
 
+interface Sent {
+  readonly frame: string;
+  cause?: unknown;
+}
+
 class MemoryChannel implements Channel {
   #peer: MemoryChannel | undefined;
   #receiver: ChannelReceiver | undefined;
-  #inbox: string[] = [];
+  #inbox: Sent[] = [];
+  /** What handlers have thrown whose answers are not sent yet, by request. */
+  readonly #thrown = new Map<unknown, unknown>();
   #scheduled = false;
   #paused = false;
   #phase: "open" | "ended" | "closed" = "open";
@@ -26,14 +37,30 @@ class MemoryChannel implements Channel {
     this.#schedule();
   }
 
-  send(frame: string): void {
-    if (this.#phase !== "closed") this.#peer?.accept(frame);
+  send(frame: string, relatedTo?: Id, isAnswer = false): void {
+    if (this.#phase === "closed") return;
+    const sent: Sent = { frame };
+    if (isAnswer && relatedTo !== undefined && this.#thrown.size > 0) {
+      const key = idKey(relatedTo);
+      sent.cause = this.#thrown.get(key);
+      this.#thrown.delete(key);
+    }
+    this.#peer?.accept(sent);
+  }
+
+  failed(request: Id, thrown: unknown): void {
+    if (this.#phase !== "closed") this.#thrown.set(idKey(request), thrown);
+  }
+
+  unanswered(request: Id): void {
+    this.#thrown.delete(idKey(request));
   }
 
   close(): Promise<void> {
     if (this.#phase !== "closed") {
       this.#phase = "closed";
       this.#inbox = [];
+      this.#thrown.clear();
       this.#peer?.endInput();
     }
     return Promise.resolve();
@@ -48,9 +75,9 @@ class MemoryChannel implements Channel {
     this.#schedule();
   }
 
-  accept(frame: string): void {
+  accept(sent: Sent): void {
     if (this.#phase === "closed") return;
-    this.#inbox.push(frame);
+    this.#inbox.push(sent);
     this.#schedule();
   }
 
@@ -68,14 +95,14 @@ class MemoryChannel implements Channel {
 
   #deliver(): void {
     this.#scheduled = false;
-    const frames = this.#inbox;
+    const arrived = this.#inbox;
     this.#inbox = [];
-    for (const [index, frame] of frames.entries()) {
+    for (const [index, { frame, cause }] of arrived.entries()) {
       if (this.#paused) {
-        this.#inbox = [...frames.slice(index), ...this.#inbox];
+        this.#inbox = [...arrived.slice(index), ...this.#inbox];
         return;
       }
-      if (this.#phase !== "closed") this.#receiver?.frame(frame);
+      if (this.#phase !== "closed") this.#receiver?.frame(frame, undefined, cause);
     }
     if (this.#inbox.length > 0) this.#schedule();
     else if (this.#phase === "ended") this.#end();

@@ -1,4 +1,6 @@
 import type { Channel, ChannelReceiver } from "../jsonrpc/channel.js";
+import { HookError } from "../jsonrpc/errors.js";
+import { guarded } from "../jsonrpc/hooks.js";
 import { type QueueBounds, queueBoundsOf } from "../jsonrpc/queue-bounds.js";
 import { Fifo } from "./fifo.js";
 import { type Outlet, PacedWriter } from "./paced-writer.js";
@@ -40,11 +42,12 @@ class MessagePortChannel implements Channel {
   #paused = false;
   #delivering = false;
   #phase: "open" | "ended" | "closed" = "open";
+  #closeError: HookError | undefined;
 
   constructor(port: MessagePortLike, bounds: Required<QueueBounds>) {
     this.#port = port;
     this.#inboxBound = bounds.maxQueuedBytes;
-    this.#outlet = new PortOutlet(port, bounds.highWaterBytes);
+    this.#outlet = new PortOutlet((message) => this.#post(message), bounds.highWaterBytes);
     this.#writer = new PacedWriter(this.#outlet, bounds, (error) => this.#end(error));
     // Before it is opened as well: the peer's answers how far it has read, and what a `Worker` does not hold back.
     port.addEventListener("message", this.#onMessage);
@@ -55,6 +58,7 @@ class MessagePortChannel implements Channel {
 
   open(receiver: ChannelReceiver): void {
     this.#receiver = receiver;
+    this.#writer.charge(receiver.budget);
     this.resume();
   }
 
@@ -63,6 +67,7 @@ class MessagePortChannel implements Channel {
   }
 
   async close(): Promise<void> {
+    const hasFailed = this.#closeError !== undefined; // Then its end has said so.
     this.#phase = "closed";
     while (!this.#inbox.isEmpty) this.#drop(this.#inbox.shift());
     await this.#writer.end();
@@ -71,6 +76,7 @@ class MessagePortChannel implements Channel {
     this.#port.removeEventListener("close", this.#onClose);
     // Only a port is this channel's own: `close` of a worker's global scope would end the worker.
     if (this.#port.start !== undefined) this.#port.close?.();
+    if (!hasFailed && this.#closeError !== undefined) throw this.#closeError;
   }
 
   pause(): void {
@@ -125,7 +131,7 @@ class MessagePortChannel implements Channel {
 
   #take(receiver: ChannelReceiver, arrived: Arrived): void {
     if (typeof arrived === "string") receiver.frame(arrived);
-    else if (typeof arrived === "number") this.#port.postMessage(-arrived);
+    else if (typeof arrived === "number") this.#post(-arrived);
     else if (arrived === null) this.#end();
     else {
       const message = "received a message that is not a string; it was skipped";
@@ -135,7 +141,20 @@ class MessagePortChannel implements Channel {
 
   /** What is not delivered is read all the same, so that the peer can come to its end. */
   #drop(arrived: Arrived): void {
-    if (typeof arrived === "number") this.#port.postMessage(-arrived);
+    if (typeof arrived === "number") this.#post(-arrived);
+  }
+
+  /** What is not taken is lost, so the conversation is over. */
+  #post(message: string | number | null): void {
+    const hook = "MessagePort.postMessage";
+    guarded(
+      hook,
+      () => this.#port.postMessage(message),
+      ({ error }) => {
+        this.#closeError = new HookError(hook, error);
+        this.#end(this.#closeError);
+      },
+    );
   }
 
   #end(error?: Error): void {
@@ -153,16 +172,19 @@ function sizeOf(arrived: Arrived): number {
 
 /** The sending half of a port. At most so many characters and one frame are in flight. */
 class PortOutlet implements Outlet {
-  readonly #port: MessagePortLike;
+  readonly #post: (message: string | number | null) => void;
   readonly #mostUnread: number;
+  /** The peer says how far it has read only when it is asked, before this much is unread. */
+  readonly unacknowledged: number;
   #sent = 0;
   /** How many of them the peer has been asked about, and has read. */
   #asked = 0;
   #read = 0;
 
-  constructor(port: MessagePortLike, mostUnread: number) {
-    this.#port = port;
+  constructor(post: (message: string | number | null) => void, mostUnread: number) {
+    this.#post = post;
     this.#mostUnread = mostUnread;
+    this.unacknowledged = mostUnread;
   }
 
   get unread(): number {
@@ -174,7 +196,7 @@ class PortOutlet implements Outlet {
   }
 
   put(frame: string): number {
-    this.#port.postMessage(frame);
+    this.#post(frame);
     this.#sent += frame.length;
     this.#ask();
     return frame.length;
@@ -189,7 +211,7 @@ class PortOutlet implements Outlet {
   }
 
   end(): Promise<void> {
-    this.#port.postMessage(null);
+    this.#post(null);
     return Promise.resolve();
   }
 
@@ -201,6 +223,6 @@ class PortOutlet implements Outlet {
   #ask(): void {
     if (this.#asked > this.#read || this.unread <= this.#mostUnread / 2) return;
     this.#asked = this.#sent;
-    this.#port.postMessage(this.#asked);
+    this.#post(this.#asked);
   }
 }

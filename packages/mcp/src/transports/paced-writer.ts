@@ -1,11 +1,15 @@
+import type { ByteBudget } from "../base/byte-budget.js";
 import type { Timer } from "../base/clock.js";
 import { type Deferred, deferred } from "../base/deferred.js";
 import { longestTimer } from "../jsonrpc/caller.js";
-import { endGrace, type QueueBounds } from "../jsonrpc/queue-bounds.js";
+import { endGrace, freeQueueBytes, type QueueBounds, UnreadError } from "../jsonrpc/queue-bounds.js";
+import { characterBytes } from "../jsonrpc/weight.js";
 import { Fifo } from "./fifo.js";
 
 /** The way out of a carrier, as a `PacedWriter` uses it. */
 export interface Outlet {
+  /** Characters that a peer may have taken without saying so; they are not charged. Default: those that every queue has free. */
+  readonly unacknowledged?: number;
   /** Nothing can be put for now; the carrier calls `PacedWriter.progressed` when that has changed. */
   readonly isFull: boolean;
   /** Characters that were put and, as far as this side knows, not taken. */
@@ -34,6 +38,7 @@ export class PacedWriter {
   #phase: "open" | "flushing" | "ending" | "over" = "open";
   #room: Deferred<void> | undefined;
   #stallTimer: Timer | undefined;
+  #budget: ByteBudget | undefined;
   readonly #ended = deferred<void>();
 
   constructor(outlet: Outlet, bounds: Required<QueueBounds>, failed: (error: Error) => void) {
@@ -47,6 +52,11 @@ export class PacedWriter {
     return this.#waitingLength + this.#outlet.unread;
   }
 
+  /** Charges what is not taken to a budget from here on. */
+  charge(budget: ByteBudget | undefined): void {
+    this.#budget = budget?.child();
+  }
+
   /** As `Channel.send` has it. What is sent after the end is dropped. */
   send(text: string): void | Promise<void> {
     if (this.#phase !== "open") return;
@@ -55,6 +65,10 @@ export class PacedWriter {
     this.#waiting.push(text);
     this.#waitingLength += text.length;
     this.#write();
+    if (!this.#isAffordable() && before > freeQueueBytes) {
+      this.#giveUp(`${before} characters wait to be read, and there is no room for more`);
+      return;
+    }
     if (this.unread <= this.#bounds.highWaterBytes) return;
     if (before > this.#bounds.maxQueuedBytes) {
       this.#giveUp(`${before} characters wait to be read`);
@@ -70,6 +84,7 @@ export class PacedWriter {
     if (this.#phase === "over") return;
     this.#stopWatch();
     this.#write();
+    this.#isAffordable();
     if (this.unread <= this.#bounds.highWaterBytes / 2) this.#makeRoom();
     if (this.#phase === "flushing" && this.#waiting.isEmpty) this.#end();
     else if (this.#phase !== "open" || this.#room !== undefined) this.#watch();
@@ -92,9 +107,17 @@ export class PacedWriter {
     this.#phase = "over";
     this.#waiting.clear();
     this.#waitingLength = 0;
+    this.#budget?.close();
     this.#stopWatch();
     this.#makeRoom();
     this.#ended.resolve();
+  }
+
+  /** Brings what is charged up to date. */
+  #isAffordable(): boolean {
+    const { unread } = this;
+    const free = this.#outlet.unacknowledged ?? freeQueueBytes;
+    return this.#budget?.hold(unread > free ? characterBytes * unread : 0) ?? true;
   }
 
   #write(): void {
@@ -135,7 +158,7 @@ export class PacedWriter {
   }
 
   #giveUp(why: string): void {
-    const error = new Error(`the peer does not read: ${why}`);
+    const error = new UnreadError(why);
     const wasOpen = this.#phase === "open";
     this.stop();
     this.#outlet.abort(error);

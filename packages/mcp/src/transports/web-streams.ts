@@ -1,11 +1,13 @@
+import type { ByteBudget } from "../base/byte-budget.js";
 import type { Clock, Timer } from "../base/clock.js";
 import { type Deferred, deferred } from "../base/deferred.js";
 import type { FrameSink, Framing } from "../base/frame.js";
+import { checkMembers, type MembersOf } from "../base/members.js";
 import { lines } from "../framing/lines.js";
 import type { Channel, ChannelReceiver } from "../jsonrpc/channel.js";
 import { thrownText } from "../jsonrpc/errors.js";
 import { serverLimits } from "../jsonrpc/limits.js";
-import { lastWordsGrace, type QueueBounds, queueBoundsOf } from "../jsonrpc/queue-bounds.js";
+import { lastWordsGrace, type QueueBounds, queueBoundsOf, queueMembers } from "../jsonrpc/queue-bounds.js";
 import { type Outlet, PacedWriter } from "./paced-writer.js";
 
 /** A byte stream in each direction, e.g. a connection of Deno or of a worker's `connect`. */
@@ -21,6 +23,8 @@ export interface WebStreamOptions extends QueueBounds {
   readonly frameBytes?: number;
 }
 
+const webStreamMembers: MembersOf<WebStreamOptions> = { ...queueMembers, framing: [], frameBytes: ["maxFrameBytes"] };
+
 /**
  * A channel over web streams, which belong to it from here on. `close` waits for a peer that still reads, and gives up one
  * that takes nothing for two seconds.
@@ -28,6 +32,7 @@ export interface WebStreamOptions extends QueueBounds {
  * @throws TypeError for a stream that is locked to somebody else
  */
 export function webStreamChannel(streams: ByteStreams, options: WebStreamOptions = {}): Channel {
+  checkMembers("webStreamChannel", options, webStreamMembers);
   return new WebStreamChannel(streams, options);
 }
 
@@ -41,6 +46,8 @@ class WebStreamChannel implements Channel {
   #gate: Deferred<void> | undefined;
   #phase: "open" | "ended" | "closed" = "open";
   #receiver: ChannelReceiver | undefined;
+  /** What is charged for the frame whose end has not come. */
+  #reading: ByteBudget | undefined;
   #writeError: Error | undefined;
   #lastWordsTimer: Timer | undefined;
 
@@ -57,6 +64,8 @@ class WebStreamChannel implements Channel {
 
   open(receiver: ChannelReceiver): void {
     this.#receiver = receiver;
+    this.#reading = receiver.budget?.child();
+    this.#writer.charge(receiver.budget);
     void this.#read(receiver).then(
       () => this.#end(this.#writeError),
       (error) => this.#end(toError(error)),
@@ -80,6 +89,7 @@ class WebStreamChannel implements Channel {
   async close(): Promise<void> {
     this.#phase = "closed";
     this.#stopLastWordsTimer();
+    this.#reading?.close();
     this.resume(); // Read on, into nothing, so that the peer can end its side.
     await this.#writer.end();
     await this.#reader.cancel().catch(() => undefined); // What broke it before was told, or nobody listens.
@@ -87,6 +97,7 @@ class WebStreamChannel implements Channel {
 
   async #read(receiver: ChannelReceiver): Promise<void> {
     const sink: FrameSink = {
+      budget: this.#reading,
       frame: (text) => {
         if (this.#phase === "open") receiver.frame(text);
       },
@@ -122,6 +133,7 @@ class WebStreamChannel implements Channel {
     this.#stopLastWordsTimer();
     if (this.#phase !== "open") return;
     this.#phase = "ended";
+    this.#reading?.close();
     this.#receiver?.end(error);
   }
 

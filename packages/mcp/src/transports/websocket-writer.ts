@@ -1,6 +1,9 @@
+import type { ByteBudget } from "../base/byte-budget.js";
 import type { Timer } from "../base/clock.js";
 import { type Deferred, deferred } from "../base/deferred.js";
-import { endGrace, type QueueBounds } from "../jsonrpc/queue-bounds.js";
+import { HookError } from "../jsonrpc/errors.js";
+import { guarded } from "../jsonrpc/hooks.js";
+import { endGrace, freeQueueBytes, type QueueBounds, UnreadError } from "../jsonrpc/queue-bounds.js";
 import type { WebSocketLike } from "./websocket-like.js";
 
 /** Milliseconds between two looks at what is left: the first, and the most while none of it goes. */
@@ -31,11 +34,17 @@ export class WebSocketWriter {
   #look: Timer | undefined;
   #untilLook = firstLook;
   #room: Deferred<void> | undefined;
+  #budget: ByteBudget | undefined;
 
   constructor(socket: WebSocketLike, bounds: Required<QueueBounds>, failed: (error: Error) => void) {
     this.#socket = socket;
     this.#bounds = bounds;
     this.#failed = failed;
+  }
+
+  /** Charges what is not taken to a budget from here on. */
+  charge(budget: ByteBudget | undefined): void {
+    this.#budget = budget?.child();
   }
 
   /** As `Channel.send` has it. What is sent after the end is dropped. */
@@ -48,6 +57,10 @@ export class WebSocketWriter {
       return;
     }
     this.#put(text);
+    if (!this.#isAffordable() && before > freeQueueBytes) {
+      this.#giveUp(`${before} bytes wait to be read, and there is no room for more`);
+      return;
+    }
     if (this.#queued <= this.#bounds.highWaterBytes) return;
     this.#room ??= deferred<void>();
     return this.#room.promise;
@@ -71,21 +84,33 @@ export class WebSocketWriter {
     if (this.#phase !== "opening" && this.#phase !== "open") return;
     const mustOpen = this.#phase === "opening" && this.#early.length > 0;
     this.#phase = "ending";
-    if (!mustOpen) this.#socket.close(normalClosure);
     this.#stopLooking();
     this.#watch();
+    if (mustOpen) return;
+    try {
+      this.#socket.close(normalClosure);
+    } catch (error) {
+      this.#failed(new HookError("WebSocket.close", error));
+    }
   }
 
   /** Nothing is written any more, and nobody is kept waiting. */
   stop(): void {
     this.#phase = "over";
     this.#early = [];
+    this.#budget?.close();
     this.#stopLooking();
     this.#room?.resolve();
   }
 
   get #queued(): number {
     return this.#earlyLength + this.#socket.bufferedAmount;
+  }
+
+  /** Brings what is charged up to date. */
+  #isAffordable(): boolean {
+    const queued = this.#queued;
+    return this.#budget?.hold(queued > freeQueueBytes ? queued : 0) ?? true;
   }
 
   #put(text: string): void {
@@ -95,7 +120,14 @@ export class WebSocketWriter {
       return;
     }
     const before = this.#socket.bufferedAmount;
-    this.#socket.send(text, this.#makeRoom);
+    const hook = "WebSocket.send";
+    // What is not taken is lost, so the conversation is over.
+    guarded(
+      hook,
+      () => this.#socket.send(text, this.#makeRoom),
+      ({ error }) => this.#failed(new HookError(hook, error)),
+    );
+    if (this.#phase === "over") return;
     this.#given += this.#socket.bufferedAmount - before;
     if (this.#look === undefined) this.#watch();
   }
@@ -137,6 +169,7 @@ export class WebSocketWriter {
   }
 
   readonly #makeRoom = (): void => {
+    this.#isAffordable();
     if (this.#queued > this.#bounds.highWaterBytes / 2) return;
     this.#room?.resolve();
     this.#room = undefined;
@@ -148,6 +181,6 @@ export class WebSocketWriter {
   }
 
   #giveUp(why: string): void {
-    this.#failed(new Error(`the peer does not read: ${why}`));
+    this.#failed(new UnreadError(why));
   }
 }

@@ -1,10 +1,11 @@
 import type { Timer } from "../base/clock.js";
 import { deferred } from "../base/deferred.js";
+import { checkMembers, type MembersOf } from "../base/members.js";
 import { longestTimer } from "../base/settles-within.js";
 import { visible } from "../base/visible.js";
 import type { Channel, ChannelReceiver } from "../jsonrpc/channel.js";
 import { clientLimits } from "../jsonrpc/limits.js";
-import { type QueueBounds, queueBoundsOf } from "../jsonrpc/queue-bounds.js";
+import { type QueueBounds, queueBoundsOf, queueMembers } from "../jsonrpc/queue-bounds.js";
 import { excerpt } from "../jsonrpc/report.js";
 import type { WebSocketConstructor, WebSocketEvent, WebSocketLike } from "./websocket-like.js";
 import { WebSocketWriter } from "./websocket-writer.js";
@@ -21,6 +22,15 @@ export interface WebSocketOptions extends QueueBounds {
   readonly WebSocket?: WebSocketConstructor;
 }
 
+/** The members of `WebSocketOptions`, for the check of options. */
+export const webSocketMembers: MembersOf<WebSocketOptions> = {
+  ...queueMembers,
+  frameBytes: ["maxFrameBytes"],
+  protocol: ["protocols", "subprotocol"],
+  openTimeout: ["connectTimeout"],
+  WebSocket: ["webSocket"],
+};
+
 /**
  * A channel over a WebSocket: one text message is one frame. Give `connect` a function that makes one, so that it can be made
  * anew.
@@ -31,6 +41,7 @@ export interface WebSocketOptions extends QueueBounds {
  * @throws TypeError where the platform has no WebSocket; what the platform throws for a URL that is none
  */
 export function webSocketChannel(target: string | URL | WebSocketLike, options: WebSocketOptions = {}): Channel {
+  checkMembers("webSocketChannel", options, webSocketMembers);
   if (typeof target === "object" && "send" in target) return new WebSocketChannel(target, options);
   const { protocol = "mcp", WebSocket = globalThis.WebSocket } = options;
   if (WebSocket === undefined) {
@@ -83,6 +94,7 @@ export class WebSocketChannel implements Channel {
 
   open(receiver: ChannelReceiver): void {
     this.#receiver = receiver;
+    this.#writer.charge(receiver.budget);
     this.#deliverLater();
   }
 
@@ -116,11 +128,13 @@ export class WebSocketChannel implements Channel {
   fail(error: Error): void {
     this.#stopOpenTimer();
     this.#writer.stop();
-    if (this.#socket.terminate === undefined) {
-      this.#socket.close();
-      this.#released.resolve(); // It may wait for its peer as long as it likes.
-    } else {
-      this.#socket.terminate();
+    // It may wait for its peer as long as it likes.
+    if (this.#socket.terminate === undefined) this.#released.resolve();
+    try {
+      if (this.#socket.terminate === undefined) this.#socket.close();
+      else this.#socket.terminate();
+    } catch {
+      this.#released.resolve(); // `error` has ended the conversation, and a socket that cannot be ended either has no more to say.
     }
     this.#end(error);
   }

@@ -1,0 +1,112 @@
+import type { IncomingMessage, Server, ServerResponse } from "node:http";
+import type { Duplex } from "node:stream";
+import { networkOf } from "../http/peers.js";
+
+/** How many connections a server of `node:http` has at the same time. */
+export interface ConnectionBounds {
+  readonly max: number;
+  readonly maxPerAddress: number;
+}
+
+export const defaultConnections: ConnectionBounds = { max: 4_096, maxPerAddress: 256 };
+
+interface Connection {
+  readonly socket: Duplex;
+  /** Its last request, whose body may still be on its way. */
+  request: IncomingMessage | undefined;
+  /** Requests that are not answered yet, and a protocol that the connection was upgraded to. */
+  open: number;
+}
+
+/**
+ * Bounds the connections of a server, of one network address before all. One too many takes the place of the one that was idle
+ * longest: one on which nothing is asked, or a request is not complete. Where all are in use it is closed.
+ *
+ * @returns to be called with each request that upgrades its connection. There is no listener for that here: with one, Node hands
+ * over the connections of a server that upgrades none, and leaves the client without an answer.
+ */
+export function boundConnections(server: Server, bounds: ConnectionBounds): (request: IncomingMessage) => void {
+  const connections = new HttpConnections(bounds);
+  server.on("connection", (socket) => connections.accept(socket, networkOf(socket.remoteAddress) ?? "unknown"));
+  server.on("request", (request, response) => connections.requested(request, response));
+  return (request) => connections.upgraded(request);
+}
+
+class HttpConnections {
+  readonly #bounds: ConnectionBounds;
+  /** By network address; of each the one that was used longest ago first. */
+  readonly #ofAddresses = new Map<string, Set<Connection>>();
+  readonly #bySocket = new Map<Duplex, { readonly own: Set<Connection>; readonly connection: Connection }>();
+
+  constructor(bounds: ConnectionBounds) {
+    this.#bounds = bounds;
+  }
+
+  accept(socket: Duplex, address: string): void {
+    const own = this.#ofAddresses.get(address) ?? new Set();
+    if (!this.#makeRoom(own)) {
+      socket.destroy();
+      return;
+    }
+    const connection: Connection = { socket, request: undefined, open: 0 };
+    this.#ofAddresses.set(address, own.add(connection));
+    this.#bySocket.set(socket, { own, connection });
+    socket.once("close", () => {
+      this.#forget(connection, own);
+      if (own.size === 0 && this.#ofAddresses.get(address) === own) this.#ofAddresses.delete(address);
+    });
+  }
+
+  requested(request: IncomingMessage, response: ServerResponse): void {
+    const connection = this.#use(request);
+    if (connection === undefined) return;
+    connection.open += 1;
+    response.once("close", () => {
+      connection.open -= 1;
+    });
+  }
+
+  upgraded(request: IncomingMessage): void {
+    const connection = this.#use(request);
+    if (connection !== undefined) connection.open += 1;
+  }
+
+  #use(request: IncomingMessage): Connection | undefined {
+    const found = this.#bySocket.get(request.socket);
+    if (found === undefined) return undefined;
+    const { own, connection } = found;
+    own.delete(connection);
+    own.add(connection);
+    connection.request = request;
+    return connection;
+  }
+
+  #makeRoom(own: Set<Connection>): boolean {
+    const { max, maxPerAddress } = this.#bounds;
+    if (own.size >= maxPerAddress && !this.#closeIdle(own)) return false;
+    if (this.#bySocket.size < max) return true;
+    // Whoever has most gives way first.
+    const all = [...this.#ofAddresses.values()].sort((one, other) => other.size - one.size);
+    return all.some((each) => this.#closeIdle(each));
+  }
+
+  /** Closes the first that is idle; false if there is none. */
+  #closeIdle(own: Set<Connection>): boolean {
+    for (const connection of own) {
+      if (!isIdle(connection)) continue;
+      this.#forget(connection, own);
+      connection.socket.destroy();
+      return true;
+    }
+    return false;
+  }
+
+  #forget(connection: Connection, own: Set<Connection>): void {
+    own.delete(connection);
+    this.#bySocket.delete(connection.socket);
+  }
+}
+
+function isIdle({ open, request }: Connection): boolean {
+  return open === 0 || (open === 1 && request?.complete === false);
+}
