@@ -1,18 +1,24 @@
 import { isPromise, type MaybePromise } from "../base/later.js";
 import { joinAnswers } from "../jsonrpc/answer.js";
+import { encodeFailure } from "../jsonrpc/codec.js";
 import type { RpcRequest } from "../jsonrpc/message.js";
 import { respond } from "../jsonrpc/respond.js";
+import { fittingAnswer, unfinished } from "../jsonrpc/responder.js";
+import { weightOfMessage, weightOfText } from "../jsonrpc/weight.js";
 import type { Admission } from "./admission.js";
-import { busyAnswer } from "./answers.js";
+import { busyAnswer, noRoomAnswer } from "./answers.js";
 import type { DoorHost } from "./door-host.js";
+import type { HttpCaller } from "./peers.js";
 import { PostExchange } from "./post-exchange.js";
 import { Reply } from "./reply.js";
 import type { HttpAnswer, HttpRequest } from "./request.js";
 
 /** What a POST asks for, where nothing of it is remembered. */
 export interface PostedCall {
-  readonly principal: string | undefined;
+  readonly caller: HttpCaller;
   readonly admission: Admission;
+  /** Characters of the body. */
+  readonly length: number;
   call(message: RpcRequest, exchange: PostExchange): unknown;
 }
 
@@ -23,7 +29,8 @@ export function answerRequest(
   message: RpcRequest,
   posted: PostedCall,
 ): MaybePromise<HttpAnswer> {
-  return answerWith(host, request, message, posted, (exchange) => run(host, message, exchange, posted));
+  const bytes = weightOfMessage(message, posted.length);
+  return answerWith(host, request, message, { ...posted, bytes }, (exchange) => run(host, message, exchange, posted));
 }
 
 /** Runs the requests of a batch side by side; `others` are the answers to what was no request. */
@@ -37,8 +44,19 @@ export function answerBatch(
   posted: PostedCall,
 ): MaybePromise<HttpAnswer> {
   const [first] = batch.requests;
-  return answerWith(host, request, first, posted, async (exchange) => {
-    const answers = await Promise.all(batch.requests.map((each) => run(host, each, exchange, posted)));
+  const { budget } = posted.caller;
+  const bytes = batch.requests.reduce((sum, each) => sum + weightOfMessage(each, Number.POSITIVE_INFINITY), 0);
+  return answerWith(host, request, first, { ...posted, bytes }, async (exchange) => {
+    const waiting = budget.child(); // For the answers that wait for the last one.
+    const answers = await Promise.all(
+      batch.requests.map(async (each) => {
+        const text = await run(host, each, exchange, posted);
+        const answer = fittingAnswer(text, each.id, host.terms.profile, waiting);
+        waiting.take(weightOfText(answer)); // A short one goes in any case.
+        return answer;
+      }),
+    );
+    waiting.close();
     return joinAnswers([...answers, ...batch.others]) ?? "";
   });
 }
@@ -57,18 +75,28 @@ function answerWith(
   host: DoorHost,
   request: HttpRequest,
   { id }: RpcRequest,
-  { principal, admission }: PostedCall,
+  { caller, admission, bytes }: PostedCall & { readonly bytes: number },
   work: (exchange: PostExchange) => string | Promise<string>,
 ): MaybePromise<HttpAnswer> {
   const { pulse, running } = host;
-  if (!admission.enter(principal)) return busyAnswer(id);
-  const reply = new Reply(host.streams);
-  const exchange = new PostExchange(reply, host.terms, { id, principal, closing: host.closing });
+  const { principal, peer, budget } = caller;
+  if (!admission.enter(caller)) return busyAnswer(id);
+  if (!budget.take(bytes)) {
+    admission.leave(caller);
+    return noRoomAnswer(budget.parentFits(bytes), id);
+  }
+  const reply = new Reply(host.streams, budget);
+  const exchange = new PostExchange(reply, host.terms, { id, principal, peer, closing: host.closing });
   const answer = work(exchange);
   const conclude = (text: string): void => {
-    admission.leave(principal);
-    if (exchange.isCancelled) reply.giveUp();
-    else reply.respond(text, exchange.status);
+    admission.leave(caller);
+    budget.give(bytes);
+    if (exchange.isCancelled) {
+      reply.giveUp();
+      return;
+    }
+    const answer = fittingAnswer(text, id, host.terms.profile, budget);
+    reply.respond(answer, answer === text ? exchange.status : 503);
   };
   if (!isPromise(answer)) {
     conclude(answer);
@@ -76,7 +104,7 @@ function answerWith(
   }
   const end = (): void => {
     exchange.cancel("the server is closed");
-    reply.giveUp();
+    reply.respond(encodeFailure(id, unfinished, host.terms.profile), 503);
   };
   pulse.add(reply);
   running.add(end);

@@ -3,9 +3,10 @@ import { encodeFailure } from "../jsonrpc/codec.js";
 import { codes } from "../jsonrpc/errors.js";
 import type { ErrorObject, Id } from "../jsonrpc/message.js";
 import { mcpProfile } from "../jsonrpc/profile.js";
+import { tooManyBytes } from "../jsonrpc/responder.js";
 import { problemError } from "../jsonrpc/terms.js";
 import type { EventStream } from "./event-stream.js";
-import type { HttpAnswer, HttpHeaders } from "./request.js";
+import type { BodyFault, HttpAnswer, HttpHeaders } from "./request.js";
 
 const jsonHeaders: HttpHeaders = { "content-type": "application/json" };
 const noHeaders: HttpHeaders = {};
@@ -38,6 +39,17 @@ export function problemAnswer(problem: Problem): HttpAnswer {
 export function busyAnswer(id?: Id): HttpAnswer {
   const data = { reason: "more requests in flight than this side holds: wait for answers, then retry" };
   return errorAnswer(429, { code: codes.tooManyRequests, message: "Too many requests", data }, id, retryLater);
+}
+
+/** Bytes that there is no room for; nothing of the request has been done. */
+export function noRoomAnswer(isPeerFull: boolean, id?: Id): HttpAnswer {
+  return errorAnswer(isPeerFull ? 429 : 503, tooManyBytes, id, retryLater);
+}
+
+/** A body that could not be read. */
+export function bodyFaultAnswer({ status, message }: BodyFault): HttpAnswer {
+  if (status === 400 || status === 413) return refusal(status, message);
+  return errorAnswer(status, { ...tooManyBytes, data: { reason: message } }, undefined, retryLater);
 }
 
 /** Seconds. */

@@ -2,6 +2,7 @@ import type { Terms } from "../jsonrpc/terms.js";
 import type { Served } from "../lifecycle/served.js";
 import type { Admission } from "./admission.js";
 import type { StreamTerms } from "./event-stream.js";
+import type { Peers } from "./peers.js";
 import type { Pulse } from "./pulse.js";
 
 /** What everything behind one door shares. */
@@ -11,6 +12,7 @@ export interface DoorHost {
   readonly terms: Terms;
   readonly streams: StreamTerms;
   readonly pulse: Pulse;
+  readonly peers: Peers;
   /** What runs on POSTs that belong to no session. */
   readonly calls: Admission;
   /** Those of them that stay open. */

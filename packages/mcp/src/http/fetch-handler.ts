@@ -1,13 +1,15 @@
+import type { ByteBudget } from "../base/byte-budget.js";
 import { type Deferred, deferred } from "../base/deferred.js";
+import { checkMembers } from "../base/members.js";
 import { Unfinished } from "../framing/unfinished.js";
 import type { Call } from "../jsonrpc/call.js";
-import type { Served } from "../lifecycle/served.js";
+import { requireServed, type Served } from "../lifecycle/served.js";
 import type { HttpDoor } from "./door.js";
 import type { EventSink, EventStream } from "./event-stream.js";
 import { Door } from "./handler.js";
-import type { HttpOptions } from "./options.js";
-import { type HttpAnswer, type HttpRequest, notUtf8, requireBodyBytes } from "./request.js";
-import { RpcDoor, type RpcOptions } from "./rpc-door.js";
+import { type HttpOptions, httpMembers } from "./options.js";
+import { type HttpAnswer, type HttpRequest, notUtf8, requireBodyBytes, requireRoom } from "./request.js";
+import { RpcDoor, type RpcOptions, rpcMembers } from "./rpc-door.js";
 
 /** A server for every platform that speaks in `Request` and `Response`. */
 export interface HttpHandler {
@@ -25,7 +27,8 @@ const defaultGrace = 10_000;
  * `Request`s.
  *
  * Without `authenticate`, hosts other than this machine have to be named in `allowedHosts`; web pages of other origins than
- * this machine's, in `allowedOrigins`.
+ * this machine's, in `allowedOrigins`. A `Request` does not say which machine it comes from: where the platform listens on
+ * every interface, give `authenticate`, because any machine can write `Host: localhost`.
  *
  * @example
  * export default { fetch: httpHandler(server, { allowedHosts: ["mcp.example.com"] }) };
@@ -33,6 +36,8 @@ const defaultGrace = 10_000;
  * @throws TypeError for an allowed host or origin that is none
  */
 export function httpHandler(served: Served, options: HttpOptions = {}): HttpHandler {
+  checkMembers("httpHandler", options, httpMembers);
+  requireServed("httpHandler", served);
   return handlerOf(new Door(served, options));
 }
 
@@ -47,6 +52,7 @@ export function httpHandler(served: Served, options: HttpOptions = {}): HttpHand
  * @throws TypeError for an allowed host or origin that is none
  */
 export function rpcHandler(call: Call, options: RpcOptions = {}): HttpHandler {
+  checkMembers("rpcHandler", options, rpcMembers);
   return handlerOf(new RpcDoor(call, options));
 }
 
@@ -84,13 +90,24 @@ class FetchRequest implements HttpRequest {
     return name === "host" ? new URL(this.#request.url).host : undefined; // Some platforms say it only there.
   }
 
-  async text(maxBytes: number): Promise<string> {
+  /** Such a `Request` does not tell. */
+  get address(): undefined {
+    return undefined;
+  }
+
+  async text(maxBytes: number, budget: ByteBudget): Promise<string> {
     requireBodyBytes(Number(this.#request.headers.get("content-length") ?? 0), maxBytes);
+    const kept = budget.child();
     const body = new Unfinished(maxBytes);
-    // Some platforms have types without an iterator for what has one.
-    for await (const chunk of (this.#request.body ?? []) as AsyncIterable<Uint8Array>) {
-      body.append(chunk);
-      requireBodyBytes(body.length, maxBytes);
+    try {
+      // Some platforms have types without an iterator for what has one.
+      for await (const chunk of (this.#request.body ?? []) as AsyncIterable<Uint8Array>) {
+        body.append(chunk);
+        requireBodyBytes(body.length, maxBytes);
+        requireRoom(kept, body.length, budget);
+      }
+    } finally {
+      kept.close();
     }
     try {
       return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(body.finish().head);

@@ -3,24 +3,28 @@ import { after, isPromise, type MaybePromise } from "../base/later.js";
 import { settlesWithin } from "../base/settles-within.js";
 import { Problem } from "../jsonrpc/check.js";
 import { internalError } from "../jsonrpc/errors.js";
+import { inHook } from "../jsonrpc/hooks.js";
 import { isRequest, isResponse, type Message } from "../jsonrpc/message.js";
 import { mcpProfile } from "../jsonrpc/profile.js";
-import { decodeOn, termsOf } from "../jsonrpc/terms.js";
+import { faultOf } from "../jsonrpc/report.js";
+import { decodeBody, termsOf } from "../jsonrpc/terms.js";
 import { isStatelessOnly, speaksForItself } from "../lifecycle/conversation.js";
+import { nameOf } from "../lifecycle/serve.js";
 import type { Served } from "../lifecycle/served.js";
 import { mcpHeaders } from "../protocol/http-headers.js";
 import { isObject } from "../protocol/json.js";
 import { revisionOf } from "../revisions/all.js";
 import { Admission } from "./admission.js";
-import { emptyAnswer, errorAnswer, problemAnswer, refusal, withHeaders } from "./answers.js";
-import { corsHeaders, isPreflight, preflightAnswer } from "./cors.js";
+import { bodyFaultAnswer, emptyAnswer, errorAnswer, problemAnswer, refusal, withHeaders } from "./answers.js";
+import { corsHeaders, isPreflight, pageHeaders, preflightAnswer } from "./cors.js";
 import type { HttpDoor } from "./door.js";
 import type { DoorHost } from "./door-host.js";
 import { MemoryEventStore } from "./event-store.js";
-import { type Guard, guardOf } from "./guard.js";
+import { type Guard, type GuardOptions, guardOf } from "./guard.js";
 import { elementsOf, type HandshakeBinding, type Posted } from "./handshake-binding.js";
 import { isLegacyPost, LegacySse } from "./legacy-sse.js";
 import type { HttpOptions } from "./options.js";
+import { type HttpCaller, Peers } from "./peers.js";
 import { preconditionOf } from "./preconditions.js";
 import { Pulse } from "./pulse.js";
 import { BodyFault, type HttpAnswer, type HttpRequest } from "./request.js";
@@ -31,10 +35,10 @@ import { answerStateless } from "./stateless.js";
 import { statelessOnly } from "./stateless-only.js";
 
 /** What runs at the same time on POSTs that belong to no session. */
-const running = { perPrincipal: 512, total: 8_192 };
+const running = { perPrincipal: 512, perAddress: 2_048, total: 8_192 };
 
-/** Subscriptions that are open. */
-const listening = { perPrincipal: 64, total: 5_000 };
+/** Subscriptions that are open; those of one peer are bounded by `limits.listening`. */
+const maxListening = 5_000;
 
 /** Bytes that wait for a reader, and milliseconds without one of them being read, until it is given up. */
 const maxQueuedBytes = 8 * 1024 * 1024;
@@ -49,25 +53,33 @@ const defaultKeepAlive = 15_000;
 export class Door implements HttpDoor {
   readonly #guard: Guard;
   readonly #authenticate: HttpOptions["authenticate"];
+  readonly #addressOf: NonNullable<HttpOptions["addressOf"]>;
+  /** Headers that pages of allowed origins may send. */
+  readonly #pageHeaders: ReadonlySet<string>;
   readonly #host: DoorHost;
   readonly #closing = new AbortController();
   readonly #handshake: HandshakeBinding;
   readonly #methods: readonly string[];
   readonly #legacySse: boolean;
 
-  /** @throws TypeError for an allowed host or origin that is none */
-  constructor(served: Served, options: HttpOptions = {}) {
+  /** @throws TypeError for an allowed host, origin or header that is none */
+  constructor(served: Served, options: HttpOptions & Pick<GuardOptions, "exposed"> = {}) {
     const { authenticate, legacySse = false, keepAlive = defaultKeepAlive } = options;
     const clock = options.clock ?? systemClock;
     this.#guard = guardOf({ ...options, anyHost: authenticate !== undefined });
     this.#authenticate = authenticate;
+    this.#addressOf = options.addressOf ?? (({ address }) => address);
+    const terms = termsOf({ ...options, nameOf, profile: mcpProfile, exactNumbers: served.exactNumbers === true });
+    const { listening } = terms.limits;
+    this.#pageHeaders = pageHeaders(options.allowedHeaders);
     this.#host = {
       served,
-      terms: termsOf({ ...options, profile: mcpProfile, exactNumbers: served.exactNumbers === true }),
-      streams: { clock, maxQueuedBytes, stallTimeout },
+      terms,
+      peers: new Peers(terms.limits),
+      streams: { clock, maxQueuedBytes, stallTimeout, report: terms.report },
       pulse: new Pulse(clock, keepAlive),
       calls: new Admission(running),
-      subscriptions: new Admission(listening),
+      subscriptions: new Admission({ perPrincipal: listening, perAddress: listening, total: maxListening }),
       running: new Set(),
       closing: this.#closing.signal,
     };
@@ -78,13 +90,13 @@ export class Door implements HttpDoor {
 
   async handle(request: HttpRequest): Promise<HttpAnswer> {
     const origin = request.header("origin");
-    const foreign = this.#guard(request.header("host"), origin);
+    const foreign = this.#guard(request.header("host"), origin, request.ends);
     if (foreign !== undefined) return refusal(foreign.status, foreign.reason);
     let answer: HttpAnswer;
     try {
       answer = await this.#answer(request);
     } catch (error) {
-      this.#host.terms.report({ kind: "fault", method: `HTTP ${request.method}`, error });
+      this.#host.terms.report(faultOf(`HTTP ${request.method}`, error));
       answer = errorAnswer(500, internalError);
     }
     return origin === undefined ? answer : withHeaders(answer, corsHeaders(origin));
@@ -105,57 +117,58 @@ export class Door implements HttpDoor {
   }
 
   #answer(request: HttpRequest): MaybePromise<HttpAnswer> {
-    if (isPreflight(request)) return preflightAnswer(request, this.#methods.join(", "));
+    if (isPreflight(request)) return preflightAnswer(request, this.#methods.join(", "), this.#pageHeaders);
     const unmet = preconditionOf(request, this.#methods, this.#legacySse && isLegacyPost(request));
     if (unmet !== undefined) return unmet;
     if (this.#authenticate === undefined) return this.#admitted(request, undefined);
     const { method, url } = request;
-    return after(this.#authenticate({ method, url, header: (name) => request.header(name) }), (identity) =>
-      identity === undefined
-        ? refusal(401, "who calls is not known", { "www-authenticate": "Bearer" })
-        : this.#admitted(request, identity.principal),
+    const authenticate = this.#authenticate;
+    const asked = { method, url, header: (name: string) => request.header(name) };
+    return after(
+      inHook("authenticate", () => authenticate(asked)),
+      (identity) =>
+        identity === undefined
+          ? refusal(401, "who calls is not known", { "www-authenticate": "Bearer" })
+          : this.#admitted(request, identity.principal),
     );
   }
 
   #admitted(request: HttpRequest, principal: string | undefined): MaybePromise<HttpAnswer> {
-    if (request.method === "GET") return this.#handshake.get(request, principal);
-    if (request.method === "DELETE") return this.#handshake.delete(request, principal);
-    return this.#post(request, principal);
+    const address = principal === undefined ? this.#addressOf(request) : undefined;
+    const caller = this.#host.peers.caller(principal, address);
+    if (request.method === "GET") return this.#handshake.get(request, caller);
+    if (request.method === "DELETE") return this.#handshake.delete(request, caller);
+    return this.#post(request, caller);
   }
 
-  async #post(request: HttpRequest, principal: string | undefined): Promise<HttpAnswer> {
+  async #post(request: HttpRequest, caller: HttpCaller): Promise<HttpAnswer> {
     const { limits, report } = this.#host.terms;
     let frame: string;
     try {
-      const body = request.text(limits.frameBytes);
+      const body = request.text(limits.frameBytes, caller.budget);
       frame = isPromise(body) ? await body : body;
     } catch (fault) {
-      if (fault instanceof BodyFault) return refusal(fault.status, fault.message);
+      if (fault instanceof BodyFault) return bodyFaultAnswer(fault);
       throw fault;
     }
-    const posted = decodeOn(this.#host.terms, frame, this.#handshake.profileOf(request, principal));
-    if (!(posted instanceof Problem)) return this.#message(request, frame, posted, principal);
+    const posted = decodeBody(this.#host.terms, frame, this.#handshake.profileOf(request, caller));
+    if (!(posted instanceof Problem)) return this.#message(request, frame, posted, caller);
     report({ kind: "invalid", problem: posted, frame });
     return problemAnswer(posted);
   }
 
-  #message(
-    request: HttpRequest,
-    frame: string,
-    posted: Posted,
-    principal: string | undefined,
-  ): MaybePromise<HttpAnswer> {
-    if (this.#legacySse && isLegacyPost(request)) return this.#handshake.post(request, frame, posted, principal);
+  #message(request: HttpRequest, frame: string, posted: Posted, caller: HttpCaller): MaybePromise<HttpAnswer> {
+    if (this.#legacySse && isLegacyPost(request)) return this.#handshake.post(request, frame, posted, caller);
     if (Array.isArray(posted)) {
       if (elementsOf(posted).some((each) => !(each instanceof Problem) && claims(each)))
         return refusal(400, "a message that names a revision in _meta is sent on its own");
     } else if (isStateless(request, posted as Message)) {
       const message = posted as Message;
-      if (isRequest(message)) return answerStateless(this.#host, request, message, principal);
+      if (isRequest(message)) return answerStateless(this.#host, request, message, frame.length, caller);
       if (!isResponse(message)) return emptyAnswer(202);
       return refusal(400, "a response answers nothing here: this revision's servers send no requests");
     }
-    return this.#handshake.post(request, frame, posted, principal);
+    return this.#handshake.post(request, frame, posted, caller);
   }
 }
 

@@ -7,6 +7,7 @@ import { mcpHeaders } from "../protocol/http-headers.js";
 import { methods } from "../protocol/methods.js";
 import { revisionOf, versions } from "../revisions/all.js";
 import { refusal } from "./answers.js";
+import type { HttpCaller } from "./peers.js";
 import type { HttpAnswer, HttpRequest } from "./request.js";
 
 /** A body that is a message, or a batch. */
@@ -23,10 +24,10 @@ export interface HandshakeBinding {
   /** What may be done besides POST. */
   readonly methods: readonly string[];
   /** By what rules the body of a POST is read. */
-  profileOf(request: HttpRequest, principal: string | undefined): Profile;
-  post(request: HttpRequest, frame: string, posted: Posted, principal: string | undefined): MaybePromise<HttpAnswer>;
-  get(request: HttpRequest, principal: string | undefined): MaybePromise<HttpAnswer>;
-  delete(request: HttpRequest, principal: string | undefined): MaybePromise<HttpAnswer>;
+  profileOf(request: HttpRequest, caller: HttpCaller): Profile;
+  post(request: HttpRequest, frame: string, posted: Posted, caller: HttpCaller): MaybePromise<HttpAnswer>;
+  get(request: HttpRequest, caller: HttpCaller): MaybePromise<HttpAnswer>;
+  delete(request: HttpRequest, caller: HttpCaller): MaybePromise<HttpAnswer>;
   /** Takes nothing new, and resolves when nothing runs, or after `grace` milliseconds. */
   drain(grace: number): Promise<void>;
   /** Ends what is still there. */

@@ -1,14 +1,17 @@
 import type { MaybePromise } from "../base/later.js";
 import type { Channel, ChannelReceiver } from "../jsonrpc/channel.js";
+import type { Id } from "../jsonrpc/message.js";
+import type { LossyNotification } from "../jsonrpc/outbox.js";
 import { mcpProfile, type Profile } from "../jsonrpc/profile.js";
 import { serveChannel } from "../lifecycle/serve.js";
 import { mcpHeaders } from "../protocol/http-headers.js";
-import { closingAnswer, emptyAnswer, refusal, streamAnswer } from "./answers.js";
+import { closingAnswer, emptyAnswer, noRoomAnswer, refusal, streamAnswer } from "./answers.js";
 import { EventStream } from "./event-stream.js";
 import { endpointEvent, messageEvent } from "./events.js";
 import type { HandshakeBinding, Posted } from "./handshake-binding.js";
+import type { HttpCaller } from "./peers.js";
 import type { HttpAnswer, HttpRequest } from "./request.js";
-import { type Lasting, SessionTable } from "./session-table.js";
+import { type Lasting, SessionTable, sessionBytes } from "./session-table.js";
 import type { SessionsHost } from "./sessions.js";
 
 const parameter = "sessionId";
@@ -31,35 +34,38 @@ export class LegacySse implements HandshakeBinding {
     this.#table = new SessionTable(host.terms.clock, host.limits);
   }
 
-  profileOf(request: HttpRequest, principal: string | undefined): Profile {
-    return isLegacyPost(request) ? mcpProfile : this.#later.profileOf(request, principal);
+  profileOf(request: HttpRequest, caller: HttpCaller): Profile {
+    return isLegacyPost(request) ? mcpProfile : this.#later.profileOf(request, caller);
   }
 
-  post(request: HttpRequest, frame: string, posted: Posted, principal: string | undefined): MaybePromise<HttpAnswer> {
-    if (!isLegacyPost(request)) return this.#later.post(request, frame, posted, principal);
+  post(request: HttpRequest, frame: string, posted: Posted, caller: HttpCaller): MaybePromise<HttpAnswer> {
+    if (!isLegacyPost(request)) return this.#later.post(request, frame, posted, caller);
     const { query } = partsOf(request);
-    const session = this.#table.find(new URLSearchParams(query).get(parameter) ?? "", principal);
+    const session = this.#table.find(new URLSearchParams(query).get(parameter) ?? "", caller);
     if (session === undefined) return refusal(404, "there is no such session: open its stream first");
     session.channel.receive(frame, posted);
     return emptyAnswer(202);
   }
 
-  get(request: HttpRequest, principal: string | undefined): MaybePromise<HttpAnswer> {
-    if (request.header(mcpHeaders.session) !== undefined) return this.#later.get(request, principal);
+  get(request: HttpRequest, caller: HttpCaller): MaybePromise<HttpAnswer> {
+    if (request.header(mcpHeaders.session) !== undefined) return this.#later.get(request, caller);
     if (this.#host.closing.aborted) return closingAnswer();
-    const full = this.#table.fullness(principal);
+    const full = this.#table.makeRoom(caller);
     if (full !== undefined) return refusal(503, full, { "retry-after": "60" });
+    const { principal, peer, budget } = caller;
+    if (!budget.take(sessionBytes)) return noRoomAnswer(budget.parentFits(sessionBytes));
     const { served, carrier, streams, pulse } = this.#host;
     const id = crypto.randomUUID();
-    const stream = new EventStream(streams);
+    const stream = new EventStream(streams, budget);
     const channel = new LegacyChannel(stream);
-    const connection = serveChannel(served, channel, { ...carrier, principal });
+    const connection = serveChannel(served, channel, { ...carrier, principal, peer, budget });
     const end = (): void => {
+      budget.give(sessionBytes);
       pulse.delete(stream);
       void connection.close();
     };
     const drain = (grace: number): Promise<void> => connection.drain(grace);
-    this.#table.add(id, principal, { channel, isBusy: true, end, drain });
+    this.#table.add(id, caller, { channel, isBusy: true, end, drain });
     pulse.add(stream);
     request.onGone(() => this.#table.end(id));
     void connection.closed.then(() => this.#table.end(id));
@@ -68,8 +74,8 @@ export class LegacySse implements HandshakeBinding {
     return streamAnswer(stream);
   }
 
-  delete(request: HttpRequest, principal: string | undefined): MaybePromise<HttpAnswer> {
-    return this.#later.delete(request, principal);
+  delete(request: HttpRequest, caller: HttpCaller): MaybePromise<HttpAnswer> {
+    return this.#later.delete(request, caller);
   }
 
   async drain(grace: number): Promise<void> {
@@ -110,8 +116,8 @@ class LegacyChannel implements Channel {
     this.#receiver?.frame(frame, posted);
   }
 
-  send(frame: string): void {
-    this.#stream.push(messageEvent(frame));
+  send(frame: string, _relatedTo?: Id, _isAnswer?: boolean, lossy?: LossyNotification): void {
+    this.#stream.push(messageEvent(frame), lossy);
   }
 
   drained(): Promise<void> {

@@ -1,9 +1,11 @@
 import type { MaybePromise } from "../base/later.js";
-import type { CarrierOptions } from "../lifecycle/serve.js";
+import type { MembersOf } from "../base/members.js";
+import { type CarrierOptions, carrierMembers } from "../lifecycle/serve.js";
+import { type PageHeaders, pageHeaderMembers } from "./cors.js";
 import type { EventStore } from "./event-store.js";
-import type { GuardOptions } from "./guard.js";
+import { type GuardOptions, guardMembers } from "./guard.js";
 import type { HttpRequest } from "./request.js";
-import type { SessionLimits } from "./session-table.js";
+import { type SessionLimits, sessionLimitMembers } from "./session-table.js";
 
 /** Who calls. */
 export interface Identity {
@@ -22,10 +24,30 @@ export interface SessionOptions extends Partial<SessionLimits> {
   readonly eventStore?: EventStore | false;
 }
 
+const sessionMembers: MembersOf<SessionOptions> = { ...sessionLimitMembers, eventStore: ["store"] };
+
+/**
+ * Finds the network address that an anonymous request comes from, where that is not the other end of the connection; e.g. the
+ * last entry of `x-forwarded-for`, when a proxy of yours has written it. Undefined: it is not known, and bounded only together
+ * with all others. Must not throw.
+ */
+export type AddressOf = (request: Pick<HttpRequest, "method" | "url" | "header" | "address">) => string | undefined;
+
 /** What can be set about a server on HTTP. */
-export interface HttpOptions extends CarrierOptions, Pick<GuardOptions, "allowedHosts" | "allowedOrigins"> {
+export interface HttpOptions
+  extends CarrierOptions,
+    PageHeaders,
+    Pick<GuardOptions, "allowedHosts" | "allowedOrigins"> {
   /** Who may call. Default: everybody who reaches this server by an allowed host. */
   readonly authenticate?: Authenticate;
+  /**
+   * Where anonymous callers come from: their limits are counted by it. Behind a proxy all have its address, unless this finds
+   * theirs. Default: the other end of the connection, on Node; elsewhere nothing is known of it.
+   *
+   * @example
+   * addressOf: (request) => request.header("x-forwarded-for")?.split(",").at(-1)?.trim(),
+   */
+  readonly addressOf?: AddressOf;
   /**
    * How the revisions with a handshake are answered: with sessions; `false`, each request for itself, so that any process
    * can take any of them, but nobody can be asked or told of changes; `"none"`, not at all. Default: with sessions.
@@ -36,3 +58,15 @@ export interface HttpOptions extends CarrierOptions, Pick<GuardOptions, "allowed
   /** Milliseconds between signs of life on streams. Default: 15,000. */
   readonly keepAlive?: number;
 }
+
+/** The members of `HttpOptions`, for the check of options. */
+export const httpMembers: MembersOf<HttpOptions> = {
+  ...carrierMembers,
+  ...guardMembers,
+  ...pageHeaderMembers,
+  authenticate: ["auth", "authorize", "authentication"],
+  addressOf: ["trustProxy", "trustedProxy", "clientAddress"],
+  sessions: sessionMembers,
+  legacySse: ["sse"],
+  keepAlive: ["heartbeat", "pingInterval"],
+};

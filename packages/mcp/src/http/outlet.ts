@@ -1,4 +1,7 @@
-import type { EventStore, StoredEvent } from "./event-store.js";
+import { guarded, inHook } from "../jsonrpc/hooks.js";
+import type { LossyNotification } from "../jsonrpc/outbox.js";
+import type { Reporter } from "../jsonrpc/report.js";
+import type { EventStore, StoredEvent, StreamName } from "./event-store.js";
 import type { EventStream } from "./event-stream.js";
 import { messageEvent, primingEvent, retryField } from "./events.js";
 
@@ -9,6 +12,8 @@ export interface OutletHost {
   readonly store: EventStore | undefined;
   /** Whether the client comes back for a stream that was ended early. */
   readonly isPolled: boolean;
+  /** Takes what the store throws or rejects with. */
+  readonly report: Reporter;
 }
 
 /** Messages that wait for a store to say what came before them. */
@@ -46,12 +51,13 @@ export class Outlet {
     if (this.canRelease) reader.push(primingEvent(this.#record("")));
   }
 
-  message(frame: string): void {
+  /** `lossy`: a notification that may be lost while it waits. */
+  message(frame: string, lossy?: LossyNotification): void {
     const id = this.#host.store === undefined ? undefined : this.#record(frame);
     // The store has it too: a reader that would wait for too much comes back once more.
     if (this.#held !== undefined && this.#held.length >= maxHeld) this.#held = undefined;
     if (this.#held !== undefined) this.#held.push({ sequence: this.#sequence, frame });
-    else this.#reader?.push(messageEvent(frame, id));
+    else this.#reader?.push(messageEvent(frame, id), lossy);
   }
 
   /** Nothing comes any more. */
@@ -82,12 +88,21 @@ export class Outlet {
     this.#held = held;
     let missed: readonly StoredEvent[] | undefined;
     try {
-      missed = sequence === this.#sequence ? [] : await store.after({ session, stream: this.#name }, sequence);
+      missed = await this.#missed(store, { session, stream: this.#name }, sequence);
     } finally {
       if (this.#held === held) this.#resumed(missed === undefined ? this.#reader : reader, missed ?? [], held);
       else reader.end();
     }
     return missed !== undefined;
+  }
+
+  /** Undefined unless it is every event there was: one that the store has failed to keep would be lost without a word. */
+  async #missed(store: EventStore, name: StreamName, sequence: number): Promise<readonly StoredEvent[] | undefined> {
+    const last = this.#sequence;
+    if (sequence === last) return [];
+    const events = await inHook("EventStore.after", () => store.after(name, sequence));
+    const isWhole = events?.every((event, index) => event.sequence === sequence + 1 + index);
+    return isWhole === true && (events?.at(-1)?.sequence ?? 0) >= last ? events : undefined;
   }
 
   #resumed(reader: EventStream | undefined, missed: readonly StoredEvent[], held: readonly StoredEvent[]): void {
@@ -104,8 +119,9 @@ export class Outlet {
 
   #record(frame: string): string {
     this.#sequence += 1;
-    const { store, session } = this.#host;
-    void store?.append({ session, stream: this.#name }, { sequence: this.#sequence, frame });
+    const { store, session, report } = this.#host;
+    const event = { sequence: this.#sequence, frame };
+    guarded("EventStore.append", () => store?.append({ session, stream: this.#name }, event), report);
     return this.#idOf(this.#sequence);
   }
 

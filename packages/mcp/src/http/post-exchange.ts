@@ -2,7 +2,9 @@ import type { Exchange } from "../jsonrpc/call.js";
 import { encodeRequest } from "../jsonrpc/codec.js";
 import { LocalError } from "../jsonrpc/errors.js";
 import type { ErrorObject, Id, Params } from "../jsonrpc/message.js";
+import type { Reporter } from "../jsonrpc/report.js";
 import type { Terms } from "../jsonrpc/terms.js";
+import { lossyNotification } from "../lifecycle/serve.js";
 import { specCodes } from "../protocol/errors.js";
 import type { Reply } from "./reply.js";
 
@@ -10,6 +12,7 @@ import type { Reply } from "./reply.js";
 export interface PostedRequest {
   readonly id: Id;
   readonly principal: string | undefined;
+  readonly peer: string | undefined;
   /** Aborted when the door takes nothing new. */
   readonly closing: AbortSignal;
 }
@@ -18,6 +21,7 @@ export interface PostedRequest {
 export class PostExchange implements Exchange {
   readonly id: Id;
   readonly principal: string | undefined;
+  readonly peer: string | undefined;
   readonly closing: AbortSignal;
   /** That of the answer, as far as it is known. */
   status = 200;
@@ -26,11 +30,12 @@ export class PostExchange implements Exchange {
   #controller: AbortController | undefined;
   #cancelled: LocalError | undefined;
 
-  constructor(reply: Reply, terms: Terms, { id, principal, closing }: PostedRequest) {
+  constructor(reply: Reply, terms: Terms, { id, principal, peer, closing }: PostedRequest) {
     this.#reply = reply;
     this.#terms = terms;
     this.id = id;
     this.principal = principal;
+    this.peer = peer;
     this.closing = closing;
   }
 
@@ -53,10 +58,15 @@ export class PostExchange implements Exchange {
   notify(method: string, params?: Params): void {
     if (this.over) return;
     try {
-      this.#reply.tell(encodeRequest(undefined, method, params));
+      const lossy = lossyNotification(method, params);
+      this.#reply.tell(encodeRequest(undefined, method, params), lossy && { method, ...lossy });
     } catch (error) {
       this.#terms.report({ kind: "fault", method, error });
     }
+  }
+
+  get report(): Reporter {
+    return this.#terms.report;
   }
 
   drained(): Promise<void> {

@@ -1,5 +1,7 @@
+import type { ByteBudget } from "../base/byte-budget.js";
 import { type Deferred, deferred } from "../base/deferred.js";
 import type { MaybePromise } from "../base/later.js";
+import type { LossyNotification } from "../jsonrpc/outbox.js";
 import { jsonAnswer, streamAnswer } from "./answers.js";
 import { EventStream, longestWrite, type StreamTerms } from "./event-stream.js";
 import { messageEvent } from "./events.js";
@@ -13,14 +15,19 @@ import type { HttpAnswer } from "./request.js";
  */
 export class Reply implements Living {
   readonly #terms: StreamTerms;
+  readonly #budget: ByteBudget;
   readonly #outlet: Outlet | undefined;
   #answer: HttpAnswer | Deferred<HttpAnswer> | undefined;
   #stream: EventStream | undefined;
   #isOver = false;
 
-  /** @param outlet through which the stream can lose its reader and be resumed */
-  constructor(terms: StreamTerms, outlet?: Outlet) {
+  /**
+   * @param budget is charged for what waits for the reader
+   * @param outlet through which the stream can lose its reader and be resumed
+   */
+  constructor(terms: StreamTerms, budget: ByteBudget, outlet?: Outlet) {
     this.#terms = terms;
+    this.#budget = budget;
     this.#outlet = outlet;
   }
 
@@ -40,9 +47,9 @@ export class Reply implements Living {
     return this.#isOver;
   }
 
-  /** Something that comes before the response. */
-  tell(frame: string): void {
-    this.#write(this.stream(), frame);
+  /** Something that comes before the response. `lossy`: a notification that may be lost while it waits. */
+  tell(frame: string, lossy?: LossyNotification): void {
+    this.#write(this.stream(), frame, lossy);
   }
 
   /** The response. `status` counts only where nothing was told before it. */
@@ -85,7 +92,7 @@ export class Reply implements Living {
   /** The stream that it is from here on. Not for one that is over. */
   stream(): EventStream {
     if (this.#stream === undefined) {
-      this.#stream = new EventStream(this.#terms);
+      this.#stream = new EventStream(this.#terms, this.#budget);
       this.#outlet?.attach(this.#stream);
       this.#settle(streamAnswer(this.#stream));
     }
@@ -94,15 +101,15 @@ export class Reply implements Living {
 
   /** A long body as one that is written bit by bit, so that a reader that does not read it is given up. */
   #written(frame: string): EventStream {
-    const body = new EventStream(this.#terms);
+    const body = new EventStream(this.#terms, this.#budget);
     body.push(frame);
     body.end();
     return body;
   }
 
-  #write(stream: EventStream, frame: string): void {
-    if (this.#outlet === undefined) stream.push(messageEvent(frame));
-    else this.#outlet.message(frame);
+  #write(stream: EventStream, frame: string, lossy?: LossyNotification): void {
+    if (this.#outlet === undefined) stream.push(messageEvent(frame), lossy);
+    else this.#outlet.message(frame, lossy);
   }
 
   #end(stream: EventStream): void {

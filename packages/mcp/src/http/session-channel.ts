@@ -1,10 +1,13 @@
+import type { ByteBudget } from "../base/byte-budget.js";
 import { type Deferred, deferred } from "../base/deferred.js";
 import type { MaybePromise } from "../base/later.js";
 import { inFlightProblem } from "../jsonrpc/answer.js";
 import type { Channel, ChannelReceiver } from "../jsonrpc/channel.js";
 import { Problem } from "../jsonrpc/check.js";
 import { type Id, idKey, isRequest, type Message } from "../jsonrpc/message.js";
+import type { LossyNotification } from "../jsonrpc/outbox.js";
 import { problemError } from "../jsonrpc/terms.js";
+import { weightOfText } from "../jsonrpc/weight.js";
 import { closingAnswer, emptyAnswer, errorAnswer, refusal, streamAnswer } from "./answers.js";
 import { EventStream, type StreamTerms } from "./event-stream.js";
 import { elementsOf, type Posted } from "./handshake-binding.js";
@@ -14,6 +17,8 @@ import { Reply } from "./reply.js";
 import type { HttpAnswer, HttpRequest } from "./request.js";
 
 export interface SessionChannelHost extends OutletHost {
+  /** Is charged for what waits for a reader. */
+  readonly budget: ByteBudget;
   readonly streams: StreamTerms;
   readonly pulse: Pulse;
   /** Told what is lost because nobody reads the stream of the session. */
@@ -46,12 +51,14 @@ export class SessionChannel implements Channel {
   #current: PendingReply | undefined;
   #backlog: string[] = [];
   #backlogLength = 0;
+  readonly #backlogBudget: ByteBudget;
   #room: Deferred<void> | undefined;
   #lastName = 0;
   #isClosed = false;
 
   constructor(host: SessionChannelHost) {
     this.#host = host;
+    this.#backlogBudget = host.budget.child();
     this.#main = new Outlet(host, mainName);
     this.#outlets.set(mainName, this.#main);
   }
@@ -65,11 +72,11 @@ export class SessionChannel implements Channel {
     this.#receiver = receiver;
   }
 
-  send(frame: string, relatedTo?: Id, isAnswer = false): void {
+  send(frame: string, relatedTo?: Id, isAnswer = false, lossy?: LossyNotification): void {
     const pending = relatedTo === undefined ? undefined : this.#replies.get(idKey(relatedTo));
     if (isAnswer) this.#answered(pending ?? this.#current, frame);
-    else if (pending !== undefined) pending.reply.tell(frame);
-    else this.#tellAll(frame);
+    else if (pending !== undefined) pending.reply.tell(frame, lossy);
+    else this.#tellAll(frame, lossy);
   }
 
   unanswered(request: Id): void {
@@ -99,6 +106,8 @@ export class SessionChannel implements Channel {
       pending.reply.giveUp();
     }
     this.#main.end();
+    this.#backlog = [];
+    this.#backlogBudget.close();
     this.#room?.resolve();
     this.#receiver?.end();
     return Promise.resolve();
@@ -158,7 +167,7 @@ export class SessionChannel implements Channel {
   }
 
   #reader(request: HttpRequest): EventStream {
-    const reader = new EventStream(this.#host.streams);
+    const reader = new EventStream(this.#host.streams, this.#host.budget);
     this.#host.pulse.add(reader);
     request.onGone(() => {
       this.#host.pulse.delete(reader);
@@ -171,7 +180,7 @@ export class SessionChannel implements Channel {
     this.#lastName += 1;
     const name = String(this.#lastName);
     const outlet = new Outlet(this.#host, name);
-    const reply = new Reply(this.#host.streams, outlet);
+    const reply = new Reply(this.#host.streams, this.#host.budget, outlet);
     const pending: PendingReply = { reply, outlet, name, keys: ids.map(idKey) };
     for (const key of pending.keys) this.#replies.set(key, pending);
     this.#outlets.set(name, outlet);
@@ -200,10 +209,14 @@ export class SessionChannel implements Channel {
     }
   }
 
-  #tellAll(frame: string): void {
+  #tellAll(frame: string, lossy: LossyNotification | undefined): void {
     if (this.#main.hasReader) {
-      this.#main.message(frame);
-    } else if (this.#backlog.length < maxBacklog && this.#backlogLength + frame.length <= maxBacklogLength) {
+      this.#main.message(frame, lossy);
+    } else if (
+      this.#backlog.length < maxBacklog &&
+      this.#backlogLength + frame.length <= maxBacklogLength &&
+      this.#backlogBudget.take(weightOfText(frame))
+    ) {
       this.#backlog.push(frame);
       this.#backlogLength += frame.length;
     } else {
@@ -215,6 +228,7 @@ export class SessionChannel implements Channel {
     const frames = this.#backlog;
     this.#backlog = [];
     this.#backlogLength = 0;
+    this.#backlogBudget.hold(0);
     for (const frame of frames) this.#main.message(frame);
     this.#room?.resolve();
     this.#room = undefined;

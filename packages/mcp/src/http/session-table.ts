@@ -1,4 +1,6 @@
 import type { Clock, Timer } from "../base/clock.js";
+import type { MembersOf } from "../base/members.js";
+import type { HttpCaller } from "./peers.js";
 
 /** How long sessions last, and how many there may be. */
 export interface SessionLimits {
@@ -6,18 +8,39 @@ export interface SessionLimits {
   readonly idleTtl: number;
   /** Milliseconds from the beginning, whatever happens. Default: 43,200,000. */
   readonly absoluteTtl: number;
-  /** Default: 10,000. */
+  /**
+   * Sessions at the same time. When there are so many, a new one takes the place of the one that was idle longest; only where
+   * all of them are in use it is refused with 503. Default: 10,000.
+   */
   readonly max: number;
-  /** Of one authenticated caller. Default: 32. */
+  /** The same for one authenticated caller. Default: 32. */
   readonly maxPerPrincipal: number;
+  /** The same for all anonymous callers of one network address, so that none of them takes the places of others. Default: 1,000. */
+  readonly maxPerAddress: number;
 }
+
+/** The members of `SessionLimits`, for the check of options. */
+export const sessionLimitMembers: MembersOf<SessionLimits> = {
+  idleTtl: ["ttl", "idleTimeout"],
+  absoluteTtl: ["maxAge"],
+  max: ["maxSessions"],
+  maxPerPrincipal: [],
+  maxPerAddress: [],
+};
 
 export const defaultSessionLimits: SessionLimits = {
   idleTtl: 15 * 60_000,
   absoluteTtl: 12 * 3_600_000,
   max: 10_000,
   maxPerPrincipal: 32,
+  maxPerAddress: 1_000,
 };
+
+/** Bytes of a session in which nothing is under way, as they are charged to the budget of its peer. */
+export const sessionBytes: number = 8 * 1024;
+
+/** Whose a session is, and by what it is counted. */
+type SessionOwner = Pick<HttpCaller, "principal" | "peer">;
 
 /** What a table keeps. */
 export interface Lasting {
@@ -28,8 +51,10 @@ export interface Lasting {
 }
 
 interface Entry<Session> {
+  readonly id: string;
   readonly session: Session;
   readonly principal: string | undefined;
+  readonly peer: string | undefined;
   readonly openedAt: number;
   usedAt: number;
 }
@@ -43,8 +68,9 @@ const longestSweep = 60_000;
 export class SessionTable<Session extends Lasting> {
   readonly #clock: Clock;
   readonly #limits: SessionLimits;
+  /** The one that was used longest ago comes first; so in those of each peer. */
   readonly #entries = new Map<string, Entry<Session>>();
-  readonly #perPrincipal = new Map<string, number>();
+  readonly #ofPeers = new Map<string, Set<Entry<Session>>>();
   #timer: Timer | undefined;
 
   constructor(clock: Clock, limits: SessionLimits) {
@@ -56,23 +82,31 @@ export class SessionTable<Session extends Lasting> {
     return this.#entries.size;
   }
 
-  /** Why there can be no more sessions of that caller; undefined if there can. */
-  fullness(principal: string | undefined): string | undefined {
-    const { max, maxPerPrincipal } = this.#limits;
-    if (this.#entries.size >= max) return `all ${max} sessions of this server are taken`;
-    if (principal === undefined || (this.#perPrincipal.get(principal) ?? 0) < maxPerPrincipal) return undefined;
-    return `this caller has ${maxPerPrincipal} sessions already: end one`;
+  /**
+   * Makes room for another session of that caller: where there are too many, the one that was idle longest is ended. Its client
+   * is answered 404 and opens another. Returns why there is no room, where all of them are in use.
+   */
+  makeRoom({ principal, peer }: SessionOwner): string | undefined {
+    const { max, maxPerPrincipal, maxPerAddress } = this.#limits;
+    const most = principal === undefined ? maxPerAddress : maxPerPrincipal;
+    const own = peer === undefined ? undefined : this.#ofPeers.get(peer);
+    if (own !== undefined && own.size >= most && !this.#endIdle(own))
+      return `this caller has ${most} sessions in use: end one`;
+    if (this.#entries.size >= max && !this.#endIdle(this.#entries.values()))
+      return `all ${max} sessions of this server are in use`;
+    return undefined;
   }
 
-  add(id: string, principal: string | undefined, session: Session): void {
+  add(id: string, { principal, peer }: SessionOwner, session: Session): void {
     const now = this.#clock.now();
-    this.#entries.set(id, { session, principal, openedAt: now, usedAt: now });
-    if (principal !== undefined) this.#perPrincipal.set(principal, (this.#perPrincipal.get(principal) ?? 0) + 1);
+    const entry = { id, session, principal, peer, openedAt: now, usedAt: now };
+    this.#entries.set(id, entry);
+    if (peer !== undefined) this.#ofPeers.set(peer, (this.#ofPeers.get(peer) ?? new Set()).add(entry));
     if (this.#timer === undefined) this.#watch();
   }
 
   /** The caller's session of that id. Asking for it is using it. */
-  find(id: string, principal: string | undefined): Session | undefined {
+  find(id: string, { principal }: SessionOwner): Session | undefined {
     const entry = this.#entries.get(id);
     if (entry === undefined || entry.principal !== principal) return undefined;
     const now = this.#clock.now();
@@ -80,7 +114,7 @@ export class SessionTable<Session extends Lasting> {
       this.end(id);
       return undefined;
     }
-    entry.usedAt = now;
+    this.#use(entry, now);
     return entry.session;
   }
 
@@ -92,12 +126,10 @@ export class SessionTable<Session extends Lasting> {
     const entry = this.#entries.get(id);
     if (entry === undefined) return;
     this.#entries.delete(id);
-    const { principal } = entry;
-    if (principal !== undefined) {
-      const left = (this.#perPrincipal.get(principal) ?? 1) - 1;
-      if (left > 0) this.#perPrincipal.set(principal, left);
-      else this.#perPrincipal.delete(principal);
-    }
+    const { peer } = entry;
+    const own = peer === undefined ? undefined : this.#ofPeers.get(peer);
+    own?.delete(entry);
+    if (peer !== undefined && own?.size === 0) this.#ofPeers.delete(peer);
     entry.session.end();
     if (this.#entries.size === 0 && this.#timer !== undefined) {
       this.#clock.clearTimer(this.#timer);
@@ -107,6 +139,25 @@ export class SessionTable<Session extends Lasting> {
 
   endAll(): void {
     for (const id of [...this.#entries.keys()]) this.end(id);
+  }
+
+  /** Ends the first that is not in use; false if there is none. */
+  #endIdle(entries: Iterable<Entry<Session>>): boolean {
+    for (const { id, session } of entries) {
+      if (session.isBusy) continue;
+      this.end(id);
+      return true;
+    }
+    return false;
+  }
+
+  #use(entry: Entry<Session>, now: number): void {
+    entry.usedAt = now;
+    this.#entries.delete(entry.id);
+    this.#entries.set(entry.id, entry);
+    const own = entry.peer === undefined ? undefined : this.#ofPeers.get(entry.peer);
+    own?.delete(entry);
+    own?.add(entry);
   }
 
   #isExpired({ openedAt, usedAt, session }: Entry<Session>, now: number): boolean {

@@ -14,6 +14,7 @@ import { answerBatch, answerRequest, type PostedCall } from "./answer-requests.j
 import { closingAnswer, emptyAnswer, jsonAnswer, refusal } from "./answers.js";
 import type { DoorHost } from "./door-host.js";
 import { elementsOf, foreignVersion, type HandshakeBinding, opens, type Posted } from "./handshake-binding.js";
+import type { HttpCaller } from "./peers.js";
 import type { HttpAnswer, HttpRequest } from "./request.js";
 
 /** The revisions with a handshake, without sessions: each POST stands for itself, so any process can take any of them. */
@@ -29,7 +30,7 @@ export class Sessionless implements HandshakeBinding {
     return profileOf(revisionBy(request) ?? unnamedHttpRevision);
   }
 
-  post(request: HttpRequest, _frame: string, posted: Posted, principal: string | undefined): MaybePromise<HttpAnswer> {
+  post(request: HttpRequest, frame: string, posted: Posted, caller: HttpCaller): MaybePromise<HttpAnswer> {
     const revision = opens(posted) ? unnamedHttpRevision : revisionBy(request);
     if (revision === undefined) return foreignVersion();
     const call: PostedCall["call"] = ({ method, params }, exchange) =>
@@ -37,7 +38,7 @@ export class Sessionless implements HandshakeBinding {
     if (this.#host.closing.aborted) return closingAnswer();
     const elements = elementsOf(posted);
     const [only] = elements;
-    const asked: PostedCall = { principal, admission: this.#host.calls, call };
+    const asked: PostedCall = { caller, admission: this.#host.calls, length: frame.length, call };
     if (Array.isArray(posted)) return this.#batch(request, elements, asked);
     if (only === undefined || only instanceof Problem || !isRequest(only)) return emptyAnswer(202);
     return answerRequest(this.#host, request, only, asked);

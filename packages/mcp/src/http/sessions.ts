@@ -1,17 +1,21 @@
+import type { ByteBudget } from "../base/byte-budget.js";
 import { after, type MaybePromise } from "../base/later.js";
 import type { Connection } from "../jsonrpc/connection.js";
+import { guarded } from "../jsonrpc/hooks.js";
 import { mcpProfile, type Profile } from "../jsonrpc/profile.js";
+import type { Reporter } from "../jsonrpc/report.js";
 import { membersOf } from "../jsonrpc/scan.js";
 import { type CarrierOptions, serveChannel } from "../lifecycle/serve.js";
 import { mcpHeaders } from "../protocol/http-headers.js";
 import type { Revision } from "../revisions/revision.js";
-import { closingAnswer, emptyAnswer, refusal, withHeaders } from "./answers.js";
+import { closingAnswer, emptyAnswer, noRoomAnswer, refusal, withHeaders } from "./answers.js";
 import type { DoorHost } from "./door-host.js";
-import type { EventStore } from "./event-store.js";
+import { type EventStore, MemoryEventStore } from "./event-store.js";
 import { foreignVersion, type HandshakeBinding, isForeignVersion, opens, type Posted } from "./handshake-binding.js";
+import type { HttpCaller } from "./peers.js";
 import type { HttpAnswer, HttpRequest } from "./request.js";
 import { SessionChannel, type SessionChannelHost } from "./session-channel.js";
-import { type Lasting, type SessionLimits, SessionTable } from "./session-table.js";
+import { type Lasting, type SessionLimits, SessionTable, sessionBytes } from "./session-table.js";
 
 export interface SessionsHost extends DoorHost {
   readonly carrier: CarrierOptions;
@@ -34,23 +38,23 @@ export class Sessions implements HandshakeBinding {
     this.#table = new SessionTable(host.terms.clock, host.limits);
   }
 
-  profileOf(request: HttpRequest, principal: string | undefined): Profile {
+  profileOf(request: HttpRequest, caller: HttpCaller): Profile {
     const id = request.header(mcpHeaders.session);
-    return (id === undefined ? undefined : this.#table.find(id, principal)?.profile) ?? mcpProfile;
+    return (id === undefined ? undefined : this.#table.find(id, caller)?.profile) ?? mcpProfile;
   }
 
-  post(request: HttpRequest, frame: string, posted: Posted, principal: string | undefined): MaybePromise<HttpAnswer> {
+  post(request: HttpRequest, frame: string, posted: Posted, caller: HttpCaller): MaybePromise<HttpAnswer> {
     const id = request.header(mcpHeaders.session);
-    if (id === undefined && opens(posted)) return this.#open(request, frame, posted, principal);
-    return this.#inSession(request, principal, (session) => session.channel.post(request, frame, posted));
+    if (id === undefined && opens(posted)) return this.#open(request, frame, posted, caller);
+    return this.#inSession(request, caller, (session) => session.channel.post(request, frame, posted));
   }
 
-  get(request: HttpRequest, principal: string | undefined): MaybePromise<HttpAnswer> {
-    return this.#inSession(request, principal, (session) => session.channel.get(request));
+  get(request: HttpRequest, caller: HttpCaller): MaybePromise<HttpAnswer> {
+    return this.#inSession(request, caller, (session) => session.channel.get(request));
   }
 
-  delete(request: HttpRequest, principal: string | undefined): MaybePromise<HttpAnswer> {
-    return this.#inSession(request, principal, ({ session }) => {
+  delete(request: HttpRequest, caller: HttpCaller): MaybePromise<HttpAnswer> {
+    return this.#inSession(request, caller, ({ session }) => {
       this.#table.end(session);
       return emptyAnswer(204);
     });
@@ -68,29 +72,31 @@ export class Sessions implements HandshakeBinding {
   /** A session of somebody else is as unknown as one that never was. */
   #inSession(
     request: HttpRequest,
-    principal: string | undefined,
+    caller: HttpCaller,
     use: (session: Session) => MaybePromise<HttpAnswer>,
   ): MaybePromise<HttpAnswer> {
     const id = request.header(mcpHeaders.session);
     if (id === undefined) return refusal(400, "Mcp-Session-Id is missing: open a session with initialize");
-    const session = this.#table.find(id, principal);
+    const session = this.#table.find(id, caller);
     if (session === undefined) return refusal(404, "there is no such session: open one with initialize");
     return isForeignVersion(request) ? foreignVersion() : use(session);
   }
 
   /** The session is kept only when the peers have come to an agreement. */
-  #open(request: HttpRequest, frame: string, posted: Posted, principal: string | undefined): MaybePromise<HttpAnswer> {
+  #open(request: HttpRequest, frame: string, posted: Posted, caller: HttpCaller): MaybePromise<HttpAnswer> {
     if (this.#host.closing.aborted) return closingAnswer();
-    const full = this.#table.fullness(principal);
+    const full = this.#table.makeRoom(caller);
     if (full !== undefined) return refusal(503, full, { "retry-after": "60" });
-    const session = new Session(this.#host, crypto.randomUUID(), principal);
+    const { budget } = caller;
+    if (!budget.take(sessionBytes)) return noRoomAnswer(budget.parentFits(sessionBytes));
+    const session = new Session(this.#host, crypto.randomUUID(), caller);
     return after(session.channel.post(request, frame, posted), (answer) => {
       const mayAgree = session.revision !== undefined || session.channel.isBusy; // Its answer may begin before it is known.
       if (!mayAgree || this.#host.closing.aborted) {
         session.end();
         return answer;
       }
-      this.#table.add(session.session, principal, session);
+      this.#table.add(session.session, caller, session);
       // By its server, perhaps. One that drains has nothing left to do, and still says why it takes nothing.
       void session.closed.then(() => this.#isDraining || this.#table.end(session.session));
       return withHeaders(answer, { [mcpHeaders.session]: session.session });
@@ -106,14 +112,21 @@ class Session implements Lasting, SessionChannelHost {
   revision: Revision | undefined;
   readonly #host: SessionsHost;
   readonly #connection: Connection;
+  /** That of whoever has opened it. It is charged with what a session takes while nothing is under way. */
+  readonly budget: ByteBudget;
+  #isOver = false;
 
-  constructor(host: SessionsHost, id: string, principal: string | undefined) {
+  constructor(host: SessionsHost, id: string, { principal, peer, budget, events }: HttpCaller) {
     this.#host = host;
     this.session = id;
+    this.budget = budget;
+    if (host.store instanceof MemoryEventStore) host.store.charge(id, events);
     this.channel = new SessionChannel(this);
     this.#connection = serveChannel(host.served, this.channel, {
       ...host.carrier,
       principal,
+      peer,
+      budget,
       onAgreement: (revision) => {
         this.revision = revision;
       },
@@ -140,6 +153,10 @@ class Session implements Lasting, SessionChannelHost {
     return this.#host.pulse;
   }
 
+  get report(): Reporter {
+    return this.#host.terms.report;
+  }
+
   get isPolled(): boolean {
     return this.revision?.facts.httpPolling === true;
   }
@@ -160,7 +177,10 @@ class Session implements Lasting, SessionChannelHost {
   }
 
   end(): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    this.budget.give(sessionBytes);
     void this.#connection.close();
-    void this.#host.store?.forget(this.session);
+    guarded("EventStore.forget", () => this.#host.store?.forget(this.session), this.report);
   }
 }

@@ -9,18 +9,20 @@ import { methods } from "../protocol/methods.js";
 import { answerRequest } from "./answer-requests.js";
 import { closingAnswer, errorAnswer } from "./answers.js";
 import type { DoorHost } from "./door-host.js";
+import type { HttpCaller } from "./peers.js";
 import type { HttpAnswer, HttpRequest } from "./request.js";
 import { requireParameterHeaders, requireSameVersion, requireStandardHeaders } from "./standard-headers.js";
 
 /**
- * Answers a POST that says for itself what it speaks. Nothing is kept of it.
+ * Answers a POST that says for itself what it speaks. Nothing is kept of it. `length`: the characters of its body.
  * https://modelcontextprotocol.io/specification/2026-07-28/basic/transports/streamable-http
  */
 export function answerStateless(
   host: DoorHost,
   request: HttpRequest,
   message: RpcRequest,
-  principal: string | undefined,
+  length: number,
+  caller: HttpCaller,
 ): MaybePromise<HttpAnswer> {
   const { id, method } = message;
   if (host.closing.aborted) return closingAnswer();
@@ -32,7 +34,8 @@ export function answerStateless(
     return refuse(error, id);
   }
   return answerRequest(host, request, message, {
-    principal,
+    caller,
+    length,
     admission: method === methods.listen ? host.subscriptions : host.calls,
     call: (_, exchange) => callStateless(host.served, method, params, exchange, terms),
   });

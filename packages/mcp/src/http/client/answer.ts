@@ -1,3 +1,5 @@
+import { createParser } from "eventsource-parser";
+import type { Clock } from "../../base/clock.js";
 import { decode } from "../../jsonrpc/codec.js";
 import { LocalError, RpcError } from "../../jsonrpc/errors.js";
 import { clientLimits } from "../../jsonrpc/limits.js";
@@ -15,6 +17,9 @@ export interface AnswerTerms {
   /** Bytes of one message. */
   readonly maxBytes: number;
   readonly signal: AbortSignal;
+  /** Whether an answer is taken for what it looks like, whatever its headers and its encoding say. */
+  readonly lenient?: boolean;
+  readonly clock?: Clock;
 }
 
 /** Bytes of a refusal that are looked at. */
@@ -28,14 +33,26 @@ export async function readAnswer(response: Response, terms: AnswerTerms, take: (
   const type = mediaTypeOf(response);
   if (type === eventStream) {
     await readEvents(response, terms, ({ data, event = "message" }) => {
-      if (event === "message" && data !== "") take(data);
+      if ((event === "message" || terms.lenient === true) && data !== "") take(data);
     });
   } else if (type === json) {
     take(await readJson(response, terms));
   } else {
+    const text = terms.lenient === true ? await readJson(response, terms) : undefined;
+    if (text !== undefined && takeByLooks(text, take)) return;
     const found = type === "" ? "no Content-Type" : `Content-Type ${excerpt(type)}`;
-    throw invalid(terms, `an answer with status ${response.status} and ${found}: ${await excerptOf(response, terms)}`);
+    const said = text === undefined ? await excerptOf(response, terms) : inExcerpt(text);
+    throw invalid(terms, `an answer with status ${response.status} and ${found}: ${said}`);
   }
+}
+
+/** Takes a body of another media type that looks like events, or like a message. */
+function takeByLooks(text: string, take: (text: string) => void): boolean {
+  const isEvents = /^\s*(?:data|event|id|retry|):/.test(text);
+  if (isEvents) createParser({ onEvent: ({ data }) => take(data) }).feed(`${text}\n\n`);
+  else if (/^\s*[{[]/.test(text)) take(text);
+  else return false;
+  return true;
 }
 
 /** How a request was refused. */
@@ -43,6 +60,8 @@ export interface Refused {
   readonly error: HttpError;
   /** What the server has said in the words of the protocol; no more than that it is about one of `requests`, or about none. */
   readonly said: RpcError | undefined;
+  /** The body, as far as it was read. */
+  readonly text: string;
 }
 
 /** Reads why a request was refused. @param requests the ids of those that were asked, as literals */
@@ -58,7 +77,7 @@ export async function readRefusal(
   const error = new HttpError(status, `${terms.what}: ${inWords(response)}${body}`);
   // Who is not let in has reached nobody who speaks the protocol.
   const mayBeSaid = status !== 401 && status !== 403 && isWhole && mediaTypeOf(response) === json;
-  return { error, said: mayBeSaid ? saidIn(text, requests, error) : undefined };
+  return { error, said: mayBeSaid ? saidIn(text, requests, error) : undefined, text };
 }
 
 /** An error without an id says that the request could not be read: there is only one that it can mean. */
@@ -83,13 +102,18 @@ async function readJson(response: Response, terms: AnswerTerms): Promise<string>
   try {
     return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
   } catch (error) {
+    if (terms.lenient === true) return new TextDecoder("windows-1252").decode(bytes);
     throw invalid(terms, "an answer that is not UTF-8", error);
   }
 }
 
 async function excerptOf(response: Response, { signal }: AnswerTerms): Promise<string> {
   const { bytes } = await readBody(response, refusalBytes, signal);
-  return bytes.length === 0 ? "it is empty" : excerpt(new TextDecoder().decode(bytes));
+  return inExcerpt(new TextDecoder().decode(bytes));
+}
+
+function inExcerpt(text: string): string {
+  return text === "" ? "it is empty" : excerpt(text);
 }
 
 /** Whether an answer is an event stream. */

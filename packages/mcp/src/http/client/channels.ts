@@ -1,10 +1,22 @@
+import { checkMembers, type MembersOf } from "../../base/members.js";
 import type { Channel } from "../../jsonrpc/channel.js";
-import { type HttpClientOptions, HttpTarget } from "./http-target.js";
+import { openMembers } from "../../lifecycle/open.js";
+import { type HttpClientOptions, HttpTarget, httpClientMembers } from "./http-target.js";
 import { RemoteLegacySse } from "./remote-legacy-sse.js";
 import { type HttpCarrierOptions, RemoteSession } from "./remote-session.js";
 
 /** What can be set about a channel to a server at a URL. */
 export interface HttpChannelOptions extends HttpClientOptions, HttpCarrierOptions {}
+
+const { clock, lenient, limits, random, report } = openMembers;
+const channelMembers: MembersOf<HttpChannelOptions> = {
+  ...httpClientMembers,
+  clock,
+  lenient,
+  limits,
+  random,
+  report,
+};
 
 /**
  * A session with a server at a URL as a channel, for whoever looks at its frames or passes them on; `connect` opens it by itself.
@@ -15,6 +27,7 @@ export interface HttpChannelOptions extends HttpClientOptions, HttpCarrierOption
  * @throws TypeError for what is no URL of HTTP
  */
 export function sessionChannel(url: string | URL, options: HttpChannelOptions = {}): Channel {
+  checkMembers("sessionChannel", options, channelMembers);
   return new RemoteSession(new HttpTarget(new URL(url), options), options);
 }
 
@@ -23,5 +36,6 @@ export function sessionChannel(url: string | URL, options: HttpChannelOptions = 
  * @throws TypeError for what is no URL of HTTP
  */
 export function legacySseChannel(url: string | URL, options: HttpChannelOptions = {}): Channel {
+  checkMembers("legacySseChannel", options, channelMembers);
   return new RemoteLegacySse(new HttpTarget(new URL(url), options), options);
 }

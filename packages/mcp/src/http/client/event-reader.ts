@@ -1,8 +1,11 @@
 import { createParser, type EventSourceMessage } from "eventsource-parser";
+import { type Clock, systemClock } from "../../base/clock.js";
 import { utf8Length } from "../../framing/utf8.js";
+import { onAbort } from "../../jsonrpc/abort-listeners.js";
 import { LocalError } from "../../jsonrpc/errors.js";
 import { readChunks } from "./body.js";
 import { EventLines } from "./event-lines.js";
+import { Silence } from "./silence.js";
 
 /** One event of a stream. */
 export type StreamEvent = Readonly<EventSourceMessage>;
@@ -14,6 +17,10 @@ export interface EventTerms {
   /** Bytes of the data of one event. */
   readonly maxBytes: number;
   readonly signal: AbortSignal;
+  /** Whether what is not UTF-8 is replaced, and an event is taken that the end cuts off. */
+  readonly lenient?: boolean;
+  /** Measures the silence of a stream that had keep-alives. */
+  readonly clock?: Clock;
   /** Pending while nobody takes more. */
   ready?(): Promise<void> | undefined;
   /** Told how many milliseconds the server wants to pass before somebody comes back. */
@@ -33,17 +40,20 @@ const maxStrangeLines = 10_000;
  * Hands over the events of a stream as they come; resolves at its end. An event that the end cuts off is none.
  * https://html.spec.whatwg.org/multipage/server-sent-events.html#event-stream-interpretation
  *
- * @throws LocalError `protocol` for an event that is too long, or what is no event stream in UTF-8; what the platform throws for a
- * stream that breaks off
+ * @throws LocalError `protocol` for an event that is too long, or what is no event stream in UTF-8; Error for a stream that goes
+ * silent although it had keep-alives; what the platform throws for one that breaks off
  */
 export async function readEvents(
   response: Response,
-  { what, maxBytes, signal, ready, onRetry }: EventTerms,
+  { what, maxBytes, signal, clock = systemClock, lenient = false, ready, onRetry }: EventTerms,
   take: (event: StreamEvent) => void,
 ): Promise<void> {
-  const text = new TextDecoder("utf-8", { fatal: true });
+  const text = new TextDecoder("utf-8", { fatal: !lenient });
   const lines = new EventLines();
   let strangeLines = 0;
+  let isKeepAlive = false;
+  const stop = new AbortController();
+  const silence = new Silence(clock, () => stop.abort(new Error(`no sign of life for ${silence.bound} ms`)));
   const parser = createParser({
     maxBufferSize: maxBytes + overhead,
     onEvent(event) {
@@ -51,16 +61,38 @@ export async function readEvents(
       take(event);
     },
     onRetry: (milliseconds) => onRetry?.(milliseconds),
+    onComment() {
+      isKeepAlive = true;
+    },
     onError({ type }) {
       if (type === "max-buffer-size-exceeded") throw tooLong();
       strangeLines += 1;
       if (strangeLines > maxStrangeLines) throw invalid(what, "what is no event stream");
     },
   });
-  await readChunks(response, signal, feed, ready);
+  const forget = onAbort(signal, () => stop.abort());
+  if (signal.aborted) stop.abort();
+  try {
+    await readChunks(response, stop.signal, feed, ready && unpaused);
+  } finally {
+    forget();
+    silence.end();
+  }
+  if (stop.signal.aborted && !signal.aborted) throw stop.signal.reason;
+  if (lenient && !signal.aborted) parser.feed(lines.unify("\n\n"));
+
+  async function unpaused(): Promise<void> {
+    const pending = ready?.();
+    if (pending === undefined) return;
+    silence.isPaused = true;
+    await pending;
+    silence.isPaused = false;
+  }
 
   function feed(chunk: Uint8Array): boolean {
+    isKeepAlive = false;
     parser.feed(lines.unify(decoded(what, text, chunk)));
+    silence.heard(isKeepAlive);
     if (lines.count > maxLines) throw tooLong();
     return true;
   }

@@ -1,4 +1,5 @@
 import type { MaybePromise } from "../../base/later.js";
+import type { MembersOf } from "../../base/members.js";
 import { LocalError, thrownText } from "../../jsonrpc/errors.js";
 import { excerpt } from "../../jsonrpc/report.js";
 import { HttpError } from "./http-error.js";
@@ -16,6 +17,9 @@ export interface HttpClientOptions {
   /** What every request carries besides, or a function that is asked for it before each. */
   readonly headers?: HeaderEntries | (() => MaybePromise<HeaderEntries>);
 }
+
+/** The members of `HttpClientOptions`, for the check of options. */
+export const httpClientMembers: MembersOf<HttpClientOptions> = { fetch: [], headers: ["header", "requestInit"] };
 
 /** One request. */
 export interface TargetRequest {

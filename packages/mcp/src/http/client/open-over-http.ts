@@ -109,7 +109,7 @@ async function openWithoutSession(target: HttpTarget, options: OpenOptions): Pro
 async function ask(remote: HttpRemote, { identity, revision = latest, ...options }: OpenOptions): Promise<Verdict> {
   const { prior, timeout = defaultTimeouts.idle, probeTimeout = timeout } = options;
   if (prior?.era === "stateless" && prior.discovered !== undefined) return verdictOf(prior.discovered, revision);
-  return probe(remote, identity, revision, probeTimeout);
+  return probe(remote, identity, revision, { timeout: probeTimeout });
 }
 
 /**

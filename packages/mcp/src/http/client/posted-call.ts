@@ -3,6 +3,7 @@ import { realNames } from "../../jsonrpc/aliases.js";
 import type { Caller } from "../../jsonrpc/caller.js";
 import { Problem } from "../../jsonrpc/check.js";
 import { LocalError, RpcError, thrownText } from "../../jsonrpc/errors.js";
+import { guarded } from "../../jsonrpc/hooks.js";
 import type { NotificationListener } from "../../jsonrpc/inbound.js";
 import type { Message, RpcNotification, RpcResponse } from "../../jsonrpc/message.js";
 import type { OutgoingCall } from "../../jsonrpc/outgoing-call.js";
@@ -55,7 +56,8 @@ export class PostedCall {
     const { target, terms } = this.#host;
     const { signal } = this.#stop;
     const what = `${this.#call.method} (id ${this.#call.id})`;
-    const reading: AnswerTerms = { what, maxBytes: terms.limits.frameBytes, signal };
+    const { lenient } = this.#host;
+    const reading: AnswerTerms = { what, maxBytes: terms.limits.frameBytes, signal, lenient, clock: terms.clock };
     try {
       const response = await target.send(what, { method: "POST", headers, body, signal });
       if (response.ok) await this.#read(response, reading);
@@ -89,16 +91,22 @@ export class PostedCall {
     const { terms, caller, lenient } = this.#host;
     const message = decodeOn(terms, text) as Message | Problem; // The profile has no batches.
     if (message instanceof Problem) {
-      const isAnswer = message.id === this.#call.id && caller.receiveProblem(message);
+      const isAnswer = (lenient && caller.receiveMeant(text)) || this.#fails(message) || caller.receiveMeant(text);
       if (!isAnswer) caller.complain({ kind: "invalid", problem: message, frame: text });
     } else if (!("method" in message)) {
       if (this.#isMine(message)) this.#receive(message);
+      else if (typeof message.id === "string") caller.receive(message);
       else caller.complain({ kind: "unmatched", response: message });
     } else if ("id" in message) {
       terms.report({ kind: "unanswerable", method: message.method, id: message.id });
     } else {
       this.#hear(lenient ? realNames(message, methodAliases) : message);
     }
+  }
+
+  /** True for a problem of the answer to this call, which has failed of it. */
+  #fails(problem: Problem): boolean {
+    return problem.id === this.#call.id && this.#host.caller.receiveProblem(problem);
   }
 
   /** An error without an id says that the request could not be read: there is one request that it can mean. */
@@ -126,10 +134,6 @@ export class PostedCall {
     const tag = progressTag(method, params);
     if (tag !== undefined && tag === this.#call.options.tag && caller.receiveRelated(tag, method, params)) return;
     caller.touch(this.#call);
-    try {
-      onNotification(method, params);
-    } catch (error) {
-      terms.report({ kind: "fault", method, error });
-    }
+    guarded("onNotification", () => onNotification(method, params), terms.report);
   }
 }

@@ -98,7 +98,7 @@ export class RemoteLegacySse implements Channel {
     const { signal } = this.#stop;
     const response = await this.#target.send(what, { method: "GET", headers: { accept: eventStream }, signal });
     const maxBytes = this.#terms.limits.frameBytes;
-    const terms = { what, maxBytes, signal, ready: () => this.#resumed?.promise };
+    const terms = { what, maxBytes, signal, clock: this.#terms.clock, ready: () => this.#resumed?.promise };
     if (!(response.ok && isEventStream(response))) throw (await readRefusal(response, terms)).error;
     await readEvents(response, terms, (event) => this.#take(event));
   }
@@ -133,7 +133,11 @@ export class RemoteLegacySse implements Channel {
       if (response.ok) {
         await readBody(response, emptyBytes, signal).catch(() => undefined); // It is accepted, however that breaks off.
       } else {
-        const { error, said = error } = await readRefusal(response, { what, maxBytes: emptyBytes, signal }, requests);
+        const { error, said = error } = await readRefusal(
+          response,
+          { what, maxBytes: emptyBytes, signal, clock: this.#terms.clock },
+          requests,
+        );
         this.#lose(post, said);
       }
     } catch (thrown) {

@@ -1,7 +1,7 @@
 import { type Deferred, deferred } from "../../base/deferred.js";
 import { isObject } from "../../base/json.js";
 import type { Channel, ChannelReceiver } from "../../jsonrpc/channel.js";
-import { LocalError } from "../../jsonrpc/errors.js";
+import { codes, LocalError } from "../../jsonrpc/errors.js";
 import { clientLimits } from "../../jsonrpc/limits.js";
 import { excerpt } from "../../jsonrpc/report.js";
 import { type Terms, termsOf } from "../../jsonrpc/terms.js";
@@ -11,7 +11,7 @@ import { pause } from "../../lifecycle/pause.js";
 import { mcpHeaders } from "../../protocol/http-headers.js";
 import { methods, notifications } from "../../protocol/methods.js";
 import { revisionOf } from "../../revisions/all.js";
-import { isEventStream, readAnswer, readRefusal } from "./answer.js";
+import { isEventStream, type Refused, readAnswer, readRefusal } from "./answer.js";
 import { readBody } from "./body.js";
 import { answeredIn, frameIdsOf } from "./frame-ids.js";
 import { HttpError, statusOf } from "./http-error.js";
@@ -30,7 +30,7 @@ const unoffered: ReadonlySet<number> = new Set([404, 405, 501]);
 const emptyBytes = 64 * 1024;
 
 /** What can be set about a carrier on HTTP. */
-export type HttpCarrierOptions = Pick<OpenOptions, "clock" | "limits" | "random" | "report">;
+export type HttpCarrierOptions = Pick<OpenOptions, "clock" | "lenient" | "limits" | "random" | "report">;
 
 /**
  * A session of the revisions with a handshake as one channel: what this side sends are POSTs, what the server sends comes in
@@ -41,6 +41,8 @@ export class RemoteSession implements Channel {
   readonly #target: HttpTarget;
   readonly #terms: Terms;
   readonly #random: () => number;
+  /** Whether answers are taken that HTTP has otherwise. */
+  readonly #lenient: boolean;
   /** What is under way, and when it is over. */
   readonly #posts = new Map<SentPost, Promise<void>>();
   readonly #order = new PostOrder();
@@ -54,8 +56,9 @@ export class RemoteSession implements Channel {
   #listening: Promise<void> | undefined;
   #closing: Promise<void> | undefined;
 
-  constructor(target: HttpTarget, { random = Math.random, ...options }: HttpCarrierOptions) {
+  constructor(target: HttpTarget, { random = Math.random, lenient = false, ...options }: HttpCarrierOptions) {
     this.#target = target;
+    this.#lenient = lenient;
     this.#random = random;
     this.#terms = termsOf({ ...options, limits: { ...clientLimits, ...options.limits } });
   }
@@ -155,7 +158,7 @@ export class RemoteSession implements Channel {
   async #read(post: SentPost, response: Response): Promise<void> {
     const { what, signal, method, requests } = post;
     post.isTaken = true;
-    if (method === methods.initialize) this.#id = sessionIn(response, what);
+    if (method === methods.initialize) this.#id = sessionIn(response, what, this.#lenient);
     const maxBytes = this.#terms.limits.frameBytes;
     if (requests.length === 0) {
       await readBody(response, emptyBytes, signal);
@@ -164,8 +167,13 @@ export class RemoteSession implements Channel {
       const isOver = (): boolean => post.open.size === 0;
       const host = this.#streamHost(what, signal, (text) => this.#take(text, post));
       await readReturning(host, { what, signal, isOver, isEndless: false }, response);
+    } else if (this.#lenient && response.status === 202 && this.#listening !== undefined) {
+      await readBody(response, emptyBytes, signal); // The answer comes on the stream of the session.
     } else {
-      await readAnswer(response, { what, maxBytes, signal }, (text) => this.#take(text, post));
+      const lenient = this.#lenient;
+      await readAnswer(response, { what, maxBytes, signal, lenient, clock: this.#terms.clock }, (text) =>
+        this.#take(text, post),
+      );
       if (post.open.size > 0) throw new LocalError("closed", `${what}: the answer ended without a response`);
     }
   }
@@ -179,15 +187,17 @@ export class RemoteSession implements Channel {
 
   async #refused(post: SentPost, response: Response): Promise<void> {
     const { what, signal, requests } = post;
-    const { error, said = error } = await readRefusal(response, { what, maxBytes: emptyBytes, signal }, requests);
-    const isForgotten = response.status === 404 && (this.#id !== undefined || this.#phase === "ending");
-    if (!isForgotten) return this.#lose(post, said);
+    const refused = await readRefusal(response, { what, maxBytes: emptyBytes, signal }, requests);
+    const { error, said = error } = refused;
+    const wasInSession = this.#id !== undefined || this.#phase === "ending";
+    if (!(wasInSession && isForgotten(response.status, refused))) return this.#lose(post, said);
     this.#lose(post, this.#notTaken(post, error));
     void this.#gone(error);
   }
 
   #notTaken({ what }: SentPost, cause?: Error): NotTaken {
-    return new NotTaken(`${what}: the session is over`, cause === undefined ? {} : { cause });
+    if (cause === undefined) return new NotTaken(`${what}: the session is over`);
+    return new NotTaken(`${what}: the session is over: ${cause.message}`, { cause });
   }
 
   /** Whoever waits for it hears why there is no answer. */
@@ -233,6 +243,7 @@ export class RemoteSession implements Channel {
       clock: this.#terms.clock,
       random: this.#random,
       maxBytes: this.#terms.limits.frameBytes,
+      lenient: this.#lenient,
       take,
       ready: () => this.#resumed?.promise,
       comeBack: (lastEventId) => this.#comeBack(what, signal, lastEventId),
@@ -248,7 +259,7 @@ export class RemoteSession implements Channel {
     try {
       const response = await this.#target.send(what, { method: "GET", headers, signal });
       if (response.ok && isEventStream(response)) return response;
-      throw (await readRefusal(response, { what, maxBytes: emptyBytes, signal })).error;
+      throw (await readRefusal(response, { what, maxBytes: emptyBytes, signal, clock: this.#terms.clock })).error;
     } catch (error) {
       if (isPassing(error)) return undefined;
       throw error;
@@ -262,10 +273,32 @@ export class RemoteSession implements Channel {
   }
 }
 
+/** Words of servers that do not know a session, or not any more. */
+const forgottenWords =
+  /\bsession\b.{0,40}\b(?:not found|unknown|invalid|expired|missing|required|terminated|closed)\b|\b(?:no valid|invalid|missing|unknown|no|expired)\b.{0,20}\bsession\b|\bserver not initialized\b/is;
+
+/** Longer than any sentence that says so. */
+const longestRefusal = 2_000;
+
+/**
+ * Whether a server refuses a request because it does not know the session that the request names: with 404 by the specification,
+ * with 400 in the examples of the official SDK, which much is copied from. Either way the request was not run. With 400 the
+ * server must say that it is about the session: of anything else it is the request's own fault.
+ * https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#session-management
+ */
+function isForgotten(status: number, { said, text }: Refused): boolean {
+  if (status === 404) return true;
+  const mayBe = status === 400 && (said === undefined || sessionCodes.has(said.code));
+  return mayBe && text.length <= longestRefusal && forgottenWords.test(text);
+}
+
+/** What such servers answer with: no code is specified. */
+const sessionCodes: ReadonlySet<number> = new Set([-32_000, -32_001, codes.invalidRequest]);
+
 /** What every later request carries. @throws LocalError `protocol` for what the specification does not let it be */
-function sessionIn({ headers }: Response, what: string): string | undefined {
+function sessionIn({ headers }: Response, what: string, lenient: boolean): string | undefined {
   const id = headers.get(mcpHeaders.session);
-  if (id === null || sound.test(id)) return id ?? undefined;
+  if (id === null || (lenient ? sendable : sound).test(id)) return id ?? undefined;
   throw new LocalError(
     "protocol",
     `${what}: the id of the session is not 1 to 4096 visible characters: ${excerpt(id)}`,
@@ -273,6 +306,7 @@ function sessionIn({ headers }: Response, what: string): string | undefined {
 }
 
 /** Long enough for a signed token. */
+const sendable = /^[\x20-\x7e]{1,4096}$/;
 const sound = /^[\x21-\x7e]{1,4096}$/;
 
 /** The version that later requests name, where its revision has them name one. */

@@ -40,7 +40,12 @@ export class HttpRemote implements ServerRemote, ConnectionState {
 
   constructor(target: HttpTarget, { lenient = false, onNotification = ignore, ...options }: LineOptions) {
     const { timeout = defaultTimeouts.idle, totalTimeout = defaultTimeouts.total } = options;
-    const terms = termsOf({ ...options, limits: { ...clientLimits, ...options.limits }, profile: mcpAskingProfile });
+    const terms = termsOf({
+      ...options,
+      limits: { ...clientLimits, ...options.limits },
+      profile: mcpAskingProfile,
+      tolerance: lenient ? "accept" : "explain",
+    });
     const caller = new Caller({
       inFlight: this.#inFlight,
       terms,
@@ -60,6 +65,11 @@ export class HttpRemote implements ServerRemote, ConnectionState {
 
   get inFlight(): InFlightCounts {
     return this.#inFlight.counts;
+  }
+
+  /** Each call is a request of its own: nothing is kept for the server between them. */
+  get heldBytes(): number {
+    return 0;
   }
 
   notify(method: string, params: JsonObject = {}): void {
@@ -117,7 +127,10 @@ export class HttpRemote implements ServerRemote, ConnectionState {
     try {
       const response = await target.send(method, { ...request, method: "POST", signal });
       if (response.ok) await response.body?.cancel();
-      else throw (await readRefusal(response, { what: method, maxBytes: terms.limits.frameBytes, signal })).error;
+      else
+        throw (
+          await readRefusal(response, { what: method, maxBytes: terms.limits.frameBytes, signal, clock: terms.clock })
+        ).error;
     } catch (error) {
       if (!signal.aborted) terms.report({ kind: "fault", method, error });
     }

@@ -10,6 +10,8 @@ export interface StreamHost {
   /** From 0 to 1: so that many clients do not come back at once. */
   readonly random: () => number;
   readonly maxBytes: number;
+  /** As in `AnswerTerms`. */
+  readonly lenient: boolean;
   /**
    * Asks for what is left of the stream; undefined while the server cannot be reached.
    * @throws what means that coming back is of no use
@@ -81,11 +83,12 @@ export async function readReturning(
     const take = ({ id, data, event = "message" }: StreamEvent): void => {
       isAlive = true;
       if (id !== undefined) lastEventId = sendable.test(id) ? id : undefined;
-      if (event === "message" && data !== "") host.take(data);
+      if ((event === "message" || host.lenient) && data !== "") host.take(data);
     };
     const ready = (): Promise<void> | undefined => host.ready();
     try {
-      await readEvents(from, { what, maxBytes: host.maxBytes, signal, ready, onRetry }, take);
+      const { maxBytes, lenient, clock } = host;
+      await readEvents(from, { what, maxBytes, lenient, signal, clock, ready, onRetry }, take);
     } catch (error) {
       if (error instanceof LocalError) throw error; // Nothing better would come of reading it again.
     }
