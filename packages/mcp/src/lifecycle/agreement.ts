@@ -5,6 +5,7 @@ import { invalidParams, methodNotFound, type ParamsFault } from "../jsonrpc/erro
 import type { ServerCapabilities } from "../protocol/capabilities.js";
 import type { InitializeResult } from "../protocol/initialize.js";
 import { isObject, type JsonObject } from "../protocol/json.js";
+import { progressTokenFaults } from "../protocol/meta.js";
 import { isProtocolMethod, methods } from "../protocol/methods.js";
 import { versionAliases } from "../revisions/aliases.js";
 import { latestHandshake, revisionOf } from "../revisions/all.js";
@@ -77,6 +78,8 @@ export function runAgreed(
   { terms }: Agreement,
   { method, params, exchange, follow }: AgreedCall,
 ): unknown {
+  const faults = progressTokenFaults(params);
+  if (faults.length > 0) throw invalidParams("Invalid params", faults);
   const run = (): unknown => {
     const result = runAsking(served.run, method, params, { exchange, terms });
     return follow === undefined ? result : after(result, follow);

@@ -36,13 +36,23 @@ export function requireAnswerable(questions: Questions, { revision, capabilities
     const requires = needs.get(method)?.(params) ?? {};
     if (!exists || !isDeclared(requires as JsonObject, declared)) {
       const code = revision.codes.missingRequiredClientCapability ?? codes.invalidRequest;
-      throw new RpcError(code, "Missing required client capability", { requiredCapabilities: requires });
+      const lacking = pathsOf(requires as JsonObject).join(", ") || method;
+      // Most hosts show the message alone, so it names what is missing, as well as `data` does.
+      throw new RpcError(code, `Missing required client capability: ${lacking}`, { requiredCapabilities: requires });
     }
     const several = hasFirstForms(revision) ? fieldOfSeveral(params) : undefined;
     if (several === undefined) continue;
     const which = `the field ${JSON.stringify(several)} of a form lets several be chosen`;
     throw new RpcError(codes.invalidRequest, `${which}, for which revision ${revision.version} has no word`);
   }
+}
+
+/** The innermost members, e.g. `elicitation.form`. */
+function pathsOf(required: JsonObject): readonly string[] {
+  return Object.entries(required).flatMap(([name, inner]) => {
+    const paths = isObject(inner) ? pathsOf(inner) : [];
+    return paths.length === 0 ? [name] : paths.map((path) => `${name}.${path}`);
+  });
 }
 
 /** The first forms had no modes beside them, and no choice of several. */

@@ -8,6 +8,13 @@ import type { Revision } from "../revisions/revision.js";
 /** A question that is sound and was offered: asks it, and gives the answer in the newest shape. */
 export type AcceptedQuestion = (signal: AbortSignal) => Promise<JsonObject>;
 
+/** A visit to a page, as a person has taken it. */
+export interface Visited {
+  readonly action: string;
+  /** Resolves when the call that wanted the visit shall be made again. */
+  readonly retry?: PromiseLike<unknown> | undefined;
+}
+
 /** What a client can be asked, and how it answers. The same for requests of the server and for `input_required`. */
 export interface Answering {
   /** What is declared to a server of that revision. */
@@ -17,6 +24,11 @@ export interface Answering {
    * @throws RpcError −32601 for what was not declared, −32602 for what cannot be answered as it was asked
    */
   accept(method: string, params: JsonObject, revision: Revision): AcceptedQuestion;
+  /**
+   * The same for a page that a call wants to be visited first; undefined where only `accept` asks.
+   * @throws RpcError as `accept`
+   */
+  acceptVisit?(params: JsonObject, revision: Revision): (signal: AbortSignal) => Promise<Visited>;
 }
 
 /**

@@ -1,41 +1,65 @@
-import { LocalError } from "../jsonrpc/errors.js";
+import { LocalError, RpcError } from "../jsonrpc/errors.js";
 import type { CallOptions } from "../jsonrpc/outgoing-call.js";
 import type { JsonObject } from "../protocol/json.js";
 import { methods, notifications } from "../protocol/methods.js";
-import { handshakeVersions, revisionOf } from "../revisions/all.js";
+import { versionAliases } from "../revisions/aliases.js";
+import { handshakeVersions, latestHandshake, revisionOf } from "../revisions/all.js";
 import type { Revision } from "../revisions/revision.js";
 import { type ClientIdentity, describeServer, type Opened, type OpenedCall } from "./opened.js";
+import { supportedVersionsOf } from "./probe.js";
 import { objectResult, progressTokens, type ServerRemote, shown } from "./remote-call.js";
+import type { CarrierOptions } from "./serve.js";
 
-export interface HandshakeOptions {
-  /** The revision to ask for. The server may settle on another one. */
-  readonly revision: Revision;
-  readonly timeout?: number;
-  /** Told the revision before the conversation is confirmed. */
-  onAgreement(revision: Revision): void;
+export interface InitializeOptions extends Pick<CallOptions, "timeout" | "signal"> {
+  /** The revision to speak or none. Default: the newest; the server may settle on another one. */
+  readonly revision?: Revision | undefined;
 }
 
 /**
- * Opens a conversation with `initialize` and confirms it with `notifications/initialized`.
+ * Sends `initialize` and gives its result. A server that refuses the version and names others gets it once more, with the
+ * newest of those that this side speaks.
  * https://modelcontextprotocol.io/specification/2025-11-25/basic/lifecycle
  *
- * @throws RpcError when the server refuses; LocalError `protocol` when it settles on a revision that nobody here speaks
+ * @throws RpcError when the server refuses; LocalError as `Connection.call`
  */
-export async function openHandshake(
+export async function sendInitialize(
   remote: ServerRemote,
   me: ClientIdentity,
-  options: HandshakeOptions,
-): Promise<Opened> {
-  const { timeout } = options;
-  const result = objectResult(
-    methods.initialize,
-    await remote.call(methods.initialize, greeting(me, options.revision), {
-      cancellable: false, // The specification forbids it.
-      ...(timeout === undefined ? {} : { timeout }),
-    }),
-  );
-  const revision = agreedRevision(result);
-  options.onAgreement(revision);
+  { revision, ...options }: InitializeOptions,
+): Promise<JsonObject> {
+  const send = async (asked: Revision): Promise<JsonObject> => {
+    const how = { ...options, cancellable: false }; // The specification forbids it.
+    return objectResult(methods.initialize, await remote.call(methods.initialize, greeting(me, asked), how));
+  };
+  try {
+    return await send(revision ?? latestHandshake);
+  } catch (error) {
+    const supported = error instanceof RpcError && revision === undefined ? supportedVersionsOf(error) : undefined;
+    const next = handshakeVersions.find((version) => supported?.includes(version));
+    const other = next === undefined ? undefined : revisionOf(next);
+    if (other === undefined || other === latestHandshake) throw error;
+    return send(other);
+  }
+}
+
+/**
+ * Confirms what the server has answered to `initialize`, with `notifications/initialized`.
+ * @param onAgreement is called with the revision before the confirmation goes out
+ * @throws LocalError `protocol` when the server settles on a revision that this side does not speak
+ */
+export function confirmInitialize(
+  remote: ServerRemote,
+  result: JsonObject,
+  onAgreement: (revision: Revision) => void,
+  { lenient = false, report = () => undefined }: Pick<CarrierOptions, "lenient" | "report">,
+): Opened {
+  const revision = agreedRevision(result, lenient);
+  const { protocolVersion } = result;
+  if (protocolVersion !== revision.version) {
+    const reason = `protocolVersion is ${shown(protocolVersion)}: ${revision.version} is spoken`;
+    report({ kind: "tolerated", method: methods.initialize, reason });
+  }
+  onAgreement(revision);
   remote.notify(notifications.initialized);
   const call = handshakeCall(remote, revision);
   return {
@@ -71,9 +95,21 @@ function handshakeCall(remote: ServerRemote, revision: Revision): OpenedCall {
   };
 }
 
-function agreedRevision({ protocolVersion }: JsonObject): Revision {
+/** @param lenient takes a version that does not exist for the newest real one before it, and none at all for the oldest */
+function agreedRevision({ protocolVersion }: JsonObject, lenient: boolean): Revision {
   const revision = typeof protocolVersion === "string" ? revisionOf(protocolVersion) : undefined;
   if (revision?.era === "handshake") return revision;
   const known = handshakeVersions.join(", ");
+  const nearest = lenient ? revisionOf(nearestVersion(protocolVersion)) : undefined;
+  if (nearest !== undefined) return nearest;
   throw new LocalError("protocol", `initialize: the server speaks ${shown(protocolVersion)}, this side ${known}`);
+}
+
+function nearestVersion(version: unknown): string {
+  const oldest = handshakeVersions.at(-1) ?? "";
+  if (typeof version !== "string") return oldest;
+  const isDate = /^\d{4}-\d{2}-\d{2}/.test(version);
+  return (
+    versionAliases.get(version) ?? (isDate ? handshakeVersions.find((each) => each <= version) : undefined) ?? oldest
+  );
 }

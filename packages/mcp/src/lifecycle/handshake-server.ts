@@ -67,20 +67,27 @@ class CarriedConversation implements OpenConversation {
 
 /**
  * The server's side of a conversation that is opened by `initialize`: three steps (initialize, its answer,
- * `notifications/initialized`), and no operation before the third.
+ * `notifications/initialized`), and no operation before the second. Two deviations of real clients are served and reported:
+ * - A request before the third step opens the operation as the notification would: over HTTP it may overtake it.
+ * - A second `initialize` ends the conversation and opens another: gateways share one stdio server among their clients.
+ *   Calls that run are answered under the terms that they came in; subscriptions and tasks end.
  * https://modelcontextprotocol.io/specification/2025-11-25/basic/lifecycle
  */
 export class HandshakeServer {
   readonly #manners: Manners;
   readonly #carrier: Carrier;
-  readonly #conversation: CarriedConversation;
+  readonly #first: Served;
+  #conversation: CarriedConversation;
   #served: Served;
   #phase: "new" | "opening" | "answered" | "open" = "new";
+  /** While `opening`: settles when `initialize` has its answer. Never rejects. */
+  #opening: Promise<unknown> | undefined;
   #agreement: Agreement | undefined;
   #logLevel: LoggingLevel = defaultLogLevel;
   #changes: HandshakeChanges | undefined;
 
   constructor(served: Served, manners: Manners, carrier: Carrier) {
+    this.#first = served;
     this.#served = served;
     this.#manners = manners;
     this.#carrier = carrier;
@@ -88,8 +95,9 @@ export class HandshakeServer {
   }
 
   call(method: string, params: JsonObject, exchange: Exchange): unknown {
-    if (method === methods.initialize) return this.#initialize(params, exchange);
     if (method === methods.ping) return {};
+    if (this.#opening !== undefined) return this.#opening.then(() => this.call(method, params, exchange));
+    if (method === methods.initialize) return this.#initialize(params, exchange);
     const agreement = this.#requireOpen(method);
     requireAgreed(method, agreement);
     if (method === methods.setLevel) return this.#setLevel(agreement, params, exchange);
@@ -98,12 +106,19 @@ export class HandshakeServer {
   }
 
   notified(method: string, params: Params | undefined): void {
-    if (method === notifications.initialized && this.#phase === "answered" && this.#agreement !== undefined) {
-      this.#phase = "open";
-      const { promised, terms } = this.#agreement;
-      this.#changes = new HandshakeChanges(this.#served.changes, promised, terms.revision, this.#carrier);
+    if (this.#opening !== undefined) {
+      void this.#opening.then(() => this.notified(method, params));
+      return;
     }
+    if (method === notifications.initialized && this.#phase === "answered" && this.#agreement !== undefined)
+      this.#open(this.#agreement);
     if (this.#phase === "open") this.#served.hear?.(method, params);
+  }
+
+  #open(agreement: Agreement): void {
+    this.#phase = "open";
+    const { promised, terms } = agreement;
+    this.#changes = new HandshakeChanges(this.#served.changes, promised, terms.revision, this.#carrier);
   }
 
   /** The carrier is gone. */
@@ -120,19 +135,36 @@ export class HandshakeServer {
     return result;
   }
 
-  #initialize(params: JsonObject, { principal }: Exchange): InitializeResult | Promise<InitializeResult> {
-    if (this.#phase !== "new") throw outOfOrder("initialize was answered before: a conversation is opened once");
+  #initialize(params: JsonObject, { principal, peer }: Exchange): InitializeResult | Promise<InitializeResult> {
     const { revision, client } = agreeOn(params, this.#manners);
-    const met = this.#served.meet?.({ ...client, revision, principal, conversation: this.#conversation });
-    if (!isPromise(met)) return this.#agree(met ?? this.#served, revision, client);
+    if (this.#phase !== "new") this.#startOver();
+    const met = this.#first.meet?.({ ...client, revision, principal, peer, conversation: this.#conversation });
+    if (!isPromise(met)) return this.#agree(met ?? this.#first, revision, client);
     this.#phase = "opening";
-    return Promise.resolve(met).then(
+    const answer = Promise.resolve(met).then(
       (served) => this.#agree(served, revision, client),
       (error: unknown) => {
         this.#phase = "new";
         throw error;
       },
     );
+    const opened = (): void => {
+      this.#opening = undefined;
+    };
+    this.#opening = answer.then(opened, opened);
+    return answer;
+  }
+
+  /** Another conversation on the same carrier; the calls of the former one keep their terms. */
+  #startOver(): void {
+    const reason = "the conversation was open already: the former one is over";
+    this.#carrier.report({ kind: "tolerated", method: methods.initialize, reason });
+    this.close();
+    this.#conversation = new CarriedConversation(this.#carrier);
+    this.#changes = undefined;
+    this.#agreement = undefined;
+    this.#logLevel = defaultLogLevel;
+    this.#phase = "new";
   }
 
   #agree(served: Served, revision: Revision, client: ClientDescription): InitializeResult {
@@ -146,10 +178,14 @@ export class HandshakeServer {
   }
 
   #requireOpen(method: string): Agreement {
-    if (this.#phase === "open" && this.#agreement !== undefined) return this.#agreement;
-    if (this.#phase === "opening") throw outOfOrder(`${method} came before the answer to initialize: wait for that`);
-    if (this.#phase === "answered")
-      throw outOfOrder(`${method} came before notifications/initialized: send that first`);
+    if (this.#agreement !== undefined) {
+      if (this.#phase === "answered") {
+        const reason = `it came before ${notifications.initialized}, which a client sends first`;
+        this.#carrier.report({ kind: "tolerated", method, reason });
+        this.#open(this.#agreement);
+      }
+      return this.#agreement;
+    }
     throw outOfOrder(
       `${method} came before initialize: open the conversation with it, or name a stateless revision in params._meta`,
     );

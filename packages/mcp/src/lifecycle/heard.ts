@@ -1,13 +1,17 @@
+import { guarded } from "../jsonrpc/hooks.js";
 import type { NotificationListener } from "../jsonrpc/inbound.js";
 import type { Params } from "../jsonrpc/message.js";
+import type { Reporter } from "../jsonrpc/report.js";
 
 /** What a server tells outside of calls, for everybody on this side who listens. */
 export class Heard {
   readonly #listeners = new Set<NotificationListener>();
+  readonly #report: Reporter;
   readonly #program: NotificationListener;
 
   /** @param program hears last: what it does then finds everything else up to date */
-  constructor(program: NotificationListener = () => undefined) {
+  constructor(report: Reporter, program: NotificationListener = () => undefined) {
+    this.#report = report;
     this.#program = program;
   }
 
@@ -17,16 +21,10 @@ export class Heard {
     return () => this.#listeners.delete(listener);
   }
 
-  /** Tells everybody. @throws what the first listener has thrown that did, when all have heard */
+  /** Tells everybody: what one listener throws keeps nothing from the others. */
   tell(method: string, params: Params | undefined): void {
-    const faults: unknown[] = [];
     for (const listener of [...this.#listeners, this.#program]) {
-      try {
-        listener(method, params);
-      } catch (error) {
-        faults.push(error);
-      }
+      guarded("onNotification", () => listener(method, params), this.#report);
     }
-    if (faults.length > 0) throw faults[0];
   }
 }

@@ -1,3 +1,4 @@
+import type { Clock } from "../base/clock.js";
 import { deferred } from "../base/deferred.js";
 import type { Closed, ConnectionState } from "../jsonrpc/connection.js";
 import { LocalError, RpcError } from "../jsonrpc/errors.js";
@@ -8,7 +9,22 @@ import { methods } from "../protocol/methods.js";
 import type { Revision } from "../revisions/revision.js";
 import { NotTaken } from "./not-taken.js";
 import type { CarriedConversation, Opened, OpenedCall, Prior, ServerDescription } from "./opened.js";
+import { pause } from "./pause.js";
 import { whileWanted } from "./while-wanted.js";
+
+/** Milliseconds that a conversation has to last for the next one to be opened at once. */
+const stableTime = 10_000;
+
+/** Milliseconds before the second conversation in a row that follows a short one; doubled for each further one. */
+const firstPause = 1_000;
+const longestPause = 30_000;
+
+/** What the pauses between attempts need. */
+export interface Pacing {
+  readonly clock: Clock;
+  /** From 0 to 1, evenly spread: so that many clients do not come back at once. */
+  readonly random: () => number;
+}
 
 /** Opens a conversation again, as long as the signal is not aborted. */
 export type Again = (revision: Revision, prior: Prior, signal: AbortSignal) => Promise<CarriedConversation>;
@@ -29,9 +45,15 @@ export class LastingConversation implements Opened {
   #current: CarriedConversation;
   #opening: Promise<CarriedConversation> | undefined;
   #level: LoggingLevel | undefined;
+  readonly #pacing: Pacing;
+  #openedAt: number;
+  /** Conversations in a row that were short, or could not be opened. */
+  #short = 0;
 
   /** @param again opens the conversation again; without it, the first one is all there is */
-  constructor(first: CarriedConversation, again?: Again) {
+  constructor(first: CarriedConversation, pacing: Pacing, again?: Again) {
+    this.#pacing = pacing;
+    this.#openedAt = pacing.clock.now();
     this.over = this.#over.signal;
     this.closed = this.#closed.promise;
     this.#current = first;
@@ -121,13 +143,25 @@ export class LastingConversation implements Opened {
 
   async #reopen(again: Again): Promise<CarriedConversation> {
     await this.#current.close(); // Of a process that ends, no two are there at the same time.
+    await this.#backOff();
     try {
       this.#current = await again(this.revision, this.prior, this.over);
+      this.#openedAt = this.#pacing.clock.now();
     } catch (error) {
       throw this.over.aborted ? new LocalError("closed", "the client was closed", { cause: error }) : error;
     }
     await this.#restoreLevel(this.#current);
     return this.#current;
+  }
+
+  /** A server that ends as soon as it is called, or cannot be reached, is not opened again and again without a pause. */
+  async #backOff(): Promise<void> {
+    const { clock, random } = this.#pacing;
+    this.#short = clock.now() - this.#openedAt < stableTime ? this.#short + 1 : 0;
+    this.#openedAt = Number.POSITIVE_INFINITY; // An attempt that fails counts as a short one.
+    if (this.#short < 2) return;
+    const longest = Math.min(longestPause, firstPause * 2 ** (this.#short - 2));
+    await pause(clock, longest * (1 - random() / 2), this.over);
   }
 
   async #restoreLevel(opened: CarriedConversation): Promise<void> {

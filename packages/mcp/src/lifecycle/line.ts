@@ -1,5 +1,7 @@
+import type { MembersOf } from "../base/members.js";
 import type { Channel } from "../jsonrpc/channel.js";
 import { type Connection, type ConnectionOptions, openConnection } from "../jsonrpc/connection.js";
+import { guarded, reporterOf } from "../jsonrpc/hooks.js";
 import type { NotificationListener } from "../jsonrpc/inbound.js";
 import { clientLimits } from "../jsonrpc/limits.js";
 import { mcpAskingProfile, mcpProfile } from "../jsonrpc/profile.js";
@@ -8,13 +10,20 @@ import { notifications } from "../protocol/methods.js";
 import { methodAliases } from "../revisions/aliases.js";
 import type { Revision } from "../revisions/revision.js";
 import { type Answering, answerRequests } from "./answering.js";
-import { type CarrierOptions, cancellation, profileOf, progressTag } from "./serve.js";
+import { type CarrierOptions, cancellation, carrierMembers, nameOf, profileOf, progressTag } from "./serve.js";
 
 /** What can be set about a client's side of a carrier. */
 export interface LineOptions extends CarrierOptions, Pick<ConnectionOptions, "exactNumbers"> {
   /** Takes what the server tells outside of calls. */
   readonly onNotification?: NotificationListener;
 }
+
+/** The members of `LineOptions`, for the check of options. */
+export const lineMembers: MembersOf<LineOptions> = {
+  ...carrierMembers,
+  exactNumbers: [],
+  onNotification: ["onnotification", "notifications"],
+};
 
 /** A connection to a server, and what a client has beside it. */
 export interface Line {
@@ -29,21 +38,24 @@ export interface Line {
 
 /** Puts a client on a channel. Nothing is sent yet. */
 export function lineOn(channel: Channel, answering: Answering, options: LineOptions): Line {
-  const { lenient = false, onNotification = ignore, report, ...carrier } = options;
+  const { lenient = false, onNotification = ignore, ...carrier } = options;
+  const report = reporterOf(options.report);
   const over = new AbortController();
   let spoken: Revision | undefined;
   const connection = openConnection(channel, {
     ...carrier,
     aliases: lenient ? methodAliases : undefined,
+    tolerance: lenient ? "accept" : "explain",
     limits: { ...clientLimits, ...carrier.limits },
     profile: mcpProfile,
     handle: answerRequests(answering, () => spoken),
     onNotification,
     report(each) {
       if (spoken?.era === "stateless" && endsSubscription(each)) {
-        onNotification(notifications.cancelled, { requestId: each.id });
-      } else report?.(each);
+        guarded("onNotification", () => onNotification(notifications.cancelled, { requestId: each.id }), report);
+      } else report(each);
     },
+    nameOf,
     cancellation,
     relatedTo: progressTag,
     answersUnreadable: false,

@@ -31,8 +31,14 @@ export interface Prior {
   readonly discovered?: JsonObject;
 }
 
+/** What a caller can set for one call of a server. */
+export interface OpenedCallOptions extends CallOptions {
+  /** Sends what the server has not advertised, too: it may be there all the same. Default: false, it is refused on this side. */
+  readonly unadvertised?: boolean;
+}
+
 /** Calls the server in the newest shape; the result is an object. */
-export type OpenedCall = (method: string, params?: JsonObject, options?: CallOptions) => Promise<JsonObject>;
+export type OpenedCall = (method: string, params?: JsonObject, options?: OpenedCallOptions) => Promise<JsonObject>;
 
 /** A conversation that a client has opened, whichever way its revision opens one. */
 export interface Opened {

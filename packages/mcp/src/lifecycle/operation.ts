@@ -1,5 +1,7 @@
+import { handled } from "../base/later.js";
 import type { Exchange, RemoteCall } from "../jsonrpc/call.js";
 import type { Id, Params } from "../jsonrpc/message.js";
+import type { Reporter } from "../jsonrpc/report.js";
 import { isObject, type JsonObject } from "../protocol/json.js";
 import { isLoggingLevel, type LoggingLevel, loggingLevels } from "../protocol/logging.js";
 import { requireMetaKeys } from "../protocol/meta-keys.js";
@@ -76,6 +78,14 @@ export class RevisedOperation implements Operation {
     return this.#exchange.principal;
   }
 
+  get peer(): string | undefined {
+    return this.#exchange.peer;
+  }
+
+  get report(): Reporter | undefined {
+    return this.#exchange.report;
+  }
+
   /** The way back, where the revision lets a server send requests. */
   get callback(): RemoteCall | undefined {
     const { callback } = this.#exchange;
@@ -101,7 +111,7 @@ export class RevisedOperation implements Operation {
   }
 
   drained(): Promise<void> {
-    return this.#exchange.drained();
+    return handled(this.#exchange.drained());
   }
 
   release(retry: number): void {

@@ -1,4 +1,5 @@
 import { LocalError, RpcError } from "../jsonrpc/errors.js";
+import type { CallOptions } from "../jsonrpc/outgoing-call.js";
 import { excerpt } from "../jsonrpc/report.js";
 import { specCodes } from "../protocol/errors.js";
 import { isObject, type JsonObject } from "../protocol/json.js";
@@ -29,6 +30,12 @@ type Answer =
   | { readonly kind: "unsupported"; readonly supported: readonly string[] }
   | { readonly kind: "other"; readonly verdict: NotStateless };
 
+/** How a server is asked which era it speaks. */
+export interface ProbeOptions extends Pick<CallOptions, "timeout" | "signal"> {
+  /** Called as soon as the first question has an answer, or will get none. */
+  readonly onOutcome?: () => void;
+}
+
 /**
  * Finds out how a server wants to be spoken to: `server/discover` before anything else. Whatever is not an answer of
  * the stateless era, silence and exit included, means the handshake; no particular code does.
@@ -40,22 +47,36 @@ export async function probe(
   remote: ServerRemote,
   me: ClientIdentity,
   preferred: Revision,
-  timeout: number,
+  options: ProbeOptions,
 ): Promise<Verdict> {
-  const first = await ask(remote, me, preferred, timeout);
+  const first = await ask(remote, me, preferred, options);
   if (first.kind !== "unsupported") return conclude(first, preferred);
   const next = common(first.supported);
   if (next.era === "handshake") return notStateless(speaks(first.supported));
-  const second = await ask(remote, me, next, timeout);
+  const second = await ask(remote, me, next, options);
   if (second.kind !== "unsupported") return conclude(second, next);
   // Once only: a server that refuses what it has just offered would be asked for ever.
   throw new LocalError("protocol", `the server offers protocol version ${next.version}, and refuses it`);
 }
 
-async function ask(remote: ServerRemote, me: ClientIdentity, revision: Revision, timeout: number): Promise<Answer> {
+async function ask(
+  remote: ServerRemote,
+  me: ClientIdentity,
+  revision: Revision,
+  { onOutcome = () => undefined, ...options }: ProbeOptions,
+): Promise<Answer> {
+  // Listens to the call itself: responses in one chunk settle their calls in order, but not what is built on the calls.
+  const watched: ServerRemote = {
+    notify: (method, params) => remote.notify(method, params),
+    call(method, params, how) {
+      const outcome = remote.call(method, params, how);
+      outcome.then(onOutcome, onOutcome);
+      return outcome;
+    },
+  };
   try {
-    const options = { timeout, cancellable: false };
-    return { kind: "discovered", discovered: await discover(remote, me, revision, options) };
+    const how = { ...options, cancellable: false };
+    return { kind: "discovered", discovered: await discover(watched, me, revision, how) };
   } catch (error) {
     if (error instanceof RpcError) return answerOfError(error);
     // What this side cannot send says nothing of the server.
@@ -67,14 +88,18 @@ async function ask(remote: ServerRemote, me: ClientIdentity, revision: Revision,
 /** Only a complete error of the stateless era counts as one: its codes occur elsewhere in the wild. */
 function answerOfError(error: RpcError): Answer {
   const { code, message, data } = error;
-  const supported = isObject(data) ? versionList(data.supported) : undefined;
-  if (code === specCodes.unsupportedProtocolVersion && supported !== undefined)
-    return { kind: "unsupported", supported };
+  const supported = supportedVersionsOf(error);
+  if (supported !== undefined) return { kind: "unsupported", supported };
   const needs =
     code === specCodes.missingRequiredClientCapability && isObject(data) && isObject(data.requiredCapabilities);
   if (needs) throw error;
   const why = `it answered ${methods.discover} with ${code} ${excerpt(message)}`;
   return { kind: "other", verdict: notStateless(why, { cause: error }) };
+}
+
+/** The versions that an `UnsupportedProtocolVersion` error lists; undefined for any other error. */
+export function supportedVersionsOf({ code, data }: RpcError): readonly string[] | undefined {
+  return code === specCodes.unsupportedProtocolVersion && isObject(data) ? versionList(data.supported) : undefined;
 }
 
 function conclude(answer: Exclude<Answer, { kind: "unsupported" }>, asked: Revision): Verdict {

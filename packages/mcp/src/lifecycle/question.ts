@@ -4,6 +4,8 @@ import type { JsonObject } from "../protocol/json.js";
 export interface Question {
   readonly method: string;
   readonly params: JsonObject;
+  /** Names the visit to a page, in the revision that names visits. Default: a random one. */
+  readonly elicitationId?: string;
 }
 
 /** Questions by key. A key names a question within its call. */

@@ -6,6 +6,7 @@ import type { CallOptions } from "../jsonrpc/outgoing-call.js";
 import { excerpt } from "../jsonrpc/report.js";
 import { isObject, type JsonObject } from "../protocol/json.js";
 import { metaKeys, readMeta } from "../protocol/meta.js";
+import { methods } from "../protocol/methods.js";
 
 /** The far end as a lifecycle uses it: a `Connection` is one. */
 export interface ServerRemote extends Pick<Remote, "notify"> {
@@ -30,8 +31,17 @@ export function progressTokens(): (params: JsonObject, options: CallOptions) => 
 export function objectResult(method: string, result: unknown): JsonObject {
   const value: unknown = result instanceof RawJson ? JSON.parse(result.text) : result;
   if (isObject(value)) return value;
+  if (value === null && emptyResults.has(method)) return {};
   throw new LocalError("protocol", `${method}: the result is not an object`);
 }
+
+/** Methods whose results say nothing: one that is null does no harm. */
+const emptyResults: ReadonlySet<string> = new Set([
+  methods.ping,
+  methods.setLevel,
+  methods.subscribe,
+  methods.unsubscribe,
+]);
 
 /** What a peer gave where a word was expected, as it may stand in a message: a text cut and without hidden characters. */
 export function shown(value: unknown): string {

@@ -1,3 +1,4 @@
+import { handled } from "../base/later.js";
 import { invalidParams, type RpcError } from "../jsonrpc/errors.js";
 import { isObject, type JsonObject } from "../protocol/json.js";
 import { type Asked, requireAnswerable } from "./answerable.js";
@@ -47,6 +48,8 @@ export class ReplayInput implements Input {
   readonly #once: Map<string, unknown>;
   readonly #running = new Map<string, Promise<unknown>>();
   readonly #open = new Map<string, Question>();
+  /** Why questions of this round could not be asked. */
+  readonly #refusals = new Set<unknown>();
   #state: unknown;
 
   /** @param responses what came with the call; only answers to questions of the rounds before count */
@@ -68,6 +71,19 @@ export class ReplayInput implements Input {
     return this.#open;
   }
 
+  /**
+   * Whether a handler that threw this has stopped at an open question. It has, whatever it made of the error that was
+   * thrown at it, unless what it passes on is the reason why another question could not be asked.
+   */
+  isStoppedBy(error: unknown): boolean {
+    return this.#open.size > 0 && !this.#refusals.has(error);
+  }
+
+  /** Resolves when all work of `once` has ended: a value that is not there yet would be lost, and its work done again. */
+  async settled(): Promise<void> {
+    await Promise.allSettled(this.#running.values());
+  }
+
   /** The answers so far, for a handler that asks by returning. */
   get answers(): Answers {
     return Object.fromEntries(
@@ -75,8 +91,9 @@ export class ReplayInput implements Input {
     );
   }
 
-  /** What the next round has to know. */
+  /** What the next round has to know. @throws Error for a handler that would ask for ever */
   get next(): Rounds {
+    if (this.#before.round >= maxRounds) throw new Error(endlessRounds);
     return {
       round: this.#before.round + 1,
       asked: Object.fromEntries(this.#asked),
@@ -86,38 +103,44 @@ export class ReplayInput implements Input {
   }
 
   ask(questions: Questions): Promise<Answers> {
-    try {
-      this.require(questions);
-    } catch (error) {
-      this.#open.clear(); // What cannot be asked is the outcome, whatever else is open.
-      return handled(Promise.reject(error));
+    return handled(this.#ask(questions));
+  }
+
+  async #ask(questions: Questions): Promise<Answers> {
+    this.require(questions); // At once: questions that a handler asks before it awaits any belong to one round.
+    if (Object.keys(questions).some((key) => this.#open.has(key))) {
+      await othersAsked();
+      throw new QuestionOpen();
     }
-    if (Object.keys(questions).some((key) => this.#open.has(key))) return handled(Promise.reject(new QuestionOpen()));
-    return Promise.resolve(
-      Object.fromEntries(Object.keys(questions).map((key) => [key, this.#asked.get(key)?.answer])),
-    );
+    return Object.fromEntries(Object.keys(questions).map((key) => [key, this.#asked.get(key)?.answer]));
   }
 
   /**
    * Notes questions; those without an answer end the round.
-   * @throws Error for a handler that asks something else under a key than before, or for ever
+   * @throws RpcError for what the client cannot be asked; Error for a handler that asks something else under a key than before
    */
   require(questions: Questions, state: unknown = this.#state): void {
-    requireAnswerable(questions, this.#client);
+    try {
+      requireAnswerable(questions, this.#client);
+      for (const [key, question] of Object.entries(questions)) {
+        const asked = this.#asked.get(key)?.question;
+        if (asked !== undefined && asked !== fingerprint(question)) throw new Error(changedQuestion(key));
+      }
+    } catch (error) {
+      this.#refusals.add(error);
+      throw error;
+    }
     this.#state = state;
     for (const [key, question] of Object.entries(questions)) {
-      const text = fingerprint(question);
-      const entry = this.#asked.get(key);
-      if (entry !== undefined && entry.question !== text) throw new Error(changedQuestion(key));
-      if (entry === undefined) this.#asked.set(key, { question: text });
-      if (entry === undefined || !("answer" in entry)) this.#open.set(key, question);
+      const entry = this.#asked.get(key) ?? { question: fingerprint(question) };
+      this.#asked.set(key, entry);
+      if (!("answer" in entry)) this.#open.set(key, question);
     }
-    if (this.#open.size > 0 && this.#before.round >= maxRounds) throw new Error(endlessRounds);
   }
 
   once(key: string, work: () => unknown): Promise<unknown> {
     if (this.#once.has(key)) return Promise.resolve(this.#once.get(key));
-    const known = this.#running.get(key) ?? this.#runOnce(key, work);
+    const known = this.#running.get(key) ?? handled(this.#runOnce(key, work));
     this.#running.set(key, known);
     return known;
   }
@@ -135,14 +158,20 @@ export const endlessRounds: string = `a call may ask in at most ${maxRounds} rou
 function changedQuestion(key: string): string {
   return (
     `the question ${JSON.stringify(key)} is not the one that was asked in the round before: a handler that asks is run ` +
-    "again, and must ask the same. Put what may differ (time, random numbers, outside state) into ctx.once()"
+    "again, and must ask the same. Put what may differ (time, random numbers, outside state) into ctx.once(), and name " +
+    "questions that are asked side by side with `key`"
   );
 }
 
-/** A handler need not await a question that ends its round. */
-function handled<T>(promise: Promise<T>): Promise<T> {
-  promise.catch(() => undefined);
-  return promise;
+/** Turns of the microtask queue: each async function between a question and what awaits it costs up to three of them. */
+const turnsToWait = 30;
+
+/**
+ * Lets the questions beside an open one be asked before it stops the handler, and those that cannot be asked fail first: of
+ * `Promise.all` the first rejection counts, and a person is not bothered for a call that cannot succeed.
+ */
+async function othersAsked(): Promise<void> {
+  for (let turn = 0; turn < turnsToWait; turn += 1) await Promise.resolve();
 }
 
 /** Enough to notice that a handler asks something else; the state is sealed, so nobody can aim at it. FNV-1a, 32 bits. */
@@ -154,10 +183,13 @@ function fingerprint({ method, params }: Question): string {
   return hash.toString(36);
 }
 
-/** −32602 for a state that does not open, without a word on why: it may be an attack. */
+/** −32602 for a state that does not open, without saying which of the reasons it is: it may be an attack. */
 export function refusedState(): RpcError {
   return invalidParams("Invalid params", [
-    { path: "/requestState", message: "is not a state of this call, or has expired: make the call again without it" },
+    {
+      path: "/requestState",
+      message: "is not a state of this call, was used before, or has expired: make the call again without it",
+    },
   ]);
 }
 

@@ -116,7 +116,7 @@ function runRound(run: OperationCall, method: string, params: JsonObject, call: 
   };
   // Whatever a handler does after it has asked, even if it swallows what was thrown: the question comes first.
   const fail = (error: unknown): unknown => {
-    if (made === undefined || made.open.size === 0) throw error;
+    if (made?.isStoppedBy(error) !== true) throw error;
     return conclude(undefined);
   };
   try {
@@ -133,6 +133,7 @@ async function askAgain(
   input: ReplayInput,
   { revision }: Asked,
 ): Promise<JsonObject> {
+  await input.settled();
   const questions = [...input.open].map(([key, { method, params }]): [string, JsonObject] => [
     key,
     { method, params: revision.down("params", method, params) },

@@ -1,3 +1,4 @@
+import { isObject, kindOf } from "../base/json.js";
 import type { MaybePromise } from "../base/later.js";
 import type { Exchange, RemoteCall } from "../jsonrpc/call.js";
 import type { Params } from "../jsonrpc/message.js";
@@ -20,7 +21,7 @@ export interface ClientDescription {
 }
 
 /** What outlives a call: the conversation that it belongs to. */
-export interface OpenConversation extends Omit<Carrier, "agreed"> {
+export interface OpenConversation extends Omit<Carrier, "agreed" | "budget" | "report"> {
   /** Aborted when the conversation is over. */
   readonly ended: AbortSignal;
 }
@@ -30,6 +31,8 @@ export interface Newcomer extends ClientDescription {
   readonly revision: Revision;
   /** Whom the carrier has authenticated. */
   readonly principal: string | undefined;
+  /** What its limits are counted by, as in `Exchange`. */
+  readonly peer: string | undefined;
   /** Undefined in the stateless era: there it is who makes one call. */
   readonly conversation: OpenConversation | undefined;
 }
@@ -54,6 +57,27 @@ export interface Operation extends Exchange {
   readonly returned: { readonly answers: Answers; readonly state: unknown };
   /** Undefined in the stateless era, where nothing outlives a call. */
   readonly conversation?: OpenConversation | undefined;
+}
+
+/**
+ * @param what the function that was called
+ * @throws TypeError for what is no server, with what to give instead
+ */
+export function requireServed(what: string, served: unknown): asserts served is Served {
+  if (isObject(served) && typeof served.run === "function" && typeof served.capabilities === "function") return;
+  if (isOfficial(served)) throw new TypeError(`${what} was given a server of the official SDK: ${officialRemedy}`);
+  const remedy = "give it what createServer of @parlance/mcp/server returns";
+  throw new TypeError(`${what} needs a server, got ${kindOf(served)}: ${remedy}`);
+}
+
+/** What is to be done with a server of the official SDK. */
+export const officialRemedy =
+  "make one with createServer of @parlance/mcp/server, or let the SDK serve it on a transport of its own";
+
+/** Whether it is a `McpServer` or `Server` of the official SDK. */
+export function isOfficial(value: unknown): boolean {
+  if (!isObject(value) || typeof value.connect !== "function") return false;
+  return typeof value.registerTool === "function" || typeof value.setRequestHandler === "function";
 }
 
 /** Runs an operation. Params and result have the newest shape; a result is an object, or undefined for an empty one. */

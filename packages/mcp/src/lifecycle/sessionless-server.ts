@@ -21,8 +21,8 @@ export function callSessionless(
   params: JsonObject,
   exchange: Exchange,
 ): unknown {
-  const { principal } = exchange;
-  const met = served.meet?.({ ...unknownClient, revision, principal, conversation: undefined });
+  const { principal, peer } = exchange;
+  const met = served.meet?.({ ...unknownClient, revision, principal, peer, conversation: undefined });
   const run = (other: Served): unknown => callMet(other, revision, method, params, exchange);
   return met === undefined ? run(served) : after(met, run);
 }
@@ -47,12 +47,14 @@ const unknownClient: ClientDescription = { info: undefined, capabilities: {} };
 
 const needMemory: ReadonlySet<string> = new Set([methods.setLevel, methods.subscribe, methods.unsubscribe]);
 
-function memoryless({ tools, prompts, resources, completions, extensions }: ServerCapabilities): ServerCapabilities {
+function memoryless(offered: ServerCapabilities): ServerCapabilities {
+  const { tools, prompts, resources, completions, extensions, experimental } = offered;
   return {
     ...(tools && { tools: {} }),
     ...(prompts && { prompts: {} }),
     ...(resources && { resources: {} }),
     ...(completions && { completions }),
     ...(extensions && { extensions }),
+    ...(experimental && { experimental }),
   };
 }

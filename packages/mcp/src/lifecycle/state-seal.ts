@@ -1,10 +1,16 @@
+import type { MaybePromise } from "../base/later.js";
+import type { MembersOf } from "../base/members.js";
+import { atOnce } from "../jsonrpc/hooks.js";
 import { isObject, type JsonObject } from "../protocol/json.js";
 
 /** Keeps what a call has to remember between two rounds with the client itself: nobody else can read or alter it. */
 export interface StateSeal {
   /** @throws RangeError when the state is larger than a client must carry */
   seal(state: JsonObject, binding: Binding): Promise<string>;
-  /** The state; undefined if it was altered, has expired, or belongs to another call or another principal. */
+  /**
+   * The state; undefined if it was altered or opened before, has expired, or belongs to another call or another principal.
+   * @throws Error when the store of used states fails
+   */
   open(sealed: string, binding: Binding): Promise<JsonObject | undefined>;
 }
 
@@ -23,10 +29,92 @@ export interface StateSealOptions {
    * Default: a random one, which only this process knows; several processes that share their clients need one in common.
    */
   readonly secrets?: readonly string[];
+  /**
+   * Remembers which states were used, so that each round of a call runs once. Processes that share secrets need one in common:
+   * without it, each of them takes a state once. Default: `memoryRequestStates()`.
+   */
+  readonly store?: RequestStateStore;
   /** Milliseconds until a state expires. Default: 600,000. */
   readonly ttl?: number;
   /** Milliseconds since 1970. Default: the machine's clock. */
   readonly now?: () => number;
+}
+
+/** The members of `StateSealOptions`, for the check of options. */
+export const stateSealMembers: MembersOf<StateSealOptions> = {
+  secrets: ["secret", "keys"],
+  store: [],
+  ttl: ["ttlMs"],
+  now: [],
+};
+
+/**
+ * Remembers which request states were used. A state is claimed after it was opened and before the handler runs, and stays used
+ * whatever becomes of the round.
+ */
+export interface RequestStateStore {
+  /**
+   * Claims a state: `true` for exactly one of all calls with this id, whichever process makes it; anything else refuses the round.
+   * It must be atomic, and must answer `false` if it cannot know. What it throws or rejects with fails the call (−32603) and is
+   * reported; the handler does not run.
+   *
+   * @param id 16 random characters of base64url
+   * @param expires milliseconds since 1970: from then on the state does not open, and the id may be forgotten
+   *
+   * @example
+   * const store = { use: async (id, expires) => (await redis.set(`state:${id}`, "", { NX: true, PXAT: expires })) === "OK" };
+   */
+  use(id: string, expires: number): MaybePromise<boolean>;
+}
+
+/** Bounds of a store in memory. */
+export interface MemoryRequestStatesOptions {
+  /** Used states that are remembered, of about 100 bytes each. Default: 50,000. */
+  readonly max?: number;
+  /** Milliseconds since 1970. Default: the machine's clock. */
+  readonly now?: () => number;
+}
+
+/** Used states in memory. */
+export interface MemoryRequestStates extends RequestStateStore {
+  /** How many are remembered. */
+  readonly size: number;
+}
+
+/**
+ * Used states of one process. A client can fill it by answering many questions fast; then the oldest id is dropped, and states as
+ * old as that are refused as if they had expired. So no state is ever taken twice, and calls that begin later are not shut out.
+ *
+ * @throws RangeError for a `max` that is not a whole number above zero
+ */
+export function memoryRequestStates({
+  max = 50_000,
+  now = Date.now,
+}: MemoryRequestStatesOptions = {}): MemoryRequestStates {
+  if (!Number.isSafeInteger(max) || max < 1) throw new RangeError(`max must be a whole number above zero, got ${max}`);
+  /** The end of each, in the order of their use, which is nearly the order in which they end. */
+  const used = new Map<string, number>();
+  /** Of states that end no later it is not known any more whether they were used. */
+  let unknownUntil = Number.NEGATIVE_INFINITY;
+  return {
+    get size() {
+      return used.size;
+    },
+    use(id, expires) {
+      for (const [oldest, end] of used) {
+        if (end > now()) break;
+        used.delete(oldest);
+      }
+      if (expires <= unknownUntil || used.has(id)) return false;
+      const [oldest] = used;
+      if (used.size >= max && oldest !== undefined) {
+        used.delete(oldest[0]);
+        unknownUntil = Math.max(unknownUntil, oldest[1]);
+      }
+      used.set(id, expires);
+      return true;
+    },
+  };
 }
 
 const version = "v1.";
@@ -39,14 +127,17 @@ const maxSealedLength = 8 * 1024;
  * Seals with AES-GCM, so a state can neither be read nor altered; the binding is authenticated with it.
  * https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/mrtr
  *
- * @throws RangeError for a secret that is too short
+ * @throws RangeError for a secret that is too short; TypeError for a store that is none
  */
 export function createStateSeal(options: StateSealOptions = {}): StateSeal {
-  const { secrets, ttl = 600_000, now = Date.now } = options;
+  const { secrets, ttl = 600_000, now: given = Date.now } = options;
+  const now = (): number => atOnce("requestState.now", given);
   // From an environment where it is not set, a secret comes as undefined, whatever its type says.
   if (secrets?.length === 0 || secrets?.some((secret) => !(secret?.length >= minSecretLength))) {
     throw new RangeError(`A state seal needs secrets of at least ${minSecretLength} characters`);
   }
+  const store = options.store ?? memoryRequestStates({ now });
+  if (typeof store.use !== "function") throw new TypeError("requestState.store needs a method use(id, expires)");
   let derived: readonly Promise<CryptoKey>[] | undefined;
   // With the first state, not before: while a worker's modules load, it has neither randomness nor digests.
   const keys = (): readonly Promise<CryptoKey>[] => {
@@ -79,11 +170,23 @@ export function createStateSeal(options: StateSealOptions = {}): StateSeal {
       if (bytes === undefined || bytes.length <= ivBytes) return undefined;
       for (const key of keys()) {
         const opened = await openWith(await key, bytes, bytesOf(binding));
-        if (opened !== undefined) return opened.expires > now() ? opened.state : undefined;
+        if (opened === undefined) continue;
+        // The initialisation vector is a nonce of each state, and authenticated with it.
+        const id = encodeBase64Url(bytes.subarray(0, ivBytes));
+        return opened.expires > now() && (await isFirstUse(store, id, opened.expires)) ? opened.state : undefined;
       }
       return undefined;
     },
   };
+}
+
+/** Fails closed: a store that does not work, or says anything but `true`, has not said that the state is unused. */
+async function isFirstUse(store: RequestStateStore, id: string, expires: number): Promise<boolean> {
+  try {
+    return (await store.use(id, expires)) === true;
+  } catch (error) {
+    throw new Error("requestState.store.use failed, so the round was not run", { cause: error });
+  }
 }
 
 interface Opened {

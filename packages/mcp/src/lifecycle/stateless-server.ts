@@ -50,7 +50,8 @@ export function callStateless(
 ): unknown {
   if (isProtocolMethod(method) && !revision.requests.client.has(method)) throw methodNotFound(method);
   const client = { info: meta[metaKeys.clientInfo], capabilities: meta[metaKeys.clientCapabilities] };
-  const met = served.meet?.({ ...client, revision, principal: exchange.principal, conversation: undefined });
+  const { principal, peer } = exchange;
+  const met = served.meet?.({ ...client, revision, principal, peer, conversation: undefined });
   const run = (other: Served): unknown => callMet(other, method, params, exchange, { revision, meta, client });
   return met === undefined ? run(served) : after(met, run);
 }

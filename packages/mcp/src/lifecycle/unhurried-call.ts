@@ -53,11 +53,19 @@ export class UnhurriedCall {
     return this.#call(this.method, params, { ...this.#options, totalTimeout: this.#left() });
   }
 
+  /** Milliseconds that its caller waits for a sign of the server; `Infinity` where the caller has not said. */
+  get patience(): number {
+    return this.#options.timeout ?? Number.POSITIVE_INFINITY;
+  }
+
   /**
-   * Waits for `work`, but not longer than the call may take, its caller wants it, or the conversation lasts.
+   * Waits for `work`, but not longer than `within` milliseconds, the call may take, its caller wants it, or the conversation lasts.
    * @throws LocalError `cancelled`, `timeout` or `closed`; what `work` throws
    */
-  wait<Value>(work: (signal: AbortSignal) => Promise<Value>): Promise<Value> {
+  wait<Value>(
+    work: (signal: AbortSignal) => Promise<Value>,
+    within: number = Number.POSITIVE_INFINITY,
+  ): Promise<Value> {
     const { signal } = this.#options;
     const stop = new AbortController();
     return new Promise((resolve, reject) => {
@@ -75,7 +83,7 @@ export class UnhurriedCall {
       if (signal?.aborted === true) return cancelled();
       if (this.#over.aborted) return closed();
       if (signal !== undefined) releases.push(onAbort(signal, cancelled));
-      releases.push(onAbort(this.#over, closed), this.#watch(fail));
+      releases.push(onAbort(this.#over, closed), this.#watch(fail, within));
       work(stop.signal).then((value) => {
         release();
         resolve(value);
@@ -92,10 +100,13 @@ export class UnhurriedCall {
   }
 
   /** Gives back what ends the watch. */
-  #watch(fail: (error: LocalError) => void): () => void {
-    if (this.#left() > longestTimer) return () => undefined; // Nobody waits for weeks.
-    const why = `no answer within ${this.#totalTimeout} ms in all`;
-    const timer = this.clock.setTimer(() => fail(this.error("timeout", why)), this.#left());
+  #watch(fail: (error: LocalError) => void, within: number): () => void {
+    const left = this.#left();
+    const wait = Math.min(left, within);
+    if (wait > longestTimer) return () => undefined; // Nobody waits for weeks.
+    const why =
+      within < left ? `no sign of the server for ${within} ms` : `no answer within ${this.#totalTimeout} ms in all`;
+    const timer = this.clock.setTimer(() => fail(this.error("timeout", why)), wait);
     return () => this.clock.clearTimer(timer);
   }
 }

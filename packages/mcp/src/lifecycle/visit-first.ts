@@ -1,39 +1,32 @@
-import type { Clock } from "../base/clock.js";
 import { deferred } from "../base/deferred.js";
-import { onAbort } from "../jsonrpc/abort-listeners.js";
-import { RpcError } from "../jsonrpc/errors.js";
+import { HookError, LocalError, RpcError } from "../jsonrpc/errors.js";
 import { isObject, type JsonObject } from "../protocol/json.js";
 import { methods, notifications } from "../protocol/methods.js";
-import type { Revision } from "../revisions/revision.js";
-import type { AcceptedQuestion, Answering } from "./answering.js";
+import type { Visited } from "./answering.js";
 import type { Heard } from "./heard.js";
-import { pause } from "./pause.js";
 import type { UnhurriedCall } from "./unhurried-call.js";
-
-/** Milliseconds before a call is made again whose server has not said that a visit is over; doubled from time to time. */
-const firstPause = 2_000;
-const longestPause = 30_000;
 
 /** A peer chooses how many, in one error or one after the other; a person looks at each. */
 const maxVisits = 10;
 
 /**
- * Makes a call whose server first wants pages to be visited, and says so with an error: a person visits them, and the call
- * is made again as soon as the server tells that they are done, or now and then.
+ * Makes a call whose server first wants pages to be visited, and says so with an error: a person visits them, and the call is
+ * made again when the server tells that they are done, or the program says so. It is never made again by itself, and no page is
+ * shown twice for one call, whatever ids the server gives it.
  * https://modelcontextprotocol.io/specification/2025-11-25/client/elicitation#url-elicitation-required-error
  *
- * @throws RpcError that error, if a person does not want to, or this client has no way to ask one
+ * @throws RpcError that error, if a person does not want to, this client has no way to ask one, or the server wants nothing but
+ * pages that were visited; LocalError `timeout` if the visits are not over in the time of the call
  */
 export async function visitFirst(call: UnhurriedCall, wanted: RpcError, heard: Heard): Promise<JsonObject> {
-  const visits = new Visits(heard);
+  const completions = new Completions(heard);
+  const visited = new Set<string>();
   try {
-    let error = wanted;
-    for (let wait = firstPause; ; wait = Math.min(2 * wait, longestPause)) {
-      const fresh = readVisits(call, error).filter(({ id }) => !visits.begun.has(id));
-      if (visits.begun.size + fresh.length > maxVisits) throw error;
-      await call.wait((signal) => visitAll(fresh, error, signal));
-      for (const { id } of fresh) visits.begun.add(id);
-      await call.wait((signal) => visits.doneWithin(wait, call.clock, signal));
+    for (let error = wanted; ; ) {
+      const pages = readPages(call, error).filter(({ url }) => !visited.has(url));
+      if (pages.length === 0 || visited.size + pages.length > maxVisits) throw error;
+      for (const { url } of pages) visited.add(url);
+      await visitAll(call, pages, error, completions);
       try {
         return await call.make(call.params);
       } catch (failure) {
@@ -42,40 +35,31 @@ export async function visitFirst(call: UnhurriedCall, wanted: RpcError, heard: H
       }
     }
   } finally {
-    visits.forget();
+    completions.forget();
   }
 }
 
-/** The visits of one call, and which of them the server has told to be over. */
-class Visits {
-  readonly begun = new Set<string>();
+/** Which visits the server has told to be over. */
+class Completions {
   readonly forget: () => void;
-  readonly #over = new Set<string>();
+  readonly #ids = new Set<string>();
   #news = deferred<undefined>();
 
   constructor(heard: Heard) {
     this.forget = heard.listen((method, params) => {
       if (method !== notifications.elicitationComplete || !isObject(params)) return;
       const { elicitationId } = params;
-      // One that is not begun yet may be over before a person has said that it is begun.
-      if (typeof elicitationId !== "string" || this.#over.size >= 10 * maxVisits) return;
-      this.#over.add(elicitationId);
+      // A visit may be over before the person has said that it is begun, so ids are kept that are not waited for.
+      if (typeof elicitationId !== "string" || this.#ids.size >= 10 * maxVisits) return;
+      this.#ids.add(elicitationId);
       this.#news.resolve(undefined);
       this.#news = deferred();
     });
   }
 
-  /** Resolves when all that were begun are over, and after a while in any case. */
-  async doneWithin(milliseconds: number, clock: Clock, signal: AbortSignal): Promise<void> {
-    const wait = new AbortController();
-    const forget = onAbort(signal, () => wait.abort());
-    await Promise.race([this.#done(), pause(clock, milliseconds, wait.signal)]);
-    wait.abort();
-    forget();
-  }
-
-  async #done(): Promise<void> {
-    while (![...this.begun].every((id) => this.#over.has(id))) await this.#news.promise;
+  /** Resolves when one of the ids was told. */
+  async of(ids: readonly string[]): Promise<void> {
+    while (!ids.some((id) => this.#ids.has(id))) await this.#news.promise;
   }
 }
 
@@ -84,32 +68,74 @@ export function wantsVisits({ revision }: Pick<UnhurriedCall, "revision">, error
   return error instanceof RpcError && error.code === revision.codes.urlElicitationRequired;
 }
 
-interface Visit {
-  readonly id: string;
-  readonly ask: AcceptedQuestion;
+/** A page, and the ids under which the server may tell that the visit is over. */
+interface Page {
+  readonly url: string;
+  readonly ids: string[];
+  readonly ask: (signal: AbortSignal) => Promise<Visited>;
 }
 
 /** @throws RpcError the error itself, where it names nothing that this client can show */
-function readVisits({ answering, revision }: UnhurriedCall, error: RpcError): readonly Visit[] {
+function readPages(call: UnhurriedCall, error: RpcError): readonly Page[] {
   const listed = isObject(error.data) ? error.data.elicitations : undefined;
   if (!Array.isArray(listed) || listed.length === 0 || listed.length > maxVisits) throw error;
-  return listed.map((params: unknown) => {
+  const pages = new Map<string, Page>();
+  for (const params of listed as readonly unknown[]) {
     const id = isObject(params) && params.mode === "url" ? params.elicitationId : undefined;
-    const ask = isObject(params) ? acceptedBy(answering, params, revision) : undefined;
-    if (typeof id !== "string" || ask === undefined) throw error;
-    return { id, ask };
-  });
+    const ask = isObject(params) ? askOf(call, params) : undefined;
+    if (!isObject(params) || typeof id !== "string" || ask === undefined) throw error;
+    const url = new URL(String(params.url)).href; // Whoever accepts a question has checked its URL.
+    const page = pages.get(url) ?? { url, ids: [], ask };
+    page.ids.push(id);
+    pages.set(url, page);
+  }
+  return [...pages.values()];
 }
 
-function acceptedBy(answering: Answering, params: JsonObject, revision: Revision): AcceptedQuestion | undefined {
+/** Undefined for a page that this client does not show. */
+function askOf({ answering, revision }: UnhurriedCall, params: JsonObject): Page["ask"] | undefined {
   try {
-    return answering.accept(methods.elicit, params, revision);
+    if (answering.acceptVisit !== undefined) return answering.acceptVisit(params, revision);
+    const ask = answering.accept(methods.elicit, params, revision);
+    return async (signal) => ({ action: String((await ask(signal)).action) });
   } catch {
-    return undefined;
+    return undefined; // The server hears of it: the call fails with its own error.
   }
 }
 
-async function visitAll(visits: readonly Visit[], error: RpcError, signal: AbortSignal): Promise<void> {
-  const answers = await Promise.all(visits.map(({ ask }) => ask(signal)));
+/** @throws RpcError the error, for a person or a program that does not want to; LocalError as `UnhurriedCall.wait` */
+async function visitAll(
+  call: UnhurriedCall,
+  pages: readonly Page[],
+  error: RpcError,
+  completions: Completions,
+): Promise<void> {
+  const asked = call.wait((signal) => Promise.all(pages.map(({ ask }) => ask(signal))));
+  const answers = await asked.catch((thrown: unknown) => {
+    throw thrown instanceof HookError
+      ? call.error("refused", `no page was visited: ${thrown.message}`, thrown)
+      : thrown;
+  });
   if (answers.some(({ action }) => action !== "accept")) throw error;
+  const giveUp = (): never => {
+    throw error;
+  };
+  const over = (): Promise<unknown> =>
+    Promise.all(
+      pages.map(({ ids }, at) => {
+        const retry = answers[at]?.retry;
+        const told = completions.of(ids);
+        return retry === undefined ? told : Promise.race([told, retry.then(() => undefined, giveUp)]);
+      }),
+    );
+  try {
+    await call.wait(over, call.patience);
+  } catch (failure) {
+    if (!(failure instanceof LocalError) || failure.reason !== "timeout") throw failure;
+    throw call.error(
+      "timeout",
+      "the server has not said that the visit is over: make the call again when it is",
+      error,
+    );
+  }
 }

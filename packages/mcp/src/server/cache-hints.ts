@@ -1,3 +1,4 @@
+import type { MembersOf } from "../base/members.js";
 import type { CacheableResult } from "../protocol/result.js";
 
 /**
@@ -10,6 +11,9 @@ export interface CacheHints {
   /** `"public"`: it is the same for everybody. Never a means of access control. Default: `"private"`. */
   readonly cacheScope?: NonNullable<CacheableResult["cacheScope"]>;
 }
+
+/** The members of `CacheHints`, for the check of definitions. */
+export const cacheHintMembers: MembersOf<CacheHints> = { ttlMs: ["ttl", "maxAge"], cacheScope: ["scope"] };
 
 /**
  * The hints alone, for a result.

@@ -1,3 +1,4 @@
+import { kindOf } from "../base/json.js";
 import { after, type MaybePromise } from "../base/later.js";
 import { invalidParams, type ParamsFault } from "../jsonrpc/errors.js";
 import type { Operation } from "../lifecycle/served.js";
@@ -5,6 +6,7 @@ import type { ServerCapabilities } from "../protocol/capabilities.js";
 import type { CompleteResult } from "../protocol/completion.js";
 import { isObject, type JsonObject } from "../protocol/json.js";
 import { methods } from "../protocol/methods.js";
+import { shapeFault, unsendable } from "../protocol/sendable.js";
 import { Context } from "./context.js";
 import { wrongKind } from "./faults.js";
 import type { Feature, MethodCall } from "./feature.js";
@@ -78,7 +80,7 @@ export class Completions implements Feature {
       typeof completer === "function"
         ? completer(typed, settled, new Context(operation, params))
         : startingWith(typed, completer ?? []);
-    return after(given, (values) => ({ completion: cut(values) }));
+    return after(given, (values) => completeResult(values, `The completion of ${argument} of ${name}`));
   }
 }
 
@@ -87,15 +89,24 @@ function startingWith(typed: string, values: readonly string[]): readonly string
   return values.filter((value) => value.toLowerCase().startsWith(start));
 }
 
-function cut(given: readonly string[] | Completion): Completion {
-  const whole = isList(given) ? { values: given, total: given.length } : given;
-  const isCut = whole.values.length > mostValues;
-  return { hasMore: isCut, ...whole, values: whole.values.slice(0, mostValues), ...(isCut ? { hasMore: true } : {}) };
-}
-
-// `Array.isArray` does not narrow a readonly array out of a union.
-function isList(given: readonly string[] | Completion): given is readonly string[] {
-  return Array.isArray(given);
+/** @throws TypeError for what cannot be sent: a bug of the completer */
+function completeResult(given: unknown, what: string): CompleteResult {
+  const whole = Array.isArray(given) ? { values: given as readonly unknown[], total: given.length } : given;
+  if (!isObject(whole) || !Array.isArray(whole.values)) {
+    const message = `must be an array of strings, or an object with one as its values, got ${kindOf(given)}`;
+    throw unsendable(what, { path: "", message });
+  }
+  const values: readonly unknown[] = whole.values;
+  const isCut = values.length > mostValues;
+  const completion = {
+    hasMore: isCut,
+    ...whole,
+    values: values.slice(0, mostValues),
+    ...(isCut ? { hasMore: true } : {}),
+  };
+  const fault = shapeFault("CompleteResult", { resultType: "complete", completion }, "");
+  if (fault !== undefined) throw unsendable(what, fault);
+  return { completion: completion as unknown as Completion }; // Checked just above.
 }
 
 interface CompleteRequest {

@@ -1,4 +1,5 @@
 import { pointerToken } from "../base/json.js";
+import { handled } from "../base/later.js";
 import type { Input } from "../lifecycle/input.js";
 import type { ClientDescription, Operation } from "../lifecycle/served.js";
 import type { JsonObject } from "../protocol/json.js";
@@ -17,7 +18,19 @@ export interface QuestionOptions {
   readonly key?: string;
 }
 
-/** What a handler sees of the call that it answers. */
+/** What can be set about a visit to a page. */
+export interface VisitOptions extends QuestionOptions {
+  /**
+   * Names the visit for `completeElicitation`. Unique on this server, and not to be guessed. It crosses the wire in 2025-11-25 alone.
+   * Default: a random one.
+   */
+  readonly elicitationId?: string;
+}
+
+/**
+ * What a handler sees of the call that it answers. Its methods may be taken apart from it (`({ log }) => …`), and what they
+ * promise may be left un-awaited: a failure that no one awaits does not end the process.
+ */
 export class Context {
   readonly #operation: Operation;
   readonly #params: JsonObject;
@@ -53,12 +66,14 @@ export class Context {
 
   /**
    * Tells the client how far this call is. It goes out only if the client asked for progress, and only if it is more
-   * than was told before.
+   * than was told before. Resolves when the client has room for more, at once while it keeps up; never rejects. Not awaited,
+   * progress costs a client that reads slowly nothing but the values in between: only the latest one waits.
    * https://modelcontextprotocol.io/specification/latest/basic/utilities/progress
    */
-  progress(progress: number, total?: number, message?: string): void {
+  progress(progress: number, total?: number, message?: string): Promise<void> {
     // JSON has no word for infinity, nor for what is no number.
-    if (this.#token === undefined || !(progress > this.#lastProgress && Number.isFinite(progress))) return;
+    if (this.#token === undefined || !(progress > this.#lastProgress && Number.isFinite(progress)))
+      return Promise.resolve();
     this.#lastProgress = progress;
     this.#operation.notify(notifications.progress, {
       progressToken: this.#token,
@@ -66,6 +81,7 @@ export class Context {
       ...(Number.isFinite(total) ? { total } : {}),
       ...(message === undefined ? {} : { message }),
     });
+    return this.drained();
   }
 
   /**
@@ -98,8 +114,24 @@ export class Context {
   }
 
   /** Asks a person to visit a page, and waits until they have agreed or not. */
-  async visit(message: string, url: string | URL, options: QuestionOptions = {}): Promise<VisitAnswer> {
-    return this.#askOne(visit(message, url), options);
+  async visit(message: string, url: string | URL, options: VisitOptions = {}): Promise<VisitAnswer> {
+    return this.#askOne(visit(message, url, options.elicitationId), options);
+  }
+
+  /**
+   * Tells the client that a visit is over, one that `visit` has asked for or an error −32042 has named: the client makes the call
+   * again, or closes its dialog. It may be called after the call has ended, as long as the conversation lasts. Does nothing in
+   * revisions that have no word for it, and after the conversation.
+   * https://modelcontextprotocol.io/specification/2025-11-25/client/elicitation#completion-notifications-for-url-mode-elicitation
+   *
+   * @example
+   * const { action } = await ctx.visit("Log in", url, { elicitationId: id });
+   * if (action === "accept") onceLoggedIn(id, () => ctx.completeElicitation(id));
+   */
+  completeElicitation(elicitationId: string): void {
+    const { conversation, revision } = this.#operation;
+    if (!revision.notifications.server.has(notifications.elicitationComplete)) return;
+    conversation?.notify(notifications.elicitationComplete, { elicitationId });
   }
 
   /** Asks the client's model, and waits for its message. */
@@ -134,7 +166,12 @@ export class Context {
 
   /**
    * Runs `work` once in this call, however often the handler is run again to ask: for what has an effect, and for what
-   * would come out differently. Its value is kept as JSON, with the client and sealed.
+   * would come out differently. Its value is kept as JSON, with the client and sealed; work that fails is run again in the next
+   * round.
+   *
+   * A round is run once, so a client that sends it twice does not repeat the work. A client that makes the whole call again, or
+   * several processes that share secrets and no `requestState.store`, do: what must never happen twice needs a key of its own
+   * where it happens.
    */
   async once<Value>(key: string, work: () => Value | Promise<Value>): Promise<Value> {
     const { input } = this.#operation;
@@ -183,4 +220,16 @@ export class Context {
   drained(): Promise<void> {
     return this.#operation.drained();
   }
+}
+
+// Bound when they are read, and not in the constructor: most handlers use one method or none, and a context is made for every
+// call.
+for (const [name, { value }] of Object.entries(Object.getOwnPropertyDescriptors(Context.prototype))) {
+  if (name === "constructor" || typeof value !== "function") continue;
+  const method = value as (this: Context, ...args: unknown[]) => unknown; // A descriptor does not know its type.
+  Object.defineProperty(Context.prototype, name, {
+    get(this: Context) {
+      return (...args: unknown[]): unknown => handled(method.apply(this, args));
+    },
+  });
 }

@@ -1,8 +1,11 @@
+import { kindOf } from "../base/json.js";
 import { after } from "../base/later.js";
+import { requireFunction } from "../base/members.js";
+import { RawJson } from "../jsonrpc/codec.js";
 import type { Operation } from "../lifecycle/served.js";
-import type { JsonObject } from "../protocol/json.js";
-import { requireMetaKeys } from "../protocol/meta-keys.js";
+import { isObject, type JsonObject } from "../protocol/json.js";
 import { isProtocolMethod } from "../protocol/methods.js";
+import { jsonFault, metaFault, unsendable } from "../protocol/sendable.js";
 
 /** Runs a method of an extension. The result is an object, or undefined for an empty one, and goes out as it is. */
 export type MethodHandler = (params: JsonObject, operation: Operation) => unknown;
@@ -15,17 +18,25 @@ export class ExtensionMethods {
   define(name: string, handler: MethodHandler): void {
     const fault = this.#handlers.has(name) ? "it was added already" : nameFault(name);
     if (fault !== undefined) throw new TypeError(`The method ${JSON.stringify(name)} cannot be added: ${fault}`);
+    requireFunction(`server.method ${name}`, handler, 'write server.method("acme/double", (params) => result)');
     this.#handlers.set(name, (params, operation) =>
-      after(handler(params, operation), (result) => {
-        requireMetaKeys(result, name);
-        return result;
-      }),
+      after(handler(params, operation), (result) => checkedResult(name, result)),
     );
   }
 
   get(name: string): MethodHandler | undefined {
     return this.#handlers.get(name);
   }
+}
+
+/** @throws TypeError for what cannot be sent */
+function checkedResult(name: string, result: unknown): unknown {
+  if (result === undefined || result instanceof RawJson) return result;
+  const fault = isObject(result)
+    ? (metaFault(result._meta, "/_meta") ?? jsonFault(result, ""))
+    : { path: "", message: `must be an object, or undefined for an empty one, got ${kindOf(result)}` };
+  if (fault !== undefined) throw unsendable(`The result of ${name}`, fault);
+  return result;
 }
 
 function nameFault(name: string): string | undefined {

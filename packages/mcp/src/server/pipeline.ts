@@ -1,4 +1,7 @@
-import { isPromise } from "../base/later.js";
+import { after, isPromise } from "../base/later.js";
+import type { MembersOf } from "../base/members.js";
+import { guarded, inHook } from "../jsonrpc/hooks.js";
+import { faultOf } from "../jsonrpc/report.js";
 import { QuestionOpen } from "../lifecycle/replay.js";
 import { InputRequired } from "../lifecycle/rounds.js";
 import type { Operation, OperationCall } from "../lifecycle/served.js";
@@ -22,11 +25,19 @@ export type OperationEnd =
   | { readonly kind: "cancelled" }
   | { readonly kind: "error"; readonly error: unknown };
 
-/** Named places to look at what is called. What a hook throws, fails the call. */
+/**
+ * Named places to look at what is called. A promise is waited for. What a hook throws or rejects with fails the call, and is
+ * reported under the name of the hook; an `RpcError` is what the client gets, and is not reported.
+ */
 export interface Hooks {
-  onCall?(call: CalledOperation): void;
-  onEnd?(call: CalledOperation, end: OperationEnd): void;
+  /** Before an operation runs. One that is refused here has no `onEnd`. */
+  onCall?(call: CalledOperation): unknown;
+  /** Before an operation is answered. One that has failed already keeps its own error. */
+  onEnd?(call: CalledOperation, end: OperationEnd): unknown;
 }
+
+/** The members of `Hooks`, for the check of options. */
+export const hookMembers: MembersOf<Hooks> = { onCall: [], onEnd: [] };
 
 interface Link {
   next: OperationCall;
@@ -47,9 +58,40 @@ export class Pipeline {
   /** Adds the innermost; each is made once, so it may keep something from call to call. */
   use(middleware: OperationMiddleware): void {
     const link: Link = { next: this.#last.next };
-    this.#last.next = middleware((method, params, operation) => link.next(method, params, operation));
+    this.#last.next = named(middleware, (method, params, operation) => link.next(method, params, operation));
     this.#last = link;
   }
+}
+
+/** A middleware whose own failures have its name: what comes from behind it passes as it is. */
+function named(middleware: OperationMiddleware, next: OperationCall): OperationCall {
+  const passed = new WeakSet<object>();
+  const pass = (error: unknown): never => {
+    if (typeof error === "object" && error !== null) passed.add(error);
+    throw error;
+  };
+  const around = middleware((method, params, operation) => {
+    try {
+      const result = next(method, params, operation);
+      return isPromise(result) ? result.then(undefined, pass) : result;
+    } catch (error) {
+      return pass(error);
+    }
+  });
+  const fail = (error: unknown): never => {
+    if (typeof error === "object" && error !== null && passed.has(error)) throw error;
+    return inHook("middleware", () => {
+      throw error;
+    });
+  };
+  return (method, params, operation) => {
+    try {
+      const result = around(method, params, operation);
+      return isPromise(result) ? result.then(undefined, fail) : result;
+    } catch (error) {
+      return fail(error);
+    }
+  };
 }
 
 /** Runs operations with hooks around them. */
@@ -57,25 +99,48 @@ export function hooked(run: OperationCall, { onCall, onEnd }: Hooks): OperationC
   if (onCall === undefined && onEnd === undefined) return run;
   return (method, params, operation) => {
     const call = { method, params, operation };
-    const succeed = (result: unknown): unknown => {
-      onEnd?.(call, endOf(operation, result instanceof InputRequired ? { kind: "asked" } : { kind: "result", result }));
-      return result;
+    const ended = (end: OperationEnd): unknown => {
+      if (onEnd === undefined) return undefined;
+      if (!operation.signal.aborted) return inHook("onEnd", () => onEnd(call, end));
+      // Of a cancelled call there is no outcome that could tell of it.
+      return guarded(
+        "onEnd",
+        () => onEnd(call, { kind: "cancelled" }),
+        (fault) => operation.report?.(fault),
+      );
     };
-    const fail = (error: unknown): never => {
-      onEnd?.(call, endOf(operation, error instanceof QuestionOpen ? { kind: "asked" } : { kind: "error", error }));
-      throw error;
+    const succeed = (result: unknown): unknown =>
+      after(ended(result instanceof InputRequired ? { kind: "asked" } : { kind: "result", result }), () => result);
+    const fail = (error: unknown): unknown => {
+      const keep = (): never => {
+        throw error;
+      };
+      const failedToo = (fault: unknown): never => {
+        operation.report?.(faultOf("onEnd", fault));
+        return keep();
+      };
+      let told: unknown;
+      try {
+        told = ended(error instanceof QuestionOpen ? { kind: "asked" } : { kind: "error", error });
+      } catch (fault) {
+        return failedToo(fault);
+      }
+      return isPromise(told) ? told.then(keep, failedToo) : keep();
     };
-    onCall?.(call);
-    let result: unknown;
-    try {
-      result = run(method, params, operation);
-    } catch (error) {
-      return fail(error);
-    }
-    return isPromise(result) ? result.then(succeed, fail) : succeed(result);
+    const start = (): unknown => {
+      let result: unknown;
+      try {
+        result = run(method, params, operation);
+      } catch (error) {
+        return fail(error);
+      }
+      return isPromise(result) ? result.then(succeed, fail) : succeed(result);
+    };
+    return onCall === undefined
+      ? start()
+      : after(
+          inHook("onCall", () => onCall(call)),
+          start,
+        );
   };
-}
-
-function endOf({ signal }: Operation, end: OperationEnd): OperationEnd {
-  return signal.aborted ? { kind: "cancelled" } : end;
 }

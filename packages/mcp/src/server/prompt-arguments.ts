@@ -1,17 +1,20 @@
+import { checkMembers } from "../base/members.js";
 import { isObject, type JsonObject } from "../protocol/json.js";
+import { promptArgumentMembers } from "../protocol/member-tables.js";
 import type { PromptArgument } from "../protocol/prompts.js";
-import { type CompiledSchema, compile, type InferOutput, type Schema } from "../schema/compile.js";
+import { type CompiledSchema, compile, compileFor, type InferOutput, type Schema } from "../schema/compile.js";
+import { isRawShape, type RawShape } from "../schema/raw-shape.js";
 
 /** A schema of any library that speaks Standard Schema. */
 type StandardSchema = Extract<Schema, { readonly "~standard": unknown }>;
 
 type ArgumentWords = Omit<PromptArgument, "name">;
 
-/** What a prompt is filled in with: arguments by name, or any Standard Schema of an object of strings. */
-export type PromptArguments = Readonly<Record<string, ArgumentWords>> | StandardSchema;
+/** What a prompt is filled in with: arguments by name, in words or as schemas, or any Standard Schema of an object of strings. */
+export type PromptArguments = Readonly<Record<string, ArgumentWords>> | StandardSchema | RawShape;
 
 /** What may take the place of arguments: the same ones in other words, so that the handler still gets what it expects. */
-export type ReplaceableArguments<Arguments> = Arguments extends StandardSchema | undefined
+export type ReplaceableArguments<Arguments> = Arguments extends StandardSchema | RawShape | undefined
   ? Arguments
   : {
       readonly [Name in keyof Arguments]: Arguments[Name] extends { readonly required: true }
@@ -20,7 +23,7 @@ export type ReplaceableArguments<Arguments> = Arguments extends StandardSchema |
     };
 
 /** The arguments as a handler gets them. */
-export type ArgumentsOf<Arguments> = Arguments extends StandardSchema
+export type ArgumentsOf<Arguments> = Arguments extends StandardSchema | RawShape
   ? InferOutput<Arguments>
   : Arguments extends undefined
     ? Readonly<Record<string, never>>
@@ -48,10 +51,11 @@ export interface CompiledArguments {
  * @throws TypeError for an argument that is not a string; SchemaError for a schema that cannot be served
  */
 export function compileArguments(given: PromptArguments = {}): CompiledArguments {
-  if (isStandard(given)) {
-    const input = compile(given, { root: "object" });
+  if (isStandard(given) || isRawShape(given)) {
+    const input = compileFor("arguments", given, { root: "object" });
     return { input, shown: shownOf(input.json) };
   }
+  for (const [name, words] of Object.entries(given)) checkMembers(`The argument ${name}`, words, promptArgumentMembers);
   const shown = Object.entries(given).map(([name, words]) => ({ name, ...words }));
   const schema = {
     type: "object",

@@ -1,34 +1,61 @@
 import { isObject, kindOf } from "../base/json.js";
-import type { ContentBlock } from "../protocol/content.js";
-import { requireBlockMeta, requireMetaKeys } from "../protocol/meta-keys.js";
+import type { JsonObject } from "../protocol/json.js";
 import type { GetPromptResult, PromptMessage } from "../protocol/prompts.js";
+import {
+  blockMetaFault,
+  encodeBytes,
+  firstFault,
+  metaFault,
+  type SendableContent,
+  shapeFault,
+  unsendable,
+} from "../protocol/sendable.js";
+
+/** One message of a prompt as a handler may give it: the data of images, audio and embedded resources may be bytes. */
+export interface SendableMessage extends Omit<PromptMessage, "content"> {
+  readonly content: SendableContent;
+}
+
+/** A whole result as a handler may give it. */
+export interface SendablePrompt extends Omit<GetPromptResult, "messages"> {
+  readonly messages: readonly SendableMessage[];
+}
 
 /** What a prompt may return: the text or the block that the user says, messages, or a whole result. */
-export type PromptReturn = string | ContentBlock | PromptMessage | readonly PromptMessage[] | GetPromptResult;
+export type PromptReturn = string | SendableContent | SendableMessage | readonly SendableMessage[] | SendablePrompt;
 
 /**
- * A whole result from whatever a handler has returned.
- * @throws TypeError for what is no message: a bug of the handler
+ * A whole result from whatever a handler has returned, with its bytes in base64.
+ * @param prompt its name, for the message
+ * @throws TypeError for what cannot be sent, with the place in the result and the remedy: a bug of the handler
  */
-export function promptResult(value: unknown): GetPromptResult {
-  const result = resultOf(value);
-  requireMetaKeys(result, "The result of a prompt");
-  for (const message of result.messages) requireBlockMeta(message.content, "A message of a prompt");
-  return result;
+export function promptResult(value: unknown, prompt: string): GetPromptResult {
+  const what = `The result of the prompt ${prompt}`;
+  const given = resultOf(value, what);
+  const messages = given.messages.map(encodeMessage);
+  const result = { ...given, messages };
+  const fault =
+    shapeFault("GetPromptResult", { resultType: "complete", ...result }, "") ??
+    metaFault(given._meta, "/_meta") ??
+    firstFault(messages, (message, index) =>
+      blockMetaFault((message as JsonObject).content, `/messages/${index}/content`),
+    );
+  if (fault !== undefined) throw unsendable(what, fault);
+  return result as unknown as GetPromptResult; // Checked just above.
 }
 
-function resultOf(value: unknown): GetPromptResult {
+function encodeMessage(message: unknown): unknown {
+  return isObject(message) ? { ...message, content: encodeBytes(message.content) } : message;
+}
+
+function resultOf(value: unknown, what: string): JsonObject & { readonly messages: readonly unknown[] } {
   if (typeof value === "string") return { messages: [{ role: "user", content: { type: "text", text: value } }] };
-  if (Array.isArray(value) && value.every(isMessage)) return { messages: value };
+  if (Array.isArray(value)) return { messages: value };
   if (isObject(value)) {
-    if (Array.isArray(value.messages)) return value as unknown as GetPromptResult; // It says that it is one.
-    if (isMessage(value)) return { messages: [value] };
-    if (typeof value.type === "string")
-      return { messages: [{ role: "user", content: value as unknown as ContentBlock }] };
+    if (Array.isArray(value.messages)) return { ...value, messages: value.messages };
+    if ("role" in value) return { messages: [value] };
+    if (typeof value.type === "string") return { messages: [{ role: "user", content: value }] };
   }
-  throw new TypeError(`A prompt must return text, a content block, messages, or a whole result, got ${kindOf(value)}`);
-}
-
-function isMessage(value: unknown): value is PromptMessage {
-  return isObject(value) && typeof value.role === "string" && isObject(value.content);
+  const message = `must be text, a content block, messages, or a whole result, got ${kindOf(value)}`;
+  throw unsendable(what, { path: "", message });
 }

@@ -1,15 +1,18 @@
 import { after, type MaybePromise } from "../base/later.js";
+import { checkMembers, type MembersOf } from "../base/members.js";
 import { invalidParams, RpcError } from "../jsonrpc/errors.js";
 import { InputRequired } from "../lifecycle/rounds.js";
 import type { Operation } from "../lifecycle/served.js";
 import type { ServerCapabilities } from "../protocol/capabilities.js";
 import { isObject, type JsonObject } from "../protocol/json.js";
+import { iconMembers } from "../protocol/member-tables.js";
 import { requireMetaKeys } from "../protocol/meta-keys.js";
 import { methods } from "../protocol/methods.js";
 import type { Prompt } from "../protocol/prompts.js";
 import type { CompiledSchema } from "../schema/compile.js";
 import { type Completers, type CompletionSource, completersFor } from "./completion.js";
 import { Context } from "./context.js";
+import { requireArguments } from "./definition-arguments.js";
 import { type ErrorCodes, missingCodes } from "./error-codes.js";
 import { wrongKind } from "./faults.js";
 import type { Feature, FeatureHost, MethodCall } from "./feature.js";
@@ -31,6 +34,15 @@ export interface PromptDefinition<Arguments extends PromptArguments | undefined 
   readonly complete?: Completers<ArgumentName<Arguments>>;
 }
 
+const promptMembers: MembersOf<PromptDefinition> = {
+  title: [],
+  description: ["desc", "summary"],
+  arguments: ["args", "argsSchema", "inputSchema", "input", "parameters", "params", "schema"],
+  complete: ["completers", "completion", "completions"],
+  icons: iconMembers,
+  _meta: ["meta"],
+};
+
 /** Makes the messages of a prompt. */
 export type PromptHandler<Arguments extends PromptArguments | undefined = undefined> = (
   args: ArgumentsOf<Arguments>,
@@ -50,6 +62,16 @@ interface ServedPrompt {
   readonly completers: Completers;
   readonly handler: (args: unknown, context: Context) => unknown;
 }
+
+const promptDefinition = {
+  method: "prompt",
+  definition: "{ description, arguments }",
+  handler: "(args, ctx) => …",
+} as const;
+const misplaced = {
+  handler: "the handler is the third argument of server.prompt",
+  name: "the name is the first argument of server.prompt",
+} as const;
 
 /** What a client may show as it is, and send back. */
 const promptName = /^[^\p{Cc}\p{Cs}]{1,128}$/u;
@@ -98,6 +120,7 @@ export class Prompts implements Feature, CompletionSource {
     definition: PromptDefinition<Arguments>,
     handler: PromptHandler<Arguments>,
   ): PromptRegistration<Arguments> {
+    requireArguments(promptDefinition, [name, definition, handler]);
     if (!promptName.test(name)) {
       throw new TypeError(
         `A prompt may not be called ${JSON.stringify(name)}: 1 to 128 characters, none of them a control character`,
@@ -122,7 +145,8 @@ export class Prompts implements Feature, CompletionSource {
       throw new RpcError(code, `Unknown prompt: ${name}`, { errors });
     }
     return after(prompt.input.check(args), (checked) => {
-      if (checked.ok) return after(prompt.handler(checked.value, new Context(operation, params)), resultOf);
+      if (checked.ok)
+        return after(prompt.handler(checked.value, new Context(operation, params)), (value) => resultOf(value, name));
       const errors = checked.errors.map(({ path, message }) => ({ path: `/arguments${path}`, message }));
       throw invalidParams(`Invalid arguments for prompt ${name}`, errors);
     });
@@ -130,6 +154,7 @@ export class Prompts implements Feature, CompletionSource {
 }
 
 function servePrompt(name: string, definition: AnyPromptDefinition, handler: ServedPrompt["handler"]): ServedPrompt {
+  checkMembers(`The prompt ${name}`, definition, promptMembers, misplaced);
   const { arguments: given, complete, ...words } = definition;
   requireMetaKeys(words, `The prompt ${name}`);
   const { input, shown } = compileArguments(given);
@@ -142,6 +167,6 @@ function servePrompt(name: string, definition: AnyPromptDefinition, handler: Ser
   };
 }
 
-function resultOf(value: unknown): unknown {
-  return value instanceof InputRequired ? value : promptResult(value);
+function resultOf(value: unknown, name: string): unknown {
+  return value instanceof InputRequired ? value : promptResult(value, name);
 }

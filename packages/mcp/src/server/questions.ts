@@ -1,14 +1,22 @@
 import { isObject, kindOf } from "../base/json.js";
 import type { MaybePromise } from "../base/later.js";
-import { invalidParams } from "../jsonrpc/errors.js";
+import { invalidParams, type ParamsFault } from "../jsonrpc/errors.js";
 import type { Question } from "../lifecycle/question.js";
 import { InputRequired } from "../lifecycle/rounds.js";
 import type { JsonObject } from "../protocol/json.js";
-import { requireBlockMeta, requireMetaKeys } from "../protocol/meta-keys.js";
 import { methods } from "../protocol/methods.js";
 import type { Root } from "../protocol/roots.js";
 import type { CreateMessageParams, CreateMessageResult } from "../protocol/sampling.js";
 import { samplingFaults } from "../protocol/sampling-faults.js";
+import {
+  firstFault,
+  jsonFault,
+  messageFault,
+  metaFault,
+  shapeFault,
+  unsendable,
+  withEncodedMessages,
+} from "../protocol/sendable.js";
 import { compile, type InferOutput, type Schema } from "../schema/compile.js";
 import { formOf } from "./form.js";
 
@@ -44,7 +52,7 @@ export function form<S extends Schema>(message: string, schema: S): Ask<FormAnsw
   const compiled = compile(schema);
   return {
     method: methods.elicit,
-    params: { mode: "form", message, requestedSchema: formOf(compiled.json) },
+    params: elicitation({ mode: "form", message, requestedSchema: formOf(compiled.json) }),
     async read(answer, place) {
       const { action, content = {} } = readAction(answer, place);
       if (action !== "accept") return { action };
@@ -58,11 +66,17 @@ export function form<S extends Schema>(message: string, schema: S): Ask<FormAnsw
   };
 }
 
-/** Asks a person to visit a page, for what must not pass through the client: a login, a payment. */
-export function visit(message: string, url: string | URL): Ask<VisitAnswer> {
+/**
+ * Asks a person to visit a page, for what must not pass through the client: a login, a payment.
+ *
+ * @param elicitationId names the visit for `ctx.completeElicitation`. Default: a random one
+ * @throws TypeError for what is no URL
+ */
+export function visit(message: string, url: string | URL, elicitationId?: string): Ask<VisitAnswer> {
   return {
     method: methods.elicit,
-    params: { mode: "url", message, url: new URL(url).href },
+    params: elicitation({ mode: "url", message, url: new URL(url).href }),
+    ...(elicitationId === undefined ? {} : { elicitationId }),
     read: (answer, place) => ({ action: readAction(answer, place).action }),
   };
 }
@@ -74,14 +88,11 @@ export function visit(message: string, url: string | URL): Ask<VisitAnswer> {
  * @throws TypeError for what no model can be asked: uses of tools without results, a choice of tools without tools
  */
 export function sample(given: CreateMessageParams): Ask<CreateMessageResult> {
-  const params = given as unknown as JsonObject; // An interface has no index signature; JSON objects do.
+  const params = withEncodedMessages(given as unknown as JsonObject); // An interface has no index signature.
   const faults = samplingFaults(params).map(({ path, message }) => `${path} ${message}`);
   if (faults.length > 0) throw new TypeError(`${methods.createMessage}: ${faults.join("; ")}`);
-  requireMetaKeys(params, methods.createMessage);
-  for (const message of given.messages) {
-    requireMetaKeys(message, methods.createMessage);
-    requireBlockMeta(message.content, methods.createMessage);
-  }
+  const fault = shapeFault("CreateMessageRequestParams", params, "") ?? sampledFault(params);
+  if (fault !== undefined) throw unsendable(methods.createMessage, fault);
   return {
     method: methods.createMessage,
     params,
@@ -92,6 +103,24 @@ export function sample(given: CreateMessageParams): Ask<CreateMessageResult> {
       throw unfit(place, [{ path: "", message: "must have role, content and model" }]);
     },
   };
+}
+
+/** What the shape of params does not say. */
+function sampledFault({ messages, metadata, tools, _meta }: JsonObject): ParamsFault | undefined {
+  // The shape says that they are an array of objects.
+  const all = messages as readonly JsonObject[];
+  return (
+    metaFault(_meta, "/_meta") ??
+    firstFault(all, (message, index) => messageFault(message as JsonObject, `/messages/${index}`)) ??
+    jsonFault({ metadata, tools }, "")
+  );
+}
+
+/** @throws TypeError for params that cannot be sent: a message that is no text, a URL of a strange form */
+function elicitation(params: JsonObject): JsonObject {
+  const fault = shapeFault("ElicitRequestParams", params, "");
+  if (fault !== undefined) throw unsendable(methods.elicit, fault);
+  return params;
 }
 
 /** Asks where the server may work. */

@@ -1,14 +1,15 @@
 import { encodeBase64 } from "../base/base64.js";
 import { isObject, kindOf } from "../base/json.js";
+import type { ParamsFault } from "../jsonrpc/errors.js";
 import type { BlobResourceContents, ResourceContents, TextResourceContents } from "../protocol/content.js";
 import type { JsonObject } from "../protocol/json.js";
-import { requireMetaKeys } from "../protocol/meta-keys.js";
 import type { ReadResourceResult } from "../protocol/resources.js";
+import { type Bytes, bytesIn, jsonFault, metaFault, shapeFault, unsendable } from "../protocol/sendable.js";
 
 /** Bytes as they are, or in base64. */
 export interface BlobContents extends Omit<BlobResourceContents, "uri" | "blob"> {
   readonly uri?: string;
-  readonly blob: Uint8Array | string;
+  readonly blob: Bytes | string;
 }
 
 /** Text. */
@@ -17,7 +18,7 @@ export interface TextContents extends Omit<TextResourceContents, "uri"> {
 }
 
 /** One of the contents of a resource. Without a `uri` it is of the one that is read, and of the defined MIME type. */
-export type Contents = string | Uint8Array | TextContents | BlobContents;
+export type Contents = string | Bytes | TextContents | BlobContents;
 
 /** Contents in any number, and what else the result of a read may carry. */
 export interface WholeRead extends Omit<ReadResourceResult, "contents"> {
@@ -34,35 +35,59 @@ export interface ReadOf {
 }
 
 /**
- * A whole result from whatever a handler has returned.
- * @throws TypeError for what is neither text nor bytes: a bug of the handler
+ * A whole result from whatever a handler has returned, with its bytes in base64.
+ * @throws TypeError for what cannot be sent, with the place in the result and the remedy: a bug of the handler
  */
 export function readResult(value: unknown, of: ReadOf): JsonObject {
-  if (isObject(value) && Array.isArray(value.contents)) {
-    requireMetaKeys(value, of.uri);
-    return { ...value, contents: value.contents.map((each) => contentsOf(each, of)) };
-  }
-  const all: readonly unknown[] = Array.isArray(value) ? value : [value];
-  return { contents: all.map((each) => contentsOf(each, of)) };
+  const whole = isObject(value) && Array.isArray(value.contents) ? value : undefined;
+  const given: unknown = whole === undefined ? value : whole.contents;
+  const all: readonly unknown[] = Array.isArray(given) ? given : [given];
+  const contents = all.map((each, index) => contentsOf(each, of, `/contents/${index}`));
+  if (whole === undefined) return { contents };
+  const { contents: _, _meta, ...rest } = whole;
+  const fault = metaFault(_meta, "/_meta") ?? cacheFault(rest) ?? jsonFault(rest, "");
+  if (fault !== undefined) throw unreadable(of, fault);
+  return { ...whole, contents };
 }
 
-function contentsOf(value: unknown, of: ReadOf): ResourceContents {
+function cacheFault({ ttlMs = 0, cacheScope = "private" }: JsonObject): ParamsFault | undefined {
+  return shapeFault("CacheableResult", { resultType: "complete", ttlMs, cacheScope }, "");
+}
+
+function contentsOf(value: unknown, of: ReadOf, path: string): ResourceContents {
   if (typeof value === "string") return { ...words(of), text: value };
-  if (value instanceof Uint8Array) return { ...words(of), blob: encodeBase64(value) };
-  if (!isObject(value)) throw notContents(of, kindOf(value));
-  requireMetaKeys(value, of.uri);
+  const bytes = bytesIn(value);
+  if (bytes !== undefined) return { ...words(of), blob: encodeBase64(bytes) };
+  if (!isObject(value)) throw notContents(of, path, kindOf(value));
   const { text, blob, ...rest } = value;
+  if ((text === undefined) === (blob === undefined)) throw notContents(of, path, "an object with neither or both");
+  const body = text === undefined ? { blob: encodedBlob(blob) } : { text };
+  // What was asked for is named as it was asked, even where a client leaves out escapes.
   const named = typeof rest.uri === "string" ? { ...rest, uri: rest.uri } : { ...words(of), ...rest, uri: of.uri };
-  if (typeof text === "string" && blob === undefined) return { ...named, text };
-  if (blob instanceof Uint8Array && text === undefined) return { ...named, blob: encodeBase64(blob) };
-  if (typeof blob === "string" && text === undefined) return { ...named, blob };
-  throw notContents(of, "an object without either text or blob");
+  const isOwnUri = rest.uri !== undefined && rest.uri !== of.uri;
+  const contents: JsonObject = { ...named, ...body };
+  const fault =
+    shapeFault("Contents", { ...contents, uri: isOwnUri ? rest.uri : "x:" }, path) ??
+    metaFault(rest._meta, `${path}/_meta`) ??
+    jsonFault(rest, path);
+  if (fault !== undefined) throw unreadable(of, fault);
+  return contents as unknown as ResourceContents; // Checked just above.
+}
+
+function encodedBlob(blob: unknown): unknown {
+  const bytes = typeof blob === "string" ? undefined : bytesIn(blob);
+  return bytes === undefined ? blob : encodeBase64(bytes);
 }
 
 function words({ uri, mimeType }: ReadOf): { readonly uri: string; readonly mimeType?: string } {
   return mimeType === undefined ? { uri } : { uri, mimeType };
 }
 
-function notContents({ uri }: ReadOf, what: string): TypeError {
-  return new TypeError(`${uri}: reading it must return text, bytes, or contents with either text or blob, got ${what}`);
+function notContents(of: ReadOf, path: string, got: string): TypeError {
+  const message = `must be text, bytes, or contents with either text or blob, got ${got}`;
+  return unreadable(of, { path, message });
+}
+
+function unreadable({ uri }: ReadOf, fault: ParamsFault): TypeError {
+  return unsendable(`The contents of ${uri}`, fault);
 }

@@ -1,21 +1,43 @@
 import type { MaybePromise } from "../base/later.js";
+import { checkMembers, type MembersOf } from "../base/members.js";
 import type { InputRequired } from "../lifecycle/rounds.js";
 import type { Resource } from "../protocol/content.js";
-import type { JsonObject } from "../protocol/json.js";
+import { isObject, type JsonObject } from "../protocol/json.js";
+import { annotationMembers, iconMembers } from "../protocol/member-tables.js";
 import { requireMetaKeys } from "../protocol/meta-keys.js";
 import type { ResourceTemplate } from "../protocol/resources.js";
-import { type CacheHints, cacheHints } from "./cache-hints.js";
+import { metaFault, shapeFault, unsendable } from "../protocol/sendable.js";
+import { type CacheHints, cacheHintMembers, cacheHints } from "./cache-hints.js";
 import { type Completers, completersFor } from "./completion.js";
 import type { Context } from "./context.js";
+import { wrongKind } from "./faults.js";
 import type { ResourceReturn } from "./resource-contents.js";
 import { ownUriFault } from "./uri.js";
-import { type TemplateVariables, type UriTemplateOptions, uriTemplate, type VariableName } from "./uri-template.js";
+import {
+  type TemplateVariables,
+  type UriTemplateOptions,
+  uriTemplate,
+  uriTemplateMembers,
+  type VariableName,
+} from "./uri-template.js";
 
 /** What a resource is, and how long its contents may be kept. */
 export interface ResourceDefinition extends Partial<Omit<Resource, "uri">>, CacheHints {
   /** Default: the URI. */
   readonly name?: string;
 }
+
+const resourceMembers: MembersOf<ResourceDefinition> = {
+  ...cacheHintMembers,
+  name: [],
+  title: [],
+  description: ["desc", "summary"],
+  mimeType: ["mimetype", "contentType", "type"],
+  size: ["bytes"],
+  annotations: annotationMembers,
+  icons: iconMembers,
+  _meta: ["meta"],
+};
 
 /** Reads a resource. */
 export type ResourceReader = (uri: string, context: Context) => MaybePromise<ResourceReturn | InputRequired>;
@@ -37,6 +59,21 @@ export interface ResourceTemplateDefinition<Template extends string = string>
   readonly list?: (context: Context) => MaybePromise<readonly ListedResource[]>;
   readonly complete?: Completers<VariableName<Template>>;
 }
+
+const misplaced = {
+  uri: "the URI is the first argument",
+  uriTemplate: "the template is the first argument",
+  read: "the function that reads is the third argument",
+  handler: "the function that reads is the third argument",
+} as const;
+
+const { size, ...sharedMembers } = resourceMembers;
+const templateMembers: MembersOf<ResourceTemplateDefinition> = {
+  ...sharedMembers,
+  ...uriTemplateMembers,
+  list: ["listCallback"],
+  complete: ["completers", "completion", "completions"],
+};
 
 /** Reads a resource of a family. */
 export type ResourceTemplateReader<Template extends string = string> = (
@@ -68,6 +105,7 @@ export interface ServedTemplate {
 
 /** @throws TypeError for what is no URI; RangeError for bad cache hints */
 export function serveResource(uri: string, definition: ResourceDefinition, read: ResourceReader): ServedResource {
+  checkMembers(`The resource ${uri}`, definition, resourceMembers, misplaced);
   const { ttlMs, cacheScope, ...words } = definition;
   return {
     shown: listed({ uri, ...words }),
@@ -83,6 +121,7 @@ export function serveTemplate(
   definition: ResourceTemplateDefinition,
   read: ResourceTemplateReader,
 ): ServedTemplate {
+  checkMembers(`The template ${text}`, definition, templateMembers, misplaced);
   const { ttlMs, cacheScope, traversal, list, complete, ...words } = definition;
   requireMetaKeys(words, `The template ${text}`);
   const template = uriTemplate(text, definition);
@@ -90,7 +129,7 @@ export function serveTemplate(
   return {
     shown: Object.freeze({ uriTemplate: text, name: text, ...words }),
     completers: completersFor(complete, template.variables, `The template ${text}`),
-    list,
+    list: list && (async (context) => inFamily(await list(context), text, words.mimeType)),
     find(uri) {
       const variables = template.match(uri);
       if (variables === undefined) return undefined;
@@ -99,13 +138,26 @@ export function serveTemplate(
   };
 }
 
+/** The resources that a template lists, each of its MIME type unless it says another. */
+function inFamily(given: unknown, template: string, mimeType: string | undefined): readonly ListedResource[] {
+  if (!Array.isArray(given)) {
+    throw unsendable(`The list of ${template}`, wrongKind("", "an array of resources", given));
+  }
+  const resources = given as readonly ListedResource[]; // `listed` looks at each.
+  if (mimeType === undefined) return resources;
+  return resources.map((each) => (isObject(each) && each.mimeType === undefined ? { ...each, mimeType } : each));
+}
+
 /**
  * A resource as a list shows it.
- * @throws TypeError for what is no URI
+ * @throws TypeError for what is no URI, or no resource at all
  */
 export function listed(resource: ListedResource): JsonObject {
-  const fault = ownUriFault(resource.uri);
-  if (fault !== undefined) throw new TypeError(`A resource may not be at ${JSON.stringify(resource.uri)}: it ${fault}`);
-  requireMetaKeys(resource, `The resource ${resource.uri}`);
-  return Object.freeze({ ...resource, name: resource.name ?? resource.uri });
+  const shown: JsonObject = { ...resource, name: resource?.name ?? resource?.uri };
+  const { uri } = shown;
+  const fault = typeof uri === "string" ? ownUriFault(uri) : undefined;
+  if (fault !== undefined) throw new TypeError(`A resource may not be at ${JSON.stringify(uri)}: it ${fault}`);
+  const wrong = shapeFault("Resource", shown, "") ?? metaFault(shown._meta, "/_meta");
+  if (wrong !== undefined) throw unsendable(`The resource ${String(uri)}`, wrong);
+  return Object.freeze(shown);
 }

@@ -7,6 +7,7 @@ import type { JsonObject } from "../protocol/json.js";
 import { methods } from "../protocol/methods.js";
 import type { Completers, CompletionSource } from "./completion.js";
 import { Context } from "./context.js";
+import { requireArguments } from "./definition-arguments.js";
 import { type ErrorCodes, missingCodes } from "./error-codes.js";
 import { wrongKind } from "./faults.js";
 import type { Feature, FeatureHost, MethodCall } from "./feature.js";
@@ -26,6 +27,17 @@ import {
   serveTemplate,
 } from "./resource-definitions.js";
 import { uriFault } from "./uri.js";
+
+const resourceDefinition = {
+  method: "resource",
+  definition: "{ description, mimeType }",
+  handler: "(uri, ctx) => …",
+} as const;
+const templateDefinition = {
+  method: "resourceTemplate",
+  definition: "{ description, mimeType }",
+  handler: "(variables, ctx, uri) => …",
+} as const;
 
 /**
  * Resources: what a client can read, one by one or in families that share a URI template.
@@ -77,6 +89,7 @@ export class Resources implements Feature, CompletionSource {
   }
 
   define(uri: string, definition: ResourceDefinition, read: ResourceReader): Registration<ResourceDefinition> {
+    requireArguments(resourceDefinition, [uri, definition, read]);
     return this.#resources.add(uri, definition, (revised) => serveResource(uri, revised, read));
   }
 
@@ -85,6 +98,7 @@ export class Resources implements Feature, CompletionSource {
     definition: ResourceTemplateDefinition,
     read: ResourceTemplateReader,
   ): Registration<ResourceTemplateDefinition> {
+    requireArguments(templateDefinition, [template, definition, read]);
     return this.#templates.add(template, definition, (revised) => {
       const served = serveTemplate(template, revised, read);
       this.#completes ||= Object.keys(served.completers).length > 0;

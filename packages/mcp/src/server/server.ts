@@ -1,16 +1,23 @@
+import { isObject, kindOf } from "../base/json.js";
+import { checkMembers, type MembersOf } from "../base/members.js";
 import { methodNotFound } from "../jsonrpc/errors.js";
 import type { OperationCall, Served } from "../lifecycle/served.js";
-import { createStateSeal, type StateSealOptions } from "../lifecycle/state-seal.js";
-import type { ServerCapabilities } from "../protocol/capabilities.js";
+import { createStateSeal, type StateSealOptions, stateSealMembers } from "../lifecycle/state-seal.js";
+import { mergeCapabilities, readCapabilities, type ServerCapabilities } from "../protocol/capabilities.js";
 import type { Implementation } from "../protocol/implementation.js";
-import type { Schema } from "../schema/compile.js";
-import { type CacheHints, cacheHints } from "./cache-hints.js";
+import { implementationMembers } from "../protocol/member-tables.js";
+import { isAdvertised, methodCapabilities } from "../protocol/method-capabilities.js";
+import type { InputSchema, Schema } from "../schema/compile.js";
+import type { ToolTypes } from "../schema/tool-types.js";
+import { type CacheHints, cacheHintMembers, cacheHints } from "./cache-hints.js";
 import { type Changed, Changes, changedBy } from "./changes.js";
 import { Completions } from "./completion.js";
+import { foreignMethods } from "./definition-arguments.js";
 import { type ErrorCodes, inCatalogue } from "./error-codes.js";
+import type { ToolErrors } from "./errors.js";
 import { ExtensionMethods, type MethodHandler } from "./extension-methods.js";
 import type { Feature, FeatureHost, MethodCall } from "./feature.js";
-import { type Hooks, hooked, type OperationMiddleware, Pipeline } from "./pipeline.js";
+import { type Hooks, hooked, hookMembers, type OperationMiddleware, Pipeline } from "./pipeline.js";
 import type { PromptArguments } from "./prompt-arguments.js";
 import { type PromptDefinition, type PromptHandler, type PromptRegistration, Prompts } from "./prompts.js";
 import type { Registration } from "./registry.js";
@@ -22,15 +29,22 @@ import type {
 } from "./resource-definitions.js";
 import { Resources } from "./resources.js";
 import { Subscriptions } from "./subscriptions.js";
-import { type TaskOptions, taskLimits } from "./task-limits.js";
-import { Tasks } from "./tasks.js";
-import { type ToolDefinition, type ToolHandler, type ToolRegistration, Tools } from "./tools.js";
+import { type TaskOptions, taskLimits, taskMembers } from "./task-limits.js";
+import { Tasks, type TaskTools } from "./tasks.js";
+import {
+  type DefinedTool,
+  type ToolDefinition,
+  type ToolHandler,
+  type ToolRegistration,
+  Tools,
+  type TypesOfTools,
+} from "./tools.js";
 
 /** What a server says of itself, and settings. */
 export interface ServerOptions extends Implementation, Hooks {
   /**
-   * Seals what calls remember while their clients answer questions. Processes that share their clients need the same
-   * secrets here. Default: a secret of this process.
+   * Seals what calls remember while their clients answer questions, and lets each round run once. Processes that share their
+   * clients need the same secrets and the same store here. Default: a secret and a store of this process.
    */
   readonly requestState?: StateSealOptions;
   /** A hint for the model on how to use this server. */
@@ -39,6 +53,14 @@ export interface ServerOptions extends Implementation, Hooks {
   readonly pageSize?: number;
   /** How long, and for whom, lists may be kept. Default: not at all. */
   readonly listCache?: CacheHints;
+  /**
+   * What is advertised besides what the definitions need: extensions, `experimental`, and what this server adds later. Merged with the
+   * rest; where both have a value that is no object, this one counts. Default: nothing.
+   *
+   * @example
+   * createServer({ name: "apps", version: "1.0.0", capabilities: { tools: {}, extensions: { "io.modelcontextprotocol/ui": {} } } });
+   */
+  readonly capabilities?: ServerCapabilities;
   /** Whether clients may subscribe to resources. Default: true. */
   readonly resourceSubscriptions?: boolean;
   /**
@@ -47,12 +69,39 @@ export interface ServerOptions extends Implementation, Hooks {
    * `"specification"`.
    */
   readonly errorCodes?: ErrorCodes;
+  /** Tools made by `tool`, whose types the clients of `connect(server)` know. `server.tool` adds more. Default: none. */
+  readonly tools?: readonly DefinedTool[];
+  /**
+   * What the model gets of an error that a tool throws. `"message"`: a result with `isError` and the error's message, as with both
+   * official SDKs; the report gets the whole error all the same. Only for servers whose errors, and those of every library that
+   * they call, may be read by the model, the user and the host: messages hold paths, queries, hosts and secrets. Default:
+   * `"internal"`, −32603 without a word of it; a tool says what may be known with a `ToolError`.
+   */
+  readonly toolErrors?: ToolErrors;
   /** How long tasks are kept, and how many. They are offered as soon as a tool says that it may run as one. */
   readonly tasks?: TaskOptions;
 }
 
+const serverMembers: MembersOf<ServerOptions> = {
+  ...implementationMembers,
+  ...hookMembers,
+  requestState: stateSealMembers,
+  instructions: [],
+  pageSize: [],
+  listCache: cacheHintMembers,
+  capabilities: ["capability"],
+  resourceSubscriptions: [],
+  errorCodes: [],
+  tools: [],
+  toolErrors: ["toolError", "maskErrorDetails", "mask_error_details"],
+  tasks: taskMembers,
+};
+
 /** A server for every revision. It keeps nothing of its clients, so one object serves any number of them. */
-export interface Server extends Served {
+export interface Server<Tools extends ToolTypes = ToolTypes> extends Served {
+  /** Never there: it holds the types of the tools that the server was created with. */
+  readonly toolTypes?: Tools;
+
   /**
    * Adds a tool.
    * https://modelcontextprotocol.io/specification/latest/server/tools
@@ -63,7 +112,7 @@ export interface Server extends Served {
    * @throws TypeError for a name that is taken or not allowed, or an `x-mcp-header` that cannot be; SchemaError for a schema
    * that cannot be served
    */
-  tool<Input extends Schema | undefined = undefined, Output extends Schema | undefined = undefined>(
+  tool<Input extends InputSchema | undefined = undefined, Output extends Schema | undefined = undefined>(
     name: string,
     definition: ToolDefinition<Input, Output>,
     handler: ToolHandler<Input, Output>,
@@ -141,49 +190,62 @@ export interface Server extends Served {
  * const server = createServer({ name: "greeter", version: "1.0.0" });
  * server.tool("greet", { description: "Say hello" }, () => "hello");
  *
- * @throws RangeError for a page size, cache hints or bounds of tasks that make no sense
+ * @throws TypeError for a missing name or version, or an option that does not exist; RangeError for a page size, cache hints or bounds of tasks that make no sense
  */
-export function createServer(options: ServerOptions): Server {
+export function createServer<const Defined extends readonly DefinedTool[] = readonly []>(
+  options: ServerOptions & { readonly tools?: Defined },
+): Server<TypesOfTools<Defined>> {
+  requireOptions(options);
   const {
     instructions,
     requestState,
     pageSize,
     listCache,
+    capabilities,
     resourceSubscriptions = true,
     tasks: taskOptions,
+    tools: definedTools = [],
     errorCodes = "specification",
+    toolErrors = "internal",
     onCall,
     onEnd,
     ...info
   } = options;
+  const declared = declaredCapabilities(capabilities, resourceSubscriptions);
   const changes = new Changes();
   const host: FeatureHost = {
     lists: { pageSize: checkedPageSize(pageSize), cache: cacheHints(listCache ?? {}) },
     changed: (list) => changes.tell({ kind: "list", list }),
     errorCodes,
   };
-  const tools = new Tools(host);
+  const tools = new Tools(host, checkedToolErrors(toolErrors));
   const resources = new Resources(host, resourceSubscriptions);
   const prompts = new Prompts(host);
-  const tasks = new Tasks(tools, taskLimits(taskOptions), host);
+  const taskTools: TaskTools = {
+    get offersTasks() {
+      return tools.offersTasks || declared.tasks !== undefined;
+    },
+    taskSupport: (name) => tools.taskSupport(name),
+  };
+  const tasks = new Tasks(taskTools, taskLimits(taskOptions), host);
   const offered = [tools, resources, prompts];
   const features: readonly Feature[] = [
     ...offered,
     new Completions({ "ref/prompt": prompts, "ref/resource": resources }),
     new Subscriptions(changes, {
-      capabilities: () => capabilitiesOf(offered),
+      capabilities: () => mergeCapabilities(capabilitiesOf(offered), declared),
       knows: (uri) => resources.knows(uri),
     }),
     tasks,
   ];
   const extensions = new ExtensionMethods();
-  const find = methodTable(features, extensions);
+  const find = methodTable(features, extensions, declared);
   const pipeline = new Pipeline(operationCall(find));
   const spoken = errorCodes === "catalogue" ? inCatalogue(pipeline.run) : pipeline.run;
-  return {
+  const server: Server<TypesOfTools<Defined>> = {
     info,
     instructions,
-    capabilities: () => capabilitiesOf(features),
+    capabilities: () => mergeCapabilities(capabilitiesOf(features), declared),
     knows: (method) => find(method) !== undefined,
     mirroredParams: (tool) => tools.mirroredParams(tool),
     run: tasks.around(hooked(spoken, { ...(onCall && { onCall }), ...(onEnd && { onEnd }) })),
@@ -199,11 +261,44 @@ export function createServer(options: ServerOptions): Server {
     changed: changedBy(changes),
     use: (middleware) => pipeline.use(middleware),
   };
+  Object.setPrototypeOf(server, foreignMethods);
+  for (const { name, definition, handler } of definedTools) {
+    // `tool` has seen that the handler is one of the definition.
+    tools.define(name, definition, handler as ToolHandler<InputSchema, Schema>);
+  }
+  return server;
+}
+
+const serverExample = 'createServer({ name: "my-server", version: "1.0.0" })';
+
+function requireOptions(options: ServerOptions | undefined): void {
+  if (!isObject(options)) {
+    throw new TypeError(`createServer: expected an object of options, got ${kindOf(options)}: ${serverExample}`);
+  }
+  checkMembers("createServer", options, serverMembers);
+  // The specification requires both, and some clients refuse a server without them.
+  const missing = (["name", "version"] as const).filter((member) => typeof options[member] !== "string");
+  if (missing.length === 0) return;
+  const must = missing.length === 1 ? "must be a string" : "must be strings";
+  throw new TypeError(`createServer: ${missing.join(" and ")} ${must}: ${serverExample}`);
 }
 
 function checkedPageSize(pageSize = 100): number {
   if (Number.isSafeInteger(pageSize) && pageSize > 0) return pageSize;
   throw new RangeError(`pageSize must be a whole number above zero, got ${pageSize}`);
+}
+
+function declaredCapabilities(given: ServerOptions["capabilities"], subscriptions: boolean): ServerCapabilities {
+  const declared: ServerCapabilities = readCapabilities("createServer", given);
+  if (declared.resources?.subscribe !== true || subscriptions) return declared;
+  throw new TypeError(
+    "createServer: capabilities.resources.subscribe promises what resourceSubscriptions: false takes away",
+  );
+}
+
+function checkedToolErrors(toolErrors: ToolErrors): ToolErrors {
+  if (toolErrors === "internal" || toolErrors === "message") return toolErrors;
+  throw new RangeError(`toolErrors must be "internal" or "message", got ${JSON.stringify(toolErrors)}`);
 }
 
 /** Logging is always there: any handler may log, and the client decides what it hears. */
@@ -214,15 +309,18 @@ function capabilitiesOf(features: readonly Feature[]): ServerCapabilities {
   ) as ServerCapabilities;
 }
 
-/** One table of all methods: what is not in it, or belongs to a feature that offers nothing, does not exist. */
+/** One table of all methods: what is not in it, or belongs to a feature that offers nothing and is not declared, does not exist. */
 function methodTable(
   features: readonly Feature[],
   extensions: ExtensionMethods,
+  declared: ServerCapabilities,
 ): (method: string) => MethodCall | undefined {
+  const isDeclared = (method: string): boolean => isAdvertised(methodCapabilities.get(method) ?? "", declared);
   const owners = new Map(features.flatMap((feature) => [...feature.methods.keys()].map((method) => [method, feature])));
   return (method) => {
     const feature = owners.get(method);
-    const own = feature?.capabilities === undefined ? undefined : feature.methods.get(method);
+    const isThere = feature?.capabilities !== undefined || isDeclared(method);
+    const own = isThere ? feature?.methods.get(method) : undefined;
     return own ?? extensions.get(method);
   };
 }

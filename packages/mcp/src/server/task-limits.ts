@@ -1,3 +1,4 @@
+import type { MembersOf } from "../base/members.js";
 import { longestTimer } from "../jsonrpc/caller.js";
 
 /** How long tasks are kept, and how many. The bounds are those of one conversation: a peer chooses how many it makes. */
@@ -15,6 +16,16 @@ export interface TaskOptions {
   /** Characters of all results that are kept, as JSON. A task whose result is beyond it fails. Default: 16,777,216. */
   readonly resultLength?: number;
 }
+
+/** The members of `TaskOptions`, for the check of options. */
+export const taskMembers: MembersOf<TaskOptions> = {
+  ttl: ["ttlMs"],
+  maxTtl: [],
+  pollInterval: [],
+  running: ["concurrency"],
+  kept: ["max"],
+  resultLength: [],
+};
 
 /** Every option with its value. */
 export type TaskLimits = Required<TaskOptions>;

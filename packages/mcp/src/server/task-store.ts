@@ -5,7 +5,7 @@ import { codes, internalError, invalidParams, LocalError, RpcError } from "../js
 import type { ErrorObject } from "../jsonrpc/message.js";
 import { mcpProfile } from "../jsonrpc/profile.js";
 import type { OpenConversation } from "../lifecycle/served.js";
-import { isObject } from "../protocol/json.js";
+import { isObject, type JsonObject } from "../protocol/json.js";
 import { methods, notifications } from "../protocol/methods.js";
 import { Task, type TaskEnd } from "./task.js";
 import type { TaskLimits } from "./task-limits.js";
@@ -13,6 +13,8 @@ import type { TaskLimits } from "./task-limits.js";
 /** What a task is asked for with. */
 export interface TaskRequest {
   readonly principal: string | undefined;
+  /** The params of the call that it runs. */
+  readonly call: JsonObject;
   /** Milliseconds; undefined where the client leaves it to the server. */
   readonly ttl: number | undefined;
 }
@@ -47,7 +49,7 @@ export class TaskStore {
    * @param run gives the result; it may throw
    * @throws RpcError 42900 when there are too many
    */
-  start({ principal, ttl = this.#limits.ttl }: TaskRequest, run: (task: Task) => unknown): Task {
+  start({ principal, call, ttl = this.#limits.ttl }: TaskRequest, run: (task: Task) => unknown): Task {
     this.#requireRoom();
     const { clock } = this.#conversation;
     const { maxTtl, pollInterval } = this.#limits;
@@ -57,7 +59,7 @@ export class TaskStore {
     timer.unref?.();
     this.#kept.set(task.id, { task, timer, length: 0 });
     this.#running += 1;
-    void this.#run(task, run); // Never rejects.
+    void this.#run(task, call, run); // Never rejects.
     return task;
   }
 
@@ -79,15 +81,15 @@ export class TaskStore {
     if (this.#kept.size >= kept) throw tooMany(`${kept} tasks are kept: wait for one of them to expire`);
   }
 
-  async #run(task: Task, run: (task: Task) => unknown): Promise<void> {
+  async #run(task: Task, call: JsonObject, run: (task: Task) => unknown): Promise<void> {
     await Promise.resolve(); // The answer that names the task goes out first.
-    const end = await this.#endOf(task, run);
+    const end = await this.#endOf(task, call, run);
     this.#running -= 1;
     const kept = this.#kept.get(task.id);
     if (kept !== undefined) this.#keep(kept, end);
   }
 
-  async #endOf(task: Task, run: (task: Task) => unknown): Promise<TaskEnd> {
+  async #endOf(task: Task, call: JsonObject, run: (task: Task) => unknown): Promise<TaskEnd> {
     try {
       const result = await run(task);
       const json = new RawJson(encodeValue(result));
@@ -95,7 +97,7 @@ export class TaskStore {
       return { status: "failed", result: json, message: firstText(result.content) };
     } catch (error) {
       // What is thrown behind its end is how a handler stops, and no fault.
-      const told = task.isOver ? internalError : this.#conversation.failure(methods.callTool, error);
+      const told = task.isOver ? internalError : this.#conversation.failure(methods.callTool, error, call);
       return failed(told);
     }
   }

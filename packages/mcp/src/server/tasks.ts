@@ -69,7 +69,7 @@ export class Tasks implements Feature {
       if (support === undefined) return run(method, call, operation); // It is refused as any unknown tool.
       if (support === (task === undefined ? "required" : "forbidden")) throw unfit(support);
       if (task === undefined) return run(method, call, operation);
-      const request = { ttl: readTtl(task), principal: operation.principal };
+      const request = { ttl: readTtl(task), principal: operation.principal, call };
       const started = this.#storeOf(conversation).start(request, (made) =>
         runAs(made, call, run, operation, conversation),
       );
@@ -142,7 +142,7 @@ async function runAs(
 }
 
 /** What surrounds a call that runs as a task: all that it says names the task, and it may speak until its end. */
-function exchangeOf(task: Task, { principal, callback }: Operation, conversation: OpenConversation): Exchange {
+function exchangeOf(task: Task, { principal, callback, report }: Operation, conversation: OpenConversation): Exchange {
   const ask: Exchange["callback"] = (method, params, options) =>
     task.ask((wayBack) => wayBack(method, related(params, task), options));
   return {
@@ -153,6 +153,7 @@ function exchangeOf(task: Task, { principal, callback }: Operation, conversation
       if (!task.isOver) conversation.notify(method, related(params, task));
     },
     drained: () => conversation.drained(),
+    report,
   };
 }
 

@@ -1,30 +1,56 @@
 import { after, isPromise } from "../base/later.js";
+import { checkMembers, type MembersOf } from "../base/members.js";
 import { invalidParams, type ParamsFault, RpcError } from "../jsonrpc/errors.js";
+import { QuestionOpen } from "../lifecycle/replay.js";
 import { InputRequired } from "../lifecycle/rounds.js";
 import type { Operation } from "../lifecycle/served.js";
 import type { ServerCapabilities } from "../protocol/capabilities.js";
 import type { Icon } from "../protocol/content.js";
 import { isObject, type JsonObject } from "../protocol/json.js";
-import { requireBlockMeta, requireMetaKeys } from "../protocol/meta-keys.js";
+import { iconMembers, toolAnnotationMembers, toolExecutionMembers } from "../protocol/member-tables.js";
+import { requireMetaKeys } from "../protocol/meta-keys.js";
 import { methods } from "../protocol/methods.js";
 import { type MirroredParam, readMirroredParams } from "../protocol/mirrored-params.js";
 import type { CallToolResult, Tool, ToolAnnotations, ToolExecution } from "../protocol/tools.js";
-import { type CompiledSchema, compile, type InferInput, type InferOutput, type Schema } from "../schema/compile.js";
+import {
+  type CompiledSchema,
+  compileFor,
+  type InferInput,
+  type InferOutput,
+  type InputSchema,
+  type Schema,
+} from "../schema/compile.js";
+import type { RawShape } from "../schema/raw-shape.js";
+import { isStandardSchema } from "../schema/standard-schema.js";
+import type { ToolSchemas, ToolTypes } from "../schema/tool-types.js";
 import { Context } from "./context.js";
+import { requireArguments } from "./definition-arguments.js";
 import { type ErrorCodes, missingCodes, speaksCatalogue } from "./error-codes.js";
-import { ToolError } from "./errors.js";
+import { ToolError, type ToolErrors } from "./errors.js";
 import { wrongKind } from "./faults.js";
 import type { Feature, FeatureHost, MethodCall } from "./feature.js";
 import { type Registration, Registry } from "./registry.js";
-import { errorResult, type FreeReturn, isWholeResult, resultOf, structuredResult } from "./tool-result.js";
+import {
+  checkedResult,
+  errorResult,
+  type FreeReturn,
+  isWholeResult,
+  type JsonReturn,
+  resultOf,
+  type SendableResult,
+  structuredResult,
+} from "./tool-result.js";
 
 /** What a tool is: its words for people and models, and its schemas. */
-export interface ToolDefinition<Input extends Schema | undefined, Output extends Schema | undefined> {
+export interface ToolDefinition<Input extends InputSchema | undefined, Output extends Schema | undefined> {
   /** For people. Default: the name. */
   readonly title?: string;
   /** For the model: what it does and when to use it. */
   readonly description?: string;
-  /** Any Standard Schema with a JSON Schema side, or a JSON Schema of type object. Default: no arguments. */
+  /**
+   * Any Standard Schema of an object, its fields alone (`{ a: z.number() }`), or a JSON Schema of type object. A library that
+   * does not describe its schemas as JSON Schema needs the package that does. Default: no arguments.
+   */
   readonly inputSchema?: Input;
   /** The same for structured output; the handler then returns that, and the text for the model is derived. */
   readonly outputSchema?: Output;
@@ -35,23 +61,93 @@ export interface ToolDefinition<Input extends Schema | undefined, Output extends
   readonly _meta?: JsonObject;
 }
 
+const toolMembers: MembersOf<ToolDefinition<undefined, undefined>> = {
+  title: [],
+  description: ["desc", "summary"],
+  inputSchema: [
+    "input",
+    "inputs",
+    "input_schema",
+    "parameters",
+    "params",
+    "paramsSchema",
+    "args",
+    "arguments",
+    "schema",
+  ],
+  outputSchema: ["output", "outputs", "output_schema", "result", "results", "resultSchema", "returns"],
+  annotations: toolAnnotationMembers,
+  icons: iconMembers,
+  execution: toolExecutionMembers,
+  _meta: ["meta"],
+};
+
 /** What may take the place of a schema: its like, so that the handler still gets what it expects. */
-type Replaceable<S> = S extends { readonly "~standard": unknown } | undefined ? S : JsonObject;
+type Replaceable<S> = S extends { readonly "~standard": unknown } | RawShape | undefined ? S : JsonObject;
 type Arguments<Input> = Input extends Schema ? InferOutput<Input> : Readonly<Record<string, never>>;
-type Return<Output> = Output extends Schema ? InferInput<Output> | CallToolResult : FreeReturn;
+// Handlers are typed while `Output` is still inferred. It is never then, so the question has to lead to FreeReturn for that;
+// and nothing here may come to `unknown`, not as a member either, beside which the literals in a block would widen.
+type Return<Output> = [Output] extends [undefined] ? FreeReturn : Fitting<Output> | SendableResult;
+type StandardSchema = Extract<Schema, { readonly "~standard": unknown }>;
+type Fitting<Output> = Output extends StandardSchema
+  ? NonNullable<Output["~standard"]["types"]>["input"] & (NonNullable<unknown> | null)
+  : Output extends RawShape
+    ? InferInput<Output>
+    : JsonReturn | string | number | boolean | null;
 
 /** Answers calls of a tool. Throw a `ToolError` for a failure that the model shall read. */
-export type ToolHandler<Input extends Schema | undefined, Output extends Schema | undefined> = (
+export type ToolHandler<Input extends InputSchema | undefined, Output extends Schema | undefined> = (
   args: Arguments<Input>,
   context: Context,
 ) => Return<Output> | Promise<Return<Output>>;
 
+/** A tool that is not yet on a server. Made by `tool`. */
+export interface DefinedTool<Name extends string = string, Schemas extends ToolSchemas = ToolSchemas> {
+  readonly name: Name;
+  readonly definition: Schemas & AnyToolDefinition;
+  readonly handler: (args: never, context: Context) => unknown;
+}
+
+/** The types of some tools, by name. None is any: they may be added later. */
+export type TypesOfTools<Defined extends readonly DefinedTool[]> = Defined extends readonly []
+  ? ToolTypes
+  : {
+      readonly [Tool in Defined[number] as Tool["name"]]: Tool extends DefinedTool<string, infer Schemas>
+        ? Schemas
+        : never;
+    };
+
+/**
+ * Defines a tool on its own, e.g. in a file of its own, for `createServer({ tools: [add] })`: then the clients of
+ * `connect(server)` know its arguments and results.
+ *
+ * @example
+ * const add = tool("add", { inputSchema: { a: z.number(), b: z.number() } }, ({ a, b }) => `${a + b}`);
+ * const server = createServer({ name: "adder", version: "1.0.0", tools: [add] });
+ *
+ * @throws TypeError for a handler that is missing. The server checks the rest
+ */
+export function tool<
+  const Name extends string,
+  Input extends InputSchema | undefined = undefined,
+  Output extends Schema | undefined = undefined,
+>(
+  name: Name,
+  definition: ToolDefinition<Input, Output>,
+  handler: ToolHandler<Input, Output>,
+  // Not inferred from where it is used: `createServer({ tools })` takes any schemas.
+): DefinedTool<Name, { readonly inputSchema: NoInfer<Input>; readonly outputSchema: NoInfer<Output> }> {
+  requireArguments(toolArguments, [name, definition, handler]);
+  // The members that were left out are undefined, as the types of their schemas are.
+  return { name, definition: definition as { readonly inputSchema: Input; readonly outputSchema: Output }, handler };
+}
+
 /** A tool that is served, to be hidden, changed or taken away. */
-export type ToolRegistration<Input extends Schema | undefined, Output extends Schema | undefined> = Registration<
+export type ToolRegistration<Input extends InputSchema | undefined, Output extends Schema | undefined> = Registration<
   ToolDefinition<Replaceable<Input>, Replaceable<Output>>
 >;
 
-type AnyToolDefinition = ToolDefinition<Schema | undefined, Schema | undefined>;
+type AnyToolDefinition = ToolDefinition<InputSchema | undefined, Schema | undefined>;
 
 interface RegisteredTool {
   readonly tool: Tool;
@@ -61,6 +157,25 @@ interface RegisteredTool {
   readonly mirrored: readonly MirroredParam[];
 }
 
+const toolArguments = {
+  method: "tool",
+  definition: "{ description, inputSchema }",
+  handler: "(args, ctx) => …",
+} as const;
+const handlerPlace = "the handler is the third argument of server.tool";
+const misplaced = {
+  handler: handlerPlace,
+  execute: handlerPlace,
+  callback: handlerPlace,
+  cb: handlerPlace,
+  run: handlerPlace,
+  name: "the name is the first argument of server.tool",
+  readOnlyHint: "it belongs into annotations",
+  destructiveHint: "it belongs into annotations",
+  idempotentHint: "it belongs into annotations",
+  openWorldHint: "it belongs into annotations",
+  taskSupport: "it belongs into execution",
+} as const;
 const noArguments = { type: "object", additionalProperties: false } as const;
 const taskSupports: ReadonlySet<unknown> = new Set(["optional", "required", "forbidden", undefined]);
 const toolName = /^[A-Za-z0-9_.-]{1,128}$/;
@@ -72,6 +187,7 @@ const toolName = /^[A-Za-z0-9_.-]{1,128}$/;
 export class Tools implements Feature {
   readonly #tools: Registry<RegisteredTool>;
   readonly #errorCodes: ErrorCodes;
+  readonly #toolErrors: ToolErrors;
   #offersTasks = false;
 
   readonly methods: ReadonlyMap<string, MethodCall> = new Map<string, MethodCall>([
@@ -79,8 +195,9 @@ export class Tools implements Feature {
     [methods.callTool, (params, operation) => this.#callTool(params, operation)],
   ]);
 
-  constructor(host: FeatureHost) {
+  constructor(host: FeatureHost, toolErrors: ToolErrors) {
     this.#errorCodes = host.errorCodes;
+    this.#toolErrors = toolErrors;
     this.#tools = new Registry({
       ...host.lists,
       member: "tools",
@@ -115,11 +232,12 @@ export class Tools implements Feature {
    * @throws TypeError for a name that is taken or not allowed, or an `x-mcp-header` that cannot be; SchemaError for a schema
    * that cannot be served
    */
-  define<Input extends Schema | undefined, Output extends Schema | undefined>(
+  define<Input extends InputSchema | undefined, Output extends Schema | undefined>(
     name: string,
     definition: ToolDefinition<Input, Output>,
     handler: ToolHandler<Input, Output>,
   ): ToolRegistration<Input, Output> {
+    requireArguments(toolArguments, [name, definition, handler]);
     if (!toolName.test(name)) {
       throw new TypeError(
         `A tool may not be called ${JSON.stringify(name)}: 1 to 128 of A-Z a-z 0-9 _ - . are allowed`,
@@ -145,8 +263,27 @@ export class Tools implements Feature {
     }
     return after(registered.input.check(args), (checked) => {
       if (!checked.ok) return this.#refuseArguments(name, checked.errors, operation);
-      return run(registered, checked.value, new Context(operation, params));
+      const context = new Context(operation, params);
+      if (this.#toolErrors === "internal") return run(registered, checked.value, context);
+      return this.#runTelling(() => run(registered, checked.value, context), name, operation);
     });
+  }
+
+  /** Runs a tool whose errors the model may read. They are reported all the same. */
+  #runTelling(running: () => unknown, tool: string, operation: Operation): unknown {
+    const tell = (error: unknown): CallToolResult => {
+      // A question that is open is no failure; and what a call throws after it was cancelled goes nowhere.
+      if (error instanceof RpcError || error instanceof QuestionOpen || operation.signal.aborted) throw error;
+      operation.report?.({ kind: "fault", method: methods.callTool, name: tool, error });
+      const { message } = ToolError.from(error);
+      return { content: [{ type: "text", text: message }], isError: true };
+    };
+    try {
+      const result = running();
+      return isPromise(result) ? Promise.resolve(result).catch(tell) : result;
+    } catch (error) {
+      return tell(error);
+    }
   }
 
   /** A result, not an error: the model sees it and can call again with better arguments. The catalogue has it otherwise. */
@@ -157,21 +294,22 @@ export class Tools implements Feature {
       throw invalidParams(message, faults);
     }
     const lines = errors.map(({ path, message: why }) => `${path === "" ? "arguments" : path}: ${why}`);
-    return errorResult([{ type: "text", text: `${message}:\n${lines.join("\n")}` }]);
+    return { content: [{ type: "text", text: `${message}:\n${lines.join("\n")}` }], isError: true };
   }
 }
 
-function compileTool(
-  name: string,
-  { inputSchema, outputSchema, ...words }: AnyToolDefinition,
-  handler: RegisteredTool["handler"],
-): RegisteredTool {
+function compileTool(name: string, definition: AnyToolDefinition, handler: RegisteredTool["handler"]): RegisteredTool {
+  requireDefinition(name, definition);
+  const { inputSchema, outputSchema, ...words } = definition;
   if (!taskSupports.has(words.execution?.taskSupport)) {
     throw new TypeError(`The taskSupport of the tool ${name} must be optional, required or forbidden`);
   }
   requireMetaKeys(words, `The tool ${name}`);
-  const input = compile(inputSchema ?? noArguments, { root: "object" });
-  const output = outputSchema === undefined ? undefined : compile(outputSchema, { side: "output" });
+  const input = compileFor(`The tool ${name}: inputSchema`, inputSchema ?? noArguments, { root: "object" });
+  const output =
+    outputSchema === undefined
+      ? undefined
+      : compileFor(`The tool ${name}: outputSchema`, outputSchema, { side: "output" });
   const tool = {
     name,
     ...words,
@@ -183,6 +321,17 @@ function compileTool(
   return { tool: Object.freeze(tool as Tool), input, output, handler, mirrored };
 }
 
+function requireDefinition(name: string, definition: AnyToolDefinition): void {
+  const known = new Set(Object.entries(toolMembers).flat(2));
+  const members = Object.entries(definition);
+  if (members.length > 0 && members.every(([member, value]) => !known.has(member) && isStandardSchema(value))) {
+    const fields = members.map(([member]) => member).join(", ");
+    const remedy = `write server.tool(${JSON.stringify(name)}, { inputSchema: { ${fields} } }, handler)`;
+    throw new TypeError(`The tool ${name}: these are the fields of its inputSchema: ${remedy}`);
+  }
+  checkMembers(`The tool ${name}`, definition, toolMembers, misplaced);
+}
+
 function mirroredParamsOf(tool: string, inputSchema: JsonObject): readonly MirroredParam[] {
   const reading = readMirroredParams(inputSchema);
   if ("params" in reading) return reading.params;
@@ -191,34 +340,30 @@ function mirroredParamsOf(tool: string, inputSchema: JsonObject): readonly Mirro
 }
 
 function run(registered: RegisteredTool, args: unknown, context: Context): unknown {
+  const { name } = registered.tool;
   try {
     const result = after(registered.handler(args, context), (value) => complete(registered, value));
-    return isPromise(result) ? Promise.resolve(result).catch(toResult) : result;
+    return isPromise(result) ? Promise.resolve(result).catch((error) => toResult(error, name)) : result;
   } catch (error) {
-    return toResult(error);
+    return toResult(error, name);
   }
 }
 
-function toResult(error: unknown): CallToolResult {
-  if (error instanceof ToolError) return checkMeta(errorResult(error.content), "A ToolError");
+function toResult(error: unknown, tool: string): CallToolResult {
+  if (error instanceof ToolError) return checkedResult(errorResult(error.content), tool);
   throw error;
-}
-
-function checkMeta(result: CallToolResult, what: string): CallToolResult {
-  requireMetaKeys(result, what);
-  requireBlockMeta(result.content, what);
-  return result;
 }
 
 /** What the handler has returned, checked against the tool's own output schema. */
 function complete({ tool, output }: RegisteredTool, value: unknown): unknown {
   if (value instanceof InputRequired) return value;
-  if (output === undefined) return checkMeta(resultOf(value), tool.name);
-  const whole = isWholeResult(value) ? checkMeta(value, tool.name) : undefined;
-  if (whole?.isError === true) return whole;
+  if (output === undefined) return resultOf(value, tool.name);
+  const whole = isWholeResult(value) ? value : undefined;
+  if (whole?.isError === true) return checkedResult(whole, tool.name);
   return after(output.check(whole === undefined ? value : whole.structuredContent), (checked) => {
     if (checked.ok) {
-      return whole === undefined ? structuredResult(checked.value) : { ...whole, structuredContent: checked.value };
+      if (whole === undefined) return structuredResult(checked.value, tool.name);
+      return checkedResult({ ...whole, structuredContent: checked.value }, tool.name);
     }
     const [first] = checked.errors;
     // A bug of the server, so an internal error: the model could not mend it.

@@ -1,3 +1,4 @@
+import type { MembersOf } from "../base/members.js";
 import { normalUri } from "./uri.js";
 import { type Part, readTemplate } from "./uri-template-parts.js";
 
@@ -32,6 +33,9 @@ export interface UriTemplateOptions {
    */
   readonly traversal?: boolean;
 }
+
+/** The members of `UriTemplateOptions`, for the check of definitions. */
+export const uriTemplateMembers: MembersOf<UriTemplateOptions> = { traversal: [] };
 
 /** A URI template that tells which URIs are of it, and from which values. */
 export interface UriTemplate {

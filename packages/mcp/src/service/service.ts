@@ -1,0 +1,192 @@
+import { isObject, type JsonObject, kindOf, pointerToken } from "../base/json.js";
+import { after, type MaybePromise } from "../base/later.js";
+import { checkMembers, type MembersOf, requireFunction } from "../base/members.js";
+import type { Call, Exchange } from "../jsonrpc/call.js";
+import { invalidParams, methodNotFound, type ParamsFault } from "../jsonrpc/errors.js";
+import { atOnce } from "../jsonrpc/hooks.js";
+import type { Params } from "../jsonrpc/message.js";
+import { type CompiledSchema, compileFor, type InferInput, type InferOutput, type Schema } from "../schema/compile.js";
+import { authorLimits } from "../schema/limits.js";
+import { SchemaError } from "../schema/schema-error.js";
+import { checkStandard, isValidating, standardProps } from "../schema/standard-schema.js";
+
+/** What a method says of its params: their names, in the order of the positional form, or a schema. */
+type Described = Schema | readonly string[] | undefined;
+
+/** What a handler gets: what a schema makes of the params, or what the author says that they are. */
+type ParamsOf<P, Input> = Input extends readonly string[] | undefined ? P : InferOutput<Input>;
+
+// JSON Schema says nothing to the compiler.
+type ResultOf<Output> = Output extends { readonly "~standard": unknown } ? MaybePromise<InferInput<Output>> : unknown;
+
+/** What a method of a service runs. With declared names, or a schema of an object, it gets its params by name in either form. */
+export type Handler<P, Input = undefined, Output = undefined> = (
+  params: ParamsOf<P, Input>,
+  exchange: Exchange,
+) => ResultOf<Output>;
+
+/** What is known of a method, and checked at each call. */
+export interface MethodOptions<P, Input extends Described = undefined, Output extends Schema | undefined = undefined> {
+  /**
+   * The names of the params, in the order of the positional form; or a schema: any Standard Schema, or
+   * JSON Schema. Params that do not fit answer −32602, with the place of each fault in `data.errors`. The positional form of an
+   * object has the order of its properties. Default: any params, as they come.
+   */
+  readonly params?: Input | readonly (keyof P & string)[];
+  /** A schema of the result. One that does not fit is a bug of the handler: −32603, and a report that names the method. Default: any. */
+  readonly result?: Output;
+  /** Finds at once what is wrong with the params, after the schema; any fault answers −32602 with `data.errors`. */
+  readonly check?: (params: ParamsOf<P, Input>) => readonly ParamsFault[];
+}
+
+const methodMembers: MembersOf<MethodOptions<unknown>> = {
+  params: ["parameters", "args", "names", "paramsSchema", "input", "inputSchema", "schema"],
+  result: ["returns", "resultSchema", "output", "outputSchema"],
+  check: ["validate"],
+};
+
+/** What can be set about a service. */
+export interface ServiceOptions {
+  /** Name the available methods in the answer to an unknown one. Default: false. */
+  readonly disclosesMethods?: boolean;
+}
+
+const serviceMembers: MembersOf<ServiceOptions> = { disclosesMethods: ["discloseMethods"] };
+
+/** A table of methods that is a Call. */
+export interface Service {
+  /**
+   * Adds a method and returns the service.
+   *
+   * @example
+   * service.method("divide", ({ by }) => 1 / by, { params: z.object({ by: z.number() }), result: z.number() });
+   *
+   * @throws TypeError for a name that is taken, or reserved because it begins with `rpc.`; SchemaError for a schema that cannot
+   * be used
+   */
+  method<
+    P = Params | undefined,
+    const Input extends Described = undefined,
+    Output extends Schema | undefined = undefined,
+  >(name: string, handler: Handler<P, Input, Output>, options?: MethodOptions<P, Input, Output>): Service;
+  /** The names, in the order of their addition. */
+  readonly names: readonly string[];
+  /** Runs a method, or throws −32601. */
+  readonly call: Call;
+}
+
+type AnyMethodOptions = MethodOptions<unknown, Described, Schema | undefined>;
+type Entry = (params: unknown, exchange: Exchange) => unknown;
+
+/**
+ * A service of plain JSON-RPC 2.0.
+ *
+ * @example
+ * const service = createService().method("subtract", ({ minuend, subtrahend }) => minuend - subtrahend, {
+ *   params: ["minuend", "subtrahend"],
+ * });
+ */
+export function createService(options: ServiceOptions = {}): Service {
+  checkMembers("createService", options, serviceMembers);
+  const entries = new Map<string, Entry>(); // A Map: `__proto__` and `constructor` are just unknown names.
+  const service: Service = {
+    method(name, handler, methodOptions = {}) {
+      if (name.startsWith("rpc."))
+        throw new TypeError(`A method may not be called ${name}: names that begin with rpc. are reserved`);
+      if (entries.has(name)) throw new TypeError(`The method ${name} is already defined`);
+      requireFunction(`The method ${name}`, handler, 'service.method("name", (params) => result)');
+      checkMembers(`The method ${name}`, methodOptions, methodMembers);
+      // The types are between the options and the handler; what runs is checked.
+      entries.set(name, entryOf(name, handler as Entry, methodOptions as AnyMethodOptions));
+      return service;
+    },
+    get names() {
+      return [...entries.keys()];
+    },
+    call(method, params, exchange) {
+      const entry = entries.get(method);
+      if (entry === undefined)
+        throw methodNotFound(method, options.disclosesMethods === true ? service.names : undefined);
+      return entry(params, exchange);
+    },
+  };
+  return service;
+}
+
+function entryOf(name: string, run: Entry, options: AnyMethodOptions): Entry {
+  const { params: described, result, check } = options;
+  const checkResult = result === undefined ? undefined : resultCheck(name, checkOf(name, result, "output").check);
+  const runChecked: Entry = (params, exchange) => {
+    const faults = check === undefined ? [] : atOnce("check", () => check(params as never)); // `params` is what the names or the schema have made it.
+    if (faults.length > 0) throw invalidParams("Invalid params", faults);
+    const value = run(params, exchange);
+    return checkResult === undefined ? value : after(value, checkResult);
+  };
+  if (described === undefined) return check === undefined && checkResult === undefined ? run : runChecked;
+  if (isNames(described)) return (params, exchange) => runChecked(byName(name, described, params), exchange);
+  return schemaEntry(name, described, runChecked);
+}
+
+// `Array.isArray` does not narrow a readonly array out of a union.
+function isNames(described: Schema | readonly string[]): described is readonly string[] {
+  return Array.isArray(described);
+}
+
+function schemaEntry(name: string, schema: Schema, run: Entry): Entry {
+  const { check, json } = checkOf(name, schema, "input");
+  const properties = isObject(json?.properties) ? json.properties : {};
+  const names = json?.type === "object" ? Object.keys(properties) : undefined;
+  return (params, exchange) =>
+    after(check(names === undefined ? params : byName(name, names, params)), (checked) => {
+      if (!checked.ok) throw invalidParams("Invalid params", checked.errors);
+      return run(checked.value, exchange);
+    });
+}
+
+type Check = CompiledSchema["check"];
+
+/** A schema that checks values itself need not be one that JSON Schema can describe: nothing here is listed. */
+function checkOf(
+  name: string,
+  schema: Schema,
+  side: "input" | "output",
+): { readonly check: Check; readonly json?: JsonObject } {
+  try {
+    return compileFor(`The method ${name}`, schema, { side });
+  } catch (error) {
+    const standard = standardProps(schema);
+    if (!(error instanceof SchemaError) || !isValidating(standard)) throw error;
+    return { check: (value) => checkStandard(standard, value, authorLimits.errors) };
+  }
+}
+
+function resultCheck(name: string, check: Check): (result: unknown) => unknown {
+  return (result) =>
+    after(check(result), (checked) => {
+      if (checked.ok) return checked.value;
+      const [first] = checked.errors;
+      const place = first?.path === "" || first === undefined ? "it" : first.path;
+      throw new TypeError(`The result of ${name} does not fit its schema: ${place} ${first?.message ?? ""}`);
+    });
+}
+
+/** Params by name, whichever way they came. Omitted ones are absent. */
+function byName(method: string, names: readonly string[], params: unknown): Params {
+  if (params === undefined) return {};
+  if (isObject(params)) return params;
+  const positional = params as readonly unknown[];
+  if (positional.length > names.length) {
+    throw invalidParams("Invalid params", [
+      {
+        path: `/${names.length}`,
+        message: `${method} takes ${names.length} params (${names.join(", ")}), got ${positional.length}`,
+      },
+    ]);
+  }
+  return Object.fromEntries(positional.map((value, index) => [names[index] as string, value]));
+}
+
+/** A fault of one param for `MethodOptions.check`: what was expected, and what came. */
+export function expected(what: string, name: string | number, value: unknown): ParamsFault {
+  return { path: `/${pointerToken(name)}`, message: `expected ${what}, got ${kindOf(value)}` };
+}
