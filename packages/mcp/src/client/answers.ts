@@ -1,8 +1,10 @@
-import type { MaybePromise } from "../base/later.js";
-import { invalidParams, methodNotFound, RpcError } from "../jsonrpc/errors.js";
+import { handled, type MaybePromise } from "../base/later.js";
+import type { MembersOf } from "../base/members.js";
+import { invalidParams, methodNotFound, type ParamsFault, RpcError } from "../jsonrpc/errors.js";
+import { inHook } from "../jsonrpc/hooks.js";
 import type { AcceptedQuestion, Answering } from "../lifecycle/answering.js";
 import { shown } from "../lifecycle/remote-call.js";
-import type { ClientCapabilities } from "../protocol/capabilities.js";
+import { type ClientCapabilities, mergeCapabilities } from "../protocol/capabilities.js";
 import type { ElicitFormParams, ElicitResult, ElicitUrlParams } from "../protocol/elicitation.js";
 import { specCodes } from "../protocol/errors.js";
 import { isObject, type JsonObject } from "../protocol/json.js";
@@ -10,6 +12,15 @@ import { methods, notifications } from "../protocol/methods.js";
 import type { Root } from "../protocol/roots.js";
 import type { CreateMessageParams, CreateMessageResult } from "../protocol/sampling.js";
 import { samplingFaults } from "../protocol/sampling-faults.js";
+import {
+  firstFault,
+  jsonFault,
+  messageFault,
+  metaFault,
+  shapeFault,
+  unsendable,
+  withEncodedMessages,
+} from "../protocol/sendable.js";
 import type { Revision } from "../revisions/revision.js";
 import { readForm } from "./form-answer.js";
 
@@ -34,7 +45,7 @@ export interface Answers {
    * A person visits a page, or not. Show them the whole address before they agree, and open it where neither this
    * program nor a model can look: `accept` says that they agreed, not that they are done.
    */
-  visit?(params: ElicitUrlParams, asked: Asked): MaybePromise<Pick<ElicitResult, "action">>;
+  visit?(params: ElicitUrlParams, asked: Asked): MaybePromise<VisitResult>;
   /**
    * A model answers. Throw `userRejected()` if a person does not want it to.
    * https://modelcontextprotocol.io/specification/latest/client/sampling
@@ -49,6 +60,25 @@ export interface Answers {
   readonly roots?: readonly Root[] | ((asked: Asked) => MaybePromise<readonly Root[]>);
 }
 
+/** The members of `Answers`, for the check of options. */
+export const answerMembers: MembersOf<Answers> = {
+  elicit: ["elicitation", "form", "onElicit", "elicitation/create"],
+  visit: ["url", "elicitUrl"],
+  sample: ["createMessage", "onSample", "sampling/createMessage"],
+  sampling: { tools: [], context: [] },
+  roots: ["listRoots", "roots/list"],
+};
+
+/** Whether a person visits a page. */
+export interface VisitResult extends Pick<ElicitResult, "action"> {
+  /**
+   * Where a call failed because a page has to be visited first: resolves when the call shall be made again, for instance when the
+   * person presses a button. Without it the call waits for the server to say that the visit is over. If it rejects, the call fails
+   * as the server said. It never crosses the wire.
+   */
+  readonly retry?: PromiseLike<unknown>;
+}
+
 /** What `sample` throws when a person does not want a model to answer. */
 export function userRejected(message = "User rejected sampling request"): RpcError {
   return new RpcError(specCodes.userRejected, message);
@@ -57,19 +87,28 @@ export function userRejected(message = "User rejected sampling request"): RpcErr
 /** Reads a question; the function that it gives asks it. */
 type Accept = (params: JsonObject, revision: Revision) => AcceptedQuestion;
 
-/** The answers of a program, as a conversation wants them. */
-export function answeringOf(answers: Answers): Answering {
+/**
+ * The answers of a program, as a conversation wants them.
+ *
+ * @param declared what is declared besides what is answered
+ */
+export function answeringOf(answers: Answers, declared: JsonObject): Answering {
   const accepts: ReadonlyMap<string, Accept> = new Map<string, Accept>([
     [methods.elicit, (params, revision) => acceptElicitation(answers, params, revision)],
     [methods.createMessage, (params, revision) => acceptSampling(answers, params, revision)],
     [methods.listRoots, () => acceptRoots(answers)],
   ]);
   return {
-    capabilities: (revision) => capabilitiesOf(answers, revision),
+    capabilities: (revision) => mergeCapabilities(capabilitiesOf(answers, revision), declared),
     accept(method, params, revision) {
       const accept = accepts.get(method);
       if (accept === undefined) throw methodNotFound(method);
       return accept(params, revision);
+    },
+    acceptVisit(params, revision) {
+      if (answers.visit === undefined || revision.facts.elicitation === "form") throw methodNotFound(methods.elicit);
+      requireMessage(params);
+      return acceptVisit(answers.visit, params);
     },
   };
 }
@@ -103,7 +142,8 @@ function acceptElicitation(answers: Answers, params: JsonObject, revision: Revis
   requireMessage(params);
   if (mode === "form" && answers.elicit !== undefined) return acceptForm(answers.elicit, params);
   if (mode === "url" && answers.visit !== undefined && revision.facts.elicitation !== "form") {
-    return acceptVisit(answers.visit, params);
+    const visit = acceptVisit(answers.visit, params);
+    return async (signal) => ({ action: (await visit(signal)).action });
   }
   throw notDeclared("/mode", `elicitation in mode ${shown(mode)}`);
 }
@@ -117,16 +157,20 @@ function acceptForm(elicit: NonNullable<Answers["elicit"]>, params: JsonObject):
   const form = readForm(params);
   return async (signal) => {
     // What is looked at was checked just above; a form that says more than the specification lets it is shown as it is.
-    const answer = await elicit(params as unknown as ElicitFormParams, { signal });
+    const answer = await inHook("answers.elicit", () => elicit(params as unknown as ElicitFormParams, { signal }));
     requireAction(answer, "elicit");
     if (answer.action !== "accept") return { action: answer.action };
     const { action, content = {} } = answer;
-    if (!isObject(content)) throw new TypeError("answers.elicit must return an object as its content");
+    const fault = shapeFault("ElicitResult", { action, content }, "") ?? jsonFault(content, "/content");
+    if (fault !== undefined) throw unsendable("What answers.elicit returned", fault);
     return { action, content: await form.complete(content) };
   };
 }
 
-function acceptVisit(visit: NonNullable<Answers["visit"]>, params: JsonObject): AcceptedQuestion {
+function acceptVisit(
+  visit: NonNullable<Answers["visit"]>,
+  params: JsonObject,
+): (signal: AbortSignal) => Promise<VisitResult> {
   const { url } = params;
   // A page to look at, and not something that a program opens or runs: a peer chooses the scheme.
   const protocol = typeof url === "string" && URL.canParse(url) ? new URL(url).protocol : undefined;
@@ -134,9 +178,11 @@ function acceptVisit(visit: NonNullable<Answers["visit"]>, params: JsonObject): 
     throw invalidParams("Invalid params", [{ path: "/url", message: "must be an absolute https or http URL" }]);
   }
   return async (signal) => {
-    const answer = await visit(params as unknown as ElicitUrlParams, { signal }); // What is looked at was checked above.
+    // What is looked at was checked above.
+    const answer = await inHook("answers.visit", () => visit(params as unknown as ElicitUrlParams, { signal }));
     requireAction(answer, "visit");
-    return { action: answer.action };
+    handled(answer.retry); // Awaited only where a call waits for it.
+    return answer;
   };
 }
 
@@ -154,21 +200,33 @@ function acceptSampling({ sample, sampling }: Answers, params: JsonObject, revis
   const faults = samplingFaults(params);
   if (faults.length > 0) throw invalidParams("Invalid params", faults);
   return async (signal) => {
-    const answer = await sample(params as unknown as CreateMessageParams, { signal }); // Checked just above.
-    const fits = isObject(answer) && typeof answer.role === "string" && typeof answer.model === "string";
-    if (!fits || !("content" in answer)) throw new TypeError("answers.sample must return role, content and model");
-    return answer as unknown as JsonObject; // An interface has no index signature; JSON objects do.
+    // Checked just above.
+    const answer: unknown = await inHook("answers.sample", () =>
+      sample(params as unknown as CreateMessageParams, { signal }),
+    );
+    const result = isObject(answer) ? withEncodedMessages(answer) : answer;
+    const fault = shapeFault("CreateMessageResult", result, "") ?? messageFault(result as JsonObject, "");
+    if (fault !== undefined) throw unsendable("What answers.sample returned", fault);
+    return result as JsonObject; // Checked just above.
   };
 }
 
 function acceptRoots({ roots }: Answers): AcceptedQuestion {
   if (roots === undefined) throw methodNotFound(methods.listRoots);
   return async (signal) => {
-    const given = typeof roots === "function" ? await roots({ signal }) : roots;
-    const isRoot = ({ uri }: Root): boolean => typeof uri === "string" && uri.startsWith("file://");
-    if (!Array.isArray(given) || !given.every(isRoot)) throw new TypeError("answers.roots must be file:// URIs");
+    const given = typeof roots === "function" ? await inHook("answers.roots", () => roots({ signal })) : roots;
+    const fault =
+      shapeFault("ListRootsResult", { roots: given }, "") ??
+      firstFault(given, (root, index) => rootFault(root as Root, `/roots/${index}`));
+    if (fault !== undefined) throw unsendable("What answers.roots gives", fault);
     return { roots: given };
   };
+}
+
+/** https://modelcontextprotocol.io/specification/latest/client/roots#root */
+function rootFault({ uri, _meta }: Root, path: string): ParamsFault | undefined {
+  if (uri.startsWith("file://")) return metaFault(_meta, `${path}/_meta`);
+  return { path: `${path}/uri`, message: `must be a file:// URI, got ${shown(uri)}: see pathToFileURL of node:url` };
 }
 
 /** −32602, as the specification has it for a part of a capability; a whole one that was not declared is −32601. */

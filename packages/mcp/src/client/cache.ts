@@ -1,5 +1,7 @@
 import type { Clock } from "../base/clock.js";
-import { codes, RpcError } from "../jsonrpc/errors.js";
+import type { MembersOf } from "../base/members.js";
+import { codes, HookError, LocalError, RpcError } from "../jsonrpc/errors.js";
+import { atOnce } from "../jsonrpc/hooks.js";
 import type { Params } from "../jsonrpc/message.js";
 import type { OpenedCall } from "../lifecycle/opened.js";
 import { isObject, type JsonObject } from "../protocol/json.js";
@@ -14,10 +16,17 @@ export interface CacheOptions {
   readonly characters?: number;
   /**
    * Whom the calls are authorized as at the moment. What is private to one is not given to another. Default: always the
-   * same.
+   * same. A call fails with what this throws.
    */
   readonly principal?: () => string | undefined;
 }
+
+/** The members of `CacheOptions`, for the check of options. */
+export const cacheMembers: MembersOf<CacheOptions> = {
+  entries: ["max", "size"],
+  characters: ["bytes", "maxBytes"],
+  principal: [],
+};
 
 interface Entry {
   readonly method: string;
@@ -55,7 +64,7 @@ export class ResponseCache {
   /** Answers from what is kept where that is fresh, and keeps what may be kept. */
   around(call: OpenedCall): OpenedCall {
     return async (method, params = {}, options = {}) => {
-      const keys = cacheable.has(method) ? keysOf(method, params, this.#options.principal()) : undefined;
+      const keys = cacheable.has(method) ? keysOf(method, params, this.#principal()) : undefined;
       if (keys === undefined) return call(method, params, options);
       // A call that is not wanted any more fails, whatever is kept.
       const kept = options.signal?.aborted === true ? undefined : (this.#find(keys.own) ?? this.#find(keys.public));
@@ -85,6 +94,15 @@ export class ResponseCache {
   /** Drops everything: there may have been changes that nobody has told. */
   clear(): void {
     this.#drop(() => true);
+  }
+
+  /** @throws LocalError `refused`: with whose answers a call may be answered is not known then */
+  #principal(): string | undefined {
+    try {
+      return atOnce("cache.principal", this.#options.principal);
+    } catch (cause) {
+      throw cause instanceof HookError ? new LocalError("refused", cause.message, { cause }) : cause;
+    }
   }
 
   #find(key: string): Entry | undefined {

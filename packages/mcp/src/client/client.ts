@@ -1,6 +1,7 @@
 import type { Clock } from "../base/clock.js";
 import type { Closed, ConnectionState } from "../jsonrpc/connection.js";
 import { LocalError } from "../jsonrpc/errors.js";
+import type { Reporter } from "../jsonrpc/report.js";
 import type { LastingConversation } from "../lifecycle/lasting.js";
 import type { OpenedCall, Prior, ServerDescription } from "../lifecycle/opened.js";
 import { shown } from "../lifecycle/remote-call.js";
@@ -8,15 +9,16 @@ import type { CompletionReference } from "../protocol/completion.js";
 import { isLoggingLevel, type LoggingLevel, loggingLevels } from "../protocol/logging.js";
 import { methods, notifications } from "../protocol/methods.js";
 import type { SubscriptionFilter } from "../protocol/subscriptions.js";
+import type { ToolTypes } from "../schema/tool-types.js";
 import type { Answers } from "./answers.js";
 import { type CompleteOptions, type Completion, complete } from "./complete.js";
 import type { ListedTools } from "./listed-tools.js";
+import type { ClientCall } from "./method-types.js";
 import { requireAdvertised } from "./offered.js";
 import { PromptVerbs } from "./prompts.js";
 import { ResourceVerbs } from "./resources.js";
-import type { Subscribe, SubscribeOptions, Subscription } from "./subscription.js";
+import { checkSubscribe, type Subscribe, type SubscribeOptions, type Subscription } from "./subscription.js";
 import { TaskVerbs } from "./tasks.js";
-import type { ToolTypes } from "./tool-types.js";
 import { ToolVerbs } from "./tools.js";
 import { callOptions, type VerbOptions } from "./verb-options.js";
 
@@ -27,6 +29,8 @@ export interface ClientParts {
   /** Holds to what the server offers, answers what its results ask, and keeps what may be kept. */
   readonly call: OpenedCall;
   readonly clock: Clock;
+  readonly report: Reporter;
+  readonly lenient: boolean;
   readonly listed: ListedTools;
   readonly subscribe: Subscribe;
 }
@@ -41,12 +45,12 @@ export class Client<Tools extends ToolTypes = ToolTypes> implements AsyncDisposa
 
   /** Made by `connect`. */
   constructor(parts: ClientParts) {
-    const { conversation, call, clock, listed, subscribe } = parts;
+    const { conversation, clock, listed, subscribe } = parts;
     this.#parts = parts;
-    this.tasks = new TaskVerbs(call, clock);
-    this.tools = new ToolVerbs<Tools>({ call, offer: conversation, listed, tasks: this.tasks });
-    this.resources = new ResourceVerbs(call, subscribe);
-    this.prompts = new PromptVerbs(call);
+    this.tasks = new TaskVerbs(parts, clock);
+    this.tools = new ToolVerbs<Tools>({ ...parts, offer: conversation, listed, tasks: this.tasks });
+    this.resources = new ResourceVerbs(parts, subscribe);
+    this.prompts = new PromptVerbs(parts);
   }
 
   /** The revision that is spoken. */
@@ -65,11 +69,14 @@ export class Client<Tools extends ToolTypes = ToolTypes> implements AsyncDisposa
   }
 
   /**
-   * Calls any method of the server, in the newest shape. What the protocol knows is sent only if the revision has it and
-   * the server has advertised it.
+   * Calls any method of the server, in the newest shape. What the protocol knows is sent only if the revision has it, and the
+   * server has advertised it or the caller insists.
+   *
+   * @example
+   * await client.call("tools/list", {}, { unadvertised: true }); // of a server that has forgotten to declare `tools`
    */
-  get call(): OpenedCall {
-    return this.#parts.call;
+  get call(): ClientCall {
+    return this.#parts.call as ClientCall; // What comes is what the server says: types alone.
   }
 
   /** How it stands with the connection underneath: a new one once the conversation was opened again. */
@@ -100,7 +107,8 @@ export class Client<Tools extends ToolTypes = ToolTypes> implements AsyncDisposa
    * Hears of changes: of the lists and resources in the filter, or of every list that the server tells of.
    * @throws RpcError when the server refuses; LocalError `refused` for what it has not advertised
    */
-  subscribe(filter?: SubscriptionFilter, options?: SubscribeOptions): Promise<Subscription> {
+  async subscribe(filter?: SubscriptionFilter, options?: SubscribeOptions): Promise<Subscription> {
+    checkSubscribe(filter, options);
     return this.#parts.subscribe(filter, options);
   }
 
@@ -108,16 +116,16 @@ export class Client<Tools extends ToolTypes = ToolTypes> implements AsyncDisposa
    * Says how severe a log message must be for the server to send it: to `onNotification`, or with the call it is about.
    * @throws LocalError `refused` for a level that does not exist
    */
-  async setLogLevel(level: LoggingLevel, options: VerbOptions = {}): Promise<void> {
+  async setLogLevel(level: LoggingLevel, { unadvertised = false, ...options }: VerbOptions = {}): Promise<void> {
     const { conversation } = this.#parts;
-    requireAdvertised(methods.setLevel, "logging", conversation.server.capabilities);
+    if (!unadvertised) requireAdvertised(methods.setLevel, "logging", conversation.server.capabilities);
     // In the stateless era the level goes with every call: a wrong one would make the server refuse them all.
     if (!isLoggingLevel(level)) throw new LocalError("refused", noLevel(level));
     await conversation.setLogLevel(level, callOptions(options));
   }
 
   /** Resolves when the server has given a sign of life. The stateless era has no `ping`: there it is asked what it speaks. */
-  async ping(options: VerbOptions = {}): Promise<void> {
+  async ping({ unadvertised: _, ...options }: VerbOptions = {}): Promise<void> {
     const { call, revision } = this.#parts.conversation;
     const method = revision.requests.client.has(methods.ping) ? methods.ping : methods.discover;
     await call(method, {}, callOptions(options));

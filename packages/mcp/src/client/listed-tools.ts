@@ -1,7 +1,7 @@
 import { after, type MaybePromise } from "../base/later.js";
 import { visible } from "../base/visible.js";
 import { LocalError } from "../jsonrpc/errors.js";
-import { excerpt } from "../jsonrpc/report.js";
+import { excerpt, type Reporter } from "../jsonrpc/report.js";
 import type { JsonObject } from "../protocol/json.js";
 import { methods } from "../protocol/methods.js";
 import type { CallToolResult, Tool } from "../protocol/tools.js";
@@ -13,8 +13,8 @@ const maxListed = 10_000;
 interface ListedTool {
   readonly outputSchema: JsonObject | undefined;
   readonly isTask: boolean;
-  /** Made when the tool is first called. */
-  compiled?: CompiledSchema;
+  /** Made when the tool is first called; undefined for a schema that cannot be used. */
+  compiled?: CompiledSchema | undefined;
 }
 
 /**
@@ -26,6 +26,11 @@ export class ListedTools {
   readonly #tools = new Map<string, ListedTool>();
   /** Those that were known when the list last changed, and were not listed since. */
   #outdated = new Set<string>();
+  readonly #report: Reporter;
+
+  constructor(report: Reporter) {
+    this.#report = report;
+  }
 
   /** Learns of a tool, or learns anew. */
   note({ name, outputSchema, execution }: Tool): void {
@@ -61,8 +66,8 @@ export class ListedTools {
 
   /**
    * Gives the result back if it fits. A tool that failed need not keep to its schema, and of a tool that was not listed
-   * none is known.
-   * @throws LocalError `protocol` for a result that does not fit, or a schema that cannot be used
+   * none is known. A schema that cannot be used, because of its dialect or its size, is reported, and checks nothing.
+   * @throws LocalError `protocol` for a result that does not fit
    */
   check(name: string, result: CallToolResult): MaybePromise<CallToolResult> {
     const schema = result.isError === true ? undefined : this.#schemaOf(name);
@@ -80,17 +85,22 @@ export class ListedTools {
   #schemaOf(name: string): CompiledSchema | undefined {
     const tool = this.#tools.get(name);
     if (tool?.outputSchema === undefined) return undefined;
+    if (!("compiled" in tool)) tool.compiled = this.#compiled(name, tool.outputSchema);
+    return tool.compiled;
+  }
+
+  #compiled(name: string, schema: JsonObject): CompiledSchema | undefined {
     try {
-      tool.compiled ??= compile(tool.outputSchema, { trust: "peer" });
-      return tool.compiled;
+      return compile(schema, { trust: "peer" });
     } catch (error) {
-      const why = visible(error instanceof Error ? error.message : "");
-      throw unfit(name, `has an outputSchema that cannot be used: ${why}`, error);
+      const why = error instanceof Error ? error.message : "";
+      const reason = `the tool ${excerpt(name)} has an outputSchema that cannot be used, so its results are not checked: ${why}`;
+      this.#report({ kind: "tolerated", method: methods.listTools, reason });
+      return undefined;
     }
   }
 }
 
-function unfit(name: string, what: string, cause?: unknown): LocalError {
-  const message = `${methods.callTool}: the tool ${excerpt(name)} ${what}`;
-  return new LocalError("protocol", message, cause === undefined ? {} : { cause });
+function unfit(name: string, what: string): LocalError {
+  return new LocalError("protocol", `${methods.callTool}: the tool ${excerpt(name)} ${what}`);
 }

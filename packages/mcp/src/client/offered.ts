@@ -1,5 +1,5 @@
 import { LocalError } from "../jsonrpc/errors.js";
-import type { OpenedCall, ServerDescription } from "../lifecycle/opened.js";
+import type { OpenedCall, OpenedCallOptions, ServerDescription } from "../lifecycle/opened.js";
 import type { ServerCapabilities } from "../protocol/capabilities.js";
 import { isAdvertised, methodCapabilities } from "../protocol/method-capabilities.js";
 import { isProtocolMethod, methods } from "../protocol/methods.js";
@@ -12,6 +12,9 @@ export interface Offer {
   readonly server: ServerDescription;
 }
 
+/** Whether somebody insists on what is not advertised. */
+type Insistence = Pick<OpenedCallOptions, "unadvertised">;
+
 /** The capabilities that the members of a subscription need. */
 const followable = [
   ["toolsListChanged", "tools.listChanged"],
@@ -20,19 +23,24 @@ const followable = [
   ["resourceSubscriptions", "resources.subscribe"],
 ] as const;
 
-/** Calls only what the revision has and the server has advertised. A method that the protocol does not know is anybody's. */
-export function offeredCall(call: OpenedCall, offer: Offer): OpenedCall {
-  return async (method, params, options) => {
-    requireOffered(method, offer);
+/**
+ * Calls only what the revision has and, unless the caller insists, the server has advertised. A method that the protocol does not
+ * know is anybody's.
+ * @param lenient calls what is not advertised in any case
+ */
+export function offeredCall(call: OpenedCall, offer: Offer, lenient: boolean): OpenedCall {
+  return async (method, params, { unadvertised = lenient, ...options } = {}) => {
+    requireOffered(method, offer, unadvertised);
     return call(method, params, options);
   };
 }
 
 /** @throws LocalError `refused` for a request that the revision does not have, or naming the capability that is missing */
-function requireOffered(method: string, { revision, server }: Offer): void {
+function requireOffered(method: string, { revision, server }: Offer, isInsistent: boolean): void {
   if (isProtocolMethod(method) && !revision.requests.client.has(method)) {
     throw new LocalError("refused", `${method}: revision ${revision.version} has no such request of a client`);
   }
+  if (isInsistent) return;
   // Before it was a capability, completion was there or not.
   const isUndeclared = method === methods.complete && !revision.facts.completionsCapability;
   const path = isUndeclared ? undefined : methodCapabilities.get(method);
@@ -42,7 +50,8 @@ function requireOffered(method: string, { revision, server }: Offer): void {
 /** @throws LocalError `refused` naming the capability */
 export function requireAdvertised(what: string, path: string, capabilities: ServerCapabilities): void {
   if (isAdvertised(path, capabilities)) return;
-  throw new LocalError("refused", `${what}: the server has not advertised the capability ${path}`);
+  const remedy = "{ unadvertised: true } asks for it all the same";
+  throw new LocalError("refused", `${what}: the server has not advertised the capability ${path}; ${remedy}`);
 }
 
 const toolTasks = "tasks.requests.tools.call";
@@ -53,24 +62,26 @@ export function runsTasks({ revision, server }: Offer): boolean {
 }
 
 /** @throws LocalError `refused` where calls of tools cannot run as tasks */
-export function requireTasks({ revision, server }: Offer): void {
+export function requireTasks({ revision, server }: Offer, { unadvertised }: Insistence): void {
   if (revision.facts.tasks !== "core") {
     throw new LocalError("refused", `${methods.callTool}: revision ${revision.version} has no tasks`);
   }
-  requireAdvertised(`${methods.callTool} as a task`, toolTasks, server.capabilities);
+  if (unadvertised !== true) requireAdvertised(`${methods.callTool} as a task`, toolTasks, server.capabilities);
 }
 
 /** Everything that a server tells of: the changes of its lists. @throws LocalError `refused` if that is nothing */
-export function everyList({ server }: Offer): SubscriptionFilter {
+export function everyList({ server }: Offer, { unadvertised }: Insistence): SubscriptionFilter {
   const lists = followable.filter(
-    ([member, path]) => member !== "resourceSubscriptions" && isAdvertised(path, server.capabilities),
+    ([member, path]) =>
+      member !== "resourceSubscriptions" && (unadvertised === true || isAdvertised(path, server.capabilities)),
   );
   if (lists.length > 0) return Object.fromEntries(lists.map(([member]) => [member, true]));
   throw new LocalError("refused", "subscribe: the server has advertised no listChanged, so it tells of no list");
 }
 
 /** @throws LocalError `refused` naming the capability */
-export function requireFollowable(filter: SubscriptionFilter, { server }: Offer): void {
+export function requireFollowable(filter: SubscriptionFilter, { server }: Offer, { unadvertised }: Insistence): void {
+  if (unadvertised === true) return;
   for (const [member, path] of followable) {
     const wanted = filter[member];
     const isWanted = wanted === true || (Array.isArray(wanted) && wanted.length > 0);

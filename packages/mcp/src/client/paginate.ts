@@ -1,4 +1,7 @@
+import { kindOf } from "../base/json.js";
+import { OutOfBounds } from "../jsonrpc/bounds.js";
 import { codes, LocalError, RpcError } from "../jsonrpc/errors.js";
+import { excerpt, type Reporter } from "../jsonrpc/report.js";
 import type { OpenedCall } from "../lifecycle/opened.js";
 import { isObject, type JsonObject } from "../protocol/json.js";
 import type { Method } from "../protocol/methods.js";
@@ -10,15 +13,26 @@ export interface Listing<Item> extends AsyncIterable<Item> {
   all(): Promise<readonly Item[]>;
 }
 
+/** What came of looking at an item: the item, with what was amended in words, or why it cannot be used. */
+export type CheckedItem =
+  | { readonly item: JsonObject; readonly tolerated?: readonly string[] }
+  | { readonly reason: string };
+
 /** A list of a server. */
 export interface ListKind {
   readonly method: Method;
   /** The member of the result that holds the items. */
   readonly member: string;
-  /** The members that every item has, and that are strings. */
-  readonly strings: readonly string[];
-  /** The members that every item has, and that are objects. */
-  readonly objects?: readonly string[];
+  /** The member that identifies an item: a string. */
+  readonly key: string;
+  /** Looks at what else an item must have. */
+  readonly check: (item: JsonObject) => CheckedItem;
+}
+
+/** What a listing needs of its client. */
+export interface ListHost {
+  readonly call: OpenedCall;
+  readonly report: Reporter;
 }
 
 /** A server may be wrong, or malicious, about there being more. */
@@ -26,16 +40,17 @@ const maxPages = 64;
 const maxItems = 10_000;
 
 /**
- * Fetches pages as they are needed. Throws a LocalError `protocol` for a list that does not end, or is none.
+ * Fetches pages as they are needed. An item that cannot be used is left out, with a report: it spoils no other. Throws a
+ * LocalError `protocol` for a list that does not end, or is none.
  * @param note takes every item of a page before the page is read
  */
 export function listing<Item>(
-  call: OpenedCall,
+  host: ListHost,
   kind: ListKind,
   options: VerbOptions,
   note: (item: Item) => void = () => undefined,
 ): Listing<Item> {
-  const read = (reading: Reading): AsyncGenerator<Item> => pages(call, kind, options, reading, note);
+  const read = (reading: Reading): AsyncGenerator<Item> => pages(host, kind, options, reading, note);
   return {
     [Symbol.asyncIterator]: () => read({ page: 1 }),
     async all() {
@@ -66,43 +81,99 @@ function isInvalidParams(error: unknown): boolean {
 }
 
 async function* pages<Item>(
-  call: OpenedCall,
+  host: ListHost,
   kind: ListKind,
   options: VerbOptions,
   reading: Reading,
   note: (item: Item) => void,
 ): AsyncGenerator<Item> {
   const { method } = kind;
-  const seen = new Set<string>();
+  const cursors = new Set<string>();
+  const keys = new Set<unknown>();
   let items = 0;
   for (let cursor: string | undefined; ; reading.page += 1) {
-    const result = await call(method, cursor === undefined ? {} : { cursor }, callOptions(options));
-    const found = itemsOf(kind, result) as readonly Item[]; // What is looked at first is checked there.
-    items += found.length;
-    for (const item of found) note(item);
-    yield* found;
+    const result = await pageOf(host, method, cursor, options);
+    if (result === undefined) return;
     const { nextCursor } = result;
+    const isRepeated = typeof nextCursor === "string" && cursors.has(nextCursor);
+    // A server that repeats a cursor may have repeated the page as well.
+    const found = itemsOf(host, kind, result).filter((item) => !isRepeated || !keys.has(item[kind.key]));
+    items += found.length;
+    for (const item of found) {
+      keys.add(item[kind.key]);
+      note(item as Item); // What is looked at first was checked.
+    }
+    yield* found as readonly Item[]; // As above.
     if (typeof nextCursor !== "string") return;
+    if (isRepeated) {
+      host.report({
+        kind: "tolerated",
+        method,
+        reason: `nextCursor ${excerpt(nextCursor)} is repeated: the list ends here`,
+      });
+      return;
+    }
     const { page } = reading;
-    if (seen.has(nextCursor)) throw endless(method, "the server repeats a cursor");
     if (page >= maxPages || items >= maxItems) throw endless(method, `more than ${page} pages or ${items} items`);
-    seen.add(nextCursor);
+    cursors.add(nextCursor);
     cursor = nextCursor;
   }
 }
 
-function itemsOf({ method, member, strings, objects = [] }: ListKind, result: JsonObject): readonly unknown[] {
-  const items = result[member];
-  const fits = (item: unknown): boolean =>
-    isObject(item) &&
-    strings.every((name) => typeof item[name] === "string") &&
-    objects.every((name) => isObject(item[name]));
-  if (Array.isArray(items) && items.every(fits)) return items;
-  throw invalidAnswer(method, `${member} is not an array of ${words(member)}`);
+/** One page; undefined where an empty cursor did not lead to one. */
+async function pageOf(
+  { call, report }: ListHost,
+  method: string,
+  cursor: string | undefined,
+  options: VerbOptions,
+): Promise<JsonObject | undefined> {
+  try {
+    return await call(method, cursor === undefined ? {} : { cursor }, { ...callOptions(options), partial: true });
+  } catch (error) {
+    // It is a cursor like any other, but there are servers that mean the end by it.
+    if (cursor !== "" || !isInvalidParams(error)) throw error;
+    report({ kind: "tolerated", method, reason: 'nextCursor is "", which the server does not take for a cursor' });
+    return undefined;
+  }
 }
 
-function words(member: string): string {
-  return member.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
+function itemsOf({ report }: ListHost, kind: ListKind, result: JsonObject): readonly JsonObject[] {
+  const { method, member } = kind;
+  const items = result[member];
+  if (items === null || items === undefined) {
+    report({ kind: "tolerated", method, reason: `${member} is ${items === null ? "null" : "missing"}, not an array` });
+    return [];
+  }
+  if (!Array.isArray(items)) throw invalidAnswer(method, `${member} must be an array, got ${kindOf(items)}`);
+  return items.flatMap((item: unknown, index) => {
+    const checked = checkItem(kind, item);
+    if ("item" in checked) {
+      for (const reason of checked.tolerated ?? []) report({ kind: "tolerated", method, reason });
+      return [checked.item];
+    }
+    report({ kind: "left-out", method, name: nameOf(item, kind) ?? `${member}[${index}]`, reason: checked.reason });
+    return [];
+  });
+}
+
+function checkItem({ key, check }: ListKind, item: unknown): CheckedItem {
+  if (item instanceof OutOfBounds) return { reason: item.reason };
+  if (!isObject(item)) return { reason: `it must be an object, got ${kindOf(item)}` };
+  if (typeof item[key] !== "string") return { reason: `${key} must be a string, got ${kindOf(item[key])}` };
+  return check(item);
+}
+
+function nameOf(item: unknown, { key }: ListKind): string | undefined {
+  const members = item instanceof OutOfBounds ? item.members : item;
+  const name = isObject(members) ? (members[key] ?? members.name) : undefined;
+  return typeof name === "string" ? name : undefined;
+}
+
+/** Gives an item its `name`, where it has none. */
+export function named(item: JsonObject, key: string): CheckedItem {
+  if (typeof item.name === "string") return { item };
+  const { [key]: name } = item;
+  return { item: { ...item, name }, tolerated: [`${excerpt(String(name))} has no name`] };
 }
 
 function endless(method: string, why: string): LocalError {

@@ -1,10 +1,16 @@
+import type { Reporter } from "../jsonrpc/report.js";
 import type { OpenedCall } from "../lifecycle/opened.js";
 import { methods } from "../protocol/methods.js";
 import type { GetPromptResult, Prompt } from "../protocol/prompts.js";
-import { type Listing, type ListKind, listing } from "./paginate.js";
+import { type ListHost, type Listing, type ListKind, listing } from "./paginate.js";
 import { callOptions, invalidAnswer, type VerbOptions } from "./verb-options.js";
 
-const prompts: ListKind = { method: methods.listPrompts, member: "prompts", strings: ["name"] };
+const prompts: ListKind = {
+  method: methods.listPrompts,
+  member: "prompts",
+  key: "name",
+  check: (item) => ({ item }),
+};
 
 /**
  * The prompts of a server.
@@ -12,15 +18,17 @@ const prompts: ListKind = { method: methods.listPrompts, member: "prompts", stri
  */
 export class PromptVerbs {
   readonly #call: OpenedCall;
+  readonly #report: Reporter;
 
   /** Made by `Client`. */
-  constructor(call: OpenedCall) {
+  constructor({ call, report }: ListHost) {
     this.#call = call;
+    this.#report = report;
   }
 
   /** The prompts that the server offers, page by page. */
   list(options: VerbOptions = {}): Listing<Prompt> {
-    return listing(this.#call, prompts, options);
+    return listing({ call: this.#call, report: this.#report }, prompts, options);
   }
 
   /** A prompt, filled in. @throws RpcError −32602 for one that does not exist, or misses an argument */

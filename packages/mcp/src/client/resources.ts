@@ -1,16 +1,23 @@
+import type { Reporter } from "../jsonrpc/report.js";
 import type { OpenedCall } from "../lifecycle/opened.js";
 import type { Resource } from "../protocol/content.js";
 import { methods } from "../protocol/methods.js";
 import type { ReadResourceResult, ResourceTemplate } from "../protocol/resources.js";
-import { type Listing, type ListKind, listing } from "./paginate.js";
-import type { Subscribe, SubscribeOptions, Subscription } from "./subscription.js";
+import { type ListHost, type Listing, type ListKind, listing, named } from "./paginate.js";
+import { checkSubscribe, type Subscribe, type SubscribeOptions, type Subscription } from "./subscription.js";
 import { callOptions, invalidAnswer, type VerbOptions } from "./verb-options.js";
 
-const resources: ListKind = { method: methods.listResources, member: "resources", strings: ["uri", "name"] };
+const resources: ListKind = {
+  method: methods.listResources,
+  member: "resources",
+  key: "uri",
+  check: (item) => named(item, "uri"),
+};
 const templates: ListKind = {
   method: methods.listResourceTemplates,
   member: "resourceTemplates",
-  strings: ["uriTemplate", "name"],
+  key: "uriTemplate",
+  check: (item) => named(item, "uriTemplate"),
 };
 
 /**
@@ -19,22 +26,24 @@ const templates: ListKind = {
  */
 export class ResourceVerbs {
   readonly #call: OpenedCall;
+  readonly #report: Reporter;
   readonly #subscribe: Subscribe;
 
   /** Made by `Client`. */
-  constructor(call: OpenedCall, subscribe: Subscribe) {
+  constructor({ call, report }: ListHost, subscribe: Subscribe) {
     this.#call = call;
+    this.#report = report;
     this.#subscribe = subscribe;
   }
 
   /** The resources that the server lists, page by page. Those of templates need not be among them. */
   list(options: VerbOptions = {}): Listing<Resource> {
-    return listing(this.#call, resources, options);
+    return listing({ call: this.#call, report: this.#report }, resources, options);
   }
 
   /** The families of resources, page by page. */
   templates(options: VerbOptions = {}): Listing<ResourceTemplate> {
-    return listing(this.#call, templates, options);
+    return listing({ call: this.#call, report: this.#report }, templates, options);
   }
 
   /**
@@ -48,7 +57,8 @@ export class ResourceVerbs {
   }
 
   /** Hears of changes of one resource. `Client.subscribe` does it for several, and for lists. */
-  subscribe(uri: string, options: SubscribeOptions = {}): Promise<Subscription> {
+  async subscribe(uri: string, options: SubscribeOptions = {}): Promise<Subscription> {
+    checkSubscribe(undefined, options);
     return this.#subscribe({ resourceSubscriptions: [uri] }, options);
   }
 }

@@ -1,19 +1,42 @@
 import type { Clock } from "../base/clock.js";
 import { deferred } from "../base/deferred.js";
+import { checkMembers, type MembersOf } from "../base/members.js";
 import { onAbort } from "../jsonrpc/abort-listeners.js";
 import { codes, LocalError, RpcError } from "../jsonrpc/errors.js";
-import { excerpt } from "../jsonrpc/report.js";
+import { guarded } from "../jsonrpc/hooks.js";
+import { excerpt, type Reporter } from "../jsonrpc/report.js";
 import { pause } from "../lifecycle/pause.js";
 import { specCodes } from "../protocol/errors.js";
 import type { SubscriptionFilter } from "../protocol/subscriptions.js";
 import { ChangeQueue, type ServerChange } from "./change-queue.js";
 import type { Follow, Followed, FollowOptions } from "./follow.js";
 import { everyList, type Offer, requireFollowable } from "./offered.js";
+import type { VerbOptions } from "./verb-options.js";
 
 /** What can be set about a subscription. */
-export interface SubscribeOptions extends FollowOptions {
+export interface SubscribeOptions extends FollowOptions, Pick<VerbOptions, "unadvertised"> {
   /** Takes every change as it comes. Default: they are kept until somebody iterates over the subscription. */
-  readonly onChange?: (change: ServerChange) => void;
+  readonly onChange?: (change: ServerChange) => unknown;
+}
+
+const subscribeMembers: MembersOf<SubscribeOptions> = {
+  signal: ["abortSignal"],
+  timeout: [],
+  unadvertised: [],
+  onChange: ["listener"],
+};
+const filterMembers: MembersOf<SubscriptionFilter> = {
+  toolsListChanged: ["tools"],
+  promptsListChanged: ["prompts"],
+  resourcesListChanged: ["resources"],
+  resourceSubscriptions: ["uris", "resource", "uri"],
+};
+const misplaced = { onChange: "it belongs into the options, the second argument" } as const;
+
+/** @throws TypeError for a member of the filter or an option that does not exist */
+export function checkSubscribe(filter: SubscriptionFilter | undefined, options: SubscribeOptions | undefined): void {
+  checkMembers("subscribe", filter, filterMembers, misplaced);
+  checkMembers("The options of subscribe", options, subscribeMembers);
 }
 
 /** Why a subscription is over. */
@@ -47,8 +70,8 @@ export interface SubscriptionHost {
   readonly over: AbortSignal;
   /** Told when a change may have been missed. */
   missed(): void;
-  /** Told what a program has thrown that was told of that. */
-  fault(error: unknown): void;
+  /** Takes what `onChange` throws or rejects with. */
+  readonly report: Reporter;
 }
 
 /** Opens a subscription. */
@@ -56,8 +79,9 @@ export type Subscribe = (filter?: SubscriptionFilter, options?: SubscribeOptions
 
 /** Without a filter, a subscription is about every list that the server tells of. */
 export function subscribeWith(host: SubscriptionHost): Subscribe {
-  return async (filter = everyList(host.offer), options = {}) => {
-    requireFollowable(filter, host.offer);
+  return async (given, options = {}) => {
+    const filter = given ?? everyList(host.offer, options);
+    requireFollowable(filter, host.offer, options);
     requireWanted(host.over, options);
     const subscription = new KeptSubscription(host, filter, options);
     await subscription.open();
@@ -100,7 +124,7 @@ class KeptSubscription implements Subscription {
   readonly closed: Promise<SubscriptionEnd>;
   readonly #host: SubscriptionHost;
   readonly #filter: SubscriptionFilter;
-  readonly #options: SubscribeOptions;
+  readonly #options: FollowOptions;
   readonly #queue = new ChangeQueue();
   readonly #ended = deferred<SubscriptionEnd>();
   /** Aborted when nobody wants it any more. */
@@ -110,11 +134,18 @@ class KeptSubscription implements Subscription {
   /** Since it last held for a while: what drops at once is opened again at leisure. */
   #failures = 0;
 
-  constructor(host: SubscriptionHost, filter: SubscriptionFilter, options: SubscribeOptions) {
+  constructor(
+    host: SubscriptionHost,
+    filter: SubscriptionFilter,
+    { onChange, unadvertised: _, ...options }: SubscribeOptions,
+  ) {
     this.#host = host;
     this.#filter = filter;
     this.#options = options;
-    this.#tell = options.onChange ?? ((change) => this.#queue.push(change));
+    this.#tell = (change) => {
+      if (onChange === undefined) this.#queue.push(change);
+      else guarded("onChange", () => onChange(change), host.report);
+    };
     this.closed = this.#ended.promise;
   }
 
@@ -178,11 +209,7 @@ class KeptSubscription implements Subscription {
 
   #tellMissed(): void {
     this.#host.missed();
-    try {
-      this.#tell({ kind: "missed" });
-    } catch (error) {
-      this.#host.fault(error);
-    }
+    this.#tell({ kind: "missed" });
   }
 
   async #untilOver(followed: Followed): Promise<Error | undefined> {

@@ -1,15 +1,23 @@
 import type { Clock } from "../base/clock.js";
+import { kindOf } from "../base/json.js";
 import { defaultTimeouts } from "../jsonrpc/outgoing-call.js";
+import type { Reporter } from "../jsonrpc/report.js";
 import type { OpenedCall } from "../lifecycle/opened.js";
 import { pause } from "../lifecycle/pause.js";
 import { isObject } from "../protocol/json.js";
 import { methods } from "../protocol/methods.js";
 import type { TaskState, TaskStatus } from "../protocol/tasks.js";
 import type { CallToolResult } from "../protocol/tools.js";
-import { type Listing, type ListKind, listing } from "./paginate.js";
+import { type ListHost, type Listing, type ListKind, listing } from "./paginate.js";
 import { callOptions, invalidAnswer, type VerbOptions } from "./verb-options.js";
 
-const tasks: ListKind = { method: methods.listTasks, member: "tasks", strings: ["taskId", "status"] };
+const tasks: ListKind = {
+  method: methods.listTasks,
+  member: "tasks",
+  key: "taskId",
+  check: (item) =>
+    typeof item.status === "string" ? { item } : { reason: `status must be a string, got ${kindOf(item.status)}` },
+};
 
 /** Milliseconds between two questions how a task stands, if its server does not say; and what it may say. */
 const usualInterval = 1_000;
@@ -25,17 +33,19 @@ const readyStatuses: ReadonlySet<TaskStatus> = new Set(["completed", "failed", "
  */
 export class TaskVerbs {
   readonly #call: OpenedCall;
+  readonly #report: Reporter;
   readonly #clock: Clock;
 
   /** Made by `Client`. */
-  constructor(call: OpenedCall, clock: Clock) {
+  constructor({ call, report }: ListHost, clock: Clock) {
     this.#call = call;
+    this.#report = report;
     this.#clock = clock;
   }
 
   /** The tasks that the server keeps for this client, page by page. */
   list(options: VerbOptions = {}): Listing<TaskState> {
-    return listing(this.#call, tasks, options);
+    return listing({ call: this.#call, report: this.#report }, tasks, options);
   }
 
   /** How a task stands. @throws RpcError −32602 for one that does not exist, or any more */

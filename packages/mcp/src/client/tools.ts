@@ -1,22 +1,39 @@
+import { kindOf } from "../base/json.js";
 import { LocalError } from "../jsonrpc/errors.js";
-import type { OpenedCall } from "../lifecycle/opened.js";
-import type { JsonObject } from "../protocol/json.js";
+import { excerpt } from "../jsonrpc/report.js";
+import { isObject, type JsonObject } from "../protocol/json.js";
 import { methods } from "../protocol/methods.js";
 import type { TaskState } from "../protocol/tasks.js";
 import type { CallToolResult, Tool } from "../protocol/tools.js";
+import type { ToolTypes } from "../schema/tool-types.js";
 import type { ListedTools } from "./listed-tools.js";
 import { type Offer, requireTasks, runsTasks } from "./offered.js";
-import { type Listing, type ListKind, listing } from "./paginate.js";
+import { type CheckedItem, type ListHost, type Listing, type ListKind, listing } from "./paginate.js";
 import { readTask, type TaskVerbs } from "./tasks.js";
-import type { ToolArguments, ToolResult, ToolTypes } from "./tool-types.js";
+import type { CallRest, ToolResult } from "./tool-types.js";
 import { callOptions, invalidAnswer, type VerbOptions } from "./verb-options.js";
 
-const tools: ListKind = {
-  method: methods.listTools,
-  member: "tools",
-  strings: ["name"],
-  objects: ["inputSchema"],
-};
+const tools: ListKind = { method: methods.listTools, member: "tools", key: "name", check: checkTool };
+
+/** A tool without a usable `inputSchema` cannot be called by a model; one that says nothing of its arguments takes any. */
+function checkTool(tool: JsonObject): CheckedItem {
+  const { name, inputSchema, outputSchema } = tool;
+  const what = `the tool ${excerpt(String(name))}`;
+  const tolerated: string[] = [];
+  let item = tool;
+  if (inputSchema === undefined || inputSchema === null) {
+    item = { ...item, inputSchema: { type: "object" } };
+    tolerated.push(`${what} has no inputSchema: it is taken for one that takes any arguments`);
+  } else if (!isObject(inputSchema)) {
+    return { reason: `inputSchema must be an object, got ${kindOf(inputSchema)}` };
+  }
+  if (outputSchema !== undefined && !isObject(outputSchema)) {
+    const { outputSchema: _, ...rest } = item;
+    item = rest;
+    tolerated.push(`${what} has an outputSchema that is ${kindOf(outputSchema)}: its results are not checked`);
+  }
+  return { item, tolerated };
+}
 
 /** What can be set about a task. */
 export interface StartOptions extends VerbOptions {
@@ -25,11 +42,12 @@ export interface StartOptions extends VerbOptions {
 }
 
 /** What the verbs of tools need of their client. */
-export interface ToolHost {
-  readonly call: OpenedCall;
+export interface ToolHost extends ListHost {
   readonly offer: Offer;
   readonly listed: ListedTools;
   readonly tasks: TaskVerbs;
+  /** Whether results are taken that break a rule. */
+  readonly lenient: boolean;
 }
 
 /**
@@ -46,7 +64,7 @@ export class ToolVerbs<Tools extends ToolTypes = ToolTypes> {
 
   /** The tools that the server offers, page by page. What is listed is known from then on: see `call`. */
   list(options: VerbOptions = {}): Listing<Tool> {
-    return listing(this.#host.call, tools, options, (tool: Tool) => this.#host.listed.note(tool));
+    return listing(this.#host, tools, options, (tool: Tool) => this.#host.listed.note(tool));
   }
 
   /**
@@ -57,8 +75,7 @@ export class ToolVerbs<Tools extends ToolTypes = ToolTypes> {
    */
   async call<Name extends keyof Tools & string>(
     name: Name,
-    args?: ToolArguments<Tools[Name]>,
-    options: VerbOptions = {},
+    ...[args, options = {}]: CallRest<Tools[Name], VerbOptions>
   ): Promise<ToolResult<Tools[Name]>> {
     const { call, offer, listed } = this.#host;
     const params: JsonObject = { name, arguments: args ?? {} };
@@ -67,9 +84,9 @@ export class ToolVerbs<Tools extends ToolTypes = ToolTypes> {
       listed.isTask(name) && runsTasks(offer)
         ? await this.#callAsTask(params, options)
         : await call(methods.callTool, params, callOptions(options));
-    if (!Array.isArray(result.content)) throw invalidAnswer(methods.callTool, "content is not an array");
+    const sound = Array.isArray(result.content) ? result : this.#amended(result);
     // What a caller dereferences first is checked just above; what it holds is typed by whoever knows the server.
-    return (await listed.check(name, result as unknown as CallToolResult)) as ToolResult<Tools[Name]>;
+    return (await this.#checked(name, sound as unknown as CallToolResult)) as ToolResult<Tools[Name]>;
   }
 
   /**
@@ -79,14 +96,38 @@ export class ToolVerbs<Tools extends ToolTypes = ToolTypes> {
    */
   async start<Name extends keyof Tools & string>(
     name: Name,
-    args?: ToolArguments<Tools[Name]>,
-    { ttl, ...options }: StartOptions = {},
+    ...[args, { ttl, ...options } = {}]: CallRest<Tools[Name], StartOptions>
   ): Promise<TaskState> {
     const { call, offer } = this.#host;
-    requireTasks(offer);
+    requireTasks(offer, options);
     const params = { name, arguments: args ?? {}, task: ttl === undefined ? {} : { ttl } };
     const { task } = await call(methods.callTool, params, callOptions(options));
     return readTask(methods.callTool, task);
+  }
+
+  /** A result without content, as a lenient client takes it. @throws LocalError `protocol` for any other client */
+  #amended(result: JsonObject): JsonObject {
+    const { lenient, report } = this.#host;
+    const { content, structuredContent } = result;
+    if (!lenient) throw invalidAnswer(methods.callTool, `content must be an array, got ${kindOf(content)}`);
+    report({ kind: "tolerated", method: methods.callTool, reason: `content is ${kindOf(content)}, not an array` });
+    const text = (value: string): JsonObject => ({ type: "text", text: value });
+    if (typeof content === "string") return { ...result, content: [text(content)] };
+    if (isObject(content)) return { ...result, content: [content] };
+    const isThere = structuredContent !== undefined;
+    return { ...result, content: isThere ? [text(JSON.stringify(structuredContent))] : [] };
+  }
+
+  /** @throws LocalError `protocol` for a result that its schema forbids, unless the client is lenient */
+  async #checked(name: string, result: CallToolResult): Promise<CallToolResult> {
+    const { lenient, report, listed } = this.#host;
+    try {
+      return await listed.check(name, result);
+    } catch (error) {
+      if (!lenient || !(error instanceof LocalError)) throw error;
+      report({ kind: "tolerated", method: methods.callTool, reason: error.message });
+      return result;
+    }
   }
 
   /** Its progress would be no progress of the call. */

@@ -1,21 +1,37 @@
+import { checkMembers, type MembersOf } from "../base/members.js";
+import { callMembers } from "../jsonrpc/caller.js";
 import { LocalError } from "../jsonrpc/errors.js";
-import type { CallOptions } from "../jsonrpc/outgoing-call.js";
+import { inHook } from "../jsonrpc/hooks.js";
+import type { OpenedCallOptions } from "../lifecycle/opened.js";
 import { notifications } from "../protocol/methods.js";
 import type { ProgressParams } from "../protocol/progress.js";
 
 /** What can be set about one request of a client. */
-export interface VerbOptions extends Pick<CallOptions, "signal" | "timeout" | "totalTimeout"> {
+export interface VerbOptions extends Pick<OpenedCallOptions, "signal" | "timeout" | "totalTimeout" | "unadvertised"> {
   /** Receives the progress of the call, in order and before its result. The server is asked for progress only if it is there. */
-  readonly onProgress?: (progress: ProgressParams) => void;
+  readonly onProgress?: (progress: ProgressParams) => unknown;
 }
 
+const { signal, timeout, totalTimeout } = callMembers;
+
+const verbMembers: MembersOf<VerbOptions> = {
+  signal,
+  timeout,
+  totalTimeout,
+  unadvertised: [],
+  onProgress: ["onprogress", "progress"],
+};
+
 /** The same for the connection. */
-export function callOptions({ onProgress, ...options }: VerbOptions): CallOptions {
+export function callOptions(given: VerbOptions): OpenedCallOptions {
+  checkMembers("The options of a call", given, verbMembers);
+  const { onProgress, ...options } = given;
   if (onProgress === undefined) return options;
   return {
     ...options,
     notify(method, params) {
-      if (method === notifications.progress) onProgress(params as unknown as ProgressParams); // Its token has matched.
+      if (method !== notifications.progress) return undefined;
+      return inHook("onProgress", () => onProgress(params as unknown as ProgressParams)); // Its token has matched.
     },
   };
 }
