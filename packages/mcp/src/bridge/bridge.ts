@@ -1,16 +1,20 @@
 import { systemClock } from "../base/clock.js";
+import type { MembersOf } from "../base/members.js";
 import { onAbort } from "../jsonrpc/abort-listeners.js";
 import type { Closed } from "../jsonrpc/connection.js";
 import { codes, LocalError, RpcError } from "../jsonrpc/errors.js";
+import { guarded } from "../jsonrpc/hooks.js";
 import { termsOf } from "../jsonrpc/terms.js";
-import type { Opening, OpenOptions } from "../lifecycle/open.js";
+import { type Opening, type OpenOptions, openMembers, randomOf } from "../lifecycle/open.js";
 import type { Newcomer, OpenConversation, Served } from "../lifecycle/served.js";
 import { canonical } from "../lifecycle/state-seal.js";
 import type { ServerCapabilities } from "../protocol/capabilities.js";
 import type { Implementation } from "../protocol/implementation.js";
+import { implementationMembers } from "../protocol/member-tables.js";
 import { revisionOf, versions } from "../revisions/all.js";
 import { BridgedServer, type CallingEnd, noChanges } from "./bridged-server.js";
 import { unanswered } from "./crossing.js";
+import { FairQueue } from "./fair-queue.js";
 import { FarEnd, type FarEndHost } from "./far-end.js";
 import { HeldCalls } from "./held-calls.js";
 import { NearCalls } from "./near-calls.js";
@@ -29,6 +33,13 @@ export interface BridgeOptions
   /** Far ends that may be there at the same time, and those of one principal. Default: 256 and 32. */
   readonly max?: number;
   readonly maxPerPrincipal?: number;
+  /** The same for the anonymous callers of one network address. Default: 32. */
+  readonly maxPerAddress?: number;
+  /**
+   * Far ends of the stateless era that one principal or network address may have by saying that it is different clients. Its
+   * further clients share one for each revision, which knows nothing of them: names are free, and each would be a process. Default: 8.
+   */
+  readonly maxClients?: number;
   /** Milliseconds until a far end of the stateless era that nobody uses is closed. Default: 300,000. */
   readonly idleTtl?: number;
   /**
@@ -36,11 +47,31 @@ export interface BridgeOptions
    * nobody else than whoever runs the bridge. Default: false, it is only reported.
    */
   readonly candid?: boolean;
-  /** Told of a far end that could not be opened, or has gone by itself. Must not throw. Default: it is reported. */
-  readonly onLost?: (error: unknown) => void;
+  /** Told of a far end that could not be opened, or has gone by itself. Default: it is reported. */
+  readonly onLost?: (error: unknown) => unknown;
 }
 
-const defaults = { max: 256, maxPerPrincipal: 32, idleTtl: 300_000 } as const;
+const { revision, signal, onNotification, exactNumbers, ...farMembers } = openMembers;
+
+/** The members of `BridgeOptions`, for the check of options. */
+export const bridgeMembers: MembersOf<BridgeOptions> = {
+  ...farMembers,
+  info: implementationMembers,
+  revision,
+  reopen: ["reconnect"],
+  max: [],
+  maxPerPrincipal: [],
+  maxPerAddress: [],
+  maxClients: [],
+  idleTtl: [],
+  candid: [],
+  onLost: [],
+};
+
+const defaults = { max: 256, maxPerPrincipal: 32, maxPerAddress: 32, maxClients: 8, idleTtl: 300_000 } as const;
+
+/** Calls on one far end of the stateless era. Servers of this library run 128 of a connection, so the queue is here, where it is fair. */
+const places = { total: 96, perPeer: 64 };
 
 /** A server that is another one, somewhere else. It is served like any server, and owns its far ends. */
 export interface Bridge extends Served, AsyncDisposable {
@@ -64,8 +95,8 @@ class OpenBridge implements Bridge {
   readonly #held: HeldCalls;
   readonly #shared: SharedEnds;
   readonly #closing = new AbortController();
-  /** All that are there or are being opened, and whose they are. */
-  readonly #ends = new Map<Promise<FarEnd>, string | undefined>();
+  /** All that are there or are being opened, and who has opened them. */
+  readonly #ends = new Map<Promise<FarEnd>, Owner>();
 
   constructor(open: Opening, isLasting: boolean, options: BridgeOptions) {
     const {
@@ -77,6 +108,8 @@ class OpenBridge implements Bridge {
       onLost,
       max,
       maxPerPrincipal,
+      maxPerAddress,
+      maxClients,
       ...rest
     } = options;
     const { clock = systemClock } = options;
@@ -84,7 +117,15 @@ class OpenBridge implements Bridge {
     this.info = info;
     this.#options = options;
     const { report } = termsOf(options);
-    this.#host = { open, reopen, options: { ...rest, ...insisted }, info, isCandid: candid, clock, report };
+    this.#host = {
+      open,
+      reopen,
+      options: { ...rest, ...insisted, random: randomOf(options) },
+      info,
+      isCandid: candid,
+      clock,
+      report,
+    };
     this.#held = new HeldCalls(clock);
     this.#shared = new SharedEnds(clock, idleTtl ?? defaults.idleTtl);
   }
@@ -126,30 +167,40 @@ class OpenBridge implements Bridge {
   async #ownEnd(newcomer: Newcomer, conversation: OpenConversation): Promise<Served> {
     const near = new NearConversation(newcomer, conversation, this.#host.report);
     const { ended } = conversation;
-    const far = await this.#open(near, newcomer.principal, ended);
+    const far = await this.#open(near, { ...ownerOf(newcomer), isShared: false }, ended);
     onAbort(ended, () => void far.close());
     if (ended.aborted) void far.close();
     void far.closed.then(() => conversation.close());
     return new BridgedServer(near, far, this.#host);
   }
 
-  /** One far end for all calls of a principal that declare the same. */
+  /** One far end for all calls of a principal that declare the same; for one that declares ever new things, another. */
   #sharedEnd(newcomer: Newcomer): Promise<Served> {
     const { principal, info, capabilities, revision } = newcomer;
+    const owner = { ...ownerOf(newcomer), isShared: true };
     const name = canonical([principal ?? null, info, capabilities, revision.version]);
+    const isKnown = owner.peer === undefined || this.#shared.has(name);
+    if (isKnown || this.#count(owner) < (this.#options.maxClients ?? defaults.maxClients)) {
+      return this.#shareAs(name, newcomer, owner);
+    }
+    const unnamed: Newcomer = { ...newcomer, info: undefined, capabilities: {} };
+    return this.#shareAs(canonical([owner.peer ?? null, revision.version]), unnamed, owner);
+  }
+
+  #shareAs(name: string, newcomer: Newcomer, owner: Owner): Promise<Served> {
     return this.#shared.find(name, async () => {
-      const near = new NearCalls(newcomer, this.#held);
-      const far = await this.#open(near, principal, this.#closing.signal);
+      const near = new NearCalls(newcomer, this.#held, new FairQueue(places));
+      const far = await this.#open(near, owner, this.#closing.signal);
       return { server: new BridgedServer(near, far, this.#host), far, isBusy: () => far.isBusy || near.isBusy };
     });
   }
 
   /** @throws RpcError where there are too many, or there is none */
-  async #open(near: CallingEnd, principal: string | undefined, unwanted: AbortSignal): Promise<FarEnd> {
-    this.#requireRoom(principal);
+  async #open(near: CallingEnd, owner: Owner, unwanted: AbortSignal): Promise<FarEnd> {
+    this.#requireRoom(owner);
     const stop = AbortSignal.any([unwanted, this.#closing.signal]);
     const opening = FarEnd.open(this.#host, near, stop);
-    this.#ends.set(opening, principal);
+    this.#ends.set(opening, owner);
     try {
       const far = await opening;
       void far.closed.then((how) => this.#gone(opening, how));
@@ -170,17 +221,37 @@ class OpenBridge implements Bridge {
   #lost(error: unknown): void {
     const { onLost } = this.#options;
     if (onLost === undefined) this.#host.report({ kind: "fault", method: "bridge", error });
-    else onLost(error);
+    else guarded("onLost", () => onLost(error), this.#host.report);
   }
 
-  #requireRoom(principal: string | undefined): void {
-    const { max = defaults.max, maxPerPrincipal = defaults.maxPerPrincipal } = this.#options;
-    const own = [...this.#ends.values()].filter((each) => each === principal).length;
+  /** Far ends of that kind that the owner has opened. */
+  #count({ peer, isShared }: Owner): number {
+    return [...this.#ends.values()].filter((each) => each.peer === peer && each.isShared === isShared).length;
+  }
+
+  #requireRoom(owner: Owner): void {
+    const { max = defaults.max, maxPerPrincipal, maxPerAddress } = this.#options;
+    const { peer, isPrincipal } = owner;
+    const most = isPrincipal
+      ? (maxPerPrincipal ?? defaults.maxPerPrincipal)
+      : (maxPerAddress ?? defaults.maxPerAddress);
+    const own = this.#count({ ...owner, isShared: true }) + this.#count({ ...owner, isShared: false });
     if (this.#closing.signal.aborted) throw refused("the bridge is closed");
     if (this.#ends.size >= max) throw refused(`all ${max} far ends of this bridge are taken: try again later`);
-    if (principal !== undefined && own >= maxPerPrincipal)
-      throw refused(`this caller has ${maxPerPrincipal} far ends already: end a session`);
+    if (peer !== undefined && own >= most) throw refused(`this caller has ${most} far ends already: end a session`);
   }
+}
+
+/** By what the far ends of somebody are counted. */
+interface Owner {
+  readonly peer: string | undefined;
+  readonly isPrincipal: boolean;
+  /** Whether it is one of the stateless era. */
+  readonly isShared: boolean;
+}
+
+function ownerOf({ principal, peer }: Newcomer): Omit<Owner, "isShared"> {
+  return { peer: peer ?? principal, isPrincipal: principal !== undefined };
 }
 
 function refused(reason: string): RpcError {

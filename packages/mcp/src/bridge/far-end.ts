@@ -18,7 +18,6 @@ import type { Implementation } from "../protocol/implementation.js";
 import { isObject, type JsonObject } from "../protocol/json.js";
 import type { LoggingLevel } from "../protocol/logging.js";
 import { metaKeys, readMeta } from "../protocol/meta.js";
-import { methods } from "../protocol/methods.js";
 import type { Revision } from "../revisions/revision.js";
 import { crossedParams, declaredAcross, notAnswered } from "./crossing.js";
 import type { Ask, CrossingCall } from "./held-calls.js";
@@ -61,7 +60,7 @@ export class FarEnd {
   /** @throws as the opening fails */
   static async open(host: FarEndHost, near: NearEnd, signal: AbortSignal): Promise<FarEnd> {
     const calls = new Set<CrossingCall>();
-    const heard = new Heard((method, params) =>
+    const heard = new Heard(host.report, (method, params) =>
       near.hear(method, toldParams(params), [...calls].at(-1)?.round().operation),
     );
     const identity = { info: near.client.info ?? host.info, answering: answeringFor(near, calls, host.clock) };
@@ -74,7 +73,8 @@ export class FarEnd {
     };
     const first = await host.open({ ...options, signal });
     const again: Again = (revision, prior, over) => host.open({ ...options, revision, prior, signal: over });
-    return new FarEnd(host, new LastingConversation(first, host.reopen ? again : undefined), heard, calls);
+    const pacing = { clock: host.clock, random: options.random ?? Math.random };
+    return new FarEnd(host, new LastingConversation(first, pacing, host.reopen ? again : undefined), heard, calls);
   }
 
   private constructor(host: FarEndHost, conversation: LastingConversation, heard: Heard, calls: Set<CrossingCall>) {
@@ -91,7 +91,7 @@ export class FarEnd {
       random: host.options.random ?? Math.random,
       over: conversation.over,
       missed: () => undefined,
-      fault: (error) => report({ kind: "fault", method: methods.listen, error }),
+      report,
     });
   }
 

@@ -10,9 +10,10 @@ import { methods, notifications } from "../protocol/methods.js";
 import type { SubscriptionFilter } from "../protocol/subscriptions.js";
 import type { Revision } from "../revisions/revision.js";
 import { readFilter, readId } from "../server/subscriptions.js";
+import type { FairQueue } from "./fair-queue.js";
 import type { FarEnd, NearEnd } from "./far-end.js";
 import { followableOf, tellMissed } from "./following.js";
-import type { Ask, HeldCalls, Round } from "./held-calls.js";
+import type { Ask, Cross, HeldCalls, Round } from "./held-calls.js";
 
 /** A subscription of the near end. */
 interface Listener {
@@ -28,9 +29,12 @@ export class NearCalls implements NearEnd {
   readonly revision: Revision;
   readonly client: Newcomer;
   readonly #held: HeldCalls;
+  readonly #queue: FairQueue;
   readonly #listeners = new Set<Listener>();
 
-  constructor(newcomer: Newcomer, held: HeldCalls) {
+  /** @param queue shares the far end among those who call it */
+  constructor(newcomer: Newcomer, held: HeldCalls, queue: FairQueue) {
+    this.#queue = queue;
     this.revision = newcomer.revision;
     this.client = newcomer;
     this.#held = held;
@@ -61,8 +65,9 @@ export class NearCalls implements NearEnd {
   async call(method: string, round: Round, far: FarEnd): Promise<JsonObject> {
     if (method === methods.listen) return this.#listen(round, far);
     const mayBeAsked = far.revision.era === "handshake" && mayAskForInput.has(method);
-    if (mayBeAsked) return this.#held.run(method, round, (call) => far.call(method, call));
-    return far.call(method, { signal: round.operation.signal, round: () => round });
+    const { principal, peer = principal, signal } = round.operation;
+    const cross: Cross = (call) => this.#queue.run(peer, call.signal, () => far.call(method, call));
+    return mayBeAsked ? this.#held.run(method, round, cross) : cross({ signal, round: () => round });
   }
 
   async #listen({ params, operation }: Round, far: FarEnd): Promise<JsonObject> {

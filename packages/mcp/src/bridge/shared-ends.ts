@@ -26,6 +26,10 @@ export class SharedEnds {
     this.#idleTtl = idleTtl;
   }
 
+  has(name: string): boolean {
+    return this.#entries.has(name);
+  }
+
   /** The end of that name, opened if there is none. @throws as `open` */
   async find(name: string, open: () => Promise<SharedEnd>): Promise<Served> {
     const entry = this.#entries.get(name) ?? this.#add(name, open);
