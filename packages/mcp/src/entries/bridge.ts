@@ -3,8 +3,11 @@
  *
  * @module
  */
-import { type Bridge, type BridgeOptions as BridgeSettings, bridgeOver } from "../bridge/bridge.js";
-import type { HttpClientOptions } from "../http/client/http-target.js";
+import "../base/runtime.js";
+
+import { checkMembers, type MembersOf } from "../base/members.js";
+import { type Bridge, type BridgeOptions as BridgeSettings, bridgeMembers, bridgeOver } from "../bridge/bridge.js";
+import { type HttpClientOptions, httpClientMembers } from "../http/client/http-target.js";
 import { openOverHttp } from "../http/client/open-over-http.js";
 import { type Dial, openOnChannel } from "../lifecycle/open.js";
 import { webSocketChannel } from "../transports/websocket.js";
@@ -26,7 +29,9 @@ export interface BridgeOptions extends BridgeSettings, HttpClientOptions {}
  *
  * @throws RangeError for a revision that does not exist; TypeError for what is no URL of HTTP or WebSocket
  */
-export function bridgeTo(target: FarTarget, { fetch, headers, ...options }: BridgeOptions = {}): Bridge {
+export function bridgeTo(target: FarTarget, given: BridgeOptions = {}): Bridge {
+  checkMembers("bridgeTo", given, { ...bridgeMembers, ...httpClientMembers } satisfies MembersOf<BridgeOptions>);
+  const { fetch, headers, ...options } = given;
   if (typeof target === "function") return bridgeOver((how) => openOnChannel(target, how), false, options);
   const url = new URL(target);
   if (url.protocol === "ws:" || url.protocol === "wss:") {

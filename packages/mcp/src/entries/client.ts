@@ -3,44 +3,81 @@
  *
  * @module
  */
+import "../base/runtime.js";
+
+import { isObject, kindOf } from "../base/json.js";
+import { checkMembers, type MembersOf } from "../base/members.js";
 import type { Client } from "../client/client.js";
-import { type ClientOptions, openClient } from "../client/open-client.js";
-import type { ToolTypes } from "../client/tool-types.js";
-import type { HttpClientOptions } from "../http/client/http-target.js";
+import { type ClientOptions, clientMembers, openClient } from "../client/open-client.js";
+import { type HttpClientOptions, httpClientMembers } from "../http/client/http-target.js";
 import { openOverHttp } from "../http/client/open-over-http.js";
 import type { Channel } from "../jsonrpc/channel.js";
 import { type Dial, openOnChannel } from "../lifecycle/open.js";
 import { serveChannel } from "../lifecycle/serve.js";
-import type { Served } from "../lifecycle/served.js";
+import { isOfficial, officialRemedy, requireServed, type Served } from "../lifecycle/served.js";
+import type { ToolTypes } from "../schema/tool-types.js";
 import { memoryChannels } from "../transports/memory.js";
 import { webSocketChannel } from "../transports/websocket.js";
 
-export { type Answers, type Asked, userRejected } from "../client/answers.js";
+export { type Answers, type Asked, userRejected, type VisitResult } from "../client/answers.js";
 export type { CacheOptions } from "../client/cache.js";
 export type { ServerChange } from "../client/change-queue.js";
 export type { Client } from "../client/client.js";
 export type { CompleteOptions, Completion } from "../client/complete.js";
+export type { ClientCall, NotificationHandlers } from "../client/method-types.js";
 export type { ClientOptions } from "../client/open-client.js";
 export type { Listing } from "../client/paginate.js";
 export type { PromptVerbs } from "../client/prompts.js";
 export type { ResourceVerbs } from "../client/resources.js";
 export type { SubscribeOptions, Subscription, SubscriptionEnd } from "../client/subscription.js";
 export type { TaskVerbs } from "../client/tasks.js";
-export type { ToolArguments, ToolResult, ToolSchemas, ToolTypes } from "../client/tool-types.js";
+export type { ToolArguments, ToolResult } from "../client/tool-types.js";
 export type { StartOptions, ToolVerbs } from "../client/tools.js";
 export type { VerbOptions } from "../client/verb-options.js";
 export { HttpError } from "../http/client/http-error.js";
 export type { Fetch, HeaderEntries, HttpClientOptions } from "../http/client/http-target.js";
 export { LocalError, type LocalReason, RpcError } from "../jsonrpc/errors.js";
 export type { Dial } from "../lifecycle/open.js";
-export type { OpenedCall, Prior, ServerDescription } from "../lifecycle/opened.js";
+export type { OpenedCall, OpenedCallOptions, Prior, ServerDescription } from "../lifecycle/opened.js";
 export type { Served } from "../lifecycle/served.js";
+export type { ClientCapabilities, ServerCapabilities } from "../protocol/capabilities.js";
+export type { ContentBlock, Icon, Resource, ResourceContents, ResourceLink, TextContent } from "../protocol/content.js";
+export type {
+  ElicitFormParams,
+  ElicitResult,
+  ElicitUrlParams,
+  FieldSchema,
+  FormSchema,
+} from "../protocol/elicitation.js";
+export type { Implementation } from "../protocol/implementation.js";
+export type { LoggingLevel } from "../protocol/logging.js";
+export type { ParamsByMethod, ParamsByNotification, ResultByMethod } from "../protocol/method-params.js";
+export type { GetPromptResult, Prompt, PromptMessage } from "../protocol/prompts.js";
+export type { ReadResourceResult, ResourceTemplate } from "../protocol/resources.js";
+export type { Root } from "../protocol/roots.js";
+export type { CreateMessageParams, CreateMessageResult } from "../protocol/sampling.js";
+export type { SubscriptionFilter } from "../protocol/subscriptions.js";
+export type { TaskState } from "../protocol/tasks.js";
+export type { CallToolResult, Tool } from "../protocol/tools.js";
+export type { ToolSchemas, ToolTypes } from "../schema/tool-types.js";
 
 /** What a client can reach: a server at a URL, a server object in this process, a channel, or a function that makes channels. */
 export type Target = string | URL | Served | Channel | Dial;
 
+/**
+ * The tools that a client can call with types: those that are given (`connect<Tools>(url)`), those that the server was created
+ * with (`createServer({ tools })`), or any.
+ */
+export type ToolsOf<Tools extends ToolTypes, To> = [Tools] extends [never]
+  ? To extends { readonly toolTypes?: infer Known extends ToolTypes }
+    ? Known
+    : ToolTypes
+  : Tools;
+
 /** What can be set about a client and, for a server at a URL, about its requests. There `reopen` is true by default. */
 export interface ConnectOptions extends ClientOptions, HttpClientOptions {}
+
+const connectMembers: MembersOf<ConnectOptions> = { ...clientMembers, ...httpClientMembers };
 
 /**
  * Opens a conversation with a server, in the newest revision that both sides speak.
@@ -53,10 +90,12 @@ export interface ConnectOptions extends ClientOptions, HttpClientOptions {}
  * @throws RangeError for a revision that does not exist; TypeError for what is no URL of HTTP or WebSocket; RpcError or LocalError as the
  * opening fails
  */
-export async function connect<Tools extends ToolTypes = ToolTypes>(
-  target: Target,
-  { fetch, headers, ...options }: ConnectOptions = {},
-): Promise<Client<Tools>> {
+export async function connect<Tools extends ToolTypes = never, To extends Target = Target>(
+  target: To,
+  given: ConnectOptions = {},
+): Promise<Client<ToolsOf<Tools, To>>> {
+  checkMembers("connect", given, connectMembers);
+  const { fetch, headers, ...options } = given;
   if (typeof target === "string" || target instanceof URL) {
     const url = urlOf(target);
     const isSocket = url.protocol === "ws:" || url.protocol === "wss:";
@@ -71,12 +110,31 @@ export async function connect<Tools extends ToolTypes = ToolTypes>(
 
 function urlOf(target: string | URL): URL {
   if (URL.canParse(target)) return new URL(target);
-  throw new TypeError(`${JSON.stringify(target)} is not a URL: write all of it, e.g. https://example.com/mcp`);
+  throw new TypeError(
+    `connect: ${JSON.stringify(target)} is not a URL: write all of it, e.g. https://example.com/mcp; a command is ` +
+      '{ command: "node", args: ["server.js"] }, and needs connect of @parlance/mcp/node',
+  );
 }
 
 function dialOf(target: Served | Channel | Dial, report: ClientOptions["report"]): Dial {
   if (typeof target === "function") return target;
+  requireTarget(target);
   return "run" in target ? () => inMemory(target, report) : () => target;
+}
+
+/** @throws TypeError for what nothing can be reached by, with what to give instead */
+function requireTarget(target: unknown): void {
+  if (isObject(target) && typeof target.open === "function" && typeof target.send === "function") return;
+  if (isObject(target) && typeof target.run === "function") {
+    requireServed("connect", target);
+    return;
+  }
+  if (isOfficial(target)) throw new TypeError(`connect was given a server of the official SDK: ${officialRemedy}`);
+  const remedy =
+    isObject(target) && "command" in target
+      ? "the connect of @parlance/mcp/node starts commands: import it from there"
+      : "give it a URL, what createServer() returns, a channel, or a function that makes one";
+  throw new TypeError(`connect cannot reach ${isObject(target) ? "such an object" : kindOf(target)}: ${remedy}`);
 }
 
 /**

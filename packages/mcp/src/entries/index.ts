@@ -3,6 +3,8 @@
  *
  * @module
  */
+import "../base/runtime.js";
+
 export type * from "../protocol/cancelled.js";
 export type * from "../protocol/capabilities.js";
 export type * from "../protocol/completion.js";

@@ -3,32 +3,53 @@
  *
  * @module
  */
+import "../base/runtime.js";
+
 import type { Client } from "../client/client.js";
-import type { ToolTypes } from "../client/tool-types.js";
-import { type Command, childChannel } from "../node/child-process.js";
-import { type ConnectOptions, connect as connectAnywhere, type Target } from "./client.js";
+import { type CommandTarget, startedChannel } from "../node/command-target.js";
+import type { ToolTypes } from "../schema/tool-types.js";
+import { type ConnectOptions, connect as connectAnywhere, type Target, type ToolsOf } from "./client.js";
 
 export type { ProcessExit } from "../node/child-process.js";
 export { type ChildChannel, type ChildChannelOptions, type Command, childChannel } from "../node/child-process.js";
-export { type NodeHandler, nodeHandler, nodeRpcHandler } from "../node/node-handler.js";
+export type { CommandTarget } from "../node/command-target.js";
+export {
+  type NodeHandler,
+  type NodeHandlerOptions,
+  type NodeRpcHandlerOptions,
+  nodeHandler,
+  nodeRpcHandler,
+} from "../node/node-handler.js";
+export { watchParent } from "../node/parent-watch.js";
 export { type HttpServer, type ServeHttpOptions, serveHttp } from "../node/serve-http.js";
-export { serveStdio } from "../node/serve-stdio.js";
-export { type AcceptOptions, acceptTcp, type ServeTcpOptions, serveTcp, type TcpServer } from "../node/serve-tcp.js";
+export { type ServeStdioOptions, serveStdio } from "../node/serve-stdio.js";
+export {
+  type AcceptOptions,
+  type AcceptTcp,
+  acceptTcp,
+  type ServeTcpOptions,
+  serveTcp,
+  type TcpCaller,
+  type TcpServer,
+} from "../node/serve-tcp.js";
+export type { Serving } from "../node/serving.js";
 export type { ListenAddress, ListenPath, ListenPort, SocketAddress } from "../node/socket-address.js";
-export { stdioChannel } from "../node/stdio.js";
+export { type StdioChannelOptions, stdioChannel } from "../node/stdio.js";
 export { type StreamChannelOptions, streamChannel } from "../node/stream-channel.js";
 export { type TcpChannelOptions, tcpChannel } from "../node/tcp.js";
 
 /**
- * `connect` of the client entry, which also starts a command and speaks to it on stdio.
+ * `connect` of the client entry, which also starts a command and speaks to it on stdio. What the command writes to stderr appears
+ * on that of this process, unless its `stderr` says otherwise.
  *
  * @example
  * await using client = await connect({ command: "node", args: ["server.js"] });
  */
-export function connect<Tools extends ToolTypes = ToolTypes>(
-  target: Target | Command,
+export function connect<Tools extends ToolTypes = never, To extends Target | CommandTarget = Target | CommandTarget>(
+  target: To,
   options: ConnectOptions = {},
-): Promise<Client<Tools>> {
-  const isCommand = typeof target === "object" && "command" in target;
-  return connectAnywhere(isCommand ? () => childChannel(target) : target, options);
+): Promise<Client<ToolsOf<Tools, To>>> {
+  const isCommand = typeof target === "object" && target !== null && "command" in target;
+  const connected = connectAnywhere(isCommand ? () => startedChannel(target, options.report) : target, options);
+  return connected as Promise<Client<ToolsOf<Tools, To>>>; // A command has no types of its own.
 }

@@ -3,18 +3,22 @@
  *
  * @module
  */
+import "../base/runtime.js";
+
 export type { MaybePromise } from "../base/later.js";
-export { cfworkerValidator } from "../schema/cfworker/validator.js";
 export {
   type CompiledSchema,
   type CompileOptions,
   compile,
   type InferInput,
   type InferOutput,
+  type InputSchema,
   type Schema,
 } from "../schema/compile.js";
 export type { CheckBounds, JsonSchemaValidator } from "../schema/json-schema-validator.js";
 export { authorLimits, peerLimits, type SchemaLimits } from "../schema/limits.js";
 export type { NormalSchema } from "../schema/normal-form.js";
+export type { RawShape } from "../schema/raw-shape.js";
 export { SchemaError, type SchemaReason } from "../schema/schema-error.js";
 export type { Checked, SchemaFault } from "../schema/schema-fault.js";
+export { defaultValidator } from "../schema/validator.js";

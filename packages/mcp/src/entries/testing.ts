@@ -3,6 +3,8 @@
  *
  * @module
  */
+import "../base/runtime.js";
+
 export { assertAtRest } from "../testing/at-rest.js";
 export { createFakeClock, type FakeClock } from "../testing/fake-clock.js";
 export { type Pair, type PairOptions, pair } from "../testing/pair.js";

@@ -3,6 +3,8 @@
  *
  * @module
  */
+import "../base/runtime.js";
+
 export { type ServeWebSocketOptions, serveWebSocket, type WebSocketListener } from "../node/serve-websocket.js";
 export { type NodeWebSocketOptions, webSocketChannel } from "../node/websocket-client.js";
 export {

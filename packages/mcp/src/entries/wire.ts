@@ -3,6 +3,8 @@
  *
  * @module
  */
+import "../base/runtime.js";
+
 export {
   type Comparison,
   type ComparisonOptions,
@@ -77,7 +79,7 @@ export {
   type RecordingItem,
   readRecording,
 } from "../wire/recording.js";
-export { type Redacted, redact, redactionWords } from "../wire/redact.js";
+export { coverCredentials, credentialWords, type Redacted, redact, redactionWords } from "../wire/redact.js";
 export {
   type Concern,
   concerns,

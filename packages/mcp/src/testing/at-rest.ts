@@ -6,10 +6,12 @@ import type { ConnectionState } from "../entries/jsonrpc.js";
  */
 export function assertAtRest(connection: ConnectionState): void {
   const { outgoing, incoming, running } = connection.inFlight;
+  const { heldBytes } = connection;
   const left = [
     ...counted("its calls without an outcome", outgoing),
     ...counted("requests of the peer without an answer", incoming),
     ...counted("handlers that have not ended", running),
+    ...counted("bytes that are held", heldBytes),
   ];
   if (left.length > 0) throw new Error(`a connection is not at rest: ${left.join(", ")}`);
 }

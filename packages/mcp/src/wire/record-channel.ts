@@ -1,5 +1,6 @@
 import { type Clock, systemClock } from "../base/clock.js";
 import type { Channel } from "../jsonrpc/channel.js";
+import { inHook } from "../jsonrpc/hooks.js";
 import { type Tapped, tapChannel } from "../jsonrpc/tap.js";
 import type { Direction, Entry } from "./entry.js";
 import type { Sender } from "./frame.js";
@@ -19,11 +20,11 @@ export interface RecordOptions {
  * const client = await connect(recordChannel(channel, (entry) => entries.push(entry)));
  * assert.deepEqual(violations(entries).map(describeVerdict), []);
  *
- * @param onEntry must not throw; what it does delays the conversation
+ * @param onEntry what it does delays the conversation; what it throws, or rejects with, is written to the console (stderr)
  */
 export function recordChannel(
   channel: Channel,
-  onEntry: (entry: Entry) => void,
+  onEntry: (entry: Entry) => unknown,
   { side = "client", clock = systemClock }: RecordOptions = {},
 ): Channel {
   const began = clock.now();
@@ -32,7 +33,8 @@ export function recordChannel(
   return tapChannel(channel, (tapped) => {
     n += 1;
     const d = tapped.kind === "sent" ? sent : received;
-    onEntry(entryOf(tapped, { n, s: "1", t: clock.now() - began, d: d ?? "c2s" }));
+    const entry = entryOf(tapped, { n, s: "1", t: clock.now() - began, d: d ?? "c2s" });
+    return inHook("onEntry", () => onEntry(entry));
   });
 }
 

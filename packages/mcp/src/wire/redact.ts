@@ -3,7 +3,15 @@ import type { Entry, FrameEntry, HeaderEntry, HttpEntry } from "./entry.js";
 import { bytesOf, recordedBytes } from "./frame.js";
 import type { ByteRange, JsonNode } from "./json-node.js";
 import { scanJson } from "./json-scan.js";
-import { innerText, plainName, type Secrets, type SecretsOptions, scalars, secretsOf } from "./secrets.js";
+import {
+  credentialHeaders,
+  innerText,
+  plainName,
+  type Secrets,
+  type SecretsOptions,
+  scalars,
+  secretsOf,
+} from "./secrets.js";
 
 /** A recording without its secrets. */
 export interface Redacted {
@@ -11,6 +19,9 @@ export interface Redacted {
   /** How many pieces were covered. */
   readonly covered: number;
 }
+
+const encoder = new TextEncoder();
+const decoder = new TextDecoder();
 
 /** A secret that is shorter may stand anywhere by chance. */
 const shortest = 8;
@@ -28,6 +39,37 @@ export function redact(entries: readonly Entry[], options: SecretsOptions = {}):
   const patterns = known.size === 0 ? secrets.patterns : [...secrets.patterns, oneOf(known)];
   const redactor = new Redactor({ ...secrets, patterns });
   return { entries: entries.map((entry) => redactor.entry(entry)), covered: redactor.covered };
+}
+
+/** Says in the header of a recording what `coverCredentials` has covered. */
+export const credentialWords = "credentials in HTTP headers and URLs";
+
+/**
+ * Covers the credentials in a head of HTTP before it is written down: headers such as `Authorization`, `Cookie` and `X-Api-Key`, and
+ * tokens in URLs. Each piece keeps its length in bytes. `Mcp-Session-Id` stays, because without it nobody can tell sessions apart.
+ */
+export function coverCredentials<Head extends Pick<HttpEntry, "url" | "headers">>(head: Head): Head {
+  const { url, headers } = head;
+  return {
+    ...head,
+    ...(url !== undefined && { url: coverUrl(url) }),
+    ...(headers !== undefined && { headers: headers.map(([name, value]) => [name, coverCredential(name, value)]) }),
+  };
+}
+
+function coverCredential(name: string, value: string): string {
+  const lower = name.toLowerCase();
+  if (credentialHeaders.has(lower)) return coverText(value);
+  return lower === "location" || lower === "referer" ? coverUrl(value) : value;
+}
+
+const { patterns: usualPatterns } = secretsOf();
+
+/** Covers the tokens, and the user with the password, in a URL. */
+function coverUrl(url: string): string {
+  if (!/[?#@]/.test(url)) return url;
+  const bytes = encoder.encode(url);
+  return decoder.decode(cover(bytes, merged(found(usualPatterns, bytes, [0, bytes.length]))));
 }
 
 /** What a redaction covers, in words, for the header of the recording. */
@@ -68,9 +110,6 @@ function oneOf(texts: ReadonlySet<string>): RegExp {
   const longestFirst = [...texts].sort((a, b) => b.length - a.length);
   return new RegExp(longestFirst.map((text) => text.replaceAll(/[.*+?^${}()|[\]\\]/g, "\\$&")).join("|"), "g");
 }
-
-const encoder = new TextEncoder();
-const decoder = new TextDecoder();
 
 class Redactor {
   covered = 0;

@@ -34,8 +34,23 @@ const secretKeys: readonly string[] = [
   "cookie",
 ];
 
+/** Headers that prove who somebody is. */
+export const credentialHeaders: ReadonlySet<string> = new Set([
+  "authorization",
+  "proxy-authorization",
+  "cookie",
+  "set-cookie",
+  "x-api-key",
+  "api-key",
+  "apikey",
+  "x-auth-token",
+  "x-access-token",
+  "x-amz-security-token",
+  "x-goog-api-key",
+]);
+
 /** Headers that are covered by default. */
-const secretHeaders: readonly string[] = ["authorization", "cookie", "set-cookie", "mcp-session-id"];
+const secretHeaders: readonly string[] = [...credentialHeaders, "mcp-session-id"];
 
 /** What looks like a secret wherever it stands: a bearer token, a JSON Web Token, keys of well-known services. */
 const knownShapes: readonly RegExp[] = [

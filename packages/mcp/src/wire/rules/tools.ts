@@ -1,4 +1,5 @@
 import { visible } from "../../base/visible.js";
+import { codes } from "../../jsonrpc/errors.js";
 import { isObject, type JsonObject } from "../../protocol/json.js";
 import { methods } from "../../protocol/methods.js";
 import { readMirroredParams } from "../../protocol/mirrored-params.js";
@@ -11,6 +12,7 @@ import type { SchemaFault } from "../../schema/schema-fault.js";
 import type { WireMessage } from "../message.js";
 import type { Rule } from "../rule.js";
 import type { ListedTool, WireSession } from "../session.js";
+import { errorCode } from "./json-rpc.js";
 
 /** What a server says of its tools, and whether it keeps it. */
 export const toolRules: readonly Rule[] = [
@@ -164,6 +166,21 @@ export const toolRules: readonly Rule[] = [
         for (const { path, message: says } of mirrored.faults)
           yield { says: visible(says), pointer: `${pointer}/inputSchema${path}` };
       }
+    },
+  },
+  {
+    id: "T-9",
+    level: "info",
+    party: "server",
+    kinds: ["err"],
+    demands:
+      "A tool that fails says why in a result with isError, which the model reads: an internal error tells it nothing",
+    page: "server/tools#error-handling",
+    on: "message",
+    *check(message) {
+      if (message.operation?.request.method !== methods.callTool || errorCode(message) !== codes.internalError) return;
+      const remedy = "throw a ToolError with what it may read, or see the server's own log for what was thrown";
+      yield { says: `the model does not learn why the tool has failed: ${remedy}`, pointer: "/error/code" };
     },
   },
 ];
