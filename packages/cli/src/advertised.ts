@@ -1,5 +1,6 @@
 import { methods, type ServerCapabilities, type Tool } from "@parlance/mcp";
 import { type Client, RpcError } from "@parlance/mcp/client";
+import { OutOfBounds, visible } from "@parlance/mcp/jsonrpc";
 import { isObject, type JsonObject } from "./json.js";
 
 /** A list of things that a server can offer, by the word under which a person asks for it. */
@@ -26,17 +27,30 @@ export const offeredLists: readonly OfferedList[] = [
 const mostPages = 64;
 const mostItems = 10_000;
 
+/** How a list is asked for. */
+export interface AskOptions {
+  readonly signal: AbortSignal;
+  /** Whether a list that is not advertised is asked for, too. */
+  readonly force?: boolean;
+}
+
 /** Asks for everything that the server advertises, and gives back its tools. A list that is refused is passed over. */
-export async function listAdvertised(client: Client, signal: AbortSignal): Promise<readonly Tool[]> {
+export async function listAdvertised(client: Client, options: AskOptions): Promise<readonly Tool[]> {
   const tools: Tool[] = [];
   for (const list of offeredLists) {
-    if (client.server.capabilities[list.capability] === undefined) continue;
+    if (!isAsked(client, list, options.force)) continue;
     const take = (item: unknown): void => {
-      if (list.name === "tools" && isTool(item)) tools.push(item);
+      const tool = list.name === "tools" ? toolOf(item) : undefined;
+      if (tool !== undefined) tools.push(tool);
     };
-    await unlessRefused(readList(client, list, signal, take));
+    await unlessRefused(readList(client, list, options, take));
   }
   return tools;
+}
+
+/** Whether a server is asked for a list: if it advertises it, or the person insists. */
+export function isAsked({ server }: Client, { capability }: OfferedList, force = false): boolean {
+  return force || server.capabilities[capability] !== undefined;
 }
 
 /**
@@ -46,17 +60,25 @@ export async function listAdvertised(client: Client, signal: AbortSignal): Promi
 export async function readList(
   client: Client,
   { method, member }: OfferedList,
-  signal: AbortSignal,
+  { signal, force = false }: AskOptions,
   take: (item: unknown) => void,
 ): Promise<string | undefined> {
   const seen = new Set<unknown>();
+  const broken: string[] = [];
   let given = 0;
   for (let params: JsonObject = {}, page = 1; page <= mostPages; page += 1) {
-    const { [member]: found, nextCursor: cursor } = await client.call(method, params, { signal });
+    const { [member]: found, nextCursor: cursor } = await client.call(method, params, {
+      signal,
+      partial: true,
+      unadvertised: force,
+    });
     if (!Array.isArray(found)) return `the member ${member} of its result is no array`;
     given += found.length;
-    found.forEach(take);
-    if (typeof cursor !== "string") return undefined;
+    for (const item of found) {
+      if (item instanceof OutOfBounds) broken.push(`${shownName(item)} is ${item.reason}`);
+      else take(item);
+    }
+    if (typeof cursor !== "string") return broken.length === 0 ? undefined : `left out: ${broken.join(", ")}`;
     if (seen.has(cursor)) return "the server repeats a cursor";
     if (given >= mostItems) break;
     seen.add(cursor);
@@ -75,6 +97,15 @@ export async function unlessRefused<Result>(call: Promise<Result>): Promise<Resu
   }
 }
 
-function isTool(value: unknown): value is Tool {
-  return isObject(value) && typeof value.name === "string" && isObject(value.inputSchema);
+/** A tool that can be called: one that says nothing of its arguments takes any. */
+function toolOf(value: unknown): Tool | undefined {
+  if (!isObject(value) || typeof value.name !== "string") return undefined;
+  const { inputSchema = null } = value;
+  if (inputSchema !== null && !isObject(inputSchema)) return undefined;
+  return { ...value, name: value.name, inputSchema: { ...inputSchema, type: "object" } };
+}
+
+function shownName({ members }: OutOfBounds): string {
+  const { name = members.uri } = members;
+  return typeof name === "string" ? visible(JSON.stringify(name)) : "an item without a name";
 }

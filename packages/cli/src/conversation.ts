@@ -1,12 +1,14 @@
 import { type Era, methods, type Tool } from "@parlance/mcp";
 import type { Client, ClientOptions } from "@parlance/mcp/client";
-import { listAdvertised, unlessRefused } from "./advertised.js";
+import { describeReport, didYouMean } from "@parlance/mcp/jsonrpc";
+import { type AskOptions, listAdvertised, unlessRefused } from "./advertised.js";
 import { exitCodes } from "./exit-codes.js";
 import { Failure, usageFailure } from "./failure.js";
 import type { Interrupt } from "./interrupt.js";
 import type { JsonObject } from "./json.js";
-import { didYouMean } from "./nearest.js";
 import type { ObservedTarget } from "./observed-target.js";
+import { durationText } from "./print/quantities.js";
+import type { Output } from "./terminal.js";
 import { argumentsFor } from "./tool-arguments.js";
 import type { WantedCall } from "./wanted-call.js";
 
@@ -18,18 +20,24 @@ export interface SpeakOptions {
   readonly era?: Era;
   /** Milliseconds to wait for each answer. */
   readonly timeout: number;
+  /** Where a person reads that the server takes its time. */
+  readonly err: Output;
   readonly interrupt: Interrupt;
 }
 
-/** Milliseconds to wait for a server of the handshake era that never answers the probe. */
+/** Milliseconds after which a person is told that the server has not answered yet, and one of the handshake era is greeted. */
 const probeTimeout = 5_000;
 
 /** Opens a conversation. @throws Failure */
 export async function openConversation(observed: ObservedTarget, options: SpeakOptions): Promise<Client> {
-  const { revision, era, timeout, interrupt } = options;
+  const { revision, era, timeout, err, interrupt } = options;
   const settings: ClientOptions = {
     timeout,
     probeTimeout: Math.min(timeout, probeTimeout),
+    report(each) {
+      if (each.kind === "slow-start") err.print(err.style.dim(stillStarting(each.milliseconds)));
+      if (each.kind === "left-out" || each.kind === "tolerated") err.print(err.style.yellow(describeReport(each)));
+    },
     ...(revision !== undefined && { revision }),
     ...(era !== undefined && { era }),
   };
@@ -42,6 +50,11 @@ export async function openConversation(observed: ObservedTarget, options: SpeakO
   } catch (error) {
     throw observed.failure(error, "opening");
   }
+}
+
+/** What a person reads while a server takes its time. */
+export function stillStarting(milliseconds: number): string {
+  return `still starting … no answer for ${durationText(milliseconds)}`;
 }
 
 /** Resolves when a signal is aborted. */
@@ -59,29 +72,35 @@ export interface Skipped {
 }
 
 /**
- * Lists what the server advertises, then calls the tools that are wanted, and those that are marked read-only and need
+ * Lists what the server advertises, or everything that there may be, then calls the tools that are wanted, and those that are marked read-only and need
  * no arguments. Gives back the tools that were left alone.
  */
 export async function exercise(
   client: Client,
   wanted: readonly WantedCall[],
-  stop: AbortSignal,
+  options: AskOptions,
 ): Promise<readonly Skipped[]> {
-  const tools = await listAdvertised(client, stop);
+  const tools = await listAdvertised(client, options);
   const calls = wanted.map(({ tool, args }) => ({ tool, args: argumentsFor(args, findTool(tool, tools).inputSchema) }));
   const names = new Set(wanted.map(({ tool }) => tool));
   const others = tools.filter(({ name }) => !names.has(name));
   const safe = others.filter((tool) => reasonToSkip(tool) === undefined).map(({ name }) => ({ tool: name, args: {} }));
-  for (const { tool, args } of [...safe, ...calls]) await callTool(client, tool, args, stop);
+  for (const { tool, args } of [...safe, ...calls]) await callTool(client, tool, args, options);
   return others.flatMap((tool) => {
     const why = reasonToSkip(tool);
     return why === undefined ? [] : [{ tool: tool.name, why }];
   });
 }
 
-async function callTool(client: Client, name: string, args: JsonObject, signal: AbortSignal): Promise<void> {
+async function callTool(
+  client: Client,
+  name: string,
+  args: JsonObject,
+  { signal, force: unadvertised = false }: AskOptions,
+): Promise<void> {
   // To listen is to ask for progress: it is seen as it crosses the channel.
-  await unlessRefused(client.call(methods.callTool, { name, arguments: args }, { signal, notify: () => undefined }));
+  const options = { signal, unadvertised, notify: () => undefined };
+  await unlessRefused(client.call(methods.callTool, { name, arguments: args }, options));
 }
 
 /** The tool of that name. @throws Failure that names the nearest ones */

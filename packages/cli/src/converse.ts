@@ -31,7 +31,7 @@ export async function converse(
   let client: Client | undefined;
   let stage: Stage = "opening";
   try {
-    client = await openConversation(observed, { revision, timeout, interrupt });
+    client = await openConversation(observed, { revision, timeout, err, interrupt });
     stage = "open";
     return await speak(client, observed);
   } catch (error) {

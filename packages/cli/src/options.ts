@@ -30,6 +30,16 @@ export function addConversationOptions(
     .option("--header <name: value>", "send this header with every request to a URL; may be repeated", header);
 }
 
+/** Adds the option of the commands that ask a server for something. */
+export function addForceOption(command: Command): Command {
+  return command.option("--force", "ask for what the server does not advertise, too");
+}
+
+/** What `addForceOption` adds. */
+export interface ForceFlags {
+  readonly force?: true;
+}
+
 /** Reads the version of a revision that exists. */
 export function parseRevision(text: string): string {
   if (versions.includes(text)) return text;

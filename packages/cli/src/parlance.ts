@@ -1,4 +1,6 @@
 #!/usr/bin/env node
+import "./node-version.js";
+
 import { parseTapArguments } from "./tap/arguments.js";
 
 // A host waits for its server, and so for a tap: that one starts with nothing but what it needs.

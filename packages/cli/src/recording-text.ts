@@ -1,6 +1,7 @@
 import { createHash, randomUUID } from "node:crypto";
 import { writeFile } from "node:fs/promises";
 import { type Entry, encodeEntry, type HeaderEntry } from "@parlance/mcp/wire";
+import { escaped } from "./export/exported.js";
 import { usageFailure } from "./failure.js";
 import { packageVersion } from "./package-version.js";
 import type { Target } from "./target.js";
@@ -32,7 +33,7 @@ export function newHeader(target: Target, parent?: HeaderEntry): HeaderEntry {
 export function recordingText(entries: readonly Entry[]): string {
   const hash = createHash("sha256");
   const lines = entries.map((entry) => {
-    const line = encodeEntry(entry.k === "end" ? { ...entry, sha256: hash.copy().digest("hex") } : entry);
+    const line = escaped(encodeEntry(entry.k === "end" ? { ...entry, sha256: hash.copy().digest("hex") } : entry));
     hash.update(line);
     return line;
   });

@@ -1,15 +1,23 @@
 import { type CallToolResult, methods, type ProgressParams, type Tool } from "@parlance/mcp";
-import type { Client } from "@parlance/mcp/client";
+import { type Client, RpcError } from "@parlance/mcp/client";
+import { codes } from "@parlance/mcp/jsonrpc";
 import type { Command } from "commander";
 import { findTool } from "../conversation.js";
 import { converse } from "../converse.js";
 import { progressWords } from "../digest.js";
 import { exitCodeHelp, exitCodes } from "../exit-codes.js";
-import { usageFailure } from "../failure.js";
+import { Failure, toFailure, usageFailure } from "../failure.js";
 import type { Frame, Tally } from "../frames.js";
 import type { Invocation } from "../invocation.js";
 import type { Observation } from "../observed-target.js";
-import { addConversationOptions, type ConversationFlags, chooseTarget, parseRevision } from "../options.js";
+import {
+  addConversationOptions,
+  addForceOption,
+  type ConversationFlags,
+  chooseTarget,
+  type ForceFlags,
+  parseRevision,
+} from "../options.js";
 import { jsonLine } from "../print/json-lines.js";
 import { alsoBroken, bytesText, durationText } from "../print/quantities.js";
 import { toolResultLines } from "../print/tool-result.js";
@@ -17,7 +25,7 @@ import { targetHelp } from "../target.js";
 import type { Output } from "../terminal.js";
 import { argumentHelp, argumentsFor, parseArguments, type WrittenArgument } from "../tool-arguments.js";
 
-interface CallFlags extends ConversationFlags {
+interface CallFlags extends ConversationFlags, ForceFlags {
   readonly revision?: string;
   readonly json?: true;
 }
@@ -44,7 +52,7 @@ export function registerCall(program: Command, invocation: Invocation): void {
     .argument("[words...]", "see below")
     .option("--revision <version>", "insist on this one (default: the newest of both sides)", parseRevision)
     .option("--json", "print the result as JSON, for programs");
-  addConversationOptions(command)
+  addConversationOptions(addForceOption(command))
     .addHelpText("after", `\n${targetHelp}\n\n${argumentHelp}\n\n${exitCodeHelp}\n\n${examples}`)
     .action((words: readonly string[], flags: CallFlags) => invocation.run(() => call(words, flags, invocation)));
 }
@@ -61,7 +69,7 @@ async function call(words: readonly string[], flags: CallFlags, invocation: Invo
     if (observation.kind === "frame" && answersCall(observation.frame)) answer = observation.frame;
   };
   return converse({ target, flags, invocation, onObservation }, async (client, observed) => {
-    const result = await callTool(client, { name, written }, invocation);
+    const result = await callTool(client, { name, written, unadvertised: flags.force === true }, invocation);
     if (flags.json === true) invocation.out.print(jsonLine(result));
     else invocation.out.print(...toolResultLines(result, invocation.out.style));
     printCosts(result, answer, observed.log.tally, invocation.err);
@@ -72,23 +80,35 @@ async function call(words: readonly string[], flags: CallFlags, invocation: Invo
 interface WrittenCall {
   readonly name: string;
   readonly written: readonly WrittenArgument[];
+  readonly unadvertised: boolean;
 }
 
 async function callTool(
   client: Client,
-  { name, written }: WrittenCall,
+  { name, written, unadvertised }: WrittenCall,
   { err, interrupt }: Invocation,
 ): Promise<CallToolResult> {
-  const signal = interrupt.stop;
-  const tools: readonly Tool[] =
-    client.server.capabilities.tools === undefined ? [] : await client.tools.list({ signal }).all();
+  const options = { signal: interrupt.stop, unadvertised };
+  const isOffered = unadvertised || client.server.capabilities.tools !== undefined;
+  if (!isOffered) throw usageFailure("the server does not advertise tools", "--force asks for them all the same");
+  const tools: readonly Tool[] = await client.tools.list(options).all();
   const args = argumentsFor(written, findTool(name, tools).inputSchema);
   const onProgress = (progress: ProgressParams): void => {
     err.status(progressWords({ ...progress }));
   };
-  const result = await client.tools.call(name, args, { signal, onProgress });
+  const result = await client.tools.call(name, args, { ...options, onProgress }).catch(explainInternal);
   err.status("");
   return result;
+}
+
+/** An internal error says nothing, and no more to a model: what to do about it is for the author of the tool. */
+function explainInternal(error: unknown): never {
+  if (!(error instanceof RpcError) || error.code !== codes.internalError) throw error;
+  const { message, exitCode, seen } = toFailure(error, "open");
+  const remedy =
+    "the tool threw an error, or returned what cannot be sent: the server's own log says which; a model sees none of it, " +
+    "but a tool that throws a ToolError, or returns isError: true, tells it why";
+  throw new Failure(message, { exitCode, seen, remedy, cause: error });
 }
 
 /** What the call took, and how it went. */

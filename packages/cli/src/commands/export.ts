@@ -2,7 +2,7 @@ import { junitOf, type Report, redact, redactionWords, reportOf, sarifOf } from 
 import { type Command, Option } from "commander";
 import { exitCodes } from "../exit-codes.js";
 import { toCurl } from "../export/curl.js";
-import type { Exported } from "../export/exported.js";
+import { type Exported, escaped } from "../export/exported.js";
 import { toHar } from "../export/har.js";
 import { toHtml } from "../export/html.js";
 import { toMarkdown } from "../export/markdown.js";
@@ -26,7 +26,7 @@ const formats = {
   test: toVitest,
   jsonl: ({ entries }: Exported): string => recordingText(entries),
   junit: (exported: Exported): string => junitOf(reportOn(exported)),
-  sarif: (exported: Exported): string => `${JSON.stringify(toSarif(exported), undefined, 2)}\n`,
+  sarif: (exported: Exported): string => `${escaped(JSON.stringify(toSarif(exported), undefined, 2))}\n`,
 } as const;
 
 type Format = keyof typeof formats;

@@ -1,13 +1,19 @@
 import { type Client, RpcError } from "@parlance/mcp/client";
-import { codes } from "@parlance/mcp/jsonrpc";
+import { codes, didYouMean } from "@parlance/mcp/jsonrpc";
 import type { Command } from "commander";
-import { type ListName, type OfferedList, offeredLists, readList } from "../advertised.js";
+import { type AskOptions, isAsked, type ListName, type OfferedList, offeredLists, readList } from "../advertised.js";
 import { converse } from "../converse.js";
 import { exitCodeHelp, exitCodes } from "../exit-codes.js";
 import { toFailure, usageFailure } from "../failure.js";
 import type { Invocation } from "../invocation.js";
-import { didYouMean } from "../nearest.js";
-import { addConversationOptions, type ConversationFlags, chooseTarget, parseRevision } from "../options.js";
+import {
+  addConversationOptions,
+  addForceOption,
+  type ConversationFlags,
+  chooseTarget,
+  type ForceFlags,
+  parseRevision,
+} from "../options.js";
 import { cut } from "../print/columns.js";
 import { jsonLine } from "../print/json-lines.js";
 import { listLines } from "../print/listing.js";
@@ -15,7 +21,7 @@ import { alsoBroken } from "../print/quantities.js";
 import { targetHelp } from "../target.js";
 import type { Output } from "../terminal.js";
 
-interface ListFlags extends ConversationFlags {
+interface ListFlags extends ConversationFlags, ForceFlags {
   readonly revision?: string;
   readonly json?: true;
 }
@@ -39,7 +45,7 @@ export function registerList(program: Command, invocation: Invocation): void {
     .argument("[words...]", "see below")
     .option("--revision <version>", "insist on this one (default: the newest of both sides)", parseRevision)
     .option("--json", "print everything as one JSON object, for programs");
-  addConversationOptions(command)
+  addConversationOptions(addForceOption(command))
     .addHelpText("after", `\n${targetHelp}\n\n${exitCodeHelp}\n\n${examples}`)
     .action((words: readonly string[], flags: ListFlags) => invocation.run(() => list(words, flags, invocation)));
 }
@@ -52,7 +58,8 @@ async function list(words: readonly string[], flags: ListFlags, invocation: Invo
   const target = await chooseTarget(word, invocation.command, flags);
   return converse({ target, flags, invocation }, async (client, observed) => {
     const found: Found[] = [];
-    for (const each of wanted) found.push(await read(client, each, invocation.interrupt.stop));
+    const options = { signal: invocation.interrupt.stop, force: flags.force === true };
+    for (const each of wanted) found.push(await read(client, each, options));
     const { out, err } = invocation;
     if (flags.json === true) out.print(jsonLine(jsonOf(client, found)));
     else print(client, found, names.length > 0, out);
@@ -79,14 +86,16 @@ interface Found {
   readonly failure?: string;
 }
 
-async function read(client: Client, list: OfferedList, stop: AbortSignal): Promise<Found> {
-  if (client.server.capabilities[list.capability] === undefined) return { list, items: [], isOffered: false };
+async function read(client: Client, list: OfferedList, options: AskOptions): Promise<Found> {
+  if (!isAsked(client, list, options.force)) return { list, items: [], isOffered: false };
   const items: unknown[] = [];
   try {
-    const failure = await readList(client, list, stop, (item) => items.push(item));
+    const failure = await readList(client, list, options, (item) => items.push(item));
     return { list, items, isOffered: true, ...(failure !== undefined && { failure }) };
   } catch (error) {
     if (!(error instanceof RpcError)) throw error;
+    // Nobody has promised it.
+    if (client.server.capabilities[list.capability] === undefined) return { list, items: [], isOffered: false };
     // Many servers have resources and do not know of templates: nobody asks twice.
     if (list.name === "templates" && error.code === codes.methodNotFound) return { list, items, isOffered: false };
     return { list, items, isOffered: true, failure: toFailure(error, "open").message };
@@ -112,7 +121,7 @@ function print({ server, revision }: Client, found: readonly Found[], isAsked: b
     if (failure !== undefined) out.print(`  ${style.red(cut(`✖ ${failure}`, width - 2))}`);
   }
   if (!isAsked && found.every(({ isOffered }) => !isOffered))
-    out.print("", "It offers neither tools nor resources nor prompts.");
+    out.print("", "It offers neither tools nor resources nor prompts; --force asks all the same.");
 }
 
 function headOf(name: ListName, amount: number, isOffered: boolean): string {

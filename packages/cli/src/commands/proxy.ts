@@ -1,4 +1,5 @@
 import { isIPv4 } from "node:net";
+import { guardOf } from "@parlance/mcp/http";
 import { type Command, InvalidArgumentError } from "commander";
 import { aborted } from "../conversation.js";
 import { exitCodes } from "../exit-codes.js";
@@ -7,10 +8,9 @@ import { httpFaultHelp } from "../faults/fault.js";
 import { addFaultOptions, type FaultFlags, faultPlan } from "../faults/fault-option.js";
 import { FaultyExchanges } from "../faults/faulty-exchanges.js";
 import type { Invocation } from "../invocation.js";
-import { packageVersion } from "../package-version.js";
 import { jsonLine } from "../print/json-lines.js";
 import { count } from "../print/quantities.js";
-import { type HttpProxy, type ProxyOptions, startProxy } from "../proxy/proxy.js";
+import { type HttpProxy, keepSecretsHelp, type ProxyOptions, proxyHeader, startProxy } from "../proxy/proxy.js";
 import { missingAtEnd } from "../recorder/missing-at-end.js";
 import { Recorder } from "../recorder/recorder.js";
 import { hostName, newRecordingPath } from "../recorder/recording-name.js";
@@ -19,8 +19,10 @@ interface ProxyFlags extends FaultFlags {
   readonly target?: URL;
   readonly listen?: ListenAt;
   readonly record?: string;
+  readonly keepSecrets?: true;
   readonly name?: string;
   readonly iKnow?: true;
+  readonly allowOrigin?: readonly string[];
   readonly json?: true;
 }
 
@@ -41,8 +43,9 @@ const contract = `Sign-in (OAuth) works through the proxy: where the server name
 WWW-Authenticate, a redirect or a document under /.well-known, clients read the
 address of the proxy, and what they ask for in return names the server again.
 Of other paths than the server's own, only heads are recorded, no bodies.
-Recordings hold what is in headers too, like Authorization: they are for
-nobody else.`;
+In recordings the values of headers like Authorization, Cookie and X-Api-Key,
+and tokens in URLs, are covered, unless --keep-secrets is given. Bodies are
+recorded as they are: parlance redact covers what is secret in them.`;
 
 const examples = `Exit codes:
   0  ended by Ctrl-C or SIGTERM
@@ -65,7 +68,9 @@ export function registerProxy(program: Command, invocation: Invocation): void {
     .option("--target <url>", "the MCP endpoint of the server", target)
     .option("--listen <host:port>", `where clients come (default: 127.0.0.1:${usualPort}, or a free port)`, listenAt)
     .option("--i-know", "listen where other machines can reach it, and answer to any name")
+    .option("--allow-origin <origin>", "let pages of this origin call, besides this machine's (repeatable)", origins)
     .option("--record <file>", "record to this file; one that holds something is left alone")
+    .option("--keep-secrets", keepSecretsHelp)
     .option("--name <name>", "what the server is called in the name of the recording")
     .option("--json", "print one JSON object per line, for programs");
   addFaultOptions(command)
@@ -74,7 +79,7 @@ export function registerProxy(program: Command, invocation: Invocation): void {
 }
 
 async function proxy(flags: ProxyFlags, { out, err, interrupt }: Invocation): Promise<number> {
-  const { target, iKnow = false } = flags;
+  const { target, iKnow = false, keepSecrets = false } = flags;
   if (target === undefined)
     throw usageFailure("there is no server to stand before", "parlance proxy --target http://localhost:3000/mcp");
   const plan = faultPlan(flags, "http");
@@ -87,12 +92,23 @@ async function proxy(flags: ProxyFlags, { out, err, interrupt }: Invocation): Pr
   }
   const recorder = new Recorder({
     path: flags.record ?? newRecordingPath(flags.name ?? hostName(target), process.env),
-    header: { app: { name: "parlance", ver: packageVersion() }, mode: "proxy", server: { url: target.href } },
+    header: proxyHeader("proxy", target, keepSecrets),
     onViolations: (violations) =>
       out.print(...(flags.json === true ? violations.map((violation) => jsonLine({ violation })) : violations)),
   });
   const faults = plan && new FaultyExchanges(plan, recorder);
-  const proxy = await listenWith({ target, ...listen, anyHost: iKnow, recorder, faults }, flags.listen !== undefined);
+  const proxy = await listenWith(
+    {
+      target,
+      ...listen,
+      anyHost: iKnow,
+      allowedOrigins: flags.allowOrigin,
+      keepsSecrets: keepSecrets,
+      recorder,
+      faults,
+    },
+    flags.listen !== undefined,
+  );
   const path = await recorder.opened;
   if (flags.json === true) out.print(jsonLine({ url: proxy.url.href, target: target.href, recording: path }));
   else {
@@ -127,6 +143,22 @@ async function listenWith(options: ProxyOptions, isChosen: boolean): Promise<Htt
 function target(text: string): URL {
   if (/^https?:\/\//i.test(text) && URL.canParse(text)) return new URL(text);
   throw new InvalidArgumentError("It must be an address like http://localhost:3000/mcp.");
+}
+
+function origins(text: string, others: readonly string[] = []): readonly string[] {
+  const problem = originProblem(text);
+  if (problem === undefined) return [...others, text];
+  throw new InvalidArgumentError(`${problem}.`);
+}
+
+/** What the guard says of an origin that is none. */
+function originProblem(text: string): string | undefined {
+  try {
+    guardOf({ allowedOrigins: [text] });
+    return undefined;
+  } catch (error) {
+    return (error as TypeError).message; // The one error that it throws.
+  }
 }
 
 function listenAt(text: string): ListenAt {

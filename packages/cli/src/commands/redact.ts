@@ -26,7 +26,7 @@ three become one █, what is left over becomes *, and of a number every digit b
 1, so that every offset stays true and every line valid. Covered by default: members
 like password, token, apiKey and authorization; bearer tokens, JSON Web Tokens and
 keys of well-known services wherever they stand; the headers authorization, cookie,
-set-cookie and mcp-session-id. A secret that was found once is covered everywhere.
+set-cookie, x-api-key and their like, and mcp-session-id. A secret that was found once is covered everywhere.
 Schemas of tools and of forms hold no secrets, and stay.`;
 
 const exits = `Exit codes:

@@ -3,10 +3,19 @@ import { awaitAftermath, exercise, type Skipped, untilOver } from "../conversati
 import { converse } from "../converse.js";
 import { exitCodeHelp, exitCodes } from "../exit-codes.js";
 import type { Invocation } from "../invocation.js";
-import { addConversationOptions, type ConversationFlags, chooseTarget, collect, parseRevision } from "../options.js";
+import {
+  addConversationOptions,
+  addForceOption,
+  type ConversationFlags,
+  chooseTarget,
+  collect,
+  type ForceFlags,
+  parseRevision,
+} from "../options.js";
 import { jsonLine } from "../print/json-lines.js";
 import { count } from "../print/quantities.js";
 import type { Style } from "../print/style.js";
+import { keepSecretsHelp } from "../proxy/proxy.js";
 import { TailView } from "../recordings/tailed-recording.js";
 import { FollowedRecordings } from "../run/followed-recordings.js";
 import { recordedTarget } from "../run/recorded-target.js";
@@ -14,11 +23,12 @@ import { targetHelp } from "../target.js";
 import { argumentHelp } from "../tool-arguments.js";
 import { parseCall } from "../wanted-call.js";
 
-interface RunFlags extends ConversationFlags {
+interface RunFlags extends ConversationFlags, ForceFlags {
   readonly revision?: string;
   readonly call?: readonly string[];
   readonly once?: true;
   readonly record?: string;
+  readonly keepSecrets?: true;
   readonly name?: string;
   readonly json?: true;
 }
@@ -45,10 +55,11 @@ export function registerRun(program: Command, invocation: Invocation): void {
     .option("--call <call>", 'call this tool too, may be repeated: --call "add a:=2 b:=3"', collect)
     .option("--once", "end when everything is done, instead of staying open")
     .option("--record <file>", "record to this file; one that holds something is left alone")
+    .option("--keep-secrets", keepSecretsHelp)
     .option("--name <name>", "what the server is called in the name of the recording")
     .option("--no-ui", "show it here, in the terminal: there is no other way yet")
     .option("--json", "print one JSON object per line, for programs");
-  addConversationOptions(command)
+  addConversationOptions(addForceOption(command))
     .addHelpText("after", `\n${targetHelp}\n\n${argumentHelp}\n\n${exitCodeHelp}\n\n${examples}`)
     .action((word: string | undefined, flags: RunFlags) => invocation.run(() => run(word, flags, invocation)));
 }
@@ -59,7 +70,7 @@ async function run(word: string | undefined, flags: RunFlags, invocation: Invoca
   const recorded = await recordedTarget(await chooseTarget(word, invocation.command, flags), flags);
   const followed = new FollowedRecordings(recorded.path, new TailView(out, flags.json === true));
   const code = await converse({ target: recorded.target, flags, invocation }, async (client, observed) => {
-    const skipped = await exercise(client, calls, interrupt.stop);
+    const skipped = await exercise(client, calls, { signal: interrupt.stop, force: flags.force === true });
     await awaitAftermath(interrupt.stop);
     if (flags.once !== true) {
       if (flags.json !== true)

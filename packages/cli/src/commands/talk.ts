@@ -5,7 +5,15 @@ import { exitCodeHelp, exitCodes } from "../exit-codes.js";
 import type { Failure } from "../failure.js";
 import type { Invocation } from "../invocation.js";
 import { ObservedTarget } from "../observed-target.js";
-import { addConversationOptions, type ConversationFlags, chooseTarget, collect, parseRevision } from "../options.js";
+import {
+  addConversationOptions,
+  addForceOption,
+  type ConversationFlags,
+  chooseTarget,
+  collect,
+  type ForceFlags,
+  parseRevision,
+} from "../options.js";
 import { printFailure } from "../print/failure.js";
 import { talkJson } from "../print/talk-json.js";
 import { talkText } from "../print/talk-text.js";
@@ -15,7 +23,7 @@ import { type Target, targetHelp } from "../target.js";
 import { argumentHelp } from "../tool-arguments.js";
 import { parseCall, type WantedCall } from "../wanted-call.js";
 
-interface TalkFlags extends ConversationFlags {
+interface TalkFlags extends ConversationFlags, ForceFlags {
   readonly revision?: readonly string[];
   readonly call?: readonly string[];
   readonly once?: true;
@@ -44,7 +52,7 @@ export function registerTalk(program: Command, invocation: Invocation): void {
     .option("--call <call>", 'call this tool too, may be repeated: --call "add a:=2 b:=3"', collect)
     .option("--once", "end when everything is done, instead of staying open")
     .option("--json", "print one JSON object per line, for programs");
-  addConversationOptions(command)
+  addConversationOptions(addForceOption(command))
     .addHelpText("after", `\n${targetHelp}\n\n${argumentHelp}\n\n${exitCodeHelp}\n\n${examples}`)
     .action((word: string | undefined, flags: TalkFlags) => invocation.run(() => talk(word, flags, invocation)));
 }
@@ -128,9 +136,9 @@ class Talk {
 
   async #speak(before: readonly TalkOutcome[] | undefined): Promise<void> {
     const { calls, flags, view, invocation, revision } = this.#options;
-    const { interrupt } = invocation;
-    this.#client = await openConversation(this.#observed, { revision, timeout: flags.timeout, interrupt });
-    const skipped = await exercise(this.#client, calls, interrupt.stop);
+    const { err, interrupt } = invocation;
+    this.#client = await openConversation(this.#observed, { revision, timeout: flags.timeout, err, interrupt });
+    const skipped = await exercise(this.#client, calls, { signal: interrupt.stop, force: flags.force === true });
     await awaitAftermath(interrupt.stop);
     view.skip(skipped);
     this.#done = true;

@@ -1,7 +1,7 @@
 import { accessSync, constants, existsSync, readdirSync, statSync } from "node:fs";
 import { delimiter, extname, resolve } from "node:path";
+import { didYouMean } from "@parlance/mcp/jsonrpc";
 import { exitCodes } from "../exit-codes.js";
-import { didYouMean } from "../nearest.js";
 import type { Check, Finding } from "./check.js";
 
 /** Whether the command is there, and the file that it is to run. */

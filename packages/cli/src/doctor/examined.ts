@@ -85,9 +85,9 @@ export class Examined {
 
   async #open(observed: ObservedTarget, how: Pick<ClientOptions, "era"> = {}): Promise<Opened> {
     const { timeout } = this.#flags;
-    const { interrupt } = this.#invocation;
+    const { err, interrupt } = this.#invocation;
     try {
-      return { client: await openConversation(observed, { revision: undefined, timeout, interrupt, ...how }) };
+      return { client: await openConversation(observed, { revision: undefined, timeout, err, interrupt, ...how }) };
     } catch (error) {
       return { failure: toFailure(error, "opening") };
     }

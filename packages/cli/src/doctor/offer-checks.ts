@@ -42,7 +42,7 @@ async function listed(examined: Examined, list: OfferedList): Promise<Finding> {
   if (client.server.capabilities[list.capability] === undefined) return { state: "absent", says: "not offered" };
   const items: unknown[] = [];
   try {
-    const stopped = await readList(client, list, examined.stop, (item) => items.push(item));
+    const stopped = await readList(client, list, { signal: examined.stop }, (item) => items.push(item));
     const amount = `${items.length} ${items.length === 1 ? list.name.slice(0, -1) : list.name}`;
     if (stopped !== undefined) return endless(`${amount}, and ${stopped}`);
     const faults = itemFaults(list, items);

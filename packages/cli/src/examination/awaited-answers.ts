@@ -5,19 +5,23 @@ import type { Reply } from "./line.js";
 export class AwaitedAnswers {
   readonly #waiting = new Map<string, (reply: Reply) => void>();
   readonly #patience: number;
+  #nextPatience: number;
   #ended = false;
 
-  /** @param patience milliseconds */
-  constructor(patience: number) {
+  /** @param patience milliseconds; @param firstPatience those for the first answer, before which the server starts */
+  constructor(patience: number, firstPatience: number = patience) {
     this.#patience = patience;
+    this.#nextPatience = firstPatience;
   }
 
   /** Waits for the answer with an id. */
   wait(id: string | number): Promise<Reply> {
     if (this.#ended) return Promise.resolve(silent("the server ended"));
+    const patience = this.#nextPatience;
+    this.#nextPatience = this.#patience;
     return new Promise((resolve) => {
       const key = keyOf(id);
-      const timer = setTimeout(() => finish(silent("no answer in time")), this.#patience);
+      const timer = setTimeout(() => finish(silent("no answer in time")), patience);
       const finish = (reply: Reply): void => {
         clearTimeout(timer);
         this.#waiting.delete(key);

@@ -9,6 +9,8 @@ interface ChannelLineOptions {
   readonly channel: ExaminedChannel;
   /** Milliseconds to wait for an answer. */
   readonly patience: number;
+  /** Milliseconds to wait for the first answer: until then the server starts. */
+  readonly firstPatience: number;
   readonly observer: Observer;
   /** The name of the session in the recording. */
   readonly session: string;
@@ -30,7 +32,7 @@ export class ChannelLine implements Line {
 
   constructor(options: ChannelLineOptions) {
     this.#options = options;
-    this.#awaited = new AwaitedAnswers(options.patience);
+    this.#awaited = new AwaitedAnswers(options.patience, options.firstPatience);
     this.#channel = tapChannel(options.channel, (tapped) => this.#see(tapped));
     this.#channel.open({
       frame: (text) => this.#take(text),

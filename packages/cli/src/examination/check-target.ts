@@ -1,5 +1,6 @@
 import { revisionOf } from "@parlance/mcp";
 import { type Concern, type Expectation, type Report, reportOf } from "@parlance/mcp/wire";
+import { stillStarting } from "../conversation.js";
 import { exitCodes } from "../exit-codes.js";
 import { Failure } from "../failure.js";
 import type { Invocation } from "../invocation.js";
@@ -39,6 +40,7 @@ export async function checkTarget(
     patience: timeout,
     signal: interrupt.stop,
     onProgress: (words) => err.status(words),
+    onSlowStart: (milliseconds) => err.print(err.style.dim(stillStarting(milliseconds))),
     header: newHeader(target),
   });
   err.status("");

@@ -46,11 +46,22 @@ export interface ExamineOptions {
   readonly signal: AbortSignal;
   /** Told what is done at the moment. */
   readonly onProgress?: (words: string) => void;
+  /** Called once if the server has not answered anything for so many milliseconds. */
+  readonly onSlowStart?: (milliseconds: number) => void;
   readonly header: HeaderEntry;
 }
 
 /** Every probe, in the order in which it is asked. */
 export const probes: readonly Probe[] = [...openingProbes, ...messageProbes, ...featureProbes, ...httpProbes];
+
+/** So many times as long as for any other answer is a server waited for that may have to start: by default 30 s. */
+const patienceToStart = 6;
+
+/** How long the server takes to start, as far as it is known. */
+interface StartTime {
+  /** Milliseconds from its start to its first answer; undefined before the first one was started. */
+  slowest: number | undefined;
+}
 
 /** Asks a server everything that can be asked from outside, in every revision that it speaks, and records it. */
 export async function examine(examinee: Examinee, options: ExamineOptions): Promise<Examination> {
@@ -61,9 +72,10 @@ export async function examine(examinee: Examinee, options: ExamineOptions): Prom
     conversation.push(entry);
   });
   const results: RevisionResult[] = [];
+  const start: StartTime = { slowest: undefined };
   for (const revision of options.revisions ?? revisions) {
     if (options.signal.aborted) break;
-    results.push(await new RevisionExamination(examinee, revision, conversation, observer, options).run());
+    results.push(await new RevisionExamination(examinee, revision, conversation, observer, start, options).run());
   }
   conversation.finish();
   const failures = results.flatMap(({ revision, results: each }) =>
@@ -90,6 +102,7 @@ class RevisionExamination {
   readonly #revision: Revision;
   readonly #conversation: Conversation;
   readonly #observer: Observer;
+  readonly #start: StartTime;
   readonly #options: ExamineOptions;
   #lines = 0;
 
@@ -98,12 +111,14 @@ class RevisionExamination {
     revision: Revision,
     conversation: Conversation,
     observer: Observer,
+    start: StartTime,
     options: ExamineOptions,
   ) {
     this.#examinee = examinee;
     this.#revision = revision;
     this.#conversation = conversation;
     this.#observer = observer;
+    this.#start = start;
     this.#options = options;
   }
 
@@ -138,9 +153,18 @@ class RevisionExamination {
   }
 
   async #open(): Promise<{ readonly line: Line; readonly subject: Subject; readonly opened: Finding }> {
+    const { patience, onSlowStart } = this.#options;
+    const before = performance.now();
     const line = this.#dial();
     const subject = new Subject(line, messagesOf(this.#revision.version));
-    return { line, subject, opened: await subject.open() };
+    const isFirst = this.#start.slowest === undefined;
+    const slow = isFirst ? setTimeout(() => onSlowStart?.(patience), patience) : undefined;
+    const opened = await subject.open();
+    clearTimeout(slow);
+    // One that is silent is not waited for so long again.
+    const took = opened.is === "failed" && opened.says.endsWith("no answer in time") ? 0 : performance.now() - before;
+    this.#start.slowest = Math.max(this.#start.slowest ?? 0, took);
+    return { line, subject, opened };
   }
 
   #dial(): Line {
@@ -148,7 +172,10 @@ class RevisionExamination {
     const { version } = this.#revision;
     const session = this.#lines === 1 ? version : `${version} ${this.#lines}`;
     const { patience } = this.#options;
-    return openLine(this.#examinee, { patience, observer: this.#observer, session, revision: this.#revision });
+    const { slowest } = this.#start;
+    const firstPatience = slowest === undefined ? patienceToStart * patience : patience + slowest;
+    const how = { patience, firstPatience, observer: this.#observer, session, revision: this.#revision };
+    return openLine(this.#examinee, how);
   }
 
   async #leave(line: Line): Promise<readonly ProbeResult[]> {

@@ -9,6 +9,8 @@ import type { Line, Observer } from "./line.js";
 export interface LineOptions {
   /** Milliseconds to wait for an answer. */
   readonly patience: number;
+  /** Milliseconds to wait for the first answer of a server behind a channel, which may have to be started. Default: `patience`. */
+  readonly firstPatience?: number;
   readonly observer: Observer;
   /** The name of the session in the recording. */
   readonly session: string;
@@ -17,12 +19,13 @@ export interface LineOptions {
 }
 
 /** Opens a line to a server. Nothing is sent. */
-export function openLine(examinee: Examinee, { patience, observer, session, revision }: LineOptions): Line {
+export function openLine(examinee: Examinee, options: LineOptions): Line {
+  const { patience, firstPatience = patience, observer, session, revision } = options;
   if (examinee.kind === "channel") {
     const channel = examinee.dial((chunk) =>
       observer.see((n, t) => ({ k: "e", n, s: session, t, ...recordedBytes(chunk) })),
     );
-    return new ChannelLine({ patience, observer, session, channel });
+    return new ChannelLine({ patience, firstPatience, observer, session, channel });
   }
   const { url, headers } = examinee;
   const isStateless = revision?.era === "stateless";

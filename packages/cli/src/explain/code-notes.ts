@@ -80,7 +80,7 @@ export const codeNotes: ReadonlyMap<string, CodeNote> = new Map<string, CodeNote
     "MissingRequiredClientCapability",
     {
       fault: "nobody's: the client does not offer what the call needs",
-      message: "Missing required client capability",
+      message: "Missing required client capability: elicitation.form",
       data: { requiredCapabilities: { elicitation: { form: {} } } },
     },
   ],

@@ -9,8 +9,8 @@ import {
   versionAliases,
   versions,
 } from "@parlance/mcp";
+import { didYouMean } from "@parlance/mcp/jsonrpc";
 import { usageFailure } from "../failure.js";
-import { didYouMean } from "../nearest.js";
 import { codesNamed, explainErrorCode } from "./explain-code.js";
 import { explainNotification, explainRequest } from "./explain-message.js";
 import { explainRevision } from "./explain-revision.js";

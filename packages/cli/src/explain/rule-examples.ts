@@ -82,6 +82,7 @@ export const ruleExamples: Readonly<Record<string, readonly WireExample[]>> = {
   "T-3": listed({ name: "add", inputSchema: { type: "object", properties: { a: { type: "numbr" } } } }),
   "T-5": listed({ name: "add two numbers", inputSchema: { type: "object" } }),
   "T-6": [...listed({ name: "add", inputSchema: { type: "object" } }), asks(2, methods.callTool, { name: "ad" })],
+  "T-9": [calls, fails(1, { code: -32_603, message: "Internal error" })],
   "P-1": [calls, progress(1, 8)],
   "P-3": [calls, progress(2), progress(1)],
   "P-4": [calls, answers(1, { content: [] }), progress(1)],

@@ -1,4 +1,4 @@
-import { type Exchange, literalOf } from "@parlance/mcp/wire";
+import type { Exchange } from "@parlance/mcp/wire";
 import { commandOf, type Exported, shellWord, urlOf } from "./exported.js";
 
 /** Headers that curl writes itself, or that belong to one connection. */
@@ -13,8 +13,8 @@ export function toCurl(exported: Exported): string {
 function curl(exchange: Exchange, { header }: Exported): string {
   const { request, frames } = exchange;
   const { method = "GET", headers = [] } = request;
-  const body = frames.filter(({ from }) => from === "client").map(({ bytes }) => text(bytes));
-  const words = [
+  const body = frames.filter(({ from }) => from === "client").map(({ bytes }) => bytes);
+  const words: readonly (readonly (string | Uint8Array)[])[] = [
     ["curl", "-sS", "-N", "-X", method, urlOf(exchange, header)],
     ...headers.filter(([name]) => !own.has(name.toLowerCase())).map(([name, value]) => ["-H", `${name}: ${value}`]),
     ...body.map((each) => ["--data-raw", each]),
@@ -25,10 +25,6 @@ function curl(exchange: Exchange, { header }: Exported): string {
 function pipe(exported: Exported): string {
   const frames = exported.rows.flatMap(({ frame }) => (frame?.from === "client" ? [frame] : []));
   const command = commandOf(exported.header) ?? ["server"];
-  const lines = frames.map(({ bytes }) => `  ${shellWord(text(bytes))}`);
+  const lines = frames.map(({ bytes }) => `  ${shellWord(bytes)}`);
   return `printf '%s\\n' \\\n${lines.join(" \\\n")} \\\n  | ${command.map(shellWord).join(" ")}\n`;
-}
-
-function text(bytes: Uint8Array): string {
-  return literalOf({ start: 0, end: bytes.length }, bytes);
 }

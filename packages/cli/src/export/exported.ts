@@ -1,3 +1,4 @@
+import { isUtf8 } from "node:buffer";
 import {
   type Exchange,
   type HeaderEntry,
@@ -30,9 +31,39 @@ export function momentOf(header: HeaderEntry | undefined, at: number): Date {
   return new Date(Date.parse(header?.t0 ?? "") + at);
 }
 
-/** A text as one word of a POSIX shell. */
-export function shellWord(text: string): string {
-  return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
+/** What a screen would obey or not show: controls, text-direction marks, what has no width, invisible tags. */
+const hidden =
+  "\\u007f-\\u009f\\u00ad\\u061c\\u180e\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff\\u{e0000}-\\u{e007f}";
+const hiddenInJson = new RegExp(`[${hidden}]`, "gu");
+/** The controls below a space too; a line break in quotes is one, and a tab shows. */
+const hiddenInShell = new RegExp(`[\\0-\\u0008\\u000b-\\u001f${hidden}]+`, "gu");
+
+/** A text of JSON, or one of JavaScript with string literals, in which what cannot be seen is written as an escape. */
+export function escaped(text: string): string {
+  return text.replace(hiddenInJson, (character) => {
+    const units = Array.from({ length: character.length }, (_, at) => character.charCodeAt(at));
+    return units.map((unit) => `\\u${unit.toString(16).padStart(4, "0")}`).join("");
+  });
+}
+
+/**
+ * A text, or the bytes of one, as one word of a POSIX shell that stands for the same bytes. What cannot be seen is written by
+ * `printf` in octal digits, because `$'…'` is not known to every shell that is called `sh`.
+ */
+export function shellWord(text: string | Uint8Array): string {
+  const bytes = Buffer.from(text);
+  if (!isUtf8(bytes)) return quotedWord(bytes.toString("latin1"), /[^\n -~]+/g, "latin1");
+  return quotedWord(bytes.toString(), hiddenInShell, "utf8");
+}
+
+function quotedWord(text: string, escapedPart: RegExp, encoding: "utf8" | "latin1"): string {
+  if (/^[\w@%+=:,./-]+$/.test(text)) return text;
+  const quoted = `'${text.replaceAll("'", `'\\''`)}'`;
+  const word = quoted.replace(escapedPart, (part) => {
+    const octal = [...Buffer.from(part, encoding)].map((byte) => `\\${byte.toString(8).padStart(3, "0")}`);
+    return `'"$(printf '${octal.join("")}')"'`;
+  });
+  return word.replace(/^''(?=")/, "").replace(/(?<=")''$/, "");
 }
 
 /** How the recorded server is started; undefined for one that was reached by a URL. */

@@ -1,6 +1,6 @@
 import { type Exchange, headerOf, literalOf, type Operation } from "@parlance/mcp/wire";
 import { packageVersion } from "../package-version.js";
-import { chosenOperations, type Exported, momentOf, textOf, urlOf } from "./exported.js";
+import { chosenOperations, type Exported, escaped, momentOf, textOf, urlOf } from "./exported.js";
 
 const mapping =
   "a mapping: this conversation crossed stdio, and not HTTP; each request with its answer is shown as one exchange";
@@ -13,7 +13,7 @@ export function toHar(exported: Exported): string {
       ? exchanges.map((exchange) => httpEntry(exchange, exported))
       : chosenOperations(exported).map((operation) => mappedEntry(operation, exported));
   const creator = { name: "parlance", version: packageVersion() };
-  return `${JSON.stringify({ log: { version: "1.2", creator, entries } }, undefined, 2)}\n`;
+  return `${escaped(JSON.stringify({ log: { version: "1.2", creator, entries } }, undefined, 2))}\n`;
 }
 
 function exchangesOf({ rows }: Exported): readonly Exchange[] {

@@ -3,7 +3,7 @@ import { metaKeys } from "@parlance/mcp";
 import { type Operation, statusOf, targetOf } from "@parlance/mcp/wire";
 import { isObject } from "../json.js";
 import { packageVersion } from "../package-version.js";
-import { chosenOperations, type Exported, momentOf } from "./exported.js";
+import { chosenOperations, type Exported, escaped, momentOf } from "./exported.js";
 
 /** The kinds of a span, and its statuses, as OTLP numbers them. */
 const spanKinds = { client: 3 } as const;
@@ -18,7 +18,7 @@ export function toOtlp(exported: Exported): string {
   const resource = { attributes: [attribute("service.name", header?.server?.cmd ?? header?.server?.url ?? "mcp")] };
   const spans = chosenOperations(exported).map((operation) => span(operation, exported));
   const scope = { name: "parlance", version: packageVersion() };
-  return `${JSON.stringify({ resourceSpans: [{ resource, scopeSpans: [{ scope, spans }] }] }, undefined, 2)}\n`;
+  return `${escaped(JSON.stringify({ resourceSpans: [{ resource, scopeSpans: [{ scope, spans }] }] }, undefined, 2))}\n`;
 }
 
 function span(operation: Operation, { header }: Exported): object {

@@ -2,7 +2,7 @@ import { methods } from "@parlance/mcp";
 import type { Operation, WireMessage } from "@parlance/mcp/wire";
 import { usageFailure } from "../failure.js";
 import { isObject } from "../json.js";
-import { chosenOperations, commandOf, type Exported } from "./exported.js";
+import { chosenOperations, commandOf, type Exported, escaped } from "./exported.js";
 
 /** Places in results that differ from run to run, and how they go on into the next request. */
 const carried = [
@@ -23,7 +23,8 @@ export function toVitest(exported: Exported): string {
   const asked = operations.filter(({ request }) => request.from === "server");
   const [program = "", ...args] = command;
   const lines = said(exported, operations);
-  return `import { openConnection } from "@parlance/mcp/jsonrpc";
+  // Everything of a peer stands in string literals.
+  return escaped(`import { openConnection } from "@parlance/mcp/jsonrpc";
 import { childChannel } from "@parlance/mcp/node";
 import { expect, test } from "vitest";
 
@@ -33,7 +34,7 @@ test(${JSON.stringify(`the server answers as recorded in ${title}`)}, async () =
   await using connection = openConnection(childChannel(server)${asked.length === 0 ? "" : ", { handle: answer }"});
 ${lines.map((line) => (line === "" ? "" : `  ${line.replaceAll("\n", "\n  ")}`)).join("\n")}
 });
-`;
+`);
 }
 
 /** What the client answers, in its order for each method. */

@@ -1,6 +1,6 @@
+import { didYouMean } from "@parlance/mcp/jsonrpc";
 import { exitCodes } from "../exit-codes.js";
 import { Failure, usageFailure } from "../failure.js";
-import { didYouMean } from "../nearest.js";
 import { type Configuration, parseConfiguration, type ServerEntry } from "./configuration.js";
 import { type Host, hosts, type ServersKey, surroundings } from "./host-table.js";
 import { type ReadFile, readWhole } from "./replace-file.js";

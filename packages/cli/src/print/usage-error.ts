@@ -1,5 +1,5 @@
+import { didYouMean } from "@parlance/mcp/jsonrpc";
 import type { Command } from "commander";
-import { didYouMean } from "../nearest.js";
 import { visibleLines } from "./columns.js";
 import type { Style } from "./style.js";
 

@@ -1,4 +1,4 @@
-import type { Direction, HttpEntry } from "@parlance/mcp/wire";
+import { coverCredentials, type Direction, type HttpEntry } from "@parlance/mcp/wire";
 import type { Recorder } from "../recorder/recorder.js";
 import { type BodyFrame, BodyRecord } from "./body-record.js";
 import { type HeaderList, headerValue } from "./headers.js";
@@ -26,6 +26,8 @@ export interface ExchangeStart {
   readonly headers: HeaderList;
   /** Bodies of other paths are no messages, and may be secrets: passwords and tokens on the way in. */
   readonly hasMessages: boolean;
+  /** Record credentials in heads as they are. */
+  readonly keepsSecrets: boolean;
   /** All of it is written down. */
   readonly onWritten: () => void;
   /** Where the server is. */
@@ -121,9 +123,10 @@ export class ExchangeRecord {
   }
 
   #head(head: Head): void {
-    const { x } = this.#start;
+    const { x, keepsSecrets } = this.#start;
     const t = this.#recorder.now();
-    this.#write((s) => this.#recorder.add({ kind: "entry", entry: { k: "h", t, s, x, ...head } }));
+    const seen = keepsSecrets ? head : coverCredentials(head);
+    this.#write((s) => this.#recorder.add({ kind: "entry", entry: { k: "h", t, s, x, ...seen } }));
   }
 
   #frame(d: Direction, frame: BodyFrame): void {

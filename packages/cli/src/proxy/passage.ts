@@ -25,6 +25,8 @@ export interface PassageOptions {
   readonly onWritten: () => void;
   readonly send: (options: RequestOptions) => ClientRequest;
   readonly faults: FaultyExchanges | undefined;
+  /** Record credentials in heads as they are. */
+  readonly keepsSecrets: boolean;
 }
 
 /** Bytes of a form, or of a document, in which names are changed. */
@@ -46,10 +48,11 @@ export class Passage {
     this.#answer = answer;
     this.#options = options;
     const { method = "GET", url = "/" } = near;
-    const { recorder, sessions, x, hasMessages, target, onWritten } = options;
+    const { recorder, sessions, x, hasMessages, target, keepsSecrets, onWritten } = options;
     this.#url = url;
     const headers = headersOf(near);
-    this.#record = new ExchangeRecord({ x, method, url, headers, hasMessages, target, onWritten }, recorder, sessions);
+    const start = { x, method, url, headers, hasMessages, target, keepsSecrets, onWritten };
+    this.#record = new ExchangeRecord(start, recorder, sessions);
     void this.#open(method, headers).catch((error: unknown) => this.#fail(error));
   }
 

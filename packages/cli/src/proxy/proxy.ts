@@ -8,8 +8,11 @@ import {
 } from "node:http";
 import { request as requestHttps, Agent as SecureAgent } from "node:https";
 import type { AddressInfo } from "node:net";
+import { guardOf } from "@parlance/mcp/http";
+import { coverCredentials, credentialWords, type HeaderEntry } from "@parlance/mcp/wire";
 import type { FaultyExchanges } from "../faults/faulty-exchanges.js";
-import type { Recorder } from "../recorder/recorder.js";
+import { packageVersion } from "../package-version.js";
+import type { Recorder, RecorderOptions } from "../recorder/recorder.js";
 import { Passage } from "./passage.js";
 import { refuse } from "./refuse.js";
 import { SessionNames } from "./sessions.js";
@@ -20,9 +23,13 @@ export interface ProxyOptions {
   readonly host: string;
   /** 0: one that is free. */
   readonly port: number;
-  /** Take requests by any name: for a proxy that others may use. */
+  /** Take requests by any name, and from other machines: for a proxy that others may use. */
   readonly anyHost: boolean;
+  /** Whose pages may call, besides those of this machine. */
+  readonly allowedOrigins?: readonly string[] | undefined;
   readonly recorder: Recorder;
+  /** Record credentials in heads as they are. Default: false, they are covered. */
+  readonly keepsSecrets?: boolean;
   /** What exchanges meet on their way. */
   readonly faults?: FaultyExchanges | undefined;
 }
@@ -36,23 +43,36 @@ export interface HttpProxy {
   close(): Promise<void>;
 }
 
+/** How `--keep-secrets` is explained where a conversation over HTTP is recorded. */
+export const keepSecretsHelp = "record Authorization, cookies and API keys of HTTP as they are";
+
+/** The header of what is recorded of a server at a URL. */
+export function proxyHeader(mode: HeaderEntry["mode"], target: URL, keepsSecrets: boolean): RecorderOptions["header"] {
+  const app = { name: "parlance", ver: packageVersion() };
+  if (keepsSecrets) return { app, mode, server: { url: target.href } };
+  return { app, mode, server: coverCredentials({ url: target.href }), redact: [credentialWords] };
+}
+
 /** Milliseconds for which a connection to the server is kept without use: below the five seconds of most servers. */
 const idle = 4_000;
 
 /** Starts a proxy before an HTTP server. Rejects if it cannot listen. */
-export async function startProxy({ target, host, port, anyHost, recorder, faults }: ProxyOptions): Promise<HttpProxy> {
+export async function startProxy(options: ProxyOptions): Promise<HttpProxy> {
+  const { target, host, port, anyHost, allowedOrigins = [], keepsSecrets = false, recorder, faults } = options;
+  const guard = guardOf({ allowedHosts: [nameOf(host)], allowedOrigins, anyHost, exposed: anyHost });
   const isSecure = target.protocol === "https:";
   const agent = new (isSecure ? SecureAgent : Agent)({ keepAlive: true, timeout: idle });
   const sessions = new SessionNames();
   const sessionEndpoint = (url: string): boolean => pathOf(url) === target.pathname || sessions.has(url);
-  const names = new Set<string>();
   let near = "";
   let exchanges = 0;
   let written = 0;
   let onAllWritten = (): void => undefined;
   const pass = (request: IncomingMessage, response: ServerResponse): void => {
-    if (!anyHost && !names.has(request.headers.host?.toLowerCase() ?? "")) {
-      refuse(response, 403, `this proxy answers to ${[...names].join(", ")}, and was asked as another host`);
+    const { remoteAddress: remote, localAddress: local } = request.socket;
+    const refusal = guard(request.headers.host, request.headers.origin, { remote, local });
+    if (refusal !== undefined) {
+      refuse(response, refusal.status, refusal.reason);
       return;
     }
     exchanges += 1;
@@ -66,6 +86,7 @@ export async function startProxy({ target, host, port, anyHost, recorder, faults
       recorder,
       sessions,
       faults,
+      keepsSecrets,
       onWritten() {
         written += 1;
         if (written === exchanges) onAllWritten();
@@ -76,7 +97,6 @@ export async function startProxy({ target, host, port, anyHost, recorder, faults
   const server = createServer({ requestTimeout: 0 }, pass).on("checkContinue", pass);
   await listening(server, port, host);
   const { port: bound } = server.address() as AddressInfo; // It listens on a port.
-  for (const name of [nameOf(host), "127.0.0.1", "localhost", "[::1]"]) names.add(`${name}:${bound}`);
   const url = new URL(`http://${nameOf(host)}:${bound}${target.pathname}${target.search}`);
   near = url.origin;
   return {

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { closeSync, constants, existsSync, fstatSync, mkdirSync, openSync, writeSync } from "node:fs";
+import { closeSync, constants, existsSync, fchmodSync, fstatSync, mkdirSync, openSync, writeSync } from "node:fs";
 import { dirname } from "node:path";
 import { type Entry, encodeEntry, type GapEntry, type HeaderEntry } from "@parlance/mcp/wire";
 import { milliseconds } from "../monotonic.js";
@@ -168,8 +168,7 @@ export class RecordingFile {
         if (codeOf(error) !== "EEXIST") throw error;
       }
       const file = openSync(path, flags);
-      const is = fstatSync(file);
-      if (!is.isFile() || is.size === 0) return this.#take(path, file);
+      if (isForUs(file)) return this.#take(path, file);
       closeSync(file);
     }
   }
@@ -178,6 +177,18 @@ export class RecordingFile {
     this.#path = path;
     return file;
   }
+}
+
+/**
+ * Whether a file that is there can be taken: a pipe or a device as it is; a file if it is empty and of this user, after nobody else
+ * may read it. Who has opened it before can read on, so that one of another user is not taken.
+ */
+function isForUs(file: number): boolean {
+  const is = fstatSync(file);
+  if (!is.isFile()) return true;
+  if (is.size > 0 || (process.getuid !== undefined && is.uid !== process.getuid())) return false;
+  if ((is.mode & 0o077) !== 0) fchmodSync(file, 0o600);
+  return true;
 }
 
 /** Makes a folder and those that it is in. What Node has for it never returns where one cannot be made, as in /proc. */

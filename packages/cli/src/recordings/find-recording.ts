@@ -1,9 +1,9 @@
 import { existsSync } from "node:fs";
 import { readdir, stat } from "node:fs/promises";
 import { basename, join } from "node:path";
+import { didYouMean } from "@parlance/mcp/jsonrpc";
 import { exitCodes } from "../exit-codes.js";
 import { Failure, usageFailure } from "../failure.js";
-import { didYouMean } from "../nearest.js";
 import { recordingDirectory, recordingSuffix } from "../recording-directory.js";
 
 /** A file with a recording. */

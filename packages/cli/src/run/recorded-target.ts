@@ -2,8 +2,7 @@ import { existsSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { exitCodes } from "../exit-codes.js";
 import { Failure } from "../failure.js";
-import { packageVersion } from "../package-version.js";
-import { startProxy } from "../proxy/proxy.js";
+import { proxyHeader, startProxy } from "../proxy/proxy.js";
 import { missingAtEnd } from "../recorder/missing-at-end.js";
 import { numberedPath } from "../recorder/numbered-path.js";
 import { Recorder } from "../recorder/recorder.js";
@@ -23,6 +22,8 @@ export interface RecordedTarget {
 export interface RecordAs {
   readonly record?: string;
   readonly name?: string;
+  /** Record credentials in heads of HTTP as they are. */
+  readonly keepSecrets?: boolean;
 }
 
 const command = fileURLToPath(new URL("../parlance.js", import.meta.url));
@@ -49,7 +50,11 @@ function unused(path: string): string {
   }
 }
 
-async function behindProxy(title: string, url: URL, { record, name }: RecordAs): Promise<RecordedTarget> {
+async function behindProxy(
+  title: string,
+  url: URL,
+  { record, name, keepSecrets = false }: RecordAs,
+): Promise<RecordedTarget> {
   if (url.protocol.startsWith("ws")) {
     throw new Failure(`${title}: what crosses a WebSocket is not recorded yet`, {
       exitCode: exitCodes.usage,
@@ -58,9 +63,16 @@ async function behindProxy(title: string, url: URL, { record, name }: RecordAs):
   }
   const recorder = new Recorder({
     path: record ?? newRecordingPath(name ?? hostName(url), process.env),
-    header: { app: { name: "parlance", ver: packageVersion() }, mode: "launch", server: { url: url.href } },
+    header: proxyHeader("launch", url, keepSecrets),
   });
-  const proxy = await startProxy({ target: url, host: "127.0.0.1", port: 0, anyHost: false, recorder });
+  const proxy = await startProxy({
+    target: url,
+    host: "127.0.0.1",
+    port: 0,
+    anyHost: false,
+    keepsSecrets: keepSecrets,
+    recorder,
+  });
   const path = await recorder.opened;
   return {
     target: { kind: "url", title, url: proxy.url },

@@ -21,7 +21,8 @@ export interface Serving {
 export async function serveModule(path: string, carrier: Carrier): Promise<Serving> {
   const served = await loadServed(path);
   const { name, version } = served.info;
-  if (carrier.kind === "stdio") return { name, version, http: undefined, over: serveStdio(served) };
+  if (carrier.kind === "stdio")
+    return { name, version, http: undefined, over: serveStdio(served).then(({ closed }) => closed) };
   try {
     const http = await serveHttp(served, { port: carrier.port });
     return { name, version, http, over: new Promise(() => undefined) };

@@ -22,7 +22,7 @@ const silence = 250;
 /** Milliseconds after a signal in which a host that does not read may still begin to. */
 const signalGrace = 1_000;
 
-/** Milliseconds until the guardian is set up: it takes a moment, which a server that starts should have. */
+/** Milliseconds until the guardian and the watch are set up: they take a moment, which a server that starts should have. */
 const guardianDelay = 1_000;
 
 /** What becomes of a side: its time is now, its connection the only one. */
@@ -57,7 +57,11 @@ export class Relay {
     this.#tell({ ev: "spawn", pid: server.pid });
     this.#connect();
     const passesNoMore = passSignals(server, (signal) => this.#onSignal(signal));
-    const delay = setTimeout(() => this.#guard(), guardianDelay);
+    const parent = process.ppid;
+    const delay = setTimeout(() => {
+      this.#guard();
+      void watchHost(parent);
+    }, guardianDelay);
     const ended = await exited;
     if (!(ended instanceof Error)) this.#tell({ ev: "exit", code: ended.code, sig: ended.signal });
     clearTimeout(delay);
@@ -146,6 +150,14 @@ export class Relay {
   #isForsaken(): boolean {
     return this.#signalled !== undefined && performance.now() - this.#signalled.at > signalGrace;
   }
+}
+
+/** A host that is gone has ended its side, even if another process holds its end of the pipe. */
+async function watchHost(parent: number): Promise<void> {
+  const { watchParent } = await import("@parlance/mcp/node");
+  const gone = (): void => void process.stdin.destroy(new Error("the host is gone"));
+  if (process.ppid === parent) watchParent(gone);
+  else gone();
 }
 
 /** Milliseconds between two looks at what no event tells of. */
