@@ -1,5 +1,5 @@
 /**
- * `npm run bench -- a|b|c|w [--rounds 9] [--only ping,add] [--contestants jayson,mcp-lite] [--json]`
+ * `npm run bench -- a|b|c|h|w [--rounds 9] [--only ping,add] [--contestants jayson,mcp-lite] [--json]`
  *
  * Prints a table for people, or all figures as JSON. Exit code 0 when it could measure, whatever it found: a bar that is
  * missed is shown, and judged by a reader who knows how quiet the machine was.
@@ -32,6 +32,7 @@ async function main() {
   if (!Number.isInteger(rounds) || rounds < 1) refuse(`--rounds takes a count, got ${values.rounds}`);
   const [name = "a"] = positionals;
   if (name === "w") return runWire(rounds, values.json);
+  if (name === "h") return runHostile(rounds, values.only?.split(","), values.json);
   if (!existsSync(new URL(`suites/${name}.js`, here))) refuse(`There is no suite ${name}`);
 
   prepare();
@@ -72,6 +73,23 @@ async function runWire(rounds, asJson) {
   else
     console.log(
       `\nSuite w: one server, directly and behind the tap\nNode ${process.version}, rounds: ${rounds}\n\n${printWire(measured)}`,
+    );
+}
+
+/**
+ * Suite H attacks a server of this library: what is compared is a client beside the attack with the same client alone.
+ * @param {number} rounds
+ * @param {readonly string[] | undefined} only numbers or names of attacks
+ * @param {boolean} asJson
+ */
+async function runHostile(rounds, only, asJson) {
+  if (!existsSync(new URL("packages/mcp/dist/entries/node.js", root))) npm(["run", "build"], root);
+  const { measureHostile, printHostile } = await import("./hostile.js");
+  const rows = await measureHostile(rounds, only);
+  if (asJson) console.log(JSON.stringify(rows));
+  else
+    console.log(
+      `\nSuite h: a client beside attacks\nNode ${process.version}, rounds: ${rounds}\n\n${printHostile(rows)}`,
     );
 }
 

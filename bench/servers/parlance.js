@@ -7,7 +7,7 @@ export function createParlance() {
   const server = createServer(serverInfo);
   for (const [name, tool] of tools) {
     server.tool(name, { inputSchema: standardSchema(tool) }, (args, context) => {
-      if (tool.tells) context.progress(1, 2);
+      if (tool.tells) void context.progress(1, 2);
       return tool.run(args);
     });
   }
