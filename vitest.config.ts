@@ -1,5 +1,5 @@
 import { fileURLToPath } from "node:url";
-import { defineConfig } from "vitest/config";
+import { configDefaults, defineConfig } from "vitest/config";
 import { Tally } from "./test/tally.js";
 
 const oracle = fileURLToPath(new URL("test/oracle/", import.meta.url));
@@ -7,7 +7,24 @@ const entries = fileURLToPath(new URL("packages/mcp/src/entries/", import.meta.u
 /** Where `.ci/run` wants the tally of the run. */
 const tallyFile = process.env.TALLY_FILE;
 
-export default defineConfig({
+/**
+ * What only `npm run test:all` runs, which CI does: long forms of what shorter tests look at too. Within a file that runs in
+ * both, PARLANCE_LONG says which form is wanted.
+ */
+const longForms = [
+  "test/bridge/matrix.test.ts",
+  "test/cli/completion.test.ts",
+  "test/cli/manners.test.ts",
+  "test/examples/contacts-import.test.ts",
+  "test/examples/contacts-questions.test.ts",
+  "test/shapes/equivalence.test.ts",
+  "test/wire/clean-runs.test.ts",
+  "test/wire/conscience-run.test.ts",
+  "test/wire/own-conversations.test.ts",
+  "test/wire/tap-trouble.test.ts",
+];
+
+export default defineConfig(({ mode }) => ({
   plugins: [
     {
       // Conversations of our servers and clients are held against the published schemas, whatever a test is about.
@@ -29,6 +46,8 @@ export default defineConfig({
   },
   test: {
     include: ["test/**/*.test.ts"],
+    exclude: mode === "all" ? configDefaults.exclude : [...configDefaults.exclude, ...longForms],
+    env: { PARLANCE_LONG: mode === "all" ? "1" : "" },
     setupFiles: [`${oracle}setup.ts`],
     pool: "forks",
     // All cores: much of the time a test waits for a process of its own.
@@ -38,4 +57,4 @@ export default defineConfig({
     hookTimeout: 20_000,
     reporters: tallyFile === undefined ? ["default"] : ["default", new Tally(tallyFile)],
   },
-});
+}));

@@ -34,7 +34,7 @@ describe("the table of error codes", () => {
     const codesOf = (vocabulary: Vocabulary): readonly number[] => inVocabulary(vocabulary).map(({ code }) => code);
     expect(codesOf("specification").toSorted()).toEqual(Object.values(specCodes).toSorted());
     expect(codesOf("catalogue").toSorted()).toEqual(Object.values(catalogueCodes).toSorted());
-    const { tooManyRequests, ...standard } = codes;
+    const { tooManyRequests, requestCancelled, ...standard } = codes;
     expect(codesOf("json-rpc").toSorted()).toEqual(Object.values(standard).toSorted());
   });
 

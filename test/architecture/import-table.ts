@@ -4,6 +4,8 @@ const rows: Readonly<Record<string, readonly string[]>> = {
   jsonrpc: ["base"],
   framing: ["base", "jsonrpc/limits"],
   schema: ["base"],
+  // Methods of plain JSON-RPC by their schemas, which the engine knows nothing of.
+  service: ["jsonrpc", "schema", "base"],
   auth: ["base"],
   protocol: ["jsonrpc", "base"],
   revisions: ["protocol", "jsonrpc"],

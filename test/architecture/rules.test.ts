@@ -247,18 +247,18 @@ const cases: Readonly<Record<string, readonly Case[]>> = {
     },
   ],
   "file-length": [
-    { says: "301 lines", path: `${src}/base/json.ts`, text: "\n".repeat(300).concat("f();\n"), finds: ["length"] },
-    { says: "301 lines in a bench", path: "bench/a.js", text: "\n".repeat(300).concat("f();"), finds: ["length"] },
-    { says: "300 lines", path: `${src}/base/json.ts`, text: "\n".repeat(299).concat("f();\n"), finds: [] },
-    { says: "a table of cases", path: "test/a.test.ts", text: "\n".repeat(300).concat("f();\n"), finds: [] },
+    { says: "501 lines", path: `${src}/base/json.ts`, text: "\n".repeat(500).concat("f();\n"), finds: ["length"] },
+    { says: "501 lines in a bench", path: "bench/a.js", text: "\n".repeat(500).concat("f();"), finds: ["length"] },
+    { says: "500 lines", path: `${src}/base/json.ts`, text: "\n".repeat(499).concat("f();\n"), finds: [] },
+    { says: "a table of cases", path: "test/a.test.ts", text: "\n".repeat(500).concat("f();\n"), finds: [] },
   ],
   "function-length": [
-    { says: "a function of 61 lines", path: `${src}/a/a.ts`, text: `function f() {${"\n".repeat(60)}}`, finds: ["f"] },
-    { says: "a method", path: `${src}/a/a.ts`, text: `class A { #m() {${"\n".repeat(60)}} }`, finds: ["m"] },
-    { says: "an arrow function", path: "examples/a.js", text: `const f = () => {${"\n".repeat(60)}}`, finds: ["f"] },
-    { says: "a property", path: "bench/a.js", text: `export const o = { f() {${"\n".repeat(60)}} }`, finds: ["f"] },
-    { says: "60 lines", path: `${src}/a/a.ts`, text: `function f() {${"\n".repeat(59)}}`, finds: [] },
-    { says: "a test", path: "test/a.test.ts", text: `test("a", () => {${"\n".repeat(60)}});`, finds: [] },
+    { says: "a function of 81 lines", path: `${src}/a/a.ts`, text: `function f() {${"\n".repeat(80)}}`, finds: ["f"] },
+    { says: "a method", path: `${src}/a/a.ts`, text: `class A { #m() {${"\n".repeat(80)}} }`, finds: ["m"] },
+    { says: "an arrow function", path: "examples/a.js", text: `const f = () => {${"\n".repeat(80)}}`, finds: ["f"] },
+    { says: "a property", path: "bench/a.js", text: `export const o = { f() {${"\n".repeat(80)}} }`, finds: ["f"] },
+    { says: "80 lines", path: `${src}/a/a.ts`, text: `function f() {${"\n".repeat(79)}}`, finds: [] },
+    { says: "a test", path: "test/a.test.ts", text: `test("a", () => {${"\n".repeat(80)}});`, finds: [] },
   ],
 };
 

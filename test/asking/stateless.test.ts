@@ -117,7 +117,8 @@ test("an answer that does not fit its question is an error that names the place"
     data: { errors: [{ path: "/inputResponses/question-1/content/name" }] },
   });
   const ill = { "question-1": { action: "maybe" } };
-  expect(await failure(talk, call("book", { requestState, inputResponses: ill }))).toMatchObject({
+  const next = await round(talk, call("book"));
+  expect(await failure(talk, call("book", { requestState: next.requestState, inputResponses: ill }))).toMatchObject({
     data: { errors: [{ path: "/inputResponses/question-1/action", message: "must be accept, decline or cancel" }] },
   });
   expect(await failure(talk, call("book", { requestState, inputResponses: [] }))).toMatchObject({
@@ -176,7 +177,7 @@ test("a question that a client cannot answer is refused by the name of the capab
   });
   expect(await failure(talk, call("book", {}, bare({})))).toEqual({
     code: -32021,
-    message: "Missing required client capability",
+    message: "Missing required client capability: elicitation.form",
     data: { requiredCapabilities: { elicitation: { form: {} } } },
   });
   expect(await failure(talk, call("page", {}, bare({ elicitation: {} })))).toMatchObject({

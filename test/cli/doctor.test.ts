@@ -91,7 +91,7 @@ test.concurrent("noise on stdout is shown, and everything after it is still chec
 
 test.concurrent("a server that never answers is given up, and leaves nothing behind", async () => {
   const { code, stdout } = await doctor(["--timeout", "300ms", ...misbehaving("silent")]);
-  expect(stdout).toMatch(/✖ answers +initialize \(id 1\): no answer/);
+  expect(stdout).toMatch(/✖ answers +initialize \(id 2\): no answer/);
   expect(checks(stdout).at(-2)).toMatch(/^· not tried, as they need what failed: revision,/);
   expectGone(stdout);
   expect(code).toBe(4);

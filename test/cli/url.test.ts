@@ -8,7 +8,7 @@ import { jsonLines, parlance, start, toolsServer } from "./run.js";
 function greeter(): Server {
   const server = createServer({ name: "greeter", version: "1.0.0" });
   server.tool("hello", { annotations: { readOnlyHint: true } }, (_args, context) => {
-    context.progress(1, 2, "clearing the throat");
+    void context.progress(1, 2, "clearing the throat");
     return "hello";
   });
   return server;

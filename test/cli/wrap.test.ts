@@ -79,8 +79,10 @@ test("what is configured then starts the server, and records it", async () => {
   await run("wrap", file, "tools");
   const { servers } = JSON.parse(read()) as { servers: { tools: { command: string; args: readonly string[] } } };
   const env = { PARLANCE_RECORDINGS: join(folder, "recordings") };
-  await using client = await connect({ ...servers.tools, env });
+  const client = await connect({ ...servers.tools, env });
   expect(await client.tools.call("add", { a: 1, b: 2 })).toMatchObject({ structuredContent: { sum: 3 } });
+  // The recording is written beside the conversation, and is whole once the tap has ended.
+  await client.close();
   expect(readdirSync(join(folder, "recordings"))).toHaveLength(1);
 });
 

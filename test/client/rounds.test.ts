@@ -153,7 +153,8 @@ describe("a result that asks for input", () => {
     await answer(open, { resultType: "input_required", inputRequests: { who } });
     expect(await call).toMatchObject({
       reason: "refused",
-      message: 'tools/call: its question "who" (elicitation/create) was not answered: the window is gone',
+      message:
+        'tools/call: its question "who" (elicitation/create) was not answered: answers.elicit failed: Error: the window is gone',
     });
   });
 });

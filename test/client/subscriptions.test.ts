@@ -123,7 +123,8 @@ describe.each(versions)("in %s, a subscription", (revision) => {
     await using client = await connect(server, { revision });
     expect(await errorOf(client.resources.subscribe("a:b"))).toMatchObject({
       reason: "refused",
-      message: "subscribe to resourceSubscriptions: the server has not advertised the capability resources.subscribe",
+      message:
+        "subscribe to resourceSubscriptions: the server has not advertised the capability resources.subscribe; { unadvertised: true } asks for it all the same",
     });
     expect(await errorOf(client.subscribe({ promptsListChanged: true }))).toMatchObject({ reason: "refused" });
   });
@@ -333,7 +334,7 @@ describe("a server that is listened to", () => {
     open.clock.advance(1_000);
     acknowledge(open, await taken(open));
     await turn();
-    expect(reports).toEqual([{ kind: "fault", method: "subscriptions/listen", error }]);
+    expect(reports).toEqual([{ kind: "fault", method: "onChange", error }]);
     await close(open, subscription);
     expect(await subscription.closed).toEqual({ reason: "closed" });
   });

@@ -22,7 +22,7 @@ function library(): Server {
     "lend",
     { inputSchema: z.object({ book: z.string() }), outputSchema: z.object({ days: z.number() }) },
     ({ book }, ctx) => {
-      ctx.progress(1, 2, "looking");
+      void ctx.progress(1, 2, "looking");
       ctx.log("info", `lending ${book}`);
       ctx.log("error", `${book} is torn`);
       return { days: 14 };
@@ -130,13 +130,13 @@ describe("an answer without what is looked at first is invalid:", () => {
   const capabilities = { tools: {}, prompts: {}, resources: {}, completions: {} };
 
   test.each<[string, string, object]>([
-    ["tools/list", "tools is not an array of tools", { tools: [{ name: "t" }] }],
-    ["resources/list", "resources is not an array of resources", { resources: [{ name: "t" }] }],
-    ["resources/templates/list", "resourceTemplates is not an array of resource templates", {}],
-    ["prompts/list", "prompts is not an array of prompts", { prompts: [5] }],
+    ["tools/list", "tools must be an array, got a string", { tools: "t" }],
+    ["resources/list", "resources must be an array, got an object", { resources: { name: "t" } }],
+    ["resources/templates/list", "resourceTemplates must be an array, got a number", { resourceTemplates: 1 }],
+    ["prompts/list", "prompts must be an array, got a boolean", { prompts: true }],
     ["prompts/get", "messages is not an array", {}],
     ["resources/read", "contents is not an array", { contents: "text" }],
-    ["tools/call", "content is not an array", { content: {} }],
+    ["tools/call", "content must be an array, got an object", { content: {} }],
     ["completion/complete", "completion.values is not an array of strings", { completion: { values: [1] } }],
   ])("%s: %s", async (method, why, result) => {
     await using open = await openWith(modern, {}, capabilities);

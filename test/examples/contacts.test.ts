@@ -1,6 +1,6 @@
 import { spawnSync } from "node:child_process";
 import { mkdirSync, readFileSync } from "node:fs";
-import { latest, versions } from "@parlance/mcp";
+import { type CompletionReference, latest, versions } from "@parlance/mcp";
 import { describe, expect, test } from "vitest";
 import { ask, contacts, openContacts, refusal, Scratch } from "./contacts-client.js";
 
@@ -64,14 +64,14 @@ describe.each(versions)("the contacts server in %s", (revision) => {
 
 test("names and ids are completed", async () => {
   await using client = await openContacts();
-  const complete = async (ref: object, name: string, value: string): Promise<unknown> => {
+  const complete = async (ref: CompletionReference, name: string, value: string): Promise<unknown> => {
     const { completion } = await client.call("completion/complete", { ref, argument: { name, value } });
-    return (completion as { readonly values: unknown }).values; // What the protocol says.
+    return completion.values;
   };
-  const prompt = { type: "ref/prompt", name: "write_to" };
+  const prompt = { type: "ref/prompt", name: "write_to" } as const;
   expect(await complete(prompt, "name", "ch")).toEqual(["Charles Babbage"]);
   expect(await complete(prompt, "name", "%")).toEqual([]);
-  const template = { type: "ref/resource", uri: "contacts:/{id}" };
+  const template = { type: "ref/resource", uri: "contacts:/{id}" } as const;
   expect(await complete(template, "id", "")).toEqual(["1", "2", "3", "4"]);
   expect(await complete(template, "id", "3")).toEqual(["3"]);
 });

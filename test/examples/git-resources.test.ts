@@ -1,7 +1,7 @@
 import { execFileSync } from "node:child_process";
 import { symlinkSync } from "node:fs";
 import { join } from "node:path";
-import { latest, latestHandshake, versions } from "@parlance/mcp";
+import { type CompletionReference, latest, latestHandshake, type TextResourceContents, versions } from "@parlance/mcp";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type GitClient, openServer } from "./git-client.js";
 import { Folder, newRepository } from "./repository.js";
@@ -118,10 +118,10 @@ describe("in a repository with two branches and staged changes", () => {
     });
     afterAll(() => git.client.close());
 
-    const file = { type: "ref/resource", uri: "git:/files/{+path}{?ref}" };
-    const complete = async (ref: object, name: string, value: string, settled = {}): Promise<unknown> => {
+    const file: CompletionReference = { type: "ref/resource", uri: "git:/files/{+path}{?ref}" };
+    const complete = async (ref: CompletionReference, name: string, value: string, settled = {}): Promise<unknown> => {
       const params = { ref, argument: { name, value }, context: { arguments: settled } };
-      return ((await git.client.call("completion/complete", params)).completion as { values: unknown }).values;
+      return (await git.client.call("completion/complete", params)).completion.values;
     };
 
     test("goes from folder to folder, as a shell does", async () => {
@@ -134,7 +134,7 @@ describe("in a repository with two branches and staged changes", () => {
     });
 
     test("knows branches and tags, of the template and of the prompt", async () => {
-      for (const ref of [file, { type: "ref/prompt", name: "explain_commit" }]) {
+      for (const ref of [file, { type: "ref/prompt", name: "explain_commit" } as const]) {
         expect(await complete(ref, "ref", "")).toEqual(["HEAD", "feature/old", "main", "v1.0"]);
         expect(await complete(ref, "ref", "fea")).toEqual(["feature/old"]);
         expect(await complete(ref, "ref", "*")).toEqual([]);
@@ -276,7 +276,7 @@ describe("in a repository", () => {
   });
 });
 
-async function read(git: GitClient, uri: string): Promise<readonly Readonly<Record<string, unknown>>[]> {
+async function read(git: GitClient, uri: string): Promise<readonly TextResourceContents[]> {
   const { contents } = await git.client.call("resources/read", { uri });
-  return contents as readonly Readonly<Record<string, unknown>>[]; // What the protocol says.
+  return contents as readonly TextResourceContents[]; // Bytes would have no text, and the tests compare that.
 }

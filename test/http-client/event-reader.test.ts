@@ -1,3 +1,4 @@
+import { createFakeClock } from "@parlance/mcp/testing";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { readEvents, type StreamEvent } from "../../packages/mcp/src/http/client/event-reader.js";
@@ -6,13 +7,14 @@ import { readEvents, type StreamEvent } from "../../packages/mcp/src/http/client
 type Seen = readonly [id: string | undefined, type: string | undefined, data: string] | number;
 
 const max = 64;
+const clock = createFakeClock();
 
 async function read(chunks: Iterable<Uint8Array>, maxBytes = max): Promise<readonly Seen[]> {
   const seen: Seen[] = [];
   const take = ({ id, event, data }: StreamEvent): void => void seen.push([id, event, data]);
   const onRetry = (milliseconds: number): void => void seen.push(milliseconds);
   const { signal } = new AbortController();
-  await readEvents(new Response(streamOf(chunks)), { what: "a stream", maxBytes, signal, onRetry }, take);
+  await readEvents(new Response(streamOf(chunks)), { what: "a stream", maxBytes, signal, clock, onRetry }, take);
   return seen;
 }
 
@@ -141,7 +143,7 @@ test("an event that ends with a carriage return is there before anything follows
   }
   const { signal } = new AbortController();
   const body = new Response(streamOf(chunks()));
-  await readEvents(body, { what: "a stream", maxBytes: max, signal }, ({ data }) => void seen.push(data));
+  await readEvents(body, { what: "a stream", maxBytes: max, signal, clock }, ({ data }) => void seen.push(data));
   expect(seen).toEqual(["a", "the next chunk is asked for", "b"]);
 });
 

@@ -61,8 +61,8 @@ describe("what is no answer fails the call at once, and says what it was:", () =
     [
       "a batch",
       (asked) => json(asked, 200, [success(asked, {})]),
-      "closed",
-      /batches are not part of this protocol revision/,
+      "protocol",
+      /the answer is not a response: a response must not be in an array$/,
     ],
     [
       "a result for somebody else",
@@ -73,8 +73,8 @@ describe("what is no answer fails the call at once, and says what it was:", () =
     [
       "a result with its id as a string",
       (asked) => json(asked, 200, { ...result1, id: String(asked.message.id) }),
-      "closed",
-      /received a result to id "\d+"/,
+      "protocol",
+      /the answer is not a response: id must be that of the request, got "\d+"$/,
     ],
     [
       "a result without an id",

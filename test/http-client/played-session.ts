@@ -31,7 +31,7 @@ export function playSession(terms: SessionTerms = {}): Promise<PlayedServer> {
 }
 
 /** What servers of that era say to whoever begins without `initialize`. */
-export function refuse(asked: Asked): void {
+function refuse(asked: Asked): void {
   const error = { code: -32_000, message: "Bad Request: Server not initialized" };
   json(asked, 400, { jsonrpc: "2.0", error, id: null });
 }

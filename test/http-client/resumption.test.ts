@@ -14,7 +14,7 @@ test.each([1, 2, 3])("calls on streams that break hear everything once and in or
   const server = createServer({ name: "s", version: "1" });
   server.tool("count", {}, async (_args, ctx) => {
     for (const step of steps) {
-      ctx.progress(step);
+      void ctx.progress(step);
       if (step % 5 === 0) await new Promise(setImmediate);
     }
     return "counted";

@@ -15,7 +15,7 @@ import {
   stream,
   success,
 } from "./played-server.js";
-import { forgotten, methodsOf, playSession, refuse } from "./played-session.js";
+import { forgotten, methodsOf, playSession } from "./played-session.js";
 import { patient, timers } from "./timers.js";
 
 describe("a session", () => {
@@ -161,7 +161,7 @@ describe("a session", () => {
     const answers: (readonly [(asked: Asked) => void, object])[] = [
       [(asked) => asked.response.writeHead(413).end("large"), { reason: "protocol", status: 413 }],
       [(asked) => failure(asked, 400, -32_600, "Invalid Request"), { code: -32_600 }],
-      [refuse, { code: -32_000 }],
+      [(asked) => failure(asked, 400, -32_000, "Bad Request"), { code: -32_000 }],
       [(asked) => asked.response.destroy(), { reason: "closed" }],
       [
         (asked) => stream(asked).end(),

@@ -19,7 +19,7 @@ async function events(wire: Wire): Promise<readonly StreamEvent[]> {
 test("whatever a handler says is one event each, and nothing of it is a field", async () => {
   const server = createServer({ name: "evil", version: "1" });
   server.tool("say", {}, (_args, context) => {
-    context.progress(1, 2, evil);
+    void context.progress(1, 2, evil);
     context.log("error", evil, evil);
     return evil;
   });

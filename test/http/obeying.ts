@@ -25,7 +25,7 @@ export function obeying(): Obeying {
           told += 1;
           if (step === "release") context.release(500);
           else if (step === "end") resolve(`${as} has ended`);
-          else context.progress(told, undefined, step);
+          else void context.progress(told, undefined, step);
         }
       });
     });

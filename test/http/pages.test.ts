@@ -172,7 +172,7 @@ test.each([["localhost/x"], ["http://localhost"], ["a b"], [""]])("%s is no host
   expect(() => httpHandler(shop(), { allowedHosts: [host] })).toThrow(TypeError);
 });
 
-test.each([["app.example.com"], ["https://app.example.com/"], ["*"], ["null"], ["https://APP.example.com"]])(
+test.each([["app.example.com"], ["https://app.example.com/"], ["*"], ["NULL"], ["https://APP.example.com"]])(
   "%s is no origin that could be allowed",
   (origin) => {
     expect(() => httpHandler(shop(), { allowedOrigins: [origin] })).toThrow(TypeError);

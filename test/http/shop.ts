@@ -24,7 +24,7 @@ export function shop(onRun: (tool: string) => void = () => undefined): Server {
     return answer.action === "accept" ? String(answer.content.text) : answer.action;
   });
   server.tool("steps", {}, (_args, context) => {
-    for (const step of [1, 2, 3]) context.progress(step, 3);
+    for (const step of [1, 2, 3]) void context.progress(step, 3);
     return "done";
   });
   server.tool(

@@ -11,7 +11,7 @@ test("a reader that is behind again and again leaves nothing on the response", a
   const server = createServer({ name: "long", version: "1" });
   server.tool("tell", {}, async (_args, ctx) => {
     for (let told = 1; told <= 20; told += 1) {
-      ctx.progress(told, 20, text);
+      void ctx.progress(told, 20, text);
       await ctx.drained();
     }
     return "told";

@@ -2,7 +2,7 @@ import { httpHandler } from "@parlance/mcp/http";
 import { createServer, type Server } from "@parlance/mcp/server";
 import { createFakeClock } from "@parlance/mcp/testing";
 import { describe, expect, test } from "vitest";
-import { request, textOf } from "../mcp/frames.js";
+import { parse, request, textOf } from "../mcp/frames.js";
 import { turn } from "../mcp/talks.js";
 import { type Asked, sessionGet, sessionPost, statelessCall, statelessPost, written } from "./asked.js";
 import { openSession, requestOf } from "./doors.js";
@@ -31,7 +31,7 @@ function flooding(manner: "polite" | "rude"): Flooding {
   server.tool("flood", {}, async (_args, context) => {
     while (told < enough && !context.signal.aborted) {
       told += 1;
-      context.progress(told, undefined, megabyte);
+      void context.progress(told, undefined, megabyte);
       await turn();
       if (manner === "rude") continue;
       waits += 1;
@@ -85,14 +85,22 @@ describe("a reader that does not read", () => {
     expect(told()).toBeLessThan(enough);
   });
 
-  test("is given up at the bound by who does not wait for it", async () => {
+  test("gets the latest progress alone of a call that does not wait for it", async () => {
     const { server, told } = flooding("rude");
     await using at = await site(server);
     using wire = await at.open();
     wire.write(written(stateless));
     await until(() => told() > 0 && !at.running.has("flood"));
-    expect(told() * mebibyte).toBeLessThan(bound);
+    expect(told()).toBe(enough);
     await expectAlive(at);
+    await wire.head();
+    const steps: unknown[] = [];
+    for (let message = parse(await wire.message()); "method" in message; message = parse(await wire.message())) {
+      steps.push((message.params as { progress: number }).progress);
+    }
+    expect(steps.length * mebibyte).toBeLessThan(bound);
+    expect(steps).toEqual([...steps].sort((one, other) => Number(one) - Number(other)));
+    expect(steps.at(-1)).toBe(enough);
   });
 
   test("of an answer in a session is let go after 30 seconds; its call goes on, and what it may come back for has its bound", async () => {
@@ -151,7 +159,7 @@ describe("a reader that does not read", () => {
   test("of the end of a stream is given up as well", async () => {
     const { server } = flooding("polite");
     server.tool("big-end", {}, (_args, context) => {
-      context.progress(1);
+      void context.progress(1);
       return megabyte.repeat(24);
     });
     await using at = await site(server);

@@ -24,7 +24,7 @@ server.tool("ask_model", {}, async (_args, context) => {
 // Lets its client go in the middle of what it tells, twice.
 server.tool("let_go", {}, async (_args, context) => {
   for (let step = 1; step <= 6; step += 1) {
-    context.progress(step, 6);
+    void context.progress(step, 6);
     if (step % 3 === 1) context.release(10);
     await new Promise((resolve) => setTimeout(resolve, 20));
   }

@@ -1,11 +1,12 @@
 import { LocalError, type Outcome } from "@parlance/mcp/jsonrpc";
 import { describe, expect, test } from "vitest";
 import { carriers, expectAlive, overMemory, turn } from "./carriers.js";
-import { held, requestText, successText } from "./held.js";
+import { cancelledText, held, requestText, successText } from "./held.js";
 import { createMethods } from "./methods.js";
 import { bare, invalidRequest } from "./wire.js";
 
 const cancellation = { method: "$/cancelRequest", idMember: "id" };
+const silent = { ...cancellation, error: null };
 
 describe("a batch of the peer", () => {
   test("runs side by side and is answered in one array when its last request ends", async () => {
@@ -22,9 +23,9 @@ describe("a batch of the peer", () => {
     );
   });
 
-  test("has no answer for a request that is cancelled, and answers the others", async () => {
+  test("has no answer for a request that is cancelled where the peers agreed so, and answers the others", async () => {
     const { call, run } = held();
-    await using talk = overMemory({ handle: call, cancellation });
+    await using talk = overMemory({ handle: call, cancellation: silent });
     talk.peer.send(`[${requestText("1", "a")},${requestText("2", "b")}]`);
     talk.peer.send('{"jsonrpc":"2.0","method":"$/cancelRequest","params":{"id":1}}');
     await turn();
@@ -33,9 +34,20 @@ describe("a batch of the peer", () => {
     expect(await talk.peer.next()).toBe(`[${successText("2", "2")}]`);
   });
 
-  test("of which every request is cancelled is not answered at all", async () => {
+  test("answers a request that is cancelled with an error, and waits for the others", async () => {
     const { call, run } = held();
     await using talk = overMemory({ handle: call, cancellation });
+    talk.peer.send(`[${requestText("1", "a")},${requestText("2", "b")}]`);
+    talk.peer.send('{"jsonrpc":"2.0","method":"$/cancelRequest","params":{"id":1}}');
+    await turn();
+    run("a").answer("too late");
+    run("b").answer(2);
+    expect(await talk.peer.next()).toBe(`[${cancelledText("1")},${successText("2", "2")}]`);
+  });
+
+  test("of which every request is cancelled is not answered at all where a cancelled request is not", async () => {
+    const { call, run } = held();
+    await using talk = overMemory({ handle: call, cancellation: silent });
     talk.peer.send(
       `[${requestText("1", "a")},{"jsonrpc":"2.0","method":"$/cancelRequest","params":{"id":1,"reason":"no need"}}]`,
     );

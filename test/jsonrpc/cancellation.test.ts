@@ -3,9 +3,11 @@ import { describeReport, LocalError } from "@parlance/mcp/jsonrpc";
 import { pair } from "@parlance/mcp/testing";
 import { describe, expect, test } from "vitest";
 import { carriers, expectAlive, overMemory, turn } from "./carriers.js";
-import { held, requestText, successText } from "./held.js";
+import { cancelledText, held, requestText, successText } from "./held.js";
 
 const cancellation = { method: "$/cancelRequest", idMember: "id" };
+/** As in MCP, where a cancelled request is not answered. */
+const silent = { ...cancellation, error: null };
 
 describe("this side cancels", () => {
   test("a call that is not sent yet: nothing is written", async () => {
@@ -20,10 +22,10 @@ describe("this side cancels", () => {
   });
 
   test.each(carriers)(
-    "a call that runs: the peer is told why, and its late answer is ignored: $name",
+    "a call that runs: the peer is told why, and a late answer of a peer that owes none is reported: $name",
     async ({ open }) => {
       const reports: string[] = [];
-      await using talk = open({ cancellation, report: (each) => void reports.push(describeReport(each)) });
+      await using talk = open({ cancellation: silent, report: (each) => void reports.push(describeReport(each)) });
       const user = new AbortController();
       const call = talk.connection.call("get", undefined, { signal: user.signal });
       expect(await talk.peer.next()).toBe(requestText("1", "get"));
@@ -106,12 +108,13 @@ describe("this side cancels", () => {
 
 describe("the peer cancels", () => {
   test.each(carriers)(
-    "a request that runs: its signal aborts, and nothing more is said of it: $name",
+    "a request that runs: its signal aborts, it is answered with an error, and nothing more is said of it: $name",
     async ({ open }) => {
       const { call, run } = held();
       await using talk = open({ handle: call, cancellation });
       talk.peer.send(requestText("1", "slow"));
       talk.peer.send(cancelText("1", "the user left"));
+      expect(await talk.peer.next()).toBe(cancelledText("1"));
       await expectAlive(talk);
       const { exchange, answer } = run("slow");
       expect(exchange.signal.reason).toEqual(new LocalError("cancelled", "the user left"));
@@ -127,7 +130,7 @@ describe("the peer cancels", () => {
     talk.peer.send(requestText("1", "first"));
     talk.peer.send(requestText("2", "second"));
     talk.peer.send(cancelText("2"));
-    await turn();
+    expect(await talk.peer.next()).toBe(cancelledText("2"));
     expect(talk.connection.inFlight).toEqual({ outgoing: 0, incoming: 1, waiting: 0, running: 1 });
     run("first").answer(1);
     expect(await talk.peer.next()).toBe(successText("1", "1"));
@@ -174,6 +177,7 @@ describe("the peer cancels", () => {
     talk.peer.send(requestText("1", "slow"));
     talk.peer.send(cancelText("1"));
     talk.peer.send(cancelText("1"));
+    expect(await talk.peer.next()).toBe(cancelledText("1"));
     await turn();
     expect(kinds).toEqual(["unknown-cancel"]);
     run("slow").fail(new Error("stopped"));
@@ -185,7 +189,7 @@ describe("the peer cancels", () => {
     talk.peer.send(requestText("1", "slow"));
     talk.peer.send(cancelText("1"));
     talk.peer.send(requestText("1", "slow"));
-    await turn();
+    expect(await talk.peer.next()).toBe(cancelledText("1"));
     runs[0]?.answer("old");
     await turn();
     runs[1]?.answer("new");
@@ -198,7 +202,7 @@ describe("the peer cancels", () => {
     talk.peer.send(requestText("1", "stubborn"));
     talk.peer.send(cancelText("1"));
     talk.peer.send(requestText("2", "next"));
-    await turn();
+    expect(await talk.peer.next()).toBe(cancelledText("1"));
     expect(runs.map(({ method }) => method)).toEqual(["stubborn"]);
     expect(talk.connection.inFlight).toEqual({ outgoing: 0, incoming: 1, waiting: 1, running: 1 });
     run("stubborn").answer("at last");

@@ -20,6 +20,7 @@ describe("what a handler throws behind its cancellation", () => {
     await using talk = overMemory({ handle, cancellation, report: (each) => void reports.push(describeReport(each)) });
     talk.peer.send(frame);
     talk.peer.send('{"jsonrpc":"2.0","method":"$/cancelRequest","params":{"id":1}}');
+    expect(await talk.peer.next()).toContain('"error":{"code":-32800,');
     await turn();
     expect(reports).toEqual([]);
   });

@@ -80,7 +80,7 @@ describe.each(carriers)("over $name", ({ open }) => {
     await drained;
   });
 
-  test("drain aborts what still runs when its grace is over", async () => {
+  test("drain answers what still runs when its grace is over, and aborts it", async () => {
     const { call, run } = held();
     await using talk = open({ handle: call });
     talk.peer.send(requestText("1", "slow"));
@@ -88,10 +88,16 @@ describe.each(carriers)("over $name", ({ open }) => {
     const drained = talk.connection.drain(1_000);
     talk.clock.advance(1_000);
     await drained;
+    expect(await talk.peer.next()).toBe(unfinished);
     expect(run("slow").exchange.signal.aborted).toBe(true);
     run("slow").answer("too late");
   });
 });
+
+/** The answer to the request 1 of a peer whose handler has had its time. */
+const unfinished =
+  '{"jsonrpc":"2.0","id":1,"error":{"code":-32603,"message":"Internal error",' +
+  '"data":{"reason":"this side is shutting down, and the call was not finished: it may have had effects"}}}';
 
 test("a drain ends with a close, and leaves no timer", async () => {
   const { call, run } = held();
@@ -138,7 +144,7 @@ test("a handler that does not end keeps a connection whose peer has ended for fi
   expect(await connection.closed).toEqual({ reason: "ended" });
   expect(run("endless").exchange.signal.aborted).toBe(true);
   run("endless").answer("too late");
-  expect(await text(output)).toBe("");
+  expect(await text(output)).toBe(`${unfinished}\n`);
   await turn();
   assertAtRest(connection);
   expect(clock.armed).toBe(0);

@@ -39,6 +39,11 @@ export function requestText(id: string, method: string): string {
   return `{"jsonrpc":"2.0","id":${id},"method":"${method}"}`;
 }
 
+/** The answer to a request that was cancelled, with its id as it is written. */
+export function cancelledText(id: string): string {
+  return `{"jsonrpc":"2.0","id":${id},"error":{"code":-32800,"message":"Request cancelled"}}`;
+}
+
 /** A success with an id and a result as they are written. */
 export function successText(id: string, result: string): string {
   return `{"jsonrpc":"2.0","id":${id},"result":${result}}`;

@@ -1,7 +1,7 @@
 import { describeReport } from "@parlance/mcp/jsonrpc";
 import { describe, expect, test } from "vitest";
-import { expectAlive, overMemory, turn } from "./carriers.js";
-import { held, requestText, successText } from "./held.js";
+import { expectAlive, overMemory } from "./carriers.js";
+import { cancelledText, held, requestText, successText } from "./held.js";
 import { bare, invalid, invalidRequest } from "./wire.js";
 
 const cancellation = { method: "$/cancelRequest", idMember: "id" };
@@ -59,7 +59,7 @@ describe("an id comes back exactly as it was written", () => {
     for (const frame of [cancelText(id), `[{"jsonrpc":"2.0","method":"ping"},${cancelText(id)}]`]) {
       talk.peer.send(requestText(id, "slow"));
       talk.peer.send(frame);
-      await turn();
+      expect(await talk.peer.next()).toBe(cancelledText(id));
       expect(runs.at(-1)?.exchange.signal.aborted, frame).toBe(true);
     }
     await expectAlive(talk);
@@ -82,7 +82,7 @@ describe("different ids never meet", () => {
     talk.peer.send(requestText(one, "slow"));
     talk.peer.send(requestText(other, "slow"));
     talk.peer.send(cancelText(other));
-    await turn();
+    expect(await talk.peer.next()).toBe(cancelledText(other));
     expect(runs.map(({ exchange }) => exchange.signal.aborted)).toEqual([false, true]);
     for (const run of runs) run.answer(7);
     expect(await talk.peer.next()).toBe(successText(one, "7"));

@@ -14,7 +14,7 @@ const block = (kind: string): Fact[2] => {
 
 /** How much of structured output there is. */
 function structures(version: string): string {
-  if (has("structuredArray", "structuredContent")(version)) return "any";
+  if (Array.isArray(of(differences.structuredArray, version).structuredContent)) return "any";
   return has("structuredObject", "structuredContent")(version) ? "object" : "none";
 }
 

@@ -37,6 +37,16 @@ const itemMeta = { title: "Title", _meta: { "example.com/a": 1 } };
 const undated = { audience: ["user"], priority: 0.5 };
 const dated = { ...undated, lastModified: "2025-01-12T15:00:58Z" };
 
+/** A tool with a name only, which takes no arguments. */
+function bare(name: string): Fields {
+  return { name, inputSchema: { type: "object", additionalProperties: false } };
+}
+
+/** The schema of an object with the member `result`, which is of the given one. */
+function wrapped(result: Fields): Fields {
+  return { $schema, type: "object", properties: { result }, required: ["result"] };
+}
+
 /** How the definition of a list looks: what it is called, and the words that revisions have added. */
 function words(plain: Fields, titled: Fields = {}): Since<Fields> {
   const description = "Description";
@@ -51,6 +61,9 @@ const tool = { name: "sum", inputSchema: expect.objectContaining({ type: "object
 const hinted = { ...tool, annotations: { readOnlyHint: true } };
 const outputSchema = expect.objectContaining({ type: "object" });
 const toolWords = words(hinted, { outputSchema });
+const $schema = "https://json-schema.org/draft/2020-12/schema";
+const numbers = { $schema, type: "array", items: { type: "number" } };
+const nothing = { $schema, type: "null" };
 const note = { uri: "note:/static", name: "static", mimeType: "text/plain" };
 const topic = { name: "topic", description: "What about", required: true };
 
@@ -77,7 +90,15 @@ const capabilities = {
 
 /** How a call fails that needs what the client has not declared, or the revision does not have. */
 function lacking(code: number, requiredCapabilities: Fields): Outcome {
-  return { error: { code, message: "Missing required client capability", data: { requiredCapabilities } } };
+  const message = `Missing required client capability: ${pathOf(requiredCapabilities)}`;
+  return { error: { code, message, data: { requiredCapabilities } } };
+}
+
+/** The names down to the innermost member. */
+function pathOf(required: Fields): string {
+  return Object.entries(required)
+    .flatMap(([name, inner]) => [name, ...(Object.keys(inner as Fields).length > 0 ? [pathOf(inner as Fields)] : [])])
+    .join(".");
 }
 
 const noForm = lacking(-32_600, { elicitation: { form: {} } });
@@ -149,10 +170,17 @@ export const differences = {
     "2024-11-05": { ...tool, description: "Description" },
     "2025-03-26": { ...hinted, description: "Description" },
   }),
-  /** The members of a tool whose structured output is an array. */
-  seriesWords: difference<readonly string[]>("2026-07-28/server/tools#tool", {
-    "2024-11-05": ["name", "inputSchema"],
-    "2026-07-28": ["name", "inputSchema", "outputSchema"],
+  /** Tools whose structured output is no object, by name: as they are, or wrapped where it has to be an object. */
+  otherStructureWords: difference<Readonly<Record<string, Fields>>>("2025-06-18/server/tools#tool", {
+    "2024-11-05": { series: bare("series"), nothing: bare("nothing") },
+    "2025-06-18": {
+      series: { ...bare("series"), outputSchema: wrapped(numbers) },
+      nothing: { ...bare("nothing"), outputSchema: wrapped(nothing) },
+    },
+    "2026-07-28": {
+      series: { ...bare("series"), outputSchema: numbers },
+      nothing: { ...bare("nothing"), outputSchema: nothing },
+    },
   }),
   resourceWords: difference<Fields>("2025-11-25/server/resources#resource", {
     ...words({ ...note, annotations: dated }),
@@ -181,12 +209,14 @@ export const differences = {
     "2024-11-05": {},
     "2025-06-18": { structuredContent: { sum: 5 } },
   }),
-  structuredArray: difference<Fields>("2026-07-28/server/tools#structured-content", {
+  structuredArray: difference<Fields>("2025-06-18/server/tools#structured-content", {
     "2024-11-05": {},
+    "2025-06-18": { structuredContent: { result: [1, 2, 3] } },
     "2026-07-28": { structuredContent: [1, 2, 3] },
   }),
-  structuredNull: difference<Fields>("2026-07-28/server/tools#structured-content", {
+  structuredNull: difference<Fields>("2025-06-18/server/tools#structured-content", {
     "2024-11-05": {},
+    "2025-06-18": { structuredContent: { result: null } },
     "2026-07-28": { structuredContent: null },
   }),
   /** A result that says nothing in words. */

@@ -53,11 +53,15 @@ describe("a call of a tool", () => {
     ["null", null, "tools/call: the result is not an object"],
     ["an array", [], "tools/call: the result is not an object"],
     ["a text", "done", "tools/call: the result is not an object"],
-    ["an object without content", {}, "tools/call: the server's answer is invalid: content is not an array"],
+    [
+      "an object without content",
+      {},
+      "tools/call: the server's answer is invalid: content must be an array, got nothing",
+    ],
     [
       "content that is a text",
       { content: "done" },
-      "tools/call: the server's answer is invalid: content is not an array",
+      "tools/call: the server's answer is invalid: content must be an array, got a string",
     ],
   ])("answered by %s is invalid", async (_name, result, why) => {
     await using open = await openWith(latest);

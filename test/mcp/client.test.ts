@@ -46,16 +46,14 @@ describe("the list of tools", () => {
     expect(await listed).toBe("a");
   });
 
-  test("that repeats a cursor is endless", async () => {
+  test("that repeats a cursor ends there", async () => {
     await using open = await openWith(latest);
-    const all = errorOf(open.client.tools.list().all());
+    const all = open.client.tools.list().all();
     for (const id of [2, 3, 4]) {
       await open.peer.next();
-      open.peer.send(success(id, { tools: [], nextCursor: id === 3 ? "b" : "a" }));
+      open.peer.send(success(id, { tools: [tool(`t${id}`)], nextCursor: id === 3 ? "b" : "a" }));
     }
-    expect(await all).toEqual(
-      new LocalError("protocol", "tools/list: the list does not end: the server repeats a cursor"),
-    );
+    expect((await all).map(({ name }) => name)).toEqual(["t2", "t3", "t4"]);
   });
 
   test("of more than 64 pages is endless", async () => {
@@ -76,19 +74,13 @@ describe("the list of tools", () => {
     expect(await all).toMatchObject({ reason: "protocol", message: expect.stringContaining("or 10000 items") });
   });
 
-  test.each<[string, unknown]>([
-    ["nothing", {}],
-    ["an object", { tools: {} }],
-    ["a tool without a name", { tools: [{ inputSchema: {} }] }],
-    ["a tool without a schema", { tools: [{ name: "a" }] }],
-    ["null among tools", { tools: [tool("a"), null] }],
-  ])("that is %s is invalid", async (_name, result) => {
+  test("that is an object is invalid", async () => {
     await using open = await openWith(latest);
     const all = errorOf(open.client.tools.list().all());
     await open.peer.next();
-    open.peer.send(success(2, result));
+    open.peer.send(success(2, { tools: {} }));
     expect(await all).toEqual(
-      new LocalError("protocol", "tools/list: the server's answer is invalid: tools is not an array of tools"),
+      new LocalError("protocol", "tools/list: the server's answer is invalid: tools must be an array, got an object"),
     );
   });
 });

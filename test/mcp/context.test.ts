@@ -27,9 +27,9 @@ const message = (level: string, data: unknown): string => notification("notifica
 
 describe("progress", () => {
   const steps = (context: Context): void => {
-    context.progress(1, 3, "one");
-    context.progress(2.5);
-    context.progress(3, 3);
+    void context.progress(1, 3, "one");
+    void context.progress(2.5);
+    void context.progress(3, 3);
   };
 
   test.each([7, "seven", 0, "", -1])("goes out under the token of the call, before its result: %j", async (token) => {
@@ -69,7 +69,7 @@ describe("progress", () => {
     const told = [-1, 2, 2, 1, Number.NaN, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY, 2.5, 2.5, 3];
     await using talk = await conversationWith(
       using((context) => {
-        for (const each of told) context.progress(each, Number.POSITIVE_INFINITY);
+        for (const each of told) void context.progress(each, Number.POSITIVE_INFINITY);
       }),
       "2025-11-25",
     );
@@ -93,7 +93,7 @@ describe("progress", () => {
     talk.peer.send(notification("notifications/cancelled", { requestId: 2 }));
     await turn();
     for (const context of contexts) {
-      context.progress(99);
+      void context.progress(99);
       context.log("emergency", "nobody hears");
     }
     waits.resolve();

@@ -97,11 +97,12 @@ describe("an array", () => {
     await expectAlive(talk);
   });
 
-  test("with initialize in it is answered, and initialize refused", async () => {
+  test("with initialize in it is answered, and opens the conversation anew", async () => {
     await using talk = await conversationWith(echoServer(), "2025-03-26");
-    const [refused, alive] = JSON.parse(await talk.ask(`[${initialize("2025-03-26", 7)},${ping}]`)) as unknown[];
-    expect(refused).toMatchObject({ id: 7, error: { code: -32_600 } });
+    const [opened, alive] = JSON.parse(await talk.ask(`[${initialize("2025-03-26", 7)},${ping}]`)) as unknown[];
+    expect(opened).toMatchObject({ id: 7, result: { protocolVersion: "2025-03-26" } });
     expect(alive).toEqual(JSON.parse(pong));
+    expect(talk.reports).toEqual([expect.stringContaining('accepted "initialize"')]);
   });
 
   test("counts from the answer to initialize on, not from what follows it", async () => {

@@ -137,18 +137,21 @@ describe("anything else that a server answers means the handshake, on the same c
 });
 
 describe("a server that does not take the question", () => {
-  test("and stays silent gets initialize on a fresh carrier, when the time is over", async () => {
+  test("and stays silent gets initialize on the same channel, when the time is over", async () => {
     await using played = play();
     const opening = connect(played.dial, { info, clock: played.clock });
-    await answerWith(played, [""]);
+    const peer = await answerWith(played, [""]);
     played.clock.advance(4_999);
     await turn();
     expect(played.sent).toEqual([discover(1)]);
     played.clock.advance(1);
-    await answerWith(played, [initializeResult(1, "2024-11-05"), ""]);
+    expect(await peer.next()).toBe(greeting(2));
+    peer.send(initializeResult(2, "2024-11-05"));
     await using client = await opening;
     expect(client.revision).toBe("2024-11-05");
-    expect(played.sent).toEqual([discover(1), greeting(1), initialized]);
+    expect(await peer.next()).toBe(initialized);
+    expect(played.sent).toEqual([discover(1), greeting(2), initialized]);
+    assertAtRest(client.connection);
   });
 
   test.each([
@@ -159,13 +162,15 @@ describe("a server that does not take the question", () => {
   ])("%j: is given that much time", async (options, milliseconds) => {
     await using played = play();
     const opening = connect(played.dial, { info, clock: played.clock, ...options });
-    await answerWith(played, [""]);
+    const peer = await answerWith(played, [""]);
     played.clock.advance(milliseconds - 1);
     await turn();
     expect(played.sent).toHaveLength(1);
     played.clock.advance(1);
-    await answerWith(played, [initializeResult(1, "2025-11-25"), ""]);
-    await (await opening).close();
+    await peer.next();
+    peer.send(initializeResult(2, "2025-11-25"));
+    await using _ = await opening;
+    await peer.next();
   });
 
   test("and goes away gets initialize on a fresh carrier at once", async () => {
@@ -182,33 +187,32 @@ describe("a server that does not take the question", () => {
   test("nor the handshake fails the opening in its time, with what it said instead", async () => {
     await using played = play();
     const opening = errorOf(connect(played.dial, { info, clock: played.clock, timeout: 300 }));
-    await answerWith(played, [""]);
+    const peer = await answerWith(played, [""]);
     played.clock.advance(300);
-    const second = await played.next();
-    await second.next();
-    second.send("Listening on port 3000");
+    await peer.next();
+    peer.send("Listening on port 3000");
     await turn();
     played.clock.advance(300);
     expect(await opening).toMatchObject({
       name: "LocalError",
       reason: "timeout",
       message: expect.stringMatching(
-        /^initialize \(id 1\): no answer and no sign of one for 300 ms; before that, this side received "Listening on port 3000"/,
+        /^initialize \(id 2\): no answer and no sign of one for 300 ms; before that, this side received "Listening on port 3000"/,
       ),
     });
   });
 
-  test("is out of reach for a client that was given a channel, not a way to make one", async () => {
+  test("and goes away is out of reach for a client that was given a channel, not a way to make one", async () => {
     const clock = createFakeClock();
     const [near, far] = memoryChannels();
     await using peer = rawPeer(far);
     const opening = errorOf(connect(near, { info, clock }));
     await peer.next();
-    clock.advance(5_000);
+    await peer.close();
     expect(await opening).toMatchObject({
-      reason: "timeout",
+      reason: "closed",
       message:
-        "server/discover (id 1): no answer and no sign of one for 5000 ms; initialize needs a fresh channel: give a function that makes channels, or insist on a revision of the handshake era",
+        "server/discover (id 1): the peer closed the connection; initialize needs a fresh channel: give a function that makes channels, or insist on a revision of the handshake era",
     });
     expect(clock.armed).toBe(0);
   });

@@ -32,6 +32,6 @@ const serving = `
 
 /** A process that serves what `tools` adds to `server`; \`tail\` is run when the conversation is over. */
 export function serverProcess(tools: string, tail = ""): Command {
-  const source = `${serving}${tools}\nawait serveStdio(server);\n${tail}`;
+  const source = `${serving}${tools}\nawait (await serveStdio(server)).closed;\n${tail}`;
   return { command: process.execPath, args: ["--input-type=module", "--eval", source] };
 }

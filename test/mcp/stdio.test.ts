@@ -71,7 +71,7 @@ describe.each(eras)("a server process in %s", (revision) => {
     expect(await failureOf(client.tools.call("boom"))).toBe("Internal error");
     await expect
       .poll(() => channel.stderr, { timeout: 5_000 })
-      .toContain('"tools/call" failed: Error: a secret reason');
+      .toContain('"tools/call" of "boom" failed: Error: a secret reason');
     assertAtRest(client.connection);
   });
 });

@@ -70,8 +70,8 @@ describe.each(ways)("a handler that returns %s", (_way, wrap) => {
     await using newest = talkTo(server);
     expect(parse(await newest.ask(stateless(1, "tools/call", { name: "do" }))).result).toMatchObject(result as object);
     await using older = await conversationWith(server, "2025-11-25");
-    const { content } = result as { content: unknown };
-    expect(await older.ask(call)).toBe(success(1, { content }));
+    const { content, structuredContent } = result as { content: unknown; structuredContent: unknown };
+    expect(await older.ask(call)).toBe(success(1, { content, structuredContent: { result: structuredContent } }));
   });
 
   test.each<[string, unknown]>([
@@ -94,7 +94,7 @@ describe.each(ways)("a handler that returns %s", (_way, wrap) => {
       "2025-11-25",
     );
     expect(await talk.ask(call)).toBe(internal);
-    expect(talk.reports).toEqual([expect.stringMatching(/^"tools\/call" failed: /)]);
+    expect(talk.reports).toEqual([expect.stringMatching(/^"tools\/call" of "do" failed: /)]);
   });
 });
 
@@ -206,7 +206,7 @@ describe("a tool with an output schema", () => {
     }
   });
 
-  test("may be no object in the newest revision; a client of an older one sees a tool without a schema", async () => {
+  test("may be no object in the newest revision; a client of an older one sees it wrapped in one", async () => {
     const server = doing(() => [1, 2], z.array(z.number()));
     await using newest = talkTo(server);
     expect(parse(await newest.ask(stateless(1, "tools/call", { name: "do" }))).result).toMatchObject({
@@ -214,9 +214,9 @@ describe("a tool with an output schema", () => {
       structuredContent: [1, 2],
     });
     await using older = await conversationWith(server, "2025-11-25");
-    expect(await older.ask(call)).toBe(success(1, { content: [text("[1,2]")] }));
-    expect(parse(await older.ask(request(2, "tools/list"))).result?.tools).toEqual([
-      { name: "do", inputSchema: { type: "object", additionalProperties: false } },
+    expect(await older.ask(call)).toBe(success(1, { content: [text("[1,2]")], structuredContent: { result: [1, 2] } }));
+    expect(parse(await older.ask(request(2, "tools/list"))).result?.tools).toMatchObject([
+      { outputSchema: { type: "object", properties: { result: { type: "array" } }, required: ["result"] } },
     ]);
   });
 

@@ -34,8 +34,8 @@ function talkative(): Server {
     _meta: { "example.com/x": 1 },
   };
   server.tool("all", { ...words, inputSchema: z.object({ a: z.number().optional() }) }, (_args, context) => {
-    context.progress(0.5, 1, "half");
-    context.progress(1);
+    void context.progress(0.5, 1, "half");
+    void context.progress(1);
     context.log("debug", { some: "thing" }, "logger");
     return [
       { type: "text", text: "words", annotations: { audience: ["user"], priority: 1 }, _meta: { "example.com/y": 2 } },
@@ -181,7 +181,7 @@ describe.skipIf(!hasSchemas)("by the published schemas, where ../shared/schemas 
         await talk.ask(request(1, "tools/list")),
         await talk.ask(request(2, "initialize", {})),
         await talk.ask('{"jsonrpc":"2.0","id":3,"method":"ping","params":[]}'),
-        await talk.ask(initialize(revision, 4)).then(() => talk.ask(initialize(revision, 5))),
+        await talk.ask(initialize(revision, 4)).then(() => talk.ask(request(5, "no/such"))),
       ];
       for (const frame of refusals)
         expect([frame, problems(revision, errorType(revision), parse(frame))]).toEqual([frame, []]);

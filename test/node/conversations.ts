@@ -25,7 +25,10 @@ export interface ConversationOptions extends ChildChannelOptions {
 const open: Conversation[] = [];
 
 /** Starts a command and speaks to it. Whatever the test does, the process is ended and looked for behind it. */
-export function converse(command: Command, options: ConversationOptions = {}): Conversation {
+export function converse(
+  command: Command,
+  { connection: connecting, ...options }: ConversationOptions = {},
+): Conversation {
   const reports: Report[] = [];
   const channel = childChannel(command, { exitGrace: 100, ...options });
   const connection = openConnection(channel, {
@@ -33,7 +36,7 @@ export function converse(command: Command, options: ConversationOptions = {}): C
     limits: clientLimits,
     answersUnreadable: false,
     report: (report) => void reports.push(report),
-    ...options.connection,
+    ...connecting,
   });
   const conversation = { channel, connection, reports };
   open.push(conversation);

@@ -152,7 +152,7 @@ describe("a server on a port", () => {
     const listening = held(await serveTcp(greeter().server, { port: 0 }));
     const { port } = listening.address as AddressInfo;
     await expect(serveTcp(greeter().server, { port })).rejects.toThrow(
-      `127.0.0.1:${port} is in use: choose another address, or end whoever listens there`,
+      `127.0.0.1:${port} is in use: choose another address, or end what listens there`,
     );
   });
 
@@ -236,7 +236,7 @@ describe("a server on a port", () => {
     held(await connect(here));
     const second = await connect(here);
     await expect(connect(here)).rejects.toThrow(LocalError);
-    expect(reports.join()).toContain("there are 2 from ::ffff:127.0.0.1 already");
+    expect(reports.join()).toContain("there are 2 from 127.0.0.1 already");
     expect(await greeting({ port, host: "::1" })).toEqual(hello);
     await second.close();
     await expect.poll(() => listening.connections.size).toBe(1);

@@ -76,6 +76,7 @@ export class Watch {
   /** That of the handshake, as soon as there is one. */
   #version = handshakeVersions[0] ?? "";
   #isAgreed = false;
+  #isGreeted = false;
   /** That of the last request that spoke for itself. */
   #stateless: string | undefined;
   #messages = 0;
@@ -95,6 +96,8 @@ export class Watch {
   sent(frame: string): void {
     for (const message of messagesOf(frame)) {
       this.#learn(this.#side, message);
+      // A lenient client may have taken an answer that names no revision: the handshake is over when the client says so.
+      if (message.method === notifications.initialized && this.#isGreeted) this.#isAgreed = true;
       const asked = this.#answered(this.#other, message);
       this.#messages += 1;
       if (this.#messages <= mostMessages) this.#judge(message, asked);
@@ -105,6 +108,7 @@ export class Watch {
   #learn(sender: Sender, { id, method, params }: Message): void {
     if (typeof method !== "string" || id === undefined) return;
     const own = versionOf(params);
+    if (method === methods.initialize) this.#isGreeted = true;
     if (method !== methods.initialize) this.#stateless = own ?? this.#stateless;
     this.#asked.set(keyOf(sender, id), { method, version: own ?? this.#version });
   }

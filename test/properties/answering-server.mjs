@@ -25,4 +25,6 @@ openConnection(stdioChannel({ frameBytes }), {
   handle: service.call,
   cancellation: { method: "$/cancelRequest", idMember: "id" },
   limits: { frameBytes, oversizedPerMinute: Number.POSITIVE_INFINITY },
+  // Faults are asked for by the thousand: the default would write each to stderr.
+  report: () => undefined,
 });

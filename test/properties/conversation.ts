@@ -55,7 +55,8 @@ export class Conversation {
   constructor() {
     this.connection = openConnection(this.channel, {
       handle: (method, params, exchange) => this.#handle(method, (params as { nonce: number }).nonce, exchange),
-      cancellation: { method: cancelMethod, idMember: "id" },
+      // The model has no word for the answer to a cancelled request.
+      cancellation: { method: cancelMethod, idMember: "id", error: null },
       relatedTo: (method, params) => (method === "progress" ? (params as { tag: number }).tag : undefined),
       report: ({ kind }) => {
         if (kind === "unmatched") this.#unmatched.reported += 1;
@@ -187,7 +188,7 @@ export class Conversation {
 
   /** The end of a request of the peer, by its wish. */
   cancel(id: string): string {
-    const nonce = this.owed.cancel(id);
+    const nonce = this.owed.cancel(id, this.channel.holds);
     const relayed = nonce === undefined ? undefined : this.#relayed.get(nonce);
     if (relayed !== undefined) this.own.decide(relayed, "cancelled", true);
     return `{"jsonrpc":"2.0","method":"${cancelMethod}","params":{"id":${id}}}`;

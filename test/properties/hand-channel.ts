@@ -1,4 +1,5 @@
 import type { Channel, ChannelReceiver, Refusal } from "@parlance/mcp/jsonrpc";
+import { turn } from "./turn.js";
 
 /** A channel whose far end is the test: what is delivered and when, and when there is room for more. */
 export interface HandChannel extends Channel {
@@ -13,6 +14,8 @@ export interface HandChannel extends Channel {
   end(error?: Error): void;
   /** From now on whoever sends is asked to wait. */
   block(): void;
+  /** Whether frames may wait at the owner: there is no room, or it has not noticed yet that there is. */
+  readonly holds: boolean;
   /** There is room again. */
   release(): void;
 }
@@ -27,6 +30,8 @@ class TestedChannel implements HandChannel {
   readonly #onSent: (frame: string) => void;
   #receiver: ChannelReceiver | undefined;
   #room: { readonly promise: Promise<void>; readonly resolve: () => void } | undefined;
+  /** Releases that the owner may not have noticed yet. */
+  #released = 0;
   phase: "open" | "ended" | "closed" = "open";
   isPaused = false;
 
@@ -85,7 +90,16 @@ class TestedChannel implements HandChannel {
   }
 
   release(): void {
-    this.#room?.resolve();
+    if (this.#room === undefined) return;
+    this.#room.resolve();
     this.#room = undefined;
+    this.#released += 1;
+    void turn().then(() => {
+      this.#released -= 1;
+    });
+  }
+
+  get holds(): boolean {
+    return this.#room !== undefined || this.#released > 0;
   }
 }

@@ -3,6 +3,8 @@ interface Asked {
   readonly nonce: number;
   /** Its answer waits for those of a whole batch, so it may be ready, and on its way, when a cancel arrives. */
   readonly isInBatch: boolean;
+  /** It was cancelled while the channel had no room: its answer may have been ready, and waits. */
+  mayWait: boolean;
   phase: "open" | "answered" | "cancelled";
   /** Answers owed for requests that came with its id while it was open. */
   refusals: number;
@@ -46,14 +48,21 @@ export class OwedAnswers {
       earlier.refusals += 1;
       return;
     }
-    const asked: Asked = { nonce, isInBatch, phase: "open", refusals: 0 };
+    // A refusal of an earlier request with this id may still wait for room.
+    const asked: Asked = { nonce, isInBatch, mayWait: false, phase: "open", refusals: earlier?.refusals ?? 0 };
     this.#asked.set(id, asked);
     this.#byNonce.set(nonce, asked);
   }
 
   /** The peer sent a request that is none: it is refused, whatever else has its id. */
   askWrongly(id: string): void {
-    const asked = this.#asked.get(id) ?? { nonce: Number.NaN, isInBatch: false, phase: "answered", refusals: 0 };
+    const asked = this.#asked.get(id) ?? {
+      nonce: Number.NaN,
+      isInBatch: false,
+      mayWait: false,
+      phase: "answered",
+      refusals: 0,
+    };
     asked.refusals += 1;
     this.#asked.set(id, asked);
   }
@@ -63,11 +72,12 @@ export class OwedAnswers {
     this.#withoutId += 1;
   }
 
-  /** Gives the nonce of the request that this stops. */
-  cancel(id: string): number | undefined {
+  /** Gives the nonce of the request that this stops. `holds`: the channel has no room, so that its answer may wait already. */
+  cancel(id: string, holds: boolean): number | undefined {
     const asked = this.#asked.get(id);
     if (asked?.phase !== "open") return undefined;
     asked.phase = "cancelled";
+    asked.mayWait = holds;
     return asked.nonce;
   }
 
@@ -78,6 +88,17 @@ export class OwedAnswers {
 
   isOpen(nonce: number): boolean {
     return this.#byNonce.get(nonce)?.phase === "open";
+  }
+
+  /** Whether an answer with this id may come. */
+  mayAnswer(id: string): boolean {
+    const asked = this.#asked.get(id);
+    return asked !== undefined && (asked.phase === "open" || asked.mayWait);
+  }
+
+  /** Whether what was sent for the request before it was cancelled may still wait. */
+  mayWait(nonce: number): boolean {
+    return this.#byNonce.get(nonce)?.mayWait === true;
   }
 
   answer(id: string, { result, error }: Answer): void {
@@ -92,7 +113,10 @@ export class OwedAnswers {
       asked.refusals -= 1;
       return;
     }
-    if (asked.phase === "cancelled" && asked.isInBatch) return;
+    if (asked.phase === "cancelled" && (asked.isInBatch || asked.mayWait)) {
+      asked.mayWait = false;
+      return;
+    }
     if (asked.phase !== "open") throw new Error(`an answer to ${id}, which is ${asked.phase}`);
     const nonce = error === undefined ? result : error.code === handlerFailed ? error.data : asked.nonce;
     if (nonce !== asked.nonce) throw new Error(`${id} was answered with what belongs to another request`);

@@ -208,8 +208,18 @@ export class Schedule {
     return this.random.pick(["now", "later", "later", "heed", "relay", "throw"]);
   }
 
-  /** Mostly a new id, of any kind. */
+  /**
+   * Mostly a new id, of any kind. One whose answer may wait for room is not used again: whether it is free is known to the other
+   * side alone.
+   */
   #id(): string {
+    for (;;) {
+      const id = this.#anyId();
+      if (!(this.talk.channel.holds && this.talk.owed.mayAnswer(id))) return id;
+    }
+  }
+
+  #anyId(): string {
     if (this.random.chance(0.15)) return this.#pick(this.talk.owed.idsOutsideBatches) ?? "0";
     const id = this.random.chance(0.3) ? this.#nextId : this.#nextId++;
     return this.random.pick([`${id}`, `"${id}"`, `${9_007_199_254_740_993n + BigInt(id)}`, `${id}.50`, `-${id}e400`]);

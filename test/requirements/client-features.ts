@@ -86,8 +86,15 @@ export const elicitation: Group = {
     {
       id: "EL-9",
       level: "MUST",
-      says: "Where the revision wants it, a visit has an id.",
-      proved: by("asking/handshake", "a visit has an id where the revision wants one"),
+      says: "Where the revision wants it, a visit has an id, and the server may tell its end; the call is made again then.",
+      proved: [
+        ...by("asking/handshake", "a visit has an id where the revision wants one"),
+        ...by(
+          "hardening/c06-url-elicitation",
+          "after the call that wanted it, and the client makes the call again",
+          "asks for the page once, and does nothing by itself until its time is over",
+        ),
+      ],
     },
     {
       id: "EL-10",

@@ -206,8 +206,9 @@ export const rounds: Group = {
     {
       id: "MR-8",
       level: "MUST",
-      says: "A state is sealed: altered, expired, or of another caller or call, it is refused.",
+      says: "A state is sealed: altered, expired, used before, or of another caller or call, it is refused.",
       proved: [
+        ...by("hardening/a11-one-use-per-round", "is used once, so that work of one round is done once"),
         ...by(asking, "not when it was altered, wherever", "not for another tool, nor for other arguments"),
         ...by(questions, "a state is refused when its time is over", "a state opens for its own principal only"),
       ],

@@ -36,9 +36,9 @@ export const lifecycle: Group = {
     {
       id: "L-4",
       level: "MUST",
-      says: "notifications/initialized opens the operation, and nothing else does.",
+      says: "A client opens the operation with notifications/initialized; a server serves a request that overtakes it.",
       proved: [
-        ...by(steps, "a request before the last is refused, and says what to send"),
+        ...by("hardening/c07-before-initialized", "is served, and reported once"),
         ...by(probe, "and offers only the other era gets initialize on the same carrier"),
       ],
     },
@@ -55,8 +55,8 @@ export const lifecycle: Group = {
     {
       id: "L-7a",
       level: "MUST",
-      says: "A conversation is opened once.",
-      proved: by(steps, "a second initialize is refused, before and behind the third step, and changes nothing"),
+      says: "A client opens a conversation once; a second initialize opens another on the same channel.",
+      proved: by("hardening/c02-second-initialize", "opens a new conversation on the same channel, and is reported"),
     },
     {
       id: "L-7b",

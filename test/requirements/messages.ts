@@ -151,8 +151,8 @@ export const messages: Group = {
     {
       id: "J-23",
       level: "MUST",
-      says: "initialize is no part of a batch.",
-      proved: by("mcp/messages", "with initialize in it is answered, and initialize refused"),
+      says: "A client sends initialize on its own; a server serves one in a batch, and reports it.",
+      proved: by("mcp/messages", "with initialize in it is answered, and opens the conversation anew"),
     },
     {
       id: "J-25",

@@ -56,7 +56,7 @@ export const tools: Group = {
       proved: [
         ...by(tooling, "of a tool that was refused for its schema is free"),
         ...by("schema/standard-schema", "must be an object at the root where the protocol wants one"),
-        ...by("mcp/client", "a tool without a schema"),
+        ...by("hardening/c10-bad-definitions", "with arguments that are no schema"),
       ],
     },
     {
@@ -108,7 +108,7 @@ export const tools: Group = {
       proved: by(
         outcomes,
         "returns something else: an internal error, and the fault is reported: %s",
-        "may be no object in the newest revision; a client of an older one sees a tool without a schema",
+        "may be no object in the newest revision; a client of an older one sees it wrapped in one",
         "may fail: a failure need not fit the schema",
       ),
     },

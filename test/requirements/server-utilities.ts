@@ -144,7 +144,7 @@ export const pagination: Group = {
       id: "PG-5",
       level: "SHOULD",
       says: "A list that does not end is left.",
-      proved: by("mcp/client", "that repeats a cursor is endless", "of more than 64 pages is endless"),
+      proved: by("mcp/client", "that repeats a cursor ends there", "of more than 64 pages is endless"),
     },
   ],
 };

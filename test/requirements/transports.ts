@@ -211,7 +211,7 @@ export const transports: Group = {
       "T-68",
       "Events of a request belong to it, and none of them is a request.",
       by("http/stateless", "a request is answered as JSON, or by events where something is told before"),
-      by("http/isolation", "each gets its own 1,000 answers and what is told before them"),
+      by("http/isolation", "each gets its own answers and what is told before them"),
     ),
     http(
       "T-69",

@@ -95,16 +95,23 @@ describe("the way down", () => {
     const outputSchema = { type: "object", properties: { commits: {} }, $defs: { icons: {} } };
     const [log] = tools.tools;
     const others = ["git_tags", "git_head"].map((name) => ({ name, inputSchema: { type: "object" } }));
+    const tags = { type: "array", items: { type: "string" } };
+    const head = { anyOf: [{ type: "null" }, { type: "object" }] };
+    const wrapped = (result: object): object => ({ type: "object", properties: { result }, required: ["result"] });
+    const structured = [
+      { ...others[0], outputSchema: wrapped(tags) },
+      { ...others[1], outputSchema: { type: "object", anyOf: [head, wrapped({ $ref: "#/anyOf/0" })] } },
+    ];
     expect(listed("2025-11-25")).toEqual({
       nextCursor: "2",
       _meta: meta,
-      tools: [{ ...log, inputSchema, outputSchema }, ...others],
+      tools: [{ ...log, inputSchema, outputSchema }, ...structured],
     });
     const { icons, ...withoutIcons } = log ?? {};
     expect(listed("2025-06-18")).toEqual({
       nextCursor: "2",
       _meta: meta,
-      tools: [{ ...withoutIcons, inputSchema, outputSchema }, ...others],
+      tools: [{ ...withoutIcons, inputSchema, outputSchema }, ...structured],
     });
     const named = { name: "git_log", description: "The history", inputSchema };
     expect(listed("2025-03-26")).toEqual({
@@ -155,19 +162,21 @@ describe("the way down", () => {
   });
 
   test.each([[null], [[1, 2]], ["text"], [0], [false]])(
-    "structured content %j is dropped where it must be an object",
+    "structured content %j is wrapped where it must be an object, and dropped where there is none",
     (value) => {
       const content = [{ type: "text", text: "said" }];
-      for (const { down } of older) {
-        expect(down("result", "tools/call", { content, structuredContent: value })).toEqual({ content });
+      for (const { down, facts } of older) {
+        const wrapped = facts.structuredContent === "object" ? { structuredContent: { result: value } } : {};
+        expect(down("result", "tools/call", { content, structuredContent: value })).toEqual({ content, ...wrapped });
       }
     },
   );
 
-  test("structured content that nothing else says becomes text where it cannot be carried", () => {
+  test("structured content that nothing else says becomes text where it cannot be carried as it is", () => {
     const history = revisions.map(({ down }) => down("result", "tools/call", { content: [], structuredContent: [1] }));
     const said = { content: [{ type: "text", text: "[1]" }] };
-    expect(history).toEqual([said, said, said, said, { content: [], structuredContent: [1] }]);
+    const wrapped = { ...said, structuredContent: { result: [1] } };
+    expect(history).toEqual([said, said, wrapped, wrapped, { content: [], structuredContent: [1] }]);
     const object = { content: [], structuredContent: { a: 1 } };
     expect(revision("2025-06-18").down("result", "tools/call", object)).toBe(object);
     expect(revision("2025-03-26").down("result", "tools/call", object)).toEqual({

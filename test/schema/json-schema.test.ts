@@ -26,7 +26,7 @@ const rows: readonly [schema: object, value: unknown, ...said: string[]][] = [
   [{ type: ["string", "null"] }, 1, " expected string or null, got 1"],
   [{ const: "a" }, "b", ' expected "a", got "b"'],
   [{ enum: ["a", "b"] }, "c", ' expected one of "a", "b", got "c"'],
-  [{ enum: [{ a: 1 }, "b"] }, { a: 2 }, ' expected an object, got an object; or expected "b", got an object'],
+  [{ enum: [{ a: 1 }, "b"] }, { a: 2 }, ' expected one of an object, "b", got an object'],
   [{ minimum: 3 }, 2, " expected at least 3, got 2"],
   [{ exclusiveMinimum: 3 }, 3, " expected more than 3, got 3"],
   [{ maximum: 3 }, 4, " expected at most 3, got 4"],

@@ -208,7 +208,7 @@ describe("a subscription", () => {
     });
   });
 
-  test("on a call that is still waiting for a place ends when the connection drains", async () => {
+  test("waits for no place, and ends when the connection drains", async () => {
     const server = changing();
     const ends: (() => void)[] = [];
     server.tool("wait", {}, () => new Promise<string>((resolve) => void ends.push(() => resolve("done"))));
@@ -221,10 +221,10 @@ describe("a subscription", () => {
     await drained;
     const answers = [await talk.peer.next(), await talk.peer.next(), await talk.peer.next(), await talk.peer.next()];
     expect(answers.map((frame) => (JSON.parse(frame) as { id?: number; method?: string }).id)).toEqual([
-      1,
       undefined,
       undefined,
       2,
+      1,
     ]);
   });
 });

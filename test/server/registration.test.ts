@@ -132,9 +132,10 @@ describe.each(kinds)("%s", (method, member, key, define) => {
     const { server, registrations } = defined(7, 2);
     await using client = await connect(server);
     const names: unknown[] = [];
-    for (let cursor: unknown, more = true; more; more = cursor !== undefined) {
+    for (let cursor: string | undefined, more = true; more; more = cursor !== undefined) {
       const result = await client.call(method, cursor === undefined ? {} : { cursor });
-      names.push(...(result[member] as Readonly<Record<string, unknown>>[]).map((item) => item[key]));
+      const items = new Map(Object.entries(result)).get(member) as Readonly<Record<string, unknown>>[];
+      names.push(...items.map((item) => item[key]));
       cursor = result.nextCursor;
     }
     expect(names).toEqual(registrations.map(({ name }) => name));

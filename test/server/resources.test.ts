@@ -194,7 +194,9 @@ describe("a reader may return", () => {
       server.resource("a:b", {}, () => value as unknown as string);
       await using peer = await speak(server, "2026-07-28");
       expect(await peer.error("resources/read", { uri: "a:b" })).toEqual({ code: -32_603, message: "Internal error" });
-      expect(peer.talk.reports.join()).toContain("a:b: reading it must return text, bytes, or contents");
+      expect(peer.talk.reports.join()).toContain(
+        "The contents of a:b cannot be sent: /contents/0 must be text, bytes, or contents",
+      );
     },
   );
 

@@ -1,11 +1,12 @@
 import { type Channel, type ChannelReceiver, lines } from "@parlance/mcp/jsonrpc";
 import type { Random } from "../properties/random.js";
+import { turn } from "../properties/turn.js";
 
 /** Sees everything that one end sends and receives. */
 export interface Watcher {
   sent(frame: string): void;
   /** Just before the owner of the end sees the frame. */
-  arriving(frame: string): void;
+  arriving(frame: string, holds: boolean): void;
   /** Just behind it. */
   arrived(): void;
   /** Just before the owner hears that no more will come. */
@@ -25,6 +26,8 @@ export class CarrierEnd implements Channel {
   #rest: Uint8Array = nothing;
   #paused = false;
   #peerIsGone = false;
+  /** Releases that the owner may not have noticed yet. */
+  #released = 0;
   #room: { readonly promise: Promise<void>; readonly resolve: () => void } | undefined;
   readonly #decoder = lines.decoder(
     { frame: (text) => this.#arrive(text), refuse: (refusal) => this.#receiver?.refuse(refusal) },
@@ -55,6 +58,11 @@ export class CarrierEnd implements Channel {
   /** The peer sends no more: that is heard behind what it has sent. */
   leave(): void {
     this.#peerIsGone = true;
+  }
+
+  /** Whether frames may wait at its owner: there is no room, or its owner has not noticed yet that there is. */
+  get holds(): boolean {
+    return this.#room !== undefined || this.#released > 0;
   }
 
   // What its owner does.
@@ -151,13 +159,18 @@ export class CarrierEnd implements Channel {
   }
 
   release(): void {
-    this.#room?.resolve();
+    if (this.#room === undefined) return;
+    this.#room.resolve();
     this.#room = undefined;
+    this.#released += 1;
+    void turn().then(() => {
+      this.#released -= 1;
+    });
   }
 
   #arrive(frame: string): void {
     if (this.#phase === "closed") return; // By what an earlier frame of the chunk set off.
-    this.#watcher.arriving(frame);
+    this.#watcher.arriving(frame, this.holds);
     this.#receiver?.frame(frame);
     this.#watcher.arrived();
   }

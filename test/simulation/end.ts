@@ -96,8 +96,9 @@ export class End implements Watcher {
     if (this.connection.phase === "closed") this.#fault(new Error(`call ${nonce} runs behind the end`));
   }
 
-  /** A handler has told of a step. */
-  told(nonce: number, step: number): void {
+  /** A handler has told of a step; it waits, and may give way to a later one, where the carrier holds what is sent. */
+  told(nonce: number, step: number, holds: boolean): void {
+    if (holds) return;
     if (this.connection.phase === "closed" || !this.owed.isOpen(nonce)) return;
     const asked = [...this.#asked.values()].find((each) => each.nonce === nonce);
     if (asked !== undefined && asked.last !== step) this.#fault(new Error(`the progress of ${nonce} was not sent`));
@@ -122,14 +123,14 @@ export class End implements Watcher {
     });
   }
 
-  arriving(frame: string): void {
+  arriving(frame: string, holds: boolean): void {
     this.#log(`${this.name} < ${frame}`);
     this.note();
     if (this.#connection?.phase === "closed") return;
     const messages = messagesOf(frame);
     const isInBatch = frame.startsWith("[");
     this.#guard(() => {
-      for (const message of messages) this.#arriving(message, isInBatch);
+      for (const message of messages) this.#arriving(message, isInBatch, holds);
     });
   }
 
@@ -170,18 +171,18 @@ export class End implements Watcher {
 
   #tells(token: number, progress: number): void {
     const asked = this.#asked.get(token);
-    if (asked === undefined || !this.owed.isOpen(asked.nonce))
+    if (asked === undefined || !(this.owed.isOpen(asked.nonce) || this.owed.mayWait(asked.nonce)))
       throw new Error(`progress of a call that is over: ${token}`);
     if (progress <= asked.last) throw new Error(`the progress of ${asked.nonce} goes back to ${progress}`);
     asked.last = progress;
   }
 
-  #arriving({ id, method, params, error }: Message, isInBatch: boolean): void {
+  #arriving({ id, method, params, error }: Message, isInBatch: boolean, holds: boolean): void {
     if (method === undefined) {
       const call = this.#ids.get(id as number);
       if (call !== undefined)
         this.own.decide(call, error === undefined ? `result ${call.nonce}` : `error ${error.code}`);
-    } else if (method === cancelMethod) this.owed.cancel(String(params?.requestId));
+    } else if (method === cancelMethod) this.owed.cancel(String(params?.requestId), holds);
     else if (method === progressMethod) this.#isTold(params?.progressToken as number, params?.progress as number);
     else if (id !== undefined) this.#isAsked(id, params, isInBatch);
   }

@@ -3,6 +3,7 @@ import { createFakeClock, type FakeClock } from "@parlance/mcp/testing";
 import { handlerFailed } from "../properties/owed-answers.js";
 import { type OwnCall, spell } from "../properties/own-calls.js";
 import type { Random } from "../properties/random.js";
+import { turn } from "../properties/turn.js";
 import type { Asking, Manner } from "./asking.js";
 import { CarrierEnd } from "./carrier.js";
 import { End, nonceOf } from "./end.js";
@@ -77,6 +78,11 @@ export class Link {
 
   get carriers(): readonly [CarrierEnd, CarrierEnd] {
     return [this.nearCarrier, this.farCarrier];
+  }
+
+  /** Whether what this end sends may wait for room. */
+  holds(end: End): boolean {
+    return this.carriers[end === this.near ? 0 : 1].holds;
   }
 
   /** The last things that happened, those of one call if a fault names it. */
@@ -222,9 +228,4 @@ function settleInto(call: OwnCall, result: Promise<unknown>): void {
 /** The result of a ping, which carries nothing. */
 function isEmpty(value: unknown): boolean {
   return typeof value === "object" && value !== null && Object.keys(value).length === 0;
-}
-
-/** Lets everything that is on its way arrive, without time. */
-export async function turn(microtasks = 24): Promise<void> {
-  for (let each = 0; each < microtasks; each += 1) await Promise.resolve();
 }

@@ -12,12 +12,13 @@ import {
 } from "@parlance/mcp/jsonrpc";
 import { createServer, type Server, serveChannel } from "@parlance/mcp/server";
 import { duplexOf } from "../client/duplex.js";
+import { turn } from "../properties/turn.js";
 import type { Asking, Manner } from "./asking.js";
 import { cancelMethod, type End, progressMethod } from "./end.js";
-import { type Driver, type Link, type Open, turn } from "./link.js";
+import type { Driver, Link, Open } from "./link.js";
 
 /** The time that a call has if it says nothing of it. */
-export const defaults = { timeout: 1_000, totalTimeout: 3_000 } as const;
+export const defaults = { timeout: 1_000, totalTimeout: 3_000, report: (): undefined => undefined } as const;
 const limits = { running: 4, waiting: 6 } as const;
 
 interface Arguments {
@@ -51,7 +52,7 @@ function plainOptions(link: Link, end: End, profile: Profile): ConnectionOptions
     profile,
     limits,
     clock: link.clock,
-    cancellation: { method: cancelMethod, idMember: "requestId" },
+    cancellation: { method: cancelMethod, idMember: "requestId", error: null },
     relatedTo: (method, params) => (method === progressMethod ? membersOf(params).progressToken : undefined),
     onNotification: () => undefined,
     async handle(_method, params, exchange) {
@@ -108,7 +109,7 @@ export function createServed(): Served {
     const { nonce, manner } = args as unknown as Arguments;
     const link = links.get(nonce);
     if (link === undefined) throw new Error(`call ${nonce} runs behind the end of its link`);
-    const progress = (step: number): void => context.progress(step);
+    const progress = (step: number): void => void context.progress(step);
     return String(await link.handle(link.far, { nonce, manner, signal: context.signal, progress }));
   });
   return { server, conversation: (version) => (link) => converse(server, version, link, links) };

@@ -1,6 +1,7 @@
+import { turn } from "../properties/turn.js";
 import { type Asking, manners } from "./asking.js";
 import type { End } from "./end.js";
-import { type Link, turn } from "./link.js";
+import type { Link } from "./link.js";
 import { defaults } from "./opening.js";
 
 /** Gives every call of a simulation a number of its own. */
@@ -122,7 +123,7 @@ function progress(link: Link): void {
   const running = link.random.pick(link.running);
   running.steps += 1;
   running.work.progress(running.steps);
-  running.at.told(running.work.nonce, running.steps);
+  running.at.told(running.work.nonce, running.steps, link.holds(running.at));
 }
 
 function caller(link: Link): End {

@@ -1,5 +1,6 @@
 import { versions } from "@parlance/mcp";
 import { connect } from "@parlance/mcp/client";
+import { ByteBudget } from "@parlance/mcp/jsonrpc";
 import { createServer, type OperationEnd } from "@parlance/mcp/server";
 import { describe, expect, test } from "vitest";
 import type { Exchange } from "../../packages/mcp/src/jsonrpc/call.js";
@@ -107,11 +108,13 @@ test("a task is of whoever the carrier says has made it", async () => {
     { lenient: false },
     {
       agreed: () => undefined,
+      budget: new ByteBudget(Number.POSITIVE_INFINITY),
       clock: { now: () => 0, setTimer: () => ({}), clearTimer: () => undefined },
       callback: () => Promise.reject(new Error("nobody is asked")),
       notify: () => undefined,
       drained: () => Promise.resolve(),
       failure: () => ({ code: -32_603, message: "Internal error" }),
+      report: () => undefined,
       close: () => undefined,
     },
   );

@@ -189,7 +189,7 @@ describe("what a task says", () => {
     let late = (): void => undefined;
     server.tool("late", { execution: { taskSupport: "optional" } }, (_args, ctx) => {
       late = () => {
-        ctx.progress(1);
+        void ctx.progress(1);
         ctx.log("error", "too late");
       };
       return "done";

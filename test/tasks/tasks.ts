@@ -121,9 +121,9 @@ export function workshop(options: Partial<ServerOptions> = {}): Workshop {
     throw new ToolError("out of paper");
   });
   server.tool("chats", optional, (_args, ctx) => {
-    ctx.progress(1, 2);
+    void ctx.progress(1, 2);
     ctx.log("info", "half way");
-    ctx.progress(2, 2);
+    void ctx.progress(2, 2);
     return "said";
   });
   server.tool("asks", optional, async (_args, ctx) => {
@@ -145,7 +145,7 @@ export function workshop(options: Partial<ServerOptions> = {}): Workshop {
 }
 
 /** The text of a result. */
-export function text({ content }: Readonly<Record<string, unknown>>): string {
+export function text({ content }: { readonly content?: unknown }): string {
   return (content as readonly { readonly text: string }[])[0]?.text ?? "";
 }
 

@@ -29,7 +29,7 @@ export const servers: Readonly<Record<string, () => Server>> = {
   counter() {
     const server = createServer({ name: "counter", version: "1.0.0" });
     server.tool("count", { inputSchema: z.object({ to: z.number() }) }, ({ to }, ctx) => {
-      for (let at = 1; at <= to; at += 1) ctx.progress(at, to, `at ${at}`);
+      for (let at = 1; at <= to; at += 1) void ctx.progress(at, to, `at ${at}`);
       ctx.log("warning", { counted: to }, "counter");
       return `counted to ${to}`;
     });

@@ -1,8 +1,8 @@
 import { describe, expect, test, vi } from "vitest";
 import { fixture, parlance } from "../cli/run.js";
-import { type ExpectedVerdict, expectations, type Outcome } from "../fixtures/conscience/expected.js";
+import { expectations, type Outcome } from "../fixtures/conscience/expected.js";
 import { startServer } from "../fixtures/conscience/running-server.js";
-import { callId, type Script } from "../fixtures/conscience/script.js";
+import type { Script } from "../fixtures/conscience/script.js";
 import { expectOutcome } from "./outcomes.js";
 import { RecordingFolder } from "./recording-folder.js";
 
@@ -17,25 +17,14 @@ describe.concurrent.each(expectations.filter(applies))("$name", ({ script, noise
   const server = [fixture("conscience/server.js"), ...(noise ? ["--noise"] : [])];
 
   test("is seen by run on stdio", async () => {
-    await run(script, ["--", process.execPath, ...server], asTaken("stdio", script, stdio));
+    await run(script, ["--", process.execPath, ...server], stdio);
   });
 
   test("is seen by run over HTTP", async () => {
     await using running = await startServer([...server, "--http"]);
-    await run(script, [running.url], asTaken("http", script, http));
+    await run(script, [running.url], http);
   });
 });
-
-/** What our client does not take for an answer, it cancels as if there had been none. */
-const cancelled: ExpectedVerdict = {
-  rule: "X-1",
-  level: "info",
-  party: "client",
-  pointer: "/params/requestId",
-  covers: String(callId),
-  frame: "notifications/cancelled",
-};
-const notTaken = { stdio: ["reply-in-array", "invalid-utf8"], http: ["reply-in-array"] };
 
 /** How a call ends that the client has waited for in vain. */
 const inVain = /^never will: (?:it was cancelled by frame \d+|server exited|its HTTP )/;
@@ -50,10 +39,4 @@ async function run(script: Script, target: readonly string[], { verdicts, waitin
   expectOutcome(entries, { verdicts, ...(waiting && { waiting, never: inVain }) });
   const isClean = waiting === undefined && verdicts.every(({ level }) => level === "info");
   expect(code === 0, stderr).toBe(isClean);
-}
-
-/** An outcome, and what our client makes of it. */
-function asTaken(carrier: keyof typeof notTaken, { tool }: Script, outcome: Outcome): Outcome {
-  const isTaken = outcome.verdicts.length === 0 || !notTaken[carrier].includes(tool);
-  return isTaken ? outcome : { ...outcome, verdicts: [...outcome.verdicts, cancelled] };
 }

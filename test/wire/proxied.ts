@@ -16,14 +16,14 @@ export interface Proxied extends AsyncDisposable {
 }
 
 /** Starts a server whose endpoint is `/mcp`, and a proxy before it. */
-export async function proxied(listener: RequestListener): Promise<Proxied> {
+export async function proxied(listener: RequestListener, flags: readonly string[] = []): Promise<Proxied> {
   const server = createServer(listener).on("checkContinue", listener);
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
   const far = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   const folder = new RecordingFolder();
   const record = join(folder.path, "proxy.parlance.jsonl");
-  const args = ["proxy", "--target", `${far}/mcp`, "--listen", "127.0.0.1:0", "--record", record, "--json"];
+  const args = ["proxy", "--target", `${far}/mcp`, "--listen", "127.0.0.1:0", "--record", record, "--json", ...flags];
   const command = start(args);
   const { url } = JSON.parse(await command.firstLine) as { url: string };
   const end = async (): Promise<void> => {

@@ -54,11 +54,10 @@ export const sessionRows: readonly Row[] = [
     code: -32_600,
   },
   {
-    name: "a second initialize",
-    asked: ({ session }) => sessionPost(session, initialize("2025-11-25", 5)),
+    name: "a second initialize that cannot be answered",
+    asked: ({ session }) => sessionPost(session, request(5, "initialize", {})),
     status: 200,
-    code: -32_600,
-    says: "a conversation is opened once",
+    code: -32_602,
     id: 5,
   },
   {

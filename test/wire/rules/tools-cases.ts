@@ -1,5 +1,5 @@
 import type { RuleCase } from "./rule-case.js";
-import type { Talk } from "./talk.js";
+import { failed, type Talk } from "./talk.js";
 
 const inputSchema = { type: "object" };
 const outputSchema = { type: "object", properties: { temp: { type: "number" } }, required: ["temp"] };
@@ -98,5 +98,19 @@ export const toolsCases: readonly RuleCase[] = [
     found: { party: "server", pointer: "/result/tools/0/inputSchema/properties/a/x-mcp-header", text: '"A"' },
     legal: (talk) =>
       listing(talk, { inputSchema: { type: "object", properties: { a: { type: "integer", "x-mcp-header": "A" } } } }),
+  },
+  {
+    rule: "T-9",
+    breaks: (talk) => [...listing(talk, {}), talk.call(2, "add"), failed(2, -32_603)],
+    found: { party: "server", pointer: "/error/code", text: "-32603", says: /^the model does not learn why/ },
+    legal: (talk) => [
+      ...listing(talk, {}),
+      talk.call(2, "add"),
+      talk.called(2, { isError: true }),
+      talk.call(3, "add"),
+      failed(3, 4_711),
+      talk.list(4),
+      failed(4, -32_603),
+    ],
   },
 ];

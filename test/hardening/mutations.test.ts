@@ -1,0 +1,24 @@
+import { readFileSync } from "node:fs";
+import { describe, expect, test } from "vitest";
+import { mutationsOf, root } from "./mutations.js";
+
+const mutations = mutationsOf();
+
+describe.each(mutations)("$item: $removes", ({ file, find, test: testFile, title }) => {
+  test("the defence stands once in its file", () => {
+    const text = readFileSync(new URL(file, root), "utf8");
+    expect(text.split(find)).toHaveLength(2);
+  });
+
+  test("the test that must notice exists", () => {
+    expect(readFileSync(new URL(testFile, root), "utf8")).toContain(title);
+  });
+});
+
+test("mutations have items and say what they remove", () => {
+  for (const { item, removes, replace, find } of mutations) {
+    expect(item).toMatch(/^[A-C]\d+$/);
+    expect(removes).not.toBe("");
+    expect(replace).not.toBe(find);
+  }
+});
