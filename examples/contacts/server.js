@@ -15,7 +15,8 @@ try {
   const store = new SqliteStore(file);
   // What is in memory only is there to be tried.
   if (file === undefined) store.addAll(people);
-  await serveStdio(createContacts(store, { readFile }));
+  const serving = await serveStdio(createContacts(store, { readFile }));
+  await serving.closed;
   store.close();
 } catch (error) {
   console.error(`contacts: ${error instanceof Error ? error.message : error}`);

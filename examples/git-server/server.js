@@ -27,5 +27,6 @@ addPrompts(server, repository);
 const updates = addUpdates(server, repository);
 
 // Each call runs one git at a time; a call beyond these waits.
-await serveStdio(server, { limits: { running: 8 } });
+const serving = await serveStdio(server, { limits: { running: 8 } });
+await serving.closed;
 updates.stop();

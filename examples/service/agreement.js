@@ -1,4 +1,4 @@
-import { contentLength, lines } from "@parlance/mcp/jsonrpc";
+import { contentLength, lines, lspCancellation } from "@parlance/mcp/jsonrpc";
 
 // JSON-RPC says what a message is. These things it leaves to the two ends, which must agree on them beforehand.
 
@@ -9,8 +9,11 @@ export const way =
 /** How they lie in a stream: one on each line, or behind a header that counts their bytes. */
 export const framing = way === "content-length" ? contentLength : lines;
 
-/** How one end tells the other that it does not need an answer any more. */
-export const cancellation = { method: "$/cancelRequest", idMember: "id" };
+/**
+ * How one end tells the other that it needs no answer any more. As it stands, `lspCancellation` answers such a request with
+ * −32800; here it is not answered, because a client that hangs up an HTTP request could not read the answer.
+ */
+export const cancellation = { ...lspCancellation, error: null };
 
 /** What a WebSocket is told that it is for. */
 export const protocol = "jsonrpc";
