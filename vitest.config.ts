@@ -55,6 +55,7 @@ export default defineConfig(({ mode }) => ({
     // For a test that hangs. What a test waits for has its own, shorter, deadline.
     testTimeout: 20_000,
     hookTimeout: 20_000,
+    expect: { poll: { timeout: 10_000 } },
     reporters: tallyFile === undefined ? ["default"] : ["default", new Tally(tallyFile)],
   },
 }));

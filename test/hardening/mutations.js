@@ -42,7 +42,9 @@ function isNoticed({ file, find, replace, test, title }) {
     );
     // Tests that start processes run what was built; a mutation need not satisfy the type checker.
     run("npx", ["tsc", "-b"]);
-    return run("npx", ["vitest", "run", test, "-t", title.replace(/[.*+?^${}()|[\]\\]/g, "\\$&")]) === 1;
+    return (
+      run("npx", ["vitest", "run", "--mode", "all", test, "-t", title.replace(/[.*+?^${}()|[\]\\]/g, "\\$&")]) === 1
+    );
   } finally {
     restore();
     process.off("exit", restore);
