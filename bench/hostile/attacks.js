@@ -55,7 +55,7 @@ export function post(body, headers = {}) {
 }
 
 /**
- * A connection that is opened again a second after it has closed. What comes back is read and thrown away.
+ * A connection that is opened again about a second after it has closed. What comes back is read and thrown away.
  * @param {number} port
  * @param {(socket: Socket) => void} opened
  */
@@ -63,7 +63,7 @@ function keep(port, opened) {
   const socket = connect(port, "127.0.0.1");
   socket.on("connect", () => opened(socket));
   socket.on("error", () => undefined);
-  socket.on("close", () => setTimeout(keep, 1_000, port, opened));
+  socket.on("close", () => setTimeout(keep, 500 + 1_000 * Math.random(), port, opened));
   socket.resume();
 }
 
@@ -109,11 +109,13 @@ export const attacks = {
   "A4 waiting frames": {
     says: "frames of 3.8 MB behind 128 calls that do not end, as many as are taken",
     run({ tcp }) {
-      const large = call("large", "wait", { text: "x".repeat(3.8 * megabyte) });
+      const text = "x".repeat(3.8 * megabyte);
       keep(tcp, (socket) => {
-        for (let id = 1; id <= 128; id += 1) socket.write(`${call(id, "wait")}\n`);
+        let id = 1;
+        for (; id <= 128; id += 1) socket.write(`${call(id, "wait")}\n`);
         const more = () => {
-          while (!socket.destroyed && socket.write(`${large}\n`));
+          do id += 1;
+          while (!socket.destroyed && socket.write(`${call(id, "wait", { text })}\n`));
         };
         socket.on("drain", more);
         more();

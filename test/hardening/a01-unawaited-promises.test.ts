@@ -18,6 +18,7 @@ interface Served extends AsyncDisposable {
   readonly asked: readonly string[];
   /** The `inputRequests` of every result that asked. */
   readonly rounds: readonly object[];
+  readonly stderr: () => string;
 }
 
 /** A client of the process. Closing it fails if the process has ended by itself, or has said that something went wrong. */
@@ -42,6 +43,7 @@ async function serve(revision: string, kinds: readonly (keyof Answers)[]): Promi
     client,
     asked,
     rounds,
+    stderr: () => child.stderr,
     async [Symbol.asyncDispose]() {
       await client.ping();
       expect(child.exit, "the process has ended by itself").toBeUndefined();
@@ -71,6 +73,14 @@ describe.each(eras)("A1: what a handler does not await, in %s", (revision) => {
     expect(content).toEqual([{ type: "text", text: "forgotten" }]);
     expect(await served.client.call("acme/forget")).toMatchObject({ forgotten: true });
     await served.client.ping();
+  });
+
+  test("a middleware may answer without awaiting the handler, whose failure is reported", async () => {
+    await using served = await serve(revision, []);
+    const { content } = await served.client.tools.call("fails_later");
+    expect(content).toEqual([{ type: "text", text: "answered before" }]);
+    await served.client.ping();
+    await expect.poll(served.stderr).toContain("this tool fails");
   });
 
   test.each(["one_after_the_other", "together"])("two questions at once are both answered: %s", async (tool) => {

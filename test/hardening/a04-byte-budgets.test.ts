@@ -95,6 +95,25 @@ describe("A4: a process with 512 MB of heap", () => {
   }, 60_000);
 });
 
+test("A4: a peer whose long messages are refused is not read for a while", async () => {
+  const { call, runs } = held();
+  await using talk = overMemory({ handle: call });
+  talk.peer.send(requestOf(1, "first", 1));
+  // Each uses an id that is in use: 16 MiB are free, and what comes beyond them costs a millisecond for each 16 KiB.
+  for (let count = 0; count < 5; count += 1) talk.peer.send(requestOf(1, "again", 4_000_000));
+  for (let count = 0; count < 5; count += 1) expect(await errorOf(talk)).toMatchObject({ code: -32_600 });
+  talk.peer.send(requestOf(2, "second", 1));
+  for (let turns = 0; turns < 10; turns += 1) await turn();
+  expect(talk.connection.inFlight.running).toBe(1);
+  talk.clock.advance(150);
+  for (let turns = 0; turns < 10; turns += 1) await turn();
+  expect(talk.connection.inFlight.running).toBe(1);
+  talk.clock.advance(100);
+  await until(() => talk.connection.inFlight.running === 2);
+  for (const run of runs) run.answer(1);
+  for (const id of ["1", "2"]) expect(await talk.peer.next()).toBe(successText(id, "1"));
+});
+
 describe("A4: what is kept for a peer has one bound", () => {
   const limits = { peerBytes: mebibyte, running: 1 };
 

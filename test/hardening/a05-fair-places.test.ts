@@ -175,6 +175,18 @@ describe("A5: connections of serveHttp", () => {
     for (const wire of wires) wire[Symbol.dispose]();
   });
 
+  test("that are idle keep their places when too many come at once", async () => {
+    await using at = await listeningAt(fair(), { maxConnectionsPerAddress: 128 });
+    const open = (count: number): Promise<Wire[]> => Promise.all(Array.from({ length: count }, () => at.open()));
+    const first = await open(128);
+    const next = await open(100);
+    const isClosed = (): readonly boolean[] => [...first, ...next].map(({ socket }) => socket.destroyed);
+    for (const { socket } of [...first, ...next]) socket.resume();
+    await until(() => isClosed().filter(Boolean).length === 100);
+    expect(first.filter(({ socket }) => !socket.destroyed).length).toBeGreaterThanOrEqual(28 + 4);
+    for (const wire of [...first, ...next]) wire[Symbol.dispose]();
+  });
+
   test("of all addresses make room where there are most", async () => {
     await using at = await listeningAt(fair(), { maxConnections: 2 });
     using first = await at.open();

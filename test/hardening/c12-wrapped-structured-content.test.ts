@@ -94,7 +94,7 @@ const rows: readonly (readonly [string, Schema, unknown, readonly (readonly [unk
     { $schema: "http://json-schema.org/draft-07/schema#", type: "string" },
     {
       $schema: "http://json-schema.org/draft-07/schema#",
-      ...wrapped({ $schema: "http://json-schema.org/draft-07/schema#", type: "string" }),
+      ...wrapped({ type: "string" }),
     },
     [["a", { result: "a" }]],
   ],

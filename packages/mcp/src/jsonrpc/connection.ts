@@ -1,3 +1,4 @@
+import type { Timer } from "../base/clock.js";
 import { deferred } from "../base/deferred.js";
 import type { MembersOf } from "../base/members.js";
 import { RequestBatch } from "./batch.js";
@@ -92,6 +93,11 @@ export class Connection implements Remote, ConnectionState, AsyncDisposable {
   /** What waits until the carrier has room. */
   readonly #outbox: Outbox<WaitingFrame>;
   #paused = false;
+  /** Characters of long messages that were refused, as they are forgotten, and when that was counted. */
+  #refused = 0;
+  #refusedAt = 0;
+  /** Runs while a peer that has sent too many of them is not read. */
+  #slowed: Timer | undefined;
 
   /** Made by `openConnection`. */
   constructor(channel: Channel, options: ConnectionOptions) {
@@ -198,6 +204,7 @@ export class Connection implements Remote, ConnectionState, AsyncDisposable {
       caller: this.#caller,
       responder: this.#responder,
       isClosed: () => this.phase === "closed",
+      refused: (length) => this.#slowDown(length),
       giveUp: (why) => void this.#end({ reason: "refused", error: new Error(why) }),
     });
     this.#channel.open({
@@ -261,6 +268,7 @@ export class Connection implements Remote, ConnectionState, AsyncDisposable {
       const isOpen = (): boolean => this.phase !== "closed";
       if (closed.reason !== "failed") this.#outbox.flush((waiting) => this.#send(waiting), isOpen);
       this.#inFlight.change({ kind: "phase", phase: "closed" });
+      this.#speedUp();
       const why = closed.error?.message ?? "the connection was closed";
       this.#caller.failAll(why, closed.error);
       this.#responder.cancelAll(why);
@@ -343,7 +351,7 @@ export class Connection implements Remote, ConnectionState, AsyncDisposable {
    * waits for an answer, or two peers that both wait to be read would wait for ever.
    */
   #balance(): void {
-    const mustPause = this.#blocked !== undefined && this.#inFlight.calling === 0;
+    const mustPause = this.#slowed !== undefined || (this.#blocked !== undefined && this.#inFlight.calling === 0);
     if (mustPause === this.#paused) return;
     this.#paused = mustPause;
     if (mustPause) guarded("Channel.pause", () => this.#channel.pause?.(), this.#terms.report);
@@ -353,6 +361,30 @@ export class Connection implements Remote, ConnectionState, AsyncDisposable {
         () => this.#channel.resume?.(),
         ({ error }) => this.#broken("resume", error),
       );
+  }
+
+  /**
+   * Reading and parsing long messages that are refused takes time from all other peers. A peer that sends many of them is not read
+   * for about twenty times as long as they took, so that they take no more than 5 % of the time.
+   */
+  #slowDown(length: number): void {
+    if (length < freeRefusalLength || this.phase === "closed") return;
+    const { clock } = this.#terms;
+    const now = clock.now();
+    this.#refused = Math.max(0, this.#refused - (now - this.#refusedAt) * refusedPerMillisecond) + length;
+    this.#refusedAt = now;
+    const excess = this.#refused - refusedAtOnce;
+    if (excess <= 0) return;
+    if (this.#slowed !== undefined) clock.clearTimer(this.#slowed);
+    this.#slowed = clock.setTimer(() => this.#speedUp(), Math.ceil(excess / refusedPerMillisecond));
+    this.#balance();
+  }
+
+  #speedUp(): void {
+    if (this.#slowed === undefined) return;
+    this.#terms.clock.clearTimer(this.#slowed);
+    this.#slowed = undefined;
+    if (this.phase !== "closed") this.#balance();
   }
 
   #cancelAtPeer({ id }: OutgoingCall, reason: string): void {
@@ -412,6 +444,13 @@ export class Connection implements Remote, ConnectionState, AsyncDisposable {
     }
   }
 }
+
+/** A refused message of fewer characters costs its sender nothing. */
+const freeRefusalLength = 64 * 1024;
+
+/** Characters of long messages that may be refused before their sender is slowed down, and those of them forgotten in a millisecond. */
+const refusedAtOnce = 16 * 1024 * 1024;
+const refusedPerMillisecond = 16 * 1024;
 
 interface WaitingFrame {
   readonly frame: string;

@@ -84,6 +84,8 @@ export interface InboundHost {
   readonly caller: Caller;
   readonly responder: Responder;
   isClosed(): boolean;
+  /** A message was read for nothing. `length`: the characters of its frame. */
+  refused(length: number): void;
   /** Ends the connection: the peer broke a bound too often. */
   giveUp(why: string): void;
 }
@@ -122,6 +124,7 @@ export class Inbound {
   #message(message: Message | Problem, frame: string, index?: number, cause?: unknown): void {
     if (message instanceof Problem) {
       if (this.#isOwed(message, frame)) this.#host.responder.problem(message);
+      this.#host.refused(frame.length);
     } else if (!("method" in message)) this.#host.caller.receive(message, cause);
     else if ("id" in message) this.#request(this.#real(message), frame.length);
     else this.#notification(this.#real(message), frame, index);
@@ -129,8 +132,9 @@ export class Inbound {
 
   #request(message: RpcRequest, length: number): void {
     const { profile, report } = this.#host.terms;
-    if (profile.answersRequests) this.#host.responder.request(message, length);
-    else report({ kind: "unanswerable", method: message.method, id: message.id });
+    if (profile.answersRequests) {
+      if (!this.#host.responder.request(message, length)) this.#host.refused(length);
+    } else report({ kind: "unanswerable", method: message.method, id: message.id });
   }
 
   #real<M extends RpcRequest | RpcNotification>(message: M): M {

@@ -46,9 +46,9 @@ export class Responder {
     this.#host = host;
   }
 
-  /** `length`: the characters of its frame. */
-  request(message: RpcRequest, length: number): void {
-    this.#request(message, length, (answer) => {
+  /** False if it is refused before it runs. `length`: the characters of its frame. */
+  request(message: RpcRequest, length: number): boolean {
+    return this.#request(message, length, (answer) => {
       if (answer === undefined) this.#host.unanswered(message.id);
       else this.#host.answer(answer, message.id);
     });
@@ -140,7 +140,7 @@ export class Responder {
     call.reply(answer);
   }
 
-  #request(request: RpcRequest, length: number, reply: Reply): void {
+  #request(request: RpcRequest, length: number, reply: Reply): boolean {
     const { inFlight, terms } = this.#host;
     const { id, method, params } = request;
     if (inFlight.incoming(idKey(id)) !== undefined) reply(answerToProblem(inFlightProblem(id), terms.profile));
@@ -148,8 +148,10 @@ export class Responder {
     else {
       const call = new IncomingCall(this.#host, id, method, params, reply);
       const refused = this.#admit(call, weightOfMessage(request, length));
-      if (refused !== undefined) reply(encodeFailure(id, refused, terms.profile));
+      if (refused === undefined) return true;
+      reply(encodeFailure(id, refused, terms.profile));
     }
+    return false;
   }
 
   /** Starts a call, or lets it wait for a place; an error if too many wait, or too much is kept. */

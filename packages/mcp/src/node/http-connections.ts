@@ -18,9 +18,30 @@ interface Connection {
   open: number;
 }
 
+/** The connections of one network address; the one that was used longest ago first. */
+class AddressConnections extends Set<Connection> {
+  #madeRoom = 0;
+  #since = 0;
+
+  /** Whether one of them may give way to another. Beyond so many in a second, newcomers cost less if they are closed. */
+  mayMakeRoom(): boolean {
+    const now = performance.now();
+    if (now - this.#since > 1_000) {
+      this.#madeRoom = 0;
+      this.#since = now;
+    }
+    this.#madeRoom += 1;
+    return this.#madeRoom <= mostRoomMade;
+  }
+}
+
+/** Idle connections of one network address that are closed in a second to make room. */
+const mostRoomMade = 32;
+
 /**
  * Bounds the connections of a server, of one network address before all. One too many takes the place of the one that was idle
- * longest: one on which nothing is asked, or a request is not complete. Where all are in use it is closed.
+ * longest: one on which nothing is asked, or a request is not complete. Where all are in use, or too many came in this second, it
+ * is closed.
  *
  * @returns to be called with each request that upgrades its connection. There is no listener for that here: with one, Node hands
  * over the connections of a server that upgrades none, and leaves the client without an answer.
@@ -34,16 +55,15 @@ export function boundConnections(server: Server, bounds: ConnectionBounds): (req
 
 class HttpConnections {
   readonly #bounds: ConnectionBounds;
-  /** By network address; of each the one that was used longest ago first. */
-  readonly #ofAddresses = new Map<string, Set<Connection>>();
-  readonly #bySocket = new Map<Duplex, { readonly own: Set<Connection>; readonly connection: Connection }>();
+  readonly #ofAddresses = new Map<string, AddressConnections>();
+  readonly #bySocket = new Map<Duplex, { readonly own: AddressConnections; readonly connection: Connection }>();
 
   constructor(bounds: ConnectionBounds) {
     this.#bounds = bounds;
   }
 
   accept(socket: Duplex, address: string): void {
-    const own = this.#ofAddresses.get(address) ?? new Set();
+    const own = this.#ofAddresses.get(address) ?? new AddressConnections();
     if (!this.#makeRoom(own)) {
       socket.destroy();
       return;
@@ -81,9 +101,9 @@ class HttpConnections {
     return connection;
   }
 
-  #makeRoom(own: Set<Connection>): boolean {
+  #makeRoom(own: AddressConnections): boolean {
     const { max, maxPerAddress } = this.#bounds;
-    if (own.size >= maxPerAddress && !this.#closeIdle(own)) return false;
+    if (own.size >= maxPerAddress && !(own.mayMakeRoom() && this.#closeIdle(own))) return false;
     if (this.#bySocket.size < max) return true;
     // Whoever has most gives way first.
     const all = [...this.#ofAddresses.values()].sort((one, other) => other.size - one.size);
@@ -91,7 +111,7 @@ class HttpConnections {
   }
 
   /** Closes the first that is idle; false if there is none. */
-  #closeIdle(own: Set<Connection>): boolean {
+  #closeIdle(own: AddressConnections): boolean {
     for (const connection of own) {
       if (!isIdle(connection)) continue;
       this.#forget(connection, own);
@@ -101,7 +121,7 @@ class HttpConnections {
     return false;
   }
 
-  #forget(connection: Connection, own: Set<Connection>): void {
+  #forget(connection: Connection, own: AddressConnections): void {
     own.delete(connection);
     this.#bySocket.delete(connection.socket);
   }

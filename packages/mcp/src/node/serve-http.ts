@@ -12,6 +12,7 @@ import { listen } from "./listen.js";
 import { type NodeHandler, nodeHandler } from "./node-handler.js";
 import { closedOf, defaultGrace, type Serving } from "./serving.js";
 import { describeAddress } from "./socket-address.js";
+import { closeWhenVanished } from "./vanished-peers.js";
 
 /** Where a server listens. */
 export interface ServeHttpOptions extends HttpOptions {
@@ -63,7 +64,7 @@ const bounds = {
   connectionsCheckingInterval: 5_000,
   maxHeaderSize: 16 * 1024,
   // The system asks an idle client whether it is there, and after ten questions in as many seconds without an answer breaks the
-  // connection: within 15 s. Behind bytes that were not acknowledged it does not ask, and repeats them for up to 15 minutes.
+  // connection: within 15 s. Behind bytes that were not acknowledged it does not ask: those are for `closeWhenVanished`.
   keepAlive: true,
   keepAliveInitialDelay: 5_000,
 } as const;
@@ -117,7 +118,8 @@ export function requireAuthentication(host: string, isTold: boolean): void {
 
 /** A server that does not wait for ever, nor read without end. */
 export function boundedServer(listener: RequestListener): Server {
-  return Object.assign(createServer(bounds, listener), { maxHeadersCount, maxRequestsPerSocket });
+  const server = createServer(bounds, listener).on("connection", closeWhenVanished);
+  return Object.assign(server, { maxHeadersCount, maxRequestsPerSocket });
 }
 
 /** The paths that a server is found at. @throws TypeError for what is none */

@@ -6,6 +6,7 @@ import type { Channel, ChannelReceiver } from "../jsonrpc/channel.js";
 import { clientLimits } from "../jsonrpc/limits.js";
 import { defaultHost, describeAddress, type SocketAddress } from "./socket-address.js";
 import { StreamChannel, type StreamChannelOptions, streamMembers } from "./stream-channel.js";
+import { closeWhenVanished } from "./vanished-peers.js";
 
 export interface TcpChannelOptions extends Omit<StreamChannelOptions, "keepsOutputOpen"> {
   /** Milliseconds in which the other side must have accepted. Default: 10,000. */
@@ -77,4 +78,5 @@ function dial(address: SocketAddress, timeout: number, clock: Clock): Socket {
 /** A message goes out at once, and a machine that has vanished is noticed within half a minute. */
 export function tune(socket: Socket): void {
   socket.setNoDelay(true).setKeepAlive(true, keepAliveDelay);
+  closeWhenVanished(socket);
 }
