@@ -42,8 +42,8 @@ function bare(name: string): Fields {
   return { name, inputSchema: { type: "object", additionalProperties: false } };
 }
 
-/** The schema of an object with the member `result`, which is of the given one. */
-function wrapped(result: Fields): Fields {
+/** The schema of an object with the member `result`, which is of the given one. The dialect is named at the root alone. */
+function wrapped({ $schema, ...result }: Fields): Fields {
   return { $schema, type: "object", properties: { result }, required: ["result"] };
 }
 

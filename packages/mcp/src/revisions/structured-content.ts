@@ -49,13 +49,14 @@ export function outputAsObject(tool: JsonObject): JsonObject {
 function objectSchemaOf(schema: JsonObject): JsonObject {
   const taken = objectsIn(schema, schema, new Map());
   if (taken === "only") return { ...schema, type: "object" };
-  const { $schema } = schema;
+  // A dialect is that of the document, and stands at its root alone.
+  const { $schema, ...inner } = schema;
   const root = { ...($schema === undefined ? {} : { $schema }), type: "object" };
   if (taken === "none") {
-    return { ...root, properties: { result: moved(schema, "/properties/result") }, required: ["result"] };
+    return { ...root, properties: { result: moved(inner, "/properties/result") }, required: ["result"] };
   }
   const wrapped = { type: "object", properties: { result: { $ref: "#/anyOf/0" } }, required: ["result"] };
-  return { ...root, anyOf: [moved(schema, "/anyOf/0"), wrapped] };
+  return { ...root, anyOf: [moved(inner, "/anyOf/0"), wrapped] };
 }
 
 /** Whether a schema takes objects only, none, or may take both, as far as it is plain to see. */

@@ -1,4 +1,4 @@
-import { after, isPromise } from "../base/later.js";
+import { after, handled, isPromise } from "../base/later.js";
 import type { MembersOf } from "../base/members.js";
 import { guarded, inHook } from "../jsonrpc/hooks.js";
 import { faultOf } from "../jsonrpc/report.js";
@@ -63,17 +63,25 @@ export class Pipeline {
   }
 }
 
-/** A middleware whose own failures have its name: what comes from behind it passes as it is. */
+/**
+ * A middleware whose own failures have its name: what comes from behind it passes as it is. A call of `next` may be left
+ * un-awaited; one that fails after the middleware has answered is reported, since no result can say so.
+ */
 function named(middleware: OperationMiddleware, next: OperationCall): OperationCall {
   const passed = new WeakSet<object>();
+  const answered = new WeakSet<Operation>();
   const pass = (error: unknown): never => {
     if (typeof error === "object" && error !== null) passed.add(error);
     throw error;
   };
   const around = middleware((method, params, operation) => {
+    const passOrReport = (error: unknown): never => {
+      if (answered.has(operation)) operation.report?.(faultOf(method, error));
+      return pass(error);
+    };
     try {
       const result = next(method, params, operation);
-      return isPromise(result) ? result.then(undefined, pass) : result;
+      return isPromise(result) ? handled(result.then(undefined, passOrReport)) : result;
     } catch (error) {
       return pass(error);
     }
@@ -85,9 +93,13 @@ function named(middleware: OperationMiddleware, next: OperationCall): OperationC
     });
   };
   return (method, params, operation) => {
+    const answer = (result: unknown): unknown => {
+      answered.add(operation);
+      return result;
+    };
     try {
       const result = around(method, params, operation);
-      return isPromise(result) ? result.then(undefined, fail) : result;
+      return isPromise(result) ? result.then(answer, fail) : answer(result);
     } catch (error) {
       return fail(error);
     }

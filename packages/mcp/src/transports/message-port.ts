@@ -1,7 +1,7 @@
 import type { Channel, ChannelReceiver } from "../jsonrpc/channel.js";
 import { HookError } from "../jsonrpc/errors.js";
 import { guarded } from "../jsonrpc/hooks.js";
-import { type QueueBounds, queueBoundsOf } from "../jsonrpc/queue-bounds.js";
+import { freeQueueBytes, type QueueBounds, queueBoundsOf } from "../jsonrpc/queue-bounds.js";
 import { Fifo } from "./fifo.js";
 import { type Outlet, PacedWriter } from "./paced-writer.js";
 
@@ -174,8 +174,6 @@ function sizeOf(arrived: Arrived): number {
 class PortOutlet implements Outlet {
   readonly #post: (message: string | number | null) => void;
   readonly #mostUnread: number;
-  /** The peer says how far it has read only when it is asked, before this much is unread. */
-  readonly unacknowledged: number;
   #sent = 0;
   /** How many of them the peer has been asked about, and has read. */
   #asked = 0;
@@ -184,7 +182,6 @@ class PortOutlet implements Outlet {
   constructor(post: (message: string | number | null) => void, mostUnread: number) {
     this.#post = post;
     this.#mostUnread = mostUnread;
-    this.unacknowledged = mostUnread;
   }
 
   get unread(): number {
@@ -219,9 +216,9 @@ class PortOutlet implements Outlet {
     void this.end();
   }
 
-  /** One question at a time, and only from half of what may be in flight: short conversations need none. */
+  /** One question at a time, and none in short conversations; soon enough that a peer that reads is never charged to a budget. */
   #ask(): void {
-    if (this.#asked > this.#read || this.unread <= this.#mostUnread / 2) return;
+    if (this.#asked > this.#read || this.unread <= Math.min(this.#mostUnread, freeQueueBytes) / 2) return;
     this.#asked = this.#sent;
     this.#post(this.#asked);
   }

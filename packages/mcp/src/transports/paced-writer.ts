@@ -8,8 +8,6 @@ import { Fifo } from "./fifo.js";
 
 /** The way out of a carrier, as a `PacedWriter` uses it. */
 export interface Outlet {
-  /** Characters that a peer may have taken without saying so; they are not charged. Default: those that every queue has free. */
-  readonly unacknowledged?: number;
   /** Nothing can be put for now; the carrier calls `PacedWriter.progressed` when that has changed. */
   readonly isFull: boolean;
   /** Characters that were put and, as far as this side knows, not taken. */
@@ -116,8 +114,7 @@ export class PacedWriter {
   /** Brings what is charged up to date. */
   #isAffordable(): boolean {
     const { unread } = this;
-    const free = this.#outlet.unacknowledged ?? freeQueueBytes;
-    return this.#budget?.hold(unread > free ? characterBytes * unread : 0) ?? true;
+    return this.#budget?.hold(unread > freeQueueBytes ? characterBytes * unread : 0) ?? true;
   }
 
   #write(): void {
