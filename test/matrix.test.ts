@@ -6,7 +6,7 @@ import { revisions } from "./matrix/differences.js";
 import type { Driver, DriverKind, Opening } from "./matrix/driver.js";
 import { rawDriver } from "./matrix/raw-driver.js";
 import { turn } from "./mcp/talks.js";
-import { violations } from "./oracle/watched.js";
+import { violations } from "./oracle/violations.js";
 
 const drivers: Readonly<Record<DriverKind, (opening: Opening) => Promise<Driver>>> = {
   client: clientDriver,

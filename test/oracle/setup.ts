@@ -1,5 +1,5 @@
 import { afterEach } from "vitest";
-import { violations } from "./watched.js";
+import { violations } from "./violations.js";
 
 afterEach(() => {
   const found = violations.splice(0);

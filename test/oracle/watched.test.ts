@@ -4,7 +4,8 @@ import { createServer } from "@parlance/mcp/server";
 import { rawPeer } from "@parlance/mcp/testing";
 import { describe, expect, test } from "vitest";
 import { initialize, initializeResult, modern, notification, request, stateless, success } from "../mcp/frames.js";
-import { violations, Watch, watchedServer } from "./watched.js";
+import { violations } from "./violations.js";
+import { Watch, watchedServer } from "./watched.js";
 
 const core = "2025-11-25";
 

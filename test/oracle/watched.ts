@@ -3,13 +3,11 @@ import type { Channel, ConnectionOptions } from "@parlance/mcp/jsonrpc";
 import { tapChannel } from "@parlance/mcp/jsonrpc";
 import { type Connection, openConnection } from "../../packages/mcp/src/jsonrpc/connection.js";
 import { assertOfficial, type Sender } from "../shapes/official.js";
+import { violations } from "./violations.js";
 
 // Every conversation that servers and clients of ours hold in the process of a test is opened here instead of by the
 // module that this one stands for (see vitest.config.ts): whatever our side sends must have the shape that the schema of
 // its revision says, in any test.
-
-/** What was sent and does not fit. A test that has put something here fails. */
-export const violations: string[] = [];
 
 /** Enough to see every kind of message; a test that sends a million is about something else. */
 const mostMessages = 1_000;

@@ -5,7 +5,7 @@ import { finish, type Nonces, operate } from "./operations.js";
 
 /** How many seeds there are over all simulations, and how many operations each of them is good for. */
 export const operationsPerSeed = 100_000;
-const count = process.env.PARLANCE_LONG === "1" ? 10 : 1;
+const count = process.env.PARLANCE_LONG === "1" ? 5 : 1;
 /** Seeds of one simulation: one if the environment names it. */
 export const seeds: readonly number[] =
   process.env.PARLANCE_SEED === undefined ? Array.from({ length: count }, (_, index) => chosen + index) : [chosen];

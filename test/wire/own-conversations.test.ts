@@ -16,7 +16,7 @@ import { RawHttpChannel } from "../matrix/http-channel.js";
 import { rawDriver } from "../matrix/raw-driver.js";
 import { matrixServer } from "../matrix/server.js";
 import { turn } from "../mcp/talks.js";
-import { violations as seenByOracle } from "../oracle/watched.js";
+import { violations as seenByOracle } from "../oracle/violations.js";
 import { recordedFetch } from "./recorded-fetch.js";
 
 const behaviours = [...calls, ...tools, ...resources, ...prompts, ...questions, ...changes];
