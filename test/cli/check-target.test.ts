@@ -34,7 +34,7 @@ test("a server that keeps the rules passes in every revision, on stdio", async (
     versions.toReversed().map((version) => [version, true]),
   );
   expect(revisions.flatMap(({ probes }) => probes.filter(({ is }) => is === "failed"))).toEqual([]);
-  expect(verdicts.filter(({ level }) => level === "bad")).toEqual([]);
+  expect(verdicts.filter(({ level }) => level === "must")).toEqual([]);
   expect([passed, code]).toEqual([true, 0]);
 }, 60_000);
 
@@ -47,7 +47,7 @@ test("a server that keeps the rules passes in every revision, over HTTP, where t
     const { revisions, verdicts } = examined(stdout);
     expect(revisions.flatMap(({ probes }) => probes.filter(({ is }) => is === "failed"))).toEqual([]);
     expect(revisions.at(-1)?.probes.map(({ id }) => id)).toContain("XH-7");
-    expect(verdicts.filter(({ level }) => level === "bad")).toEqual([]);
+    expect(verdicts.filter(({ level }) => level === "must")).toEqual([]);
     expect(code).toBe(0);
   } finally {
     await http.close();

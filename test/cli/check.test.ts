@@ -17,14 +17,16 @@ test.concurrent("a recording is judged: every violation has its line, its party,
   const path = await files.write("run.parlance.jsonl", text);
   const { code, stdout } = await files.run("check", "run");
   expect(stdout.replaceAll(path, "run.parlance.jsonl")).toBe(`\
-✖ 2 violations (S-2 ×1, R-5 ×1) · 2 worth knowing · 1 request unanswered · 11 frames · 0 lost
+✖ 2 violations (S-2 ×1, R-5 ×1) · 2 notes · 1 request unanswered · 11 frames · 0 lost
 
 ✖ S-2  A server writes nothing but messages to stdout
+  must: “The server MUST NOT write anything to its \`stdout\` that is not a valid MCP message.”
   https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#stdio
   run.parlance.jsonl:8  frame 7, server, bytes 0–17
     it is not JSON: expected a value at byte 1, but found "d"
 
 ℹ I-2  A number is one that every reader can hold: most know no more than 53 bits, and write numbers in their own way
+  may: “numbers that are integers and are in the range [-(2**53)+1, (2**53)-1] are interoperable in the sense that implementations will agree exactly on their numeric values.”
   https://www.rfc-editor.org/rfc/rfc8259#section-6
   run.parlance.jsonl:9  frame 8, server, /result/big, bytes 82–101
     most readers make 12345678901234567000 of 12345678901234567890
@@ -32,6 +34,7 @@ test.concurrent("a recording is judged: every violation has its line, its party,
     most readers make 12345678901234567000 of 12345678901234567890
 
 ✖ R-5  A response has the id of the request that it answers, type included, and a request has one response
+  must: “… responses MUST include the same ID as the request they correspond to …”
   https://modelcontextprotocol.io/specification/2025-11-25/basic#responses
   run.parlance.jsonl:10  frame 9, server, /id, byte 22
     the request with the id 7 was answered already, by frame 8
@@ -54,11 +57,11 @@ test.concurrent("what a check fails on is chosen", async () => {
   const files = await recordingFiles();
   await files.write("run.parlance.jsonl", text);
   const codes = await Promise.all(
-    ["bad", "pending", "info", "gap,damage"].map((words) => files.run("check", "last", "--fail-on", words)),
+    ["must", "pending", "should,may", "gap,damage"].map((words) => files.run("check", "last", "--fail-on", words)),
   );
   expect(codes.map(({ code }) => code)).toEqual([2, 2, 2, 0]);
   const wrong = await files.run("check", "last", "--fail-on", "worse");
-  expect(wrong.stderr).toContain("There is no worse: take of bad,info,pending,gap,damage.");
+  expect(wrong.stderr).toContain("There is no worse: take of must,should,may,pending,gap,damage.");
   expect(wrong.code).toBe(1);
 });
 
@@ -98,8 +101,12 @@ test.concurrent("JSON has everything", async () => {
     frames: 11,
     lost: 0,
     verdicts: [
-      { line: 8, rule: "S-2", level: "bad", party: "server", n: 7, range: [0, 18] },
-      { line: 9, rule: "I-2", level: "info", pointer: "/result/big" },
+      {
+        ...{ line: 8, rule: "S-2", level: "must", party: "server", n: 7, range: [0, 18] },
+        sentence: "The server MUST NOT write anything to its `stdout` that is not a valid MCP message.",
+        spec: "https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#stdio",
+      },
+      { line: 9, rule: "I-2", level: "may", pointer: "/result/big" },
       { line: 10, rule: "I-2" },
       { line: 10, rule: "R-5", party: "server", n: 9, pointer: "/id", range: [22, 23], version: "2025-11-25" },
     ],
@@ -115,12 +122,38 @@ test.concurrent("SARIF is valid, and names the line and the rule", async () => {
   const gap: Entry = { k: "gap", t: 9, from: 8, to: 9, lost: 3, why: "the disk is full" };
   await files.write("run.parlance.jsonl", `${recordingText([...exampleEntries, gap])}broken\n`);
   const { stdout } = await files.run("check", "last", "--format", "sarif", "--expect", "count(nobody)>9");
-  const log = JSON.parse(stdout) as { readonly runs: readonly [{ readonly results: readonly object[] }] };
+  const log = JSON.parse(stdout) as {
+    readonly runs: readonly [{ readonly results: readonly object[]; readonly tool: object }];
+  };
   const validator = new Validator(schema, "4", false);
   expect(validator.validate(log).errors).toEqual([]);
   expect(validator.validate({ ...log, version: "2.0.0" }).valid).toBe(false);
+  expect(log.runs[0].tool).toMatchObject({
+    driver: {
+      rules: [
+        {
+          id: "S-2",
+          fullDescription: {
+            text: "The server MUST NOT write anything to its `stdout` that is not a valid MCP message.",
+          },
+          helpUri: "https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#stdio",
+        },
+        { id: "I-2" },
+        { id: "R-5" },
+        { id: "pending" },
+        { id: "gap" },
+        { id: "damage" },
+        { id: "expect" },
+      ],
+    },
+  });
   expect(log.runs[0].results).toMatchObject([
-    { ruleId: "S-2", level: "error", locations: [{ physicalLocation: { region: { startLine: 8 } } }] },
+    {
+      ruleId: "S-2",
+      level: "error",
+      locations: [{ physicalLocation: { region: { startLine: 8 } } }],
+      properties: { level: "must", sentence: expect.stringContaining("MUST NOT write anything") as unknown },
+    },
     { ruleId: "I-2", level: "note" },
     { ruleId: "I-2" },
     { ruleId: "R-5", locations: [{ logicalLocations: [{ fullyQualifiedName: "/id" }] }] },
@@ -143,7 +176,7 @@ test.concurrent("JUnit is well-formed whatever a peer has sent, and a broken rul
     "← ]]><!--&amp;\u0001",
   );
   await files.write("run.parlance.jsonl", recordingText([header, ...hostile]));
-  const { stdout } = await files.run("check", "last", "--format", "junit", "--fail-on", "bad,pending");
+  const { stdout } = await files.run("check", "last", "--format", "junit", "--fail-on", "must,pending");
   const failed: string[] = [];
   let name = "";
   let tests = 0;

@@ -31,7 +31,7 @@ test("a line that has changed is named with its place, and the rest is judged", 
   const path = await files.write("changed.parlance.jsonl", text.replace("got a call", "got a cell"));
   const { code, stdout } = await files.run("check", "changed", "--format", "text");
   expect(stdout).toContain(
-    "✖ 1 violation (R-5 ×1) · 2 worth knowing · 1 request unanswered · 2 lines damaged · 10 frames · 0 lost\n",
+    "✖ 1 violation (R-5 ×1) · 2 notes · 1 request unanswered · 2 lines damaged · 10 frames · 0 lost\n",
   );
   const offset = lines.slice(0, 7).join("").length;
   expect(stdout).toContain(

@@ -1,4 +1,4 @@
-import { checkShape, codeReadings, messagesOf, revisionOf, revisions } from "@parlance/mcp";
+import { checkShape, codeReadings, handshakeVersions, messagesOf, revisionOf, revisions } from "@parlance/mcp";
 import { rules } from "@parlance/mcp/wire";
 import { expect, test } from "vitest";
 import { explain, topics } from "../../packages/cli/src/explain/explain.js";
@@ -63,17 +63,42 @@ test("a revision is told by what it brought and took away", async () => {
   expect(stdout).toContain("/2026-07-28/changelog\n");
 });
 
-test("a rule is told with what it demands, of whom, and where the specification says so", async () => {
+test("a rule is told with what it demands, of whom, and by which sentence of the specification", async () => {
   const { code, stdout } = await parlance(["explain", "s-2"]);
-  expect(stdout).toBe(`S-2 · a rule of the protocol
+  expect(stdout).toBe(`S-2 · a requirement of the protocol
   A server writes nothing but messages to stdout
   in        every revision
   looks at  the bytes of a frame
-  at fault  whoever has sent it
+  at fault  its sender
+  MUST      “The server MUST NOT write anything to its \`stdout\` that is not a valid MCP message.”
   server ←  Server listening on port 3000
   https://modelcontextprotocol.io/specification/2026-07-28/basic/transports/stdio
 `);
   expect(code).toBe(0);
+});
+
+test("a rule whose sentence differs by revision is told with each sentence and its level", () => {
+  const [explained] = explain("R-4").explanations;
+  const page = (version: string): string => `https://modelcontextprotocol.io/specification/${version}/basic#requests`;
+  expect(explained).toMatchObject({
+    sentences: [
+      { versions: ["2026-07-28"], level: "must", text: expect.stringMatching(/^The request ID MUST NOT match/) },
+      { versions: handshakeVersions.toSorted(), level: "must", text: expect.stringMatching(/within the same session/) },
+    ],
+    spec: [page("2026-07-28"), page("2025-11-25")],
+  });
+});
+
+test("a rule that recommends, and one that no sentence demands, are told as notes", async () => {
+  const [recommended, informs] = [
+    (await parlance(["explain", "L-3"])).stdout,
+    (await parlance(["explain", "I-7"])).stdout,
+  ];
+  expect(recommended).toContain("L-3 · a recommendation of the protocol, and a note where it is not followed\n");
+  expect(recommended).toContain("  SHOULD    “The server SHOULD NOT send requests other than pings and logging");
+  expect(recommended).not.toContain("at fault");
+  expect(informs).toContain("I-7 · worth knowing: a note, and no violation\n");
+  expect(informs).toContain("  note      no sentence demands it\n");
 });
 
 /** What comes before an example, so that nothing but its rule is broken. */
@@ -99,7 +124,7 @@ test.each(Object.entries(ruleExamples))("the example of %s breaks that rule", (i
   const lines = wire.map(({ from, raw }): Said => (from === "client" ? `→ ${raw}` : `← ${raw}`));
   const { verdicts } = readAll([...before(id, lines[0] ?? ""), ...lines]);
   const broken = new Set(
-    verdicts.filter(({ level, rule }) => level === "bad" || rule.id === id).map(({ rule }) => rule.id),
+    verdicts.filter(({ level, rule }) => level === "must" || rule.id === id).map(({ rule }) => rule.id),
   );
   expect([...broken].toSorted()).toEqual([id, ...(besides.get(id) ?? [])].toSorted());
 });

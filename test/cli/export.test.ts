@@ -110,7 +110,7 @@ test("a span goes on with the trace that its request names", async () => {
 });
 
 test("a report names the rules that are broken, and fences whatever is in it", async () => {
-  const report = await exported("markdown", recorded(...session, "← ```oops```"), "--filter", "verdict:bad");
+  const report = await exported("markdown", recorded(...session, "← ```oops```"), "--filter", "verdict:must");
   expect(report).toContain("# MCP conversation: `run`");
   expect(report).toMatch(/## 1 rule violation\n\n- \*\*S-2\*\*, server, frame 8: `/);
   expect(report).toContain("````text\n```oops```\n````");

@@ -104,7 +104,7 @@ function broken(folder: RecordingFolder): readonly string[] {
     for (const entry of entries) conversation.push(entry);
     conversation.finish();
     expect(conversation.rows.flatMap(({ unjudged }) => unjudged ?? [])).toEqual([]);
-    const verdicts = conversation.verdicts.filter(({ level }) => level === "bad");
+    const verdicts = conversation.verdicts.filter(({ level }) => level === "must");
     const waiting = conversation.pending().filter(({ over }) => !over);
     return [
       ...verdicts.map(({ rule, party, pointer = "" }) => `${rule.id} ${party} ${pointer}`),

@@ -1,9 +1,11 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { revisions } from "@parlance/mcp";
-import { type Rule, rules, specOf } from "@parlance/mcp/wire";
+import { type Revision, revisions } from "@parlance/mcp";
+import { type Requirement, type Rule, rules, specOf } from "@parlance/mcp/wire";
 import { expect, test } from "vitest";
+import { leaving, probes } from "../../packages/cli/src/examination/examine.js";
 import pages from "../fixtures/spec-pages.json" with { type: "json" };
+import { levelWords } from "./level-words.js";
 
 const oldest = revisions[0]?.version;
 const newest = revisions.at(-1)?.version;
@@ -18,10 +20,11 @@ function where({ applies }: Rule): string {
 }
 
 function row(rule: Rule): string {
-  const { id, level, party, demands } = rule;
-  const revision = revisions.findLast((each) => rule.applies?.(each) ?? true);
+  const { id, party, demands } = rule;
+  const having = revisions.filter((each) => rule.applies?.(each) ?? true);
+  const revision = having.at(-1);
   const spec = revision === undefined ? "" : specOf(rule, revision);
-  return `| [${id}](${spec}) | ${level} | ${party} | ${where(rule)} | ${demands} |`;
+  return `| [${id}](${spec}) | ${levelWords(rule, having)} | ${party} | ${where(rule)} | ${demands} |`;
 }
 
 test("the page on rules lists all of them as they are", async () => {
@@ -37,17 +40,24 @@ test("the page on rules lists all of them as they are", async () => {
 
 const sections: Readonly<Record<string, Readonly<Record<string, readonly string[]>>>> = pages;
 
-test.each(rules.map((rule) => [rule.id, rule] as const))(
-  "%s leads to a section that is there, in every revision",
-  (_id, rule) => {
-    for (const revision of revisions.filter((each) => rule.applies?.(each) ?? true)) {
-      const address = new URL(specOf(rule, revision));
-      const { host, pathname, hash } = address;
-      if (host !== "modelcontextprotocol.io") continue; // What JSON and JSON-RPC say has no revisions.
-      const page = pathname.replace(`/specification/${revision.version}/`, "");
-      const anchors = sections[revision.version]?.[page];
-      expect(anchors, `${address}`).toBeDefined();
-      if (hash !== "") expect(anchors, `${address}`).toContain(hash.slice(1));
-    }
-  },
-);
+type Linked = readonly [id: string, requirement: Requirement, having: readonly Revision[]];
+
+const linked: readonly Linked[] = [
+  ...rules.map((rule): Linked => [rule.id, rule, revisions.filter((each) => rule.applies?.(each) ?? true)]),
+  ...[...probes, leaving].map((probe): Linked => {
+    const { applies = () => true } = probe;
+    return [probe.id, probe, revisions.filter((each) => applies(each, "channel") || applies(each, "http"))];
+  }),
+];
+
+test.each(linked)("%s leads to a section that is there, in every revision", (_id, requirement, having) => {
+  for (const revision of having) {
+    const address = new URL(specOf(requirement, revision));
+    const { host, pathname, hash } = address;
+    if (host !== "modelcontextprotocol.io") continue; // What JSON and JSON-RPC say has no revisions.
+    const [, version = "", page = ""] = /^\/specification\/([^/]+)\/(.+)$/.exec(pathname) ?? [];
+    const anchors = sections[version]?.[page];
+    expect(anchors, `${address}`).toBeDefined();
+    if (hash !== "") expect(anchors, `${address}`).toContain(hash.slice(1));
+  }
+});

@@ -125,14 +125,13 @@ export const capabilitiesCases: readonly RuleCase[] = [
     legal: (talk) => changed(talk, { tools: { listChanged: true } }),
   },
   {
-    rule: "C-3",
-    why: "of logs",
-    where: ofHandshake,
-    breaks: (talk) => [...talk.opening(), heard("notifications/message", { level: "info", data: "x" })],
+    rule: "C-5",
+    breaks: (talk) => [...talk.opening(), talk.call(1, "add", verbose(talk)), heard("notifications/message", log)],
     found: { party: "server", pointer: "/method" },
     legal: (talk) => [
-      ...talk.opening({ server: { logging: {} } }),
-      heard("notifications/message", { level: "info", data: "x" }),
+      ...talk.opening({ server: { tools: {}, logging: {} } }),
+      talk.call(1, "add", verbose(talk)),
+      heard("notifications/message", log),
     ],
   },
   {
@@ -165,8 +164,14 @@ export const capabilitiesCases: readonly RuleCase[] = [
   },
 ];
 
+const log = { level: "info", data: "x" };
 const page = { mode: "url", message: "Go", url: "https://example.com/", elicitationId: "e" };
 const sampling = { messages: [], maxTokens: 1, tools: [] };
+
+/** What asks for log messages, where every request has to. */
+function verbose(talk: Talk): Readonly<Record<string, unknown>> {
+  return talk.isStateless ? { "io.modelcontextprotocol/logLevel": "debug" } : {};
+}
 
 function completing(talk: Talk): Said {
   return talk.request(1, "completion/complete", {

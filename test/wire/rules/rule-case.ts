@@ -53,7 +53,7 @@ export function wordsOf(verdicts: readonly Verdict[]): readonly string[] {
   return verdicts.map(({ n, rule, party, pointer, says }) => `${n} ${rule.id} ${party} ${pointer ?? "-"}: ${says}`);
 }
 
-const bad = (verdicts: readonly Verdict[]): readonly Verdict[] => verdicts.filter(({ level }) => level === "bad");
+const bad = (verdicts: readonly Verdict[]): readonly Verdict[] => verdicts.filter(({ level }) => level === "must");
 
 /** Tests every case in every revision that it is about. */
 export function testRules(cases: readonly RuleCase[]): void {

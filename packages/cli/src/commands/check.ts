@@ -24,9 +24,10 @@ interface CheckFlags extends ConversationFlags {
   readonly json?: true;
 }
 
-const checkHelp = `What --fail-on takes, joined by commas (default: bad,damage)
-  bad       something breaks a rule of the protocol
-  info      something is worth knowing
+const checkHelp = `What --fail-on takes, joined by commas (default: must,damage)
+  must      something breaks a requirement of the protocol
+  should    something does not follow a recommendation
+  may       something is worth knowing
   pending   a request has no answer
   gap       the recorder could not write everything
   damage    a line of the recording cannot be read
@@ -51,7 +52,7 @@ const examples = `Examples:
   parlance check last
   parlance check -- node server.js
   parlance check https://example.com/mcp --format junit
-  parlance check run.parlance.jsonl --fail-on bad,pending --expect 'count(tool:search)>=1'
+  parlance check run.parlance.jsonl --fail-on must,pending --expect 'count(tool:search)>=1'
   parlance check run.parlance.jsonl --format sarif > parlance.sarif`;
 
 /** Adds `parlance check`. */
@@ -71,7 +72,7 @@ export function registerCheck(program: Command, invocation: Invocation): void {
     .option("--revision <version>", "examine a server in this one; may be repeated", readRevision)
     .option("--all", "show what a server did right, too")
     .option("--record <file>", "keep what was said to a server, and what it said")
-    .setOptionValue("failOn", ["bad", "damage"])
+    .setOptionValue("failOn", ["must", "damage"])
     .setOptionValue("expect", []);
   addConversationOptions(command, "how long a server has for each answer", "5s")
     .addHelpText("after", `\n${recordingHelp}\n\n${targetHelp}\n\n${checkHelp}\n\n${examples}`)

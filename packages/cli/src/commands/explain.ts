@@ -2,6 +2,7 @@ import type { Command } from "commander";
 import { exitCodes } from "../exit-codes.js";
 import { explain, topics } from "../explain/explain.js";
 import type { Explanation, Topic } from "../explain/explanation.js";
+import { spanText } from "../explain/spoken-in.js";
 import type { Invocation } from "../invocation.js";
 import { wrapWords } from "../print/columns.js";
 import { jsonLine } from "../print/json-lines.js";
@@ -79,11 +80,15 @@ const indent = "  ";
 const labelWidth = 10;
 
 function printExplanation(
-  { name, title, says, facts, wire, spec }: Explanation,
+  { name, title, says, facts, sentences = [], wire, spec }: Explanation,
   { style, width, print }: Output,
 ): void {
   const arrow = { client: "client →", server: "server ←" } as const;
-  const rows = facts.flatMap(({ label, text }) =>
+  const quoted = sentences.map(({ level, text, versions }) => ({
+    label: text === undefined ? "note" : level.toUpperCase(),
+    text: `${text === undefined ? "no sentence demands it" : `“${text}”`}${sentences.length > 1 ? ` (${spanText(versions)})` : ""}`,
+  }));
+  const rows = [...facts, ...quoted].flatMap(({ label, text }) =>
     wrapWords(text, width - indent.length - labelWidth).map(
       (line, index) => indent + style.dim((index === 0 ? label : "").padEnd(labelWidth)) + line,
     ),

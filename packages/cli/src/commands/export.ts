@@ -59,7 +59,7 @@ const exits = `Exit codes:
 
 const examples = `Examples:
   parlance export run.parlance.jsonl -T html -o run.html
-  parlance export run.parlance.jsonl -T markdown --filter 'verdict:bad'
+  parlance export run.parlance.jsonl -T markdown --filter 'verdict:must'
   parlance export run.parlance.jsonl -T test -o test/server.test.ts`;
 
 /** Adds `parlance export`. */

@@ -77,7 +77,7 @@ async function digestOf(file: RecordingFile): Promise<RecordingDigest> {
     mode: header?.mode,
     server: serverOf(header),
     frames: conversation.rows.filter(({ frame }) => frame !== undefined).length,
-    violations: conversation.verdicts.filter(({ level }) => level === "bad").length,
+    violations: conversation.verdicts.filter(({ level }) => level === "must").length,
     damages,
     live: !ended && isLive(header, file.changed),
   };

@@ -21,7 +21,7 @@ const pause = 100;
 
 const examples = `Examples:
   parlance tail
-  parlance tail 'verdict:bad'
+  parlance tail 'verdict:must'
   parlance tail --no-follow -n 20 --recording last 'tool:search lat>500ms'`;
 
 /** Adds `parlance tail`. */

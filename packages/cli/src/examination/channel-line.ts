@@ -24,6 +24,7 @@ export interface ExaminedChannel extends Channel {
 /** A server behind a channel: a process on its stdin and stdout, a WebSocket, or one in this process. */
 export class ChannelLine implements Line {
   readonly carrier = "channel";
+  readonly sessionId = undefined;
   onRequest: Line["onRequest"];
   readonly unaddressed: JsonObject[] = [];
   readonly #options: ChannelLineOptions;

@@ -1,10 +1,19 @@
 import { messagesOf, type Revision, revisions } from "@parlance/mcp";
-import { Conversation, type Entry, type HeaderEntry, type Party, type Rule, type Verdict } from "@parlance/mcp/wire";
+import {
+  Conversation,
+  type Entry,
+  type HeaderEntry,
+  levelOf,
+  type Rule,
+  sentenceOf,
+  specOf,
+  type Verdict,
+} from "@parlance/mcp/wire";
 import type { Examinee } from "./examinee.js";
 import { type Finding, failed, passed } from "./finding.js";
 import { type Line, Observer } from "./line.js";
 import { openLine } from "./open-line.js";
-import { type Probe, specOfProbe } from "./probe.js";
+import { byEra, levelOfProbe, type Probe } from "./probe.js";
 import { featureProbes } from "./probes/features.js";
 import { httpProbes } from "./probes/http.js";
 import { messageProbes } from "./probes/messages.js";
@@ -88,13 +97,16 @@ export async function examine(examinee: Examinee, options: ExamineOptions): Prom
 /** A probe that failed, as a rule that was broken. */
 function failureOf({ probe, finding, frames }: ProbeResult, revision: Revision): readonly Verdict[] {
   if (finding.is !== "failed") return [];
-  const { id, demands, page, weight } = probe;
-  const level = weight === "must" ? "bad" : "info";
-  const rule: Rule = { id, level, demands, page, on: "message", party: "server", check: () => [] };
-  const party: Party = "server";
+  const { says, doubt = probe.doubt } = finding;
+  const { id, demands, page } = probe;
+  const [level, sentence] = [levelOf(probe, revision), sentenceOf(probe, revision)];
+  const party = "server" as const;
+  const quoted = { ...(sentence !== undefined && { sentence }), ...(doubt !== undefined && { doubt }) };
+  const rule: Rule = { id, level, demands, ...quoted, page, on: "message", party, check: () => [] };
   const place = { n: frames[1], pointer: undefined, range: undefined, header: undefined };
+  const weight = levelOfProbe(probe, finding, revision);
   const { version } = revision;
-  return [{ rule, level, party, ...place, says: finding.says, version, spec: specOfProbe(probe, revision) }];
+  return [{ rule, level: weight, party, ...place, says, version, sentence, spec: specOf(probe, revision) }];
 }
 
 class RevisionExamination {
@@ -138,7 +150,8 @@ class RevisionExamination {
       const first = this.#lastFrame + 1;
       const finding = await probe.ask(subject);
       results.push({ probe, finding, frames: [first, this.#lastFrame] });
-      if (finding.is !== "failed" || (await subject.stillAnswers()).is === "passed") continue;
+      const isOver = probe.endsConversation === true && finding.is !== "skipped";
+      if (!isOver && (finding.is !== "failed" || (await subject.stillAnswers()).is === "passed")) continue;
       // One that was brought to its end is examined further as a new one.
       await line.close();
       ({ line, subject, opened } = await this.#open());
@@ -190,8 +203,12 @@ class RevisionExamination {
 /** The last one: how a server leaves. */
 export const leaving: Probe = {
   id: "XS-1",
-  weight: "should",
+  level: byEra("may", "should"),
   demands: "A server leaves when its input ends",
-  page: "basic/lifecycle#shutdown",
+  sentence: byEra(
+    "First, closing the input stream to the child process (the server) Waiting for the server to exit",
+    "Servers SHOULD exit promptly when their standard input is closed or reads return end-of-file.",
+  ),
+  page: byEra("basic/lifecycle#shutdown", "basic/transports/stdio#shutdown"),
   ask: () => Promise.resolve(passed),
 };

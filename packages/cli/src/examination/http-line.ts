@@ -35,6 +35,10 @@ export class HttpLine implements Line {
     this.#version = options.version;
   }
 
+  get sessionId(): string | undefined {
+    return this.#sessionId;
+  }
+
   agree(version: string): void {
     this.#version = version;
   }

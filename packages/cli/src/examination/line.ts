@@ -30,6 +30,8 @@ export interface Line {
   onRequest: ((request: JsonObject) => string | undefined) | undefined;
   /** The errors without an id that have come so far: they answer what could not be read. */
   readonly unaddressed: readonly JsonObject[];
+  /** The HTTP session that the server has named, if it has. */
+  readonly sessionId: string | undefined;
   /** From now on every HTTP request names this version. */
   agree(version: string): void;
   /** Ends the conversation. Resolves to how long the server took to leave; undefined where it had to be killed. */

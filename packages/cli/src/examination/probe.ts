@@ -1,26 +1,42 @@
 import type { Revision } from "@parlance/mcp";
+import { type Level, levelOfFinding, type Requirement } from "@parlance/mcp/wire";
 import type { Finding } from "./finding.js";
 import type { Subject } from "./subject.js";
 
-/** What the specification says with its words: MUST is an obligation, SHOULD a recommendation. */
-export type Weight = "must" | "should";
-
-/** One question that a server is asked, and how its answer is judged. */
-export interface Probe {
-  /** Short and lasting: `X-3`. */
-  readonly id: string;
-  readonly weight: Weight;
-  /** What a server has to do, in one sentence. */
-  readonly demands: string;
-  /** The page of the specification below its version; or a whole address. */
-  readonly page: string;
+/** One question that a server is asked, how its answer is judged, and by which sentence. */
+export interface Probe extends Requirement {
   /** Which revisions, and over which carriers. Default: all. */
   readonly applies?: (revision: Revision, carrier: Subject["carrier"]) => boolean;
+  /** It ends the conversation, so that what follows needs a new one. */
+  readonly endsConversation?: true;
   /** Asks. Rejects only for a fault of our own. */
   readonly ask: (subject: Subject) => Promise<Finding>;
 }
 
-/** Where the specification says what a probe asks for. */
-export function specOfProbe({ page }: Probe, { version }: Revision): string {
-  return page.startsWith("https:") ? page : `https://modelcontextprotocol.io/specification/${version}/${page}`;
+/** How much a failed probe weighs: as much as its sentence, unless what was seen does not break that. */
+export function levelOfProbe(probe: Probe, finding: Finding, revision: Revision): Level {
+  return finding.is === "failed" && finding.doubt !== undefined ? "may" : levelOfFinding(probe, revision);
+}
+
+type InRevision<Value extends string> = Value | ((revision: Revision) => Value);
+
+/** What holds in the handshake era, and what in the stateless one. */
+export function byEra<Value extends string>(
+  handshake: InRevision<Value>,
+  stateless: InRevision<Value>,
+): (revision: Revision) => Value {
+  return (revision) => {
+    const value = revision.era === "handshake" ? handshake : stateless;
+    return typeof value === "function" ? value(revision) : value;
+  };
+}
+
+/** A section on messages: the first revision has a page for them, later ones a chapter. */
+export function onMessages(section: "requests" | "responses" | "notifications"): (revision: Revision) => string {
+  return ({ facts }) => `${facts.httpBinding === "http+sse" ? "basic/messages" : "basic"}#${section}`;
+}
+
+/** A declaration of the schema, which is a page since there are pages for it; before, a section leads to its source. */
+export function inSchema(declaration: string): (revision: Revision) => string {
+  return ({ facts }) => (facts.titles ? `schema#${declaration}` : "basic#schema");
 }

@@ -1,7 +1,7 @@
 import { type Messages, methods, notifications, type Revision } from "@parlance/mcp";
 import { visible } from "@parlance/mcp/jsonrpc";
 import { isObject, type JsonObject } from "../json.js";
-import { type Finding, failed, passed } from "./finding.js";
+import { asNote, type Finding, failed, passed } from "./finding.js";
 import type { HttpWords, Line, Reply } from "./line.js";
 
 /** A server in one revision, while it is examined. */
@@ -26,6 +26,11 @@ export class Subject {
 
   get carrier(): Line["carrier"] {
     return this.#line.carrier;
+  }
+
+  /** The HTTP session that the server has named. */
+  get sessionId(): string | undefined {
+    return this.#line.sessionId;
   }
 
   /** Whether the server has said that it can do it. */
@@ -144,6 +149,15 @@ export function expectError(reply: Reply, codes: readonly number[]): Finding {
   if (answer === undefined) return failed(`no answer (${silence}), expected error ${wanted}`);
   const code = isObject(answer.error) ? answer.error.code : undefined;
   return codes.includes(code as number) ? passed : failed(`${describe(answer)}, expected error ${wanted}`);
+}
+
+/** Why an error with another code is a note: codes stand in tables, without a MUST. */
+export const noCode = "no sentence demands the code";
+
+/** The same, where the sentence demands an error and no sentence demands its code. */
+export function expectRefusal(reply: Reply, codes: readonly number[]): Finding {
+  const found = expectError(reply, codes);
+  return isObject(reply.answer?.error) ? asNote(found, noCode) : found;
 }
 
 /** Whether a reply is a result; what it is instead otherwise. */

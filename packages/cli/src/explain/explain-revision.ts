@@ -62,6 +62,7 @@ function word(fact: Facts[keyof Facts]): string {
 const factWords: Readonly<Record<keyof Facts, string>> = {
   batches: "messages in arrays",
   errorId: "id of an error about what cannot be read",
+  negotiation: "keeping to what was negotiated",
   progressMessage: "progress in words",
   titles: "titles",
   icons: "icons",

@@ -1,36 +1,54 @@
-import { latest, revisions } from "@parlance/mcp";
-import { type Rule, rules, specOf } from "@parlance/mcp/wire";
-import { type Explanation, facts } from "./explanation.js";
+import { revisions } from "@parlance/mcp";
+import { type Level, levelOf, type Rule, rules, sentenceOf, specOf } from "@parlance/mcp/wire";
+import { type Explanation, facts, type QuotedSentence } from "./explanation.js";
 import { ruleExamples } from "./rule-examples.js";
 import { spanText, versionsWhere } from "./spoken-in.js";
 
 /** The ids of all rules. */
 export const ruleIds: readonly string[] = rules.map(({ id }) => id);
 
-/** What a rule demands, in which revisions, and of whom. */
+/** What a rule demands, by which sentences, in which revisions, and of whom. */
 export function explainRule(word: string): Explanation | undefined {
   const rule = rules.find(({ id }) => id === word.toUpperCase());
   if (rule === undefined) return undefined;
-  const { id, level, demands, on, applies = () => true } = rule;
-  const newest = revisions.findLast(applies) ?? latest;
+  const { id, demands, doubt, on, applies = () => true } = rule;
+  const sentences = sentencesOf(rule);
+  const levels = sentences.map(({ level }) => level);
   return {
     topic: "rule",
     name: id,
-    title: titles[level],
+    title: titles[doubt === undefined ? (levels[0] ?? "may") : "may"],
     says: demands,
     facts: facts({
       in: spanText(versionsWhere(applies)),
       "looks at": subjects[on],
-      "at fault": level === "bad" ? faults[on] : undefined,
+      "at fault": doubt === undefined && levels.includes("must") ? faults[on] : undefined,
+      "a note": doubt === undefined ? undefined : `because ${doubt}`,
     }),
+    sentences,
     wire: ruleExamples[id] ?? [],
-    spec: [specOf(rule, newest)],
+    spec: [...new Set(sentences.map(({ spec }) => spec))],
   };
 }
 
-const titles: Readonly<Record<Rule["level"], string>> = {
-  bad: "a rule of the protocol",
-  info: "worth knowing, and no rule: nobody is at fault",
+/** The sentences of a rule, newest first. The address is that in the newest revision that has the sentence. */
+function sentencesOf(rule: Rule): readonly QuotedSentence[] {
+  const quoted: QuotedSentence[] = [];
+  for (const revision of revisions.toReversed()) {
+    if (rule.applies?.(revision) === false) continue;
+    const [level, text] = [levelOf(rule, revision), sentenceOf(rule, revision)];
+    const last = quoted.at(-1);
+    if (last !== undefined && last.level === level && last.text === text)
+      quoted[quoted.length - 1] = { ...last, versions: [revision.version, ...last.versions] };
+    else quoted.push({ versions: [revision.version], level, text, spec: specOf(rule, revision) });
+  }
+  return quoted;
+}
+
+const titles: Readonly<Record<Level, string>> = {
+  must: "a requirement of the protocol",
+  should: "a recommendation of the protocol, and a note where it is not followed",
+  may: "worth knowing: a note, and no violation",
 };
 
 const subjects: Readonly<Record<Rule["on"], string>> = {
@@ -40,7 +58,7 @@ const subjects: Readonly<Record<Rule["on"], string>> = {
 };
 
 const faults: Readonly<Record<Rule["on"], string>> = {
-  frame: "whoever has sent it",
-  message: "whoever has sent it",
+  frame: "its sender",
+  message: "its sender",
   exchange: "the side that the verdict names",
 };

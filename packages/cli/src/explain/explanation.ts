@@ -1,3 +1,4 @@
+import type { Level } from "@parlance/mcp/wire";
 import type { Party } from "../frames.js";
 
 /** What can be explained. */
@@ -19,9 +20,20 @@ export interface Explanation {
   readonly says: string;
   /** What else is worth knowing, under its label. */
   readonly facts: readonly Fact[];
+  /** Of a rule: the sentences that it rests on, newest first; where revisions have the same, once. */
+  readonly sentences?: readonly QuotedSentence[];
   readonly wire: readonly WireExample[];
   /** Where the specification says so. */
   readonly spec: readonly string[];
+}
+
+/** What revisions say, word for word. */
+export interface QuotedSentence {
+  readonly versions: readonly string[];
+  readonly level: Level;
+  /** Undefined where no sentence demands it. */
+  readonly text: string | undefined;
+  readonly spec: string;
 }
 
 /** One line of an explanation. */

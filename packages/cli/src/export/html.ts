@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { visible } from "@parlance/mcp/jsonrpc";
-import { bytesOf, type Row, scanJson, type Verdict } from "@parlance/mcp/wire";
+import { bytesOf, type Row, requirementWords, scanJson, type Verdict } from "@parlance/mcp/wire";
 import { packageVersion } from "../package-version.js";
 import { count } from "../print/quantities.js";
 import { commandOf, type Exported, shellWord } from "./exported.js";
@@ -72,7 +72,7 @@ function escaped(text: string): string {
 
 function facts({ header, rows, conversation }: Exported): string {
   const versions = conversation.sessions.map(({ revision }) => revision?.version ?? "unknown");
-  const bad = rows.flatMap(({ verdicts }) => verdicts).filter(({ level }) => level === "bad").length;
+  const bad = rows.flatMap(({ verdicts }) => verdicts).filter(({ level }) => level === "must").length;
   const told: readonly (readonly [name: string, value: string | undefined])[] = [
     ["server", commandOf(header)?.map(shellWord).join(" ") ?? header?.server?.url],
     ["revision", [...new Set(versions)].join(", ")],
@@ -89,7 +89,7 @@ function facts({ header, rows, conversation }: Exported): string {
 
 function rowHtml(row: Row): string {
   const words = rowWords(row);
-  const bad = row.verdicts.filter(({ level }) => level === "bad");
+  const bad = row.verdicts.filter(({ level }) => level === "must");
   const verdict =
     bad.length > 0 ? `✖ ${bad.map(({ rule }) => rule.id).join(" ")}` : ((row.unjudged && "unjudged") ?? "");
   const cells = [
@@ -119,11 +119,12 @@ function bodyHtml({ entry, frame, verdicts }: Row): string {
   return `<div class="body">${judged}${pre(text)}<details><summary><span>bytes</span></summary>${pre(hex + rest)}</details></div>`;
 }
 
-function verdictHtml({ rule, party, says, pointer, range, spec }: Verdict): string {
+function verdictHtml(verdict: Verdict): string {
+  const { rule, party, says, pointer, range, spec } = verdict;
   const where = [pointer, range === undefined ? undefined : `bytes ${range[0]}–${range[1]}`].filter(
     (part) => part !== undefined && part !== "",
   );
-  return `<p><strong>${escaped(rule.id)}</strong> ${escaped(`${party}: ${says}`)} ${escaped(where.join(" · "))} <a href="${escaped(spec)}" rel="noreferrer">specification</a></p>`;
+  return `<p><strong>${escaped(rule.id)}</strong> ${escaped(`${party}: ${says}`)} ${escaped(where.join(" · "))} <a href="${escaped(spec)}" rel="noreferrer" title="${escaped(requirementWords(verdict))}">specification</a></p>`;
 }
 
 function pre(text: string): string {

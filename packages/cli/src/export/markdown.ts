@@ -8,7 +8,7 @@ import { rowWords } from "./row-words.js";
 /** A report of a fault, to paste where it is to be mended. What peers have said stands in code, where it is only text. */
 export function toMarkdown(exported: Exported): string {
   const { rows, conversation, title } = exported;
-  const verdicts = rows.flatMap((row) => row.verdicts.filter(({ level }) => level === "bad"));
+  const verdicts = rows.flatMap((row) => row.verdicts.filter(({ level }) => level === "must"));
   const chosen = new Set(rows.map(({ n }) => n));
   const pending = conversation.pending().filter(({ operation }) => chosen.has(operation.request.frame.n));
   const waiting = pending.map(
@@ -51,7 +51,7 @@ function facts({ header, conversation }: Exported): string {
 
 function rowSection(row: Row): string {
   const { n, time, from, kind, what, latency, size } = rowWords(row);
-  const marks = row.verdicts.filter(({ level }) => level === "bad").map(({ rule }) => `✖ ${rule.id}`);
+  const marks = row.verdicts.filter(({ level }) => level === "must").map(({ rule }) => `✖ ${rule.id}`);
   const head = [n === "" ? kind : `${n}`, from, kind, `${time} ms`, latency, size, ...marks].filter(
     (part) => part !== "",
   );

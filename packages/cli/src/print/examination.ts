@@ -1,10 +1,11 @@
-import type { Report, Verdict } from "@parlance/mcp/wire";
+import { levelOf, type Report, requirementWords, sentenceOf, specOf, type Verdict } from "@parlance/mcp/wire";
 import type { Examination, ProbeResult, RevisionResult } from "../examination/examine.js";
-import { specOfProbe } from "../examination/probe.js";
-import { cut, left } from "./columns.js";
+import { levelOfProbe } from "../examination/probe.js";
+import { cut, left, wrapWords } from "./columns.js";
 import { count } from "./quantities.js";
 import { reportValue } from "./report-json.js";
 import type { Look } from "./rows.js";
+import { signs } from "./style.js";
 
 const idWidth = 6;
 
@@ -16,8 +17,10 @@ export function examinationLines(
 ): readonly string[] {
   const spoken = revisions.filter(({ notSpoken }) => notSpoken === undefined);
   const lines = revisions.flatMap((result) => revisionLines(result, look, all));
-  const broken = failures.filter(({ level }) => level === "bad").length;
-  const bad = verdicts.filter(({ level }) => level === "bad");
+  const broken = failures.filter(({ level }) => level === "must").length;
+  const recommended = failures.filter(({ level }) => level === "should").length;
+  const notes = failures.length - broken - recommended;
+  const bad = verdicts.filter(({ level }) => level === "must");
   const mark = broken + bad.length === 0 ? look.style.green("✔") : look.style.red("✖");
   const parts = [
     count(spoken.length, "revision"),
@@ -26,21 +29,25 @@ export function examinationLines(
       "probe",
     ),
     `${broken} failed`,
-    ...(failures.length === broken ? [] : [`${failures.length - broken} against a recommendation`]),
+    ...(recommended === 0 ? [] : [`${recommended} against a recommendation`]),
+    ...(notes === 0 ? [] : [count(notes, "note")]),
     `${count(bad.length, "violation")} in its messages`,
   ];
   return [...lines, ...violationLines(bad, look), "", `${mark} ${parts.join(" · ")}`];
 }
 
 /** Each rule once: a server that breaks it does so in every message. */
-function violationLines(bad: readonly Verdict[], { style, width }: Look): readonly string[] {
+function violationLines(bad: readonly Verdict[], look: Look): readonly string[] {
+  const { style, width } = look;
   const first = new Map(bad.toReversed().map((verdict) => [verdict.rule.id, verdict]));
-  return [...first.values()].flatMap(({ rule, says, n, spec }) => {
+  return [...first.values()].flatMap((verdict) => {
+    const { rule, says, n, spec } = verdict;
     const times = bad.filter((each) => each.rule.id === rule.id).length;
     const indent = " ".repeat(idWidth + 4);
     return [
       `  ${style.red("✖")} ${left(rule.id, idWidth)}${cut(rule.demands, width - indent.length)}`,
       `${indent}${cut(says, width - indent.length)}`,
+      ...quotedLines(verdict, look),
       style.dim(`${indent}frame ${n}${times > 1 ? `, and ${times - 1} more` : ""}  ${spec}`),
     ];
   });
@@ -65,25 +72,32 @@ function resultLines(
   look: Look,
 ): readonly string[] {
   const { style, width } = look;
+  const level = levelOfProbe(probe, finding, revision);
   const [mark, paint] =
     finding.is === "passed"
       ? (["✔", style.green] as const)
       : finding.is === "skipped"
         ? (["·", style.dim] as const)
-        : probe.weight === "must"
-          ? (["✖", style.red] as const)
-          : (["!", style.yellow] as const);
+        : ([signs[level], level === "must" ? style.red : style.yellow] as const);
   const head = `  ${paint(mark)} ${left(probe.id, idWidth)}${cut(probe.demands, width - idWidth - 4)}`;
   if (finding.is === "passed") return [head];
   const indent = " ".repeat(idWidth + 4);
   if (finding.is === "skipped") return [head, style.dim(`${indent}${cut(finding.why, width - indent.length)}`)];
   const [first, last] = frames;
+  const sentence = sentenceOf(probe, revision);
   const where = first < last ? `frames ${first}–${last}` : `frame ${first}`;
   return [
     head,
     `${indent}${cut(finding.says, width - indent.length)}`,
-    style.dim(`${indent}${where}  ${specOfProbe(probe, revision)}`),
+    ...quotedLines({ rule: { doubt: finding.doubt ?? probe.doubt }, level, sentence }, look),
+    style.dim(`${indent}${where}  ${specOf(probe, revision)}`),
   ];
+}
+
+/** The sentence that is broken: never cut, because it is what a reader checks. */
+function quotedLines(quoted: Parameters<typeof requirementWords>[0], { style, width }: Look): readonly string[] {
+  const indent = " ".repeat(idWidth + 4);
+  return wrapWords(requirementWords(quoted), width - indent.length).map((line) => style.dim(`${indent}${line}`));
 }
 
 /** What came of an examination, for a program. */
@@ -94,10 +108,13 @@ export function examinationValue({ revisions }: Examination, report: Report): ob
       version: revision.version,
       spoken: notSpoken === undefined,
       ...(notSpoken !== undefined && { why: notSpoken }),
-      probes: results.map(({ probe: { id, weight, demands }, finding, frames }) => ({
-        id,
-        weight,
-        demands,
+      probes: results.map(({ probe, finding, frames }) => ({
+        id: probe.id,
+        level: levelOf(probe, revision),
+        demands: probe.demands,
+        sentence: sentenceOf(probe, revision),
+        doubt: probe.doubt,
+        spec: specOf(probe, revision),
         ...finding,
         frames,
       })),

@@ -6,6 +6,7 @@ import {
   pairOf,
   type Row,
   rangeWords,
+  requirementWords,
   scanJson,
   type Verdict,
   type WireMessage,
@@ -16,7 +17,7 @@ import { visibleLines } from "./columns.js";
 import { hexLines } from "./hex-lines.js";
 import { type Highlight, jsonLines } from "./json-tree.js";
 import { bytesText, count, durationText, secondsText } from "./quantities.js";
-import type { Style } from "./style.js";
+import { type Style, signs } from "./style.js";
 
 /** What a person wants to see of a row. */
 export interface DetailOptions {
@@ -123,15 +124,21 @@ function headerLines({ entry }: Row): readonly string[] {
   return (entry.headers ?? []).map(([name, value]) => `  ${visible(name)}: ${visible(value)}`);
 }
 
-/** A verdict: the rule, who is at fault, where, what was found, what is demanded, and where that is written. */
-function verdictLines(
-  { level, rule, party, pointer = "", range, header, says, spec }: Verdict,
-  style: Style,
-): readonly string[] {
-  const [sign, paint] = level === "bad" ? ["✖", style.red] : ["ℹ", style.yellow];
+/** A verdict: the rule, who is at fault, where, what was found, what is demanded, by which sentence, and where it is. */
+function verdictLines(verdict: Verdict, style: Style): readonly string[] {
+  const { level, rule, party, pointer = "", range, header, says, spec } = verdict;
+  const paint = level === "must" ? style.red : style.yellow;
   const where = [pointer, range === undefined ? "" : rangeWords(range), header === undefined ? "" : `header ${header}`];
-  const head = parts([`${sign} ${rule.id}`, level === "bad" ? `${party} broke it` : party, ...where.map(visible)]);
-  return [paint(head), `  ${says}`, style.dim(`  ${rule.demands}`), style.dim(`  ${spec}`)];
+  const head = parts([
+    `${signs[level]} ${rule.id}`,
+    level === "must" ? `${party} broke it` : party,
+    ...where.map(visible),
+  ]);
+  return [
+    paint(head),
+    `  ${says}`,
+    ...[rule.demands, requirementWords(verdict), spec].map((line) => style.dim(`  ${line}`)),
+  ];
 }
 
 function bodyLines(bytes: Uint8Array, highlights: readonly Highlight[], style: Style): readonly string[] {

@@ -3,15 +3,15 @@ import {
   damageWords,
   expectationWords,
   gapWords,
-  type Level,
   pendingWords,
   type Report,
+  requirementWords,
   type Verdict,
   verdictPlace,
 } from "@parlance/mcp/wire";
 import type { Output } from "../terminal.js";
 import { count } from "./quantities.js";
-import type { Paint, Style } from "./style.js";
+import { type Paint, type Style, signs } from "./style.js";
 
 /** Nobody reads more of one kind on a terminal; JSON has all. */
 const mostOfAKind = 10;
@@ -32,13 +32,13 @@ export function reportLines(report: Report, { style }: Output): readonly string[
 }
 
 function summaryLine({ passed, verdicts, pending, damages, expectations, tally }: Report, style: Style): string {
-  const bad = verdicts.filter(({ verdict }) => verdict.level === "bad").map(({ verdict }) => verdict.rule.id);
-  const info = verdicts.length - bad.length;
+  const bad = verdicts.filter(({ verdict }) => verdict.level === "must").map(({ verdict }) => verdict.rule.id);
+  const notes = verdicts.length - bad.length;
   const unmet = expectations.filter(({ holds }) => !holds).length;
   const [only] = pending;
   const parts = [
     bad.length === 0 ? "no violations" : style.red(`${count(bad.length, "violation")} (${tallied(bad)})`),
-    ...(info === 0 ? [] : [`${info} worth knowing`]),
+    ...(notes === 0 ? [] : [count(notes, "note")]),
     ...(only === undefined ? [] : [style.yellow(`${count(pending.length, "request")} unanswered`)]),
     ...(damages.length === 0 ? [] : [style.red(`${count(damages.length, "line")} damaged`)]),
     ...(unmet === 0 ? [] : [style.red(`${count(unmet, "expectation")} not met`)]),
@@ -66,8 +66,6 @@ function section(title: string, items: readonly Item[], paint: Paint): readonly 
   ];
 }
 
-const signs: Readonly<Record<Level, string>> = { bad: "✖", info: "ℹ" };
-
 function ruleSections(report: Report, style: Style): readonly (readonly string[])[] {
   const groups = new Map<string, { readonly first: Verdict; readonly items: Item[] }>();
   for (const { verdict, line } of report.verdicts) {
@@ -76,10 +74,11 @@ function ruleSections(report: Report, style: Style): readonly (readonly string[]
     groups.set(key, group);
     group.items.push([`  ${placeOf(report, line)}  ${verdictPlace(verdict)}`, `    ${verdict.says}`]);
   }
-  return [...groups.values()].map(({ first: { level, rule, spec }, items }) => {
-    const paint = level === "bad" ? style.red : style.yellow;
+  return [...groups.values()].map(({ first, items }) => {
+    const { level, rule, spec } = first;
+    const paint = level === "must" ? style.red : style.yellow;
     const [title = "", ...places] = section(`${signs[level]} ${rule.id}  ${rule.demands}`, items, paint);
-    return [title, style.dim(`  ${spec}`), ...places];
+    return [title, style.dim(`  ${requirementWords(first)}`), style.dim(`  ${spec}`), ...places];
   });
 }
 

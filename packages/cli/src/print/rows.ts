@@ -1,7 +1,8 @@
+import type { Level } from "@parlance/mcp/wire";
 import type { Frame, Part, Party } from "../frames.js";
 import { cut, left, right, widthOf } from "./columns.js";
 import { bytesText, count, durationText, secondsText, timeText } from "./quantities.js";
-import type { Paint, Style } from "./style.js";
+import { type Paint, type Style, signs } from "./style.js";
 
 /** How rows look: in which colours, and how wide. */
 export interface Look {
@@ -13,7 +14,7 @@ export interface Look {
 
 /** What a rule says of a message: a fault, or something worth knowing. */
 export interface Mark {
-  readonly level: "bad" | "info";
+  readonly level: Level;
   readonly text: string;
 }
 
@@ -93,8 +94,8 @@ export function remarkRows({ n, at, who = "server", kind, text, marks = [] }: Re
 
 function markRows(marks: readonly Mark[], indent: number, { style, width }: Look): readonly string[] {
   return marks.map(({ level, text }) => {
-    const [sign, paint] = level === "bad" ? ["✖", style.red] : ["ℹ", style.yellow];
-    return `${" ".repeat(indent)}${paint(cut(`${sign} ${text}`, width - indent))}`;
+    const paint = level === "must" ? style.red : style.yellow;
+    return `${" ".repeat(indent)}${paint(cut(`${signs[level]} ${text}`, width - indent))}`;
   });
 }
 
@@ -122,7 +123,7 @@ function messageRows(part: MarkedPart, place: Place, look: Look): readonly strin
 }
 
 function marksOf({ marks = [], violation }: MarkedPart): readonly Mark[] {
-  return violation === undefined ? marks : [{ level: "bad", text: violation }, ...marks];
+  return violation === undefined ? marks : [{ level: "must", text: violation }, ...marks];
 }
 
 /** The cells of a row; `kind` has its width already, and `what` is told its own. */
@@ -147,7 +148,7 @@ function sender(from: Party, style: Style): string {
 
 function kindPaint(part: MarkedPart, style: Style): Paint {
   const { kind, isError } = part;
-  if (marksOf(part).some(({ level }) => level === "bad") || kind === "err" || isError === true) return style.red;
+  if (marksOf(part).some(({ level }) => level === "must") || kind === "err" || isError === true) return style.red;
   return kind === "ntf" ? style.dim : style.bold;
 }
 

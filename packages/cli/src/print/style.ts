@@ -1,3 +1,5 @@
+import type { Level } from "@parlance/mcp/wire";
+
 /** Puts a colour or a weight around a text. */
 export type Paint = (text: string) => string;
 
@@ -11,6 +13,9 @@ const codes = {
   magenta: [35, 39],
   cyan: [36, 39],
 } as const;
+
+/** What stands before a violation, before what does not follow a recommendation, and before what is worth knowing. */
+export const signs: Readonly<Record<Level, string>> = { must: "✖", should: "!", may: "ℹ" };
 
 /** The few ways in which a text may stand out. */
 export type Style = Readonly<Record<keyof typeof codes, Paint>>;

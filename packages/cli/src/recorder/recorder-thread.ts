@@ -65,7 +65,8 @@ function report(): void {
 
 function judge(entry: Entry): readonly string[] {
   const { verdicts = [] } = conversation.push(entry) ?? {};
-  return verdicts.map(({ n, rule, party, says }) => `frame ${n}: ${rule.id}, ${party}: ${says}`);
+  const violations = verdicts.filter(({ level }) => level === "must");
+  return violations.map(({ n, rule, party, says }) => `frame ${n}: ${rule.id}, ${party}: ${says}`);
 }
 
 function lookAtUnfinished(): void {

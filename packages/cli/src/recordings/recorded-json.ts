@@ -33,8 +33,10 @@ function messageValue(message: WireMessage): object {
 }
 
 /** A verdict for a program. */
-export function verdictValue({ rule, level, party, n, pointer, range, header, says, version, spec }: Verdict): object {
-  return { rule: rule.id, level, party, n, pointer, range, header, says, demands: rule.demands, version, spec };
+export function verdictValue(verdict: Verdict): object {
+  const { rule, level, party, n, pointer, range, header, says, version, sentence, spec } = verdict;
+  const { id, demands, doubt } = rule;
+  return { rule: id, level, party, n, pointer, range, header, says, demands, version, sentence, doubt, spec };
 }
 
 /** A request without an answer for a program. */

@@ -44,7 +44,7 @@ function marksOf({ messages, verdicts }: Row, index: number): readonly Verdict[]
 
 function markOf({ level, rule, party, pointer = "", says }: Verdict): Mark {
   const place = pointer === "" ? "" : `${pointer} `;
-  return { level, text: `${rule.id} ${level === "bad" ? `${party}: ` : ""}${place}${says}` };
+  return { level, text: `${rule.id} ${level === "must" ? `${party}: ` : ""}${place}${says}` };
 }
 
 function partOf(message: WireMessage): MarkedPart {

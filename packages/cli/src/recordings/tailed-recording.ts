@@ -64,7 +64,7 @@ export class TailedRecording {
 
   /** How often rules were broken. */
   get violations(): number {
-    return this.#conversation.verdicts.filter(({ level }) => level === "bad").length;
+    return this.#conversation.verdicts.filter(({ level }) => level === "must").length;
   }
 
   take({ entry, damage }: RecordingItem): void {

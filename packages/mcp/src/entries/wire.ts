@@ -97,6 +97,7 @@ export {
   gapWords,
   pendingWords,
   rangeWords,
+  requirementWords,
   verdictPlace,
 } from "../wire/report-words.js";
 export { latencyOf, pairOf, type Row, type RowKind, sizeOf } from "../wire/row.js";
@@ -104,8 +105,12 @@ export {
   type Finding,
   type FrameReading,
   type Level,
+  levelOf,
+  levelOfFinding,
+  type Requirement,
   type Rule,
   type Subjects,
+  sentenceOf,
   specOf,
   type Verdict,
 } from "../wire/rule.js";

@@ -8,6 +8,9 @@ export interface Facts {
   /** Whether an error that answers an unreadable request may leave its id out. */
   readonly errorId: "required" | "optional";
 
+  /** How much it demands that both sides keep to the version and the capabilities that were negotiated. */
+  readonly negotiation: "should" | "must";
+
   /** Whether `notifications/progress` may say something in words. */
   readonly progressMessage: boolean;
   /** Whether tools, prompts, resources and peers have a title besides their name. */

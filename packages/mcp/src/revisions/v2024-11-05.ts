@@ -58,6 +58,8 @@ export const v2024_11_05: Edition = {
     batches: false,
     errorId: "required",
 
+    negotiation: "should",
+
     progressMessage: false,
     titles: false,
     icons: false,

@@ -33,6 +33,7 @@ export const v2025_06_18: Edition = revise(v2025_03_26, "2025-06-18", {
 
   facts: {
     batches: false, // changelog
+    negotiation: "must", // basic/lifecycle#operation
     titles: true, // schema#tool
     itemMeta: true, // basic#meta
     metaKeys: "prefix", // basic#meta

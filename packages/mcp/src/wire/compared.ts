@@ -90,5 +90,5 @@ function noiseItem({ from, n, bytes }: Frame, rules: readonly string[]): Compare
 }
 
 function brokenRules({ verdicts }: Row): readonly string[] {
-  return verdicts.filter(({ level }) => level === "bad").map(({ rule }) => rule.id);
+  return verdicts.filter(({ level }) => level === "must").map(({ rule }) => rule.id);
 }

@@ -2,7 +2,16 @@ import type { Revision } from "../revisions/revision.js";
 import { type Frame, partyOf } from "./frame.js";
 import { type ByteRange, type JsonNode, rangeOf } from "./json-node.js";
 import type { Exchange, MessageKind, WireMessage } from "./message.js";
-import { type Finding, type FrameReading, type Rule, type Subjects, specOf, type Verdict } from "./rule.js";
+import {
+  type Finding,
+  type FrameReading,
+  levelOfFinding,
+  type Rule,
+  type Subjects,
+  sentenceOf,
+  specOf,
+  type Verdict,
+} from "./rule.js";
 import type { WireSession } from "./session.js";
 
 /** What a rule is asked about, and by which revision. */
@@ -108,6 +117,14 @@ function common(
   rule: Rule,
   { says, header }: Finding,
   revision: Revision,
-): Pick<Verdict, "rule" | "level" | "says" | "header" | "version" | "spec"> {
-  return { rule, level: rule.level, says, header, version: revision.version, spec: specOf(rule, revision) };
+): Pick<Verdict, "rule" | "level" | "says" | "header" | "version" | "sentence" | "spec"> {
+  return {
+    rule,
+    level: levelOfFinding(rule, revision),
+    says,
+    header,
+    version: revision.version,
+    sentence: sentenceOf(rule, revision),
+    spec: specOf(rule, revision),
+  };
 }

@@ -1,6 +1,12 @@
 import type { Concern, Report } from "./report.js";
-import { damageWords, expectationWords, gapWords, pendingWords, verdictPlace } from "./report-words.js";
-import type { Level } from "./rule.js";
+import {
+  damageWords,
+  expectationWords,
+  gapWords,
+  pendingWords,
+  requirementWords,
+  verdictPlace,
+} from "./report-words.js";
 import { rules } from "./rules/all.js";
 
 interface TestCase {
@@ -34,14 +40,15 @@ function ruleCases({ verdicts, source, failOn }: Report): readonly TestCase[] {
   const broken = verdicts.map(({ verdict }) => verdict.rule);
   // A rule of the caller's own is one too.
   const all = [...new Map([...rules, ...broken].map((rule) => [rule.id, rule])).values()];
-  return all.map(({ id, demands, level }) => {
+  return all.map(({ id, demands }) => {
     const own = verdicts.filter(({ verdict }) => verdict.rule.id === id);
     return {
       group: "rule",
       name: `${id} ${demands}`,
-      fails: own.length > 0 && failOn.includes(level satisfies Level),
+      fails: own.some(({ verdict }) => failOn.includes(verdict.level)),
       found: own.flatMap(({ verdict, line }) => [
         `${placeOf(source, line)} ${verdictPlace(verdict)}: ${verdict.says}`,
+        `  ${requirementWords(verdict)}`,
         `  ${verdict.spec}`,
       ]),
     };

@@ -1,6 +1,6 @@
 import type { Concern, Report } from "./report.js";
 import { damageWords, expectationWords, gapWords, pendingWords, verdictPlace } from "./report-words.js";
-import type { Rule } from "./rule.js";
+import type { Verdict } from "./rule.js";
 
 /** A log of SARIF 2.1.0, as code hosts and editors take it; every line of the recording is a place. */
 export interface SarifLog {
@@ -18,12 +18,14 @@ export interface SarifTool {
 interface SarifRule {
   readonly id: string;
   readonly says: string;
+  /** The sentence that demands it. */
+  readonly quotes?: string | undefined;
   readonly helpUri?: string;
 }
 
 interface SarifResult {
   readonly rule: SarifRule;
-  readonly level: "error" | "note";
+  readonly level: "error" | "warning" | "note";
   readonly text: string;
   readonly line?: number | undefined;
   readonly pointer?: string | undefined;
@@ -58,13 +60,14 @@ export function sarifOf(report: Report, { uri, tool }: { readonly uri: string; r
 
 function resultsOf(report: Report): readonly SarifResult[] {
   const { verdicts, pending, gaps, damages, expectations, failOn } = report;
-  const level = (concern: Concern): SarifResult["level"] => (failOn.includes(concern) ? "error" : "note");
+  const level = (concern: Concern): SarifResult["level"] =>
+    failOn.includes(concern) ? "error" : concern === "must" || concern === "should" ? "warning" : "note";
   return [
     ...verdicts.map(({ verdict, line }): SarifResult => {
-      const { rule, says, pointer, n, party, range, header, version } = verdict;
+      const { level: demanded, says, pointer, n, party, range, header, version, sentence, spec } = verdict;
       const text = `${says} (${verdictPlace(verdict)})`;
-      const properties = { frame: n, party, bytes: range, header, version };
-      return { rule: protocolRule(rule, verdict.spec), level: level(verdict.level), text, line, pointer, properties };
+      const properties = { frame: n, party, bytes: range, header, version, level: demanded, sentence, spec };
+      return { rule: protocolRule(verdict), level: level(demanded), text, line, pointer, properties };
     }),
     ...pending.map(
       (each): SarifResult => ({
@@ -97,12 +100,17 @@ function resultsOf(report: Report): readonly SarifResult[] {
   ];
 }
 
-function protocolRule({ id, demands }: Rule, helpUri: string): SarifRule {
-  return { id, says: demands, helpUri };
+function protocolRule({ rule: { id, demands }, sentence, spec }: Verdict): SarifRule {
+  return { id, says: demands, quotes: sentence, helpUri: spec };
 }
 
-function ruleValue({ id, says, helpUri }: SarifRule): object {
-  return { id, shortDescription: { text: says }, ...(helpUri === undefined ? {} : { helpUri }) };
+function ruleValue({ id, says, quotes, helpUri }: SarifRule): object {
+  return {
+    id,
+    shortDescription: { text: says },
+    ...(quotes === undefined ? {} : { fullDescription: { text: quotes } }),
+    ...(helpUri === undefined ? {} : { helpUri }),
+  };
 }
 
 function resultValue(result: SarifResult, rules: readonly SarifRule[], uri: string): object {

@@ -3,13 +3,13 @@ import type { GapEntry } from "./entry.js";
 import { checkExpectation, type Expectation, type ExpectationResult } from "./filter/expectation.js";
 import type { Pending } from "./pending.js";
 import type { Damage } from "./recording.js";
-import type { Verdict } from "./rule.js";
+import { type Level, levels, type Verdict } from "./rule.js";
 
 /** What a report may be failed for: verdicts by their level, requests without an answer, and what is not there to judge. */
-export type Concern = "bad" | "info" | "pending" | "gap" | "damage";
+export type Concern = Level | "pending" | "gap" | "damage";
 
 /** Every concern, for those who choose. */
-export const concerns: readonly Concern[] = ["bad", "info", "pending", "gap", "damage"];
+export const concerns: readonly Concern[] = [...levels, "pending", "gap", "damage"];
 
 /** Something that is said of a line of a recording. */
 export type Placed<Said> = Said & {
@@ -52,13 +52,13 @@ export interface ReportOptions {
   /** The line of what was observed, by its number; of a gap by its time. Default: it stands in no file. */
   readonly lineOf?: (place: { readonly n: number } | { readonly gapAt: number }) => number | undefined;
   readonly expectations?: readonly Expectation[];
-  /** Default: `bad` and `damage`. */
+  /** Default: `must` and `damage`. */
   readonly failOn?: readonly Concern[];
 }
 
 /** Gathers what there is to say of a conversation that is over. */
 export function reportOf(options: ReportOptions): Report {
-  const { source, conversation, damages = [], lineOf = () => undefined, failOn = ["bad", "damage"] } = options;
+  const { source, conversation, damages = [], lineOf = () => undefined, failOn = ["must", "damage"] } = options;
   const { rows } = conversation;
   const verdicts = (options.verdicts ?? conversation.verdicts).map((verdict) => ({
     verdict,
@@ -72,8 +72,9 @@ export function reportOf(options: ReportOptions): Report {
   );
   const expectations = (options.expectations ?? []).map((expectation) => checkExpectation(expectation, rows));
   const found: Readonly<Record<Concern, boolean>> = {
-    bad: verdicts.some(({ verdict }) => verdict.level === "bad"),
-    info: verdicts.some(({ verdict }) => verdict.level === "info"),
+    must: verdicts.some(({ verdict }) => verdict.level === "must"),
+    should: verdicts.some(({ verdict }) => verdict.level === "should"),
+    may: verdicts.some(({ verdict }) => verdict.level === "may"),
     pending: pending.length > 0,
     gap: gaps.length > 0,
     damage: damages.length > 0,

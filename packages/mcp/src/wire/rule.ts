@@ -5,8 +5,30 @@ import type { JsonFault } from "./json-scan.js";
 import type { Exchange, MessageKind, WireMessage } from "./message.js";
 import type { WireSession } from "./session.js";
 
-/** `bad` breaks the protocol. `info` does not: it is what a person looking for a fault would like to know. */
-export type Level = "bad" | "info";
+/** The strongest word of BCP 14 in a sentence. Only what breaks a `must` is a violation; the rest are notes. */
+export type Level = "must" | "should" | "may";
+
+/** Every level, strongest first. */
+export const levels: readonly Level[] = ["must", "should", "may"];
+
+/** What is demanded, and the sentence that demands it. A member that differs by revision is a function of it. */
+export interface Requirement {
+  /** Short and lasting: `R-5`. */
+  readonly id: string;
+  /** In one sentence of our own. */
+  readonly demands: string;
+  /** The word in `sentence`; `must` where it is a declaration of the schema, and `may` where it has no such word or is absent. */
+  readonly level: Level | ((revision: Revision) => Level);
+  /**
+   * The specification word for word, without emphasis and links; an ellipsis stands for what is left out. Absent where no
+   * sentence demands it and it is only worth knowing.
+   */
+  readonly sentence?: string | ((revision: Revision) => string | undefined);
+  /** Why a finding does not prove that the sentence is broken: then it is a note. Absent where it does. */
+  readonly doubt?: string;
+  /** The page with the sentence, below the version, with its anchor; or a whole address. */
+  readonly page: string | ((revision: Revision) => string);
+}
 
 /** What a frame is found to be when its bytes are looked at. */
 export interface FrameReading {
@@ -43,20 +65,13 @@ export interface Finding {
   readonly party?: Party;
 }
 
-interface RuleOn<On extends keyof Subjects> {
-  /** Short and lasting: `R-5`. */
-  readonly id: string;
-  readonly level: Level;
+interface RuleOn<On extends keyof Subjects> extends Requirement {
   /** Who can break it. */
   readonly party: Sender | "either";
   /** Of a rule on messages: the kinds that it looks at. Default: all. */
   readonly kinds?: readonly MessageKind[];
-  /** What the specification demands, in one sentence. */
-  readonly demands: string;
   /** Which revisions have it. Default: all. */
   readonly applies?: (revision: Revision) => boolean;
-  /** The page of the specification below its version, with the anchor; or a whole address. May differ by revision. */
-  readonly page: string | ((revision: Revision) => string);
   readonly on: On;
   /** Looks, and says every place. Never throws, whatever crossed. `session` is as it was before. */
   readonly check: (subject: Subjects[On], session: WireSession, revision: Revision) => Iterable<Finding>;
@@ -68,6 +83,7 @@ export type Rule = { readonly [On in keyof Subjects]: RuleOn<On> }[keyof Subject
 /** What a rule says of something that crossed. */
 export interface Verdict {
   readonly rule: Rule;
+  /** That of the sentence, or `may` where the rule has a doubt. */
   readonly level: Level;
   readonly party: Party;
   /** The number of what it is about. */
@@ -80,14 +96,39 @@ export interface Verdict {
   readonly says: string;
   /** The version that it was judged by. */
   readonly version: string;
-  /** Where the specification says so. */
+  /** What the specification says, word for word; undefined where no sentence demands it. */
+  readonly sentence: string | undefined;
+  /** The address of the sentence. */
   readonly spec: string;
 }
 
-const specification = "https://modelcontextprotocol.io/specification";
+/** Where the specification is published. */
+export const specification = "https://modelcontextprotocol.io/specification";
 
-/** The address of the page that a rule follows in a revision. */
-export function specOf({ page }: Rule, revision: Revision): string {
-  const path = typeof page === "string" ? page : page(revision);
+/** The address of the sentence in a revision. */
+export function specOf({ page }: Requirement, revision: Revision): string {
+  const path = valueIn(page, revision);
   return path.startsWith("https:") ? path : `${specification}/${revision.version}/${path}`;
+}
+
+/** The sentence in the words of a revision; undefined where no sentence demands it. */
+export function sentenceOf({ sentence }: Requirement, revision: Revision): string | undefined {
+  return valueIn(sentence, revision);
+}
+
+/** How much the sentence of a revision demands. */
+export function levelOf({ level }: Requirement, revision: Revision): Level {
+  return valueIn(level, revision);
+}
+
+/** The level of what is found: a finding that proves nothing is a note. */
+export function levelOfFinding(requirement: Requirement, revision: Revision): Level {
+  return requirement.doubt === undefined ? levelOf(requirement, revision) : "may";
+}
+
+function valueIn<Value extends string | undefined>(
+  value: Value | ((revision: Revision) => Value),
+  revision: Revision,
+): Value {
+  return typeof value === "function" ? value(revision) : value;
 }

@@ -8,7 +8,7 @@ export function violations(entries: Iterable<Entry>, options: ConversationOption
   const conversation = new Conversation(options);
   for (const entry of entries) conversation.push(entry);
   conversation.finish();
-  return conversation.verdicts.filter(({ level }) => level === "bad");
+  return conversation.verdicts.filter(({ level }) => level === "must");
 }
 
 /** A verdict in one line, safe to print: who broke which rule, where, and how. */

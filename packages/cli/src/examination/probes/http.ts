@@ -1,19 +1,28 @@
 import { methods } from "@parlance/mcp";
 import { type Finding, failed, passed, skipped } from "../finding.js";
 import type { HttpWords } from "../line.js";
-import type { Probe } from "../probe.js";
-import { expectError, type Subject } from "../subject.js";
+import { byEra, type Probe } from "../probe.js";
+import { describe, expectError, type Subject } from "../subject.js";
 
-const page = "basic/transports";
 const overHttp: NonNullable<Probe["applies"]> = (_, carrier) => carrier === "http";
+const overStreamable: NonNullable<Probe["applies"]> = ({ facts }, carrier) =>
+  carrier === "http" && facts.httpBinding !== "http+sse";
+const onSending = byEra(
+  "basic/transports#sending-messages-to-the-server",
+  "basic/transports/streamable-http#sending-messages",
+);
 
 /** What a server demands of HTTP, and how it says so. */
 export const httpProbes: readonly Probe[] = [
   {
     id: "XH-1",
-    weight: "must",
+    level: "must",
     demands: "A page of a foreign origin is refused",
-    page: `${page}#security-warning`,
+    sentence: ({ facts }) =>
+      facts.httpOriginRefusal === undefined
+        ? "Servers MUST validate the `Origin` header on all incoming connections to prevent DNS rebinding attacks"
+        : "If the `Origin` header is present and invalid, servers MUST respond with HTTP 403 Forbidden.",
+    page: byEra("basic/transports#security-warning", "basic/transports/streamable-http#security-endpoint"),
     applies: overHttp,
     async ask(subject) {
       const status = await statusOf(subject, { headers: { origin: "https://parlance-examination.invalid" } });
@@ -24,48 +33,61 @@ export const httpProbes: readonly Probe[] = [
   },
   {
     id: "XH-2",
-    weight: "should",
+    level: "may",
     demands: "A body that is not declared to be JSON is refused",
-    page,
-    applies: overHttp,
+    page: onSending,
+    applies: overStreamable,
     ask: (subject) => refuses(subject, { headers: { "content-type": "text/plain" } }),
   },
   {
     id: "XH-3",
-    weight: "should",
+    level: "may",
     demands: "A client that takes no event stream is refused",
-    page,
-    applies: overHttp,
+    page: onSending,
+    applies: overStreamable,
     ask: (subject) => refuses(subject, { headers: { accept: "text/html" } }),
   },
   {
     id: "XH-4",
-    weight: "must",
-    demands: "A notification is answered with 202 and nothing else",
-    page,
-    applies: overHttp,
+    level: "must",
+    demands: "A notification that is accepted is answered with 202 and no body",
+    sentence: byEra(
+      "If the server accepts the input, the server MUST return HTTP status code 202 Accepted with no body.",
+      "If the server accepts it, the server MUST return HTTP status code `202 Accepted` with no body.",
+    ),
+    page: onSending,
+    applies: overStreamable,
     async ask(subject) {
-      const { status } = await subject.notify("notifications/parlance-no-such-thing");
-      return status === 202 ? passed : failed(`the status is ${status}, expected 202`);
+      const { status = 0, answer } = await subject.notify("notifications/parlance-no-such-thing");
+      // A server may refuse what it does not know.
+      if (status >= 400) return skipped(`the server does not accept it: the status is ${status}`);
+      if (status !== 202) return failed(`the status is ${status}, expected 202`);
+      return answer === undefined ? passed : failed(`the body holds ${describe(answer)}`);
     },
   },
   {
     id: "XH-5",
-    weight: "must",
-    demands: "A request of an unknown session is answered with 404",
-    page: `${page}#session-management`,
+    level: "must",
+    demands: "A request of a session that has ended is answered with 404",
+    sentence: "after which it MUST respond to requests containing that session ID with HTTP 404 Not Found.",
+    page: "basic/transports#session-management",
     applies: ({ facts }, carrier) => carrier === "http" && facts.httpBinding === "session",
+    endsConversation: true,
     async ask(subject) {
-      const status = await statusOf(subject, { headers: { "mcp-session-id": "parlance-no-such-session" } });
-      if (status === 404) return passed;
-      return status === 200 ? skipped("the server keeps no sessions") : failed(`the status is ${status}, expected 404`);
+      if (subject.sessionId === undefined) return skipped("the server keeps no sessions");
+      const { status: ended = 0 } = await subject.say("", undefined, { method: "DELETE" });
+      if (ended < 200 || ended >= 300) return skipped(`clients cannot end sessions: the status is ${ended}`);
+      const status = await statusOf(subject, {});
+      return status === 404 ? passed : failed(`the status is ${status}, expected 404`);
     },
   },
   {
     id: "XH-6",
-    weight: "must",
+    level: "must",
     demands: "A version in the header that is none is refused with 400",
-    page: `${page}#protocol-version-header`,
+    sentence:
+      "If the server receives a request with an invalid or unsupported `MCP-Protocol-Version`, it MUST respond with `400 Bad Request`.",
+    page: "basic/transports#protocol-version-header",
     applies: ({ facts }, carrier) => carrier === "http" && facts.httpVersionHeader === "after initialize",
     async ask(subject) {
       const status = await statusOf(subject, { headers: { "mcp-protocol-version": "yesterday" } });
@@ -74,8 +96,10 @@ export const httpProbes: readonly Probe[] = [
   },
   {
     id: "XH-7",
-    weight: "must",
+    level: "must",
     demands: "A request whose headers say something else than its body is refused",
+    sentence:
+      "Servers that process the request body MUST reject requests where the values specified in the headers do not match the corresponding values in the request body.",
     page: "basic/transports/streamable-http#server-validation",
     applies: ({ facts }, carrier) => carrier === "http" && facts.httpBinding === "stateless",
     async ask(subject) {
@@ -89,9 +113,11 @@ export const httpProbes: readonly Probe[] = [
   },
   {
     id: "XH-8",
-    weight: "must",
+    level: "must",
     demands: "A GET is answered with an event stream, or with 405",
-    page,
+    sentence:
+      "The server MUST either return `Content-Type: text/event-stream` in response to this HTTP GET, or else return HTTP 405 Method Not Allowed",
+    page: "basic/transports#listening-for-messages-from-the-server",
     applies: ({ facts }, carrier) => carrier === "http" && facts.httpBinding === "session",
     async ask(subject) {
       const { status = 0 } = await subject.say("", undefined, { method: "GET" });

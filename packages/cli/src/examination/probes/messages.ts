@@ -1,67 +1,90 @@
-import { methods, notifications } from "@parlance/mcp";
+import { methods, notifications, type Revision } from "@parlance/mcp";
 import { isObject } from "../../json.js";
-import { type Finding, failed, passed } from "../finding.js";
-import type { Probe } from "../probe.js";
-import { describe, expectError, expectResult, quoted, type Subject } from "../subject.js";
+import { isUnaddressed } from "../channel-line.js";
+import { asNote, type Finding, failed, passed } from "../finding.js";
+import { byEra, onMessages, type Probe } from "../probe.js";
+import { describe, expectError, expectRefusal, expectResult, noCode, quoted, type Subject } from "../subject.js";
 
 const jsonRpc = "https://www.jsonrpc.org/specification";
+
+const sameId = ({ facts }: Revision): string =>
+  facts.errorId === "required"
+    ? "Responses MUST include the same ID as the request they correspond to."
+    : "Result responses MUST include the same ID as the request they correspond to.";
 
 /** What JSON-RPC demands of whoever answers. */
 export const messageProbes: readonly Probe[] = [
   {
     id: "XM-1",
-    weight: "must",
+    level: "must",
     demands: "A request of a method that does not exist is answered with an error that says so",
+    sentence:
+      "When a rpc call encounters an error, the Response Object MUST contain the error member with a value that is a Object with the following members:",
     page: `${jsonRpc}#error_object`,
     ask: async (subject) =>
-      expectError(await subject.ask("parlance/no-such-method"), [subject.revision.codes.methodNotFound]),
+      expectRefusal(await subject.ask("parlance/no-such-method"), [subject.revision.codes.methodNotFound]),
   },
   {
     id: "XM-2",
-    weight: "must",
+    level: "must",
     demands: "An answer has the id of its request, as a string where that is one",
-    page: "basic#responses",
+    sentence: sameId,
+    page: onMessages("responses"),
     ask: (subject) => echoes(subject, "parlance-7"),
   },
   {
     id: "XM-3",
-    weight: "must",
+    level: "must",
     demands: "An answer has the id of its request, also where that is the largest safe integer",
-    page: "basic#responses",
+    sentence: sameId,
+    page: onMessages("responses"),
     ask: (subject) => echoes(subject, Number.MAX_SAFE_INTEGER),
   },
   {
     id: "XM-4",
-    weight: "must",
-    demands: "A notification is not answered, not even one that nobody knows",
-    page: "basic#notifications",
+    level: "must",
+    demands: "A notification is not answered, not even one with an unknown method",
+    sentence: ({ facts }) =>
+      facts.httpBinding === "http+sse"
+        ? "The Server MUST NOT reply to a Notification, including those that are within a batch request."
+        : "The receiver MUST NOT send a response.",
+    page: (revision) =>
+      revision.facts.httpBinding === "http+sse" ? `${jsonRpc}#notification` : onMessages("notifications")(revision),
     async ask(subject) {
-      const { status, answer } = await subject.notify("notifications/parlance-no-such-thing");
-      if (answer !== undefined) return failed(`it was answered with ${describe(answer)}`);
-      if (status !== undefined && status >= 500) return failed(`it was answered with the status ${status}`);
-      return subject.stillAnswers();
+      const before = subject.unaddressed.length;
+      const { status = 0, answer } = await subject.notify("notifications/parlance-no-such-thing");
+      // Over HTTP a server may refuse it, and say why in an error without an id.
+      const isRefused = status >= 400 && answer !== undefined && isUnaddressed(answer);
+      if (answer !== undefined && !isRefused) return failed(`it was answered with ${describe(answer)}`);
+      const after = await subject.stillAnswers();
+      const error = subject.carrier === "channel" ? subject.unaddressed[before] : undefined;
+      return error === undefined ? after : failed(`it was answered with ${describe(error)}`);
     },
   },
   {
     id: "XM-5",
-    weight: "must",
+    level: "must",
     demands: "What is not JSON does not end the conversation, and what answers it is a parse error",
-    page: `${jsonRpc}#error_object`,
+    sentence:
+      "When a rpc call is made, the Server MUST reply with a Response, except for in the case of Notifications.",
+    page: `${jsonRpc}#response_object`,
     async ask(subject) {
       const before = subject.unaddressed.length;
       await subject.say('{"jsonrpc":"2.0","id":"broken","method":"ping"');
       const after = await subject.stillAnswers();
       const answer = subject.unaddressed[before];
-      if (isObject(answer?.error) && answer.error.code !== subject.revision.codes.parseError)
-        return failed(`it was answered with ${describe(answer)}`);
+      if (after.is === "passed" && isObject(answer?.error) && answer.error.code !== subject.revision.codes.parseError)
+        return asNote(failed(`it was answered with ${describe(answer)}`), noCode);
       return after;
     },
   },
   {
     id: "XM-6",
-    weight: "must",
+    level: "must",
     demands: "What is JSON and no message does not end the conversation",
-    page: `${jsonRpc}#request_object`,
+    sentence:
+      "When a rpc call is made, the Server MUST reply with a Response, except for in the case of Notifications.",
+    page: `${jsonRpc}#response_object`,
     async ask(subject) {
       for (const text of ["42", '"text"', "null", "{}", '{"jsonrpc":"2.0","id":1}']) {
         await subject.say(text);
@@ -73,8 +96,10 @@ export const messageProbes: readonly Probe[] = [
   },
   {
     id: "XM-7",
-    weight: "should",
+    level: "must",
     demands: "A message of another version of JSON-RPC is not taken for one",
+    sentence: 'A String specifying the version of the JSON-RPC protocol. MUST be exactly "2.0".',
+    doubt: "the sentence binds the sender",
     page: `${jsonRpc}#request_object`,
     async ask(subject) {
       const id = subject.nextId();
@@ -85,8 +110,9 @@ export const messageProbes: readonly Probe[] = [
   },
   {
     id: "XM-8",
-    weight: "must",
+    level: "must",
     demands: "Messages in an array are answered, where the revision has batches",
+    sentence: "MUST support receiving JSON-RPC batches.",
     page: "basic#batching",
     applies: ({ facts }) => facts.batches,
     async ask(subject) {
@@ -97,9 +123,11 @@ export const messageProbes: readonly Probe[] = [
   },
   {
     id: "XM-9",
-    weight: "must",
+    level: "must",
     demands: "Of many requests at once each is answered",
-    page: "basic#responses",
+    sentence:
+      "When a rpc call is made, the Server MUST reply with a Response, except for in the case of Notifications.",
+    page: `${jsonRpc}#response_object`,
     async ask(subject) {
       const method = ping(subject);
       const replies = await Promise.all(Array.from({ length: 20 }, () => subject.ask(method)));
@@ -109,9 +137,10 @@ export const messageProbes: readonly Probe[] = [
   },
   {
     id: "XM-10",
-    weight: "must",
-    demands: "Cancelling what nobody has asked is ignored",
-    page: "basic/utilities/cancellation#error-handling",
+    level: "should",
+    demands: "Cancelling an unknown request is ignored",
+    sentence: "Invalid cancellation notifications SHOULD be ignored: Unknown request IDs",
+    page: byEra("basic/utilities/cancellation#error-handling", "basic/patterns/cancellation#error-handling"),
     async ask(subject) {
       await subject.notify(notifications.cancelled, { requestId: "parlance-never-asked", reason: "examination" });
       return subject.stillAnswers();
@@ -119,9 +148,9 @@ export const messageProbes: readonly Probe[] = [
   },
   {
     id: "XM-11",
-    weight: "should",
+    level: "may",
     demands: "Params that are no object are refused",
-    page: "basic#requests",
+    page: onMessages("requests"),
     async ask(subject) {
       const id = subject.nextId();
       const text = JSON.stringify({ jsonrpc: "2.0", id, method: methods.listTools, params: ["a"] });

@@ -2,15 +2,16 @@ import { metaKeys, methods } from "@parlance/mcp";
 import { isObject } from "../../json.js";
 import { failed, passed } from "../finding.js";
 import type { Probe } from "../probe.js";
-import { describe, expectError, expectResult, quoted } from "../subject.js";
+import { describe, expectError, expectRefusal, expectResult, quoted } from "../subject.js";
 
 /** How a conversation begins, in both eras. */
 export const openingProbes: readonly Probe[] = [
   {
     id: "XL-1",
-    weight: "must",
+    level: "must",
     demands: "A ping is answered with an empty result",
-    page: "basic/utilities/ping",
+    sentence: "The receiver MUST respond promptly with an empty response:",
+    page: "basic/utilities/ping#behavior-requirements",
     applies: ({ era }) => era === "handshake",
     async ask(subject) {
       const reply = await subject.ask(methods.ping);
@@ -22,20 +23,25 @@ export const openingProbes: readonly Probe[] = [
   },
   {
     id: "XL-2",
-    weight: "must",
+    level: "must",
     demands: "A request that does not say which revision it speaks is refused",
-    page: "basic#statelessness",
+    sentence:
+      "A request missing any required field is malformed; the server MUST reject it with JSON-RPC error code `-32602` (Invalid params).",
+    page: "basic#meta",
     applies: ({ era }, carrier) => era === "stateless" && carrier === "http",
     async ask(subject) {
       const id = subject.nextId();
       const text = JSON.stringify({ jsonrpc: "2.0", id, method: methods.listTools, params: {} });
-      return expectError(await subject.say(text, id), [subject.revision.codes.invalidParams]);
+      const { invalidParams, headerMismatch = 0 } = subject.revision.codes;
+      // The header names a revision that the body does not name: that may be what the server says first.
+      return expectRefusal(await subject.say(text, id), [invalidParams, headerMismatch]);
     },
   },
   {
     id: "XL-3",
-    weight: "must",
+    level: "must",
     demands: "A request of an unknown revision is refused, naming those that are known",
+    sentence: "it MUST respond with an `UnsupportedProtocolVersionError` listing the versions it does support",
     page: "basic/versioning#protocol-version-negotiation",
     applies: ({ era }) => era === "stateless",
     async ask(subject) {
@@ -56,16 +62,19 @@ export const openingProbes: readonly Probe[] = [
   },
   {
     id: "XL-4",
-    weight: "must",
+    level: "may",
     demands: "What the revision has no more is not found",
+    sentence: "Remove `ping`, `logging/setLevel`, and `notifications/roots/list_changed`.",
     page: "changelog",
     applies: ({ era }) => era === "stateless",
     ask: async (subject) => expectError(await subject.ask(methods.ping), [subject.revision.codes.methodNotFound]),
   },
   {
     id: "XL-5",
-    weight: "should",
+    level: "should",
     demands: "Every result says which program answers",
+    sentence:
+      "Servers SHOULD include the following `io.modelcontextprotocol/*` field in every result's `_meta`, unless specifically configured not to do so",
     page: "basic#meta",
     applies: ({ era }) => era === "stateless",
     async ask(subject) {

@@ -4,7 +4,7 @@ import { bytesOf, type Frame } from "../frame.js";
 import { literalOf } from "../json-node.js";
 import type { WireMessage } from "../message.js";
 import { latencyOf, pairOf, type Row, sizeOf } from "../row.js";
-import type { Verdict } from "../rule.js";
+import { levels, type Verdict } from "../rule.js";
 import type { Quantity } from "./quantity.js";
 
 /** What a filter is asked about: a message of a row, or a row that has none. */
@@ -87,7 +87,7 @@ export const fields: ReadonlyMap<string, Field> = new Map<string, Field>([
   ],
   [
     "verdict",
-    { kind: "text", values: ["ok", "bad", "info", "unjudged"], says: "what the rules say of it", read: verdictWords },
+    { kind: "text", values: ["ok", ...levels, "unjudged"], says: "what the rules say of it", read: verdictWords },
   ],
   [
     "rule",
@@ -99,7 +99,7 @@ export const fields: ReadonlyMap<string, Field> = new Map<string, Field>([
       kind: "text",
       values: ["client", "server", "host", "injected"],
       says: "who is at fault",
-      read: (subject) => verdictsOf(subject).flatMap(({ level, party }) => (level === "bad" ? [party] : [])),
+      read: (subject) => verdictsOf(subject).flatMap(({ level, party }) => (level === "must" ? [party] : [])),
     },
   ],
   ["session", { kind: "text", says: "connection or session that it crossed", read: ({ row }) => row.session?.name }],
@@ -190,7 +190,7 @@ function verdictWords(subject: Subject): string | readonly string[] | undefined 
   const verdicts = verdictsOf(subject);
   if (verdicts.length === 0) return row.unjudged === undefined ? "ok" : "unjudged";
   const words = verdicts.map(({ level }): string => level);
-  if (words.includes("bad")) return words;
+  if (words.includes("must")) return words;
   return [row.unjudged === undefined ? "ok" : "unjudged", ...words];
 }
 

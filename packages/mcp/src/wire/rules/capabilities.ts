@@ -8,18 +8,20 @@ import type { Revision } from "../../revisions/revision.js";
 import type { WireMessage } from "../message.js";
 import { metaOf } from "../operations.js";
 import type { Rule } from "../rule.js";
-import { pageByEra } from "./pages.js";
+import { byEra, inSchema } from "./pages.js";
+import { negotiated, respected } from "./sentences.js";
 
-const negotiation = pageByEra("basic/lifecycle#capability-negotiation", "server/discover");
+const negotiation = byEra(negotiated.page, "architecture#capability-negotiation");
 
 /** What a side may use only because the other one has said that it can. */
 export const capabilityRules: readonly Rule[] = [
   {
     id: "C-1",
-    level: "bad",
+    level: byEra(negotiated.level, "may"),
     party: "client",
     kinds: ["req"],
     demands: "A client asks a server for nothing that the server has not declared",
+    sentence: byEra(negotiated.sentence("… Only use capabilities that were successfully negotiated"), respected),
     page: negotiation,
     on: "message",
     *check({ from, method = "" }, { serverCapabilities }, revision) {
@@ -31,11 +33,15 @@ export const capabilityRules: readonly Rule[] = [
   },
   {
     id: "C-2",
-    level: "bad",
+    level: byEra(negotiated.level, "must"),
     party: "server",
     kinds: ["req", "res"],
     demands: "A server asks a client for nothing that the client has not declared",
-    page: pageByEra("basic/lifecycle#capability-negotiation", "basic/patterns/mrtr#server-requirements-basic-workflow"),
+    sentence: byEra(
+      negotiated.sentence("… Only use capabilities that were successfully negotiated"),
+      "Servers MUST NOT send an `inputRequests` that the client has not declared support for in its capabilities.",
+    ),
+    page: byEra(negotiated.page, "basic/patterns/mrtr#server-requirements-basic-workflow"),
     on: "message",
     *check(message, { clientCapabilities }, revision) {
       const { operation } = message;
@@ -52,10 +58,11 @@ export const capabilityRules: readonly Rule[] = [
   },
   {
     id: "C-3",
-    level: "bad",
+    level: byEra(negotiated.level, "may"),
     party: "either",
     kinds: ["ntf"],
     demands: "A side tells of nothing that it has not declared itself",
+    sentence: byEra(negotiated.sentence("… Only use capabilities that were successfully negotiated"), respected),
     page: negotiation,
     on: "message",
     *check({ from, method = "" }, { serverCapabilities, clientCapabilities }) {
@@ -68,12 +75,13 @@ export const capabilityRules: readonly Rule[] = [
   },
   {
     id: "C-4",
-    level: "bad",
+    level: "may",
     party: "server",
     kinds: ["ntf"],
     demands: "A server tells of changes of a resource only whom has subscribed to some",
     applies: ({ era }) => era === "handshake",
-    page: "server/resources#subscriptions",
+    sentence: "This should only be sent if the client previously sent a resources/subscribe request.",
+    page: inSchema("resourceupdatednotification"),
     on: "message",
     *check({ from, method, params }, session) {
       if (from !== "server" || method !== notifications.resourceUpdated || !session.isWhole) return;
@@ -81,6 +89,21 @@ export const capabilityRules: readonly Rule[] = [
       const isAsked = session.pending.some(({ request }) => request.method === methods.subscribe);
       if (session.subscriptions.size === 0 && !isAsked)
         yield { says: `nobody has subscribed to ${describeValue(params.uri)}`, pointer: "/params/uri" };
+    },
+  },
+  {
+    id: "C-5",
+    level: "must",
+    party: "server",
+    kinds: ["ntf"],
+    demands: "A server that sends log messages has declared logging",
+    sentence: "Servers that emit log message notifications MUST declare the `logging` capability",
+    page: "server/utilities/logging#capabilities",
+    on: "message",
+    *check({ from, method }, { serverCapabilities }) {
+      if (from !== "server" || method !== notifications.message || serverCapabilities === undefined) return;
+      if (!isAdvertised("logging", serverCapabilities))
+        yield { says: `${method} needs the capability logging, which the server has not declared`, pointer: "/method" };
     },
   },
 ];
@@ -97,7 +120,6 @@ const toldUnder: ReadonlyMap<string, string> = new Map([
   [notifications.promptsChanged, "prompts.listChanged"],
   [notifications.resourcesChanged, "resources.listChanged"],
   [notifications.resourceUpdated, "resources.subscribe"],
-  [notifications.message, "logging"],
   [notifications.rootsChanged, "roots.listChanged"],
 ]);
 

@@ -2,16 +2,21 @@ import { decodeUtf8 } from "../../framing/utf8.js";
 import { methods } from "../../protocol/methods.js";
 import { type ByteRange, childOf, type JsonArrayNode, literalOf } from "../json-node.js";
 import type { Finding, FrameReading, Rule } from "../rule.js";
-import { onMessages, onStdio } from "./pages.js";
+import { inSchema, ofJson, ofJsonRpc, onStdio } from "./pages.js";
+import { oneMessage } from "./sentences.js";
 
 /** What every carrier of text demands, and what stdio does. */
 export const framingRules: readonly Rule[] = [
   {
     id: "E-1",
-    level: "bad",
+    level: "must",
     party: "either",
     demands: "Messages are encoded in UTF-8",
-    page: "basic/transports",
+    sentence: ({ facts }) =>
+      facts.httpBinding === "http+sse"
+        ? "JSON text exchanged between systems that are not part of a closed ecosystem MUST be encoded using UTF-8"
+        : "JSON-RPC messages MUST be UTF-8 encoded.",
+    page: ({ facts }) => (facts.httpBinding === "http+sse" ? ofJson("section-8.1") : "basic/transports"),
     on: "frame",
     *check({ frame: { bytes } }) {
       if (decodeUtf8(bytes) !== undefined) return;
@@ -22,9 +27,10 @@ export const framingRules: readonly Rule[] = [
   },
   {
     id: "S-1",
-    level: "bad",
+    level: "must",
     party: "either",
     demands: "A message is one line, without a line break in it",
+    sentence: "Messages are delimited by newlines, and MUST NOT contain embedded newlines.",
     page: onStdio,
     on: "frame",
     *check(reading) {
@@ -36,28 +42,34 @@ export const framingRules: readonly Rule[] = [
   },
   {
     id: "S-2",
-    level: "bad",
+    level: "must",
     party: "server",
     demands: "A server writes nothing but messages to stdout",
+    sentence: "The server MUST NOT write anything to its `stdout` that is not a valid MCP message.",
     page: onStdio,
     on: "frame",
     check: (reading) => (reading.frame.entry.ch === "stdout" ? noise(reading) : []),
   },
   {
     id: "S-3",
-    level: "bad",
+    level: "must",
     party: "client",
     demands: "A client writes nothing but messages to the stdin of a server",
+    sentence: "The client MUST NOT write anything to the server's `stdin` that is not a valid MCP message.",
     page: onStdio,
     on: "frame",
     check: (reading) => (reading.frame.entry.ch === "stdin" ? noise(reading) : []),
   },
   {
     id: "R-10",
-    level: "bad",
+    level: "must",
     party: "either",
     demands: "Messages come in arrays only where the revision has batches, and never none",
-    page: (revision) => (revision.facts.batches ? "basic#batching" : onMessages("requests")(revision)),
+    sentence: (revision) =>
+      revision.facts.batches
+        ? "If the batch rpc call itself fails to be recognized as an valid JSON or as an Array with at least one value, the response from the Server MUST be a single Response object."
+        : oneMessage(revision),
+    page: (revision) => (revision.facts.batches ? ofJsonRpc("batch") : inSchema("jsonrpcmessage")(revision)),
     on: "frame",
     *check({ frame, root }, { revision, unknownVersion }) {
       if (root?.kind !== "array" || unknownVersion !== undefined) return;

@@ -1,12 +1,12 @@
 import type { Revision } from "../../revisions/revision.js";
 import { headerOf } from "../exchange.js";
 import type { Exchange } from "../message.js";
-import { type PageOf, pageByEra } from "./pages.js";
+import { byEra, type PageOf } from "./pages.js";
 
 /** The page of the transport in the stateless era. */
 export const httpPage = "basic/transports/streamable-http";
 /** Where both eras say how a message is POSTed. */
-export const onSending: PageOf = pageByEra(
+export const onSending: PageOf = byEra(
   "basic/transports#sending-messages-to-the-server",
   `${httpPage}#sending-messages`,
 );

@@ -19,17 +19,21 @@ import {
   onSending,
   takes,
 } from "./http-exchange.js";
-import { pageByEra } from "./pages.js";
+import { byEra, ofJson } from "./pages.js";
 
 /** What the headers of Streamable HTTP say, and what has to be in them. */
 export const httpHeaderRules: readonly Rule[] = [
   {
     id: "H-2",
-    level: "bad",
+    level: "must",
     party: "client",
     demands:
       "A client accepts application/json and text/event-stream for what it POSTs, and text/event-stream for what it GETs",
     applies: isStreamable,
+    sentence: byEra(
+      "The client MUST include an `Accept` header, listing both `application/json` and `text/event-stream` as supported content types.",
+      "The client MUST include an `Accept` header listing both `application/json` and `text/event-stream` as supported content types.",
+    ),
     page: onSending,
     on: "exchange",
     *check(exchange, session) {
@@ -43,12 +47,16 @@ export const httpHeaderRules: readonly Rule[] = [
   },
   {
     id: "H-5",
-    level: "bad",
+    level: "must",
     party: "client",
     demands:
       "A client names the revision in MCP-Protocol-Version: where there is no handshake in all requests, and otherwise in all that follow it",
     applies: ({ facts }) => facts.httpVersionHeader !== "none",
-    page: pageByEra("basic/transports#protocol-version-header", `${httpPage}#protocol-version-header`),
+    sentence: byEra(
+      "If using HTTP, the client MUST include the `MCP-Protocol-Version: <protocol-version>` HTTP header on all subsequent requests to the MCP server",
+      "Every POST request to the MCP endpoint MUST include an `MCP-Protocol-Version` header.",
+    ),
+    page: byEra("basic/transports#protocol-version-header", `${httpPage}#protocol-version-header`),
     on: "exchange",
     *check(exchange, session, revision) {
       const { request } = exchange;
@@ -60,11 +68,12 @@ export const httpHeaderRules: readonly Rule[] = [
   },
   {
     id: "H-6",
-    level: "bad",
+    level: "must",
     party: "client",
     demands: "The headers of a request say what its body says: the revision, the method, and what it is applied to",
     applies: isStateless,
-    page: `${httpPage}#server-validation`,
+    sentence: "These headers are REQUIRED for compliance.",
+    page: `${httpPage}#standard-request-headers`,
     on: "exchange",
     *check({ request, messages }) {
       const [message] = messages;
@@ -80,11 +89,12 @@ export const httpHeaderRules: readonly Rule[] = [
   },
   {
     id: "H-7",
-    level: "bad",
+    level: "must",
     party: "client",
     demands: "An argument that its tool wants in a header is there too",
     applies: isStateless,
-    page: `${httpPage}#client-behavior`,
+    sentence: "conforming clients MUST mirror the designated parameter values into HTTP headers.",
+    page: `${httpPage}#custom-headers-from-tool-parameters`,
     on: "exchange",
     *check({ request, messages }, { tools }) {
       const [message] = messages;
@@ -100,10 +110,12 @@ export const httpHeaderRules: readonly Rule[] = [
   },
   {
     id: "H-8",
-    level: "bad",
+    level: "must",
     party: "client",
     demands: "A client that was given a session names it in every request that follows",
     applies: ({ facts }) => facts.httpBinding === "session",
+    sentence:
+      "clients using the Streamable HTTP transport MUST include it in the … header on all of their subsequent HTTP requests.",
     page: "basic/transports#session-management",
     on: "exchange",
     *check(exchange, { http: { id } }) {
@@ -117,10 +129,11 @@ export const httpHeaderRules: readonly Rule[] = [
   },
   {
     id: "H-9",
-    level: "bad",
+    level: "must",
     party: "server",
     demands: "The name of a session has only visible ASCII characters",
     applies: ({ facts }) => facts.httpBinding === "session",
+    sentence: "The session ID MUST only contain visible ASCII characters (ranging from 0x21 to 0x7E).",
     page: "basic/transports#session-management",
     on: "exchange",
     *check({ response }) {
@@ -131,11 +144,12 @@ export const httpHeaderRules: readonly Rule[] = [
   },
   {
     id: "H-12",
-    level: "info",
+    level: "may",
     party: "client",
     demands: "What is POSTed is declared as application/json: most servers take nothing else",
     applies: isStreamable,
-    page: onSending,
+    sentence: "The media type for JSON text is application/json.",
+    page: ofJson("section-11"),
     on: "exchange",
     *check(exchange) {
       const { request, messages } = exchange;

@@ -13,17 +13,22 @@ import {
   onSending,
   takes,
 } from "./http-exchange.js";
-import { pageByEra } from "./pages.js";
+import { byEra } from "./pages.js";
 
 /** What Streamable HTTP carries, and how a server answers. */
 export const httpRules: readonly Rule[] = [
   {
     id: "H-1",
-    level: "info",
+    level: "must",
     party: "server",
     demands: "A server turns away requests from origins that it does not know; which it knows is not seen on the wire",
     applies: isStreamable,
-    page: pageByEra("basic/transports#security-warning", httpPage),
+    sentence: ({ facts }) =>
+      facts.httpOriginRefusal === undefined
+        ? "Servers MUST validate the `Origin` header on all incoming connections to prevent DNS rebinding attacks"
+        : "If the `Origin` header is present and invalid, servers MUST respond with HTTP 403 Forbidden.",
+    doubt: "which origins the server accepts does not cross",
+    page: byEra("basic/transports#security-warning", `${httpPage}#security-endpoint`),
     on: "exchange",
     *check(exchange) {
       const origin = headerOf(exchange.request, "origin");
@@ -34,10 +39,16 @@ export const httpRules: readonly Rule[] = [
   },
   {
     id: "H-3",
-    level: "bad",
+    level: "must",
     party: "client",
     demands: "The body of a POST is JSON-RPC",
     applies: isStreamable,
+    sentence: ({ facts }) =>
+      facts.batches
+        ? "The body of the POST request MUST be one of the following: A single JSON-RPC request, notification, or response"
+        : facts.httpBinding === "session"
+          ? "The body of the POST request MUST be a single JSON-RPC request, notification, or response."
+          : "The body of the HTTP POST MUST be a single JSON-RPC request or notification.",
     page: onSending,
     on: "exchange",
     *check(exchange, { isWhole }) {
@@ -50,10 +61,14 @@ export const httpRules: readonly Rule[] = [
   },
   {
     id: "H-4",
-    level: "bad",
+    level: "must",
     party: "server",
     demands: "A server takes a notification, or a response, with 202 and no body",
     applies: isStreamable,
+    sentence: byEra(
+      "If the server accepts the input, the server MUST return HTTP status code 202 Accepted with no body.",
+      "If the server accepts it, the server MUST return HTTP status code `202 Accepted` with no body.",
+    ),
     page: onSending,
     on: "exchange",
     *check(exchange, session) {
@@ -66,10 +81,14 @@ export const httpRules: readonly Rule[] = [
   },
   {
     id: "H-10",
-    level: "bad",
+    level: "must",
     party: "server",
     demands: "A server answers a request with application/json or text/event-stream, and a GET with text/event-stream",
     applies: isStreamable,
+    sentence: byEra(
+      "the server MUST either return `Content-Type: text/event-stream`, to initiate an SSE stream, or `Content-Type: application/json`, to return one JSON object.",
+      "If the body is a JSON-RPC request, the server MUST return either `Content-Type: application/json` (a single JSON object) or `Content-Type: text/event-stream` (an SSE response stream).",
+    ),
     page: onSending,
     on: "exchange",
     *check(exchange, session) {
@@ -90,12 +109,14 @@ export const httpRules: readonly Rule[] = [
   },
   {
     id: "H-11",
-    level: "bad",
+    level: "must",
     party: "server",
     kinds: ["err"],
     demands:
       "An error of the protocol comes with its status: 404 for a method that is not there, 400 for what a server could not take",
     applies: isStateless,
+    sentence:
+      "If the server does not implement the requested RPC method, it MUST respond with `404 Not Found` and a JSON-RPC error with code `-32601` (`Method not found`).",
     page: `${httpPage}#protocol-version-header`,
     on: "message",
     *check(message) {
@@ -112,11 +133,12 @@ export const httpRules: readonly Rule[] = [
   },
   {
     id: "H-13",
-    level: "bad",
+    level: "must",
     party: "server",
     demands: "What an event stream carries as a message is JSON",
     applies: isStreamable,
-    page: pageByEra("basic/transports#sending-messages-to-the-server", `${httpPage}#receiving-messages`),
+    sentence: "All messages between MCP clients and servers MUST follow the JSON-RPC 2.0 specification.",
+    page: "basic#messages",
     on: "frame",
     *check({ frame: { entry }, fault }) {
       const { event = "message" } = entry.ev ?? {};
@@ -129,11 +151,13 @@ export const httpRules: readonly Rule[] = [
   },
   {
     id: "H-14",
-    level: "bad",
+    level: "must",
     party: "server",
     kinds: ["res", "err"],
     demands: "The stream of a GET carries no responses, but for one that was broken off",
     applies: ({ facts }) => facts.httpBinding === "session",
+    sentence:
+      "The server MUST NOT send a JSON-RPC response on the stream unless resuming a stream associated with a previous client request.",
     page: "basic/transports#listening-for-messages-from-the-server",
     on: "message",
     *check({ from, context: { exchange } }, session) {

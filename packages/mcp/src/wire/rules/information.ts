@@ -10,28 +10,32 @@ import { ofJson, onStdio } from "./pages.js";
 export const informationRules: readonly Rule[] = [
   {
     id: "I-1",
-    level: "info",
+    level: "should",
     party: "either",
     demands: "A name stands once in an object: readers differ on which of several counts, and most take the last",
+    sentence: "The names within an object SHOULD be unique.",
     page: ofJson("section-4"),
     on: "frame",
     check: (reading) => findings(reading, repeatedNames),
   },
   {
     id: "I-2",
-    level: "info",
+    level: "may",
     party: "either",
     demands:
       "A number is one that every reader can hold: most know no more than 53 bits, and write numbers in their own way",
+    sentence:
+      "numbers that are integers and are in the range [-(2**53)+1, (2**53)-1] are interoperable in the sense that implementations will agree exactly on their numeric values.",
     page: ofJson("section-6"),
     on: "frame",
     check: (reading) => findings(reading, changedNumber),
   },
   {
     id: "I-3",
-    level: "info",
+    level: "may",
     party: "either",
     demands: "A string is text: half of a surrogate pair is none, and no UTF-8 can hold it",
+    sentence: "The behavior of software that receives JSON texts containing such values is unpredictable",
     page: ofJson("section-8.2"),
     on: "frame",
     // Only an escape can say it: UTF-8 has no bytes for it.
@@ -39,9 +43,12 @@ export const informationRules: readonly Rule[] = [
   },
   {
     id: "I-4",
-    level: "info",
+    level: "must",
     party: "either",
     demands: "No byte order mark stands before a JSON text: most readers refuse it",
+    sentence:
+      "Implementations MUST NOT add a byte order mark (U+FEFF) to the beginning of a networked-transmitted JSON text.",
+    doubt: "the sentence is about networks, which a pipe is not",
     page: ofJson("section-8.1"),
     on: "frame",
     *check({ frame: { bytes } }) {
@@ -51,7 +58,7 @@ export const informationRules: readonly Rule[] = [
   },
   {
     id: "I-5",
-    level: "info",
+    level: "may",
     party: "either",
     demands: "A line ends with a line feed; a carriage return before it is space, which readers skip",
     page: onStdio,
@@ -62,7 +69,7 @@ export const informationRules: readonly Rule[] = [
   },
   {
     id: "I-6",
-    level: "info",
+    level: "may",
     party: "either",
     kinds: ["res", "err"],
     demands: "A request takes about as long as others of its method",
@@ -80,7 +87,7 @@ export const informationRules: readonly Rule[] = [
   },
   {
     id: "I-7",
-    level: "info",
+    level: "may",
     party: "either",
     demands: "A message is small enough to be held whole, by everyone on its way",
     page: "basic",

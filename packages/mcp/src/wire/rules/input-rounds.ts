@@ -13,11 +13,12 @@ const mayAsk: ReadonlySet<string> = new Set([methods.callTool, methods.getPrompt
 export const inputRules: readonly Rule[] = [
   {
     id: "Q-1",
-    level: "bad",
+    level: "must",
     party: "server",
     kinds: ["res"],
     demands: "A server asks for input only in results of tools/call, prompts/get and resources/read",
     applies: isStateless,
+    sentence: "Servers MUST NOT send `InputRequiredResult` responses on any other client requests.",
     page: `${page}#supported-requests`,
     on: "message",
     *check({ result, operation }) {
@@ -28,12 +29,14 @@ export const inputRules: readonly Rule[] = [
   },
   {
     id: "Q-2",
-    level: "bad",
+    level: "must",
     party: "client",
     kinds: ["req"],
     demands:
       "A client that brings input sends the same request again, under a new id, with what was asked and the state as it was given",
     applies: isStateless,
+    sentence:
+      "If an `InputRequiredResult` contains the `requestState` field, the client MUST echo back the exact value of that field when retrying the original request.",
     page: `${page}#client-requirements-basic-workflow`,
     on: "message",
     *check(message) {

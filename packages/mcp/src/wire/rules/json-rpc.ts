@@ -1,19 +1,30 @@
 import { isObject } from "../../protocol/json.js";
 import { isProtocolMethod } from "../../protocol/methods.js";
 import { describeValue } from "../../protocol/shapes/shape-fault.js";
+import type { Revision } from "../../revisions/revision.js";
 import type { WireMessage } from "../message.js";
 import type { Finding, Rule } from "../rule.js";
-import { ofJsonRpc, onMessages } from "./pages.js";
+import { byEra, inSchema, ofJsonRpc, onAllMessages, onMessages } from "./pages.js";
+
+/** What a response that tells of an error has. */
+const errorSentence = ({ facts }: Revision): string => {
+  if (facts.httpBinding === "http+sse")
+    return "When a rpc call encounters an error, the Response Object MUST contain the error member with a value that is a Object with the following members:";
+  return facts.errorId === "required"
+    ? "errors MUST include an error code and message at minimum."
+    : "Error responses MUST include an `error` field with a `code` and `message`.";
+};
 
 /** What JSON-RPC demands of every message by itself, as MCP narrows it. */
 export const jsonRpcRules: readonly Rule[] = [
   {
     id: "R-1",
-    level: "bad",
+    level: "must",
     party: "either",
     demands:
       'A message is an object with jsonrpc "2.0" that has a method, or a result, or an error, and only one of them',
-    page: ofJsonRpc("request_object"),
+    sentence: "All messages between MCP clients and servers MUST follow the JSON-RPC 2.0 specification.",
+    page: onAllMessages,
     on: "message",
     *check(message) {
       const { value } = message;
@@ -31,10 +42,11 @@ export const jsonRpcRules: readonly Rule[] = [
   },
   {
     id: "R-2",
-    level: "bad",
+    level: "must",
     party: "either",
     kinds: ["req", "ntf"],
     demands: "A request has an id, which is a string or an integer",
+    sentence: "Requests MUST include a string or integer ID.",
     page: onMessages("requests"),
     on: "message",
     *check(message) {
@@ -48,10 +60,11 @@ export const jsonRpcRules: readonly Rule[] = [
   },
   {
     id: "R-3",
-    level: "bad",
+    level: "must",
     party: "either",
     kinds: ["req"],
     demands: "The id of a request is not null",
+    sentence: "Unlike base JSON-RPC, the ID MUST NOT be `null`.",
     page: onMessages("requests"),
     on: "message",
     *check(message) {
@@ -61,10 +74,14 @@ export const jsonRpcRules: readonly Rule[] = [
   },
   {
     id: "R-4",
-    level: "bad",
+    level: "must",
     party: "either",
     kinds: ["req"],
     demands: "A side uses an id for one request: in the handshake era once in a session, later once at a time",
+    sentence: byEra(
+      "The request ID MUST NOT have been previously used by the requestor within the same session.",
+      "The request ID MUST NOT match the ID of any other request the sender has issued and not yet received a response for.",
+    ),
     page: onMessages("requests"),
     on: "message",
     *check({ id, frame, context: { reuses }, revision }) {
@@ -78,11 +95,13 @@ export const jsonRpcRules: readonly Rule[] = [
   },
   {
     id: "R-6",
-    level: "bad",
+    level: "must",
     party: "either",
     kinds: ["res", "err"],
     demands: "A result is an object; an error is one too, with an integer as its code and a text as its message",
-    page: onMessages("responses"),
+    sentence: errorSentence,
+    page: (revision) =>
+      revision.facts.httpBinding === "http+sse" ? ofJsonRpc("error_object") : onMessages("responses")(revision),
     on: "message",
     *check(message) {
       if (message.kind === "res" && message.result === undefined)
@@ -92,10 +111,11 @@ export const jsonRpcRules: readonly Rule[] = [
   },
   {
     id: "R-8",
-    level: "bad",
+    level: "must",
     party: "either",
     kinds: ["req"],
     demands: "A notification has no id",
+    sentence: "Notifications MUST NOT include an ID.",
     page: onMessages("notifications"),
     on: "message",
     *check({ method, id }) {
@@ -105,11 +125,13 @@ export const jsonRpcRules: readonly Rule[] = [
   },
   {
     id: "R-9",
-    level: "bad",
+    level: "must",
     party: "either",
     kinds: ["req", "ntf"],
     demands: "Params are an object: MCP has none that are told apart by their position",
-    page: onMessages("requests"),
+    sentence: ({ facts }) =>
+      facts.errorId === "required" ? "params?: { … [key: string]: unknown; }" : "params?: { [key: string]: any };",
+    page: inSchema("jsonrpcrequest"),
     on: "message",
     *check(message) {
       const params = message.member("params");
@@ -119,11 +141,12 @@ export const jsonRpcRules: readonly Rule[] = [
   },
   {
     id: "R-11",
-    level: "bad",
+    level: "must",
     party: "either",
     kinds: ["req", "ntf"],
     demands: "A method is named by a string",
-    page: onMessages("requests"),
+    sentence: "method: string;",
+    page: inSchema("jsonrpcrequest"),
     on: "message",
     *check(message) {
       if (isCall(message) && message.method === undefined)
@@ -132,10 +155,12 @@ export const jsonRpcRules: readonly Rule[] = [
   },
   {
     id: "R-12",
-    level: "bad",
+    level: "must",
     party: "either",
     kinds: ["req", "ntf"],
     demands: "Names that begin with rpc. are kept for JSON-RPC itself",
+    sentence:
+      "Method names that begin with the word rpc followed by a period character (U+002E or ASCII 46) are reserved for rpc-internal methods and extensions and MUST NOT be used for anything else.",
     page: ofJsonRpc("request_object"),
     on: "message",
     *check({ method }) {
@@ -145,11 +170,15 @@ export const jsonRpcRules: readonly Rule[] = [
   },
   {
     id: "R-14",
-    level: "bad",
+    level: byEra("may", "should"),
     party: "either",
     kinds: ["err"],
     demands: "Codes from −32768 to −32100 mean what JSON-RPC says, and most of them nothing yet",
-    page: ofJsonRpc("error_object"),
+    sentence: byEra(
+      "Any code within this range, but not defined explicitly below is reserved for future use.",
+      "New error codes for purposes not defined by this specification SHOULD be allocated outside the JSON-RPC reserved range (`-32768` to `-32000`)",
+    ),
+    page: byEra(ofJsonRpc("error_object"), "basic#error-codes"),
     on: "message",
     *check(message) {
       const code = errorCode(message);

@@ -1,23 +1,25 @@
 import { methods, notifications } from "../../protocol/methods.js";
 import { describeValue } from "../../protocol/shapes/shape-fault.js";
 import { versionAliases } from "../../revisions/aliases.js";
-import { handshakeVersions, revisionOf } from "../../revisions/all.js";
+import { handshakeVersions, latest, revisionOf } from "../../revisions/all.js";
 import type { Revision } from "../../revisions/revision.js";
 import type { WireMessage } from "../message.js";
-import type { Rule } from "../rule.js";
-import { pageByEra } from "./pages.js";
+import { type Rule, specification } from "../rule.js";
+import { inSchema } from "./pages.js";
+import { oneMessage } from "./sentences.js";
 
-const initialization = pageByEra("basic/lifecycle#initialization", "basic/versioning");
+const initialization = "basic/lifecycle#initialization";
 
 /** Who may say what before a conversation is open, where a handshake opens it. */
 export const lifecycleRules: readonly Rule[] = [
   {
     id: "L-1",
-    level: "bad",
+    level: "must",
     party: "client",
     kinds: ["req"],
     demands: "The first thing that a client asks for is initialize; only ping may come before it",
     applies: hasHandshake,
+    sentence: "The initialization phase MUST be the first interaction between client and server.",
     page: initialization,
     on: "message",
     *check(message, session) {
@@ -30,11 +32,13 @@ export const lifecycleRules: readonly Rule[] = [
   },
   {
     id: "L-2",
-    level: "bad",
+    level: "should",
     party: "client",
     kinds: ["req"],
     demands: "Between initialize and notifications/initialized a client asks for nothing but ping",
     applies: hasHandshake,
+    sentence:
+      "The client SHOULD NOT send requests other than pings before the server has responded to the `initialize` request.",
     page: initialization,
     on: "message",
     *check({ from, method }, { phase }) {
@@ -46,11 +50,13 @@ export const lifecycleRules: readonly Rule[] = [
   },
   {
     id: "L-3",
-    level: "bad",
+    level: "should",
     party: "server",
     kinds: ["req"],
     demands: "Before notifications/initialized a server asks for nothing but ping",
     applies: hasHandshake,
+    sentence:
+      "The server SHOULD NOT send requests other than pings and logging before receiving the `initialized` notification.",
     page: initialization,
     on: "message",
     *check({ from, method }, { phase, isWhole }) {
@@ -60,11 +66,12 @@ export const lifecycleRules: readonly Rule[] = [
   },
   {
     id: "L-4",
-    level: "bad",
+    level: "must",
     party: "client",
     kinds: ["req"],
     demands: "A session has one initialize",
     applies: hasHandshake,
+    sentence: "The initialization phase MUST be the first interaction between client and server.",
     page: initialization,
     on: "message",
     *check({ from, method }, { phase }) {
@@ -74,12 +81,16 @@ export const lifecycleRules: readonly Rule[] = [
   },
   {
     id: "L-5",
-    level: "bad",
+    level: "must",
     party: "client",
     kinds: ["req"],
     demands: "The request initialize is no part of a batch: nothing may be asked before its answer",
     applies: hasHandshake,
-    page: initialization,
+    sentence: (revision) =>
+      revision.facts.batches
+        ? "The initialize request MUST NOT be part of a JSON-RPC batch, as other requests and notifications are not possible until initialization has completed."
+        : oneMessage(revision),
+    page: (revision) => (revision.facts.batches ? initialization : inSchema("jsonrpcmessage")(revision)),
     on: "message",
     *check({ method, pointer }) {
       if (method === methods.initialize && pointer !== "")
@@ -88,11 +99,12 @@ export const lifecycleRules: readonly Rule[] = [
   },
   {
     id: "L-6",
-    level: "bad",
+    level: "must",
     party: "client",
     kinds: ["ntf"],
     demands: "A client does not cancel initialize",
     applies: hasHandshake,
+    sentence: "The `initialize` request MUST NOT be cancelled by clients",
     page: "basic/utilities/cancellation#behavior-requirements",
     on: "message",
     *check({ from, method, operation }) {
@@ -105,12 +117,14 @@ export const lifecycleRules: readonly Rule[] = [
   },
   {
     id: "L-7",
-    level: "bad",
+    level: "may",
     party: "either",
     kinds: ["req", "res"],
     demands: "A handshake settles on a revision that has one",
     applies: hasHandshake,
-    page: "basic/lifecycle#version-negotiation",
+    sentence:
+      "An `initialize` request selects legacy semantics, scoped to the stdio process (stdio) or the session (HTTP), as specified by the negotiated legacy protocol version.",
+    page: `${specification}/${latest.version}/basic/versioning#backward-compatibility-with-initialization-based-versions`,
     on: "message",
     *check(message) {
       const place = versionPlace(message);
@@ -120,7 +134,7 @@ export const lifecycleRules: readonly Rule[] = [
   },
   {
     id: "L-8",
-    level: "info",
+    level: "may",
     party: "either",
     kinds: ["req", "res"],
     demands: "A version is the date of a published revision",
@@ -137,7 +151,7 @@ export const lifecycleRules: readonly Rule[] = [
   },
   {
     id: "L-9",
-    level: "info",
+    level: "may",
     party: "server",
     kinds: ["res"],
     demands:

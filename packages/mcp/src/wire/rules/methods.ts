@@ -5,6 +5,8 @@ import { revisions } from "../../revisions/all.js";
 import type { Revision } from "../../revisions/revision.js";
 import type { WireMessage } from "../message.js";
 import type { Rule } from "../rule.js";
+import { byEra, inSchema } from "./pages.js";
+import { negotiated, ofSchema } from "./sentences.js";
 import { extensionsOf } from "./stateless.js";
 
 const known: ReadonlySet<string> = new Set(Object.values(notifications));
@@ -13,7 +15,7 @@ const known: ReadonlySet<string> = new Set(Object.values(notifications));
 export const methodRules: readonly Rule[] = [
   {
     id: "M-1",
-    level: "info",
+    level: "may",
     party: "either",
     kinds: ["req"],
     demands: "A request that no revision has belongs to an extension, or nobody answers it",
@@ -27,7 +29,7 @@ export const methodRules: readonly Rule[] = [
   },
   {
     id: "M-2",
-    level: "info",
+    level: "may",
     party: "either",
     kinds: ["ntf"],
     demands: "A notification that no revision has belongs to an extension, or nobody heeds it",
@@ -41,7 +43,7 @@ export const methodRules: readonly Rule[] = [
   },
   {
     id: "M-3",
-    level: "bad",
+    level: "may",
     party: "either",
     kinds: ["req", "ntf"],
     demands:
@@ -60,11 +62,12 @@ export const methodRules: readonly Rule[] = [
   },
   {
     id: "M-4",
-    level: "bad",
+    level: byEra(negotiated.level, "must"),
     party: "either",
     kinds: ["req", "ntf"],
     demands: "A side sends the messages that the revision in force gives to it",
-    page: "basic",
+    sentence: byEra(negotiated.sentence("Respect the negotiated protocol version"), ofSchema),
+    page: byEra(negotiated.page, inSchema()),
     on: "message",
     *check(message, _session, revision) {
       const { kind, method, from } = message;

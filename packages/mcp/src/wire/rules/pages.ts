@@ -3,9 +3,17 @@ import type { Revision } from "../../revisions/revision.js";
 /** The page that a rule follows, by revision: pages were moved, and renamed. */
 export type PageOf = (revision: Revision) => string;
 
-/** The page of the handshake era, and that of the stateless one. */
-export function pageByEra(handshake: string, stateless: string): PageOf {
-  return ({ era }) => (era === "handshake" ? handshake : stateless);
+type InRevision<Value extends string> = Value | ((revision: Revision) => Value);
+
+/** What holds in the handshake era, and what in the stateless one. */
+export function byEra<Value extends string>(
+  handshake: InRevision<Value>,
+  stateless: InRevision<Value>,
+): (revision: Revision) => Value {
+  return (revision) => {
+    const value = revision.era === "handshake" ? handshake : stateless;
+    return typeof value === "function" ? value(revision) : value;
+  };
 }
 
 /** A section on messages: the first revision has a page for them, later ones a chapter. */
@@ -13,8 +21,17 @@ export function onMessages(section: "requests" | "responses" | "notifications"):
   return ({ facts }) => `${facts.httpBinding === "http+sse" ? "basic/messages" : "basic"}#${section}`;
 }
 
+/** What is said of all messages. */
+export const onAllMessages: PageOf = ({ facts }) => (facts.httpBinding === "http+sse" ? "basic" : "basic#messages");
+
+/** A declaration of the schema, which is a page since there are pages for it; before, a section leads to its source. */
+export function inSchema(declaration?: string): PageOf {
+  const page = declaration === undefined ? "schema" : `schema#${declaration}`;
+  return ({ facts }) => (facts.titles ? page : "basic#schema");
+}
+
 /** What stdio demands. */
-export const onStdio: PageOf = pageByEra("basic/transports#stdio", "basic/transports/stdio");
+export const onStdio: PageOf = byEra("basic/transports#stdio", "basic/transports/stdio");
 
 /** What JSON-RPC itself says. */
 export function ofJsonRpc(anchor: string): string {

@@ -5,16 +5,20 @@ import { otherSide } from "../operations.js";
 import type { Rule } from "../rule.js";
 import type { WireSession } from "../session.js";
 import { errorCode } from "./json-rpc.js";
-import { ofJsonRpc, onMessages } from "./pages.js";
+import { inSchema, ofJsonRpc, onMessages } from "./pages.js";
 
 /** How responses go with requests. */
 export const pairingRules: readonly Rule[] = [
   {
     id: "R-5",
-    level: "bad",
+    level: "must",
     party: "either",
     kinds: ["res", "err"],
     demands: "A response has the id of the request that it answers, type included, and a request has one response",
+    sentence: ({ facts }) =>
+      facts.errorId === "required"
+        ? "Responses MUST include the same ID as the request they correspond to."
+        : "… responses MUST include the same ID as the request they correspond to …",
     page: onMessages("responses"),
     on: "message",
     *check(message, session) {
@@ -37,11 +41,16 @@ export const pairingRules: readonly Rule[] = [
   },
   {
     id: "R-7",
-    level: "bad",
+    level: "must",
     party: "either",
     kinds: ["res", "err"],
     demands: "A notification is not answered, not even with an error",
-    page: onMessages("notifications"),
+    sentence: ({ facts }) =>
+      facts.httpBinding === "http+sse"
+        ? "The Server MUST NOT reply to a Notification, including those that are within a batch request."
+        : "The receiver MUST NOT send a response.",
+    page: (revision) =>
+      revision.facts.httpBinding === "http+sse" ? ofJsonRpc("notification") : onMessages("notifications")(revision),
     on: "message",
     *check(message, session) {
       const told = answeredNotification(message, session);
@@ -50,12 +59,18 @@ export const pairingRules: readonly Rule[] = [
   },
   {
     id: "R-13",
-    level: "info",
+    level: "must",
     party: "either",
     kinds: ["err"],
     demands:
       "An error that answers what could not be read leaves its id out where the schema allows it, and has null before",
-    page: ofJsonRpc("response_object"),
+    sentence: ({ facts }) =>
+      facts.errorId === "required"
+        ? "If there was an error in detecting the id in the Request object (e.g. Parse error/Invalid Request), it MUST be Null."
+        : "id?: RequestId;",
+    doubt: "the schema and JSON-RPC contradict each other",
+    page: (revision) =>
+      revision.facts.errorId === "required" ? ofJsonRpc("response_object") : inSchema("jsonrpcerrorresponse")(revision),
     on: "message",
     *check(message, session, { facts }) {
       if (!isErrorToNothing(message) || answeredNotification(message, session) !== undefined) return;

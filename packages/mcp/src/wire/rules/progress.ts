@@ -4,30 +4,31 @@ import { describeValue } from "../../protocol/shapes/shape-fault.js";
 import type { Operation } from "../message.js";
 import { metaOf } from "../operations.js";
 import type { Rule } from "../rule.js";
-import { pageByEra } from "./pages.js";
+import { byEra } from "./pages.js";
 
-const onProgress = pageByEra("basic/utilities/progress#progress-flow", "basic/patterns/progress#progress-flow");
-const onBehaviour = pageByEra(
+const onProgress = byEra("basic/utilities/progress#progress-flow", "basic/patterns/progress#progress-flow");
+const onBehaviour = byEra(
   "basic/utilities/progress#behavior-requirements",
   "basic/patterns/progress#behavior-requirements",
 );
-const onCancellation = pageByEra(
+const onCancellation = byEra(
   "basic/utilities/cancellation#behavior-requirements",
   "basic/patterns/cancellation#behavior-requirements",
 );
-const onTiming = pageByEra(
-  "basic/utilities/cancellation#timing-considerations",
-  "basic/patterns/cancellation#timing-considerations",
+const onImplementation = byEra(
+  "basic/utilities/progress#implementation-notes",
+  "basic/patterns/progress#implementation-notes",
 );
 
 /** How requests report on their way, and how they are taken back. */
 export const progressRules: readonly Rule[] = [
   {
     id: "P-1",
-    level: "bad",
+    level: "must",
     party: "either",
     kinds: ["ntf"],
     demands: "Progress is told under a token that the caller of a request has given",
+    sentence: "Progress notifications MUST only reference tokens that: Were provided in an active request",
     page: onBehaviour,
     on: "message",
     *check({ method, params, operation }, { isWhole }) {
@@ -39,10 +40,11 @@ export const progressRules: readonly Rule[] = [
   },
   {
     id: "P-2",
-    level: "bad",
+    level: "must",
     party: "either",
     kinds: ["req"],
     demands: "A token for progress belongs to one request at a time",
+    sentence: "MUST be unique across all active requests.",
     page: onProgress,
     on: "message",
     *check({ from, params, frame }, session, { era }) {
@@ -60,10 +62,11 @@ export const progressRules: readonly Rule[] = [
   },
   {
     id: "P-3",
-    level: "bad",
+    level: "must",
     party: "either",
     kinds: ["ntf"],
     demands: "Progress grows with every notification",
+    sentence: "The `progress` value MUST increase with each notification, even if the total is unknown.",
     page: onProgress,
     on: "message",
     *check({ method, params, operation }) {
@@ -76,11 +79,12 @@ export const progressRules: readonly Rule[] = [
   },
   {
     id: "P-4",
-    level: "bad",
+    level: "must",
     party: "either",
     kinds: ["ntf"],
     demands: "Nothing is told of the progress of a request that was answered",
-    page: onBehaviour,
+    sentence: "Progress notifications MUST stop after completion",
+    page: onImplementation,
     on: "message",
     *check({ method, operation }) {
       if (method !== notifications.progress || operation?.answer === undefined || isTask(operation)) return;
@@ -89,10 +93,12 @@ export const progressRules: readonly Rule[] = [
   },
   {
     id: "X-1",
-    level: "info",
+    level: "must",
     party: "either",
     kinds: ["ntf"],
     demands: "A side cancels requests of its own that have no answer yet, though one may be on its way",
+    sentence: "Cancellation notifications MUST only reference requests that: … Are believed to still be in-progress",
+    doubt: "what the sender believes does not cross",
     page: onCancellation,
     on: "message",
     *check({ method, params, operation }, { isWhole }) {
@@ -106,11 +112,16 @@ export const progressRules: readonly Rule[] = [
   },
   {
     id: "X-2",
-    level: "info",
+    level: "should",
     party: "either",
     kinds: ["res", "err"],
     demands: "What was cancelled is not answered, though an answer may be on its way",
-    page: onTiming,
+    sentence: byEra(
+      "Receivers of cancellation notifications SHOULD: … Not send a response for the cancelled request",
+      "Servers receiving cancellation notifications SHOULD: … Not send a response for the cancelled request",
+    ),
+    doubt: "the response may have been sent before the cancellation arrived",
+    page: onCancellation,
     on: "message",
     *check({ operation }) {
       if (operation?.cancel !== undefined)
@@ -119,11 +130,13 @@ export const progressRules: readonly Rule[] = [
   },
   {
     id: "X-3",
-    level: "bad",
+    level: "must",
     party: "server",
     kinds: ["ntf"],
     demands: "A server cancels nothing but a subscription that it ends",
     applies: ({ era }) => era === "stateless",
+    sentence:
+      "Server-sent cancellation notifications MUST reference a `subscriptions/listen` request, to terminate that subscription stream",
     page: "basic/patterns/cancellation#behavior-requirements",
     on: "message",
     *check({ from, method, params, operation }, { isWhole }) {

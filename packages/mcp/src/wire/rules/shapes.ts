@@ -4,16 +4,19 @@ import { describeFault, type ShapeFault } from "../../protocol/shapes/shape-faul
 import type { Revision } from "../../revisions/revision.js";
 import { checkShape, type MessagePart } from "../../revisions/shapes.js";
 import type { Finding, Rule } from "../rule.js";
+import { inSchema } from "./pages.js";
+import { ofSchema } from "./sentences.js";
 
 /** Whether the members of messages are there, and what they have to be. */
 export const shapeRules: readonly Rule[] = [
   {
     id: "M-5",
-    level: "bad",
+    level: "must",
     party: "either",
     kinds: ["req"],
     demands: "The params of a request have the members that the schema gives them, in their types",
-    page: schemaPage,
+    sentence: ofSchema,
+    page: inSchema(),
     on: "message",
     *check(message, _session, revision) {
       const { from, method } = message;
@@ -24,11 +27,12 @@ export const shapeRules: readonly Rule[] = [
   },
   {
     id: "M-6",
-    level: "bad",
+    level: "must",
     party: "either",
     kinds: ["res"],
     demands: "A result has the members that the schema gives it, in their types",
-    page: schemaPage,
+    sentence: ofSchema,
+    page: inSchema(),
     on: "message",
     *check({ result, operation }, _session, revision) {
       const { method, from: sender } = operation?.request ?? {};
@@ -39,11 +43,12 @@ export const shapeRules: readonly Rule[] = [
   },
   {
     id: "M-7",
-    level: "bad",
+    level: "must",
     party: "either",
     kinds: ["ntf"],
     demands: "The params of a notification have the members that the schema gives them, in their types",
-    page: schemaPage,
+    sentence: ofSchema,
+    page: inSchema(),
     on: "message",
     *check(message, _session, revision) {
       const { from, method } = message;
@@ -55,13 +60,14 @@ export const shapeRules: readonly Rule[] = [
   },
   {
     id: "M-8",
-    level: "bad",
+    level: "must",
     party: "either",
     kinds: ["err"],
     demands: "The data of an error have the members that the schema gives to its code",
     applies: ({ codes }) =>
       codes.urlElicitationRequired !== undefined || codes.unsupportedProtocolVersion !== undefined,
-    page: schemaPage,
+    sentence: ofSchema,
+    page: inSchema(),
     on: "message",
     *check(message, _session, revision) {
       const error = message.member("error");
@@ -69,11 +75,6 @@ export const shapeRules: readonly Rule[] = [
     },
   },
 ];
-
-/** The schema is a page since there are pages for it; before, a section leads to its source. */
-function schemaPage({ facts }: Revision): string {
-  return facts.titles ? "schema" : "basic#schema";
-}
 
 /** What is neither an object nor absent is told by a rule on params as such. */
 function isOtherwise(params: unknown): boolean {

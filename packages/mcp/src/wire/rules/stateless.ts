@@ -12,12 +12,13 @@ import { errorCode } from "./json-rpc.js";
 export const statelessRules: readonly Rule[] = [
   {
     id: "S-4",
-    level: "bad",
+    level: "must",
     party: "server",
     kinds: ["req"],
     demands: "A server sends no requests: what it wants to know it asks in a result",
     applies: isStateless,
-    page: "basic/transports/stdio#receiving-messages",
+    sentence: "Servers MUST NOT initiate JSON-RPC requests, and clients do not send JSON-RPC responses.",
+    page: "basic/patterns",
     on: "message",
     *check({ from, method }) {
       if (from === "server" && !method?.startsWith("notifications/"))
@@ -26,11 +27,12 @@ export const statelessRules: readonly Rule[] = [
   },
   {
     id: "S-5",
-    level: "bad",
+    level: "must",
     party: "client",
     kinds: ["res", "err"],
     demands: "A client sends no responses: a server has nothing to be answered",
     applies: isStateless,
+    sentence: "The client MUST NOT write JSON-RPC responses.",
     page: "basic/transports/stdio#sending-messages",
     on: "message",
     *check({ from }) {
@@ -39,12 +41,13 @@ export const statelessRules: readonly Rule[] = [
   },
   {
     id: "N-1",
-    level: "bad",
+    level: "must",
     party: "server",
     kinds: ["res"],
     demands:
       "A result says in resultType what it is: complete, input_required, or a word of an extension that both sides have declared",
     applies: isStateless,
+    sentence: "The `result` MUST include a `resultType` field to indicate the type of the result.",
     page: "basic#resulttype",
     on: "message",
     *check({ from, result, operation }) {
@@ -61,11 +64,12 @@ export const statelessRules: readonly Rule[] = [
   },
   {
     id: "N-2",
-    level: "bad",
+    level: "must",
     party: "client",
     kinds: ["req"],
     demands: "Every request says in its _meta which version it speaks and what its client is capable of",
     applies: isStateless,
+    sentence: "fields marked as required MUST be included on every request",
     page: "basic#meta",
     on: "message",
     *check(message) {
@@ -82,12 +86,14 @@ export const statelessRules: readonly Rule[] = [
   },
   {
     id: "N-3",
-    level: "bad",
+    level: "must",
     party: "either",
     kinds: ["err"],
     demands:
       "Codes from −32099 to −32020 are those that the specification defines, and −32002 and −32042 are sent no more",
     applies: isStateless,
+    sentence:
+      "Implementations MUST NOT emit any code from this sub-range that is not defined by this specification and MUST use defined codes only with their specified meanings.",
     page: "basic#error-codes",
     on: "message",
     *check(message, _session, { codes }) {
@@ -102,11 +108,12 @@ export const statelessRules: readonly Rule[] = [
   },
   {
     id: "N-4",
-    level: "info",
+    level: "should",
     party: "either",
     kinds: ["err"],
     demands: "Codes from −32019 to −32000 mean what deployed programs like: new ones do not send them",
     applies: isStateless,
+    sentence: "new implementations SHOULD NOT use codes from this sub-range at all",
     page: "basic#error-codes",
     on: "message",
     *check(message) {
@@ -117,12 +124,14 @@ export const statelessRules: readonly Rule[] = [
   },
   {
     id: "N-5",
-    level: "info",
+    level: "may",
     party: "client",
     kinds: ["req"],
     demands:
       "Every request speaks for itself: one that says something else than the one before is another conversation",
     applies: isStateless,
+    sentence:
+      "A server processes each request independently; no state should be inferred from previous requests, even those on the same connection or stream.",
     page: "basic#statelessness",
     on: "message",
     *check({ from, params, frame }, session) {

@@ -14,12 +14,14 @@ const place = "/params/_meta/io.modelcontextprotocol~1subscriptionId";
 export const subscriptionRules: readonly Rule[] = [
   {
     id: "U-1",
-    level: "bad",
+    level: "must",
     party: "server",
     kinds: ["ntf"],
     demands: "A change is told under the id of the subscriptions/listen that has asked for it",
     applies: isStateless,
-    page: `${page}#receiving-notifications`,
+    sentence:
+      "the server MUST include `io.modelcontextprotocol/subscriptionId` in `_meta` so the client can correlate the notification with the originating subscription request.",
+    page: "basic#meta",
     on: "message",
     *check(message, { isWhole }) {
       if (!isDelivered(message) || !isWhole) return;
@@ -31,11 +33,13 @@ export const subscriptionRules: readonly Rule[] = [
   },
   {
     id: "U-2",
-    level: "bad",
+    level: "must",
     party: "server",
     kinds: ["ntf"],
     demands: "The first thing that is told on a subscription is its acknowledgement",
     applies: isStateless,
+    sentence:
+      "The server MUST send `notifications/subscriptions/acknowledged` as the first message carrying the subscription's ID in `_meta` under `io.modelcontextprotocol/subscriptionId`, and MUST NOT send any notification on the subscription before it.",
     page: `${page}#acknowledgment`,
     on: "message",
     *check(message, { isWhole }) {
@@ -49,11 +53,12 @@ export const subscriptionRules: readonly Rule[] = [
   },
   {
     id: "U-3",
-    level: "bad",
+    level: "must",
     party: "server",
     kinds: ["ntf"],
     demands: "On a subscription comes only what its filter asks for",
     applies: isStateless,
+    sentence: "The server MUST NOT send notification types the client has not explicitly requested.",
     page: `${page}#opening-a-stream`,
     on: "message",
     *check(message) {
@@ -70,12 +75,13 @@ export const subscriptionRules: readonly Rule[] = [
   },
   {
     id: "U-4",
-    level: "bad",
+    level: "should",
     party: "server",
     kinds: ["ntf"],
     demands: "Nothing comes on a subscription that the server has ended",
     applies: isStateless,
-    page: `${page}#graceful-closure`,
+    sentence: "The final JSON-RPC response SHOULD terminate the stream.",
+    page: "basic/transports/streamable-http#receiving-messages",
     on: "message",
     *check(message) {
       const answer = listening(message)?.answer;
@@ -85,12 +91,14 @@ export const subscriptionRules: readonly Rule[] = [
   },
   {
     id: "U-5",
-    level: "bad",
+    level: "must",
     party: "server",
     kinds: ["res"],
     demands: "The result that ends a subscription has its id, which is that of the request",
     applies: isStateless,
-    page: `${page}#graceful-closure`,
+    sentence:
+      "The value is the JSON-RPC ID of the `subscriptions/listen` request that opened the stream (and equals this response's `id`).",
+    page: "schema#subscriptionslistenresultmetaobject",
     on: "message",
     *check({ result, operation }) {
       if (result === undefined || operation?.request.method !== methods.listen) return;

@@ -13,16 +13,20 @@ import type { WireMessage } from "../message.js";
 import type { Rule } from "../rule.js";
 import type { ListedTool, WireSession } from "../session.js";
 import { errorCode } from "./json-rpc.js";
+import { inSchema } from "./pages.js";
+
+const describedSchema = "`inputSchema`: JSON Schema defining expected parameters";
 
 /** What a server says of its tools, and whether it keeps it. */
 export const toolRules: readonly Rule[] = [
   {
     id: "T-1",
-    level: "bad",
+    level: "must",
     party: "server",
     kinds: ["res"],
     demands: "A structured result conforms to the outputSchema of its tool",
     applies: hasStructure,
+    sentence: "Servers MUST provide structured results that conform to this schema.",
     page: "server/tools#output-schema",
     on: "message",
     *check(message, session) {
@@ -38,11 +42,12 @@ export const toolRules: readonly Rule[] = [
   },
   {
     id: "T-2",
-    level: "bad",
+    level: "must",
     party: "server",
     kinds: ["res"],
     demands: "The inputSchema of a tool is a JSON Schema that says that arguments are an object",
-    page: "server/tools#tool",
+    sentence: 'inputSchema: { … type: "object"; … }',
+    page: inSchema("tool"),
     on: "message",
     *check(message) {
       for (const { definition, pointer } of listedIn(message)) {
@@ -57,11 +62,15 @@ export const toolRules: readonly Rule[] = [
   },
   {
     id: "T-3",
-    level: "bad",
+    level: ({ facts }) => (facts.toolSchemas === "unnamed" ? "may" : "must"),
     party: "server",
     kinds: ["res"],
     demands: "The schemas of a tool are valid JSON Schema",
-    page: ({ facts }) => (facts.toolSchemas === "unnamed" ? "server/tools#tool" : "basic#json-schema-usage"),
+    sentence: ({ facts }) =>
+      facts.toolSchemas === "unnamed"
+        ? describedSchema
+        : "Schemas MUST be valid according to their declared or default dialect",
+    page: ({ facts }) => (facts.toolSchemas === "unnamed" ? "server/tools#tool" : "basic#schema-validation"),
     on: "message",
     *check(message) {
       for (const { definition, pointer } of listedIn(message)) {
@@ -76,11 +85,12 @@ export const toolRules: readonly Rule[] = [
   },
   {
     id: "T-4",
-    level: "bad",
+    level: "must",
     party: "server",
     kinds: ["res"],
     demands: "A tool with an outputSchema gives a structured result",
     applies: hasStructure,
+    sentence: "Servers MUST provide structured results that conform to this schema.",
     page: "server/tools#output-schema",
     on: "message",
     *check(message, session) {
@@ -95,11 +105,15 @@ export const toolRules: readonly Rule[] = [
   },
   {
     id: "T-5",
-    level: "info",
+    level: ({ facts }) => (facts.toolSchemas === "unnamed" ? "may" : "should"),
     party: "server",
     kinds: ["res"],
     demands:
       "A name of a tool has 1 to 128 letters, digits, underscores, hyphens and dots, and is the name of one tool",
+    sentence: ({ facts }) =>
+      facts.toolSchemas === "unnamed"
+        ? "`name`: Unique identifier for the tool"
+        : "The following SHOULD be the only allowed characters: uppercase and lowercase ASCII letters (A-Z, a-z), digits (0-9), underscore (\\_), hyphen (-), and dot (.)",
     page: ({ facts }) => (facts.toolSchemas === "unnamed" ? "server/tools#tool" : "server/tools#tool-names"),
     on: "message",
     *check(message) {
@@ -117,7 +131,7 @@ export const toolRules: readonly Rule[] = [
   },
   {
     id: "T-6",
-    level: "info",
+    level: "may",
     party: "client",
     kinds: ["req"],
     demands: "A client calls tools that the server has listed",
@@ -131,11 +145,12 @@ export const toolRules: readonly Rule[] = [
   },
   {
     id: "T-7",
-    level: "info",
+    level: "may",
     party: "client",
     kinds: ["req"],
     demands: "The arguments of a call conform to the inputSchema of its tool",
-    page: "server/tools#calling-tools",
+    sentence: describedSchema,
+    page: "server/tools#tool",
     on: "message",
     *check({ from, method, params }, { tools }) {
       const tool = tools.get(String(params.name));
@@ -152,11 +167,12 @@ export const toolRules: readonly Rule[] = [
   },
   {
     id: "T-8",
-    level: "bad",
+    level: "must",
     party: "server",
     kinds: ["res"],
     demands: "An argument that goes in a header too is a string, an integer or a boolean, and has a header of its own",
     applies: ({ facts }) => facts.httpBinding === "stateless",
+    sentence: "MUST only be applied to parameters with primitive types (integer, string, boolean).",
     page: "server/tools#x-mcp-header",
     on: "message",
     *check(message) {
@@ -170,12 +186,14 @@ export const toolRules: readonly Rule[] = [
   },
   {
     id: "T-9",
-    level: "info",
+    level: "should",
     party: "server",
     kinds: ["err"],
     demands:
       "A tool that fails says why in a result with isError, which the model reads: an internal error tells it nothing",
-    page: "server/tools#error-handling",
+    sentence:
+      "Any errors that originate from the tool SHOULD be reported inside the result object, with `isError` set to true, not as an MCP protocol-level error response.",
+    page: inSchema("calltoolresult"),
     on: "message",
     *check(message) {
       if (message.operation?.request.method !== methods.callTool || errorCode(message) !== codes.internalError) return;

@@ -13,11 +13,13 @@ import type { WireSession } from "../session.js";
 export const utilityRules: readonly Rule[] = [
   {
     id: "G-1",
-    level: "bad",
+    level: "must",
     party: "client",
     kinds: ["req"],
     demands: "A cursor is one that the server has given in the same session, unchanged",
     applies: isHandshake,
+    sentence:
+      "Clients MUST treat cursors as opaque tokens: … Don't attempt to parse or modify cursors … Don't persist cursors across sessions",
     page: "server/utilities/pagination#implementation-guidelines",
     on: "message",
     *check({ from, method = "", params }, { cursors, isWhole }) {
@@ -29,11 +31,12 @@ export const utilityRules: readonly Rule[] = [
   },
   {
     id: "V-1",
-    level: "bad",
+    level: "must",
     party: "server",
     kinds: ["ntf"],
     demands: "A server logs to a client only for a request that asks for it, and nothing less severe than it asks for",
     applies: ({ era }) => era === "stateless",
+    sentence: "The server MUST NOT emit `notifications/message` for a request that does not include this field.",
     page: "server/utilities/logging#per-request-log-level",
     on: "message",
     *check(message, session) {
@@ -52,11 +55,12 @@ export const utilityRules: readonly Rule[] = [
   },
   {
     id: "V-2",
-    level: "info",
+    level: "may",
     party: "server",
     kinds: ["ntf"],
     demands: "A server logs nothing less severe than the level that was set",
     applies: isHandshake,
+    sentence: "To configure the minimum log level, clients MAY send a `logging/setLevel` request:",
     page: "server/utilities/logging#setting-log-level",
     on: "message",
     *check({ from, method, params }, { logLevel }) {
