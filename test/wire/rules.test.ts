@@ -1,8 +1,8 @@
-import { revisions } from "@parlance/mcp";
+import { revisions, versions } from "@parlance/mcp";
 import { type Rule, rules } from "@parlance/mcp/wire";
 import { describe, expect, test } from "vitest";
 import { cases } from "./rules/all-cases.js";
-import { testRules } from "./rules/rule-case.js";
+import { crossingsOf, type RuleCase, testRules } from "./rules/rule-case.js";
 import { talkOf } from "./rules/talk.js";
 
 testRules(cases);
@@ -10,6 +10,25 @@ testRules(cases);
 function appliesTo(rule: Rule): readonly string[] {
   return revisions.filter((revision) => rule.applies?.(revision) ?? true).map(({ version }) => version);
 }
+
+/** Whether a transcript of a case crosses HTTP in a revision, as it is written or carried. */
+function crossesHttp(each: RuleCase, version: string, side: "breaks" | "legal"): boolean {
+  return crossingsOf(each).some(
+    ({ talk, carry }) => talk.version === version && carry(each[side](talk))?.some(({ k }) => k === "h") === true,
+  );
+}
+
+/** The rules that cannot cross HTTP, and in which revisions. */
+const stdioOnly: ReadonlyMap<string, readonly string[]> = new Map([
+  ["S-1", versions.toReversed()],
+  ["S-2", versions.toReversed()],
+  ["S-3", versions.toReversed()],
+  ["I-5", versions.toReversed()],
+  // Over HTTP every request of the stateless era may be of another client.
+  ["R-4", ["2026-07-28"]],
+  ["P-2", ["2026-07-28"]],
+  ["N-5", ["2026-07-28"]],
+]);
 
 test("ids are taken once", () => {
   const ids = rules.map(({ id }) => id);
@@ -24,6 +43,15 @@ describe.each(rules.map((rule) => [rule.id, rule] as const))("%s", (id, rule) =>
         .flatMap(({ where }) => appliesTo(rule).filter((version) => where?.(talkOf(version)) ?? true)),
     );
     expect([...covered].toSorted()).toEqual(appliesTo(rule).toSorted());
+  });
+
+  test("has transcripts over HTTP in every revision that it applies to, or cannot cross it", () => {
+    const own = cases.filter((each) => each.rule === id);
+    const crossing = (side: "breaks" | "legal"): readonly string[] =>
+      appliesTo(rule).filter((version) => !own.some((each) => crossesHttp(each, version, side)));
+    expect({ breaks: crossing("breaks"), legal: crossing("legal") }).toEqual(
+      stdioOnly.has(id) ? { breaks: stdioOnly.get(id), legal: stdioOnly.get(id) } : { breaks: [], legal: [] },
+    );
   });
 
   test("demands one sentence, without its period", () => {

@@ -17,6 +17,21 @@ const tagged = (id: unknown): Readonly<Record<string, unknown>> => ({
 const log = (level: string): ReturnType<typeof heard> => heard("notifications/message", { level, data: "x" });
 const logging = { server: { tools: {}, logging: {} } };
 
+const twoWithOneToken: Pick<RuleCase, "breaks" | "found" | "legal"> = {
+  breaks: (talk) => [
+    ...talk.opening(),
+    talk.call(1, "add", { progressToken: 7 }),
+    talk.call(2, "add", { progressToken: 7 }),
+  ],
+  found: { party: "client", pointer: "/params/_meta/progressToken", text: "7" },
+  legal: (talk) => [
+    ...talk.opening(),
+    talk.call(1, "add", { progressToken: 7 }),
+    talk.called(1),
+    talk.call(2, "add", { progressToken: 7 }),
+  ],
+};
+
 /** Transcripts for the rules of this family. */
 export const flowsCases: readonly RuleCase[] = [
   {
@@ -27,23 +42,19 @@ export const flowsCases: readonly RuleCase[] = [
   },
   {
     rule: "P-2",
-    breaks: (talk) => [
-      ...talk.opening(),
-      talk.call(1, "add", { progressToken: 7 }),
-      talk.call(2, "add", { progressToken: 7 }),
-    ],
-    found: { party: "client", pointer: "/params/_meta/progressToken", text: "7" },
-    legal: (talk) => [
-      ...talk.opening(),
-      talk.call(1, "add", { progressToken: 7 }),
-      talk.called(1),
-      talk.call(2, "add", { progressToken: 7 }),
-    ],
+    where: ofHandshake,
+    ...twoWithOneToken,
+  },
+  {
+    rule: "P-2",
+    where: ofStateless,
+    stdioOnly: "over HTTP every request may be of another client",
+    ...twoWithOneToken,
   },
   {
     rule: "P-3",
     breaks: (talk) => [...talk.opening(), talk.call(1, "add", { progressToken: 7 }), progress(7, 1), progress(7, 1)],
-    found: { party: "server", pointer: "/params/progress", text: "1", says: /^it is 1, and frame \d has said 1$/ },
+    found: { party: "server", pointer: "/params/progress", text: "1", says: /^it is 1, and frame \d+ has said 1$/ },
     legal: (talk) => [...talk.opening(), talk.call(1, "add", { progressToken: 7 }), progress(7, 1), progress(7, 1.01)],
   },
   {
@@ -68,7 +79,7 @@ export const flowsCases: readonly RuleCase[] = [
       talk.called(1),
       told("notifications/cancelled", { requestId: 1 }),
     ],
-    found: { party: "client", pointer: "/params/requestId", says: /^the request 1 was answered by frame \d$/ },
+    found: { party: "client", pointer: "/params/requestId", says: /^the request 1 was answered by frame \d+$/ },
     legal: (talk) => [...talk.opening(), talk.call(1), told("notifications/cancelled", { requestId: 1 })],
   },
   {
@@ -133,7 +144,7 @@ export const flowsCases: readonly RuleCase[] = [
       talk.result(1, { ...questions, requestState: "s" }),
       talk.request(2, "tools/call", { name: "add", arguments: {}, ...answers }),
     ],
-    found: { party: "client", pointer: "/params", says: /^the requestState of frame \d does not come back$/ },
+    found: { party: "client", pointer: "/params", says: /^the requestState of frame \d+ does not come back$/ },
     legal: (talk) => [
       ...talk.opening({ client: { elicitation: {} } }),
       talk.call(1),
@@ -186,7 +197,7 @@ export const flowsCases: readonly RuleCase[] = [
     rule: "U-3",
     where: ofStateless,
     breaks: (talk) => [...listening(talk), heard("notifications/prompts/list_changed", tagged("sub"))],
-    found: { party: "server", pointer: "/method", says: /^frame \d does not ask for promptsListChanged$/ },
+    found: { party: "server", pointer: "/method", says: /^frame \d+ does not ask for promptsListChanged$/ },
     legal: (talk) => [...listening(talk), heard("notifications/tools/list_changed", tagged("sub"))],
   },
   {

@@ -18,6 +18,8 @@ function tool(title: string): Readonly<Record<string, unknown>> {
   return { name: "add", description: title, inputSchema: { type: "object" } };
 }
 
+const ofLines = "it is about lines of stdin and stdout";
+
 /** Transcripts for what every carrier of text demands, and what stdio does. */
 export const framingCases: readonly RuleCase[] = [
   {
@@ -29,18 +31,21 @@ export const framingCases: readonly RuleCase[] = [
   {
     rule: "S-1",
     why: "for half a message",
+    stdioOnly: ofLines,
     breaks: (talk) => [...talk.opening(), talk.list(1), talk.listed(1).slice(0, -3) as Said],
     found: { party: "server", says: /^the line ends after \d+ bytes of a message, before the message does$/ },
     legal: (talk) => [...talk.opening(), talk.list(1), talk.listed(1)],
   },
   {
     rule: "S-2",
+    stdioOnly: ofLines,
     breaks: (talk) => [...talk.opening(), "← Server running on stdio"],
     found: { party: "server", text: "Server running on stdio" },
     legal: (talk) => [...talk.opening(), talk.list(1), talk.listed(1)],
   },
   {
     rule: "S-3",
+    stdioOnly: ofLines,
     breaks: (talk) => [...talk.opening(), "→ help"],
     found: { party: "client", text: "help" },
     legal: (talk) => [...talk.opening(), talk.list(1), talk.listed(1)],

@@ -1,3 +1,4 @@
+import { encodeHeaderValue, namedBy } from "@parlance/mcp";
 import type { Entry, FrameEntry, HttpEntry } from "@parlance/mcp/wire";
 import type { Said } from "../recorded.js";
 import type { Talk } from "./talk.js";
@@ -64,9 +65,11 @@ export function headersOf(talk: Talk, sent?: Said): Headers {
   if (!talk.isStateless) return talk.version >= "2025-06-18" ? { "mcp-protocol-version": talk.version } : {};
   const { method, params = {} } = JSON.parse(sent?.slice(2) ?? "{}") as {
     readonly method?: string;
-    readonly params?: { readonly name?: string; readonly uri?: string };
+    readonly params?: Readonly<Record<string, unknown>>;
   };
-  return { "mcp-protocol-version": talk.version, "mcp-method": method, "mcp-name": params.name ?? params.uri };
+  const name = params[namedBy.get(method ?? "") ?? ""];
+  const named = typeof name === "string" ? { "mcp-name": encodeHeaderValue(name) } : {};
+  return { "mcp-protocol-version": talk.version, "mcp-method": method, ...named };
 }
 
 /** What opens a conversation over HTTP. */

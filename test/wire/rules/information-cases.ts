@@ -74,6 +74,7 @@ export const informationCases: readonly RuleCase[] = [
   },
   {
     rule: "I-5",
+    stdioOnly: "it is about the ends of lines",
     breaks: (talk) => last(talk, (frame) => ({ ...frame, nl: "\r\n" })),
     found: { party: "server" },
     legal: (talk) => last(talk, (frame) => frame),

@@ -4,6 +4,8 @@ import { client, server } from "./talk.js";
 const rpc = { jsonrpc: "2.0" };
 const hasBatches = ({ version }: { version: string }): boolean => version === "2025-03-26";
 
+const unknownCancelled = client({ ...rpc, method: "notifications/cancelled", params: { requestId: 99 } });
+
 /** Transcripts for the rules of this family. */
 export const jsonRpcCases: readonly RuleCase[] = [
   {
@@ -81,12 +83,13 @@ export const jsonRpcCases: readonly RuleCase[] = [
     rule: "R-4",
     why: "while the request waits",
     where: (talk) => talk.isStateless,
+    stdioOnly: "over HTTP every request may be of another client",
     breaks: (talk) => [...talk.opening(), talk.list(1), talk.list(1), talk.listed(1), talk.listed(1)],
     found: {
       back: 2,
       party: "client",
       pointer: "/id",
-      says: /^the id 1 is that of the request in frame 3, which still waits/,
+      says: /^the id 1 is that of the request in frame \d+, which still waits/,
     },
     legal: (talk) => [...talk.opening(), talk.list(1), talk.listed(1), talk.list(1), talk.listed(1)],
   },
@@ -112,7 +115,7 @@ export const jsonRpcCases: readonly RuleCase[] = [
       party: "server",
       pointer: "/id",
       text: "1",
-      says: /^the request with the id 1 was answered already, by frame \d$/,
+      says: /^the request with the id 1 was answered already, by frame \d+$/,
     },
     legal: (talk) => [...talk.opening(), talk.list(1), talk.listed(1)],
   },
@@ -150,15 +153,25 @@ export const jsonRpcCases: readonly RuleCase[] = [
   },
   {
     rule: "R-7",
+    why: "with a result",
+    breaks: (talk) => [...talk.opening(), unknownCancelled, talk.result(null)],
+    found: { party: "server", pointer: "", says: /^it answers the notification in frame \d+$/ },
+    besidesOverHttp: ["H-4"],
+    legal: (talk) => [...talk.opening(), unknownCancelled, talk.list(1), talk.listed(1)],
+  },
+  {
+    rule: "R-7",
+    why: "with an error",
+    stdioOnly: "HTTP allows to refuse a notification with an error",
     breaks: (talk) => [
       ...talk.opening(),
-      client({ ...rpc, method: "notifications/cancelled", params: { requestId: 99 } }),
+      unknownCancelled,
       server({ ...rpc, error: { code: -32601, message: "Method not found" } }),
     ],
     found: { party: "server", pointer: "" },
     legal: (talk) => [
       ...talk.opening(),
-      client({ ...rpc, method: "notifications/cancelled", params: { requestId: 99 } }),
+      unknownCancelled,
       server({ ...rpc, error: { code: -32700, message: "Parse error" } }),
     ],
   },
@@ -169,19 +182,13 @@ export const jsonRpcCases: readonly RuleCase[] = [
       client({ ...rpc, id: 5, method: "notifications/cancelled", params: { requestId: 99 } }),
     ],
     found: { party: "client", pointer: "/id", text: "5" },
-    legal: (talk) => [
-      ...talk.opening(),
-      client({ ...rpc, method: "notifications/cancelled", params: { requestId: 99 } }),
-    ],
+    legal: (talk) => [...talk.opening(), unknownCancelled],
   },
   {
     rule: "R-9",
     breaks: (talk) => [...talk.opening(), client({ ...rpc, method: "notifications/cancelled", params: [99] })],
     found: { party: "client", pointer: "/params", text: "[99]" },
-    legal: (talk) => [
-      ...talk.opening(),
-      client({ ...rpc, method: "notifications/cancelled", params: { requestId: 99 } }),
-    ],
+    legal: (talk) => [...talk.opening(), unknownCancelled],
   },
   {
     rule: "R-10",

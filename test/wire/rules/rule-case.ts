@@ -1,7 +1,16 @@
 import { versions } from "@parlance/mcp";
-import { bytesOf, Conversation, type Entry, type Party, rules, type Verdict } from "@parlance/mcp/wire";
+import {
+  bytesOf,
+  Conversation,
+  type Entry,
+  type FrameEntry,
+  type Party,
+  rules,
+  type Verdict,
+} from "@parlance/mcp/wire";
 import { describe, expect, test } from "vitest";
 import { recorded, type Said } from "../recorded.js";
+import { carriersOf, type HttpCarrier, overHttp } from "./over-http.js";
 import { type Talk, talkOf } from "./talk.js";
 
 /** What a transcript is given as: lines of stdio, or the entries of a recording. */
@@ -12,6 +21,8 @@ export interface RuleCase {
   readonly rule: string;
   /** What is special about it, where a rule has several. */
   readonly why?: string;
+  /** Why it cannot cross HTTP. Absent where it can: then it does, over every carrier of the revision. */
+  readonly stdioOnly?: string;
   /** In which of the revisions that the rule applies to. Default: all. */
   readonly where?: (talk: Talk) => boolean;
   readonly breaks: (talk: Talk) => Transcript;
@@ -28,6 +39,8 @@ export interface RuleCase {
   };
   /** Other rules that the same transcript cannot but break. */
   readonly besides?: readonly string[];
+  /** What it breaks besides over Streamable HTTP. */
+  readonly besidesOverHttp?: readonly string[];
   /** It breaks no rule at all. */
   readonly legal: (talk: Talk) => Transcript;
 }
@@ -53,38 +66,86 @@ export function wordsOf(verdicts: readonly Verdict[]): readonly string[] {
   return verdicts.map(({ n, rule, party, pointer, says }) => `${n} ${rule.id} ${party} ${pointer ?? "-"}: ${says}`);
 }
 
-const bad = (verdicts: readonly Verdict[]): readonly Verdict[] => verdicts.filter(({ level }) => level === "must");
+const broken = (verdicts: readonly Verdict[]): readonly Verdict[] => verdicts.filter(({ level }) => level === "must");
 
-/** Tests every case in every revision that it is about. */
+/** A way on which the transcripts of a case cross. */
+interface Crossing {
+  readonly name: string;
+  readonly talk: Talk;
+  /** What carries lines of stdio over HTTP; undefined for a transcript as it is written. */
+  readonly carrier: HttpCarrier | undefined;
+  /** The same transcript as it looks there; undefined where it has no place there. */
+  readonly carry: (transcript: Transcript) => readonly Entry[] | undefined;
+}
+
+/** Every way on which a case crosses: as it is written, and what is lines of stdio over HTTP too. */
+export function crossingsOf({ where, stdioOnly }: RuleCase): readonly Crossing[] {
+  const talks = versions.map(talkOf).filter((talk) => where?.(talk) ?? true);
+  return talks.flatMap((talk): readonly Crossing[] => {
+    const written: Crossing = { name: talk.version, talk, carrier: undefined, carry: entriesOf };
+    if (stdioOnly !== undefined) return [written];
+    const overCarrier = (carrier: HttpCarrier): Crossing => ({
+      name: `${talk.version}, ${carrier}`,
+      talk,
+      carrier,
+      carry: (transcript) => {
+        const lines = entriesOf(transcript).filter(isLine);
+        return lines.length === transcript.length ? overHttp(talk, lines, carrier) : undefined;
+      },
+    });
+    return [written, ...carriersOf(talk).map(overCarrier)];
+  });
+}
+
+function isStreamable(carrier: HttpCarrier | undefined): boolean {
+  return carrier !== undefined && carrier !== "HTTP with SSE";
+}
+
+/** Whether an entry is a line of stdio. */
+function isLine(entry: Entry): entry is FrameEntry {
+  return entry.k === "f" && (entry.ch === "stdin" || entry.ch === "stdout");
+}
+
+/** Tests every case in every revision that it is about, on every way on which it crosses. */
 export function testRules(cases: readonly RuleCase[]): void {
   for (const each of cases) {
     const rule = rules.find(({ id }) => id === each.rule);
     describe(`${each.rule}${each.why === undefined ? "" : `, ${each.why}`}`, () => {
-      const talks = versions.map(talkOf).filter((talk) => each.where?.(talk) ?? true);
-      test.each(talks.map((talk) => [talk.version, talk] as const))(
-        "is seen in %s, and nothing else is",
-        (_version, talk) => {
-          expect(rule, `there is no rule ${each.rule}`).toBeDefined();
-          const { verdicts, rows } = readAll(each.breaks(talk));
-          const found = verdicts.filter((verdict) => verdict.rule === rule);
-          expect(wordsOf(found)).toHaveLength(1);
-          const others = new Set(bad(verdicts).map((verdict) => verdict.rule.id));
-          others.delete(each.rule);
-          expect([...others], wordsOf(verdicts).join("\n")).toEqual(each.besides ?? []);
-          const [verdict] = found;
-          const { back = 0, party, pointer, text, header, says } = each.found;
-          expect(verdict).toMatchObject({ party, ...(header !== undefined && { header }) });
-          if (pointer !== undefined) expect(verdict?.pointer).toBe(pointer);
-          if (typeof says === "string") expect(verdict?.says).toBe(says);
-          else if (says !== undefined) expect(verdict?.says).toMatch(says);
-          const row = rows.find(({ n }) => n === verdict?.n);
-          expect(row).toBe(rows.at(-1 - back));
-          if (text !== undefined) expect(textOf(row?.entry, verdict)).toBe(text);
-        },
-      );
-      test.each(talks.map((talk) => [talk.version, talk] as const))("is kept in %s", (_version, talk) => {
-        const { verdicts } = readAll(each.legal(talk));
-        expect(wordsOf(bad(verdicts))).toEqual([]);
+      const crossings = crossingsOf(each);
+      const breaking = crossings.flatMap((crossing) => {
+        const entries = crossing.carry(each.breaks(crossing.talk));
+        return entries === undefined ? [] : [[crossing.name, entries, crossing.carrier] as const];
+      });
+      const keeping = crossings.flatMap((crossing) => {
+        const entries = crossing.carry(each.legal(crossing.talk));
+        return entries === undefined ? [] : [[crossing.name, entries] as const];
+      });
+      test.each(breaking)("is seen in %s, and nothing else is", (_name, entries, carrier) => {
+        expect(rule, `there is no rule ${each.rule}`).toBeDefined();
+        const { verdicts, rows } = readAll(entries);
+        const found = verdicts.filter((verdict) => verdict.rule === rule);
+        expect(wordsOf(found)).toHaveLength(1);
+        const others = new Set(broken(verdicts).map((verdict) => verdict.rule.id));
+        others.delete(each.rule);
+        expect([...others], wordsOf(verdicts).join("\n")).toEqual([
+          ...(each.besides ?? []),
+          ...(isStreamable(carrier) ? (each.besidesOverHttp ?? []) : []),
+        ]);
+        const [verdict] = found;
+        const { back = 0, party, pointer, text, header, says } = each.found;
+        expect(verdict).toMatchObject({ party, ...(header !== undefined && { header }) });
+        if (pointer !== undefined) expect(verdict?.pointer).toBe(pointer);
+        if (typeof says === "string") expect(verdict?.says).toBe(says);
+        else if (says !== undefined) expect(verdict?.says).toMatch(says);
+        // Where lines of stdio are carried, they are counted without the heads around them.
+        const counted = carrier !== undefined ? rows.filter(({ entry }) => entry.k === "f") : rows;
+        const row = rows.find(({ n }) => n === verdict?.n);
+        expect(row).toBe(counted.at(-1 - back));
+        if (text !== undefined) expect(textOf(row?.entry, verdict)).toBe(text);
+      });
+      test.each(keeping)("is kept in %s", (_name, entries) => {
+        const { verdicts } = readAll(entries);
+        expect(wordsOf(broken(verdicts))).toEqual([]);
         expect(wordsOf(verdicts.filter((verdict) => verdict.rule === rule))).toEqual([]);
       });
     });

@@ -82,6 +82,7 @@ export const statelessCases: readonly RuleCase[] = [
   {
     rule: "N-5",
     where,
+    stdioOnly: "over HTTP every request may be of another client",
     breaks: (talk) => {
       const opening = talk.opening();
       talk.opening({ client: { roots: {} } });

@@ -25,7 +25,7 @@ export const toolsCases: readonly RuleCase[] = [
       party: "server",
       pointer: "/result/structuredContent/temp",
       text: '"hot"',
-      says: /, says the outputSchema in frame \d at \/result\/tools\/0\/outputSchema$/,
+      says: /, says the outputSchema in frame \d+ at \/result\/tools\/0\/outputSchema$/,
     },
     legal: (talk) => [
       ...listing(talk, { outputSchema }),

@@ -167,7 +167,9 @@ export const httpHeaderRules: readonly Rule[] = [
 function needsVersion({ messages }: Exchange, session: WireSession, { facts }: Revision): boolean {
   if (facts.httpVersionHeader === "all") return messages.some(({ kind }) => kind === "req");
   const isOpening = messages.some(({ method }) => method === methods.initialize);
-  return !isOpening && session.phase !== "new" && session.isWhole;
+  // Until initialize is answered no version is negotiated.
+  const isNegotiated = session.phase === "answered" || session.phase === "ready";
+  return !isOpening && isNegotiated && session.isWhole;
 }
 
 function* compare(header: string, told: string | undefined, said: unknown): Iterable<Finding> {
