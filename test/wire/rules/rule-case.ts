@@ -66,7 +66,7 @@ export function wordsOf(verdicts: readonly Verdict[]): readonly string[] {
   return verdicts.map(({ n, rule, party, pointer, says }) => `${n} ${rule.id} ${party} ${pointer ?? "-"}: ${says}`);
 }
 
-const broken = (verdicts: readonly Verdict[]): readonly Verdict[] => verdicts.filter(({ level }) => level === "must");
+const broken = (verdicts: readonly Verdict[]): readonly Verdict[] => verdicts.filter(({ level }) => level !== "may");
 
 /** A way on which the transcripts of a case cross. */
 interface Crossing {
