@@ -43,7 +43,17 @@ function isNoticed({ file, find, replace, test, title }) {
     // Tests that start processes run what was built; a mutation need not satisfy the type checker.
     run("npx", ["tsc", "-b"]);
     return (
-      run("npx", ["vitest", "run", "--mode", "all", test, "-t", title.replace(/[.*+?^${}()|[\]\\]/g, "\\$&")]) === 1
+      run("npx", [
+        "vitest",
+        "run",
+        "--mode",
+        "all",
+        "--bail",
+        "1",
+        test,
+        "-t",
+        title.replace(/[.*+?^${}()|[\]\\]/g, "\\$&"),
+      ]) === 1
     );
   } finally {
     restore();
