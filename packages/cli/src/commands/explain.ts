@@ -85,7 +85,7 @@ function printExplanation(
 ): void {
   const arrow = { client: "client →", server: "server ←" } as const;
   const quoted = sentences.map(({ level, text, versions }) => ({
-    label: text === undefined ? "note" : level.toUpperCase(),
+    label: level === "may" ? "note" : level.toUpperCase(),
     text: `${text === undefined ? "no sentence demands it" : `“${text}”`}${sentences.length > 1 ? ` (${spanText(versions)})` : ""}`,
   }));
   const rows = [...facts, ...quoted].flatMap(({ label, text }) =>

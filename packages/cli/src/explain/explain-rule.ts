@@ -13,22 +13,27 @@ export function explainRule(word: string): Explanation | undefined {
   if (rule === undefined) return undefined;
   const { id, demands, doubt, on, applies = () => true } = rule;
   const sentences = sentencesOf(rule);
-  const levels = sentences.map(({ level }) => level);
+  const level = doubt === undefined ? strongest(sentences) : "may";
   return {
     topic: "rule",
     name: id,
-    title: titles[doubt === undefined ? (levels[0] ?? "may") : "may"],
+    title: titles[level],
     says: demands,
     facts: facts({
       in: spanText(versionsWhere(applies)),
       "looks at": subjects[on],
-      "at fault": doubt === undefined && levels.includes("must") ? faults[on] : undefined,
+      "at fault": level === "must" ? faults[on] : undefined,
       "a note": doubt === undefined ? undefined : `because ${doubt}`,
     }),
     sentences,
     wire: ruleExamples[id] ?? [],
     spec: [...new Set(sentences.map(({ spec }) => spec))],
   };
+}
+
+function strongest(sentences: readonly QuotedSentence[]): Level {
+  const found = new Set(sentences.map(({ level }) => level));
+  return found.has("must") ? "must" : found.has("should") ? "should" : "may";
 }
 
 /** The sentences of a rule, newest first. The address is that in the newest revision that has the sentence. */

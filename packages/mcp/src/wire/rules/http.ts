@@ -27,7 +27,7 @@ export const httpRules: readonly Rule[] = [
       facts.httpOriginRefusal === undefined
         ? "Servers MUST validate the `Origin` header on all incoming connections to prevent DNS rebinding attacks"
         : "If the `Origin` header is present and invalid, servers MUST respond with HTTP 403 Forbidden.",
-    doubt: "which origins the server accepts does not cross",
+    doubt: "the origins that a server accepts are not visible on the wire",
     page: byEra("basic/transports#security-warning", `${httpPage}#security-endpoint`),
     on: "exchange",
     *check(exchange) {

@@ -48,7 +48,7 @@ export const informationRules: readonly Rule[] = [
     demands: "No byte order mark stands before a JSON text: most readers refuse it",
     sentence:
       "Implementations MUST NOT add a byte order mark (U+FEFF) to the beginning of a networked-transmitted JSON text.",
-    doubt: "the sentence is about networks, which a pipe is not",
+    doubt: "the sentence is about networks, and a pipe is not one",
     page: ofJson("section-8.1"),
     on: "frame",
     *check({ frame: { bytes } }) {

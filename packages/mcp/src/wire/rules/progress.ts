@@ -98,7 +98,7 @@ export const progressRules: readonly Rule[] = [
     kinds: ["ntf"],
     demands: "A side cancels requests of its own that have no answer yet, though one may be on its way",
     sentence: "Cancellation notifications MUST only reference requests that: … Are believed to still be in-progress",
-    doubt: "what the sender believes does not cross",
+    doubt: "what the sender believed is not visible on the wire",
     page: onCancellation,
     on: "message",
     *check({ method, params, operation }, { isWhole }) {
