@@ -12,8 +12,10 @@ import {
 } from "@parlance/mcp/wire";
 import { describe, expect, test } from "vitest";
 import { leaving, probes } from "../../packages/cli/src/examination/examine.js";
-import { entriesOf } from "./rules/rule-case.js";
+import { cases } from "./rules/all-cases.js";
+import { crossingsOf, entriesOf, readAll } from "./rules/rule-case.js";
 import { talkOf } from "./rules/talk.js";
+import { leadsSomewhere } from "./spec-links.js";
 
 /** What is demanded, and the revisions that have it. */
 type Judged = readonly [id: string, requirement: Requirement, having: readonly Revision[]];
@@ -57,6 +59,25 @@ describe.each(judged)("%s", (_id, requirement, having) => {
     }
   });
 });
+
+describe.each(cases.map((each) => [`${each.rule}${each.why === undefined ? "" : `, ${each.why}`}`, each] as const))(
+  "%s",
+  (_name, each) => {
+    test("gives verdicts that have the level of the words of their own sentence, and its address", () => {
+      for (const { talk, carry } of crossingsOf(each)) {
+        const transcript = carry(each.breaks(talk));
+        for (const verdict of transcript === undefined ? [] : readAll(transcript).verdicts) {
+          const { level, sentence, doubt, spec } = verdict;
+          const byWords = sentence === undefined ? "may" : levelOfWords(sentence);
+          const isSchema = /\/(?:schema(?:#.+)?|basic#schema)$/.test(spec);
+          if (doubt !== undefined || (byWords === undefined && !isSchema)) expect(level, sentence).toBe("may");
+          else if (byWords !== undefined) expect(level, sentence).toBe(byWords);
+          expect(leadsSomewhere(spec), spec).toBe(true);
+        }
+      }
+    });
+  },
+);
 
 test("a finding that proves nothing is a note, whatever its sentence says", () => {
   const doubted = judged.filter(([, { doubt }]) => doubt !== undefined);

@@ -136,6 +136,24 @@ export const flowsCases: readonly RuleCase[] = [
   },
   {
     rule: "Q-2",
+    why: "with the same id",
+    where: ofStateless,
+    breaks: (talk) => [
+      ...talk.opening({ client: { elicitation: {} } }),
+      talk.call(1),
+      talk.result(1, questions),
+      talk.request(1, "tools/call", { name: "add", arguments: {}, ...answers }),
+    ],
+    found: { party: "client", pointer: "/id", text: "1", says: /^frame \d+ has the same id$/ },
+    legal: (talk) => [
+      ...talk.opening({ client: { elicitation: {} } }),
+      talk.call(1),
+      talk.result(1, questions),
+      talk.request(2, "tools/call", { name: "add", arguments: {}, ...answers }),
+    ],
+  },
+  {
+    rule: "Q-2",
     why: "without the state",
     where: ofStateless,
     breaks: (talk) => [

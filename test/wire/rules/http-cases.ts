@@ -37,6 +37,14 @@ export const httpCases: readonly RuleCase[] = [
       ),
   },
   {
+    rule: "H-2",
+    why: "for a GET",
+    where: hasSessions,
+    breaks: (talk) => exchanged(...openingExchanges(talk), listening(talk, "application/json")),
+    found: { back: 2, party: "client", header: "accept", says: "Accept does not list text/event-stream" },
+    legal: (talk) => exchanged(...openingExchanges(talk), listening(talk, "text/event-stream")),
+  },
+  {
     rule: "H-3",
     why: "for a body that is none",
     where: isStreamable,
@@ -140,6 +148,16 @@ export const httpCases: readonly RuleCase[] = [
     },
     legal: (talk) => exchanged(...openingExchanges(talk), unknownMethod(talk, 404)),
   },
+  ...([-32_020, -32_021, -32_022, -32_700] as const).map(
+    (code): RuleCase => ({
+      rule: "H-11",
+      why: `for ${code}`,
+      where: ofStateless,
+      breaks: (talk) => exchanged(...openingExchanges(talk), refusedList(talk, code, 200)),
+      found: { back: 1, party: "server", pointer: "/error/code", says: "the status must be 400, got 200" },
+      legal: (talk) => exchanged(...openingExchanges(talk), refusedList(talk, code, 400)),
+    }),
+  ),
   {
     rule: "H-12",
     where: isStreamable,
@@ -200,6 +218,16 @@ function calling(talk: Talk, headers: Readonly<Record<string, string>>): ReturnT
     headers: { ...headersOf(talk, sent), ...headers },
     replies: [talk.called(2)],
   });
+}
+
+/** A GET that names a revision, or where that has no header a session: it is one of the protocol. */
+function listening(talk: Talk, accept: string): HttpExchange {
+  return { method: "GET", headers: { ...headersOf(talk), accept, "mcp-session-id": "s" }, isStream: true };
+}
+
+function refusedList(talk: Talk, code: number, status: number): HttpExchange {
+  const data = code === -32_021 ? { requiredCapabilities: {} } : { supported: [talk.version], requested: "1" };
+  return listExchange(talk, 1, { status, replies: [failed(1, code, data)] });
 }
 
 function unknownMethod(talk: Talk, status: number): HttpExchange {

@@ -112,6 +112,8 @@ class Writer {
   readonly #carrier: HttpCarrier;
   readonly #entries: Entry[] = [];
   readonly #answered = new Set<Carried>();
+  /** The headers that name the session, from the answer to initialize on. */
+  #session: Readonly<Record<string, string>> = {};
 
   constructor(talk: Talk, carrier: HttpCarrier) {
     this.#talk = talk;
@@ -139,11 +141,10 @@ class Writer {
   #ask(line: FrameEntry, carried: Carried): void {
     const said = messagesOf(line);
     const headers = said.length === 0 ? {} : headersOf(this.#talk, `→ ${textOf(line)}`);
-    const isOpening = said.some(({ method }) => method === "initialize") && !this.#talk.isStateless;
     this.#head(carried, "req", line.t, {
       method: "POST",
       url: "/mcp",
-      headers: list({ ...posted, ...(isOpening ? {} : headers) }),
+      headers: list({ ...posted, ...(isOpening(carried) ? {} : headers), ...this.#session }),
     });
     this.#frame(line, carried);
     const isLegacy = this.#carrier === "HTTP with SSE";
@@ -162,11 +163,13 @@ class Writer {
   #begin(carried: Carried, t: number): void {
     this.#answered.add(carried);
     if (carried.sent === undefined) {
-      const headers = list({ host, accept: "text/event-stream", ...headersOf(this.#talk) });
+      const headers = list({ host, accept: "text/event-stream", ...headersOf(this.#talk), ...this.#session });
       this.#head(carried, "req", t, { method: "GET", url: "/mcp", headers });
     }
     const type = this.#isStream(carried) ? "text/event-stream" : "application/json";
-    this.#head(carried, "res", t, { status: this.#statusOf(carried), headers: list({ "content-type": type }) });
+    if (this.#carrier !== "HTTP with SSE" && isOpening(carried)) this.#session = { "mcp-session-id": "s-1" };
+    const headers = list({ "content-type": type, ...(isOpening(carried) ? this.#session : {}) });
+    this.#head(carried, "res", t, { status: this.#statusOf(carried), headers });
   }
 
   /** An error with a status of its own is a body: a stream has begun with 200. */
@@ -207,6 +210,10 @@ const statuses: ReadonlyMap<unknown, number> = new Map([
 
 function isStateless({ asks }: Carried): boolean {
   return asks.some(({ params }) => "io.modelcontextprotocol/protocolVersion" in fieldsOf(fieldsOf(params)._meta));
+}
+
+function isOpening({ asks }: Carried): boolean {
+  return asks.some(({ method }) => method === "initialize");
 }
 
 function isResponse(line: FrameEntry): boolean {

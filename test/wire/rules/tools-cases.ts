@@ -3,6 +3,7 @@ import { failed, type Talk } from "./talk.js";
 
 const inputSchema = { type: "object" };
 const outputSchema = { type: "object", properties: { temp: { type: "number" } }, required: ["temp"] };
+const tool = { name: "add", inputSchema };
 const hasStructure = ({ version }: Talk): boolean => version >= "2025-06-18";
 const ofStateless = (talk: Talk): boolean => talk.isStateless;
 
@@ -71,6 +72,13 @@ export const toolsCases: readonly RuleCase[] = [
     breaks: (talk) => listing(talk, { name: "add two" }),
     found: { party: "server", pointer: "/result/tools/0/name", text: '"add two"' },
     legal: (talk) => listing(talk, { name: "add-two_2.0" }),
+  },
+  {
+    rule: "T-5",
+    why: "for a name that comes twice",
+    breaks: (talk) => [...talk.opening(), talk.list(1), talk.listed(1, [tool, tool])],
+    found: { party: "server", pointer: "/result/tools/1/name", text: '"add"', says: 'another tool has the name "add"' },
+    legal: (talk) => [...talk.opening(), talk.list(1), talk.listed(1, [tool, { ...tool, name: "Add" }])],
   },
   {
     rule: "T-6",

@@ -101,12 +101,12 @@ function failureOf({ probe, finding, frames }: ProbeResult, revision: Revision):
   const { id, demands, page } = probe;
   const [level, sentence] = [levelOf(probe, revision), sentenceOf(probe, revision)];
   const party = "server" as const;
-  const quoted = { ...(sentence !== undefined && { sentence }), ...(doubt !== undefined && { doubt }) };
+  const quoted = sentence === undefined ? {} : { sentence };
   const rule: Rule = { id, level, demands, ...quoted, page, on: "message", party, check: () => [] };
   const place = { n: frames[1], pointer: undefined, range: undefined, header: undefined };
   const weight = levelOfProbe(probe, finding, revision);
   const { version } = revision;
-  return [{ rule, level: weight, party, ...place, says, version, sentence, spec: specOf(probe, revision) }];
+  return [{ rule, level: weight, party, ...place, says, version, sentence, doubt, spec: specOf(probe, revision) }];
 }
 
 class RevisionExamination {

@@ -89,7 +89,7 @@ function resultLines(
   return [
     head,
     `${indent}${cut(finding.says, width - indent.length)}`,
-    ...quotedLines({ rule: { doubt: finding.doubt ?? probe.doubt }, level, sentence }, look),
+    ...quotedLines({ doubt: finding.doubt ?? probe.doubt, level, sentence }, look),
     style.dim(`${indent}${where}  ${specOf(probe, revision)}`),
   ];
 }

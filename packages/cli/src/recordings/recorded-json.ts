@@ -34,8 +34,8 @@ function messageValue(message: WireMessage): object {
 
 /** A verdict for a program. */
 export function verdictValue(verdict: Verdict): object {
-  const { rule, level, party, n, pointer, range, header, says, version, sentence, spec } = verdict;
-  const { id, demands, doubt } = rule;
+  const { rule, level, party, n, pointer, range, header, says, version, sentence, doubt, spec } = verdict;
+  const { id, demands } = rule;
   return { rule: id, level, party, n, pointer, range, header, says, demands, version, sentence, doubt, spec };
 }
 

@@ -102,6 +102,7 @@ export {
 } from "../wire/report-words.js";
 export { latencyOf, pairOf, type Row, type RowKind, sizeOf } from "../wire/row.js";
 export {
+  type Clause,
   type Finding,
   type FrameReading,
   type Level,

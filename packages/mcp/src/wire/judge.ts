@@ -115,16 +115,17 @@ function rangeIn({ bytes }: Frame, root: JsonNode | undefined, pointer: string |
 
 function common(
   rule: Rule,
-  { says, header }: Finding,
+  { says, header, by = rule }: Finding,
   revision: Revision,
-): Pick<Verdict, "rule" | "level" | "says" | "header" | "version" | "sentence" | "spec"> {
+): Omit<Verdict, "party" | "n" | "pointer" | "range"> {
   return {
     rule,
-    level: levelOfFinding(rule, revision),
+    level: levelOfFinding(by, revision),
     says,
     header,
     version: revision.version,
-    sentence: sentenceOf(rule, revision),
-    spec: specOf(rule, revision),
+    sentence: sentenceOf(by, revision),
+    doubt: by.doubt,
+    spec: specOf(by, revision),
   };
 }

@@ -13,12 +13,8 @@ export function verdictPlace({ n, party, pointer = "", range, header }: Verdict)
   return [`frame ${n}`, party, ...about, ...where].join(", ");
 }
 
-type QuotedVerdict = Pick<Verdict, "sentence" | "level"> & {
-  readonly rule: { readonly doubt?: string | undefined };
-};
-
 /** What a verdict rests on, in words: its level, the sentence, and why it is a note where the sentence demands more. */
-export function requirementWords({ rule: { doubt }, sentence, level }: QuotedVerdict): string {
+export function requirementWords({ doubt, sentence, level }: Pick<Verdict, "doubt" | "sentence" | "level">): string {
   if (sentence === undefined) return "a note: no sentence of the specification demands it";
   if (doubt !== undefined) return `a note, because ${doubt}: “${sentence}”`;
   return `${level}: “${sentence}”`;

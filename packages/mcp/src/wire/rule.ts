@@ -11,12 +11,8 @@ export type Level = "must" | "should" | "may";
 /** Every level, strongest first. */
 export const levels: readonly Level[] = ["must", "should", "may"];
 
-/** What is demanded, and the sentence that demands it. A member that differs by revision is a function of it. */
-export interface Requirement {
-  /** Short and lasting: `R-5`. */
-  readonly id: string;
-  /** In one sentence of our own. */
-  readonly demands: string;
+/** A sentence of the specification, and how much it demands. A member that differs by revision is a function of it. */
+export interface Clause {
   /** The word in `sentence`; `must` where it is a declaration of the schema, and `may` where it has no such word or is absent. */
   readonly level: Level | ((revision: Revision) => Level);
   /**
@@ -28,6 +24,14 @@ export interface Requirement {
   readonly doubt?: string;
   /** The page with the sentence, below the version, with its anchor; or a whole address. */
   readonly page: string | ((revision: Revision) => string);
+}
+
+/** What is demanded, and the sentence that demands it. */
+export interface Requirement extends Clause {
+  /** Short and lasting: `R-5`. */
+  readonly id: string;
+  /** In one sentence of our own. */
+  readonly demands: string;
 }
 
 /** What a frame is found to be when its bytes are looked at. */
@@ -61,6 +65,8 @@ export interface Finding {
   readonly range?: ByteRange;
   /** Of an exchange: the header that it is about, in lower case. */
   readonly header?: string;
+  /** The sentence that it rests on, where that is not the one of its rule. */
+  readonly by?: Clause;
   /** Who is at fault, where it is not the sender. Of an exchange it must be said: it has two. */
   readonly party?: Party;
 }
@@ -98,6 +104,8 @@ export interface Verdict {
   readonly version: string;
   /** What the specification says, word for word; undefined where no sentence demands it. */
   readonly sentence: string | undefined;
+  /** Why it is a note although the sentence demands more. */
+  readonly doubt: string | undefined;
   /** The address of the sentence. */
   readonly spec: string;
 }
@@ -106,24 +114,24 @@ export interface Verdict {
 export const specification = "https://modelcontextprotocol.io/specification";
 
 /** The address of the sentence in a revision. */
-export function specOf({ page }: Requirement, revision: Revision): string {
+export function specOf({ page }: Clause, revision: Revision): string {
   const path = valueIn(page, revision);
   return path.startsWith("https:") ? path : `${specification}/${revision.version}/${path}`;
 }
 
 /** The sentence in the words of a revision; undefined where no sentence demands it. */
-export function sentenceOf({ sentence }: Requirement, revision: Revision): string | undefined {
+export function sentenceOf({ sentence }: Clause, revision: Revision): string | undefined {
   return valueIn(sentence, revision);
 }
 
 /** How much the sentence of a revision demands. */
-export function levelOf({ level }: Requirement, revision: Revision): Level {
+export function levelOf({ level }: Clause, revision: Revision): Level {
   return valueIn(level, revision);
 }
 
 /** The level of what is found: a finding that proves nothing is a note. */
-export function levelOfFinding(requirement: Requirement, revision: Revision): Level {
-  return requirement.doubt === undefined ? levelOf(requirement, revision) : "may";
+export function levelOfFinding(clause: Clause, revision: Revision): Level {
+  return clause.doubt === undefined ? levelOf(clause, revision) : "may";
 }
 
 function valueIn<Value extends string | undefined>(

@@ -6,7 +6,7 @@ import { describeValue } from "../../protocol/shapes/shape-fault.js";
 import type { Revision } from "../../revisions/revision.js";
 import { headerOf } from "../exchange.js";
 import type { Exchange } from "../message.js";
-import type { Finding, Rule } from "../rule.js";
+import type { Clause, Finding, Rule } from "../rule.js";
 import { namedVersion, type WireSession } from "../session.js";
 import {
   eventStream,
@@ -36,13 +36,19 @@ export const httpHeaderRules: readonly Rule[] = [
     ),
     page: onSending,
     on: "exchange",
-    *check(exchange, session) {
+    *check(exchange, session, revision) {
       const { method } = exchange.request;
-      if (session.http.isLegacy || !isMcp(exchange) || (method !== "POST" && method !== "GET")) return;
+      const isJudged = method === "POST" || (method === "GET" && !isStateless(revision));
+      if (session.http.isLegacy || !isMcp(exchange) || !isJudged) return;
       const accept = headerOf(exchange.request, "accept");
       const missing = (method === "POST" ? [json, eventStream] : [eventStream]).filter((type) => !takes(accept, type));
       if (missing.length > 0)
-        yield { party: "client", says: `Accept does not list ${missing.join(" and ")}`, header: "accept" };
+        yield {
+          party: "client",
+          says: `Accept does not list ${missing.join(" and ")}`,
+          header: "accept",
+          ...(method === "GET" && { by: listening }),
+        };
     },
   },
   {
@@ -164,6 +170,18 @@ export const httpHeaderRules: readonly Rule[] = [
   },
 ];
 
+const listening: Clause = {
+  level: "must",
+  sentence: "The client MUST include an `Accept` header, listing `text/event-stream` as a supported content type.",
+  page: "basic/transports#listening-for-messages-from-the-server",
+};
+const sameValue: Clause = {
+  level: "must",
+  sentence:
+    "Servers that process the request body MUST reject requests where the values specified in the headers do not match the corresponding values in the request body.",
+  page: `${httpPage}#server-validation`,
+};
+
 function needsVersion({ messages }: Exchange, session: WireSession, { facts }: Revision): boolean {
   if (facts.httpVersionHeader === "all") return messages.some(({ kind }) => kind === "req");
   const isOpening = messages.some(({ method }) => method === methods.initialize);
@@ -178,5 +196,5 @@ function* compare(header: string, told: string | undefined, said: unknown): Iter
     told === undefined
       ? `${header} is missing`
       : `${header} is ${describeValue(told)}, and the body has ${describeValue(said)}`;
-  yield { party: "client", says, header };
+  yield { party: "client", says, header, ...(told !== undefined && { by: sameValue }) };
 }

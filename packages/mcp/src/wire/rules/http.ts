@@ -1,6 +1,6 @@
 import { describeValue } from "../../protocol/shapes/shape-fault.js";
 import { headerOf } from "../exchange.js";
-import type { Rule } from "../rule.js";
+import type { Clause, Rule } from "../rule.js";
 import {
   eventStream,
   httpPage,
@@ -127,8 +127,10 @@ export const httpRules: readonly Rule[] = [
       if (message.id === undefined || message.id === "null") return;
       const error = message.member("error") as { readonly code?: unknown } | null;
       const expected = statuses.get(error?.code);
-      if (expected !== undefined && expected !== status)
-        yield { says: `the status must be ${expected}, got ${status}`, pointer: "/error/code" };
+      if (expected === undefined || expected.status === status) return;
+      const { status: wanted, by } = expected;
+      const says = `the status must be ${wanted}, got ${status}`;
+      yield { says, pointer: "/error/code", ...(by !== undefined && { by }) };
     },
   },
   {
@@ -168,14 +170,51 @@ export const httpRules: readonly Rule[] = [
   },
 ];
 
-/** Errors that are the carrier's business too, by code. */
-const statuses: ReadonlyMap<unknown, number> = new Map([
-  [-32_700, 400],
-  [-32_600, 400],
-  [-32_601, 404],
-  [-32_020, 400],
-  [-32_021, 400],
-  [-32_022, 400],
+interface ExpectedStatus {
+  readonly status: number;
+  /** The sentence, where it is not that of H-11. */
+  readonly by?: Clause;
+}
+
+/** No sentence gives a status to these: 400 is what servers send with them. */
+const customary: ExpectedStatus = { status: 400, by: { level: "may", page: `${httpPage}#sending-messages` } };
+
+/** Errors that HTTP has a status for, by code. */
+const statuses: ReadonlyMap<unknown, ExpectedStatus> = new Map([
+  [-32_700, customary],
+  [-32_600, customary],
+  [-32_601, { status: 404 }],
+  [
+    -32_020,
+    {
+      status: 400,
+      by: {
+        level: "must",
+        sentence:
+          "When rejecting a request due to header validation failure, servers MUST return HTTP status `400 Bad Request`",
+        page: `${httpPage}#server-validation`,
+      },
+    },
+  ],
+  [
+    -32_021,
+    {
+      status: 400,
+      by: { level: "must", sentence: "On HTTP, the response status MUST be `400 Bad Request`.", page: "basic#meta" },
+    },
+  ],
+  [
+    -32_022,
+    {
+      status: 400,
+      by: {
+        level: "must",
+        sentence:
+          "it MUST respond with `400 Bad Request` and an `UnsupportedProtocolVersionError` listing its supported versions.",
+        page: `${httpPage}#protocol-version-header`,
+      },
+    },
+  ],
 ]);
 
 function isSameHost(origin: string, host: string | undefined): boolean {

@@ -4,7 +4,7 @@ import { methods } from "../../protocol/methods.js";
 import { describeValue } from "../../protocol/shapes/shape-fault.js";
 import type { Revision } from "../../revisions/revision.js";
 import type { Operation, WireMessage } from "../message.js";
-import type { Finding, Rule } from "../rule.js";
+import type { Clause, Finding, Rule } from "../rule.js";
 
 const page = "basic/patterns/mrtr";
 const mayAsk: ReadonlySet<string> = new Set([methods.callTool, methods.getPrompt, methods.readResource]);
@@ -48,6 +48,21 @@ export const inputRules: readonly Rule[] = [
   },
 ];
 
+const ofClients = `${page}#client-requirements-basic-workflow`;
+const otherId: Clause = {
+  level: "must",
+  sentence:
+    "The JSON-RPC `id` MUST be different between the initial request and the retry, as they are independent requests.",
+  page: ofClients,
+};
+const sameRequest: Clause = {
+  level: "must",
+  sentence: "They MUST NOT be used for any other request that the client may be sending in parallel.",
+  page: ofClients,
+};
+/** A server ignores what it does not recognize, and no sentence forbids to send it. */
+const askedInput: Clause = { level: "may", page: `${page}#error-handling` };
+
 function isStateless({ era }: Revision): boolean {
   return era === "stateless";
 }
@@ -57,14 +72,14 @@ const ofRound: ReadonlySet<string> = new Set(["_meta", "inputResponses", "reques
 
 function* compareRequests({ method, params, idKey }: WireMessage, { request }: Operation): Iterable<Finding> {
   const before = `frame ${request.frame.n}`;
-  if (idKey === request.idKey) yield { says: `${before} has the same id`, pointer: "/id" };
+  if (idKey === request.idKey) yield { says: `${before} has the same id`, pointer: "/id", by: otherId };
   if (method !== request.method)
-    yield { says: `${before} asks for ${describeValue(request.method)}`, pointer: "/method" };
+    yield { says: `${before} asks for ${describeValue(request.method)}`, pointer: "/method", by: sameRequest };
   else {
     const names = new Set([...Object.keys(params), ...Object.keys(request.params)]);
     for (const name of names) {
       if (ofRound.has(name) || JSON.stringify(params[name]) === JSON.stringify(request.params[name])) continue;
-      yield { says: `it is not what ${before} has`, pointer: `/params/${pointerToken(name)}` };
+      yield { says: `it is not what ${before} has`, pointer: `/params/${pointerToken(name)}`, by: sameRequest };
     }
   }
 }
@@ -77,5 +92,9 @@ function* compareInput({ inputResponses, requestState }: JsonObject, { answer }:
   const questions = isObject(asked.inputRequests) ? asked.inputRequests : {};
   for (const key of Object.keys(isObject(inputResponses) ? inputResponses : {}))
     if (!Object.hasOwn(questions, key))
-      yield { says: `${before} has not asked for it`, pointer: `/params/inputResponses/${pointerToken(key)}` };
+      yield {
+        says: `${before} has not asked for it`,
+        pointer: `/params/inputResponses/${pointerToken(key)}`,
+        by: askedInput,
+      };
 }

@@ -3,7 +3,7 @@ import { isProtocolMethod } from "../../protocol/methods.js";
 import { describeValue } from "../../protocol/shapes/shape-fault.js";
 import type { Revision } from "../../revisions/revision.js";
 import type { WireMessage } from "../message.js";
-import type { Finding, Rule } from "../rule.js";
+import type { Clause, Finding, Rule } from "../rule.js";
 import { byEra, inSchema, ofJsonRpc, onAllMessages, onMessages } from "./pages.js";
 
 /** What a response that tells of an error has. */
@@ -36,7 +36,7 @@ export const jsonRpcRules: readonly Rule[] = [
       }
       const jsonrpc = message.member("jsonrpc");
       if (jsonrpc !== "2.0")
-        yield { says: `jsonrpc must be "2.0", got ${describeValue(jsonrpc)}`, pointer: "/jsonrpc" };
+        yield { says: `jsonrpc must be "2.0", got ${describeValue(jsonrpc)}`, pointer: "/jsonrpc", by: exactVersion };
       yield* countParts(message);
     },
   },
@@ -105,7 +105,11 @@ export const jsonRpcRules: readonly Rule[] = [
     on: "message",
     *check(message) {
       if (message.kind === "res" && message.result === undefined)
-        yield { says: `result must be an object, got ${describeValue(message.member("result"))}`, pointer: "/result" };
+        yield {
+          says: `result must be an object, got ${describeValue(message.member("result"))}`,
+          pointer: "/result",
+          by: resultObject,
+        };
       if (message.member("error") !== undefined && message.method === undefined) yield* checkError(message);
     },
   },
@@ -188,6 +192,24 @@ export const jsonRpcRules: readonly Rule[] = [
   },
 ];
 
+const exactVersion: Clause = {
+  level: "must",
+  sentence: 'A String specifying the version of the JSON-RPC protocol. MUST be exactly "2.0".',
+  page: ofJsonRpc("request_object"),
+};
+const onePart: Clause = {
+  level: "must",
+  sentence: "Either the result member or error member MUST be included, but both members MUST NOT be included.",
+  page: ofJsonRpc("response_object"),
+};
+const resultObject: Clause = {
+  level: "must",
+  sentence: "result: Result;",
+  page: (revision) =>
+    inSchema(revision.facts.errorId === "required" ? "jsonrpcresponse" : "jsonrpcresultresponse")(revision),
+};
+const integerCode: Clause = { level: "must", sentence: "Error codes MUST be integers.", page: onMessages("responses") };
+
 const predefined: ReadonlySet<number> = new Set([-32_700, -32_600, -32_601, -32_602, -32_603]);
 
 /** The code of an error, where it is an integer. */
@@ -211,8 +233,8 @@ const parts = ["method", "result", "error"] as const;
 function* countParts(message: WireMessage): Iterable<Finding> {
   const { value } = message;
   const present = parts.filter((part) => isObject(value) && Object.hasOwn(value, part));
-  if (present.length > 1) yield { says: `it has ${present.join(" and ")}, of which a message has one` };
-  if (present.length === 0) yield { says: "it has neither a method nor a result nor an error" };
+  if (present.length > 1) yield { says: `it has ${present.join(" and ")}, of which a message has one`, by: onePart };
+  if (present.length === 0) yield { says: "it has neither a method nor a result nor an error", by: onePart };
 }
 
 function* checkError(message: WireMessage): Iterable<Finding> {
@@ -223,7 +245,7 @@ function* checkError(message: WireMessage): Iterable<Finding> {
   }
   const { code, message: text } = error;
   if (typeof code !== "number" || !Number.isInteger(code))
-    yield { says: `code must be an integer, got ${describeValue(code)}`, pointer: "/error/code" };
+    yield { says: `code must be an integer, got ${describeValue(code)}`, pointer: "/error/code", by: integerCode };
   if (typeof text !== "string")
     yield { says: `message must be a string, got ${describeValue(text)}`, pointer: "/error/message" };
 }

@@ -4,11 +4,20 @@ import { versionAliases } from "../../revisions/aliases.js";
 import { handshakeVersions, latest, revisionOf } from "../../revisions/all.js";
 import type { Revision } from "../../revisions/revision.js";
 import type { WireMessage } from "../message.js";
-import { type Rule, specification } from "../rule.js";
+import { type Clause, type Rule, specification } from "../rule.js";
 import { inSchema } from "./pages.js";
 import { oneMessage } from "./sentences.js";
 
 const initialization = "basic/lifecycle#initialization";
+
+/** What a client sends between the answer to initialize and its first request. */
+const ready: Clause = {
+  level: "must",
+  sentence:
+    "After successful initialization, the client MUST send an `initialized` notification to indicate it is ready to begin normal operations:",
+  doubt: "the notification can still come",
+  page: initialization,
+};
 
 /** Who may say what before a conversation is open, where a handshake opens it. */
 export const lifecycleRules: readonly Rule[] = [
@@ -44,8 +53,9 @@ export const lifecycleRules: readonly Rule[] = [
     *check({ from, method }, { phase }) {
       if (from !== "client" || method === methods.ping || method === methods.initialize) return;
       const missing = { initializing: "the answer to initialize", answered: notifications.initialized };
-      if (phase === "initializing" || phase === "answered")
-        yield { says: `${describeValue(method)} is asked for before ${missing[phase]}`, pointer: "/method" };
+      if (phase !== "initializing" && phase !== "answered") return;
+      const says = `${describeValue(method)} is asked for before ${missing[phase]}`;
+      yield { says, pointer: "/method", ...(phase === "answered" && { by: ready }) };
     },
   },
   {

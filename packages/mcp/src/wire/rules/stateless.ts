@@ -5,7 +5,7 @@ import { describeValue } from "../../protocol/shapes/shape-fault.js";
 import { versionsWithCode } from "../../revisions/all.js";
 import type { Revision } from "../../revisions/revision.js";
 import { metaOf } from "../operations.js";
-import type { Rule } from "../rule.js";
+import type { Clause, Rule } from "../rule.js";
 import { errorCode } from "./json-rpc.js";
 
 /** What requests and results say of themselves, where no handshake has said it for all of them. */
@@ -103,7 +103,8 @@ export const statelessRules: readonly Rule[] = [
       if (!isKept || Object.values(codes).includes(code)) return;
       const [before] = versionsWithCode(code);
       const why = before === undefined ? "it has no meaning yet" : `it is of ${before}`;
-      yield { says: `the code ${code} is kept by the specification: ${why}`, pointer: "/error/code" };
+      const says = `the code ${code} is kept by the specification: ${why}`;
+      yield { says, pointer: "/error/code", ...(before !== undefined && { by: formerCodes }) };
     },
   },
   {
@@ -148,6 +149,12 @@ export const statelessRules: readonly Rule[] = [
     },
   },
 ];
+
+const formerCodes: Clause = {
+  level: "must",
+  sentence: "Implementations of this protocol version MUST NOT emit these codes:",
+  page: "basic#error-codes",
+};
 
 function isStateless({ era }: Revision): boolean {
   return era === "stateless";

@@ -10,11 +10,19 @@ import { type CompiledSchema, compile } from "../../schema/compile.js";
 import { SchemaError } from "../../schema/schema-error.js";
 import type { SchemaFault } from "../../schema/schema-fault.js";
 import type { WireMessage } from "../message.js";
-import type { Rule } from "../rule.js";
+import type { Clause, Rule } from "../rule.js";
 import type { ListedTool, WireSession } from "../session.js";
 import { errorCode } from "./json-rpc.js";
 import { inSchema } from "./pages.js";
 
+const namedTool = "`name`: Unique identifier for the tool";
+/** The sentence on names that come twice. */
+const uniqueName: Clause = {
+  level: ({ facts }) => (facts.toolSchemas === "unnamed" ? "may" : "should"),
+  sentence: ({ facts }) =>
+    facts.toolSchemas === "unnamed" ? namedTool : "Tool names SHOULD be unique within a server.",
+  page: ({ facts }) => (facts.toolSchemas === "unnamed" ? "server/tools#tool" : "server/tools#tool-names"),
+};
 const describedSchema = "`inputSchema`: JSON Schema defining expected parameters";
 
 /** What a server says of its tools, and whether it keeps it. */
@@ -112,7 +120,7 @@ export const toolRules: readonly Rule[] = [
       "A name of a tool has 1 to 128 letters, digits, underscores, hyphens and dots, and is the name of one tool",
     sentence: ({ facts }) =>
       facts.toolSchemas === "unnamed"
-        ? "`name`: Unique identifier for the tool"
+        ? namedTool
         : "The following SHOULD be the only allowed characters: uppercase and lowercase ASCII letters (A-Z, a-z), digits (0-9), underscore (\\_), hyphen (-), and dot (.)",
     page: ({ facts }) => (facts.toolSchemas === "unnamed" ? "server/tools#tool" : "server/tools#tool-names"),
     on: "message",
@@ -124,7 +132,11 @@ export const toolRules: readonly Rule[] = [
         if (!/^[\w.-]{1,128}$/.test(name))
           yield { says: `${describeValue(name)} is a name that not every client takes`, pointer: `${pointer}/name` };
         else if (seen.has(name))
-          yield { says: `another tool has the name ${describeValue(name)}`, pointer: `${pointer}/name` };
+          yield {
+            says: `another tool has the name ${describeValue(name)}`,
+            pointer: `${pointer}/name`,
+            by: uniqueName,
+          };
         seen.add(name);
       }
     },

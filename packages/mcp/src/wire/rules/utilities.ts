@@ -6,7 +6,7 @@ import { describeValue } from "../../protocol/shapes/shape-fault.js";
 import type { Revision } from "../../revisions/revision.js";
 import type { Operation, WireMessage } from "../message.js";
 import { metaOf } from "../operations.js";
-import type { Rule } from "../rule.js";
+import type { Clause, Rule } from "../rule.js";
 import type { WireSession } from "../session.js";
 
 /** Pages of lists, and log messages. */
@@ -50,7 +50,7 @@ export const utilityRules: readonly Rule[] = [
       if (least === Number.POSITIVE_INFINITY)
         yield { says: `no request that waits has ${metaKeys.logLevel}`, pointer: "/method" };
       else if (level >= 0 && level < least)
-        yield { says: `nothing below ${loggingLevels[least]} was asked for`, pointer: "/params/level" };
+        yield { says: `nothing below ${loggingLevels[least]} was asked for`, pointer: "/params/level", by: askedLevel };
     },
   },
   {
@@ -71,6 +71,14 @@ export const utilityRules: readonly Rule[] = [
     },
   },
 ];
+
+/** It permits what is severe enough, and forbids the rest in no word of its own. */
+const askedLevel: Clause = {
+  level: "may",
+  sentence:
+    "When the field is present, the server MAY send `notifications/message` notifications at or above the requested level on the response stream of that request, before the final response.",
+  page: "server/utilities/logging#per-request-log-level",
+};
 
 const lists: ReadonlySet<string> = new Set([
   methods.listTools,
