@@ -1,5 +1,5 @@
 import type { RuleCase } from "./rule-case.js";
-import { heard, type Talk, told } from "./talk.js";
+import { frames, heard, type Talk, told } from "./talk.js";
 
 const ofHandshake = (talk: Talk): boolean => !talk.isStateless;
 const ofStateless = (talk: Talk): boolean => talk.isStateless;
@@ -31,6 +31,13 @@ const twoWithOneToken: Pick<RuleCase, "breaks" | "found" | "legal"> = {
     talk.call(2, "add", { progressToken: 7 }),
   ],
 };
+
+const cancelled = told("notifications/cancelled", { requestId: 1 });
+
+/** The last line comes so late that what came before it has arrived everywhere. */
+function late(...said: Parameters<typeof frames>[0]): ReturnType<typeof frames> {
+  return frames(said, (frame, index) => (index === said.length - 1 ? { ...frame, t: frame.t + 2_000 } : frame));
+}
 
 /** Transcripts for the rules of this family. */
 export const flowsCases: readonly RuleCase[] = [
@@ -73,25 +80,15 @@ export const flowsCases: readonly RuleCase[] = [
   {
     rule: "X-1",
     why: "for a request that was answered",
-    breaks: (talk) => [
-      ...talk.opening(),
-      talk.call(1),
-      talk.called(1),
-      told("notifications/cancelled", { requestId: 1 }),
-    ],
+    breaks: (talk) => late(...talk.opening(), talk.call(1), talk.called(1), cancelled),
     found: { party: "client", pointer: "/params/requestId", says: /^the request 1 was answered by frame \d+$/ },
-    legal: (talk) => [...talk.opening(), talk.call(1), told("notifications/cancelled", { requestId: 1 })],
+    legal: (talk) => [...talk.opening(), talk.call(1), talk.called(1), cancelled],
   },
   {
     rule: "X-2",
-    breaks: (talk) => [
-      ...talk.opening(),
-      talk.call(1),
-      told("notifications/cancelled", { requestId: 1 }),
-      talk.called(1),
-    ],
+    breaks: (talk) => late(...talk.opening(), talk.call(1), cancelled, talk.called(1)),
     found: { party: "server", pointer: "/id", text: "1" },
-    legal: (talk) => [...talk.opening(), talk.call(1), talk.called(1)],
+    legal: (talk) => [...talk.opening(), talk.call(1), cancelled, talk.called(1)],
   },
   {
     rule: "X-3",

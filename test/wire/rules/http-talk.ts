@@ -8,6 +8,8 @@ type Headers = Readonly<Record<string, string | undefined>>;
 /** One request of HTTP and its response. */
 export interface HttpExchange {
   readonly method?: string;
+  /** Default: that of the MCP endpoint. */
+  readonly url?: string;
   /** Besides those that every client sends; undefined leaves one out. */
   readonly headers?: Headers;
   /** What is POSTed, as a line of a transcript. */
@@ -17,6 +19,8 @@ export interface HttpExchange {
   /** What the response holds; several, or `events`, make a stream of them. */
   readonly replies?: readonly (Said | Pick<FrameEntry, "ev" | "raw">)[];
   readonly isStream?: boolean;
+  /** Why the exchange is broken off. Default: it comes to its end. */
+  readonly aborted?: string;
 }
 
 /** Exchanges one after the other, as a proxy records them. */
@@ -26,9 +30,34 @@ export function exchanged(...exchanges: readonly HttpExchange[]): readonly Entry
   return entries;
 }
 
+/** Exchanges at the same time: all requests, and then all responses. */
+export function overlapping(...exchanges: readonly HttpExchange[]): readonly Entry[] {
+  const isRequest = (entry: Entry): boolean =>
+    (entry.k === "h" && entry.ph === "req") || (entry.k === "f" && entry.d === "c2s");
+  const entries = exchanged(...exchanges);
+  return numbered([...entries.filter(isRequest), ...entries.filter((entry) => !isRequest(entry))]);
+}
+
+/** Recordings of exchanges as one: with numbers and times of their own, and a number for each exchange. */
+export function numbered(entries: readonly Entry[]): readonly Entry[] {
+  let exchanges = 0;
+  const known = new Map<number, number>();
+  return entries.map((entry, index) => {
+    if (entry.k !== "h" && entry.k !== "f") return entry;
+    const place = { n: index + 1, t: index + 1 };
+    const own = (entry.k === "h" ? entry.x : entry.req) ?? 0;
+    if (entry.k === "h" && entry.ph === "req") {
+      exchanges += 1;
+      known.set(own, exchanges);
+    }
+    const x = known.get(own) ?? own;
+    return entry.k === "h" ? { ...entry, ...place, x } : { ...entry, ...place, req: x };
+  });
+}
+
 function addExchange(entries: Entry[], x: number, exchange: HttpExchange): void {
   const { method = "POST", headers = {}, sent, status = 200, replyHeaders = {}, replies = [] } = exchange;
-  const { isStream = false } = exchange;
+  const { isStream = false, url = "/mcp", aborted } = exchange;
   const place = (): { n: number; t: number; s: string } => ({ n: entries.length + 1, t: entries.length + 1, s: "1" });
   const head = (ph: HttpEntry["ph"], more: Partial<HttpEntry>): void => {
     entries.push({ k: "h", ...place(), x, ph, ...more });
@@ -42,7 +71,7 @@ function addExchange(entries: Entry[], x: number, exchange: HttpExchange): void 
     accept: "application/json, text/event-stream",
     "content-type": "application/json",
   };
-  head("req", { method, url: "/mcp", headers: listed({ ...usual, ...headers }) });
+  head("req", { method, url, headers: listed({ ...usual, ...headers }) });
   if (sent !== undefined) frame("c2s", "http", sent.slice(2));
   const type = isStream ? "text/event-stream" : "application/json";
   head("res", {
@@ -53,7 +82,8 @@ function addExchange(entries: Entry[], x: number, exchange: HttpExchange): void 
     if (typeof reply === "string") frame("s2c", isStream ? "sse" : "http", reply.slice(2));
     else frame("s2c", "sse", reply.raw ?? "", reply.ev);
   }
-  head("end", {});
+  if (aborted === undefined) head("end", {});
+  else head("abort", { why: aborted });
 }
 
 function listed(headers: Headers): readonly (readonly [string, string])[] {
@@ -73,8 +103,12 @@ export function headersOf(talk: Talk, sent?: Said): Headers {
 }
 
 /** What opens a conversation over HTTP. */
-export function openingExchanges(talk: Talk, replyHeaders: Headers = {}): readonly HttpExchange[] {
-  const [first = "→ ", answer = "← ", initialized] = talk.opening();
+export function openingExchanges(
+  talk: Talk,
+  replyHeaders: Headers = {},
+  capabilities: Parameters<Talk["opening"]>[0] = {},
+): readonly HttpExchange[] {
+  const [first = "→ ", answer = "← ", initialized] = talk.opening(capabilities);
   if (initialized === undefined) return [{ headers: headersOf(talk, first), sent: first, replies: [answer] }];
   const session = replyHeaders["mcp-session-id"];
   const named = session === undefined ? {} : { "mcp-session-id": session };

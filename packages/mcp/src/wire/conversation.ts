@@ -4,7 +4,7 @@ import { latestHandshake } from "../revisions/all.js";
 import type { Revision } from "../revisions/revision.js";
 import { Continuation } from "./continuation.js";
 import type { Entry, FrameEntry, HttpEntry } from "./entry.js";
-import { headerOf, spokenIn } from "./exchange.js";
+import { headerOf, isMessageBody, pathOf, spokenIn } from "./exchange.js";
 import { type Frame, frameOf, type Sender, senderOf } from "./frame.js";
 import { type JsonScan, scanJson } from "./json-scan.js";
 import { Judge } from "./judge.js";
@@ -38,6 +38,8 @@ export class Conversation {
   readonly #exchanges = new Map<number, OpenExchange>();
   readonly #exchangeRows = new Map<number, OpenRow[]>();
   readonly #continuations = new Map<string, Continuation>();
+  /** The path of the MCP endpoint, as the header of the recording gives it. */
+  #endpoint: string | undefined;
   #hasGap = false;
 
   constructor({ rules = allRules }: ConversationOptions = {}) {
@@ -69,6 +71,9 @@ export class Conversation {
 
   #rowOf(entry: Entry): OpenRow | undefined {
     switch (entry.k) {
+      case "hdr":
+        this.#endpoint = entry.server?.url && pathOf(entry.server.url);
+        return undefined;
       case "f":
         return this.#frameRow(entry);
       case "h":
@@ -110,13 +115,15 @@ export class Conversation {
       return { ...base, kind: "frag", unjudged };
     }
     const scan = scanJson(frame.bytes);
-    const continues = this.#continuation(entry).follow(frame, scan);
     const fault = scan.ok ? undefined : scan.fault;
     const root = scan.ok ? scan.root : undefined;
-    const revision = session.revision ?? latestHandshake;
-    const verdicts = [...this.#judge.frame({ subject: { frame, fault, root, continues }, session, revision })];
-    const isPiece = continues !== undefined || fault?.cut === true;
-    const isMessage = scan.ok && continues === undefined;
+    if (exchange !== undefined && !isMessageBody(frame, root, exchange, session.http)) return base;
+    const continues = this.#continuation(entry).follow(frame, scan);
+    const revision = (exchange && spokenIn(exchange)) ?? session.revision ?? latestHandshake;
+    const subject = { frame, fault, root, continues, exchange };
+    const verdicts = [...this.#judge.frame({ subject, session, revision })];
+    const isPiece = continues !== undefined || fault?.cut === true || entry.cut !== undefined;
+    const isMessage = scan.ok && !isPiece;
     const row = isMessage
       ? this.#messageRow({ ...base, verdicts }, frame, scan, session)
       : { ...base, verdicts, kind: isPiece ? ("frag" as const) : ("noise" as const) };
@@ -133,8 +140,10 @@ export class Conversation {
         session.contextOf(read, row.exchange),
       );
       const { revision } = message;
+      session.meet(message);
       if (revision !== undefined) row.verdicts.push(...this.#judge.message({ subject: message, session, revision }));
       else unjudged = `it speaks ${session.unknownVersion ?? "a version"} which is not known`;
+      if (row.verdicts.some(({ level }) => level === "must")) message.blame();
       session.take(message);
       message.forget();
       row.messages.push(message);
@@ -151,8 +160,10 @@ export class Conversation {
         request: entry,
         response: undefined,
         end: undefined,
+        isAddressed: this.#isEndpoint(entry.url),
         frames: [],
         messages: [],
+        isFaulty: false,
         judged: false,
       };
       this.#exchanges.set(entry.x, exchange);
@@ -166,7 +177,14 @@ export class Conversation {
     }
     if (entry.ph === "end" || entry.ph === "abort") exchange.end = entry;
     if (entry.ph !== "req") this.#judgeExchange(exchange);
+    if (entry.ph === "res") row.session.answeredByHttp(exchange);
     return row;
+  }
+
+  /** Whether a request goes to the MCP endpoint. Without a header it is not known where that is, but where it is not. */
+  #isEndpoint(url = ""): boolean {
+    const path = pathOf(url);
+    return this.#endpoint === undefined ? !path.includes("/.well-known/") : path === this.#endpoint;
   }
 
   #judgeExchange(exchange: OpenExchange): void {
@@ -177,6 +195,7 @@ export class Conversation {
     const rows = this.#exchangeRows.get(exchange.number) ?? [];
     this.#exchangeRows.delete(exchange.number);
     for (const verdict of this.#judge.exchange({ subject: exchange, session, revision })) {
+      exchange.isFaulty ||= verdict.level === "must" && verdict.party === "server";
       (rows.find(({ n }) => n === verdict.n) ?? rows[0])?.verdicts.push(verdict);
     }
   }

@@ -61,6 +61,8 @@ export type FrameEntry = RecordedBytes & {
   readonly req?: number;
   /** What else stood in the event of an event stream. */
   readonly ev?: { readonly id?: string; readonly event?: string; readonly retry?: number };
+  /** HTTP ended before it did, so that no reader takes it: at the end of the response, or because the exchange was aborted. */
+  readonly cut?: "ended" | "aborted";
   /** Neither side sent it like that: it was made by a person or a fault. */
   readonly by?: "inject" | "mutate";
   /** The frame that it was made of. */

@@ -51,15 +51,20 @@ export interface Exchange {
   readonly request: HttpEntry;
   readonly response: HttpEntry | undefined;
   readonly end: HttpEntry | undefined;
+  /** It goes to the MCP endpoint, as far as that is known. */
+  readonly isAddressed: boolean;
   /** What its bodies held, both ways, in order. */
   readonly frames: readonly Frame[];
   readonly messages: readonly WireMessage[];
+  /** The server breaks a rule with the head of its response. */
+  readonly isFaulty: boolean;
 }
 
 /** The conversation's own view of an exchange: it alone may change it. */
 export interface OpenExchange extends Exchange {
   response: HttpEntry | undefined;
   end: HttpEntry | undefined;
+  isFaulty: boolean;
   readonly frames: Frame[];
   readonly messages: WireMessage[];
   /** Its rules have been asked. */
@@ -104,6 +109,7 @@ export class WireMessage {
   readonly context: MessageContext;
   #read: Read | undefined;
   #begun: Operation | undefined;
+  #isFaulty = false;
 
   constructor(frame: Frame, pointer: string, node: JsonNode, contextOf: (message: WireMessage) => MessageContext) {
     this.frame = frame;
@@ -164,6 +170,16 @@ export class WireMessage {
   get result(): JsonObject | undefined {
     const result = this.member("result");
     return isObject(result) ? result : undefined;
+  }
+
+  /** It breaks a rule, or its frame does, or the response of HTTP that carries it: its receiver may have rejected it. */
+  get isFaulty(): boolean {
+    return this.#isFaulty || this.context.exchange?.isFaulty === true;
+  }
+
+  /** The conversation that judges it has found a violation in it. */
+  blame(): void {
+    this.#isFaulty = true;
   }
 
   /** The session that takes a request says what it begins. */

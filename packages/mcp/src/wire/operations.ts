@@ -1,6 +1,7 @@
 import { isObject, type JsonObject } from "../protocol/json.js";
 import { metaKeys } from "../protocol/meta.js";
 import { methods, notifications } from "../protocol/methods.js";
+import { refusalOf } from "./exchange.js";
 import type { Sender } from "./frame.js";
 import type { OpenOperation, Operation, Pairing, WireMessage } from "./message.js";
 import { Times } from "./times.js";
@@ -110,6 +111,12 @@ export class Operations {
     return candidates.find(({ answer }) => answer === undefined) ?? candidates.at(-1);
   }
 
+  /** The request of the same side that has used the id of a request before; one that HTTP has refused was never used. */
+  reusedBy(request: WireMessage): Operation | undefined {
+    const before = this.sameId(request.from, request);
+    return before !== undefined && refusalOf(before) === undefined ? before : undefined;
+  }
+
   /** The newest request of a side that a value names by its id. */
   named(from: Sender, id: unknown): Operation | undefined {
     const key = tokenKey(id);
@@ -156,9 +163,12 @@ export class Operations {
       request.method === method &&
       answer?.result?.resultType === "input_required" &&
       next === undefined;
+    const open = this.all.filter(isOpen);
+    // Of several clients, each goes on with what it has asked itself.
+    const same = open.filter(({ request }) => asks(request.params) === asks(params));
+    const candidates = same.length > 0 ? same : open;
     // One that has given a state is meant only if no other can be: its state should have come back.
-    const stateless = this.all.findLast((each) => isOpen(each) && each.answer?.result?.requestState === undefined);
-    return stateless ?? this.all.findLast(isOpen);
+    return candidates.findLast(({ answer }) => answer?.result?.requestState === undefined) ?? candidates.at(-1);
   }
 }
 
@@ -171,6 +181,11 @@ export function otherSide(side: Sender): Sender {
 export function metaOf(holder: JsonObject): JsonObject {
   const { _meta: meta } = holder;
   return isObject(meta) ? meta : {};
+}
+
+/** What a request asks in all of its rounds. */
+function asks({ _meta, inputResponses, requestState, ...params }: JsonObject): string {
+  return JSON.stringify(params);
 }
 
 /** The key of an id or a token that a value holds. */

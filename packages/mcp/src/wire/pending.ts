@@ -1,5 +1,7 @@
 import { visible } from "../base/visible.js";
-import type { Direction, Entry, LifeEntry } from "./entry.js";
+import { methods } from "../protocol/methods.js";
+import type { Direction, Entry, HttpEntry, LifeEntry } from "./entry.js";
+import { refusalOf } from "./exchange.js";
 import { type Sender, senderOf } from "./frame.js";
 import type { Operation, WireMessage } from "./message.js";
 import type { Row } from "./row.js";
@@ -51,16 +53,25 @@ export class Outlook {
     if (!("s" in entry)) return;
     const signs = this.#signsOf(entry.s);
     if (entry.k === "l") seeLife(entry, signs);
-    if (entry.k === "h" && (entry.ph === "end" || entry.ph === "abort"))
-      this.#endedExchanges.set(entry.x, endOfExchange(entry.ph, entry.why));
+    if (entry.k === "h" && (entry.ph === "end" || entry.ph === "abort")) this.#seeEnd(entry, row, signs);
     if (entry.k !== "f" || row === undefined) return;
     signs.held.delete(senderOf(entry.d));
     for (const clue of cluesOf(row)) if (signs.clues.length < mostClues) signs.clues.push(clue);
   }
 
+  #seeEnd({ x, ph, why }: HttpEntry, row: Row | undefined, { gone }: Signs): void {
+    if (row?.session?.http.isLegacy !== true) this.#endedExchanges.set(x, endOfExchange(ph, why));
+    // Over HTTP with SSE all answers come on the stream of one GET.
+    else if (row.exchange?.request.method === "GET") leave(gone, "server", "the event stream ended");
+  }
+
   /** The requests of these sessions that have no answer. */
   pendingOf(sessions: readonly WireSession[]): readonly Pending[] {
-    return sessions.flatMap((session) => session.pending.map((operation) => this.#explain(operation, session)));
+    return sessions.flatMap((session) =>
+      session.pending
+        .filter((operation) => !isSettledByHttp(operation))
+        .map((operation) => this.#explain(operation, session)),
+    );
   }
 
   #explain(operation: Operation, session: WireSession): Pending {
@@ -73,10 +84,10 @@ export class Outlook {
     return { operation, session, waited, over: never, reason };
   }
 
-  #why(
-    { request, cancel }: Operation,
-    session: WireSession,
-  ): { never?: string | undefined; clue?: string | undefined } {
+  #why(operation: Operation, session: WireSession): { never?: string | undefined; clue?: string | undefined } {
+    const { request, cancel } = operation;
+    const status = refusalOf(operation);
+    const refused = status === undefined ? undefined : `the server refused it with HTTP ${status}`;
     const other: Sender = request.from === "client" ? "server" : "client";
     const { held, clues, gone } = this.#signsOf(session.name);
     // What a server asks is answered by an exchange of its own.
@@ -88,7 +99,7 @@ export class Outlook {
     );
     const clue = clueWords(since);
     const cancelled = cancel && `it was cancelled by frame ${cancel.frame.n}`;
-    const left = cancelled ?? gone.get(other) ?? ended;
+    const left = cancelled ?? refused ?? gone.get(other) ?? ended;
     if (left !== undefined) return { never: clue === undefined ? left : `${left} (${clue})` };
     const bytes = held.get(other);
     if (bytes !== undefined) return { clue: `${bytes} bytes of unterminated line held` };
@@ -105,6 +116,17 @@ export class Outlook {
     this.#signs.set(name, signs);
     return signs;
   }
+}
+
+/** Statuses after which a client goes on otherwise: with credentials, at another address, in a new session. */
+const settling: ReadonlySet<number> = new Set([401, 403, 404, 405]);
+const openers: ReadonlySet<string | undefined> = new Set([methods.initialize, methods.discover]);
+
+/** Whether HTTP has answered a request in the place of the protocol. Of a server it also tells which era and transport it has. */
+function isSettledByHttp(operation: Operation): boolean {
+  const status = refusalOf(operation);
+  if (status === undefined || status >= 500) return false;
+  return status < 400 || settling.has(status) || openers.has(operation.request.method);
 }
 
 function seeLife(entry: LifeEntry, { held, gone }: Signs): void {
@@ -126,7 +148,7 @@ function sender(d: Direction = "s2c"): Sender {
   return senderOf(d);
 }
 
-function endOfExchange(phase: "end" | "abort", why: string | undefined): string {
+function endOfExchange(phase: HttpEntry["ph"], why: string | undefined): string {
   if (phase === "end") return "its HTTP response ended without it";
   return `its HTTP exchange was broken off${why === undefined ? "" : `: ${visible(why)}`}`;
 }

@@ -3,7 +3,7 @@ import { metaKeys } from "../protocol/meta.js";
 import { methods, notifications } from "../protocol/methods.js";
 import { latest, latestHandshake, revisionOf } from "../revisions/all.js";
 import type { Era, Revision } from "../revisions/revision.js";
-import { spokenIn } from "./exchange.js";
+import { isTaken, spokenIn } from "./exchange.js";
 import type { Sender } from "./frame.js";
 import type { Exchange, HandshakePhase, MessageContext, Operation, WireMessage } from "./message.js";
 import { metaOf, mostRemembered, Operations } from "./operations.js";
@@ -44,6 +44,7 @@ export class WireSession {
   #clientCapabilities: JsonObject | undefined;
   #serverCapabilities: JsonObject | undefined;
   #isWhole = true;
+  #isShared = false;
   #logLevel: string | undefined;
 
   constructor(name: string) {
@@ -98,6 +99,14 @@ export class WireSession {
     return this.#isWhole;
   }
 
+  /**
+   * Whether it may have messages of several clients: over HTTP, where the server names no sessions, nothing tells them
+   * apart. What one of them has said must not be held against another.
+   */
+  get isShared(): boolean {
+    return this.#isShared;
+  }
+
   /** Something crossed that was not seen. */
   miss(): void {
     this.#isWhole = false;
@@ -131,9 +140,23 @@ export class WireSession {
       exchange,
       operation,
       pairing,
-      reuses: kind === "req" ? this.#requests.sameId(message.from, message) : undefined,
+      reuses: kind === "req" ? this.#requests.reusedBy(message) : undefined,
       previous: kind === "req" ? this.#requests.roundBefore(message) : undefined,
     };
+  }
+
+  /** Takes a look at a message before it is judged: it may be that of another client. */
+  meet({ from, method, context: { exchange, phase } }: WireMessage): void {
+    if (from !== "client" || method !== methods.initialize || phase === "new") return;
+    if (exchange === undefined || this.http.id !== undefined || this.http.isLegacy) return;
+    this.#isShared = true;
+    this.#logLevel = undefined;
+  }
+
+  /** HTTP has answered what an exchange brings: a handshake that it refuses may be tried again. */
+  answeredByHttp(exchange: Exchange): void {
+    if (isTaken(exchange) || this.#isShared || this.#phase !== "initializing") return;
+    if (exchange.messages.some(({ method }) => method === methods.initialize)) this.#phase = "new";
   }
 
   /** Takes a message that was judged: what it says holds from here on. Gives the operation that it begins. */
@@ -182,12 +205,13 @@ export class WireSession {
     if (version !== undefined) {
       this.#named = revisionOf(version);
       this.#unknownVersion = this.#named === undefined ? version : undefined;
-    } else if (method === methods.initialize) this.#phase = "initializing";
+    } else if (method === methods.initialize && !this.#isShared) this.#phase = "initializing";
     const capabilities =
       method === methods.initialize ? params.capabilities : metaOf(params)[metaKeys.clientCapabilities];
     // A request that speaks for itself changes nothing of what a handshake has settled.
-    if (isObject(capabilities) && (method === methods.initialize || this.#agreed === undefined))
-      this.#clientCapabilities = capabilities;
+    if (!isObject(capabilities) || (method !== methods.initialize && this.#agreed !== undefined)) return;
+    const isKnown = !this.#isShared || JSON.stringify(capabilities) === JSON.stringify(this.#clientCapabilities);
+    this.#clientCapabilities = isKnown ? capabilities : undefined;
   }
 
   #answer(operation: Operation, answer: WireMessage): void {
@@ -197,7 +221,8 @@ export class WireSession {
     if (request.from !== "client") return;
     if (result !== undefined) this.#hearServer(request, answer, result);
     // A handshake that was refused may be tried again.
-    else if (request.method === methods.initialize && this.#phase === "initializing") this.#phase = "new";
+    else if (request.method === methods.initialize && this.#phase === "initializing" && !this.#isShared)
+      this.#phase = "new";
   }
 
   #hearServer(request: WireMessage, answer: WireMessage, result: JsonObject): void {
@@ -209,15 +234,17 @@ export class WireSession {
     if (typeof result.nextCursor === "string" && this.cursors.size < mostRemembered)
       this.cursors.add(result.nextCursor);
     const { uri, level } = params;
-    if (method === methods.setLevel && typeof level === "string") this.#logLevel = level;
+    if (method === methods.setLevel && typeof level === "string" && !this.#isShared) this.#logLevel = level;
     if (typeof uri !== "string") return;
     if (method === methods.subscribe && this.subscriptions.size < mostRemembered) this.subscriptions.add(uri);
     if (method === methods.unsubscribe) this.subscriptions.delete(uri);
   }
 
   #agree(version: unknown): void {
-    this.#phase = "answered";
+    if (this.#phase !== "ready" || !this.#isShared) this.#phase = "answered";
     if (typeof version !== "string") return;
+    // Of several clients, one that does not name its revision in a header is one that need not.
+    if (this.#isShared && this.#agreed?.facts.httpVersionHeader === "none") return;
     this.#agreed = handshakeRevision(version);
     this.#unknownVersion = this.#agreed === undefined ? version : undefined;
   }

@@ -26,15 +26,11 @@ export function isStateless({ facts }: Revision): boolean {
 }
 
 /** Whether an exchange is one of the protocol: a proxy sees more, such as metadata, tokens and pages. */
-export function isMcp({ request, messages }: Exchange): boolean {
+export function isMcp({ request, messages, isAddressed }: Exchange): boolean {
   const names = (request.headers ?? []).map(([name]) => name.toLowerCase());
   const wantsStream = headerOf(request, "accept")?.includes(eventStream) ?? false;
-  return messages.length > 0 || wantsStream || names.some((name) => name.startsWith("mcp-"));
-}
-
-/** Whether the server has taken the request. */
-export function isTaken({ response }: Exchange): boolean {
-  return response?.status !== undefined && response.status >= 200 && response.status < 300;
+  if (messages.length > 0) return true;
+  return isAddressed && (wantsStream || names.some((name) => name.startsWith("mcp-")));
 }
 
 /** The type that a header begins with, without its parameters. */

@@ -187,7 +187,9 @@ function needsVersion({ messages }: Exchange, session: WireSession, { facts }: R
   const isOpening = messages.some(({ method }) => method === methods.initialize);
   // Until initialize is answered no version is negotiated.
   const isNegotiated = session.phase === "answered" || session.phase === "ready";
-  return !isOpening && isNegotiated && session.isWhole;
+  // What carries no message may come from a client that has agreed on nothing yet, where sessions have no names.
+  const isOfClient = messages.length > 0 || session.http.id !== undefined;
+  return !isOpening && isNegotiated && session.isWhole && isOfClient;
 }
 
 function* compare(header: string, told: string | undefined, said: unknown): Iterable<Finding> {

@@ -1,5 +1,5 @@
 import { describeValue } from "../../protocol/shapes/shape-fault.js";
-import { headerOf } from "../exchange.js";
+import { headerOf, isTaken } from "../exchange.js";
 import type { Clause, Rule } from "../rule.js";
 import {
   eventStream,
@@ -7,7 +7,6 @@ import {
   isMcp,
   isStateless,
   isStreamable,
-  isTaken,
   json,
   mediaType,
   onSending,
@@ -162,8 +161,8 @@ export const httpRules: readonly Rule[] = [
       "The server MUST NOT send a JSON-RPC response on the stream unless resuming a stream associated with a previous client request.",
     page: "basic/transports#listening-for-messages-from-the-server",
     on: "message",
-    *check({ from, context: { exchange } }, session) {
-      if (from !== "server" || session.http.isLegacy) return;
+    *check({ from, frame, context: { exchange } }, session) {
+      if (from !== "server" || frame.entry.ch !== "sse" || session.http.isLegacy) return;
       if (exchange?.request.method === "GET" && headerOf(exchange.request, "last-event-id") === undefined)
         yield { says: "it is an answer, and comes on a stream that nobody has asked for it on" };
     },

@@ -2,8 +2,10 @@ import { isObject } from "../../protocol/json.js";
 import { isProtocolMethod } from "../../protocol/methods.js";
 import { describeValue } from "../../protocol/shapes/shape-fault.js";
 import type { Revision } from "../../revisions/revision.js";
-import type { WireMessage } from "../message.js";
+import type { Sender } from "../frame.js";
+import type { Operation, WireMessage } from "../message.js";
 import type { Clause, Finding, Rule } from "../rule.js";
+import type { WireSession } from "../session.js";
 import { byEra, inSchema, ofJsonRpc, onAllMessages, onMessages } from "./pages.js";
 
 /** What a response that tells of an error has. */
@@ -84,12 +86,14 @@ export const jsonRpcRules: readonly Rule[] = [
     ),
     page: onMessages("requests"),
     on: "message",
-    *check({ id, frame, context: { reuses }, revision }) {
+    *check({ id, from, frame, context: { reuses }, revision }, session) {
       if (reuses === undefined || id === "null") return;
       const { request, answer } = reuses;
       const isOfHandshake = revision?.era === "handshake" && request.revision?.era === "handshake";
-      if (!isOfHandshake && (answer !== undefined || request.frame.entry.req !== frame.entry.req)) return;
-      const waits = answer === undefined ? ", which still waits for its answer" : "";
+      const isElsewhere = request.frame.entry.req !== frame.entry.req;
+      if (!isOfHandshake && (answer !== undefined || isElsewhere)) return;
+      if (isElsewhere && !isOneSession(session, from)) return;
+      const waits = isAwaited(reuses, session) ? ", which still waits for its answer" : "";
       yield { says: `the id ${id} is that of the request in frame ${request.frame.n}${waits}`, pointer: "/id" };
     },
   },
@@ -209,6 +213,20 @@ const resultObject: Clause = {
     inSchema(revision.facts.errorId === "required" ? "jsonrpcresponse" : "jsonrpcresultresponse")(revision),
 };
 const integerCode: Clause = { level: "must", sentence: "Error codes MUST be integers.", page: onMessages("responses") };
+
+/** Whether requests on several exchanges are of one session, so that they must differ in their ids. */
+function isOneSession({ http, isShared }: WireSession, from: Sender): boolean {
+  if (http.id !== undefined || http.isLegacy) return true;
+  // Without a name, each exchange may have reached a server of its own, which numbers what it asks from the start.
+  return from === "client" && !isShared;
+}
+
+/** Whether an answer can still come, as far as that is seen. */
+export function isAwaited({ request, answer, cancel }: Operation, { http }: WireSession): boolean {
+  // Over HTTP with SSE the answer comes on the one stream, when the exchange of the request is over.
+  const isOver = request.context.exchange?.end !== undefined && !http.isLegacy;
+  return answer === undefined && cancel === undefined && !isOver;
+}
 
 const predefined: ReadonlySet<number> = new Set([-32_700, -32_600, -32_601, -32_602, -32_603]);
 

@@ -50,8 +50,8 @@ export const lifecycleRules: readonly Rule[] = [
       "The client SHOULD NOT send requests other than pings before the server has responded to the `initialize` request.",
     page: initialization,
     on: "message",
-    *check({ from, method }, { phase }) {
-      if (from !== "client" || method === methods.ping || method === methods.initialize) return;
+    *check({ from, method }, { phase, isShared }) {
+      if (from !== "client" || method === methods.ping || method === methods.initialize || isShared) return;
       const missing = { initializing: "the answer to initialize", answered: notifications.initialized };
       if (phase !== "initializing" && phase !== "answered") return;
       const says = `${describeValue(method)} is asked for before ${missing[phase]}`;
@@ -69,8 +69,8 @@ export const lifecycleRules: readonly Rule[] = [
       "The server SHOULD NOT send requests other than pings and logging before receiving the `initialized` notification.",
     page: initialization,
     on: "message",
-    *check({ from, method }, { phase, isWhole }) {
-      if (from !== "server" || method === methods.ping || phase === "ready" || !isWhole) return;
+    *check({ from, method }, { phase, isWhole, isShared }) {
+      if (from !== "server" || method === methods.ping || phase === "ready" || !isWhole || isShared) return;
       yield { says: `${describeValue(method)} is asked for before ${notifications.initialized}`, pointer: "/method" };
     },
   },
@@ -84,8 +84,8 @@ export const lifecycleRules: readonly Rule[] = [
     sentence: "The initialization phase MUST be the first interaction between client and server.",
     page: initialization,
     on: "message",
-    *check({ from, method }, { phase }) {
-      if (from === "client" && method === methods.initialize && phase !== "new")
+    *check({ from, method }, { phase, isShared }) {
+      if (from === "client" && method === methods.initialize && phase !== "new" && !isShared)
         yield { says: "the session has been initialized before", pointer: "/method" };
     },
   },

@@ -1,9 +1,11 @@
 import { isObject } from "../../protocol/json.js";
 import { methods, notifications } from "../../protocol/methods.js";
 import { describeValue } from "../../protocol/shapes/shape-fault.js";
-import type { Operation } from "../message.js";
+import type { Frame } from "../frame.js";
+import type { Operation, WireMessage } from "../message.js";
 import { metaOf } from "../operations.js";
 import type { Rule } from "../rule.js";
+import { isAwaited } from "./json-rpc.js";
 import { byEra } from "./pages.js";
 
 const onProgress = byEra("basic/utilities/progress#progress-flow", "basic/patterns/progress#progress-flow");
@@ -51,9 +53,10 @@ export const progressRules: readonly Rule[] = [
       const { progressToken } = metaOf(params);
       if (progressToken === undefined) return;
       const other = session.requestWithToken(from, progressToken);
-      if (other === undefined || other.answer !== undefined || other.cancel !== undefined) return;
+      if (other === undefined || !isAwaited(other, session)) return;
       // Where every request has an exchange of its own, it may be another client that has chosen the same.
-      if (era === "stateless" && frame.entry.req !== other.request.frame.entry.req) return;
+      const isElsewhere = frame.entry.req !== other.request.frame.entry.req;
+      if (isElsewhere && (era === "stateless" || session.isShared)) return;
       yield {
         says: `the token ${describeValue(progressToken)} is that of the request in frame ${other.request.frame.n}, which still waits`,
         pointer: "/params/_meta/progressToken",
@@ -101,13 +104,15 @@ export const progressRules: readonly Rule[] = [
     doubt: "what the sender believed is not visible on the wire",
     page: onCancellation,
     on: "message",
-    *check({ method, params, operation }, { isWhole }) {
+    *check({ method, params, operation, frame }, { isWhole, isShared }) {
       if (method !== notifications.cancelled || params.requestId === undefined) return;
       const id = describeValue(params.requestId);
       const pointer = "/params/requestId";
       if (operation === undefined && isWhole) yield { says: `no request has the id ${id}`, pointer };
-      if (operation?.answer !== undefined)
-        yield { says: `the request ${id} was answered by frame ${operation.answer.frame.n}`, pointer };
+      const answer = operation?.answer;
+      // Of an answer that was on its way, or that it had to reject, the sender does not know.
+      if (answer === undefined || isShared || answer.isFaulty || mayCross(answer, frame)) return;
+      yield { says: `the request ${id} was answered by frame ${answer.frame.n}`, pointer };
     },
   },
   {
@@ -123,9 +128,10 @@ export const progressRules: readonly Rule[] = [
     doubt: "the response may have been sent before the cancellation arrived",
     page: onCancellation,
     on: "message",
-    *check({ operation }) {
-      if (operation?.cancel !== undefined)
-        yield { says: `frame ${operation.cancel.frame.n} has cancelled the request`, pointer: "/id" };
+    *check({ operation, frame }, { isShared }) {
+      const cancel = operation?.cancel;
+      if (cancel === undefined || isShared || mayCross(cancel, frame)) return;
+      yield { says: `frame ${cancel.frame.n} has cancelled the request`, pointer: "/id" };
     },
   },
   {
@@ -146,6 +152,13 @@ export const progressRules: readonly Rule[] = [
     },
   },
 ];
+
+/** Milliseconds in which an answer and a cancellation may be under way at the same time. */
+const crossing = 1_000;
+
+function mayCross({ frame: { entry } }: WireMessage, { entry: later }: Frame): boolean {
+  return later.t - (entry.t1 ?? entry.t) < crossing;
+}
 
 /** Whether what was asked goes on behind its answer. */
 function isTask({ answer }: Operation): boolean {
