@@ -11,6 +11,8 @@ export interface Proxied extends AsyncDisposable {
   /** The address of the proxy, and of the server itself, without their paths. */
   readonly near: string;
   readonly far: string;
+  /** The file of the recording. */
+  readonly recording: string;
   /** Ends the proxy, and gives what it has recorded. */
   recorded(): Promise<readonly Entry[]>;
 }
@@ -33,6 +35,7 @@ export async function proxied(listener: RequestListener, flags: readonly string[
   return {
     near: new URL(url).origin,
     far,
+    recording: record,
     async recorded() {
       await end();
       return folder.read().flat();

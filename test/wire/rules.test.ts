@@ -24,6 +24,8 @@ const stdioOnly: ReadonlyMap<string, readonly string[]> = new Map([
   ["S-2", versions.toReversed()],
   ["S-3", versions.toReversed()],
   ["I-5", versions.toReversed()],
+  // It is about transports that are neither.
+  ["E-2", versions.toReversed()],
   // Over HTTP every request of the stateless era may be of another client.
   ["R-4", ["2026-07-28"]],
   ["P-2", ["2026-07-28"]],

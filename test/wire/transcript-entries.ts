@@ -38,7 +38,7 @@ export function httpEntriesOf(steps: readonly HttpStep[]): readonly Entry[] {
     const n = entries.length;
     entries.push(make({ n, s: "1", t: n, x }));
   };
-  const addFrame = (x: number, bytes: Buffer, way: Pick<FrameEntry, "d" | "ch">): void =>
+  const addFrame = (x: number, bytes: Buffer, way: Pick<FrameEntry, "d" | "ch" | "cut">): void =>
     add(x, ({ n, s, t }) => ({ k: "f", n, s, t, ...way, len: bytes.length, nl: "", req: x, ...recordedBytes(bytes) }));
   for (const step of steps) {
     const { x } = step;
@@ -60,11 +60,11 @@ export function httpEntriesOf(steps: readonly HttpStep[]): readonly Entry[] {
       }
       streams.set(x, { ...stream, bytes });
     } else if (step.is === "end" || step.is === "broken") {
-      if (stream !== undefined && stream.bytes.length > 0)
-        addFrame(x, stream.isEvents ? dataOf(stream.bytes) : stream.bytes, {
-          d: "s2c",
-          ch: stream.isEvents ? "sse" : "http",
-        });
+      const cut = step.is === "broken" ? "aborted" : "ended";
+      if (stream !== undefined && stream.bytes.length > 0) {
+        if (stream.isEvents) addFrame(x, dataOf(stream.bytes), { d: "s2c", ch: "sse", cut });
+        else addFrame(x, stream.bytes, { d: "s2c", ch: "http", ...(cut === "aborted" && { cut }) });
+      }
       add(x, (place) => ({ ...place, k: "h", ph: step.is === "end" ? "end" : "abort" }));
     }
   }

@@ -14,6 +14,10 @@ function listedInBytes(talk: Talk, text: string): readonly Entry[] {
   });
 }
 
+function onSocket(said: readonly Said[]): readonly Entry[] {
+  return frames(said, (frame) => ({ ...frame, ch: "socket", nl: "" }));
+}
+
 function tool(title: string): Readonly<Record<string, unknown>> {
   return { name: "add", description: title, inputSchema: { type: "object" } };
 }
@@ -27,6 +31,19 @@ export const framingCases: readonly RuleCase[] = [
     breaks: (talk) => listedInBytes(talk, "caf\xe9"),
     found: { party: "server", says: /^the byte 0xe9 at \d+ does not belong to UTF-8 text$/ },
     legal: (talk) => listedInBytes(talk, "caf\xc3\xa9"),
+  },
+  {
+    rule: "E-2",
+    breaks: (talk) => onSocket([...talk.opening(), talk.list(1), "← pong"]),
+    found: { party: "server", text: "pong", says: /^it is not JSON: / },
+    legal: (talk) => onSocket([...talk.opening(), talk.list(1), talk.listed(1)]),
+  },
+  {
+    rule: "E-2",
+    why: "for two messages in one frame",
+    breaks: (talk) => onSocket([...talk.opening(), `${talk.list(1)}${talk.list(2).slice(2)}`]),
+    found: { party: "client", says: /^it is not JSON: expected nothing behind the value/ },
+    legal: (talk) => onSocket([...talk.opening(), talk.list(1), talk.listed(1)]),
   },
   {
     rule: "S-1",

@@ -1,3 +1,4 @@
+import type { Said } from "../recorded.js";
 import { exchanged, type HttpExchange, headersOf, listExchange, openingExchanges } from "./http-talk.js";
 import type { RuleCase } from "./rule-case.js";
 import { failed, type Talk, told } from "./talk.js";
@@ -46,11 +47,9 @@ export const httpCases: readonly RuleCase[] = [
   },
   {
     rule: "H-3",
-    why: "for a body that is none",
     where: isStreamable,
-    breaks: (talk) => exchanged(...openingExchanges(talk), { headers: headersOf(talk), sent: "→ {", status: 400 }),
-    found: { back: 3, party: "client", says: "the body is no JSON" },
-    besides: [],
+    breaks: (talk) => exchanged(...openingExchanges(talk), { headers: headersOf(talk), status: 400 }),
+    found: { back: 2, party: "client", says: "the body is empty" },
     legal: (talk) => exchanged(...openingExchanges(talk), listExchange(talk, 1)),
   },
   {
@@ -172,18 +171,103 @@ export const httpCases: readonly RuleCase[] = [
   },
   {
     rule: "H-13",
-    where: isStreamable,
-    breaks: (talk) =>
-      exchanged(
-        ...openingExchanges(talk),
-        listExchange(talk, 1, { isStream: true, replies: ["← hello", talk.listed(1)] }),
-      ),
+    breaks: (talk) => streamed(talk, "← hello", talk.listed(1)),
     found: { back: 2, party: "server", text: "hello" },
+    legal: (talk) => streamed(talk, { raw: "", ev: { id: "1" } }, talk.listed(1)),
+  },
+  {
+    rule: "H-13",
+    why: "for half a message",
+    breaks: (talk) => streamed(talk, '← {"jsonrpc":"2.0","i'),
+    found: { back: 1, party: "server", text: '{"jsonrpc":"2.0","i', says: /^it is not JSON: / },
+    legal: (talk) => streamed(talk, { raw: "", ev: { event: "ping" } }, talk.listed(1)),
+  },
+  {
+    rule: "H-13",
+    why: "for two messages in one event",
+    breaks: (talk) => streamed(talk, `${talk.listed(1)}${talk.listed(1).slice(2)}`),
+    found: { back: 1, party: "server", says: /^it is not JSON: expected nothing behind the value/ },
+    legal: (talk) => streamed(talk, talk.listed(1)),
+  },
+  {
+    rule: "H-13",
+    why: "for an event that has no end",
+    breaks: (talk) => streamed(talk, { raw: talk.listed(1).slice(2), cut: "ended" }),
+    found: { back: 1, party: "server", says: /^the stream ends after \d+ bytes of data, before the event does$/ },
     legal: (talk) =>
       exchanged(
         ...openingExchanges(talk),
-        listExchange(talk, 1, { isStream: true, replies: [{ raw: "", ev: { id: "1" } }, talk.listed(1)] }),
+        listExchange(talk, 1, {
+          isStream: true,
+          replies: [{ raw: '{"jsonrpc":"2.0","i', cut: "aborted" }],
+          aborted: "aborted",
+        }),
       ),
+  },
+  {
+    rule: "H-15",
+    why: "for half a message",
+    breaks: (talk) => replied(talk, '← {"jsonrpc":"2.0","i'),
+    found: { back: 1, party: "server", text: '{"jsonrpc":"2.0","i', says: /^it is not JSON: / },
+    legal: (talk) =>
+      exchanged(
+        ...openingExchanges(talk),
+        listExchange(talk, 1, { replies: [{ raw: '{"jsonrpc":"2.0","i', cut: "aborted" }], aborted: "aborted" }),
+      ),
+  },
+  {
+    rule: "H-15",
+    why: "for two messages",
+    breaks: (talk) => replied(talk, `${talk.listed(1)}\n${talk.listed(1).slice(2)}`),
+    found: { back: 1, party: "server", says: /^it is not JSON: expected nothing behind the value/ },
+    legal: (talk) => replied(talk, talk.listed(1)),
+  },
+  {
+    rule: "H-15",
+    why: "for what stands around a message",
+    breaks: (talk) => replied(talk, `← [debug] got a request\n${talk.listed(1).slice(2)}`),
+    found: { back: 1, party: "server", says: /^it is not JSON: / },
+    legal: (talk) => replied(talk, `← \n ${talk.listed(1).slice(2)}\r\n`),
+  },
+  {
+    rule: "H-16",
+    breaks: (talk) => exchanged(...openingExchanges(talk), { headers: headersOf(talk), sent: "→ {", status: 400 }),
+    found: { back: 2, party: "client", text: "{", says: /^it is not JSON: / },
+    legal: (talk) => exchanged(...openingExchanges(talk), listExchange(talk, 1)),
+  },
+  {
+    rule: "H-17",
+    why: "for one that was deleted",
+    where: hasSessions,
+    breaks: (talk) =>
+      exchanged(...sessionExchanges(talk), deleting(talk), listExchange(talk, 1, { ...inSession, ...refused(400) })),
+    found: {
+      back: 1,
+      party: "server",
+      says: /^the status must be 404, got 400: the session was deleted in frame \d+$/,
+    },
+    legal: (talk) =>
+      exchanged(
+        ...sessionExchanges(talk),
+        deleting(talk),
+        listExchange(talk, 1, { ...inSession, ...refused(404) }),
+        listExchange(talk, 1, { ...inSession, ...refused(401) }),
+        { ...deleting(talk), status: 404 },
+      ),
+  },
+  {
+    rule: "H-17",
+    why: "for one that was not found before",
+    where: hasSessions,
+    breaks: (talk) =>
+      exchanged(
+        ...sessionExchanges(talk),
+        listExchange(talk, 1, { ...inSession, ...refused(404) }),
+        listExchange(talk, 2, { ...inSession, ...refused(400) }),
+      ),
+    found: { back: 1, party: "server", says: /^the status must be 404, got 400: it was in frame \d+$/ },
+    legal: (talk) =>
+      exchanged(...sessionExchanges(talk), { ...deleting(talk), status: 405 }, listExchange(talk, 1, inSession)),
   },
   {
     rule: "H-14",
@@ -209,6 +293,31 @@ export const httpCases: readonly RuleCase[] = [
       ),
   },
 ];
+
+const inSession = { headers: { "mcp-session-id": "abc" } };
+
+/** HTTP refuses a request, and says no more. */
+function refused(status: number): Pick<HttpExchange, "status" | "replies"> {
+  return { status, replies: [] };
+}
+
+function sessionExchanges(talk: Talk): readonly HttpExchange[] {
+  return openingExchanges(talk, { "mcp-session-id": "abc" });
+}
+
+function deleting(talk: Talk): HttpExchange {
+  return { method: "DELETE", headers: { ...headersOf(talk), ...inSession.headers } };
+}
+
+/** A list of tools whose response is a stream of these events. */
+function streamed(talk: Talk, ...replies: NonNullable<HttpExchange["replies"]>): ReturnType<typeof exchanged> {
+  return exchanged(...openingExchanges(talk), listExchange(talk, 1, { isStream: true, replies }));
+}
+
+/** A list of tools whose response has this body. */
+function replied(talk: Talk, body: Said): ReturnType<typeof exchanged> {
+  return exchanged(...openingExchanges(talk), listExchange(talk, 1, { replies: [body] }));
+}
 
 /** A call of a tool that wants an argument in a header. */
 function calling(talk: Talk, headers: Readonly<Record<string, string>>): ReturnType<typeof exchanged> {

@@ -5,6 +5,9 @@ import type { Talk } from "./talk.js";
 
 type Headers = Readonly<Record<string, string | undefined>>;
 
+/** A reply with what a line of a transcript has no word for. */
+type Reply = Pick<FrameEntry, "ev" | "raw" | "cut">;
+
 /** One request of HTTP and its response. */
 export interface HttpExchange {
   readonly method?: string;
@@ -17,7 +20,7 @@ export interface HttpExchange {
   readonly status?: number;
   readonly replyHeaders?: Headers;
   /** What the response holds; several, or `events`, make a stream of them. */
-  readonly replies?: readonly (Said | Pick<FrameEntry, "ev" | "raw">)[];
+  readonly replies?: readonly (Said | Reply)[];
   readonly isStream?: boolean;
   /** Why the exchange is broken off. Default: it comes to its end. */
   readonly aborted?: string;
@@ -62,9 +65,9 @@ function addExchange(entries: Entry[], x: number, exchange: HttpExchange): void 
   const head = (ph: HttpEntry["ph"], more: Partial<HttpEntry>): void => {
     entries.push({ k: "h", ...place(), x, ph, ...more });
   };
-  const frame = (d: FrameEntry["d"], ch: FrameEntry["ch"], raw: string, ev?: FrameEntry["ev"]): void => {
+  const frame = (d: FrameEntry["d"], ch: FrameEntry["ch"], raw: string, { ev, cut }: Omit<Reply, "raw"> = {}): void => {
     const len = Buffer.byteLength(raw);
-    entries.push({ k: "f", ...place(), d, ch, len, nl: "", req: x, raw, ...(ev && { ev }) });
+    entries.push({ k: "f", ...place(), d, ch, len, nl: "", req: x, raw, ...(ev && { ev }), ...(cut && { cut }) });
   };
   const usual = {
     host: "127.0.0.1:3000",
@@ -79,8 +82,9 @@ function addExchange(entries: Entry[], x: number, exchange: HttpExchange): void 
     headers: listed(isStream || replies.length > 0 ? { "content-type": type, ...replyHeaders } : replyHeaders),
   });
   for (const reply of replies) {
-    if (typeof reply === "string") frame("s2c", isStream ? "sse" : "http", reply.slice(2));
-    else frame("s2c", "sse", reply.raw ?? "", reply.ev);
+    const ch = isStream ? "sse" : "http";
+    if (typeof reply === "string") frame("s2c", ch, reply.slice(2));
+    else frame("s2c", ch, reply.raw ?? "", reply);
   }
   if (aborted === undefined) head("end", {});
   else head("abort", { why: aborted });

@@ -42,17 +42,18 @@ export class BodyRecord {
   }
 
   /** There is nothing more. What it gives, if anything, resolves when all of it is written down. */
-  end(): Promise<void> | undefined {
+  end(how: "ended" | "aborted"): Promise<void> | undefined {
     this.#decoder?.end();
-    if (this.#decoded !== undefined) return this.#decoded.then(() => this.#finish());
-    this.#finish();
+    if (this.#decoded !== undefined) return this.#decoded.then(() => this.#finish(how));
+    this.#finish(how);
     return undefined;
   }
 
-  #finish(): void {
+  #finish(how: "ended" | "aborted"): void {
     const rest = this.#events?.end();
-    if (rest !== undefined) this.#write({ ch: "sse", ...rest });
-    if (this.#body.length > 0) this.#write({ ch: "http", ...this.#body.end() });
+    if (rest !== undefined) this.#write({ ch: "sse", ...rest, cut: how });
+    if (this.#body.length === 0) return;
+    this.#write({ ch: "http", ...this.#body.end(), ...(how === "aborted" && { cut: how }) });
   }
 
   #take(bytes: Uint8Array): void {

@@ -69,7 +69,7 @@ export class ExchangeRecord {
 
   /** The request is whole. */
   requestEnd(): void {
-    void this.#request.end(); // Never rejects.
+    void this.#request.end("ended"); // Never rejects.
     if (this.#start.method !== "GET" && !this.#opensSession) this.#belongsTo(this.#sessions.none);
   }
 
@@ -89,21 +89,21 @@ export class ExchangeRecord {
 
   /** The response is whole. */
   end(): void {
-    this.#finish({ ph: "end" });
+    this.#finish({ ph: "end" }, "ended");
   }
 
   /** It ends before it is whole. */
   abort(why: string): void {
-    this.#finish({ ph: "abort", why });
+    this.#finish({ ph: "abort", why }, "aborted");
   }
 
-  #finish(head: Head): void {
+  #finish(head: Head, how: "ended" | "aborted"): void {
     const finish = (): void => {
       this.#belongsTo(this.#sessions.none);
       this.#head(head);
       this.#start.onWritten();
     };
-    const written = this.#response?.end();
+    const written = this.#response?.end(how);
     if (written === undefined) finish();
     else void written.then(finish);
   }

@@ -30,7 +30,8 @@ export type Observation =
   | Hole;
 
 /** A frame of a carrier that keeps its frames apart by itself. */
-export interface ObservedFrame extends Pick<FrameEntry, "s" | "t" | "t1" | "d" | "ch" | "w" | "req" | "ev" | "by"> {
+export interface ObservedFrame
+  extends Pick<FrameEntry, "s" | "t" | "t1" | "d" | "ch" | "w" | "req" | "ev" | "cut" | "by"> {
   /** How its line ended, if it is one. */
   readonly nl?: FrameEntry["nl"];
   /** What others may name it by, before it has a number. */

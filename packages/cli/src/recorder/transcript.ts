@@ -109,7 +109,7 @@ export class Transcript {
   }
 
   #frame({ bytes, ...frame }: ObservedFrame, nl: FrameEntry["nl"] = ""): void {
-    const { s, t, t1 = t, d, ch, len, w = [], req, ev, by, mark } = frame;
+    const { s, t, t1 = t, d, ch, len, w = [], req, ev, cut, by, mark } = frame;
     const of = frame.of === undefined ? undefined : this.#marked.get(frame.of);
     if (mark !== undefined) this.#marked.set(mark, this.#n + 1);
     this.#number((n) => ({
@@ -126,6 +126,7 @@ export class Transcript {
       ...(w.length > 0 && { w: w.map(([offset, at]) => [offset, milliseconds(at)] as const) }),
       ...(req !== undefined && { req }),
       ...(ev !== undefined && { ev }),
+      ...(cut !== undefined && { cut }),
       ...(by !== undefined && { by }),
       ...(of !== undefined && { of }),
       ...recordedBytes(bytes),

@@ -235,7 +235,9 @@ function kindOfRow(message: WireMessage | undefined): RowKind {
 /** What the head of a response says of its session. */
 function noteSession({ messages, response }: Exchange, { http }: WireSession): void {
   const id = response && headerOf(response, mcpHeaders.session);
-  if (id !== undefined && messages.some(({ method }) => method === methods.initialize)) http.id = id;
+  if (id === undefined || !messages.some(({ method }) => method === methods.initialize)) return;
+  http.id = id;
+  http.ended = undefined;
 }
 
 function isOfSession({ request }: Exchange): boolean {

@@ -1,9 +1,10 @@
+import { mcpHeaders } from "../protocol/http-headers.js";
 import { isObject, type JsonObject } from "../protocol/json.js";
 import { metaKeys } from "../protocol/meta.js";
 import { methods, notifications } from "../protocol/methods.js";
 import { latest, latestHandshake, revisionOf } from "../revisions/all.js";
 import type { Era, Revision } from "../revisions/revision.js";
-import { isTaken, spokenIn } from "./exchange.js";
+import { headerOf, isTaken, spokenIn } from "./exchange.js";
 import type { Sender } from "./frame.js";
 import type { Exchange, HandshakePhase, MessageContext, Operation, WireMessage } from "./message.js";
 import { metaOf, mostRemembered, Operations } from "./operations.js";
@@ -21,6 +22,8 @@ export interface HttpSession {
   id: string | undefined;
   /** Its messages come on the stream of HTTP with SSE, as the first revision has it. */
   isLegacy: boolean;
+  /** The response by which the server has shown that the session is over. */
+  ended: { readonly n: number; readonly by: "DELETE" | 404 } | undefined;
 }
 
 /** One conversation of a client and a server: who has asked what, and what both have agreed on. */
@@ -33,7 +36,7 @@ export class WireSession {
   /** Where the server has said that its lists go on. */
   readonly cursors: Set<string> = new Set();
   /** What HTTP has shown of it. */
-  readonly http: HttpSession = { id: undefined, isLegacy: false };
+  readonly http: HttpSession = { id: undefined, isLegacy: false, ended: undefined };
   /** The last message of each side. */
   readonly last: Record<Sender, WireMessage | undefined> = { client: undefined, server: undefined };
   readonly #requests = new Operations();
@@ -153,8 +156,13 @@ export class WireSession {
     this.#logLevel = undefined;
   }
 
-  /** HTTP has answered what an exchange brings: a handshake that it refuses may be tried again. */
+  /** HTTP has answered what an exchange brings: a handshake that it refuses may be tried again, and a session may be over. */
   answeredByHttp(exchange: Exchange): void {
+    const { request, response } = exchange;
+    if (response !== undefined && headerOf(request, mcpHeaders.session) !== undefined) {
+      if (request.method === "DELETE" && isTaken(exchange)) this.http.ended = { n: response.n, by: "DELETE" };
+      else if (response.status === 404) this.http.ended ??= { n: response.n, by: 404 };
+    }
     if (isTaken(exchange) || this.#isShared || this.#phase !== "initializing") return;
     if (exchange.messages.some(({ method }) => method === methods.initialize)) this.#phase = "new";
   }

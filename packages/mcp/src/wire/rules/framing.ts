@@ -1,8 +1,9 @@
 import { decodeUtf8 } from "../../framing/utf8.js";
 import { methods } from "../../protocol/methods.js";
 import { type ByteRange, childOf, type JsonArrayNode, literalOf } from "../json-node.js";
+import type { JsonFault } from "../json-scan.js";
 import type { Finding, FrameReading, Rule } from "../rule.js";
-import { inSchema, ofJson, ofJsonRpc, onStdio } from "./pages.js";
+import { byEra, inSchema, ofJson, ofJsonRpc, onStdio } from "./pages.js";
 import { oneMessage } from "./sentences.js";
 
 /** What every carrier of text demands, and what stdio does. */
@@ -18,12 +19,26 @@ export const framingRules: readonly Rule[] = [
         : "JSON-RPC messages MUST be UTF-8 encoded.",
     page: ({ facts }) => (facts.httpBinding === "http+sse" ? ofJson("section-8.1") : "basic/transports"),
     on: "frame",
-    *check({ frame: { bytes } }) {
-      if (decodeUtf8(bytes) !== undefined) return;
+    *check({ frame: { bytes, entry } }) {
+      // Of what HTTP has cut, the last character may be cut too.
+      if (decodeUtf8(bytes) !== undefined || entry.cut !== undefined) return;
       const range = firstInvalid(bytes);
       const byte = (bytes[range[0]] ?? 0).toString(16).padStart(2, "0");
       yield { says: `the byte 0x${byte} at ${range[0]} does not belong to UTF-8 text`, range };
     },
+  },
+  {
+    id: "E-2",
+    level: "must",
+    party: "either",
+    demands: "A frame of a WebSocket, or of another transport that keeps messages apart, is one JSON-RPC message",
+    sentence: byEra(
+      "Implementers who choose to support custom transports MUST ensure they preserve the JSON-RPC message format and lifecycle requirements defined by MCP.",
+      "Implementers who choose to support custom transports MUST preserve the JSON-RPC message format, the message patterns, and the per-request metadata model.",
+    ),
+    page: "basic/transports#custom-transports",
+    on: "frame",
+    check: ({ frame: { entry }, fault }) => (entry.ch === "socket" ? notJson(fault) : []),
   },
   {
     id: "S-1",
@@ -100,10 +115,13 @@ function brokenOff({ frame: { entry } }: FrameReading): string {
 }
 
 /** What is no message, and no piece of one. */
-function* noise({ frame, fault, continues }: FrameReading): Iterable<Finding> {
-  if (fault === undefined || continues !== undefined) return;
-  if (fault.cut && beginsMessage(frame.bytes)) return;
-  yield { says: `it is not JSON: ${fault.says}` };
+function noise({ frame, fault, continues }: FrameReading): Iterable<Finding> {
+  return continues !== undefined || (fault?.cut === true && beginsMessage(frame.bytes)) ? [] : notJson(fault);
+}
+
+/** What has to be said of a frame that has to be JSON. */
+export function* notJson(fault: JsonFault | undefined): Iterable<Finding> {
+  if (fault !== undefined) yield { says: `it is not JSON: ${fault.says}` };
 }
 
 function beginsMessage(bytes: Uint8Array): boolean {

@@ -3,9 +3,11 @@ import { mcpHeaders, namedBy } from "../../protocol/http-headers.js";
 import { methods } from "../../protocol/methods.js";
 import { isMirrored, readMirroredParams } from "../../protocol/mirrored-params.js";
 import { describeValue } from "../../protocol/shapes/shape-fault.js";
+import { revisionOf } from "../../revisions/all.js";
 import type { Revision } from "../../revisions/revision.js";
+import type { HttpEntry } from "../entry.js";
 import { headerOf } from "../exchange.js";
-import type { Exchange } from "../message.js";
+import type { Exchange, WireMessage } from "../message.js";
 import type { Clause, Finding, Rule } from "../rule.js";
 import { namedVersion, type WireSession } from "../session.js";
 import {
@@ -134,6 +136,29 @@ export const httpHeaderRules: readonly Rule[] = [
     },
   },
   {
+    id: "H-17",
+    level: "must",
+    party: "server",
+    demands: "A server answers requests of a session that it has ended with 404",
+    sentence:
+      "The server MAY terminate the session at any time, after which it MUST respond to requests containing that session ID with HTTP 404 Not Found.",
+    applies: ({ facts }) => facts.httpBinding === "session",
+    page: "basic/transports#session-management",
+    on: "exchange",
+    *check({ request, response, messages }, { http: { ended } }) {
+      const status = response?.status ?? 404;
+      if (ended === undefined || request.n < ended.n || headerOf(request, mcpHeaders.session) === undefined) return;
+      if (!isSent(request, messages) || isOtherwiseRefused(status)) return;
+      if (ended.by === "DELETE")
+        yield {
+          party: "server",
+          says: `the status must be 404, got ${status}: the session was deleted in frame ${ended.n}`,
+        };
+      else if (status >= 400)
+        yield { party: "server", says: `the status must be 404, got ${status}: it was in frame ${ended.n}` };
+    },
+  },
+  {
     id: "H-9",
     level: "must",
     party: "server",
@@ -191,6 +216,20 @@ function needsVersion({ messages }: Exchange, session: WireSession, { facts }: R
   const isOfClient = messages.length > 0 || session.http.id !== undefined;
   return !isOpening && isNegotiated && session.isWhole && isOfClient;
 }
+
+/** Whether a request is one that the server has no other reason to refuse with 400. */
+function isSent(request: HttpEntry, messages: readonly WireMessage[]): boolean {
+  const version = headerOf(request, mcpHeaders.protocolVersion);
+  if (version !== undefined && revisionOf(version) === undefined) return false;
+  return request.method === "GET" || (request.method === "POST" && messages.some(({ from }) => from === "client"));
+}
+
+/** Statuses that HTTP and authorization give before a server looks for a session, and those of a server that fails. */
+function isOtherwiseRefused(status: number): boolean {
+  return status >= 500 || (status >= 300 && status < 400) || otherRefusals.has(status);
+}
+
+const otherRefusals: ReadonlySet<number> = new Set([401, 403, 404, 405, 406, 413, 415, 421, 429]);
 
 function* compare(header: string, told: string | undefined, said: unknown): Iterable<Finding> {
   if (typeof said !== "string" || told === said) return;

@@ -1,6 +1,8 @@
 import { describeValue } from "../../protocol/shapes/shape-fault.js";
+import type { Revision } from "../../revisions/revision.js";
 import { headerOf, isTaken } from "../exchange.js";
 import type { Clause, Rule } from "../rule.js";
+import { notJson } from "./framing.js";
 import {
   eventStream,
   httpPage,
@@ -12,7 +14,18 @@ import {
   onSending,
   takes,
 } from "./http-exchange.js";
-import { byEra } from "./pages.js";
+import { byEra, onAllMessages } from "./pages.js";
+
+const allMessages = "All messages between MCP clients and servers MUST follow the JSON-RPC 2.0 specification.";
+
+/** What a POST brings. */
+function oneBody({ facts }: Revision): string {
+  if (facts.httpBinding === "stateless")
+    return "The body of the HTTP POST MUST be a single JSON-RPC request or notification.";
+  return facts.batches
+    ? "The body of the POST request MUST be one of the following: A single JSON-RPC request, notification, or response"
+    : "The body of the POST request MUST be a single JSON-RPC request, notification, or response.";
+}
 
 /** What Streamable HTTP carries, and how a server answers. */
 export const httpRules: readonly Rule[] = [
@@ -40,22 +53,14 @@ export const httpRules: readonly Rule[] = [
     id: "H-3",
     level: "must",
     party: "client",
-    demands: "The body of a POST is JSON-RPC",
+    demands: "A POST brings a message in its body",
     applies: isStreamable,
-    sentence: ({ facts }) =>
-      facts.batches
-        ? "The body of the POST request MUST be one of the following: A single JSON-RPC request, notification, or response"
-        : facts.httpBinding === "session"
-          ? "The body of the POST request MUST be a single JSON-RPC request, notification, or response."
-          : "The body of the HTTP POST MUST be a single JSON-RPC request or notification.",
+    sentence: oneBody,
     page: onSending,
     on: "exchange",
     *check(exchange, { isWhole }) {
       if (exchange.request.method !== "POST" || !isMcp(exchange) || !isWhole) return;
-      const sent = exchange.frames.filter(({ from }) => from === "client");
-      if (sent.length === 0) yield { party: "client", says: "the body is empty" };
-      else if (exchange.messages.every(({ from }) => from !== "client"))
-        yield { party: "client", says: "the body is no JSON" };
+      if (exchange.frames.every(({ from }) => from !== "client")) yield { party: "client", says: "the body is empty" };
     },
   },
   {
@@ -136,19 +141,43 @@ export const httpRules: readonly Rule[] = [
     id: "H-13",
     level: "must",
     party: "server",
-    demands: "What an event stream carries as a message is JSON",
-    applies: isStreamable,
-    sentence: "All messages between MCP clients and servers MUST follow the JSON-RPC 2.0 specification.",
-    page: "basic#messages",
+    demands: "What an event stream carries as a message is JSON, in an event that an empty line ends",
+    sentence: allMessages,
+    page: onAllMessages,
     on: "frame",
     *check({ frame: { entry }, fault }) {
       const { event = "message" } = entry.ev ?? {};
       // An event without data is no message: it gives the client an id to come back with.
-      if (entry.ch !== "sse" || fault === undefined || event !== "message" || entry.len === 0) return;
-      // Either side may break off a stream, in the middle of an event too: nobody takes what is left of it for a message.
-      if (fault.cut) return;
-      yield { says: `it is not JSON: ${fault.says}` };
+      if (entry.ch !== "sse" || event !== "message" || entry.len === 0) return;
+      if (entry.cut === "ended")
+        yield { says: `the stream ends after ${entry.len} bytes of data, before the event does` };
+      // A connection may break in the middle of an event: no client takes what is left of it for a message.
+      else if (entry.cut === undefined) yield* notJson(fault);
     },
+  },
+  {
+    id: "H-15",
+    level: "must",
+    party: "server",
+    demands: "A response of application/json to a request is one JSON text",
+    sentence: allMessages,
+    page: onAllMessages,
+    on: "frame",
+    check({ frame: { entry, from }, fault, exchange }) {
+      const type = exchange?.response && headerOf(exchange.response, "content-type");
+      const isJson = from === "server" && entry.ch === "http" && mediaType(type) === json;
+      return isJson && entry.cut === undefined ? notJson(fault) : [];
+    },
+  },
+  {
+    id: "H-16",
+    level: "must",
+    party: "client",
+    demands: "The body of a POST is one JSON text",
+    sentence: (revision) => (isStreamable(revision) ? oneBody(revision) : allMessages),
+    page: (revision) => (isStreamable(revision) ? onSending(revision) : onAllMessages(revision)),
+    on: "frame",
+    check: ({ frame: { entry, from }, fault }) => (from === "client" && entry.ch === "http" ? notJson(fault) : []),
   },
   {
     id: "H-14",
