@@ -19,6 +19,7 @@ const longForms = [
   "test/examples/contacts-questions.test.ts",
   "test/shapes/equivalence.test.ts",
   "test/wire/clean-runs.test.ts",
+  "test/wire/clean-runs-http.test.ts",
   "test/wire/conscience-run.test.ts",
   "test/wire/own-conversations.test.ts",
   "test/wire/tap-trouble.test.ts",

@@ -12,7 +12,7 @@ import {
   overlapping,
 } from "./rules/http-talk.js";
 import { readAll } from "./rules/rule-case.js";
-import { answered, asked, type Talk, talkOf, told } from "./rules/talk.js";
+import { answered, asked, failed, type Talk, talkOf, told } from "./rules/talk.js";
 
 // What looks like a violation over HTTP, and is none: each was once reported of a program that did as it should.
 
@@ -97,6 +97,25 @@ describe.each(each(streamable))("in %s", (_version, talk) => {
       said(...openingExchanges(talk), listExchange(talk, 1, { status: 307, replies: [] }), listExchange(talk, 1)),
     ).toEqual([]);
   });
+});
+
+test.each([
+  ["-32601 and 200", { replies: [failed(0, -32_601)] }],
+  ["-32601 in a stream", { isStream: true, replies: [failed(0, -32_601)] }],
+  ["-32000 and 400", { status: 400, replies: [refusal] }],
+  ["-32002 and 400", { status: 400, replies: [failed(0, -32_002)] }],
+])("a server of the handshake era answers the question which era it knows with %s", (_what, answer) => {
+  const [discover = {}] = openingExchanges(talkOf("2026-07-28"));
+  const talk = talkOf("2025-11-25");
+  expect(said({ ...discover, ...answer }, ...openingExchanges(talk), listExchange(talk, 1))).toEqual([]);
+});
+
+test("an event without data, and a word of HTTP, are no hint why an answer is missing", () => {
+  const talk = talkOf("2025-11-25");
+  const stream = { isStream: true, replies: [{ raw: "", ev: { id: "1" } }], aborted: "aborted" };
+  expect(said(...openingExchanges(talk), listExchange(talk, 1, stream))).toEqual([
+    "never will: its HTTP exchange was broken off: aborted",
+  ]);
 });
 
 test("of two clients that bring input without a state, each goes on with its own call", () => {

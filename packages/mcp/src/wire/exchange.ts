@@ -45,6 +45,8 @@ export function isMessageBody(
   exchange: Exchange,
   { isLegacy }: { readonly isLegacy: boolean },
 ): boolean {
+  // An event without data gives the client an id to come back with.
+  if (entry.ch === "sse") return entry.len > 0;
   if (from === "client" || entry.ch !== "http") return true;
   const { request, messages } = exchange;
   const sent = messages.filter((message) => message.from === "client");

@@ -1,7 +1,7 @@
 import { visible } from "../base/visible.js";
 import { methods } from "../protocol/methods.js";
 import type { Direction, Entry, HttpEntry, LifeEntry } from "./entry.js";
-import { isTaken, refusalOf } from "./exchange.js";
+import { refusalOf } from "./exchange.js";
 import { type Sender, senderOf } from "./frame.js";
 import type { Operation, WireMessage } from "./message.js";
 import type { Row } from "./row.js";
@@ -153,10 +153,10 @@ function endOfExchange(phase: HttpEntry["ph"], why: string | undefined): string 
   return `its HTTP exchange was broken off${why === undefined ? "" : `: ${visible(why)}`}`;
 }
 
-function cluesOf({ kind, n, at, from, frame, messages, exchange }: Row): readonly Clue[] {
+function cluesOf({ kind, n, at, from, frame, messages, exchange, verdicts }: Row): readonly Clue[] {
   if (from === undefined || frame === undefined) return [];
-  // The status says why there is no answer; what else the body says is nothing that was meant for one.
-  if (kind === "noise" && exchange !== undefined && from === "server" && !isTaken(exchange)) return [];
+  // Of what breaks no rule nothing says that it was meant for an answer: an event that brings but an id, a page, a word.
+  if (kind === "noise" && verdicts.length === 0 && exchange?.isFaulty !== true) return [];
   const place = { from, at, exchange: frame.entry.req };
   if (kind === "frag" || kind === "noise") return [{ ...place, says: `frame ${n} is no message` }];
   return messages.flatMap((message): readonly Clue[] => {

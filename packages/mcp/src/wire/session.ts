@@ -48,6 +48,8 @@ export class WireSession {
   #serverCapabilities: JsonObject | undefined;
   #isWhole = true;
   #isShared = false;
+  /** The server has answered a request of the stateless era with a result. */
+  #speaksStateless = false;
   #logLevel: string | undefined;
 
   constructor(name: string) {
@@ -193,9 +195,14 @@ export class WireSession {
       return handshakeRevision(String(message.params.protocolVersion)) ?? latestHandshake;
     if (operation?.request.method === methods.initialize && typeof result?.protocolVersion === "string")
       return handshakeRevision(result.protocolVersion);
-    if (operation !== undefined) return operation.request.revision;
-    const carried = exchange && spokenIn(exchange);
-    if (carried !== undefined) return carried;
+    const spoken = operation?.request.revision ?? (exchange && spokenIn(exchange));
+    if (spoken !== undefined) {
+      // A server of the handshake era, asked whether it knows the other one, says no in its own words.
+      const mayNotKnow = message.kind === "err" && message.from === "server" && !this.#speaksStateless;
+      const isOther = spoken.era === "stateless" && mayNotKnow && !hasStatelessCode(message);
+      return isOther ? (this.#agreed ?? latestHandshake) : spoken;
+    }
+    if (operation !== undefined) return undefined;
     if (this.#unknownVersion !== undefined) return undefined;
     if (method === methods.discover) return latest;
     return this.revision ?? latestHandshake;
@@ -235,6 +242,7 @@ export class WireSession {
 
   #hearServer(request: WireMessage, answer: WireMessage, result: JsonObject): void {
     const { method, params } = request;
+    if (request.revision?.era === "stateless") this.#speaksStateless = true;
     if (method === methods.initialize) this.#agree(result.protocolVersion);
     if ((method === methods.initialize || method === methods.discover) && isObject(result.capabilities))
       this.#serverCapabilities = result.capabilities;
@@ -270,6 +278,14 @@ export function namedVersion({ kind, params, from }: WireMessage): string | unde
   if (kind !== "req" || from !== "client") return undefined;
   const version = metaOf(params)[metaKeys.protocolVersion];
   return typeof version === "string" ? version : undefined;
+}
+
+/** Whether an error has a code that the handshake era does not know. */
+function hasStatelessCode(message: WireMessage): boolean {
+  const error = message.member("error");
+  const code = isObject(error) ? error.code : undefined;
+  const [own, before] = [latest, latestHandshake].map(({ codes }) => new Set<unknown>(Object.values(codes)));
+  return own?.has(code) === true && before?.has(code) !== true;
 }
 
 /** The revision that a handshake settles on; what has no handshake is taken for the newest that has one. */

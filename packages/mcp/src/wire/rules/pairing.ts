@@ -74,6 +74,8 @@ export const pairingRules: readonly Rule[] = [
     on: "message",
     *check(message, session, { facts }) {
       if (!isErrorToNothing(message) || answeredNotification(message, session) !== undefined) return;
+      // Which revision a server speaks is not known before both have agreed on one.
+      if (facts.httpBinding !== "stateless" && (session.phase === "new" || session.phase === "initializing")) return;
       if (facts.errorId === "optional" && message.id === "null")
         yield { says: "the schema of this revision has the id left out, and JSON-RPC has null", pointer: "/id" };
       if (facts.errorId === "required" && message.id === undefined)
