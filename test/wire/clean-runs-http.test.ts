@@ -209,7 +209,7 @@ describe
           ),
         );
       }
-      expect(seen(folder)).toEqual(found);
+      expect(seen(folder)).toEqual(found.toSorted());
     });
 
     test("a server that wants a token, and its authorization server", async () => {
@@ -222,7 +222,7 @@ describe
         expect(await runOther(["sdk-v1-oauth-client.js", proxy.url])).toContain('"authorized":true');
       }
       expect(folder.text).toContain('"status":401');
-      expect(seen(folder)).toEqual([icon, unknownTool]);
+      expect(seen(folder)).toEqual([unknownTool, icon]);
     });
   });
 

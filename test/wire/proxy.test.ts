@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import { once } from "node:events";
+import { readFileSync } from "node:fs";
 import { type IncomingMessage, request } from "node:http";
 import { brotliCompressSync, gzipSync } from "node:zlib";
 import { bytesOf } from "@parlance/mcp/wire";
@@ -188,6 +189,30 @@ test("a stream that says where its messages go to says an address of the proxy",
     `${stand.far}/messages?id=7`,
     "{}",
     "{}",
+  ]);
+});
+
+test("a stream that says late where its messages go to has a session of its own all the same", async () => {
+  await using stand = await proxied(async (request, response) => {
+    if (request.method === "POST") {
+      await bodyOf(request);
+      response.writeHead(202).end();
+      return;
+    }
+    response.writeHead(200, events).flushHeaders();
+    // As late as that: the recorder has given up waiting for a session.
+    await vi.waitFor(() => expect(readFileSync(stand.recording, "utf8")).toContain('"ph":"res"'), { timeout: 10_000 });
+    response.write("event: endpoint\ndata: /messages?id=7\n\n");
+  });
+  const asked = request(`${stand.near}/mcp`).end();
+  const [response] = (await once(asked, "response")) as [IncomingMessage];
+  await once(response, "data");
+  await ask(`${stand.near}/messages?id=7`, { method: "POST" }, [Buffer.from("{}")]);
+  asked.on("error", () => undefined).destroy();
+  const entries = await stand.recorded();
+  expect(entries.flatMap((entry) => (entry.k === "f" ? [`${entry.s} ${entry.raw}`] : []))).toEqual([
+    "1 /messages?id=7",
+    "1 {}",
   ]);
 });
 

@@ -115,9 +115,13 @@ export class ExchangeRecord {
 
   #responseFrame(frame: BodyFrame): void {
     // HTTP with SSE, as it was before sessions: the stream says where its messages go to.
-    if (this.#session === undefined && frame.ev?.event === "endpoint") {
+    const isUnnamed = this.#session === undefined || this.#session === this.#sessions.none;
+    if (isUnnamed && frame.ev?.event === "endpoint") {
       const { pathname, search } = new URL(decoder.decode(frame.bytes), this.#start.target);
-      this.#belongsTo(this.#sessions.of(`${pathname}${search}`));
+      const session = this.#sessions.of(`${pathname}${search}`);
+      this.#belongsTo(session);
+      // It may have been waited for in vain: then the head of the stream is of no session, and all that follows is of this one.
+      this.#session = session;
     } else this.#belongsTo(this.#sessions.none);
     this.#frame("s2c", frame);
   }
