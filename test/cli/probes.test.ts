@@ -80,7 +80,7 @@ async function checked(
   quirks: Quirks,
 ): Promise<{ readonly code: number | null; readonly found: ReadonlyMap<string, Probed> }> {
   await using http = await plainHttp(server(quirks));
-  const { code, stdout } = await parlance([
+  const { code, stdout, stderr } = await parlance([
     "check",
     "--json",
     "--revision",
@@ -89,6 +89,8 @@ async function checked(
     "20s",
     http.url,
   ]);
+  // Twenty requests at once are no leak of listeners.
+  expect(stderr).not.toContain("MaxListeners");
   const [value] = jsonLines(stdout);
   const { revisions } = value as unknown as { readonly revisions: readonly [{ readonly probes: readonly Probed[] }] };
   return { code, found: new Map(revisions[0].probes.map((each) => [each.id, each])) };

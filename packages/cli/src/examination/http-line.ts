@@ -1,3 +1,4 @@
+import { setMaxListeners } from "node:events";
 import { encodeHeaderValue, mcpHeaders, namedBy } from "@parlance/mcp";
 import type { FrameEntry } from "@parlance/mcp/wire";
 import { createParser } from "eventsource-parser";
@@ -31,6 +32,8 @@ export class HttpLine implements Line {
   #sessionId: string | undefined;
 
   constructor(options: HttpLineOptions) {
+    // Every request that waits listens to it, and there may be many at once.
+    setMaxListeners(0, this.#over.signal);
     this.#options = options;
     this.#version = options.version;
   }

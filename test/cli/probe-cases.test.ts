@@ -1,0 +1,98 @@
+import { messagesOf, type Revision, revisions } from "@parlance/mcp";
+import { memoryChannels } from "@parlance/mcp/jsonrpc";
+import { levelOf } from "@parlance/mcp/wire";
+import { describe, expect, test } from "vitest";
+import { ChannelLine } from "../../packages/cli/src/examination/channel-line.js";
+import { probes } from "../../packages/cli/src/examination/examine.js";
+import type { Finding } from "../../packages/cli/src/examination/finding.js";
+import { type Line, Observer } from "../../packages/cli/src/examination/line.js";
+import { openLine } from "../../packages/cli/src/examination/open-line.js";
+import { levelOfProbe, type Probe } from "../../packages/cli/src/examination/probe.js";
+import { Subject } from "../../packages/cli/src/examination/subject.js";
+import { plainHttp } from "./plain-http.js";
+import { probeCases } from "./probe-cases.js";
+import { type Quirk, RawServer } from "./probe-server.js";
+
+type Carrier = Line["carrier"];
+
+interface Place {
+  readonly probe: Probe;
+  readonly revision: Revision;
+  readonly carrier: Carrier;
+}
+
+/** Where a probe asks: in each revision, over each carrier. */
+function placesOf(probe: Probe, only?: Carrier): readonly (readonly [string, Place])[] {
+  const { applies = () => true } = probe;
+  return revisions.flatMap((revision) =>
+    (["channel", "http"] as const)
+      .filter((carrier) => applies(revision, carrier) && carrier === (only ?? carrier))
+      .map((carrier) => [`${revision.version}, ${carrier}`, { probe, revision, carrier }] as const),
+  );
+}
+
+/** What a probe finds of a server. */
+async function found({ probe, revision, carrier }: Place, quirk: Quirk, patience: number): Promise<Finding> {
+  const server = new RawServer(revision, quirk);
+  await using http = carrier === "http" ? await plainHttp(server.listener) : undefined;
+  const how = { patience, firstPatience: patience, observer: new Observer(() => undefined), session: "1", revision };
+  const line =
+    http === undefined
+      ? new ChannelLine({ ...how, channel: channelTo(server) })
+      : openLine({ kind: "http", url: http.url, headers: {} }, how);
+  const subject = new Subject(line, messagesOf(revision.version));
+  expect(await subject.open()).toEqual({ is: "passed" });
+  const finding = await probe.ask(subject);
+  if (carrier === "channel") await line.close();
+  return finding;
+}
+
+/** A channel of this process to a server. */
+function channelTo(server: RawServer): ReturnType<typeof memoryChannels>[0] {
+  const [near, far] = memoryChannels();
+  far.open({
+    frame: (text) => {
+      for (const answer of server.answer(text)) void far.send(JSON.stringify(answer));
+    },
+    refuse: () => undefined,
+    end: () => undefined,
+  });
+  return near;
+}
+
+const generous = 20_000;
+const short = 300;
+
+describe.each(probes.map((probe) => [probe.id, probe] as const))("%s", (_id, probe) => {
+  test.each(placesOf(probe))(
+    "passes a server that does as its sentence says in %s",
+    async (_name, place) => {
+      expect(await found(place, {}, generous)).toEqual({ is: "passed" });
+    },
+    60_000,
+  );
+
+  const own = probeCases.filter((each) => each.probe === probe.id);
+
+  test("has servers that it fails in every place", () => {
+    const failing = own.filter(({ isNote }) => isNote === undefined || probe.doubt !== undefined);
+    const covered = new Set(failing.flatMap(({ only }) => placesOf(probe, only).map(([name]) => name)));
+    expect([...covered].toSorted()).toEqual(
+      placesOf(probe)
+        .map(([name]) => name)
+        .toSorted(),
+    );
+  });
+
+  for (const { quirk, says, isNote, isSilent, only } of own)
+    test.each(placesOf(probe, only))(
+      `fails a server of which is said ${says} in %s`,
+      async (_name, place) => {
+        const finding = await found(place, quirk, isSilent === true ? short : generous);
+        expect(finding).toMatchObject({ is: "failed", says: expect.stringMatching(says) as unknown });
+        const { revision } = place;
+        expect(levelOfProbe(probe, finding, revision)).toBe(isNote === true ? "may" : levelOf(probe, revision));
+      },
+      60_000,
+    );
+});
