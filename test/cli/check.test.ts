@@ -194,6 +194,9 @@ test.concurrent("JUnit is well-formed whatever a peer has sent, and a broken rul
   parser.write(stdout).close();
   expect(failed).toEqual(["S-2 A server writes nothing but messages to stdout", "every request has an answer"]);
   expect(stdout).toContain(`tests="${tests}" failures="2"`);
+  expect(stdout).toContain(
+    "must: “The server MUST NOT write anything to its `stdout` that is not a valid MCP message.”",
+  );
 });
 
 test.concurrent("a word that is no recording is told what there is", async () => {

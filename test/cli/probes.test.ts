@@ -143,3 +143,36 @@ test("a server on stdio that answers a notification with an error breaks a MUST 
   expect(stdout).toContain("✖ XM-4");
   expect(stdout).toContain("must: “The receiver MUST NOT send a response.”");
 }, 60_000);
+
+test("a server on stdio that outlives its input is ended by a signal, which no sentence of a handshake revision forbids", async () => {
+  const script = `
+    setInterval(() => undefined, 1_000);
+    require("node:readline").createInterface({ input: process.stdin }).on("line", (line) => {
+      let message = {};
+      try { message = JSON.parse(line); } catch {}
+      const { id, method, params } = message;
+      const send = (body) => console.log(JSON.stringify({ jsonrpc: "2.0", id, ...body }));
+      const serverInfo = { name: "lasting", version: "1" };
+      if (method === "initialize") send({ result: { protocolVersion: params.protocolVersion, capabilities: {}, serverInfo } });
+      else if (method === "ping") send({ result: {} });
+      else if (id !== undefined) send({ error: { code: -32601, message: "Unknown" } });
+    });`;
+  const words = [
+    "check",
+    "--json",
+    "--revision",
+    "2025-11-25",
+    "--timeout",
+    "20s",
+    "--",
+    process.execPath,
+    "-e",
+    script,
+  ];
+  const [value] = jsonLines((await parlance(words)).stdout);
+  const { revisions } = value as unknown as { readonly revisions: readonly [{ readonly probes: readonly Probed[] }] };
+  expect(revisions[0].probes.at(-1)).toMatchObject({
+    ...{ id: "XS-1", is: "failed", level: "may", says: "it had to be ended by a signal" },
+    spec: "https://modelcontextprotocol.io/specification/2025-11-25/basic/lifecycle#shutdown",
+  });
+}, 60_000);
