@@ -65,6 +65,7 @@ describe("the page on filters", () => {
 describe("a text that is no filter is told where it is wrong", () => {
   test.each([
     ["kind:foo", 5, "kind: it is one of"],
+    ["verdict:bad", 8, 'verdict: it is one of ok must should may unjudged, and never "bad"'],
     ["colour:red", 0, 'there is no field "colour"'],
     ["a (b", 4, 'the "(" at 3 is not closed'],
     ["a ) b", 2, 'there is a ")" that nothing opens'],
