@@ -89,6 +89,27 @@ test("a rule whose sentence differs by revision is told with each sentence and i
   });
 });
 
+test("a probe is told with what it asks, over which transport, and by which sentence", () => {
+  const [explained] = explain("xh-5").explanations;
+  expect(explained).toMatchObject({
+    topic: "probe",
+    name: "XH-5",
+    title: "a requirement of the protocol",
+    facts: [
+      { label: "in", text: "2025-03-26 to 2025-11-25" },
+      { label: "over", text: "HTTP" },
+    ],
+    sentences: [
+      {
+        level: "must",
+        text: expect.stringContaining("MUST respond to requests containing that session ID") as unknown,
+      },
+    ],
+    spec: ["https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#session-management"],
+  });
+  expect(explain("XS-1").explanations).toMatchObject([{ facts: [{}, { label: "over", text: "stdio" }] }]);
+});
+
 test("a rule that recommends, and one that no sentence demands, are told as notes", async () => {
   const [recommended, informs] = [
     (await parlance(["explain", "L-3"])).stdout,

@@ -12,7 +12,7 @@ interface ExplainFlags {
   readonly json?: true;
 }
 
-const about = `Say what an error code, a method, a revision or a rule means: in which revisions it is,
+const about = `Say what an error code, a method, a revision, a rule or a probe means: in which revisions it is,
 whose fault it is when it is seen, how it looks on the wire, and where the specification
 says so. Without a word, list what can be explained.`;
 
@@ -26,9 +26,9 @@ const examples = `Examples:
 export function registerExplain(program: Command, invocation: Invocation): void {
   program
     .command("explain")
-    .summary("say what a code, a method, a revision or a rule means")
+    .summary("say what a code, a method, a revision, a rule or a probe means")
     .description(about)
-    .usage("[options] [code | name | method | revision | rule]")
+    .usage("[options] [code | name | method | revision | rule | probe]")
     .argument("[word]", "see above")
     .option("--json", "print one JSON object, for programs")
     // A code begins like an option.
@@ -69,6 +69,7 @@ const headings: Readonly<Record<Topic, string>> = {
   notification: "Notifications",
   revision: "Revisions",
   rule: "Rules, which parlance check looks at",
+  probe: "Probes, which parlance check asks a server",
 };
 
 function printNames(topic: Topic, names: readonly string[], { style, width, print }: Output): void {

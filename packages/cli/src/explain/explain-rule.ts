@@ -1,6 +1,7 @@
 import { revisions } from "@parlance/mcp";
-import { type Level, levelOf, type Rule, rules, sentenceOf, specOf } from "@parlance/mcp/wire";
-import { type Explanation, facts, type QuotedSentence } from "./explanation.js";
+import { type Rule, rules } from "@parlance/mcp/wire";
+import { type Explanation, facts } from "./explanation.js";
+import { sentencesOf, strongestOf, titleOf } from "./quoted-sentences.js";
 import { ruleExamples } from "./rule-examples.js";
 import { spanText, versionsWhere } from "./spoken-in.js";
 
@@ -12,12 +13,12 @@ export function explainRule(word: string): Explanation | undefined {
   const rule = rules.find(({ id }) => id === word.toUpperCase());
   if (rule === undefined) return undefined;
   const { id, demands, doubt, on, applies = () => true } = rule;
-  const sentences = sentencesOf(rule);
-  const level = doubt === undefined ? strongest(sentences) : "may";
+  const sentences = sentencesOf(rule, revisions.filter(applies));
+  const level = strongestOf(rule, sentences);
   return {
     topic: "rule",
     name: id,
-    title: titles[level],
+    title: titleOf[level],
     says: demands,
     facts: facts({
       in: spanText(versionsWhere(applies)),
@@ -30,31 +31,6 @@ export function explainRule(word: string): Explanation | undefined {
     spec: [...new Set(sentences.map(({ spec }) => spec))],
   };
 }
-
-function strongest(sentences: readonly QuotedSentence[]): Level {
-  const found = new Set(sentences.map(({ level }) => level));
-  return found.has("must") ? "must" : found.has("should") ? "should" : "may";
-}
-
-/** The sentences of a rule, newest first. The address is that in the newest revision that has the sentence. */
-function sentencesOf(rule: Rule): readonly QuotedSentence[] {
-  const quoted: QuotedSentence[] = [];
-  for (const revision of revisions.toReversed()) {
-    if (rule.applies?.(revision) === false) continue;
-    const [level, text] = [levelOf(rule, revision), sentenceOf(rule, revision)];
-    const last = quoted.at(-1);
-    if (last !== undefined && last.level === level && last.text === text)
-      quoted[quoted.length - 1] = { ...last, versions: [revision.version, ...last.versions] };
-    else quoted.push({ versions: [revision.version], level, text, spec: specOf(rule, revision) });
-  }
-  return quoted;
-}
-
-const titles: Readonly<Record<Level, string>> = {
-  must: "a requirement of the protocol",
-  should: "a recommendation of the protocol, and a note where it is not followed",
-  may: "worth knowing: a note, and no violation",
-};
 
 const subjects: Readonly<Record<Rule["on"], string>> = {
   frame: "the bytes of a frame",

@@ -13,6 +13,7 @@ import { didYouMean } from "@parlance/mcp/jsonrpc";
 import { usageFailure } from "../failure.js";
 import { codesNamed, explainErrorCode } from "./explain-code.js";
 import { explainNotification, explainRequest } from "./explain-message.js";
+import { explainProbe, probeIds } from "./explain-probe.js";
 import { explainRevision } from "./explain-revision.js";
 import { explainRule, ruleIds } from "./explain-rule.js";
 import type { Explanation, Topic } from "./explanation.js";
@@ -36,9 +37,10 @@ export const topics: readonly { readonly topic: Topic; readonly names: readonly 
   { topic: "notification", names: notificationNames },
   { topic: "revision", names: versions },
   { topic: "rule", names: ruleIds },
+  { topic: "probe", names: probeIds },
 ];
 
-/** Explains a code, the name of one, a method, a revision, or a rule. @throws Failure that names the nearest words */
+/** Explains a code, the name of one, a method, a revision, a rule, or a probe. @throws Failure that names the nearest words */
 export function explain(word: string): Explained {
   const alias = methodAliases.get(word);
   if (alias !== undefined) {
@@ -64,7 +66,7 @@ function named(word: string): readonly Explanation[] {
   if (notification !== undefined) return [explainNotification(notification)];
   const revision = revisionOf(word);
   if (revision !== undefined) return [explainRevision(revision)];
-  const rule = explainRule(word);
+  const rule = explainRule(word) ?? explainProbe(word);
   if (rule !== undefined) return [rule];
   const [, sign, digits] = /^([-−–]?)(\d{1,15})$/.exec(word) ?? [];
   if (digits !== undefined) {

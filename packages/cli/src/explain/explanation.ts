@@ -2,7 +2,7 @@ import type { Level } from "@parlance/mcp/wire";
 import type { Party } from "../frames.js";
 
 /** What can be explained. */
-export type Topic = "code" | "request" | "notification" | "revision" | "rule";
+export type Topic = "code" | "request" | "notification" | "revision" | "rule" | "probe";
 
 /** A message as it crosses. */
 export interface WireExample {
@@ -20,7 +20,7 @@ export interface Explanation {
   readonly says: string;
   /** What else is worth knowing, under its label. */
   readonly facts: readonly Fact[];
-  /** Of a rule: the sentences that it rests on, newest first; where revisions have the same, once. */
+  /** Of a rule or probe: the sentences that it rests on, newest first; where revisions have the same, once. */
   readonly sentences?: readonly QuotedSentence[];
   readonly wire: readonly WireExample[];
   /** Where the specification says so. */
