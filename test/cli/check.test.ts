@@ -17,7 +17,7 @@ test.concurrent("a recording is judged: every violation has its line, its party,
   const path = await files.write("run.parlance.jsonl", text);
   const { code, stdout } = await files.run("check", "run");
   expect(stdout.replaceAll(path, "run.parlance.jsonl")).toBe(`\
-✖ 2 violations (S-2 ×1, R-5 ×1) · 2 notes · 1 request unanswered · 11 frames · 0 lost
+✖ 2 violations (S-2 ×1, R-5 ×1) · 2 notes · ✖ 1 crash · ✖ 1 request unanswered · 11 frames · 0 lost
 
 ✖ S-2  A server writes nothing but messages to stdout
   must: “The server MUST NOT write anything to its \`stdout\` that is not a valid MCP message.”
@@ -38,6 +38,9 @@ test.concurrent("a recording is judged: every violation has its line, its party,
   https://modelcontextprotocol.io/specification/2025-11-25/basic#responses
   run.parlance.jsonl:10  frame 9, server, /id, byte 22
     the request with the id 7 was answered already, by frame 8
+
+Crashed
+  run.parlance.jsonl:15  the server exited with code 3 in the middle of tools/call sum (frame 12)
 
 Unanswered
   run.parlance.jsonl:13  frame 12, id 9, tools/call sum: never will: server exited with code 3
@@ -61,7 +64,7 @@ test.concurrent("what a check fails on is chosen", async () => {
   );
   expect(codes.map(({ code }) => code)).toEqual([2, 2, 2, 0]);
   const wrong = await files.run("check", "last", "--fail-on", "worse");
-  expect(wrong.stderr).toContain("There is no worse: take of must,should,may,pending,gap,damage.");
+  expect(wrong.stderr).toContain("There is no worse: take of must,should,may,pending,crash,empty,gap,damage.");
   expect(wrong.code).toBe(1);
 });
 
@@ -110,7 +113,8 @@ test.concurrent("JSON has everything", async () => {
       { line: 10, rule: "I-2" },
       { line: 10, rule: "R-5", party: "server", n: 9, pointer: "/id", range: [22, 23], version: "2025-11-25" },
     ],
-    pending: [{ line: 13, n: 12, id: "9", method: "tools/call", over: true }],
+    pending: [{ line: 13, n: 12, id: "9", method: "tools/call", over: true, state: "unanswered" }],
+    crashes: [{ line: 15, n: 14, how: "exited with code 3", during: [12] }],
     damages: [],
   });
 });
@@ -157,7 +161,8 @@ test.concurrent("SARIF is valid, and names the line and the rule", async () => {
     { ruleId: "I-2", level: "note" },
     { ruleId: "I-2" },
     { ruleId: "R-5", locations: [{ logicalLocations: [{ fullyQualifiedName: "/id" }] }] },
-    { ruleId: "pending", level: "note" },
+    { ruleId: "pending", level: "error" },
+    { ruleId: "crash", level: "error", locations: [{ physicalLocation: { region: { startLine: 15 } } }] },
     {
       ruleId: "gap",
       level: "note",

@@ -24,7 +24,8 @@ export function entriesOf({ crossed, code }: Pick<StdioTranscript, "crossed" | "
   }
   const { server } = open;
   if (server.length > 0) entries.push({ ...next(), k: "l", ev: "partial", d: "s2c", len: server.length });
-  entries.push({ ...next(), k: "l", ev: "stdin-end", d: "c2s" });
+  // One that fails has not waited for the end of its input.
+  if (code === 0) entries.push({ ...next(), k: "l", ev: "stdin-end", d: "c2s" });
   if (server.length > 0) entries.push({ ...next(), ...frameEntry("server", server, "") });
   entries.push({ ...next(), k: "l", ev: "exit", code, sig: null });
   return entries;

@@ -1,6 +1,6 @@
 import { relative } from "node:path";
 import { pathToFileURL } from "node:url";
-import { type Concern, concerns, type Expectation, type Report, reportOf } from "@parlance/mcp/wire";
+import { type Concern, concerns, defaultConcerns, type Expectation, type Report, reportOf } from "@parlance/mcp/wire";
 import { type Command, InvalidArgumentError, Option } from "commander";
 import { checkTarget } from "../examination/check-target.js";
 import { exitCodes } from "../exit-codes.js";
@@ -18,17 +18,21 @@ interface CheckFlags extends ConversationFlags {
   readonly revision?: readonly string[];
   readonly all?: true;
   readonly record?: string;
-  readonly failOn: readonly Concern[];
+  readonly failOn?: readonly Concern[];
+  readonly allowUnanswered?: true;
   readonly expect: readonly Expectation[];
   readonly format: ReportFormat;
   readonly json?: true;
 }
 
-const checkHelp = `What --fail-on takes, joined by commas (default: must,damage)
+const checkHelp = `What --fail-on takes, joined by commas (default: ${defaultConcerns.join(",")})
   must      something breaks a requirement of the protocol
   should    something does not follow a recommendation
   may       something is worth knowing
-  pending   a request has no answer
+  pending   a request was never answered; one that its sender cancelled, or that
+            still waits when the recording breaks off, does not count
+  crash     the server ended with an error while its client was there
+  empty     no frame was recorded
   gap       the recorder could not write everything
   damage    a line of the recording cannot be read
 
@@ -66,13 +70,13 @@ export function registerCheck(program: Command, invocation: Invocation): void {
     )
     .argument("[word]", "see below")
     .addOption(new Option("--fail-on <concerns>", "what is not clean, see below").argParser(readConcerns))
+    .option("--allow-unanswered", "requests that were never answered are clean, too")
     .option("--expect <expectation>", "what must hold, see below; may be repeated", expectation)
     .addOption(new Option("--format <format>", "how to print it").choices([...reportFormats]).default("text"))
     .option("--json", "the same as --format json")
     .option("--revision <version>", "examine a server in this one; may be repeated", readRevision)
     .option("--all", "show what a server did right, too")
     .option("--record <file>", "keep what was said to a server, and what it said")
-    .setOptionValue("failOn", ["must", "damage"])
     .setOptionValue("expect", []);
   addConversationOptions(command, "how long a server has for each answer", "5s")
     .addHelpText("after", `\n${recordingHelp}\n\n${targetHelp}\n\n${checkHelp}\n\n${examples}`)
@@ -98,15 +102,20 @@ async function check(word: string | undefined, flags: CheckFlags, invocation: In
   const { command, out, err } = invocation;
   const path = command === undefined && word !== undefined ? await recordingOf(word) : undefined;
   const format = flags.json === true ? "json" : flags.format;
-  const { failOn, expect: expectations } = flags;
+  const { expect: expectations } = flags;
   if (path === undefined) {
     const target = await chooseTarget(word, command, flags);
+    // Much of what an examination asks is due no answer: of every request, a probe says whether it is.
+    const failOn = flags.failOn ?? defaultConcerns.filter((concern) => concern !== "pending");
     return checkTarget(target, { ...flags, failOn, expectations, format }, invocation);
   }
   err.status("reading the recording");
   const { conversation, damages, lineOf } = await loadRecording(path);
   err.status("");
   const source = sourceOf(path);
+  const failOn = (flags.failOn ?? defaultConcerns).filter(
+    (concern) => concern !== "pending" || flags.allowUnanswered !== true,
+  );
   const report = reportOf({ source, conversation, damages, lineOf, expectations, failOn });
   printReport(format, { report, uri: uriOf(path), out });
   return exitCodeOf(report);

@@ -30,6 +30,7 @@ export class ChannelLine implements Line {
   readonly #options: ChannelLineOptions;
   readonly #channel: Channel;
   readonly #awaited: AwaitedAnswers;
+  #hasExited = false;
 
   constructor(options: ChannelLineOptions) {
     this.#options = options;
@@ -38,7 +39,10 @@ export class ChannelLine implements Line {
     this.#channel.open({
       frame: (text) => this.#take(text),
       refuse: () => undefined,
-      end: () => this.#awaited.end(),
+      end: () => {
+        this.#awaited.end();
+        this.#seeExit();
+      },
     });
   }
 
@@ -54,14 +58,25 @@ export class ChannelLine implements Line {
 
   async close(): Promise<number | undefined> {
     const { observer, session, channel } = this.#options;
+    if ("exit" in channel && !this.#hasExited)
+      observer.see((n, t) => ({ k: "l", n, s: session, t, ev: "stdin-end", d: "c2s" }));
     const before = performance.now();
     await this.#channel.close();
     const took = performance.now() - before;
+    this.#seeExit();
     const { exit } = channel;
     if (exit === undefined) return 0;
+    return exit.signal === null ? took : undefined;
+  }
+
+  /** Records how the process ended, once. */
+  #seeExit(): void {
+    const { observer, session, channel } = this.#options;
+    const { exit } = channel;
+    if (exit === undefined || this.#hasExited) return;
+    this.#hasExited = true;
     const { code, signal: sig } = exit;
     observer.see((n, t) => ({ k: "l", n, s: session, t, ev: "exit", code, sig }));
-    return sig === null ? took : undefined;
   }
 
   #take(text: string): void {

@@ -50,7 +50,7 @@ export async function checkTarget(
   requireSpoken(examination, target);
   const source = record ?? target.title;
   const report = reportOf({ source, conversation, verdicts: [...failures, ...verdicts], expectations, failOn });
-  if (format === "text") out.print(...examinationLines(examination, out, options.all === true));
+  if (format === "text") out.print(...examinationLines(examination, report, out, options.all === true));
   else if (format === "json") out.print(jsonLine(examinationValue(examination, report)));
   else printReport(format, { report, uri: encodeURI(source), out });
   return exitCodeOf(report);

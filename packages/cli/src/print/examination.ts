@@ -1,4 +1,12 @@
-import { levelOf, type Report, requirementWords, sentenceOf, specOf, type Verdict } from "@parlance/mcp/wire";
+import {
+  crashWords,
+  levelOf,
+  type Report,
+  requirementWords,
+  sentenceOf,
+  specOf,
+  type Verdict,
+} from "@parlance/mcp/wire";
 import type { Examination, ProbeResult, RevisionResult } from "../examination/examine.js";
 import { levelOfProbe } from "../examination/probe.js";
 import { cut, left, wrapWords } from "./columns.js";
@@ -12,6 +20,7 @@ const idWidth = 6;
 /** What came of an examination, for a person: each revision, and of its probes those that tell something. */
 export function examinationLines(
   { revisions, verdicts, failures }: Examination,
+  { crashes }: Report,
   look: Look,
   all: boolean,
 ): readonly string[] {
@@ -21,7 +30,7 @@ export function examinationLines(
   const recommended = failures.filter(({ level }) => level === "should").length;
   const notes = failures.length - broken - recommended;
   const bad = verdicts.filter(({ level }) => level === "must");
-  const mark = broken + bad.length === 0 ? look.style.green("✔") : look.style.red("✖");
+  const mark = broken + bad.length + crashes.length === 0 ? look.style.green("✔") : look.style.red("✖");
   const parts = [
     count(spoken.length, "revision"),
     count(
@@ -32,8 +41,9 @@ export function examinationLines(
     ...(recommended === 0 ? [] : [`${recommended} against a recommendation`]),
     ...(notes === 0 ? [] : [count(notes, "note")]),
     `${count(bad.length, "violation")} in its messages`,
+    ...(crashes.length === 0 ? [] : [count(crashes.length, "crash", "crashes")]),
   ];
-  return [...lines, ...violationLines(bad, look), "", `${mark} ${parts.join(" · ")}`];
+  return [...lines, ...violationLines(bad, look), ...crashLines(crashes, look), "", `${mark} ${parts.join(" · ")}`];
 }
 
 /** Each rule once: a server that breaks it does so in every message. */
@@ -50,6 +60,14 @@ function violationLines(bad: readonly Verdict[], look: Look): readonly string[] 
       ...quotedLines(verdict, look),
       style.dim(`${indent}frame ${n}${times > 1 ? `, and ${times - 1} more` : ""}  ${spec}`),
     ];
+  });
+}
+
+function crashLines(crashes: Report["crashes"], { style, width }: Look): readonly string[] {
+  const indent = " ".repeat(idWidth + 4);
+  return crashes.flatMap(({ crash }) => {
+    const [first = "", ...more] = wrapWords(crashWords(crash), width - indent.length);
+    return [`  ${style.red("✖")} ${left("crash", idWidth)}${first}`, ...more.map((line) => indent + line)];
   });
 }
 

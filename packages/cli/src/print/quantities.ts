@@ -23,8 +23,8 @@ export function secondsText(milliseconds: number): string {
 }
 
 /** `1 frame`, `2 frames`. */
-export function count(amount: number, thing: string): string {
-  return `${amount.toLocaleString("en")} ${thing}${amount === 1 ? "" : "s"}`;
+export function count(amount: number, thing: string, things = `${thing}s`): string {
+  return `${amount.toLocaleString("en")} ${amount === 1 ? thing : things}`;
 }
 
 /** What a command says that had something else to show, when the server broke rules besides. */

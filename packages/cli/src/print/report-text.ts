@@ -1,8 +1,12 @@
 import { visible } from "@parlance/mcp/jsonrpc";
 import {
+  type Concern,
+  crashWords,
   damageWords,
+  emptyWords,
   expectationWords,
   gapWords,
+  type PendingState,
   pendingWords,
   type Report,
   requirementWords,
@@ -18,11 +22,15 @@ const mostOfAKind = 10;
 
 /** A report for a person: what came of it in one line, and then everything with its place, grouped by rule. */
 export function reportLines(report: Report, { style }: Output): readonly string[] {
+  const paint = (concern: Concern): Paint => (report.failOn.includes(concern) ? style.red : style.yellow);
   const sections = [
     ...ruleSections(report, style),
-    section("Unanswered", pendingItems(report), report.failOn.includes("pending") ? style.red : style.yellow),
-    section("Missing", gapItems(report), report.failOn.includes("gap") ? style.red : style.yellow),
-    section("Damaged", damageItems(report), report.failOn.includes("damage") ? style.red : style.yellow),
+    section("Crashed", crashItems(report), paint("crash")),
+    section("Unanswered", pendingItems(report, "unanswered"), paint("pending")),
+    section("Open when the recording ends", pendingItems(report, "unknown"), style.dim),
+    section("Without an answer, and none was due", pendingItems(report, "not due"), style.dim),
+    section("Missing", gapItems(report), paint("gap")),
+    section("Damaged", damageItems(report), paint("damage")),
     expectationSection(report, style),
   ];
   return [
@@ -31,21 +39,30 @@ export function reportLines(report: Report, { style }: Output): readonly string[
   ];
 }
 
-function summaryLine({ passed, verdicts, pending, damages, expectations, tally }: Report, style: Style): string {
+/** What came of it in one line. Each part that the report is failed for has its own mark. */
+function summaryLine(report: Report, style: Style): string {
+  const { passed, verdicts, pending, crashes, damages, expectations, tally } = report;
   const bad = verdicts.filter(({ verdict }) => verdict.level === "must").map(({ verdict }) => verdict.rule.id);
-  const notes = verdicts.length - bad.length;
+  const notes = verdicts.filter(({ verdict }) => verdict.level !== "must");
+  const isFailedForNotes = notes.some(({ verdict }) => report.failOn.includes(verdict.level));
   const unmet = expectations.filter(({ holds }) => !holds).length;
-  const [only] = pending;
+  const unanswered = pending.filter((each) => each.pending.state === "unanswered").length;
+  const part = (concern: Concern, text: string): string =>
+    report.failOn.includes(concern) ? style.red(`✖ ${text}`) : style.yellow(text);
+  const mark = bad.length === 0 ? style.green("✔") : passed ? style.yellow("!") : style.red("✖");
   const parts = [
     bad.length === 0 ? "no violations" : style.red(`${count(bad.length, "violation")} (${tallied(bad)})`),
-    ...(notes === 0 ? [] : [count(notes, "note")]),
-    ...(only === undefined ? [] : [style.yellow(`${count(pending.length, "request")} unanswered`)]),
-    ...(damages.length === 0 ? [] : [style.red(`${count(damages.length, "line")} damaged`)]),
-    ...(unmet === 0 ? [] : [style.red(`${count(unmet, "expectation")} not met`)]),
-    count(tally.frames, "frame"),
-    `${tally.lost} lost`,
+    ...(notes.length === 0
+      ? []
+      : [isFailedForNotes ? style.red(`✖ ${count(notes.length, "note")}`) : count(notes.length, "note")]),
+    ...(crashes.length === 0 ? [] : [part("crash", count(crashes.length, "crash", "crashes"))]),
+    ...(unanswered === 0 ? [] : [part("pending", `${count(unanswered, "request")} unanswered`)]),
+    ...(damages.length === 0 ? [] : [part("damage", `${count(damages.length, "line")} damaged`)]),
+    ...(unmet === 0 ? [] : [style.red(`✖ ${count(unmet, "expectation")} not met`)]),
+    tally.frames === 0 ? part("empty", emptyWords) : count(tally.frames, "frame"),
+    report.gaps.length === 0 ? `${tally.lost} lost` : part("gap", `${tally.lost} lost`),
   ];
-  return `${passed ? style.green("✔") : style.red("✖")} ${parts.join(" · ")}`;
+  return `${mark} ${parts.join(" · ")}`;
 }
 
 /** `S-2 ×1, T-1 ×3`. */
@@ -82,8 +99,14 @@ function ruleSections(report: Report, style: Style): readonly (readonly string[]
   });
 }
 
-function pendingItems(report: Report): readonly Item[] {
-  return report.pending.map(({ pending, line }) => [`  ${placeOf(report, line)}  ${pendingWords(pending)}`]);
+function pendingItems(report: Report, state: PendingState): readonly Item[] {
+  return report.pending
+    .filter(({ pending }) => pending.state === state)
+    .map(({ pending, line }) => [`  ${placeOf(report, line)}  ${pendingWords(pending)}`]);
+}
+
+function crashItems(report: Report): readonly Item[] {
+  return report.crashes.map(({ crash, line }) => [`  ${placeOf(report, line)}  ${crashWords(crash)}`]);
 }
 
 function gapItems(report: Report): readonly Item[] {

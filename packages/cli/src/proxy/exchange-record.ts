@@ -16,7 +16,10 @@ const mostLookedAt = 64 * 1024;
 const decoder = new TextDecoder();
 
 /** A head of HTTP whose exchange has yet to give it a session. */
-type Head = Pick<HttpEntry, "ph" | "method" | "url" | "status" | "headers" | "why">;
+type Head = Pick<HttpEntry, "ph" | "method" | "url" | "status" | "headers" | "why" | "by">;
+
+/** Who breaks off an exchange. */
+export type AbortedBy = NonNullable<HttpEntry["by"]>;
 
 /** What is recorded of an exchange. */
 export interface ExchangeStart {
@@ -93,8 +96,8 @@ export class ExchangeRecord {
   }
 
   /** It ends before it is whole. */
-  abort(why: string): void {
-    this.#finish({ ph: "abort", why }, "aborted");
+  abort(why: string, by: AbortedBy): void {
+    this.#finish({ ph: "abort", why, by }, "aborted");
   }
 
   #finish(head: Head, how: "ended" | "aborted"): void {

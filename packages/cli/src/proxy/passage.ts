@@ -5,7 +5,7 @@ import type { FaultyExchanges } from "../faults/faulty-exchanges.js";
 import { forward } from "../forward.js";
 import type { Recorder } from "../recorder/recorder.js";
 import { endpointRewriter } from "./endpoint-rewriter.js";
-import { ExchangeRecord } from "./exchange-record.js";
+import { type AbortedBy, ExchangeRecord } from "./exchange-record.js";
 import { endToEnd, flattened, type HeaderList, headersOf, headerValue, pairsOf, withLength } from "./headers.js";
 import { isDiscovery, isForm, type Origins, renamed, towardsClient, towardsServer } from "./origins.js";
 import { passEvents } from "./pass-events.js";
@@ -25,6 +25,8 @@ export interface PassageOptions {
   readonly onWritten: () => void;
   readonly send: (options: RequestOptions) => ClientRequest;
   readonly faults: FaultyExchanges | undefined;
+  /** Aborted when the proxy is stopped, before it breaks off what is under way. */
+  readonly stopped: AbortSignal;
   /** Record credentials in heads as they are. */
   readonly keepsSecrets: boolean;
 }
@@ -77,7 +79,7 @@ export class Passage {
     far.on("error", (error) => this.#fail(error));
     this.#answer.on("close", () => {
       if (this.#answer.writableFinished) return;
-      this.#abort("the client has gone away");
+      this.#abort("the client has gone away", "client");
       far.destroy();
     });
     if (form !== undefined) {
@@ -112,8 +114,8 @@ export class Passage {
     if (fault?.is === "delay") await delay(faults.waitOf(fault));
     if (fault?.is === "sse-cut") this.#mostEvents = fault.after;
     if (fault?.is === "http") this.#answerWith(fault.status, fault.retryAfter);
-    if (fault?.is === "close") this.#fail(new Error("closed by a fault"), true);
-    if (fault?.is === "drop") this.#answer.on("close", () => this.#abort("dropped by a fault"));
+    if (fault?.is === "close") this.#fail(new Error("closed by a fault"), "recorder");
+    if (fault?.is === "drop") this.#answer.on("close", () => this.#abort("dropped by a fault", "recorder"));
     return fault === undefined || fault.is === "delay" || fault.is === "sse-cut" ? body : "ended";
   }
 
@@ -154,7 +156,10 @@ export class Passage {
 
   async #forwardEvents(response: IncomingMessage, most: number): Promise<void> {
     const isCut = await passEvents(response, this.#answer, most, (bytes) => this.#record.responseBytes(bytes));
-    if (isCut) throw new Error("cut by a fault");
+    if (isCut) {
+      this.#fail(new Error("cut by a fault"), "recorder");
+      return;
+    }
     this.#answer.end();
     this.#end();
   }
@@ -173,18 +178,20 @@ export class Passage {
     forward(response, this.#answer, events, mayNameEndpoint ? endpointRewriter(origins) : undefined);
   }
 
-  #fail(error: unknown, silently = false): void {
+  #fail(error: unknown, by: AbortedBy = "server"): void {
     if (this.#isOver) return;
     const why = reasonOf(error);
-    this.#abort(why);
-    if (this.#answer.headersSent || silently) this.#answer.destroy();
+    this.#abort(why, by);
+    if (this.#answer.headersSent || by === "recorder") this.#answer.destroy();
     else refuse(this.#answer, 502, `${this.#options.target.origin} cannot be reached: ${why}`);
   }
 
-  #abort(why: string): void {
+  #abort(why: string, by: AbortedBy): void {
     if (this.#isOver) return;
     this.#isOver = true;
-    this.#record.abort(why);
+    // A proxy that is stopped breaks off both sides, and either may be seen first.
+    if (this.#options.stopped.aborted) this.#record.abort("the proxy was stopped", "recorder");
+    else this.#record.abort(why, by);
   }
 
   #end(): void {

@@ -63,6 +63,7 @@ export async function startProxy(options: ProxyOptions): Promise<HttpProxy> {
   const isSecure = target.protocol === "https:";
   const agent = new (isSecure ? SecureAgent : Agent)({ keepAlive: true, timeout: idle });
   const sessions = new SessionNames();
+  const stop = new AbortController();
   const sessionEndpoint = (url: string): boolean => pathOf(url) === target.pathname || sessions.has(url);
   let near = "";
   let exchanges = 0;
@@ -86,6 +87,7 @@ export async function startProxy(options: ProxyOptions): Promise<HttpProxy> {
       recorder,
       sessions,
       faults,
+      stopped: stop.signal,
       keepsSecrets,
       onWritten() {
         written += 1;
@@ -108,6 +110,7 @@ export async function startProxy(options: ProxyOptions): Promise<HttpProxy> {
       const allWritten = new Promise<void>((resolve) => {
         onAllWritten = resolve;
       });
+      stop.abort();
       await closed(server);
       agent.destroy();
       if (written < exchanges) await allWritten;

@@ -40,9 +40,9 @@ export function verdictValue(verdict: Verdict): object {
 }
 
 /** A request without an answer for a program. */
-export function pendingValue({ operation, session, waited, over, reason }: Pending): object {
+export function pendingValue({ operation, session, waited, over, state, reason }: Pending): object {
   const { frame, id, method } = operation.request;
-  return { n: frame.n, session: session.name, id, method, waited: micro(waited), over, reason };
+  return { n: frame.n, session: session.name, id, method, waited: micro(waited), over, state, reason };
 }
 
 /** Milliseconds with three decimals. */

@@ -90,11 +90,12 @@ export class Relay {
   #forward(stream: LineStream, from: Readable, to: Writable, end: Life): void {
     const { recorder } = this.#ends;
     let over = false;
-    const ended = (): void => {
+    const ended = (by: "from" | "to" = "from"): void => {
       if (over) return;
       over = true;
       recorder.add({ kind: "ended", stream });
-      this.#tell(end);
+      // A server that dies closes its input: its host has not ended it.
+      if (by === "from" || stream !== "stdin") this.#tell(end);
     };
     const chunk = (bytes: Uint8Array): void => {
       if (stream === "stdout") this.#lastOutput = performance.now();
@@ -110,7 +111,7 @@ export class Relay {
     });
     to.on("error", () => {
       from.destroy();
-      ended();
+      ended("to");
     });
   }
 

@@ -17,6 +17,7 @@ export {
 export { type ComparedItem, statusOf, targetOf } from "../wire/compared.js";
 export type { DefinitionList } from "../wire/contract.js";
 export { Conversation, type ConversationOptions } from "../wire/conversation.js";
+export type { Crash } from "../wire/crash.js";
 export {
   type ComparableValue,
   canonicalJson,
@@ -68,7 +69,7 @@ export type {
   Pairing,
   WireMessage,
 } from "../wire/message.js";
-export type { Pending } from "../wire/pending.js";
+export type { Pending, PendingState } from "../wire/pending.js";
 export { type RecordOptions, recordChannel } from "../wire/record-channel.js";
 export {
   type Damage,
@@ -83,6 +84,7 @@ export { coverCredentials, credentialWords, type Redacted, redact, redactionWord
 export {
   type Concern,
   concerns,
+  defaultConcerns,
   type Placed,
   type Report,
   type ReportOptions,
@@ -92,7 +94,9 @@ export {
 export { junitOf } from "../wire/report-junit.js";
 export { type SarifLog, type SarifTool, sarifOf } from "../wire/report-sarif.js";
 export {
+  crashWords,
   damageWords,
+  emptyWords,
   expectationWords,
   gapWords,
   pendingWords,

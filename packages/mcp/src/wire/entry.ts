@@ -93,6 +93,8 @@ export interface HttpEntry {
   readonly headers?: readonly (readonly [name: string, value: string])[];
   /** Why it was aborted. */
   readonly why?: string;
+  /** Who aborted it: a side, or the recorder, which was stopped or was told to. */
+  readonly by?: "client" | "server" | "recorder";
 }
 
 /** What became of a side, or of its connection. */

@@ -4,8 +4,16 @@ import type { Direction, Entry, HttpEntry, LifeEntry } from "./entry.js";
 import { refusalOf } from "./exchange.js";
 import { type Sender, senderOf } from "./frame.js";
 import type { Operation, WireMessage } from "./message.js";
+import { otherSide } from "./operations.js";
 import type { Row } from "./row.js";
 import type { WireSession } from "./session.js";
+
+/**
+ * What it means that a request has no answer. `unanswered`: an answer was due, and none will come. `not due`: the request was
+ * cancelled, refused by HTTP, or asks for none any more. `unknown`: the recording ends before the conversation does, or misses
+ * something that may hold the answer.
+ */
+export type PendingState = "unanswered" | "not due" | "unknown";
 
 /** A request without an answer. */
 export interface Pending {
@@ -15,6 +23,7 @@ export interface Pending {
   readonly waited: number;
   /** Whether an answer can still come, as far as it is known. */
   readonly over: boolean;
+  readonly state: PendingState;
   /** Why there is none: `waiting 3.2 s`, `waiting — 19 bytes of unterminated line held`, `never will: server exited …`. */
   readonly reason: string;
 }
@@ -36,7 +45,12 @@ interface Signs {
   readonly clues: Clue[];
   /** Why a side will send nothing more. */
   readonly gone: Map<Sender, string>;
+  /** When a frame of a side was recorded last that is not whole. */
+  readonly cutAt: Map<Sender, number>;
 }
+
+/** The first status with which a server says that it has failed itself. */
+const serverError = 500;
 
 /** More than anyone reads. */
 const mostClues = 1_000;
@@ -44,25 +58,33 @@ const mostClues = 1_000;
 /** Keeps what tells why a request has no answer. */
 export class Outlook {
   readonly #signs = new Map<string, Signs>();
-  readonly #endedExchanges = new Map<number, string>();
+  /** How exchanges ended. */
+  readonly #exchangeEnds = new Map<number, HttpEntry>();
   #now = 0;
+  #lastGap = Number.NEGATIVE_INFINITY;
+  /** The recorder has brought the recording to its end. */
+  #isSealed = false;
 
   /** Takes what was observed, and what it was read as. */
   see(entry: Entry, row: Row | undefined): void {
     if ("t" in entry) this.#now = Math.max(this.#now, entry.t);
+    if (entry.k === "gap") this.#lastGap = entry.t;
+    if (entry.k === "end") this.#isSealed = true;
     if (!("s" in entry)) return;
     const signs = this.#signsOf(entry.s);
     if (entry.k === "l") seeLife(entry, signs);
     if (entry.k === "h" && (entry.ph === "end" || entry.ph === "abort")) this.#seeEnd(entry, row, signs);
     if (entry.k !== "f" || row === undefined) return;
     signs.held.delete(senderOf(entry.d));
+    if (row.frame?.whole === false) signs.cutAt.set(senderOf(entry.d), entry.t);
     for (const clue of cluesOf(row)) if (signs.clues.length < mostClues) signs.clues.push(clue);
   }
 
-  #seeEnd({ x, ph, why }: HttpEntry, row: Row | undefined, { gone }: Signs): void {
-    if (row?.session?.http.isLegacy !== true) this.#endedExchanges.set(x, endOfExchange(ph, why));
-    // Over HTTP with SSE all answers come on the stream of one GET.
-    else if (row.exchange?.request.method === "GET") leave(gone, "server", "the event stream ended");
+  #seeEnd(end: HttpEntry, row: Row | undefined, { gone }: Signs): void {
+    if (row?.session?.http.isLegacy !== true) this.#exchangeEnds.set(end.x, end);
+    // Over HTTP with SSE all answers come on the stream of one GET. A recorder that is stopped does not know what would have come.
+    else if (row.exchange?.request.method === "GET" && end.by !== "recorder")
+      leave(gone, "server", "the event stream ended");
   }
 
   /** The requests of these sessions that have no answer. */
@@ -81,24 +103,47 @@ export class Outlook {
     const reason = never
       ? `never will: ${why.never}`
       : `waiting${why.clue === undefined ? ` ${seconds(waited)}` : ` — ${why.clue}`}`;
-    return { operation, session, waited, over: never, reason };
+    return { operation, session, waited, over: never, state: this.#stateOf(operation, session, never), reason };
+  }
+
+  #stateOf(operation: Operation, session: WireSession, isOver: boolean): PendingState {
+    const { request, cancel } = operation;
+    const { method, frame } = request;
+    const { gone, cutAt } = this.#signsOf(session.name);
+    const end = this.#endOf(request);
+    if (cancel !== undefined && method !== methods.initialize && !hasTimedOut(cancel)) return "not due";
+    if ((refusalOf(operation) ?? serverError) < serverError || isProbe(operation, session)) return "not due";
+    // A subscription lasts until its client ends it, or leaves.
+    if (method === methods.listen && (gone.has("client") || end !== undefined)) return "not due";
+    // To close the stream of a request is to cancel it, where every request stands for itself.
+    if (end?.by === "client" && request.revision?.era === "stateless") return "not due";
+    const { t } = frame.entry;
+    const isMissed = this.#lastGap >= t || (cutAt.get(otherSide(request.from)) ?? t) > t;
+    if (isMissed || end?.by === "recorder") return "unknown";
+    const isHttp = frame.entry.req !== undefined;
+    return isOver || (this.#isSealed && !isHttp) ? "unanswered" : "unknown";
+  }
+
+  /** How the exchange ended that carries the answer. What a server asks is answered by one of its own. */
+  #endOf({ from, frame }: WireMessage): HttpEntry | undefined {
+    return from === "client" ? this.#exchangeEnds.get(frame.entry.req ?? Number.NaN) : undefined;
   }
 
   #why(operation: Operation, session: WireSession): { never?: string | undefined; clue?: string | undefined } {
     const { request, cancel } = operation;
     const status = refusalOf(operation);
     const refused = status === undefined ? undefined : `the server refused it with HTTP ${status}`;
-    const other: Sender = request.from === "client" ? "server" : "client";
+    const other = otherSide(request.from);
     const { held, clues, gone } = this.#signsOf(session.name);
-    // What a server asks is answered by an exchange of its own.
     const exchange = request.from === "client" ? request.frame.entry.req : undefined;
-    const ended = exchange === undefined ? undefined : this.#endedExchanges.get(exchange);
+    const end = this.#endOf(request);
+    const ended = end && endOfExchange(end);
     const since = clues.filter(
       ({ from, at, exchange: on = exchange }) =>
         from === other && at >= request.frame.entry.t && (exchange === undefined || on === exchange),
     );
     const clue = clueWords(since);
-    const cancelled = cancel && `it was cancelled by frame ${cancel.frame.n}`;
+    const cancelled = cancel && `it was cancelled by frame ${cancel.frame.n}${reasonOf(cancel)}`;
     const left = cancelled ?? refused ?? gone.get(other) ?? ended;
     if (left !== undefined) return { never: clue === undefined ? left : `${left} (${clue})` };
     const bytes = held.get(other);
@@ -112,7 +157,7 @@ export class Outlook {
   #signsOf(name: string): Signs {
     const known = this.#signs.get(name);
     if (known !== undefined) return known;
-    const signs: Signs = { held: new Map(), clues: [], gone: new Map() };
+    const signs: Signs = { held: new Map(), clues: [], gone: new Map(), cutAt: new Map() };
     this.#signs.set(name, signs);
     return signs;
   }
@@ -130,13 +175,20 @@ function isSettledByHttp(operation: Operation): boolean {
 }
 
 function seeLife(entry: LifeEntry, { held, gone }: Signs): void {
-  const { ev, d, len = 0, code, sig, why } = entry;
+  const { ev, d, len = 0 } = entry;
   if (ev === "partial" && d !== undefined) held.set(senderOf(d), len);
   if (ev === "close" || ev === "stdin-end") leave(gone, sender(d), `${sender(d)} closed its side`);
   if (ev !== "exit") return;
-  const how = why ?? (typeof sig === "string" ? `was ended by ${sig}` : `exited with code ${code ?? "unknown"}`);
-  gone.set("server", `server ${visible(how)}`);
-  leave(gone, "client", `server ${visible(how)}`); // Nobody is there to hear an answer.
+  const [first] = gone; // In the order in which they left.
+  const how = `server ${endOf(entry)}${first?.[0] === "client" ? ` after ${first[1]}` : ""}`;
+  gone.set("server", how);
+  leave(gone, "client", how); // There is no server left to answer.
+}
+
+/** How a server ended, in words. */
+export function endOf({ code, sig, why }: LifeEntry): string {
+  if (why !== undefined) return `could not be started: ${visible(why)}`;
+  return typeof sig === "string" ? `was ended by ${visible(sig)}` : `exited with code ${code ?? "unknown"}`;
 }
 
 /** The first reason tells why. */
@@ -148,10 +200,31 @@ function sender(d: Direction = "s2c"): Sender {
   return senderOf(d);
 }
 
-function endOfExchange(phase: HttpEntry["ph"], why: string | undefined): string {
-  if (phase === "end") return "its HTTP response ended without it";
+function endOfExchange({ ph, why }: HttpEntry): string {
+  if (ph === "end") return "its HTTP response ended without it";
   return `its HTTP exchange was broken off${why === undefined ? "" : `: ${visible(why)}`}`;
 }
+
+/**
+ * Whether a request only asks if the server speaks the stateless era, as far as is known: one that does not may stay silent, or
+ * exit, and then its client begins a handshake.
+ */
+export function isProbe({ request: { method } }: Operation, { operations }: WireSession): boolean {
+  if (method !== methods.discover) return false;
+  return !operations.some(({ request, answer }) => request.method === method && answer?.result !== undefined);
+}
+
+/** A sender that has waited long enough cancels too: it was due an answer, and did not get one. */
+function hasTimedOut({ params: { reason } }: WireMessage): boolean {
+  return typeof reason === "string" && /time(?:d|s)?[ -]?out|deadline/i.test(reason);
+}
+
+function reasonOf({ params: { reason } }: WireMessage): string {
+  return typeof reason === "string" && reason !== "" ? ` (${visible(reason.slice(0, longestReason))})` : "";
+}
+
+/** Characters of the reason of a cancellation that are shown. */
+const longestReason = 80;
 
 function cluesOf({ kind, n, at, from, frame, messages, exchange, verdicts }: Row): readonly Clue[] {
   if (from === undefined || frame === undefined) return [];

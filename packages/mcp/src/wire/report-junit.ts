@@ -1,6 +1,8 @@
 import type { Concern, Report } from "./report.js";
 import {
+  crashWords,
   damageWords,
+  emptyWords,
   expectationWords,
   gapWords,
   pendingWords,
@@ -55,16 +57,32 @@ function ruleCases({ verdicts, source, failOn }: Report): readonly TestCase[] {
   });
 }
 
-function recordingCases({ pending, gaps, damages, source, failOn }: Report): readonly TestCase[] {
+function recordingCases({
+  pending,
+  crashes,
+  tally,
+  gaps,
+  damages,
+  source,
+  failOn,
+  failedFor,
+}: Report): readonly TestCase[] {
   const test = (concern: Concern, name: string, found: readonly string[]): TestCase => {
     return { group: "recording", name, fails: found.length > 0 && failOn.includes(concern), found };
   };
   return [
+    {
+      group: "recording",
+      name: "every request has an answer",
+      fails: failedFor.includes("pending"),
+      found: pending.map((each) => `${placeOf(source, each.line)} ${pendingWords(each.pending)}`),
+    },
     test(
-      "pending",
-      "every request has an answer",
-      pending.map((each) => `${placeOf(source, each.line)} ${pendingWords(each.pending)}`),
+      "crash",
+      "the server does not crash",
+      crashes.map(({ crash, line }) => `${placeOf(source, line)} ${crashWords(crash)}`),
     ),
+    test("empty", "something was recorded", tally.frames > 0 ? [] : [emptyWords]),
     test(
       "gap",
       "the recorder has written everything",

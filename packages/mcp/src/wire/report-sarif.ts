@@ -1,5 +1,13 @@
 import type { Concern, Report } from "./report.js";
-import { damageWords, expectationWords, gapWords, pendingWords, verdictPlace } from "./report-words.js";
+import {
+  crashWords,
+  damageWords,
+  emptyWords,
+  expectationWords,
+  gapWords,
+  pendingWords,
+  verdictPlace,
+} from "./report-words.js";
 import type { Verdict } from "./rule.js";
 
 /** A log of SARIF 2.1.0, as code hosts and editors take it; every line of the recording is a place. */
@@ -34,6 +42,8 @@ interface SarifResult {
 
 const ownRules = {
   pending: { id: "pending", says: "A request has an answer" },
+  crash: { id: "crash", says: "A server does not crash" },
+  empty: { id: "empty", says: "Something was recorded" },
   gap: { id: "gap", says: "The recorder has written everything" },
   damage: { id: "damage", says: "The recording can be read" },
   expect: { id: "expect", says: "What was expected of the recording holds" },
@@ -59,7 +69,7 @@ export function sarifOf(report: Report, { uri, tool }: { readonly uri: string; r
 }
 
 function resultsOf(report: Report): readonly SarifResult[] {
-  const { verdicts, pending, gaps, damages, expectations, failOn } = report;
+  const { verdicts, pending, crashes, tally, gaps, damages, expectations, failOn } = report;
   const level = (concern: Concern): SarifResult["level"] =>
     failOn.includes(concern) ? "error" : concern === "must" || concern === "should" ? "warning" : "note";
   return [
@@ -72,11 +82,20 @@ function resultsOf(report: Report): readonly SarifResult[] {
     ...pending.map(
       (each): SarifResult => ({
         rule: ownRules.pending,
-        level: level("pending"),
+        level: each.pending.state === "unanswered" ? level("pending") : "note",
         text: pendingWords(each.pending),
         line: each.line,
       }),
     ),
+    ...crashes.map(
+      ({ crash, line }): SarifResult => ({
+        rule: ownRules.crash,
+        level: level("crash"),
+        text: crashWords(crash),
+        line,
+      }),
+    ),
+    ...(tally.frames > 0 ? [] : [{ rule: ownRules.empty, level: level("empty"), text: emptyWords }]),
     ...gaps.map(
       ({ gap, line }): SarifResult => ({ rule: ownRules.gap, level: level("gap"), text: gapWords(gap), line }),
     ),

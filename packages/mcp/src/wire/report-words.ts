@@ -1,4 +1,5 @@
 import { visible } from "../base/visible.js";
+import type { Crash } from "./crash.js";
 import type { GapEntry } from "./entry.js";
 import type { ExpectationResult } from "./filter/expectation.js";
 import type { ByteRange } from "./json-node.js";
@@ -31,6 +32,18 @@ export function pendingWords({ operation, reason }: Pending): string {
   const what = [method, names].filter((word) => word !== "").join(" ");
   return `frame ${frame.n}, id ${visible(id)}, ${visible(what)}: ${reason}`;
 }
+
+/** A crash, in words: how the server ended, and in the middle of what. */
+export function crashWords({ how, during: [first, ...more] }: Crash): string {
+  if (first === undefined) return `the server ${how}`;
+  const { frame, method = "", names = "" } = first.request;
+  const what = [method, names].filter((word) => word !== "").join(" ");
+  const others = more.length === 0 ? "" : ` and ${more.length} more`;
+  return `the server ${how} in the middle of ${visible(what)} (frame ${frame.n})${others}`;
+}
+
+/** A recording with nothing to judge, in words. */
+export const emptyWords = "no frame was recorded: neither side has sent anything";
 
 /** What a recorder could not write, in words. */
 export function gapWords({ lost, from, to, why }: GapEntry): string {

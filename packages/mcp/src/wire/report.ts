@@ -1,15 +1,22 @@
 import type { Conversation } from "./conversation.js";
+import { type Crash, crashesOf } from "./crash.js";
 import type { GapEntry } from "./entry.js";
 import { checkExpectation, type Expectation, type ExpectationResult } from "./filter/expectation.js";
 import type { Pending } from "./pending.js";
 import type { Damage } from "./recording.js";
 import { type Level, levels, type Verdict } from "./rule.js";
 
-/** What a report may be failed for: verdicts by their level, requests without an answer, and what is not there to judge. */
-export type Concern = Level | "pending" | "gap" | "damage";
+/**
+ * What a report may be failed for: verdicts by their level, requests that were never answered, a server that crashed, and what
+ * is not there to judge.
+ */
+export type Concern = Level | "pending" | "crash" | "empty" | "gap" | "damage";
 
 /** Every concern, for those who choose. */
-export const concerns: readonly Concern[] = [...levels, "pending", "gap", "damage"];
+export const concerns: readonly Concern[] = [...levels, "pending", "crash", "empty", "gap", "damage"];
+
+/** The concerns that a report is failed for if nothing else is said. */
+export const defaultConcerns: readonly Concern[] = ["must", "pending", "crash", "empty", "damage"];
 
 /** Something that is said of a line of a recording. */
 export type Placed<Said> = Said & {
@@ -32,6 +39,7 @@ export interface Report {
   readonly tally: ReportTally;
   readonly verdicts: readonly Placed<{ readonly verdict: Verdict }>[];
   readonly pending: readonly Placed<{ readonly pending: Pending }>[];
+  readonly crashes: readonly Placed<{ readonly crash: Crash }>[];
   readonly gaps: readonly Placed<{ readonly gap: GapEntry }>[];
   readonly damages: readonly Damage[];
   readonly expectations: readonly ExpectationResult[];
@@ -52,13 +60,13 @@ export interface ReportOptions {
   /** The line of what was observed, by its number; of a gap by its time. Default: it stands in no file. */
   readonly lineOf?: (place: { readonly n: number } | { readonly gapAt: number }) => number | undefined;
   readonly expectations?: readonly Expectation[];
-  /** Default: `must` and `damage`. */
+  /** Default: `defaultConcerns`. */
   readonly failOn?: readonly Concern[];
 }
 
 /** Gathers what there is to say of a conversation that is over. */
 export function reportOf(options: ReportOptions): Report {
-  const { source, conversation, damages = [], lineOf = () => undefined, failOn = ["must", "damage"] } = options;
+  const { source, conversation, damages = [], lineOf = () => undefined, failOn = defaultConcerns } = options;
   const { rows } = conversation;
   const verdicts = (options.verdicts ?? conversation.verdicts).map((verdict) => ({
     verdict,
@@ -67,6 +75,7 @@ export function reportOf(options: ReportOptions): Report {
   const pending = conversation.pending().map((each) => {
     return { pending: each, line: lineOf({ n: each.operation.request.frame.n }) };
   });
+  const crashes = crashesOf(conversation).map((crash) => ({ crash, line: lineOf({ n: crash.n }) }));
   const gaps = rows.flatMap(({ entry }) =>
     entry.k === "gap" ? [{ gap: entry, line: lineOf({ gapAt: entry.t }) }] : [],
   );
@@ -75,7 +84,9 @@ export function reportOf(options: ReportOptions): Report {
     must: verdicts.some(({ verdict }) => verdict.level === "must"),
     should: verdicts.some(({ verdict }) => verdict.level === "should"),
     may: verdicts.some(({ verdict }) => verdict.level === "may"),
-    pending: pending.length > 0,
+    pending: pending.some((each) => each.pending.state === "unanswered"),
+    crash: crashes.length > 0,
+    empty: !rows.some(({ entry }) => entry.k === "f"),
     gap: gaps.length > 0,
     damage: damages.length > 0,
   };
@@ -87,5 +98,5 @@ export function reportOf(options: ReportOptions): Report {
     lost: gaps.reduce((sum, { gap }) => sum + gap.lost, 0),
   };
   const passed = failedFor.length === 0 && expectations.every(({ holds }) => holds);
-  return { source, tally, verdicts, pending, gaps, damages, expectations, failOn, failedFor, passed };
+  return { source, tally, verdicts, pending, crashes, gaps, damages, expectations, failOn, failedFor, passed };
 }
