@@ -88,9 +88,10 @@ test.concurrent("no server is left behind by a call", async () => {
   expectGone((await parlance(["call", "pid", ...toolsServer])).stdout);
 });
 
-test.concurrent("a started command gets the variables that it is given, and no others", async () => {
+test.concurrent("a started command gets the variables of the shell, and those that it is given", async () => {
   const asked = ["call", "environment", ...toolsServer];
-  expect((await parlance(asked, { PARLANCE_TEST: "secret" })).stdout).toBe("undefined\n");
+  expect((await parlance(asked, { PARLANCE_TEST: "of the shell" })).stdout).toBe("of the shell\n");
+  expect((await parlance(asked)).stdout).toBe("undefined\n");
   expect((await parlance(["call", "--env", "PARLANCE_TEST=given", ...asked.slice(1)])).stdout).toBe("given\n");
   expect(
     (await parlance(["call", "--env", "PARLANCE_TEST", ...asked.slice(1)], { PARLANCE_TEST: "passed" })).stdout,

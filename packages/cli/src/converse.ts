@@ -1,7 +1,7 @@
 import type { Client } from "@parlance/mcp/client";
 import { awaitAftermath, openConversation } from "./conversation.js";
 import { exitCodes } from "./exit-codes.js";
-import { Failure, type Stage } from "./failure.js";
+import type { Failure, Stage } from "./failure.js";
 import type { Invocation } from "./invocation.js";
 import { type Observation, ObservedTarget } from "./observed-target.js";
 import type { ConversationFlags } from "./options.js";
@@ -49,8 +49,7 @@ export async function converse(
 
 /** What the server said last, where the failure does not have it already. */
 function withLastWords(failure: Failure, stderr: readonly string[]): Failure {
-  const { message, exitCode, seen, remedy, cause } = failure;
+  const { exitCode, seen } = failure;
   if (stderr.length === 0 || exitCode === exitCodes.usage || exitCode === exitCodes.unreachable) return failure;
-  const details = { exitCode, seen: [...seen, "its last lines on stderr:", ...stderr], cause };
-  return new Failure(message, remedy === undefined ? details : { ...details, remedy });
+  return failure.with({ seen: [...seen, "its last lines on stderr:", ...stderr] });
 }

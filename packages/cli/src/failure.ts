@@ -25,6 +25,12 @@ export class Failure extends Error {
     this.seen = seen;
     this.remedy = remedy;
   }
+
+  /** The same with other details. */
+  with(details: Partial<FailureDetails>): Failure {
+    const { message, exitCode, seen, remedy, cause } = this;
+    return new Failure(message, { exitCode, seen, ...(remedy !== undefined && { remedy }), cause, ...details });
+  }
 }
 
 /** A command line that cannot be obeyed. */

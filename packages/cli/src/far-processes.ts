@@ -1,6 +1,7 @@
 import type { Dial } from "@parlance/mcp/client";
 import { type ChildChannel, childChannel } from "@parlance/mcp/node";
 import type { Interrupt } from "./interrupt.js";
+import { startedWith } from "./target.js";
 import { TextLines } from "./text-lines.js";
 
 /** What is started, and with what. Nothing of it ever comes from a peer. */
@@ -30,9 +31,11 @@ export class FarProcesses {
   /** Starts another one. */
   readonly dial: Dial = () => {
     const stderr = new TextLines(this.#onStderr);
-    const { command, args, env } = this.#command;
     for (const each of this.#running) if (each.exit !== undefined) this.#running.delete(each);
-    const child = childChannel({ command, args, env }, { exitGrace, onStderr: (chunk) => stderr.push(chunk) });
+    const child = childChannel(startedWith(this.#command, this.#command.env), {
+      exitGrace,
+      onStderr: (chunk) => stderr.push(chunk),
+    });
     this.#running.add(child);
     return child;
   };

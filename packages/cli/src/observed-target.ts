@@ -2,11 +2,13 @@ import { methods } from "@parlance/mcp";
 import { type Client, type ClientOptions, connect } from "@parlance/mcp/client";
 import { type Channel, type Tapped, tapChannel } from "@parlance/mcp/jsonrpc";
 import { type ChildChannel, childChannel } from "@parlance/mcp/node";
+import { exitCodes } from "./exit-codes.js";
 import { type Failure, type Stage, toFailure } from "./failure.js";
 import { type Frame, FrameLog } from "./frames.js";
 import type { Interrupt } from "./interrupt.js";
+import { missingVariableRemedy } from "./missing-variable.js";
 import type { Header } from "./options.js";
-import type { Target } from "./target.js";
+import { type CommandTarget, startedWith, type Target } from "./target.js";
 import { TextLines } from "./text-lines.js";
 import { toFailureAtUrl } from "./url-failure.js";
 import { watchedFetch } from "./watched-fetch.js";
@@ -86,11 +88,14 @@ export class ObservedTarget {
 
   /** What a person is told of anything thrown by the conversation. */
   failure(error: unknown, stage: Stage): Failure {
-    return this.#target.kind === "url" ? toFailureAtUrl(error, stage) : toFailure(error, stage);
+    if (this.#target.kind === "url") return toFailureAtUrl(error, stage);
+    const failure = toFailure(error, stage);
+    const remedy = failure.exitCode === exitCodes.unreachable ? missingVariableRemedy(this.stderr) : undefined;
+    return remedy === undefined ? failure : failure.with({ remedy });
   }
 
   /** The channel of a command. Called again by a client whose first channel did not survive the probe. */
-  #started({ command, args }: Extract<Target, { kind: "command" }>): Channel {
+  #started(target: CommandTarget): Channel {
     const { interrupt, onObservation, env } = this.#options;
     if (interrupt.stop.aborted) throw new Error("interrupted");
     if (this.#child !== undefined) {
@@ -99,7 +104,7 @@ export class ObservedTarget {
     }
     this.#stderr?.end();
     const stderr = new TextLines((text) => onObservation({ kind: "stderr", at: this.now, text }));
-    const child = childChannel({ command, args, env }, { onStderr: (chunk) => stderr.push(chunk) });
+    const child = childChannel(startedWith(target, env), { onStderr: (chunk) => stderr.push(chunk) });
     this.#stderr = stderr;
     this.#child = child;
     this.#ended = undefined;

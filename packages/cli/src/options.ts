@@ -26,7 +26,7 @@ export function addConversationOptions(
   return command
     .option("--timeout <duration>", `${timeout}: 500ms, 10s, 2m (default: ${standard})`, parseTimeout)
     .setOptionValue("timeout", parseDuration(standard))
-    .option("--env <name[=value]>", "give a started command this variable; may be repeated", variable)
+    .option("--env <name[=value]>", "give a started command this variable too; may be repeated", variable)
     .option("--header <name: value>", "send this header with every request to a URL; may be repeated", header);
 }
 

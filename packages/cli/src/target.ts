@@ -1,6 +1,7 @@
 import { existsSync } from "node:fs";
 import type { Dial } from "@parlance/mcp/client";
 import { memoryChannels } from "@parlance/mcp/jsonrpc";
+import type { Command } from "@parlance/mcp/node";
 import { exitCodes } from "./exit-codes.js";
 import { Failure, usageFailure } from "./failure.js";
 import { loadServed } from "./served-module.js";
@@ -12,9 +13,13 @@ export type Target =
   | { readonly kind: "module"; readonly title: string; readonly dial: Dial }
   | { readonly kind: "url"; readonly title: string; readonly url: URL };
 
+/** A target that is started. */
+export type CommandTarget = Extract<Target, { readonly kind: "command" }>;
+
 /** How a target is written, for help pages. */
 export const targetHelp = `A <target> is one of
-  -- command args…     starts the command, speaks to it on stdin and stdout
+  -- command args…     starts the command, speaks to it on stdin and stdout; it
+                       gets every variable of this shell, and those of --env
   "command args…"      the same in one word; quotes work, no shell is involved
   https://host/mcp     asks the server at this URL: http, https, ws or wss
   path/to/module.js    imports the file and serves, in memory, what it exports
@@ -45,6 +50,14 @@ export function commandTarget(words: readonly string[]): Target {
   const [command, ...args] = words;
   if (command === undefined || command === "") throw usageFailure("there is no command to start", "-- node server.js");
   return { kind: "command", title: words.map(quoted).join(" "), command, args };
+}
+
+/** How the command of a target is started: with every variable of this process, as a shell starts it, and those of `--env`. */
+export function startedWith(
+  { command, args }: Pick<CommandTarget, "command" | "args">,
+  env: Readonly<Record<string, string>>,
+): Command {
+  return { command, args, env, inheritEnv: "all" };
 }
 
 function quoted(word: string): string {

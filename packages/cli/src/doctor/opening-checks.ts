@@ -2,6 +2,7 @@ import { revisionOf } from "@parlance/mcp";
 import { exitCodes } from "../exit-codes.js";
 import { Failure } from "../failure.js";
 import type { Part } from "../frames.js";
+import { missingVariableRemedy } from "../missing-variable.js";
 import type { Check, Finding } from "./check.js";
 import { type Examined, firstAnswer, isAnswer } from "./examined.js";
 
@@ -38,9 +39,10 @@ function unstarted({ message, seen, remedy, exitCode }: Failure): Finding {
 function died(how: string, stderr: readonly string[], at: Pick<Finding, "took">): Finding {
   const seen = stderr.slice(-mostLines * 2);
   const remedy =
-    seen.length === 0
+    missingVariableRemedy(stderr) ??
+    (seen.length === 0
       ? "start it by hand: it must not end before its input does"
-      : "these are its last lines on stderr: mend what they say, then start it by hand and see whether it waits";
+      : "these are its last lines on stderr: mend what they say, then start it by hand and see whether it waits");
   return {
     state: "failed",
     says: `${how} before it had answered`,
@@ -118,7 +120,8 @@ function unanswered({ message, seen, remedy, exitCode }: Failure, examined: Exam
     return { state: "failed", says: "it sends back what it is sent", remedy: "is it an MCP server?", exitCode };
   const said = [...stderr, ...frames.flatMap(({ frame, text }) => (frame.from === "server" ? [text] : []))].join("\n");
   const url = target.kind === "command" ? /https?:\/\/[^\s"'<>)\]]+/.exec(said)?.[0] : undefined;
-  const elsewhere = url === undefined ? remedy : `it seems to serve HTTP: parlance doctor ${url}`;
+  const elsewhere =
+    url === undefined ? (missingVariableRemedy(stderr) ?? remedy) : `it seems to serve HTTP: parlance doctor ${url}`;
   const lastWords =
     stderr.length === 0 || seen.length > 0 ? seen : ["its last lines on stderr:", ...stderr.slice(-mostLines)];
   return {

@@ -4,11 +4,13 @@ import { stillStarting } from "../conversation.js";
 import { exitCodes } from "../exit-codes.js";
 import { Failure } from "../failure.js";
 import type { Invocation } from "../invocation.js";
+import { missingVariableRemedy } from "../missing-variable.js";
 import type { Header } from "../options.js";
 import { examinationLines, examinationValue } from "../print/examination.js";
 import { jsonLine } from "../print/json-lines.js";
 import { printReport, type ReportFormat } from "../print/report.js";
 import { newHeader, recordingText, writeNewFile } from "../recording-text.js";
+import { wordsOf } from "../recordings/recorded-rows.js";
 import type { Target } from "../target.js";
 import { type Examination, examine } from "./examine.js";
 import { examineeOf } from "./examinee.js";
@@ -65,8 +67,12 @@ function requireSpoken({ revisions, conversation }: Examination, { title }: Targ
   throw new Failure(`${title} speaks none of the revisions: ${first?.notSpoken}`, {
     exitCode: isSilent && said ? exitCodes.timeout : exitCodes.unreachable,
     seen: revisions.slice(1).map(({ revision, notSpoken }) => `${revision.version}: ${notSpoken}`),
-    remedy: "parlance doctor finds out why",
+    remedy: missingVariableRemedy(stderrLines(conversation)) ?? "parlance doctor finds out why",
   });
+}
+
+function stderrLines({ rows }: Examination["conversation"]): readonly string[] {
+  return rows.flatMap(({ entry }) => (entry.k === "e" ? wordsOf(entry).split("\n") : []));
 }
 
 function exitCodeOf({ passed }: Report): number {

@@ -1,6 +1,6 @@
 import { childChannel } from "@parlance/mcp/node";
 import type { Header } from "../options.js";
-import type { Target } from "../target.js";
+import { startedWith, type Target } from "../target.js";
 import type { ExaminedChannel } from "./channel-line.js";
 
 /** A server that exact bytes can be sent to, again and again from the beginning. */
@@ -19,8 +19,7 @@ export interface ExamineeOptions {
 export async function examineeOf(target: Target, { env, headers }: ExamineeOptions): Promise<Examinee> {
   if (target.kind === "module") return { kind: "channel", dial: target.dial };
   if (target.kind === "command") {
-    const { command, args } = target;
-    return { kind: "channel", dial: (onStderr) => childChannel({ command, args, env }, { onStderr }) };
+    return { kind: "channel", dial: (onStderr) => childChannel(startedWith(target, env), { onStderr }) };
   }
   const { url } = target;
   const sent = Object.fromEntries(headers);

@@ -3,7 +3,7 @@ import { type Channel, clientLimits, type Framing, lines, type Tapped } from "@p
 import { childChannel } from "@parlance/mcp/node";
 import { usageFailure } from "../failure.js";
 import type { Header } from "../options.js";
-import type { Target } from "../target.js";
+import { type CommandTarget, startedWith, type Target } from "../target.js";
 import { TextLines } from "../text-lines.js";
 
 /** Who hears what comes on a raw line, as it comes. */
@@ -40,14 +40,10 @@ export async function openRawLine(target: Target, options: RawLineOptions, recei
   return messageLine(webSocketChannel(target.url, { headers: Object.fromEntries(options.headers) }), receiver);
 }
 
-function commandLine(
-  { command, args }: Extract<Target, { kind: "command" }>,
-  { env }: RawLineOptions,
-  receiver: RawReceiver,
-): RawLine {
+function commandLine(target: CommandTarget, { env }: RawLineOptions, receiver: RawReceiver): RawLine {
   const stderr = new TextLines((text) => receiver.stderr(text));
   const framing = watchedLines((chunk) => receiver.bytes(chunk));
-  const child = childChannel({ command, args, env }, { framing, onStderr: (chunk) => stderr.push(chunk) });
+  const child = childChannel(startedWith(target, env), { framing, onStderr: (chunk) => stderr.push(chunk) });
   listen(child, receiver);
   // Past the queue of the channel, which nothing else may use then.
   const write = (bytes: Uint8Array): void => void child.stdin?.write(bytes);
