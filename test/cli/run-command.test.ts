@@ -4,7 +4,7 @@ import { createServer } from "@parlance/mcp/server";
 import type { Entry } from "@parlance/mcp/wire";
 import { expect, test } from "vitest";
 import { RecordingFolder } from "../wire/recording-folder.js";
-import { fixture, parlance, toolsServer } from "./run.js";
+import { fixture, jsonLines, misbehaving, parlance, toolsServer } from "./run.js";
 
 function methodsOf(entries: readonly Entry[]): readonly unknown[] {
   return entries.flatMap((entry) => {
@@ -20,7 +20,7 @@ test("a run of a command records what crosses, and shows it", async () => {
   const { code, stdout } = await parlance(["run", "--once", "--revision", "2025-11-25", ...toolsServer], folder.env);
   expect(code).toBe(0);
   expect(stdout).toContain("tools/call: hello hello");
-  expect(stdout).toContain("no rule is broken");
+  expect(stdout).toContain("✔ no violations · ");
   const [entries = []] = folder.read();
   expect(entries[0]).toMatchObject({ k: "hdr", mode: "launch", server: { cmd: process.execPath } });
   expect(methodsOf(entries)).toEqual(said);
@@ -36,7 +36,7 @@ test("a run of a URL records what crosses, and shows it", async () => {
   const args = ["run", "--once", "--json", "--revision", "2025-11-25", "--record", record, http.url];
   const { code, stdout, stderr } = await parlance(args);
   expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
-  expect(stdout).toContain(`{"recording":${JSON.stringify(record)},"violations":0}`);
+  expect(stdout).toContain(`{"recording":${JSON.stringify(record)},"violations":0,"failedFor":[]}`);
   const [entries = []] = folder.read();
   expect(entries[0]).toMatchObject({ k: "hdr", mode: "launch", server: { url: http.url } });
   expect(methodsOf(entries)).toEqual(said);
@@ -66,4 +66,28 @@ test("a server that cannot be started leaves its recordings all the same", async
   expect(stderr).toContain('"no-such-command" could not be started');
   expect(stdout).toContain("recorded to");
   expect(folder.text).toContain("ENOENT");
+});
+
+test("after a failure a run gives one account: one table, the numbers of the recording, and its verdicts", async () => {
+  using folder = new RecordingFolder();
+  const args = ["run", "--once", "--revision", "2025-11-25", "--timeout", "5s", "--call", "wait"];
+  const { code, stdout, stderr } = await parlance([...args, ...misbehaving("hangs")], folder.env);
+  expect(stdout.match(/method, or what it answers/g)).toHaveLength(1);
+  expect(stdout).toMatch(/✖ 1 violation \(S-2 ×1\) · ✖ 1 request unanswered · 8 frames · 0 lost\nrecorded to /);
+  expect(stderr).toMatch(
+    /^(?:still starting.*\n)?✖ tools\/call \(id 3\): no answer .* this side received "still thinking".*\n {2}→ .*\n$/,
+  );
+  expect(stderr, "waiting longer is of no use").not.toContain("--timeout");
+  expect(code).toBe(4);
+  const check = await parlance(["check", "last"], folder.env);
+  expect(stdout).toContain(check.stdout.split("\n")[0]);
+});
+
+test("a run of a server that crashes says so once, with its last words and what to do", async () => {
+  using folder = new RecordingFolder();
+  const args = ["run", "--once", "--json", "--revision", "2025-11-25"];
+  const { code, stdout, stderr } = await parlance([...args, ...misbehaving("breaks")], folder.env);
+  expect(stderr.match(/✖/g)).toHaveLength(1);
+  expect(jsonLines(stdout).at(-1)).toMatchObject({ violations: 1, failedFor: ["must", "pending", "crash"] });
+  expect(code).toBe(3);
 });

@@ -15,14 +15,16 @@ export interface ConverseOptions {
   readonly invocation: Invocation;
   /** Takes everything that is seen, in order. */
   readonly onObservation?: (observation: Observation) => void;
+  /** Takes why the conversation failed. Default: it is printed, and what had crossed where an answer did not come. */
+  readonly onFailure?: (failure: Failure) => void;
 }
 
 /**
  * One conversation, from the start of the server to its end: opens it, lets `speak` say what there is to say, and closes
- * everything. What goes wrong is printed. Gives back the exit code.
+ * everything. Gives back the exit code.
  */
 export async function converse(
-  { target, flags, invocation, onObservation = () => undefined }: ConverseOptions,
+  { target, flags, invocation, onObservation = () => undefined, onFailure }: ConverseOptions,
   speak: (client: Client, observed: ObservedTarget) => Promise<number>,
 ): Promise<number> {
   const { err, interrupt } = invocation;
@@ -38,8 +40,12 @@ export async function converse(
     if (interrupt.stop.aborted) return interrupt.exitCode;
     const failure = observed.failure(error, stage);
     await awaitAftermath(interrupt.stop); // What it writes to stderr may come behind what it answers.
-    printFailure(withLastWords(failure, observed.stderr), err);
-    if (failure.exitCode === exitCodes.timeout) printArrived(observed.log.recent, err);
+    const told = withLastWords(failure, observed.stderr);
+    if (onFailure !== undefined) onFailure(told);
+    else {
+      printFailure(told, err);
+      if (failure.exitCode === exitCodes.timeout) printArrived(observed.log.recent, err);
+    }
     return failure.exitCode;
   } finally {
     await client?.close();

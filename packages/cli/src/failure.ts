@@ -78,7 +78,28 @@ export function toFailure(error: unknown, stage: Stage): Failure {
     return new Failure(message, { exitCode: exitCodes.unreachable, seen, cause: error });
   const { exitCode, remedy } = consequences[error.reason];
   const details = { exitCode: exitCode[stage], seen, cause: error };
-  return new Failure(message, remedy === undefined ? details : { ...details, remedy: remedy[stage] });
+  const advice = remedyForWords(message) ?? remedy?.[stage];
+  return new Failure(message, advice === undefined ? details : { ...details, remedy: advice });
+}
+
+/** What the connection says of the silence, where it has received something else meanwhile: waiting longer is of no use then. */
+const signs: readonly { readonly seen: RegExp; readonly remedy: string }[] = [
+  {
+    seen: /this side received a (?:result|failure|response|error)\b.*no call waits for/,
+    remedy: "a response must have the id of its request, type included: parlance explain R-5",
+  },
+  {
+    seen: /this side received /,
+    remedy: "the server sent this instead: stdout is for messages alone, one on each line",
+  },
+  {
+    seen: /(?:exited with code [1-9]\d*|was ended by \w+); its last lines/,
+    remedy: "the server crashed: what it wrote to stderr says why",
+  },
+];
+
+function remedyForWords(message: string): string | undefined {
+  return signs.find(({ seen }) => seen.test(message))?.remedy;
 }
 
 const longestData = 2_000;

@@ -1,7 +1,9 @@
+import type { Report } from "@parlance/mcp/wire";
 import type { Command } from "commander";
 import { awaitAftermath, exercise, type Skipped, untilOver } from "../conversation.js";
 import { converse } from "../converse.js";
 import { exitCodeHelp, exitCodes } from "../exit-codes.js";
+import type { Failure } from "../failure.js";
 import type { Invocation } from "../invocation.js";
 import {
   addConversationOptions,
@@ -12,9 +14,9 @@ import {
   type ForceFlags,
   parseRevision,
 } from "../options.js";
+import { printFailure } from "../print/failure.js";
 import { jsonLine } from "../print/json-lines.js";
-import { count } from "../print/quantities.js";
-import type { Style } from "../print/style.js";
+import { summaryLine } from "../print/report-text.js";
 import { keepSecretsHelp } from "../proxy/proxy.js";
 import { TailView } from "../recordings/tailed-recording.js";
 import { FollowedRecordings } from "../run/followed-recordings.js";
@@ -69,7 +71,11 @@ async function run(word: string | undefined, flags: RunFlags, invocation: Invoca
   const calls = (flags.call ?? []).map(parseCall);
   const recorded = await recordedTarget(await chooseTarget(word, invocation.command, flags), flags);
   const followed = new FollowedRecordings(recorded.path, new TailView(out, flags.json === true));
-  const code = await converse({ target: recorded.target, flags, invocation }, async (client, observed) => {
+  let failure: Failure | undefined;
+  const onFailure = (why: Failure): void => {
+    failure = why;
+  };
+  const code = await converse({ target: recorded.target, flags, invocation, onFailure }, async (client, observed) => {
     const skipped = await exercise(client, calls, { signal: interrupt.stop, force: flags.force === true });
     await awaitAftermath(interrupt.stop);
     if (flags.once !== true) {
@@ -82,18 +88,20 @@ async function run(word: string | undefined, flags: RunFlags, invocation: Invoca
   });
   const missing = await recorded.end();
   await followed.end();
+  // Behind the table: what had crossed before the failure is in it.
+  if (failure !== undefined) printFailure(failure, err);
   if (missing !== undefined) err.print(missing);
-  const { violations, paths } = followed;
-  if (flags.json === true) out.print(...paths.map((recording) => jsonLine({ recording, violations })));
-  else {
-    out.print("", ...(code === exitCodes.clean || violations > 0 ? [verdict(violations, out.style)] : []));
-    out.print(...paths.map((path) => out.style.dim(`recorded to ${path}`)));
-  }
-  return code === exitCodes.clean && violations > 0 ? exitCodes.violations : code;
+  const { reports } = followed;
+  if (flags.json === true) out.print(...reports.map((report) => jsonLine(reportedValue(report))));
+  else
+    for (const report of reports)
+      out.print("", summaryLine(report, out), out.style.dim(`recorded to ${report.source}`));
+  return code === exitCodes.clean && reports.some(({ passed }) => !passed) ? exitCodes.violations : code;
 }
 
-function verdict(violations: number, { green, red }: Style): string {
-  return violations === 0 ? `${green("✔")} no rule is broken` : `${red("✖")} ${count(violations, "violation")}`;
+function reportedValue({ source, verdicts, failedFor }: Report): object {
+  const violations = verdicts.filter(({ verdict }) => verdict.level === "must").length;
+  return { recording: source, violations, failedFor };
 }
 
 function leftAlone(skipped: readonly Skipped[]): string {

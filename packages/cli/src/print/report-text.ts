@@ -21,7 +21,8 @@ import { type Paint, type Style, signs } from "./style.js";
 const mostOfAKind = 10;
 
 /** A report for a person: what came of it in one line, and then everything with its place, grouped by rule. */
-export function reportLines(report: Report, { style }: Output): readonly string[] {
+export function reportLines(report: Report, out: Output): readonly string[] {
+  const { style } = out;
   const paint = (concern: Concern): Paint => (report.failOn.includes(concern) ? style.red : style.yellow);
   const sections = [
     ...ruleSections(report, style),
@@ -33,14 +34,11 @@ export function reportLines(report: Report, { style }: Output): readonly string[
     section("Damaged", damageItems(report), paint("damage")),
     expectationSection(report, style),
   ];
-  return [
-    summaryLine(report, style),
-    ...sections.filter((lines) => lines.length > 0).flatMap((lines) => ["", ...lines]),
-  ];
+  return [summaryLine(report, out), ...sections.filter((lines) => lines.length > 0).flatMap((lines) => ["", ...lines])];
 }
 
 /** What came of it in one line. Each part that the report is failed for has its own mark. */
-function summaryLine(report: Report, style: Style): string {
+export function summaryLine(report: Report, { style }: Pick<Output, "style">): string {
   const { passed, verdicts, pending, crashes, damages, expectations, tally } = report;
   const bad = verdicts.filter(({ verdict }) => verdict.level === "must").map(({ verdict }) => verdict.rule.id);
   const notes = verdicts.filter(({ verdict }) => verdict.level !== "must");

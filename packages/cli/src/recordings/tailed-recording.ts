@@ -1,4 +1,12 @@
-import { Conversation, type HeaderEntry, type RecordingItem, type Row, type RowTest } from "@parlance/mcp/wire";
+import {
+  Conversation,
+  type HeaderEntry,
+  type RecordingItem,
+  type Report,
+  type Row,
+  type RowTest,
+  reportOf,
+} from "@parlance/mcp/wire";
 import { jsonLine } from "../print/json-lines.js";
 import { headingRow, type Look } from "../print/rows.js";
 import type { Output } from "../terminal.js";
@@ -62,9 +70,10 @@ export class TailedRecording {
     this.#view = view;
   }
 
-  /** How often rules were broken. */
-  get violations(): number {
-    return this.#conversation.verdicts.filter(({ level }) => level === "must").length;
+  /** What came of it, when nothing more comes. */
+  report(source: string): Report {
+    this.#conversation.finish();
+    return reportOf({ source, conversation: this.#conversation });
   }
 
   take({ entry, damage }: RecordingItem): void {

@@ -1,4 +1,5 @@
 import { existsSync } from "node:fs";
+import type { Report } from "@parlance/mcp/wire";
 import { numberedPath } from "../recorder/numbered-path.js";
 import { nameOfRecording } from "../recordings/find-recording.js";
 import { FollowedFile } from "../recordings/follow-file.js";
@@ -22,13 +23,9 @@ export class FollowedRecordings {
     this.#timer = setInterval(() => this.#read(), pause);
   }
 
-  get paths(): readonly string[] {
-    return this.#followed.map(({ path }) => path);
-  }
-
-  /** How often rules were broken. */
-  get violations(): number {
-    return this.#followed.reduce((sum, { recording }) => sum + recording.violations, 0);
+  /** What came of each, judged as `parlance check` does. */
+  get reports(): readonly Report[] {
+    return this.#followed.map(({ path, recording }) => recording.report(path));
   }
 
   /** Shows what is left, and lets go of the files. */
