@@ -83,7 +83,7 @@ describe("a code explained", () => {
     [-32_768, ["json-rpc Reserved"]],
     [-32_769, ["json-rpc Application error"]],
     [0, ["json-rpc Application error"]],
-    [42_900, ["json-rpc Too many requests"]],
+    [42_900, ["parlance Too many requests"]],
     [Number.NaN, ["json-rpc Application error"]],
   ])("%d reads as %j", (code, readings) => {
     expect(summary(code)).toEqual(readings);

@@ -57,12 +57,19 @@ export function stillStarting(milliseconds: number): string {
   return `still starting … no answer for ${durationText(milliseconds)}`;
 }
 
+/** One listener for each signal, however many wait for it: Node warns of a leak when there are more than ten. */
+const abortions = new WeakMap<AbortSignal, Promise<undefined>>();
+
 /** Resolves when a signal is aborted. */
 export function aborted(signal: AbortSignal): Promise<undefined> {
-  return new Promise((resolve) => {
+  const known = abortions.get(signal);
+  if (known !== undefined) return known;
+  const abortion = new Promise<undefined>((resolve) => {
     if (signal.aborted) resolve(undefined);
     else signal.addEventListener("abort", () => resolve(undefined), { once: true });
   });
+  abortions.set(signal, abortion);
+  return abortion;
 }
 
 /** Why a tool was not called. */

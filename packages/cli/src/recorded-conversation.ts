@@ -1,8 +1,10 @@
-import { Conversation, type Entry } from "@parlance/mcp/wire";
+import { Conversation, type Entry, type ReportOptions } from "@parlance/mcp/wire";
 import { exitCodes } from "./exit-codes.js";
 import { Failure } from "./failure.js";
 import { findRecording, nameOfRecording } from "./recordings/find-recording.js";
 import { readRecordingFile } from "./recordings/read-recording.js";
+import { RecordedLines } from "./recordings/recorded-lines.js";
+import { uriOf } from "./recordings/recording-source.js";
 
 /** What a file of a recording holds. */
 export interface RecordedConversation {
@@ -10,6 +12,10 @@ export interface RecordedConversation {
   readonly title: string;
   readonly entries: readonly Entry[];
   readonly conversation: Conversation;
+  /** The address of the file, relative to where the command runs. */
+  readonly uri: string;
+  /** The line of the file that something stands on, by its number; of a gap by its time. */
+  readonly lineOf: NonNullable<ReportOptions["lineOf"]>;
 }
 
 /**
@@ -19,15 +25,19 @@ export interface RecordedConversation {
 export async function openRecorded(word: string): Promise<RecordedConversation> {
   const path = await findRecording(word, process.env);
   const entries: Entry[] = [];
-  for await (const { entry, damage } of readRecordingFile(path)) {
-    if (entry !== undefined) entries.push(entry);
-    else if (!damage.torn)
-      throw new Failure(`${path} is damaged in line ${damage.line}: ${damage.says}`, {
+  const lines = new RecordedLines();
+  for await (const item of readRecordingFile(path)) {
+    if (item.damage === undefined) {
+      entries.push(item.entry);
+      lines.note(item.entry, item.place.line);
+    } else if (!item.damage.torn)
+      throw new Failure(`${path} is damaged in line ${item.damage.line}: ${item.damage.says}`, {
         exitCode: exitCodes.damaged,
         remedy: `parlance check ${path} judges what can be read of it`,
       });
   }
-  return { title: nameOfRecording(path), entries, conversation: conversationOf(entries) };
+  const conversation = conversationOf(entries);
+  return { title: nameOfRecording(path), entries, conversation, uri: uriOf(path), lineOf: lines.of };
 }
 
 /** The conversation that entries hold. */

@@ -5,7 +5,7 @@ import { type Style, styleOf, wantsColour } from "./print/style.js";
 /** Where a command prints: lines to a stream of the process, in its colours and its width. */
 export interface Output {
   readonly style: Style;
-  /** Columns that a line may take: between 80 and 160, whatever the terminal says. */
+  /** Columns that a line may take: between 60 and 160, whatever the terminal says. */
   readonly width: number;
   readonly isTerminal: boolean;
   /** The reader is so slow that what is only nice to see should be left out. */
@@ -16,7 +16,7 @@ export interface Output {
   status(text: string): void;
 }
 
-const narrowest = 80;
+const narrowest = 60;
 const widest = 160;
 /** Where nothing says how wide a line may be. */
 const usualWidth = 100;

@@ -1,5 +1,3 @@
-import { relative } from "node:path";
-import { pathToFileURL } from "node:url";
 import { type Concern, concerns, defaultConcerns, type Expectation, type Report, reportOf } from "@parlance/mcp/wire";
 import { type Command, InvalidArgumentError, Option } from "commander";
 import { checkTarget } from "../examination/check-target.js";
@@ -12,6 +10,7 @@ import { readExpectation } from "../recordings/filter-option.js";
 import { findRecording, recordingHelp } from "../recordings/find-recording.js";
 import { loadRecording } from "../recordings/load-recording.js";
 import { isRecording } from "../recordings/read-recording.js";
+import { sourceOf, uriOf } from "../recordings/recording-source.js";
 import { targetHelp } from "../target.js";
 
 interface CheckFlags extends ConversationFlags {
@@ -130,18 +129,6 @@ async function recordingOf(word: string): Promise<string | undefined> {
     `${path} is no recording: it does not begin with the header of one`,
     `a command goes behind --: parlance check -- ${path}`,
   );
-}
-
-/** As short as it can be clicked on. */
-function sourceOf(path: string): string {
-  if (path === "-") return "stdin";
-  const near = relative(process.cwd(), path);
-  return near.startsWith("..") ? path : near;
-}
-
-function uriOf(path: string): string {
-  const source = sourceOf(path);
-  return source === path && path.startsWith("/") ? pathToFileURL(path).href : encodeURI(source.replaceAll("\\", "/"));
 }
 
 /** What cannot be read may hide anything: damage comes first. */

@@ -88,13 +88,13 @@ async function exportFile(path: string, flags: ExportFlags, { out, err }: Invoca
   return exitCodes.clean;
 }
 
-function reportOn({ title, conversation }: Exported): Report {
-  return reportOf({ source: title, conversation });
+function reportOn({ title, conversation, lineOf }: Exported): Report {
+  return reportOf({ source: title, conversation, lineOf });
 }
 
 function toSarif(exported: Exported): object {
   const tool = { name: "parlance", version: packageVersion() };
-  return sarifOf(reportOn(exported), { uri: encodeURI(exported.title), tool });
+  return sarifOf(reportOn(exported), { uri: exported.uri, tool });
 }
 
 function covered(recorded: RecordedConversation, flags: ExportFlags): RecordedConversation {

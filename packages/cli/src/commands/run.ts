@@ -16,7 +16,7 @@ import {
 } from "../options.js";
 import { printFailure } from "../print/failure.js";
 import { jsonLine } from "../print/json-lines.js";
-import { summaryLine } from "../print/report-text.js";
+import { summaryLines } from "../print/report-text.js";
 import { keepSecretsHelp } from "../proxy/proxy.js";
 import { TailView } from "../recordings/tailed-recording.js";
 import { FollowedRecordings } from "../run/followed-recordings.js";
@@ -95,7 +95,7 @@ async function run(word: string | undefined, flags: RunFlags, invocation: Invoca
   if (flags.json === true) out.print(...reports.map((report) => jsonLine(reportedValue(report))));
   else
     for (const report of reports)
-      out.print("", summaryLine(report, out), out.style.dim(`recorded to ${report.source}`));
+      out.print("", ...summaryLines(report, out), out.style.dim(`recorded to ${report.source}`));
   return code === exitCodes.clean && reports.some(({ passed }) => !passed) ? exitCodes.violations : code;
 }
 

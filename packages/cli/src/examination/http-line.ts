@@ -27,7 +27,9 @@ export class HttpLine implements Line {
   onRequest: Line["onRequest"];
   readonly unaddressed: JsonObject[] = [];
   readonly #options: HttpLineOptions;
-  readonly #over = new AbortController();
+  /** End the exchanges that are under way. */
+  readonly #underWay = new Set<() => void>();
+  #isOver = false;
   #version: string | undefined;
   #sessionId: string | undefined;
 
@@ -81,21 +83,22 @@ export class HttpLine implements Line {
       late = true;
       abort();
     }, milliseconds);
-    if (this.#over.signal.aborted) abort();
-    this.#over.signal.addEventListener("abort", abort);
+    if (this.#isOver) abort();
+    this.#underWay.add(abort);
     return {
       signal: controller.signal,
       isLate: () => late,
       done: () => {
         clearTimeout(timer);
-        this.#over.signal.removeEventListener("abort", abort);
+        this.#underWay.delete(abort);
       },
     };
   }
 
   async close(): Promise<number | undefined> {
     if (this.#sessionId !== undefined) await this.say("", undefined, { method: "DELETE" });
-    this.#over.abort();
+    this.#isOver = true;
+    for (const abort of this.#underWay) abort();
     return 0;
   }
 

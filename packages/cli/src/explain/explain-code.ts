@@ -42,7 +42,7 @@ function readingOf(reading: DescribedCode): Explanation {
       answers: methods?.join(", "),
       "at fault": fault,
       instead,
-      "JSON-RPC": vocabulary === "json-rpc" ? undefined : `${inRange} (${range})`,
+      "JSON-RPC": ownCodes.has(vocabulary) ? undefined : `${inRange} (${range})`,
       HTTP: httpText(reading),
     }),
     wire: [{ from: "server", raw: JSON.stringify({ jsonrpc: "2.0", id: 1, error }) }],
@@ -57,7 +57,12 @@ const vocabularies: Readonly<Record<Vocabulary, string>> = {
   specification: "of the MCP specification",
   catalogue: "as tutorials teach it: not in the specification",
   wild: "as deployed programs send it: not in the specification",
+  parlance: "of Parlance: not in the specification, and outside the range of JSON-RPC",
+  lsp: "of the Language Server Protocol: not in the specification, and outside the range of JSON-RPC",
 };
+
+/** Those that JSON-RPC says nothing more of. */
+const ownCodes: ReadonlySet<Vocabulary> = new Set(["json-rpc", "parlance", "lsp"]);
 
 function httpText({ httpStatus }: CodeReading): string | undefined {
   if (httpStatus === undefined) return undefined;
@@ -66,6 +71,7 @@ function httpText({ httpStatus }: CodeReading): string | undefined {
 
 function specOf({ name, vocabulary, revisions }: DescribedCode): readonly string[] {
   if (vocabulary === "json-rpc") return ["https://www.jsonrpc.org/specification#error_object"];
+  if (vocabulary === "lsp") return ["https://microsoft.github.io/language-server-protocol/specification#errorCodes"];
   if (vocabulary !== "specification") return [specPage(latest.version, "basic#error-codes")];
   return [specPage(revisions[0] ?? latest.version, codeNotes.get(name)?.page ?? "basic#error-codes")];
 }

@@ -9,7 +9,7 @@ import {
   versionAliases,
   versions,
 } from "@parlance/mcp";
-import { didYouMean } from "@parlance/mcp/jsonrpc";
+import { didYouMean, codes as engineCodes } from "@parlance/mcp/jsonrpc";
 import { usageFailure } from "../failure.js";
 import { codesNamed, explainErrorCode } from "./explain-code.js";
 import { explainNotification, explainRequest } from "./explain-message.js";
@@ -27,7 +27,9 @@ export interface Explained {
 
 const requestNames = Object.values(methods);
 const notificationNames = Object.values(notifications);
-const codes = [...new Set(codeReadings.map(({ code }) => code))].toSorted((a, b) => a - b);
+const codes = [...new Set([...codeReadings.map(({ code }) => code), ...Object.values(engineCodes)])].toSorted(
+  (a, b) => a - b,
+);
 const codeNames = [...new Set(codeReadings.map(({ name }) => name))];
 
 /** Everything that has an explanation of its own. */

@@ -1,4 +1,4 @@
-import { type Exchange, headerOf, literalOf, type Operation } from "@parlance/mcp/wire";
+import { type Exchange, type Frame, headerOf, literalOf, type Operation } from "@parlance/mcp/wire";
 import { packageVersion } from "../package-version.js";
 import { chosenOperations, type Exported, escaped, momentOf, textOf, urlOf } from "./exported.js";
 
@@ -23,8 +23,10 @@ function exchangesOf({ rows }: Exported): readonly Exchange[] {
 function httpEntry(exchange: Exchange, { header }: Exported): object {
   const { request, response, end, frames } = exchange;
   const [asked, answered] = (["client", "server"] as const).map((side) => frames.filter(({ from }) => from === side));
-  const text = (side: typeof asked): string =>
-    (side ?? []).map(({ bytes }) => literalOf({ start: 0, end: bytes.length }, bytes)).join("\n");
+  const text = (side: typeof asked = []): string => {
+    const isStream = side.some(({ entry }) => entry.ch === "sse");
+    return isStream ? side.map(eventText).join("") : side.map(bodyText).join("\n");
+  };
   const size = (side: typeof asked): number => (side ?? []).reduce((sum, { entry }) => sum + entry.len, 0);
   const responseAt = response?.t ?? end?.t ?? request.t;
   const wait = responseAt - request.t;
@@ -60,6 +62,25 @@ function httpEntry(exchange: Exchange, { header }: Exported): object {
     cache: {},
     timings: { send: 0, wait, receive },
   };
+}
+
+function bodyText({ bytes }: Frame): string {
+  return literalOf({ start: 0, end: bytes.length }, bytes);
+}
+
+/** An event as it stands in a stream. A recording keeps what it says: comments, and the order of its fields, it does not. */
+function eventText(frame: Frame): string {
+  const { id, event, retry } = frame.entry.ev ?? {};
+  const fields: readonly (readonly [name: string, value: string | number | undefined])[] = [
+    ["event", event],
+    ["id", id],
+    ["retry", retry],
+    ...bodyText(frame)
+      .split("\n")
+      .map((line) => ["data", line] as const),
+  ];
+  const lines = fields.flatMap(([name, value]) => (value === undefined ? [] : [`${name}: ${value}\n`]));
+  return `${lines.join("")}\n`;
 }
 
 function pairs(headers: readonly (readonly [name: string, value: string])[] = []): readonly object[] {

@@ -30,6 +30,29 @@ export function cut(text: string, width: number): string {
   return `${kept}…`;
 }
 
+/** The same, but what does not fit is left out in the middle: who is at fault stands first, and the point last. */
+export function cutMiddle(text: string, width: number): string {
+  const line = visible(text).replaceAll("\t", " ");
+  if (widthOf(line) <= width) return line;
+  const segments = Array.from(graphemes.segment(line), ({ segment }) => segment);
+  const end = fitting(segments.toReversed(), Math.ceil((width - 1) * pointShare)).toReversed();
+  const start = fitting(segments, width - 1 - widthOf(end.join("")));
+  return `${start.join("").trimEnd()}…${end.join("")}`;
+}
+
+/** Of the room for a text that is cut in the middle, so much is its end's. */
+const pointShare = 0.6;
+
+/** The first of these that fit. */
+function fitting(segments: readonly string[], width: number): readonly string[] {
+  let taken = 0;
+  const end = segments.findIndex((segment) => {
+    taken += widthOf(segment);
+    return taken > width;
+  });
+  return segments.slice(0, end < 0 ? segments.length : end);
+}
+
 /** `cut`, filled up with spaces on the right. */
 export function left(text: string, width: number): string {
   const line = cut(text, width);
@@ -45,6 +68,15 @@ export function right(text: string, width: number): string {
 /** A peer's text of many lines: its line breaks stay, everything else that moves a cursor is made visible. */
 export function visibleLines(text: string): readonly string[] {
   return text.split(/\r?\n/).map(visible);
+}
+
+/** The same for a text that a program may read on: the line breaks stay as they are, CR LF too. */
+export function verbatimLines(text: string): readonly string[] {
+  const lines = text.split("\n");
+  return lines.map((line, index) => {
+    const isBroken = index < lines.length - 1 && line.endsWith("\r");
+    return isBroken ? `${visible(line.slice(0, -1))}\r` : visible(line);
+  });
 }
 
 /** A text of our own in lines of at most `width` columns, broken between words. */

@@ -6,7 +6,7 @@ import type {
   LatencyChange,
   ValueChange,
 } from "@parlance/mcp/wire";
-import { cut, left, widthOf } from "./columns.js";
+import { cut, cutMiddle, left, widthOf } from "./columns.js";
 import { jsonText, messageText } from "./message-text.js";
 import { count, durationText } from "./quantities.js";
 import type { Look } from "./rows.js";
@@ -16,6 +16,8 @@ const labelWidth = 20;
 const mostPlaces = 8;
 /** Columns that the two values of a place have at least, and those between them and before them. */
 const leastForValues = 40;
+/** Columns that a pointer has at least. */
+const leastForPlace = 12;
 const separators = 9;
 
 /** In what two recordings differ, for a person. */
@@ -80,7 +82,7 @@ function placeLines(changes: readonly ValueChange[], look: Look): readonly strin
 }
 
 function placeLine({ pointer, before, after }: ValueChange, { style, width }: Look): string {
-  const place = cut(pointer === "" ? "/" : pointer, width - labelWidth - leastForValues);
+  const place = cutMiddle(pointer === "" ? "/" : pointer, Math.max(leastForPlace, width - labelWidth - leastForValues));
   const room = Math.floor((width - labelWidth - widthOf(place) - separators) / 2);
   if (before === undefined) return `${place}  ${style.green(`+ ${jsonText(after, room * 2)}`)}`;
   if (after === undefined) return `${place}  ${style.red(`- ${jsonText(before, room * 2)}`)}`;

@@ -9,7 +9,8 @@ import {
 } from "@parlance/mcp/wire";
 import type { Examination, ProbeResult, RevisionResult } from "../examination/examine.js";
 import { levelOfProbe } from "../examination/probe.js";
-import { cut, left, wrapWords } from "./columns.js";
+import { cut, cutMiddle, left, wrapWords } from "./columns.js";
+import { pieceLines } from "./pieces.js";
 import { count } from "./quantities.js";
 import { reportValue } from "./report-json.js";
 import type { Look } from "./rows.js";
@@ -43,7 +44,17 @@ export function examinationLines(
     `${count(bad.length, "violation")} in its messages`,
     ...(crashes.length === 0 ? [] : [count(crashes.length, "crash", "crashes")]),
   ];
-  return [...lines, ...violationLines(bad, look), ...crashLines(crashes, look), "", `${mark} ${parts.join(" · ")}`];
+  return [
+    ...lines,
+    ...violationLines(bad, look),
+    ...crashLines(crashes, look),
+    "",
+    ...pieceLines(
+      mark,
+      parts.map((text) => ({ text })),
+      look,
+    ),
+  ];
 }
 
 /** Each rule once: a server that breaks it does so in every message. */
@@ -55,12 +66,18 @@ function violationLines(bad: readonly Verdict[], look: Look): readonly string[] 
     const times = bad.filter((each) => each.rule.id === rule.id).length;
     const indent = " ".repeat(idWidth + 4);
     return [
-      `  ${style.red("✖")} ${left(rule.id, idWidth)}${cut(rule.demands, width - indent.length)}`,
-      `${indent}${cut(says, width - indent.length)}`,
+      ...demandLines(`  ${style.red("✖")} ${left(rule.id, idWidth)}`, rule.demands, width),
+      `${indent}${cutMiddle(says, width - indent.length)}`,
       ...quotedLines(verdict, look),
       style.dim(`${indent}frame ${n}${times > 1 ? `, and ${times - 1} more` : ""}  ${spec}`),
     ];
   });
+}
+
+/** What is demanded, behind its mark and its id, over as many lines as it takes. */
+function demandLines(start: string, demands: string, width: number): readonly string[] {
+  const indent = " ".repeat(idWidth + 4);
+  return wrapWords(demands, width - indent.length).map((line, index) => (index === 0 ? start : indent) + line);
 }
 
 function crashLines(crashes: Report["crashes"], { style, width }: Look): readonly string[] {
@@ -73,7 +90,7 @@ function crashLines(crashes: Report["crashes"], { style, width }: Look): readonl
 
 function revisionLines({ revision, notSpoken, results }: RevisionResult, look: Look, all: boolean): readonly string[] {
   const { style, width } = look;
-  if (notSpoken !== undefined) return [cut(`${revision.version}  not spoken: ${notSpoken}`, width)].map(style.dim);
+  if (notSpoken !== undefined) return [style.dim(cutMiddle(`${revision.version}  not spoken: ${notSpoken}`, width))];
   const passed = results.filter(({ finding }) => finding.is === "passed").length;
   const skipped = results.filter(({ finding }) => finding.is === "skipped").length;
   const words = [`${passed} of ${results.length} passed`, ...(skipped === 0 ? [] : [`${skipped} not applicable`])];
@@ -97,16 +114,16 @@ function resultLines(
       : finding.is === "skipped"
         ? (["·", style.dim] as const)
         : ([signs[level], level === "must" ? style.red : style.yellow] as const);
-  const head = `  ${paint(mark)} ${left(probe.id, idWidth)}${cut(probe.demands, width - idWidth - 4)}`;
-  if (finding.is === "passed") return [head];
+  const head = demandLines(`  ${paint(mark)} ${left(probe.id, idWidth)}`, probe.demands, width);
+  if (finding.is === "passed") return head;
   const indent = " ".repeat(idWidth + 4);
-  if (finding.is === "skipped") return [head, style.dim(`${indent}${cut(finding.why, width - indent.length)}`)];
+  if (finding.is === "skipped") return [...head, style.dim(`${indent}${cut(finding.why, width - indent.length)}`)];
   const [first, last] = frames;
   const sentence = sentenceOf(probe, revision);
   const where = first < last ? `frames ${first}–${last}` : `frame ${first}`;
   return [
-    head,
-    `${indent}${cut(finding.says, width - indent.length)}`,
+    ...head,
+    `${indent}${cutMiddle(finding.says, width - indent.length)}`,
     ...quotedLines({ doubt: finding.doubt ?? probe.doubt, level, sentence }, look),
     style.dim(`${indent}${where}  ${specOf(probe, revision)}`),
   ];

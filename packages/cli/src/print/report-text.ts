@@ -14,7 +14,9 @@ import {
   verdictPlace,
 } from "@parlance/mcp/wire";
 import type { Output } from "../terminal.js";
+import { type Piece, pieceLines } from "./pieces.js";
 import { count } from "./quantities.js";
+import type { Look } from "./rows.js";
 import { type Paint, type Style, signs } from "./style.js";
 
 /** Nobody reads more of one kind on a terminal; JSON has all. */
@@ -34,33 +36,38 @@ export function reportLines(report: Report, out: Output): readonly string[] {
     section("Damaged", damageItems(report), paint("damage")),
     expectationSection(report, style),
   ];
-  return [summaryLine(report, out), ...sections.filter((lines) => lines.length > 0).flatMap((lines) => ["", ...lines])];
+  return [
+    ...summaryLines(report, out),
+    ...sections.filter((lines) => lines.length > 0).flatMap((lines) => ["", ...lines]),
+  ];
 }
 
-/** What came of it in one line. Each part that the report is failed for has its own mark. */
-export function summaryLine(report: Report, { style }: Pick<Output, "style">): string {
+/** What came of it in one line, or more where it does not fit. Each part that the report is failed for has its own mark. */
+export function summaryLines(report: Report, out: Look): readonly string[] {
   const { passed, verdicts, pending, crashes, damages, expectations, tally } = report;
+  const { style } = out;
   const bad = verdicts.filter(({ verdict }) => verdict.level === "must").map(({ verdict }) => verdict.rule.id);
   const notes = verdicts.filter(({ verdict }) => verdict.level !== "must");
   const isFailedForNotes = notes.some(({ verdict }) => report.failOn.includes(verdict.level));
   const unmet = expectations.filter(({ holds }) => !holds).length;
   const unanswered = pending.filter((each) => each.pending.state === "unanswered").length;
-  const part = (concern: Concern, text: string): string =>
-    report.failOn.includes(concern) ? style.red(`✖ ${text}`) : style.yellow(text);
+  const part = (concern: Concern, text: string): Piece =>
+    report.failOn.includes(concern) ? { text: `✖ ${text}`, paint: style.red } : { text, paint: style.yellow };
   const mark = bad.length === 0 ? style.green("✔") : passed ? style.yellow("!") : style.red("✖");
-  const parts = [
-    bad.length === 0 ? "no violations" : style.red(`${count(bad.length, "violation")} (${tallied(bad)})`),
-    ...(notes.length === 0
-      ? []
-      : [isFailedForNotes ? style.red(`✖ ${count(notes.length, "note")}`) : count(notes.length, "note")]),
+  const noted = count(notes.length, "note");
+  const pieces: readonly Piece[] = [
+    bad.length === 0
+      ? { text: "no violations" }
+      : { text: `${count(bad.length, "violation")} (${tallied(bad)})`, paint: style.red },
+    ...(notes.length === 0 ? [] : [isFailedForNotes ? { text: `✖ ${noted}`, paint: style.red } : { text: noted }]),
     ...(crashes.length === 0 ? [] : [part("crash", count(crashes.length, "crash", "crashes"))]),
     ...(unanswered === 0 ? [] : [part("pending", `${count(unanswered, "request")} unanswered`)]),
     ...(damages.length === 0 ? [] : [part("damage", `${count(damages.length, "line")} damaged`)]),
-    ...(unmet === 0 ? [] : [style.red(`✖ ${count(unmet, "expectation")} not met`)]),
-    tally.frames === 0 ? part("empty", emptyWords) : count(tally.frames, "frame"),
-    report.gaps.length === 0 ? `${tally.lost} lost` : part("gap", `${tally.lost} lost`),
+    ...(unmet === 0 ? [] : [{ text: `✖ ${count(unmet, "expectation")} not met`, paint: style.red }]),
+    tally.frames === 0 ? part("empty", emptyWords) : { text: count(tally.frames, "frame") },
+    report.gaps.length === 0 ? { text: `${tally.lost} lost` } : part("gap", `${tally.lost} lost`),
   ];
-  return `${mark} ${parts.join(" · ")}`;
+  return pieceLines(mark, pieces, out);
 }
 
 /** `S-2 ×1, T-1 ×3`. */

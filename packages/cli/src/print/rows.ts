@@ -1,6 +1,6 @@
 import type { Level } from "@parlance/mcp/wire";
 import type { Frame, Part, Party } from "../frames.js";
-import { cut, left, right, widthOf } from "./columns.js";
+import { cut, cutMiddle, left, right, widthOf } from "./columns.js";
 import { bytesText, count, durationText, secondsText, timeText } from "./quantities.js";
 import { type Paint, type Style, signs } from "./style.js";
 
@@ -27,31 +27,53 @@ export interface MarkedFrame extends Omit<Frame, "parts"> {
 }
 
 const columns = { n: 3, time: 9, from: 8, kind: 5, latency: 7, size: 7 } as const;
-/** Columns of the number and the time, from the sender to the id, and behind the method, with the spaces between them. */
-const startWidth = columns.n + 1 + columns.time;
-const behind = columns.latency + columns.size + 2;
 
-/** Ids may be long, where there is room for them. */
+/** A line of fewer columns has no room for the time and the size, nor for the word that says who has sent something. */
+const roomy = 76;
+
+function isNarrow({ width }: Look): boolean {
+  return width < roomy;
+}
+
+/** Columns of the number and the time. */
+function startWidth(look: Look): number {
+  return isNarrow(look) ? columns.n : columns.n + 1 + columns.time;
+}
+
+function fromWidth(look: Look): number {
+  return isNarrow(look) ? 1 : columns.from;
+}
+
+/** Columns behind the method, with the spaces between them. */
+function behind(look: Look): number {
+  return isNarrow(look) ? columns.latency + 1 : columns.latency + columns.size + 2;
+}
+
 function idWidth({ width }: Look): number {
   return width < 120 ? 7 : 12;
 }
 
+/** An id that is longer takes room from the method, up to so many columns in all. */
+function mostOfId({ width }: Look): number {
+  return Math.max(12, Math.floor(width / 6));
+}
+
 /** Columns in front of the method. */
-function before(look: Look, start = startWidth): number {
-  return start + 1 + columns.from + 1 + columns.kind + 1 + idWidth(look) + 1;
+function before(look: Look, start = startWidth(look), id = idWidth(look)): number {
+  return start + 1 + fromWidth(look) + 1 + columns.kind + 1 + id + 1;
 }
 
 /** The names of the columns. */
 export function headingRow(look: Look): string {
   const cells = [
     right("n", columns.n),
-    right(look.clock ?? "ms", columns.time),
-    left("from", columns.from),
+    ...(isNarrow(look) ? [] : [right(look.clock ?? "ms", columns.time)]),
+    isNarrow(look) ? " " : left("from", columns.from),
     left("kind", columns.kind),
     left("id ↔", idWidth(look)),
-    left("method, or what it answers", look.width - before(look) - behind),
+    left("method, or what it answers", look.width - before(look) - behind(look)),
     right("latency", columns.latency),
-    right("size", columns.size),
+    ...(isNarrow(look) ? [] : [right("size", columns.size)]),
   ];
   return look.style.dim(cells.join(" "));
 }
@@ -81,13 +103,21 @@ export interface Remark {
   readonly marks?: readonly Mark[];
 }
 
-/** A remark: its text takes all columns behind the kind. */
+const narrowSenders: ReadonlyMap<string, string> = new Map([
+  ["client", "→"],
+  ["server", "←"],
+]);
+
+/** A remark: its text takes all columns behind the kind, and keeps its lines. */
 export function remarkRows({ n, at, who = "server", kind, text, marks = [] }: Remark, look: Look): readonly string[] {
   const start = startOf(String(n ?? ""), at, look);
   const room = columns.kind + 1 + idWidth(look);
-  const words = cut(text, look.width - before(look, start.length));
+  const indent = before(look, start.length);
+  const [first = "", ...more] = text.split(/\r?\n/).map((line) => cut(line, look.width - indent));
+  const from = isNarrow(look) ? (narrowSenders.get(who) ?? " ") : left(who, columns.from);
   return [
-    look.style.dim(`${start} ${left(who, columns.from)} ${left(kind, room)} ${words}`),
+    look.style.dim(`${start} ${from} ${left(kind, room)} ${first}`),
+    ...more.map((line) => look.style.dim(`${" ".repeat(indent)}${line}`)),
     ...markRows(marks, start.length + 1, look),
   ];
 }
@@ -95,12 +125,14 @@ export function remarkRows({ n, at, who = "server", kind, text, marks = [] }: Re
 function markRows(marks: readonly Mark[], indent: number, { style, width }: Look): readonly string[] {
   return marks.map(({ level, text }) => {
     const paint = level === "must" ? style.red : style.yellow;
-    return `${" ".repeat(indent)}${paint(cut(`${signs[level]} ${text}`, width - indent))}`;
+    return `${" ".repeat(indent)}${paint(cutMiddle(`${signs[level]} ${text}`, width - indent))}`;
   });
 }
 
 /** Never cut: in a long conversation the number and the time take what they need, and the method has less room. */
-function startOf(n: string, at: number | undefined, { clock }: Look): string {
+function startOf(n: string, at: number | undefined, look: Look): string {
+  if (isNarrow(look)) return n.padStart(columns.n);
+  const { clock } = look;
   const time = at === undefined ? "" : clock === "s" ? secondsText(at) : timeText(at);
   return `${n.padStart(columns.n)} ${time.padStart(columns.time)}`;
 }
@@ -117,7 +149,7 @@ function messageRows(part: MarkedPart, place: Place, look: Look): readonly strin
   const kind = kindPaint(part, style)(left(part.kind, columns.kind));
   const what = (room: number): string => whatCell(part, room, style);
   const latency = part.latency === undefined ? "" : durationText(part.latency);
-  const first = row({ ...place, kind, id: idText(part, idWidth(look)), what, latency }, look);
+  const first = row({ ...place, kind, id: idText(part, mostOfId(look)), what, latency }, look);
   // Under the sender: rules need room.
   return [first, ...markRows(marksOf(part), place.start.length + 1, look)];
 }
@@ -136,14 +168,19 @@ interface Cells extends Place {
 
 function row({ start, from, kind, id, what, latency, size }: Cells, look: Look): string {
   const { style, width } = look;
-  const head = `${style.dim(start)} ${sender(from, style)} ${kind} ${left(id, idWidth(look))}`;
-  const tail = `${right(latency, columns.latency)} ${style.dim(right(size, columns.size))}`;
-  return `${head} ${what(width - before(look, start.length) - behind)} ${tail}`.trimEnd();
+  const idRoom = Math.max(idWidth(look), widthOf(id));
+  const head = `${style.dim(start)} ${sender(from, look)} ${kind} ${left(id, idRoom)}`;
+  const tail = isNarrow(look) ? "" : ` ${style.dim(right(size, columns.size))}`;
+  const room = width - before(look, start.length, idRoom) - behind(look);
+  return `${head} ${what(room)} ${right(latency, columns.latency)}${tail}`.trimEnd();
 }
 
-/** Said by word, arrow and colour, so that no one of them is needed. */
-function sender(from: Party, style: Style): string {
-  return from === "client" ? style.cyan(left("client →", columns.from)) : style.magenta(left("server ←", columns.from));
+/** Said by word, arrow and colour, so that no one of them is needed; where the line is narrow, by the arrow and the colour. */
+function sender(from: Party, look: Look): string {
+  const { style } = look;
+  const words = isNarrow(look) ? { client: "→", server: "←" } : { client: "client →", server: "server ←" };
+  const paint = from === "client" ? style.cyan : style.magenta;
+  return paint(left(words[from], fromWidth(look)));
 }
 
 function kindPaint(part: MarkedPart, style: Style): Paint {
@@ -155,7 +192,7 @@ function kindPaint(part: MarkedPart, style: Style): Paint {
 /** The id with its type, and its pair. Where both do not fit, the pair stays: it is what a person looks for. */
 function idText({ id, pair }: Part, width: number): string {
   const own = id === undefined ? "" : typeof id === "string" ? JSON.stringify(id) : String(id);
-  if (pair === undefined) return own;
+  if (pair === undefined) return cut(own, width);
   const link = ` ↔${pair}`;
   return `${cut(own, width - link.length)}${link}`;
 }

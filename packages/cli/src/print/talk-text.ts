@@ -2,8 +2,9 @@ import type { Skipped } from "../conversation.js";
 import type { Observation } from "../observed-target.js";
 import type { TalkOutcome } from "../talk-outcome.js";
 import type { Output } from "../terminal.js";
-import { cut, widthOf } from "./columns.js";
+import { cut } from "./columns.js";
 import { comparison } from "./comparison.js";
+import { type Piece, pieceLines } from "./pieces.js";
 import { bytesText, count, durationText } from "./quantities.js";
 import { frameRows, headingRow, type Look, remarkRows } from "./rows.js";
 import type { Paint } from "./style.js";
@@ -92,30 +93,5 @@ function outcomeLines({ tally, duration, ended, failure }: TalkOutcome, { style,
     ...(ended === undefined ? [] : [{ text: `server ${ended}` }]),
   ];
   const mark = failure === undefined && violations === 0 ? style.green("✔") : style.red("✖");
-  const [first = "", ...more] = wrap(parts, width - "✔ ".length, style.dim(separator));
-  return [`${mark} ${first}`, ...more.map((line) => `  ${line}`)];
-}
-
-interface Piece {
-  readonly text: string;
-  readonly paint?: Paint;
-}
-
-const separator = " · ";
-
-function wrap(pieces: readonly Piece[], width: number, between: string): readonly string[] {
-  const lines: string[] = [];
-  let room = 0;
-  for (const { text, paint = (plain: string) => plain } of pieces) {
-    const taken = separator.length + widthOf(text);
-    const line = lines.at(-1);
-    if (line === undefined || taken > room) {
-      lines.push(paint(text));
-      room = width - widthOf(text);
-    } else {
-      lines[lines.length - 1] = line + between + paint(text);
-      room -= taken;
-    }
-  }
-  return lines;
+  return pieceLines(mark, parts, { style, width });
 }

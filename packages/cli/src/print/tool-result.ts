@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import type { CallToolResult, ContentBlock } from "@parlance/mcp";
-import { visibleLines } from "./columns.js";
+import { verbatimLines, visibleLines } from "./columns.js";
 import { prettyJson } from "./json-lines.js";
 import { bytesText } from "./quantities.js";
 import type { Style } from "./style.js";
@@ -27,7 +27,7 @@ function blockLines(block: ContentBlock, style: Style): readonly string[] {
   const described = (text: string): readonly string[] => visibleLines(text).map(style.dim);
   switch (block.type) {
     case "text":
-      return visibleLines(text(block.text));
+      return verbatimLines(text(block.text));
     case "image":
     case "audio":
       return described(`[${block.type} ${text(block.mimeType)}, ${bytesText(base64Bytes(block.data))}]`);
@@ -36,7 +36,7 @@ function blockLines(block: ContentBlock, style: Style): readonly string[] {
     case "resource": {
       const { resource } = block;
       if ("text" in resource)
-        return [...described(`[resource ${text(resource.uri)}]`), ...visibleLines(text(resource.text))];
+        return [...described(`[resource ${text(resource.uri)}]`), ...verbatimLines(text(resource.text))];
       return described(
         `[resource ${text(resource.uri)} ${text(resource.mimeType ?? "")}, ${bytesText(base64Bytes(resource.blob))}]`,
       );

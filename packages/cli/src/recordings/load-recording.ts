@@ -2,6 +2,7 @@ import { Conversation, type Damage, type EndEntry, type HeaderEntry } from "@par
 import { exitCodes } from "../exit-codes.js";
 import { Failure } from "../failure.js";
 import { readRecordingFile } from "./read-recording.js";
+import { RecordedLines } from "./recorded-lines.js";
 
 /** A recording that was read to its end. */
 export interface LoadedRecording {
@@ -17,8 +18,7 @@ export interface LoadedRecording {
 export async function loadRecording(path: string): Promise<LoadedRecording> {
   const conversation = new Conversation();
   const damages: Damage[] = [];
-  const lines = new Map<number, number>();
-  const gapLines = new Map<number, number>();
+  const lines = new RecordedLines();
   let header: HeaderEntry | undefined;
   let end: EndEntry | undefined;
   for await (const item of readRecordingFile(path)) {
@@ -29,14 +29,12 @@ export async function loadRecording(path: string): Promise<LoadedRecording> {
     const { entry, place } = item;
     if (entry.k === "hdr") header = entry;
     if (entry.k === "end") end = entry;
-    if (entry.k === "gap") gapLines.set(entry.t, place.line);
-    else if ("n" in entry && entry.k !== "a") lines.set(entry.n, place.line);
+    lines.note(entry, place.line);
     conversation.push(entry);
   }
-  if (lines.size === 0 && header === undefined) throw noRecording(path, damages);
+  if (lines.isEmpty && header === undefined) throw noRecording(path, damages);
   conversation.finish();
-  const lineOf: LoadedRecording["lineOf"] = (at) => ("n" in at ? lines.get(at.n) : gapLines.get(at.gapAt));
-  return { conversation, header, end, damages, lineOf };
+  return { conversation, header, end, damages, lineOf: lines.of };
 }
 
 function noRecording(path: string, damages: readonly Damage[]): Failure {

@@ -7,6 +7,7 @@ import {
   literalOf,
   pairOf,
   type Row,
+  saysWithoutPlace,
   type Verdict,
   type WireMessage,
 } from "@parlance/mcp/wire";
@@ -42,9 +43,10 @@ function marksOf({ messages, verdicts }: Row, index: number): readonly Verdict[]
   return verdicts.filter((verdict) => owner(verdict) === index);
 }
 
-function markOf({ level, rule, party, pointer = "", says }: Verdict): Mark {
+function markOf(verdict: Verdict): Mark {
+  const { level, rule, party, pointer = "" } = verdict;
   const place = pointer === "" ? "" : `${pointer} `;
-  return { level, text: `${rule.id} ${level === "must" ? `${party}: ` : ""}${place}${says}` };
+  return { level, text: `${rule.id} ${level === "must" ? `${party}: ` : ""}${place}${saysWithoutPlace(verdict)}` };
 }
 
 function partOf(message: WireMessage): MarkedPart {
@@ -93,7 +95,7 @@ function remarkOf({ entry, n, at, kind, from }: Row): Remark {
 export function wordsOf(entry: Entry): string {
   switch (entry.k) {
     case "e":
-      return excerpt(stderrText(entry), 4 * longestNoise).replace(/\r?\n$/, "");
+      return excerpt(stderrText(entry), 4 * longestNoise).replace(/(?:\r?\n)+$/, "");
     case "h":
       return httpWords(entry);
     case "l":

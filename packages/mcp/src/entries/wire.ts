@@ -102,6 +102,7 @@ export {
   pendingWords,
   rangeWords,
   requirementWords,
+  saysWithoutPlace,
   verdictPlace,
 } from "../wire/report-words.js";
 export { latencyOf, pairOf, type Row, type RowKind, sizeOf } from "../wire/row.js";

@@ -32,8 +32,11 @@ export const catalogueCodes = {
   rateLimitExceeded: -32_008,
 } as const;
 
-/** Whose word a code is: JSON-RPC's, the MCP specification's, the tutorials', or that of deployed programs. */
-export type Vocabulary = "json-rpc" | "specification" | "catalogue" | "wild";
+/**
+ * Whose word a code is: JSON-RPC's, the MCP specification's, the tutorials', that of deployed programs, this library's, or that of
+ * the Language Server Protocol.
+ */
+export type Vocabulary = "json-rpc" | "specification" | "catalogue" | "wild" | "parlance" | "lsp";
 
 /** One reading of a code. */
 export interface CodeReading {
@@ -234,5 +237,11 @@ function explainRange(code: number): CodeReading {
     return { code, name: "Server error", meaning, vocabulary: "specification" };
   }
   const { name, meaning } = explainCode(code);
-  return { code, name, meaning, vocabulary: "json-rpc" };
+  return { code, name, meaning, vocabulary: owners.get(code) ?? "json-rpc" };
 }
+
+/** Whose the codes are that the engine has besides those of JSON-RPC. */
+const owners: ReadonlyMap<number, Vocabulary> = new Map<number, Vocabulary>([
+  [codes.tooManyRequests, "parlance"],
+  [codes.requestCancelled, "lsp"],
+]);

@@ -13,6 +13,12 @@ export class Continuation {
   #first: Frame | undefined;
   /** How many objects and arrays are open. */
   #depth = 0;
+  #line = 1;
+
+  /** Which line of its text the last frame is, from 1. */
+  get line(): number {
+    return this.#line;
+  }
 
   /** The frame that holds the beginning of the text that this one goes on with, if it does. */
   follow(frame: Frame, scan: JsonScan): Frame | undefined {
@@ -22,10 +28,12 @@ export class Continuation {
     const more = isWhole ? undefined : opened(frame);
     if (first !== undefined && more !== undefined && this.#depth + more >= 0) {
       this.#depth += more;
+      this.#line += 1;
       if (this.#depth === 0) this.#first = undefined;
       return first;
     }
     const begins = !scan.ok && scan.fault.cut && more !== undefined && more > 0;
+    this.#line = 1;
     this.#first = begins ? frame : undefined;
     this.#depth = begins ? more : 0;
     return undefined;

@@ -118,9 +118,11 @@ export class Conversation {
     const fault = scan.ok ? undefined : scan.fault;
     const root = scan.ok ? scan.root : undefined;
     if (exchange !== undefined && !isMessageBody(frame, root, exchange, session.http)) return base;
-    const continues = this.#continuation(entry).follow(frame, scan);
+    const continuation = this.#continuation(entry);
+    const continues = continuation.follow(frame, scan);
+    const { line } = continuation;
     const revision = (exchange && spokenIn(exchange)) ?? session.revision ?? latestHandshake;
-    const subject = { frame, fault, root, continues, exchange };
+    const subject = { frame, fault, root, continues, line, exchange };
     const verdicts = [...this.#judge.frame({ subject, session, revision })];
     const isPiece = continues !== undefined || fault?.cut === true || entry.cut !== undefined;
     const isMessage = scan.ok && !isPiece;

@@ -21,6 +21,12 @@ export function requirementWords({ doubt, sentence, level }: Pick<Verdict, "doub
   return `${level}: “${sentence}”`;
 }
 
+/** What a verdict says, without the end of its pointer, which the words on shapes begin with: `must be an array, got 7`. */
+export function saysWithoutPlace({ says, pointer = "" }: Verdict): string {
+  const [place = ""] = /^\/\S*/.exec(says) ?? [];
+  return place !== "" && pointer.endsWith(place) ? says.slice(place.length).trimStart() : says;
+}
+
 /** `bytes 0–18`: the first and the last. */
 export function rangeWords([start, end]: ByteRange): string {
   return end - start <= 1 ? `byte ${start}` : `bytes ${start}–${end - 1}`;

@@ -43,6 +43,8 @@ export interface FrameReading {
   readonly root: JsonNode | undefined;
   /** The frame that holds the beginning of the text that this one goes on with. */
   readonly continues: Frame | undefined;
+  /** Which line of that text it is, from 1. */
+  readonly line: number;
   /** What carries it over HTTP, as far as that has come. */
   readonly exchange: Exchange | undefined;
 }

@@ -1,6 +1,7 @@
 import { visible } from "../base/visible.js";
 import { Conversation, type ConversationOptions } from "./conversation.js";
 import type { Entry } from "./entry.js";
+import { saysWithoutPlace } from "./report-words.js";
 import type { Verdict } from "./rule.js";
 
 /** What in a conversation breaks the protocol, in order; for a test of anyone's server or client. */
@@ -12,7 +13,8 @@ export function violations(entries: Iterable<Entry>, options: ConversationOption
 }
 
 /** A verdict in one line, safe to print: who broke which rule, where, and how. */
-export function describeVerdict({ n, rule, party, pointer, header, says }: Verdict): string {
+export function describeVerdict(verdict: Verdict): string {
+  const { n, rule, party, pointer, header } = verdict;
   const place = pointer === undefined || pointer === "" ? header : pointer;
-  return `frame ${n}: the ${party} breaks ${rule.id}${place === undefined ? "" : ` at ${visible(place)}`}: ${visible(says)}`;
+  return `frame ${n}: the ${party} breaks ${rule.id}${place === undefined ? "" : ` at ${visible(place)}`}: ${visible(saysWithoutPlace(verdict))}`;
 }

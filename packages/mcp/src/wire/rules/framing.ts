@@ -49,9 +49,14 @@ export const framingRules: readonly Rule[] = [
     page: onStdio,
     on: "frame",
     *check(reading) {
-      const { frame, continues, fault } = reading;
+      const { frame, continues, line, fault } = reading;
       if (!isOfStdio(reading)) return;
-      if (continues !== undefined) yield { says: `it goes on with the message that frame ${continues.n} begins` };
+      // Said once of a text that goes over many lines.
+      if (continues !== undefined && line > 2) return;
+      if (continues !== undefined)
+        yield {
+          says: `it goes on with the message that frame ${continues.n} begins: JSON that is printed over several lines`,
+        };
       else if (fault?.cut === true && beginsMessage(frame.bytes)) yield { says: brokenOff(reading) };
     },
   },
