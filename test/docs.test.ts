@@ -64,7 +64,11 @@ test("the names of the snippets do not collide", () => {
 });
 
 /** Programs for others to start, which neither print nor say what holds. */
-const programs: ReadonlySet<string> = new Set(["README.md: server.js"]);
+const programs: ReadonlySet<string> = new Set([
+  "README.md: server.js",
+  "docs/debug-a-server.md: weather.js",
+  "docs/debug-a-server.md: mended-weather.js",
+]);
 
 interface Run {
   readonly stdout: string;

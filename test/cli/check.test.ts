@@ -145,6 +145,7 @@ test.concurrent("SARIF is valid, and names the line and the rule", async () => {
         { id: "I-2" },
         { id: "R-5" },
         { id: "pending" },
+        { id: "crash" },
         { id: "gap" },
         { id: "damage" },
         { id: "expect" },

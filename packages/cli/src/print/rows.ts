@@ -117,7 +117,7 @@ export function remarkRows({ n, at, who = "server", kind, text, marks = [] }: Re
   const from = isNarrow(look) ? (narrowSenders.get(who) ?? " ") : left(who, columns.from);
   return [
     look.style.dim(`${start} ${from} ${left(kind, room)} ${first}`),
-    ...more.map((line) => look.style.dim(`${" ".repeat(indent)}${line}`)),
+    ...more.map((line) => look.style.dim(`${" ".repeat(indent)}${line}`.trimEnd())),
     ...markRows(marks, start.length + 1, look),
   ];
 }

@@ -39,12 +39,13 @@ export function pendingWords({ operation, reason }: Pending): string {
   return `frame ${frame.n}, id ${visible(id)}, ${visible(what)}: ${reason}`;
 }
 
-/** A crash, in words: how the server ended, and in the middle of what. */
-export function crashWords({ how, during: [first, ...more] }: Crash): string {
-  if (first === undefined) return `the server ${how}`;
-  const { frame, method = "", names = "" } = first.request;
+/** A crash, in words: how the server ended, and in the middle of what. The last request is the most likely cause. */
+export function crashWords({ how, during }: Crash): string {
+  const last = during.at(-1);
+  if (last === undefined) return `the server ${how}`;
+  const { frame, method = "", names = "" } = last.request;
   const what = [method, names].filter((word) => word !== "").join(" ");
-  const others = more.length === 0 ? "" : ` and ${more.length} more`;
+  const others = during.length === 1 ? "" : `, and ${during.length - 1} more`;
   return `the server ${how} in the middle of ${visible(what)} (frame ${frame.n})${others}`;
 }
 
