@@ -1,4 +1,14 @@
-import { type Concern, concerns, defaultConcerns, type Expectation, type Report, reportOf } from "@parlance/mcp/wire";
+import {
+  type Concern,
+  type Conversation,
+  concerns,
+  defaultConcerns,
+  type Expectation,
+  type HeaderEntry,
+  Redaction,
+  type Report,
+  reportOf,
+} from "@parlance/mcp/wire";
 import { type Command, InvalidArgumentError, Option } from "commander";
 import { checkTarget } from "../examination/check-target.js";
 import { exitCodes } from "../exit-codes.js";
@@ -12,6 +22,7 @@ import { loadRecording } from "../recordings/load-recording.js";
 import { isRecording } from "../recordings/read-recording.js";
 import { sourceOf, uriOf } from "../recordings/recording-source.js";
 import { targetHelp } from "../target.js";
+import { secretOptions } from "./redact.js";
 
 interface CheckFlags extends ConversationFlags {
   readonly revision?: readonly string[];
@@ -109,15 +120,23 @@ async function check(word: string | undefined, flags: CheckFlags, invocation: In
     return checkTarget(target, { ...flags, failOn, expectations, format }, invocation);
   }
   err.status("reading the recording");
-  const { conversation, damages, lineOf } = await loadRecording(path);
+  const { conversation, header, damages, lineOf } = await loadRecording(path);
   err.status("");
   const source = sourceOf(path);
   const failOn = (flags.failOn ?? defaultConcerns).filter(
     (concern) => concern !== "pending" || flags.allowUnanswered !== true,
   );
   const report = reportOf({ source, conversation, damages, lineOf, expectations, failOn });
-  printReport(format, { report, uri: uriOf(path), out });
+  printReport(format, { report, uri: uriOf(path), out, cover: coverOf(conversation, header) });
   return exitCodeOf(report);
+}
+
+/** What is printed of a recording quotes it: secrets in it are covered as `parlance redact` covers them. */
+function coverOf({ rows }: Conversation, header: HeaderEntry | undefined): (line: string) => string {
+  const redaction = new Redaction(secretOptions({}));
+  for (const entry of [...(header === undefined ? [] : [header]), ...rows.map(({ entry }) => entry)])
+    redaction.learn(entry);
+  return (line) => redaction.words(line);
 }
 
 /** The recording that a word means; undefined where it means a target. @throws Failure for what is neither */

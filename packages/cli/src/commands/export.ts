@@ -1,4 +1,14 @@
-import { junitOf, type Report, redact, redactionWords, reportOf, sarifOf } from "@parlance/mcp/wire";
+import {
+  carriedVerdict,
+  type Entry,
+  junitOf,
+  type Report,
+  type Row,
+  redact,
+  redactionWords,
+  reportOf,
+  sarifOf,
+} from "@parlance/mcp/wire";
 import { type Command, Option } from "commander";
 import { exitCodes } from "../exit-codes.js";
 import { toCurl } from "../export/curl.js";
@@ -111,8 +121,18 @@ function chosen(recorded: RecordedConversation, filter = ""): Exported {
   const { entries, conversation } = recorded;
   const header = entries.find((entry) => entry.k === "hdr");
   const rows = conversation.rows.filter(readFilter(filter));
-  const kept = new Set(rows.map(({ entry }) => entry));
-  // The last line tells of all the others: without some of them, there is none.
-  const lines = filter === "" ? entries : entries.filter((entry) => entry.k === "hdr" || kept.has(entry));
+  const kept = new Map(rows.map((row) => [row.entry, row]));
+  // The last line tells of all the others: without some of them, there is none. What the others have told of those that are
+  // left is in the verdicts on them, which go with them.
+  const lines =
+    filter === ""
+      ? entries
+      : entries.flatMap((entry) => (entry.k === "hdr" ? [entry] : [kept.get(entry)].flatMap(withVerdicts)));
   return { ...recorded, entries: lines, header, rows };
+}
+
+function withVerdicts(row: Row | undefined): readonly Entry[] {
+  if (row === undefined) return [];
+  const { entry, verdicts } = row;
+  return [entry.k === "f" || entry.k === "h" ? { ...entry, v: verdicts.map(carriedVerdict) } : entry];
 }

@@ -1,4 +1,4 @@
-import { redact, redactionWords, type SecretsOptions } from "@parlance/mcp/wire";
+import { redact, redactionWords, type SecretsOptions, secretVariables } from "@parlance/mcp/wire";
 import { type Command, InvalidArgumentError } from "commander";
 import { exitCodes } from "../exit-codes.js";
 import type { Invocation } from "../invocation.js";
@@ -62,9 +62,9 @@ export function addSecretOptions(command: Command): Command {
     .option("--header <name>", "cover this HTTP header too; may be repeated", named);
 }
 
-/** What is secret by these flags. */
+/** What is secret by these flags, and by the names of variables in the environment of this program. */
 export function secretOptions({ key = [], pointer = [], regex = [], header = [] }: SecretFlags): SecretsOptions {
-  return { keys: key, pointers: pointer, patterns: regex, headers: header };
+  return { keys: key, pointers: pointer, patterns: regex, headers: header, values: secretVariables(process.env) };
 }
 
 function named(text: string, others: readonly string[] = []): readonly string[] {

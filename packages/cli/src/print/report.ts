@@ -17,11 +17,14 @@ export interface ReportPrint {
   /** The address of what was judged, for those who open it at a line. */
   readonly uri: string;
   readonly out: Output;
+  /** Covers what is secret in what is printed. Default: nothing is. */
+  readonly cover?: (line: string) => string;
 }
 
 /** Prints a report. */
 export function printReport(format: ReportFormat, print: ReportPrint): void {
-  print.out.print(...printers[format](print));
+  const { out, cover = (line) => line } = print;
+  out.print(...printers[format](print).map(cover));
 }
 
 const printers: Readonly<Record<ReportFormat, (print: ReportPrint) => readonly string[]>> = {

@@ -5,6 +5,7 @@
  */
 import "../base/runtime.js";
 
+export { carriedVerdict } from "../wire/carried-verdict.js";
 export {
   type Comparison,
   type ComparisonOptions,
@@ -80,7 +81,15 @@ export {
   type RecordingItem,
   readRecording,
 } from "../wire/recording.js";
-export { coverCredentials, credentialWords, type Redacted, redact, redactionWords } from "../wire/redact.js";
+export {
+  coverCredentials,
+  credentialWords,
+  type Redacted,
+  Redaction,
+  redact,
+  redactionWords,
+  secretVariables,
+} from "../wire/redact.js";
 export {
   type Concern,
   concerns,

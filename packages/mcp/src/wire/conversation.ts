@@ -123,7 +123,11 @@ export class Conversation {
     const { line } = continuation;
     const revision = (exchange && spokenIn(exchange)) ?? session.revision ?? latestHandshake;
     const subject = { frame, fault, root, continues, line, exchange };
-    const verdicts = [...this.#judge.frame({ subject, session, revision })];
+    const verdicts = [
+      ...(entry.v === undefined
+        ? this.#judge.frame({ subject, session, revision })
+        : this.#judge.carried(entry.v, entry.n)),
+    ];
     const isPiece = continues !== undefined || fault?.cut === true || entry.cut !== undefined;
     const isMessage = scan.ok && !isPiece;
     const row = isMessage
@@ -143,8 +147,10 @@ export class Conversation {
       );
       const { revision } = message;
       session.meet(message);
-      if (revision !== undefined) row.verdicts.push(...this.#judge.message({ subject: message, session, revision }));
-      else unjudged = `it speaks ${session.unknownVersion ?? "a version"} which is not known`;
+      if (revision === undefined)
+        unjudged = `it speaks ${session.unknownVersion ?? "a version"} which is not known`;
+      else if (frame.entry.v === undefined)
+        row.verdicts.push(...this.#judge.message({ subject: message, session, revision }));
       if (row.verdicts.some(({ level }) => level === "must")) message.blame();
       session.take(message);
       message.forget();
@@ -171,7 +177,8 @@ export class Conversation {
       this.#exchanges.set(entry.x, exchange);
     }
     const from: Sender = entry.ph === "req" ? "client" : "server";
-    const row = { ...plainRow("http", entry, entry.t), from, exchange, session: this.#session(entry.s) };
+    const verdicts = entry.v === undefined ? [] : [...this.#judge.carried(entry.v, entry.n)];
+    const row = { ...plainRow("http", entry, entry.t), verdicts, from, exchange, session: this.#session(entry.s) };
     this.#exchangeRows.set(entry.x, [...(this.#exchangeRows.get(entry.x) ?? []), row]);
     if (entry.ph === "res") {
       exchange.response = entry;
@@ -192,10 +199,15 @@ export class Conversation {
   #judgeExchange(exchange: OpenExchange): void {
     if (exchange.judged) return;
     exchange.judged = true;
-    const session = this.#session(exchange.request.s);
-    const revision = revisionOfExchange(exchange) ?? session.revision ?? latestHandshake;
     const rows = this.#exchangeRows.get(exchange.number) ?? [];
     this.#exchangeRows.delete(exchange.number);
+    if (exchange.request.v !== undefined) {
+      const carried = rows.flatMap(({ verdicts }) => verdicts);
+      exchange.isFaulty ||= carried.some(({ level, party }) => level === "must" && party === "server");
+      return;
+    }
+    const session = this.#session(exchange.request.s);
+    const revision = revisionOfExchange(exchange) ?? session.revision ?? latestHandshake;
     for (const verdict of this.#judge.exchange({ subject: exchange, session, revision })) {
       exchange.isFaulty ||= verdict.level === "must" && verdict.party === "server";
       (rows.find(({ n }) => n === verdict.n) ?? rows[0])?.verdicts.push(verdict);

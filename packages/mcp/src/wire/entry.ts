@@ -1,5 +1,6 @@
 // The lines of a recording. They hold observations alone: what crossed, when, and what became of those who sent it. What
-// it means is worked out anew whenever a recording is read, so that an old recording can be judged by newer rules.
+// it means is worked out anew whenever a recording is read, so that an old recording can be judged by newer rules. Only a
+// recording that was made of another one, and lacks some of its bytes or frames, carries the verdicts on the original.
 
 /** Which way something went: to the server, or to the client. */
 export type Direction = "c2s" | "s2c";
@@ -11,6 +12,17 @@ export type FrameChannel = "stdin" | "stdout" | "http" | "sse" | "socket";
 export type RecordedBytes =
   | { readonly raw: string; readonly b64?: undefined }
   | { readonly b64: string; readonly raw?: undefined };
+
+/** A verdict as a recording holds it that was made of another one: the rule by its id, and what it said of the original. */
+export interface CarriedVerdict {
+  readonly rule: string;
+  readonly party: "client" | "server" | "host" | "injected";
+  readonly pointer?: string;
+  readonly range?: readonly [start: number, end: number];
+  readonly header?: string;
+  readonly says: string;
+  readonly version: string;
+}
 
 /** The first line: what is recorded, and by whom. */
 export interface HeaderEntry {
@@ -67,6 +79,8 @@ export type FrameEntry = RecordedBytes & {
   readonly by?: "inject" | "mutate";
   /** The frame that it was made of. */
   readonly of?: number;
+  /** What the rules say of the original, where bytes of it are covered. A frame that has this is not judged anew. */
+  readonly v?: readonly CarriedVerdict[];
 };
 
 /** What a server wrote to stderr. */
@@ -95,6 +109,8 @@ export interface HttpEntry {
   readonly why?: string;
   /** Who aborted it: a side, or the recorder, which was stopped or was told to. */
   readonly by?: "client" | "server" | "recorder";
+  /** What the rules say of the original. An exchange whose request has this is not judged anew. */
+  readonly v?: readonly CarriedVerdict[];
 }
 
 /** What became of a side, or of its connection. */

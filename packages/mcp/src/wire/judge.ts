@@ -1,4 +1,7 @@
+import { visible } from "../base/visible.js";
+import { latest, revisionOf } from "../revisions/all.js";
 import type { Revision } from "../revisions/revision.js";
+import type { CarriedVerdict } from "./entry.js";
 import { type Frame, partyOf } from "./frame.js";
 import { type ByteRange, type JsonNode, rangeOf } from "./json-node.js";
 import type { Exchange, MessageKind, WireMessage } from "./message.js";
@@ -89,6 +92,18 @@ export class Judge {
       }
     }
     return verdicts;
+  }
+
+  /** What a recording carries of the verdicts on the one that it was made of, as far as they are of these rules. */
+  carried(verdicts: readonly CarriedVerdict[], n: number): readonly Verdict[] {
+    return verdicts.flatMap(({ rule: id, party, pointer, range, header, says, version }): readonly Verdict[] => {
+      const rule = this.#rules.find((each) => each.id === id);
+      if (rule === undefined) return [];
+      // Whoever made the recording has written these.
+      const finding = { says: visible(says), ...(header !== undefined && { header: visible(header) }) };
+      const place = { party, n, pointer: pointer && visible(pointer), range };
+      return [{ ...common(rule, finding, revisionOf(version) ?? latest), ...place }];
+    });
   }
 
   /** Sorted once for a revision: a long recording has many messages of few kinds. */

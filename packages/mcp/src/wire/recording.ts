@@ -1,6 +1,7 @@
 import { isObject, kindOf } from "../base/json.js";
 import { visible } from "../base/visible.js";
 import { decodeUtf8 } from "../framing/utf8.js";
+import { areCarriedVerdicts } from "./carried-verdict.js";
 import { crc32 } from "./crc32.js";
 import type { Entry } from "./entry.js";
 
@@ -246,6 +247,7 @@ function faultOf(value: unknown): string | undefined {
   const wrong = tests.find(([name, test]) => !test(value[name]));
   if (wrong !== undefined) return `its member "${wrong[0]}" is missing or cannot be that`;
   if ((value.k === "f" || value.k === "e") && !isBytes(value)) return 'it must have either "raw" or "b64"';
+  if (value.v !== undefined && !areCarriedVerdicts(value.v)) return 'its member "v" is no list of verdicts';
   return undefined;
 }
 
