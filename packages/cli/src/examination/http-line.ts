@@ -1,4 +1,3 @@
-import { setMaxListeners } from "node:events";
 import { encodeHeaderValue, mcpHeaders, namedBy } from "@parlance/mcp";
 import type { FrameEntry } from "@parlance/mcp/wire";
 import { createParser } from "eventsource-parser";
@@ -34,8 +33,6 @@ export class HttpLine implements Line {
   #sessionId: string | undefined;
 
   constructor(options: HttpLineOptions) {
-    // Every request that waits listens to it, and there may be many at once.
-    setMaxListeners(0, this.#over.signal);
     this.#options = options;
     this.#version = options.version;
   }
