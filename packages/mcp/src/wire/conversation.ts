@@ -147,8 +147,7 @@ export class Conversation {
       );
       const { revision } = message;
       session.meet(message);
-      if (revision === undefined)
-        unjudged = `it speaks ${session.unknownVersion ?? "a version"} which is not known`;
+      if (revision === undefined) unjudged = `it speaks ${session.unknownVersion ?? "a version"} which is not known`;
       else if (frame.entry.v === undefined)
         row.verdicts.push(...this.#judge.message({ subject: message, session, revision }));
       if (row.verdicts.some(({ level }) => level === "must")) message.blame();
