@@ -20,6 +20,7 @@ const longForms = [
   "test/shapes/equivalence.test.ts",
   "test/wire/clean-runs.test.ts",
   "test/wire/clean-runs-http.test.ts",
+  "test/wire/conscience-http.test.ts",
   "test/wire/conscience-run.test.ts",
   "test/wire/own-conversations.test.ts",
   "test/wire/tap-trouble.test.ts",
