@@ -2,6 +2,7 @@ import { writeFileSync } from "node:fs";
 import { Conversation, describeVerdict, type Entry, type HttpEntry } from "@parlance/mcp/wire";
 import { describe, expect, test, vi } from "vitest";
 import { explain } from "../../packages/cli/src/explain/explain.js";
+import { FrameLog } from "../../packages/cli/src/frames.js";
 import { cutMiddle, verbatimLines, widthOf } from "../../packages/cli/src/print/columns.js";
 import { headingRow, type Look } from "../../packages/cli/src/print/rows.js";
 import { styleOf } from "../../packages/cli/src/print/style.js";
@@ -124,6 +125,20 @@ test("JSON that is printed over several lines is named once as such", () => {
   expect(marks.map((row) => row.trim())).toEqual([
     "✖ S-1 server: the line ends after 1 bytes of a message, before the message does",
     "✖ S-1 server: it goes on with the message that frame 5 begins: JSON that is printed over several lines",
+  ]);
+});
+
+test("a talk names JSON that is printed over several lines once as such, too", () => {
+  const log = new FrameLog();
+  const pretty = JSON.stringify({ jsonrpc: "2.0", id: 7, result: { tools: [{ name: "a" }] } }, undefined, 2);
+  const frames = [...pretty.split("\n"), listed.slice(2), "{", "[debug] noise"];
+  const violations = frames.map((frame) => log.read({ kind: "received", frame }, 1)?.parts[0]?.violation);
+  expect(violations.filter((violation) => violation !== undefined)).toEqual([
+    "the line ends before the message does",
+    "it goes on with the message that frame 1 begins: JSON that is printed over several lines",
+    "answers nothing that was asked",
+    "the line ends before the message does",
+    "a frame must be JSON",
   ]);
 });
 

@@ -13,6 +13,7 @@ import {
 import { digest } from "./digest.js";
 import { excerpt } from "./excerpt.js";
 import { isObject } from "./json.js";
+import { type JsonPiece, PrintedJson } from "./printed-json.js";
 
 /** Who sent something. */
 export type Party = "client" | "server";
@@ -95,6 +96,7 @@ const openers: ReadonlySet<string | undefined> = new Set([methods.initialize, me
 /** Reads what crosses a channel: numbers the frames, pairs answers with requests, and counts. */
 export class FrameLog {
   readonly #asked = new Map<string, Asked>();
+  readonly #printed = new PrintedJson();
   #unread: readonly (Asked & { readonly from: Party })[] = [];
   #recent: readonly Frame[] = [];
   #tally: Tally = { frames: 0, bytes: 0, calls: 0, errors: 0, violations: 0 };
@@ -130,13 +132,16 @@ export class FrameLog {
 
   #frame(tapped: Exclude<Tapped, { kind: "refused" | "ended" }>, n: number, at: number): Frame {
     const from = tapped.kind === "sent" ? "client" : "server";
+    const bytes = Buffer.byteLength(tapped.frame);
+    const piece = from === "server" ? this.#printed.follow(tapped.frame, n) : undefined;
+    if (piece !== undefined) return { n, at, from, bytes, batch: false, parts: [pieceOf(tapped.frame, piece)] };
     // The widest reading of JSON-RPC: to show a message is not to approve of it.
     const decoded = decode(tapped.frame, baseProfile, clientLimits);
     const batch = Array.isArray(decoded);
     const elements = batch ? (decoded as readonly (Message | Problem)[]) : [decoded as Message | Problem];
     // Of a batch, the text of one element alone is not at hand.
     const parts = elements.map((each) => this.#part(each, batch ? "" : tapped.frame, { n, at, from }));
-    return { n, at, from, bytes: Buffer.byteLength(tapped.frame), batch, parts };
+    return { n, at, from, bytes, batch, parts };
   }
 
   #part(message: Message | Problem, text: string, place: Place): Part {
@@ -246,6 +251,10 @@ function refusedFrame({ reason, message, head, bytes }: Refusal, n: number, at: 
     batch: false,
     parts: [{ kind, detail: excerpt(head, longestNoise), violation: message }],
   };
+}
+
+function pieceOf(text: string, { violation }: JsonPiece): Part {
+  return { kind: "frag", detail: excerpt(text, longestNoise), ...(violation !== undefined && { violation }) };
 }
 
 /** Ids of the two sides are two worlds, and `1` is not `"1"`. */
