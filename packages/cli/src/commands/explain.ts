@@ -28,7 +28,7 @@ export function registerExplain(program: Command, invocation: Invocation): void 
     .command("explain")
     .summary("say what a code, a method, a revision, a rule or a probe means")
     .description(about)
-    .usage("[options] [code | name | method | revision | rule | probe]")
+    .usage("[options] [code|name|method|revision|rule|probe]")
     .argument("[word]", "see above")
     .option("--json", "print one JSON object, for programs")
     // A code begins like an option.
