@@ -35,7 +35,7 @@ interface CheckFlags extends ConversationFlags {
   readonly json?: true;
 }
 
-const checkHelp = `What --fail-on takes, joined by commas (default: ${defaultConcerns.join(",")})
+const checkHelp = `What --fail-on takes, with commas (default: ${defaultConcerns.join(",")})
   must      something breaks a requirement of the protocol
   should    something does not follow a recommendation
   may       something is worth knowing
