@@ -30,7 +30,9 @@ const parts = cases.flatMap(({ where, breaks, legal }) =>
     .flatMap((talk) => [entriesOf(breaks(talk)), entriesOf(legal(talk))]),
 );
 
-test(`any transcript is judged without a fault, and every verdict has its place (PARLANCE_SEED=${seed})`, () => {
+test(`any transcript is judged without a fault, and every verdict has its place (PARLANCE_SEED=${seed})`, {
+  timeout: 60_000,
+}, () => {
   const random = createRandom(seed);
   for (let count = 0; count < transcriptCount; count += 1) {
     const entries = mutated(random.pick(parts).filter(isShort), random);

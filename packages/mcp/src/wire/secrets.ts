@@ -109,7 +109,7 @@ export function secretsOf(options: SecretsOptions = {}): Secrets {
 }
 
 /** `apiKey`, `api_key` and `API-KEY` are one name. */
-export function plainName(name: string): string {
+function plainName(name: string): string {
   return name.replaceAll(/[-_]/g, "").toLowerCase();
 }
 
