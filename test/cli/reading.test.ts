@@ -1,22 +1,25 @@
+import { execFile, spawn } from "node:child_process";
+import { once } from "node:events";
 import { appendFile, readFile, utimes, writeFile } from "node:fs/promises";
+import { promisify } from "node:util";
 import { gzipSync } from "node:zlib";
 import { encodeEntry } from "@parlance/mcp/wire";
 import { expect, test } from "vitest";
 import { exampleEntries, recordingText } from "../wire/example-recording.js";
 import { header, recorded, stdioFrame } from "../wire/recorded.js";
 import { recordingFiles } from "./recording-files.js";
-import { jsonLines } from "./run.js";
+import { jsonLines, main } from "./run.js";
 
 const text = recordingText(exampleEntries);
 
 test("tail shows the newest recording as the page on filters does", async () => {
   const files = await recordingFiles();
   await files.write("weather.parlance.jsonl", text);
-  const { code, stdout, stderr } = await files.run("tail");
+  const { code, stdout, stderr } = await files.run("tail", "--recording", "last");
   const page = await readFile(new URL("../../docs/filters.md", import.meta.url), "utf8");
   const [, shown] = /```\n(weather\n.*?)```/s.exec(page) ?? [];
   expect(stdout).toBe(shown);
-  expect(stderr).toBe("nothing is being recorded: this was the newest recording\n");
+  expect(stderr).toBe("");
   expect(code).toBe(0);
 });
 
@@ -78,6 +81,52 @@ test("tail without a recording follows all that are live, and those that begin",
   expect(stdout).not.toContain("over");
   expect(code).toBe(0);
 });
+
+test("tail that was started before a host waits for what it records, wherever that will be", async () => {
+  const files = await recordingFiles();
+  await files.write("over.parlance.jsonl", text);
+  const running = files.start(["tail"]);
+  await running.untilError("waiting for a recording to begin");
+  await files.write("begun.parlance.jsonl", [header, ...recorded("← one")].map(encodeEntry).join(""));
+  await running.until('"one"');
+  running.child.kill("SIGINT");
+  const { code, stdout } = await running.ended;
+  expect(stdout).toMatch(/^begun\n/);
+  expect(code).toBe(0);
+});
+
+test.runIf(process.platform === "linux")(
+  "tail ends at once when its reader has read enough, though nothing more comes",
+  async () => {
+    const files = await recordingFiles();
+    await files.write("live.parlance.jsonl", [header, ...recorded("← one")].map(encodeEntry).join(""));
+    const command = '"$0" "$@" | head -1';
+    const { stdout } = await promisify(execFile)("sh", ["-c", command, process.execPath, main, "tail"], {
+      env: { ...process.env, PARLANCE_RECORDINGS: files.directory },
+    });
+    expect(stdout).toBe("live\n");
+  },
+);
+
+test("a recording that its recorder has left without an end is shown, and not waited for", async () => {
+  const files = await recordingFiles();
+  const child = spawn(process.execPath, ["-e", "0"]);
+  await once(child, "close");
+  const left = { ...header, host: { pid: child.pid ?? 0 } };
+  await files.write("left.parlance.jsonl", [left, ...recorded("← one")].map(encodeEntry).join(""));
+  const { code, stdout } = await files.run("tail", "--recording", "left");
+  expect(stdout).toContain('"one"');
+  expect(code).toBe(0);
+});
+
+test("show --hex has all bytes of a frame of five megabytes", async () => {
+  const files = await recordingFiles();
+  const long = `{"jsonrpc":"2.0","id":1,"result":{"x":"${"y".repeat(5_000_000)}"}}` as const;
+  await files.write("long.parlance.jsonl", [header, ...recorded(`← ${long}`)].map(encodeEntry).join(""));
+  const { code, stdout, stderr } = await files.run("show", "long", "1", "--hex");
+  expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+  expect(stdout.match(/^[0-9a-f]{6} {2}/gm)).toHaveLength(Math.ceil(long.length / 16));
+}, 60_000);
 
 test("a request of HTTP is shown again when its response lets the rules speak", async () => {
   const files = await recordingFiles();

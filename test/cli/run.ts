@@ -1,4 +1,5 @@
 import { type ChildProcess, spawn } from "node:child_process";
+import type { Readable } from "node:stream";
 import { fileURLToPath } from "node:url";
 import { expect } from "vitest";
 
@@ -41,6 +42,8 @@ export interface Running {
   readonly ended: Promise<Ran>;
   /** Resolves as soon as the output holds the text. */
   until(text: string): Promise<void>;
+  /** Resolves as soon as stderr holds the text. */
+  untilError(text: string): Promise<void>;
   /** The first line of the output. Rejects for a run that ends without one. */
   readonly firstLine: Promise<string>;
 }
@@ -79,17 +82,22 @@ export function start(
     child,
     ended,
     firstLine,
-    until: (text) =>
-      new Promise((resolve) => {
-        const look = (): void => {
-          if (!stdout.includes(text)) return;
-          child.stdout?.off("data", look);
-          resolve();
-        };
-        child.stdout?.on("data", look);
-        look();
-      }),
+    until: (text) => seen(child.stdout, () => stdout.includes(text)),
+    untilError: (text) => seen(child.stderr, () => stderr.includes(text)),
   };
+}
+
+/** Resolves when something holds of what a stream has brought. */
+function seen(stream: Readable | null, holds: () => boolean): Promise<void> {
+  return new Promise((resolve) => {
+    const look = (): void => {
+      if (!holds()) return;
+      stream?.off("data", look);
+      resolve();
+    };
+    stream?.on("data", look);
+    look();
+  });
 }
 
 /** The objects of an output of one JSON object per line. */

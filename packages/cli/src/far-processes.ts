@@ -1,6 +1,7 @@
 import type { Dial } from "@parlance/mcp/client";
 import { type ChildChannel, childChannel } from "@parlance/mcp/node";
 import type { Interrupt } from "./interrupt.js";
+import { signalGroup } from "./signal-group.js";
 import { startedWith } from "./target.js";
 import { TextLines } from "./text-lines.js";
 
@@ -43,12 +44,7 @@ export class FarProcesses {
   /** For a program that dies, or a person who does not want to wait: no grace. */
   readonly #kill = (): void => {
     for (const { pid, exit } of this.#running) {
-      if (pid === undefined || exit !== undefined) continue;
-      try {
-        process.kill(process.platform === "win32" ? pid : -pid, "SIGKILL");
-      } catch {
-        // It is gone already.
-      }
+      if (exit === undefined) signalGroup(pid, "SIGKILL");
     }
   };
 }

@@ -21,7 +21,8 @@ const interrupt = listenForInterrupt();
 function fail(error: unknown): number {
   if (error instanceof CommanderError) return error.exitCode; // Commander has said it.
   const failure = toFailure(error, "opening");
-  printFailure(failure, err);
+  // A reader that has read enough has no use for a reason.
+  if (failure.exitCode !== exitCodes.clean) printFailure(failure, err);
   return failure.exitCode;
 }
 

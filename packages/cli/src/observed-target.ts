@@ -8,6 +8,7 @@ import { type Frame, FrameLog } from "./frames.js";
 import type { Interrupt } from "./interrupt.js";
 import { missingVariableRemedy } from "./missing-variable.js";
 import type { Header } from "./options.js";
+import { signalGroup } from "./signal-group.js";
 import { type CommandTarget, startedWith, type Target } from "./target.js";
 import { TextLines } from "./text-lines.js";
 import { toFailureAtUrl } from "./url-failure.js";
@@ -52,6 +53,7 @@ export class ObservedTarget {
     this.#target = target;
     this.#options = options;
     options.interrupt.force.addEventListener("abort", this.#kill);
+    options.interrupt.stop.addEventListener("abort", this.#hurry);
     process.on("exit", this.#kill);
   }
 
@@ -136,6 +138,7 @@ export class ObservedTarget {
     this.#stderr?.end();
     this.#tellEnd(exitWords(this.#child, "; it did not exit when its input ended"));
     this.#options.interrupt.force.removeEventListener("abort", this.#kill);
+    this.#options.interrupt.stop.removeEventListener("abort", this.#hurry);
     process.off("exit", this.#kill);
   }
 
@@ -165,15 +168,24 @@ export class ObservedTarget {
 
   /** For a person who does not want to wait, and for a program that dies: no grace. */
   readonly #kill = (): void => {
-    const pid = this.#child?.pid;
-    if (pid === undefined || this.#ended !== undefined) return;
-    try {
-      process.kill(process.platform === "win32" ? pid : -pid, "SIGKILL");
-    } catch {
-      // It is gone already.
+    if (this.#ended === undefined) signalGroup(this.#child?.pid, "SIGKILL");
+  };
+
+  /** A server that does not leave when its input ends is asked to, and then ended: nobody who interrupts wants to wait. */
+  readonly #hurry = (): void => {
+    for (const [signal, milliseconds] of hurried) {
+      setTimeout(() => {
+        if (this.#ended === undefined) signalGroup(this.#child?.pid, signal);
+      }, milliseconds).unref();
     }
   };
 }
+
+/** What is sent to a server after an interrupt, and after how many milliseconds. */
+const hurried: readonly (readonly [signal: NodeJS.Signals, milliseconds: number])[] = [
+  ["SIGTERM", 150],
+  ["SIGKILL", 350],
+];
 
 /** How a process ended; undefined while it lives. `ifKilled` is added to the words on one that was ended by a signal. */
 function exitWords(channel: ChildChannel | undefined, ifKilled: string): string | undefined {

@@ -1,14 +1,10 @@
 import { Conversation, type Entry, type ReportOptions } from "@parlance/mcp/wire";
-import { exitCodes } from "./exit-codes.js";
-import { Failure } from "./failure.js";
-import { findRecording, nameOfRecording } from "./recordings/find-recording.js";
-import { readRecordingFile } from "./recordings/read-recording.js";
-import { RecordedLines } from "./recordings/recorded-lines.js";
-import { uriOf } from "./recordings/recording-source.js";
+import type { Pace } from "./pace.js";
+import { RecordingReader } from "./recordings/recording-reader.js";
 
 /** What a file of a recording holds. */
 export interface RecordedConversation {
-  /** As people say it. */
+  /** The name of the recording. */
   readonly title: string;
   readonly entries: readonly Entry[];
   readonly conversation: Conversation;
@@ -18,32 +14,23 @@ export interface RecordedConversation {
   readonly lineOf: NonNullable<ReportOptions["lineOf"]>;
 }
 
-/**
- * Opens the recording that a word of the command line means. A last line that was never finished is no damage: whoever
- * wrote it was killed. @throws Failure for one that cannot be opened, or is damaged
- */
-export async function openRecorded(word: string): Promise<RecordedConversation> {
-  const path = await findRecording(word, process.env);
-  const entries: Entry[] = [];
-  const lines = new RecordedLines();
-  for await (const item of readRecordingFile(path)) {
-    if (item.damage === undefined) {
-      entries.push(item.entry);
-      lines.note(item.entry, item.place.line);
-    } else if (!item.damage.torn)
-      throw new Failure(`${path} is damaged in line ${item.damage.line}: ${item.damage.says}`, {
-        exitCode: exitCodes.damaged,
-        remedy: `parlance check ${path} judges what can be read of it`,
-      });
-  }
-  const conversation = conversationOf(entries);
-  return { title: nameOfRecording(path), entries, conversation, uri: uriOf(path), lineOf: lines.of };
+/** Opens the recording that a word of the command line means. @throws Failure for one that cannot be opened, or is damaged */
+export async function openRecorded(word: string, pace: Pace): Promise<RecordedConversation> {
+  const reader = await RecordingReader.find(word, pace);
+  return recordedConversation(reader, reader.entries());
 }
 
-/** The conversation that entries hold. */
-export function conversationOf(entries: readonly Entry[]): Conversation {
+/** The conversation that entries hold, which are those of a recording or were made of them. */
+export async function recordedConversation(
+  { title, uri, lines }: RecordingReader,
+  from: AsyncIterable<Entry>,
+): Promise<RecordedConversation> {
+  const entries: Entry[] = [];
   const conversation = new Conversation();
-  for (const entry of entries) conversation.push(entry);
+  for await (const entry of from) {
+    entries.push(entry);
+    conversation.push(entry);
+  }
   conversation.finish();
-  return conversation;
+  return { title, entries, conversation, uri, lineOf: lines.of };
 }

@@ -1,5 +1,5 @@
 import { createHash, randomUUID } from "node:crypto";
-import { writeFile } from "node:fs/promises";
+import { open, rm, writeFile } from "node:fs/promises";
 import { type Entry, encodeEntry, type HeaderEntry } from "@parlance/mcp/wire";
 import { escaped } from "./export/exported.js";
 import { usageFailure } from "./failure.js";
@@ -31,19 +31,54 @@ export function newHeader(target: Target, parent?: HeaderEntry): HeaderEntry {
 
 /** A recording as the text of a file. Its last line, if it has one, tells of the lines as they are here. */
 export function recordingText(entries: readonly Entry[]): string {
-  const hash = createHash("sha256");
-  const lines = entries.map((entry) => {
-    const line = escaped(encodeEntry(entry.k === "end" ? { ...entry, sha256: hash.copy().digest("hex") } : entry));
-    hash.update(line);
-    return line;
-  });
-  return lines.join("");
+  const lines = new RecordingLines();
+  return entries.map((entry) => lines.line(entry)).join("");
 }
 
-/** Writes a new file, for nobody else to read. @throws Failure if there is one already */
+/** The lines of a file that holds a recording, one after the other. */
+export class RecordingLines {
+  readonly #hash = createHash("sha256");
+
+  /** The next line. */
+  line(entry: Entry): string {
+    const { k } = entry;
+    const line = escaped(encodeEntry(k === "end" ? { ...entry, sha256: this.#hash.copy().digest("hex") } : entry));
+    this.#hash.update(line);
+    return line;
+  }
+}
+
+/** Writes a new file that only this user may read. @throws Failure if there is one already */
 export async function writeNewFile(path: string, text: string): Promise<void> {
-  await writeFile(path, text, { flag: "wx", mode: 0o600 }).catch((error: NodeJS.ErrnoException) => {
-    const why = error.code === "EEXIST" ? "there is a file of that name already" : error.message;
-    throw usageFailure(`${path} cannot be written: ${why}`, "name another file");
-  });
+  await writeFile(path, text, { flag: "wx", mode: 0o600 }).catch((error: NodeJS.ErrnoException) =>
+    notWritten(path, error),
+  );
+}
+
+/** Characters that are written together. */
+const together = 262_144;
+
+/** Writes a new file piece by piece. What was written of it is removed if not all of it can be. @throws Failure, or what the pieces throw */
+export async function writeNewFileOf(path: string, pieces: AsyncIterable<string> | Iterable<string>): Promise<void> {
+  const file = await open(path, "wx", 0o600).catch((error: NodeJS.ErrnoException) => notWritten(path, error));
+  try {
+    let text = "";
+    for await (const piece of pieces) {
+      text += piece;
+      if (text.length < together) continue;
+      await file.appendFile(text);
+      text = "";
+    }
+    await file.appendFile(text);
+    await file.close();
+  } catch (error) {
+    await file.close();
+    await rm(path);
+    throw error;
+  }
+}
+
+function notWritten(path: string, { code, message }: NodeJS.ErrnoException): never {
+  const why = code === "EEXIST" ? "there is a file of that name already" : message;
+  throw usageFailure(`${path} cannot be written: ${why}`, "name another file");
 }

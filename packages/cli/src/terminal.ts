@@ -1,4 +1,7 @@
+import { closeSync, constants, fstatSync, openSync } from "node:fs";
+import type { Writable } from "node:stream";
 import type { WriteStream } from "node:tty";
+import type { Pace } from "./pace.js";
 import { cut } from "./print/columns.js";
 import { type Style, styleOf, wantsColour } from "./print/style.js";
 
@@ -12,6 +15,8 @@ export interface Output {
   readonly isBehind: boolean;
   /** Prints lines. */
   print(...lines: readonly string[]): void;
+  /** Writes pieces of text, however many there are, as fast as they are read. Ends early once the pace says so. */
+  write(pieces: Iterable<string>, pace: Pace): Promise<void>;
   /** Shows a text of a peer in place of the last one, until something is printed or it is empty. On a terminal only. */
   status(text: string): void;
 }
@@ -43,10 +48,61 @@ export function outputOf(stream: WriteStream, env: NodeJS.ProcessEnv): Output {
       stream.write(`${cleared()}${lines.map((line) => `${line}\n`).join("")}`);
       hasStatus = false;
     },
+    async write(pieces, pace) {
+      await writeAll(stream, pieces, pace);
+    },
     status(text) {
       if (!isTerminal) return;
       stream.write(`${cleared()}${style.dim(cut(text, stream.columns - 1))}`);
       hasStatus = text !== "";
     },
   };
+}
+
+/** Characters that are written together. */
+const together = 65_536;
+
+/** Writes pieces of text, however many there are, as fast as the stream takes them. @throws Failure once the program is to end */
+export async function writeAll(stream: Writable, pieces: Iterable<string>, pace: Pace): Promise<void> {
+  let text = "";
+  const flush = async (): Promise<void> => {
+    const isFull = !stream.write(text);
+    text = "";
+    if (isFull && !stream.destroyed) await drained(stream);
+    await pace.turn();
+  };
+  for (const piece of pieces) {
+    text += piece;
+    if (text.length >= together) await flush();
+    else if (pace.isDue) await pace.turn();
+  }
+  if (text !== "") await flush();
+}
+
+/** Resolves when a stream takes more, or never will. */
+function drained(stream: Writable): Promise<void> {
+  return new Promise((resolve) => {
+    const done = (): void => {
+      stream.off("drain", done).off("close", done);
+      resolve();
+    };
+    stream.on("drain", done).on("close", done);
+  });
+}
+
+/** Lines, each with its end. */
+export function* lined(lines: Iterable<string>): Generator<string> {
+  for (const line of lines) yield `${line}\n`;
+}
+
+/** Whether stdout is a pipe that no process reads any more. Elsewhere than on Linux the next write finds out. */
+export function hasLostReader(): boolean {
+  if (process.platform !== "linux" || !fstatSync(process.stdout.fd).isFIFO()) return false;
+  try {
+    // Whoever opens a pipe for writing without waiting is told that it has no reader.
+    closeSync(openSync(`/proc/self/fd/${process.stdout.fd}`, constants.O_WRONLY | constants.O_NONBLOCK));
+    return false;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === "ENXIO"; // The file system throws nothing else.
+  }
 }

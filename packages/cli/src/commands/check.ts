@@ -1,10 +1,9 @@
 import {
   type Concern,
-  type Conversation,
   concerns,
   defaultConcerns,
+  type Entry,
   type Expectation,
-  type HeaderEntry,
   Redaction,
   type Report,
   reportOf,
@@ -109,7 +108,7 @@ function expectation(text: string, others: readonly Expectation[] = []): readonl
 }
 
 async function check(word: string | undefined, flags: CheckFlags, invocation: Invocation): Promise<number> {
-  const { command, out, err } = invocation;
+  const { command, out, err, interrupt } = invocation;
   const path = command === undefined && word !== undefined ? await recordingOf(word) : undefined;
   const format = flags.json === true ? "json" : flags.format;
   const { expect: expectations } = flags;
@@ -120,23 +119,19 @@ async function check(word: string | undefined, flags: CheckFlags, invocation: In
     return checkTarget(target, { ...flags, failOn, expectations, format }, invocation);
   }
   err.status("reading the recording");
-  const { conversation, header, damages, lineOf } = await loadRecording(path);
+  // What is printed of a recording quotes it: its secrets are covered as `parlance redact` covers them.
+  const redaction = new Redaction(secretOptions({}));
+  const onEntry = (entry: Entry): void => redaction.learn(entry);
+  const { conversation, damages, lineOf } = await loadRecording(path, { stop: interrupt.stop, onEntry });
   err.status("");
+  if (interrupt.stop.aborted) err.print(err.style.yellow("! interrupted: this is what was read so far"));
   const source = sourceOf(path);
   const failOn = (flags.failOn ?? defaultConcerns).filter(
     (concern) => concern !== "pending" || flags.allowUnanswered !== true,
   );
   const report = reportOf({ source, conversation, damages, lineOf, expectations, failOn });
-  printReport(format, { report, uri: uriOf(path), out, cover: coverOf(conversation, header) });
-  return exitCodeOf(report);
-}
-
-/** What is printed of a recording quotes it: secrets in it are covered as `parlance redact` covers them. */
-function coverOf({ rows }: Conversation, header: HeaderEntry | undefined): (line: string) => string {
-  const redaction = new Redaction(secretOptions({}));
-  for (const entry of [...(header === undefined ? [] : [header]), ...rows.map(({ entry }) => entry)])
-    redaction.learn(entry);
-  return (line) => redaction.words(line);
+  printReport(format, { report, uri: uriOf(path), out, cover: (line) => redaction.words(line) });
+  return interrupt.stop.aborted ? interrupt.exitCode : exitCodeOf(report);
 }
 
 /** The recording that a word means; undefined where it means a target. @throws Failure for what is neither */

@@ -1,12 +1,14 @@
-import { type Comparison, compareConversations } from "@parlance/mcp/wire";
+import { comparisonSteps } from "@parlance/mcp/wire";
 import type { Command } from "commander";
 import { InvalidArgumentError } from "commander";
 import { exitCodes } from "../exit-codes.js";
 import type { Invocation } from "../invocation.js";
+import { Pace } from "../pace.js";
 import { comparisonJson } from "../print/comparison-json.js";
 import { comparisonLines } from "../print/comparison-lines.js";
 import { openRecorded } from "../recorded-conversation.js";
 import { recordingHelp } from "../recordings/find-recording.js";
+import { lined } from "../terminal.js";
 
 interface DiffFlags {
   readonly ignore?: readonly string[];
@@ -53,12 +55,12 @@ function pointer(text: string, others: readonly string[] = []): readonly string[
   throw new InvalidArgumentError("It must be a JSON pointer from a message, like /result/content/0/text.");
 }
 
-async function diff(before: string, after: string, flags: DiffFlags, { out }: Invocation): Promise<number> {
-  const [left, right] = await Promise.all([openRecorded(before), openRecorded(after)]);
-  const comparison: Comparison = compareConversations(left.conversation, right.conversation, {
-    ignore: flags.ignore ?? [],
-  });
+async function diff(before: string, after: string, flags: DiffFlags, { out, interrupt }: Invocation): Promise<number> {
+  const pace = new Pace(interrupt, "nothing is compared yet");
+  const [left, right] = [await openRecorded(before, pace), await openRecorded(after, pace)];
+  const ignore = flags.ignore ?? [];
+  const comparison = await pace.run(comparisonSteps(left.conversation, right.conversation, { ignore }));
   if (flags.json === true) out.print(comparisonJson(comparison));
-  else out.print(...comparisonLines(comparison, out));
+  else await out.write(lined(comparisonLines(comparison, out)), new Pace(interrupt, "not all differences are shown"));
   return comparison.equal ? exitCodes.clean : exitCodes.violations;
 }

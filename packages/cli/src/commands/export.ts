@@ -1,14 +1,4 @@
-import {
-  carriedVerdict,
-  type Entry,
-  junitOf,
-  type Report,
-  type Row,
-  redact,
-  redactionWords,
-  reportOf,
-  sarifOf,
-} from "@parlance/mcp/wire";
+import { carriedVerdict, type Entry, junitOf, type Report, type Row, reportOf, sarifOf } from "@parlance/mcp/wire";
 import { type Command, Option } from "commander";
 import { exitCodes } from "../exit-codes.js";
 import { toCurl } from "../export/curl.js";
@@ -20,29 +10,34 @@ import { toOtlp } from "../export/otlp.js";
 import { toVitest } from "../export/vitest.js";
 import { usageFailure } from "../failure.js";
 import type { Invocation } from "../invocation.js";
+import { Pace } from "../pace.js";
 import { packageVersion } from "../package-version.js";
-import { conversationOf, openRecorded, type RecordedConversation } from "../recorded-conversation.js";
-import { childHeader, recordingText, writeNewFile } from "../recording-text.js";
+import { type RecordedConversation, recordedConversation } from "../recorded-conversation.js";
+import { RecordingLines, writeNewFileOf } from "../recording-text.js";
 import { filterHelp, readFilter } from "../recordings/filter-option.js";
 import { recordingHelp } from "../recordings/find-recording.js";
+import { RecordingReader } from "../recordings/recording-reader.js";
+import { redactedEntries } from "../recordings/redacted-entries.js";
 import { addSecretOptions, type SecretFlags, secretOptions } from "./redact.js";
 
-const formats = {
+/** Each gives a text in pieces, so that a long one is never held as a whole. */
+const formats: Readonly<Record<string, (exported: Exported) => Iterable<string>>> = {
   html: toHtml,
   har: toHar,
   otlp: toOtlp,
   markdown: toMarkdown,
   curl: toCurl,
-  test: toVitest,
-  jsonl: ({ entries }: Exported): string => recordingText(entries),
-  junit: (exported: Exported): string => junitOf(reportOn(exported)),
-  sarif: (exported: Exported): string => `${escaped(JSON.stringify(toSarif(exported), undefined, 2))}\n`,
-} as const;
-
-type Format = keyof typeof formats;
+  test: (exported) => [toVitest(exported)],
+  *jsonl({ entries }) {
+    const lines = new RecordingLines();
+    for (const entry of entries) yield lines.line(entry);
+  },
+  junit: (exported) => [junitOf(reportOn(exported))],
+  sarif: (exported) => [`${escaped(JSON.stringify(toSarif(exported), undefined, 2))}\n`],
+};
 
 interface ExportFlags extends SecretFlags {
-  readonly to: Format;
+  readonly to: string;
   readonly output?: string;
   readonly filter?: string;
   readonly redact: boolean;
@@ -88,14 +83,30 @@ export function registerExport(program: Command, invocation: Invocation): void {
     .action((path: string, flags: ExportFlags) => invocation.run(() => exportFile(path, flags, invocation)));
 }
 
-async function exportFile(path: string, flags: ExportFlags, { out, err }: Invocation): Promise<number> {
-  const exported = chosen(covered(await openRecorded(path), flags), flags.filter);
-  if (exported.rows.length === 0) throw usageFailure(`nothing in ${path} is chosen`, "write a wider --filter");
-  const text = formats[flags.to](exported);
-  if (flags.output === undefined) out.print(text.trimEnd());
-  else await writeNewFile(flags.output, text);
+async function exportFile(word: string, flags: ExportFlags, { out, err, interrupt }: Invocation): Promise<number> {
+  const { output, to, filter } = flags;
+  const pace = new Pace(interrupt, output === undefined ? "what was printed is not all" : `${output} is not written`);
+  const source = await RecordingReader.find(word, pace);
+  const { entries } = flags.redact
+    ? await redactedEntries(source, secretOptions(flags))
+    : { entries: source.entries() };
+  const exported = await chosen(await recordedConversation(source, entries), pace, filter);
+  if (exported.rows.length === 0) throw usageFailure(`nothing in ${word} is chosen`, "write a wider --filter");
+  const pieces = formats[to]?.(exported) ?? [];
+  if (output === undefined) await out.write(endingWithLineBreak(pieces), pace);
+  else await writeNewFileOf(output, pace.steps(pieces));
   if (!flags.redact) err.print(`${err.style.yellow("!")} secrets are not covered`);
   return exitCodes.clean;
+}
+
+/** For a terminal: the last line has its end, whatever the format. */
+function* endingWithLineBreak(pieces: Iterable<string>): Generator<string> {
+  let last = "";
+  for (const piece of pieces) {
+    yield piece;
+    if (piece !== "") last = piece;
+  }
+  if (!last.endsWith("\n")) yield "\n";
 }
 
 function reportOn({ title, conversation, lineOf }: Exported): Report {
@@ -107,20 +118,15 @@ function toSarif(exported: Exported): object {
   return sarifOf(reportOn(exported), { uri: exported.uri, tool });
 }
 
-function covered(recorded: RecordedConversation, flags: ExportFlags): RecordedConversation {
-  if (!flags.redact) return recorded;
-  const options = secretOptions(flags);
-  const words = redactionWords(options);
-  const entries = redact(recorded.entries, options).entries.map((entry) =>
-    entry.k === "hdr" ? childHeader(entry, words) : entry,
-  );
-  return { ...recorded, entries, conversation: conversationOf(entries) };
-}
-
-function chosen(recorded: RecordedConversation, filter = ""): Exported {
+async function chosen(recorded: RecordedConversation, pace: Pace, filter = ""): Promise<Exported> {
   const { entries, conversation } = recorded;
   const header = entries.find((entry) => entry.k === "hdr");
-  const rows = conversation.rows.filter(readFilter(filter));
+  const matches = readFilter(filter);
+  const rows: Row[] = [];
+  for (const row of conversation.rows) {
+    if (pace.isDue) await pace.turn();
+    if (filter === "" || matches(row)) rows.push(row);
+  }
   const kept = new Map(rows.map((row) => [row.entry, row]));
   // The last line tells of all the others: without some of them, there is none. What the others have told of those that are
   // left is in the verdicts on them, which go with them.

@@ -1,12 +1,14 @@
-import { redact, redactionWords, type SecretsOptions, secretVariables } from "@parlance/mcp/wire";
+import { type Entry, redactionWords, type SecretsOptions, secretVariables } from "@parlance/mcp/wire";
 import { type Command, InvalidArgumentError } from "commander";
 import { exitCodes } from "../exit-codes.js";
 import type { Invocation } from "../invocation.js";
+import { Pace } from "../pace.js";
 import { jsonLine } from "../print/json-lines.js";
 import { count } from "../print/quantities.js";
-import { openRecorded } from "../recorded-conversation.js";
-import { childHeader, recordingText, writeNewFile } from "../recording-text.js";
+import { RecordingLines, writeNewFileOf } from "../recording-text.js";
 import { recordingHelp } from "../recordings/find-recording.js";
+import { RecordingReader } from "../recordings/recording-reader.js";
+import { redactedEntries } from "../recordings/redacted-entries.js";
 
 /** What a person adds to what is secret by default. */
 export interface SecretFlags {
@@ -91,15 +93,20 @@ function regexOf(text: string): RegExp | undefined {
   }
 }
 
-async function redactFile(path: string, flags: RedactFlags, { out }: Invocation): Promise<number> {
-  const { entries } = await openRecorded(path);
-  const options = secretOptions(flags);
-  const { entries: covered, covered: pieces } = redact(entries, options);
-  const words = redactionWords(options);
-  const copy = covered.map((entry) => (entry.k === "hdr" ? childHeader(entry, words) : entry));
-  await writeNewFile(flags.output, recordingText(copy));
+async function redactFile(word: string, flags: RedactFlags, { out, interrupt }: Invocation): Promise<number> {
   const { output } = flags;
+  const source = await RecordingReader.find(word, new Pace(interrupt, `${output} is not written`));
+  const options = secretOptions(flags);
+  const words = redactionWords(options);
+  const redacted = await redactedEntries(source, options);
+  await writeNewFileOf(output, linesOf(redacted.entries));
+  const { covered: pieces } = redacted;
   if (flags.json === true) out.print(jsonLine({ output, covered: pieces, redact: words }));
   else out.print(`${out.style.green("✓")} ${output}: ${count(pieces, "piece")} covered`);
   return exitCodes.clean;
+}
+
+async function* linesOf(entries: AsyncIterable<Entry>): AsyncGenerator<string> {
+  const lines = new RecordingLines();
+  for await (const entry of entries) yield lines.line(entry);
 }

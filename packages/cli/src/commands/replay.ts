@@ -6,6 +6,7 @@ import { faultHelp } from "../faults/fault.js";
 import { addFaultOptions, type FaultFlags, faultPlan } from "../faults/fault-option.js";
 import type { Invocation } from "../invocation.js";
 import { addConversationOptions, type ConversationFlags, chooseTarget } from "../options.js";
+import { Pace } from "../pace.js";
 import { comparisonLines } from "../print/comparison-lines.js";
 import { playedLines } from "../print/played.js";
 import { openRecorded, type RecordedConversation } from "../recorded-conversation.js";
@@ -86,7 +87,7 @@ async function replay(
   flags: ReplayFlags,
   invocation: Invocation,
 ): Promise<number> {
-  const recorded = await openRecorded(path);
+  const recorded = await openRecorded(path, new Pace(invocation.interrupt, "nothing is replayed yet"));
   if (flags.as === "client")
     return beClient(recorded, await chooseTarget(word, invocation.command, flags), flags, invocation);
   if (word !== undefined || invocation.command !== undefined)

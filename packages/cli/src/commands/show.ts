@@ -3,12 +3,14 @@ import type { Command } from "commander";
 import { exitCodes } from "../exit-codes.js";
 import { usageFailure } from "../failure.js";
 import type { Invocation } from "../invocation.js";
+import { Pace } from "../pace.js";
 import { detailLines } from "../print/frame-detail.js";
 import { jsonLine } from "../print/json-lines.js";
 import { count } from "../print/quantities.js";
 import { findRecording, recordingHelp } from "../recordings/find-recording.js";
 import { loadRecording } from "../recordings/load-recording.js";
 import { pendingValue, rowValue } from "../recordings/recorded-json.js";
+import { lined } from "../terminal.js";
 
 interface ShowFlags {
   readonly hex?: true;
@@ -35,18 +37,20 @@ export function registerShow(program: Command, invocation: Invocation): void {
     .action((word: string, n: string, flags: ShowFlags) => invocation.run(() => show(word, n, flags, invocation)));
 }
 
-async function show(word: string, n: string, flags: ShowFlags, { out }: Invocation): Promise<number> {
+async function show(word: string, n: string, flags: ShowFlags, { out, interrupt }: Invocation): Promise<number> {
   const wanted = Number(n);
   if (!/^\d{1,15}$/.test(n)) throw usageFailure(`${n} is no number of a frame`, "parlance show last 1");
   const path = await findRecording(word, process.env);
-  const { conversation } = await loadRecording(path);
+  const pace = new Pace(interrupt, "not all of it is shown");
+  const { conversation } = await loadRecording(path, { stop: interrupt.stop });
+  pace.check();
   const row = conversation.rows.find((each) => each.n === wanted);
   if (row === undefined) throw usageFailure(`${path} has no ${wanted}: ${numbersOf(conversation.rows)}`);
   const pending = conversation.pending();
   if (flags.json === true) {
     const own = pending.filter(({ operation }) => row.messages.includes(operation.request));
     out.print(jsonLine({ ...rowValue(row), pending: own.map(pendingValue) }));
-  } else out.print(...detailLines({ row, pending, hex: flags.hex === true }, out));
+  } else await out.write(lined(detailLines({ row, pending, hex: flags.hex === true }, out)), pace);
   return exitCodes.clean;
 }
 

@@ -1,3 +1,4 @@
+import { stat } from "node:fs/promises";
 import { setTimeout as delay } from "node:timers/promises";
 import { type Command, InvalidArgumentError } from "commander";
 import { exitCodes } from "../exit-codes.js";
@@ -8,6 +9,7 @@ import { FollowedFile } from "../recordings/follow-file.js";
 import { mayGrow } from "../recordings/live.js";
 import { readRecordingFile } from "../recordings/read-recording.js";
 import { TailedRecording, TailView } from "../recordings/tailed-recording.js";
+import { hasLostReader } from "../terminal.js";
 
 interface TailFlags {
   readonly recording?: string;
@@ -19,9 +21,16 @@ interface TailFlags {
 /** Milliseconds between two looks at what is being written: soon enough for eyes, and no load. */
 const pause = 100;
 
+/** Looks at what is there, between two searches for recordings that have begun. */
+const turnsPerSearch = 5;
+
+const waiting = `nothing is being recorded: waiting for a recording to begin, Ctrl-C ends it
+  → parlance tail --recording last shows the newest there is`;
+
 const examples = `Examples:
   parlance tail
   parlance tail 'verdict:must'
+  parlance tail --recording last
   parlance tail --no-follow -n 20 --recording last 'tool:search lat>500ms'`;
 
 /** Adds `parlance tail`. */
@@ -30,7 +39,7 @@ export function registerTail(program: Command, invocation: Invocation): void {
     .command("tail")
     .summary("show what is being recorded, as it comes")
     .description(
-      "Show what is being recorded, as it comes: of every recording that is live, or of\nthe newest. Ctrl-C ends it, and a recording that is ended by its recorder does too.",
+      "Show what is being recorded, as it comes: of every recording that is live, and of\nthose that begin. Ctrl-C ends it. With --recording it shows that one, to its end.",
     )
     .usage("[options] [filter]")
     .argument("[filter...]", "see below")
@@ -61,6 +70,9 @@ class Tail {
   readonly #invocation: Invocation;
   readonly #start: (name: string) => TailedRecording;
   readonly #followed = new Map<string, Followed>();
+  #hasLostReader = false;
+  /** It was to end before all that is there was shown. */
+  #isCut = false;
 
   constructor(filter: string, flags: TailFlags, invocation: Invocation) {
     const { json, lines = Number.POSITIVE_INFINITY } = flags;
@@ -76,52 +88,60 @@ class Tail {
 
   async run(): Promise<number> {
     const { recording, follow } = this.#flags;
-    const path = await findRecording(recording ?? "last", process.env);
-    const isFile = path !== "-" && !path.endsWith(".gz");
-    if (!follow || !isFile) await this.#read(path);
-    else if (recording !== undefined) await this.#followOne(path);
-    else await this.#followAll(path);
+    if (follow && recording === undefined) await this.#followAll();
+    else {
+      const path = await findRecording(recording ?? "last", process.env);
+      if (follow && path !== "-" && !path.endsWith(".gz")) await this.#followOne(path);
+      else await this.#read(path);
+    }
     for (const { file } of this.#followed.values()) await file.close();
-    return exitCodes.clean;
+    return this.#isCut ? this.#invocation.interrupt.exitCode : exitCodes.clean;
   }
 
   get #isStopped(): boolean {
-    return this.#invocation.interrupt.stop.aborted;
+    return this.#hasLostReader || this.#invocation.interrupt.stop.aborted;
   }
 
-  /** Shows what is there. What comes on stdin is shown as it comes, unless only the last rows are wanted. */
+  /** Shows what is there, as it is read, unless only the last rows are wanted. */
   async #read(path: string): Promise<void> {
     const recording = this.#start(nameOfRecording(path));
-    if (path === "-" && this.#flags.lines === undefined) recording.release();
-    for await (const item of readRecordingFile(path)) {
-      if (this.#isStopped) return;
+    if (this.#flags.lines === undefined) recording.release();
+    for await (const item of readRecordingFile(path, this.#invocation.interrupt.stop)) {
+      if (this.#isStopped) break;
       recording.take(item);
     }
-    recording.release();
+    this.#isCut = this.#isStopped;
+    if (!this.#isCut) recording.release();
   }
 
   async #followOne(path: string): Promise<void> {
-    const { recording, file } = await this.#open(path);
-    while (!recording.ended && !this.#isStopped) {
+    const followed = await this.#open(path);
+    while (!followed.recording.ended && !this.#isStopped) {
+      // What its recorder has left behind without an end is all there will be.
+      const grows = await mayGrow(path, (await stat(path)).mtimeMs);
+      await this.#take(followed);
+      if (!grows) return;
       await this.#wait();
-      for await (const item of file.read()) recording.take(item);
     }
   }
 
-  /** Every recording that is live, and those that begin. Where none is, the newest as it is. */
-  async #followAll(newest: string): Promise<void> {
+  /** Every recording that is live, and those that begin. Where none is, it waits for one. */
+  async #followAll(): Promise<void> {
     const { err } = this.#invocation;
     await this.#findLive();
-    if (this.#followed.size === 0) {
-      await this.#read(newest);
-      err.print(err.style.dim("nothing is being recorded: this was the newest recording"));
-      return;
-    }
+    if (this.#followed.size === 0) err.print(err.style.dim(waiting));
     for (let turn = 1; !this.#isStopped; turn += 1) {
       await this.#wait();
-      if (turn % 10 === 0) await this.#findLive();
-      for (const { recording, file } of this.#followed.values())
-        for await (const item of file.read()) recording.take(item);
+      if (turn % turnsPerSearch === 0) await this.#findLive();
+      for (const followed of this.#followed.values()) await this.#take(followed);
+    }
+  }
+
+  /** Shows what was written since the last time. */
+  async #take({ recording, file }: Followed): Promise<void> {
+    for await (const item of file.read()) {
+      if (this.#isStopped) return;
+      recording.take(item);
     }
   }
 
@@ -136,12 +156,14 @@ class Tail {
   async #open(path: string): Promise<Followed> {
     const followed = { recording: this.#start(nameOfRecording(path)), file: await FollowedFile.open(path) };
     this.#followed.set(path, followed);
-    for await (const item of followed.file.read()) followed.recording.take(item);
+    if (this.#flags.lines === undefined) followed.recording.release();
+    await this.#take(followed);
     followed.recording.release();
     return followed;
   }
 
   async #wait(): Promise<void> {
     await delay(pause, undefined, { signal: this.#invocation.interrupt.stop }).catch(() => undefined); // Stopped.
+    this.#hasLostReader = hasLostReader();
   }
 }

@@ -2,6 +2,7 @@ import { type Channel, type Tapped, tapChannel } from "@parlance/mcp/jsonrpc";
 import type { ProcessExit } from "@parlance/mcp/node";
 import type { FrameEntry } from "@parlance/mcp/wire";
 import { isObject, type JsonObject } from "../json.js";
+import { signalGroup } from "../signal-group.js";
 import { AwaitedAnswers, silent } from "./awaited-answers.js";
 import type { Line, Observer, Reply } from "./line.js";
 
@@ -14,11 +15,14 @@ interface ChannelLineOptions {
   readonly observer: Observer;
   /** The name of the session in the recording. */
   readonly session: string;
+  /** Nothing is waited for any more. */
+  readonly stop: AbortSignal | undefined;
 }
 
 /** A channel; that to a process knows how the process has ended. */
 export interface ExaminedChannel extends Channel {
   readonly exit?: ProcessExit | undefined;
+  readonly pid?: number | undefined;
 }
 
 /** A server behind a channel: a process on its stdin and stdout, a WebSocket, or one in this process. */
@@ -44,6 +48,15 @@ export class ChannelLine implements Line {
         this.#seeExit();
       },
     });
+    options.stop?.addEventListener("abort", () => this.#stop(), { once: true });
+    if (options.stop?.aborted === true) this.#stop();
+  }
+
+  /** Whoever waits is answered, and a process that would take its time to leave is ended. */
+  #stop(): void {
+    this.#awaited.end();
+    const { channel } = this.#options;
+    if (channel.exit === undefined) signalGroup(channel.pid, "SIGKILL");
   }
 
   async say(text: string, id?: string | number): Promise<Reply> {

@@ -1,4 +1,7 @@
+import { once } from "node:events";
+import { connect } from "node:net";
 import { revisionOf } from "@parlance/mcp";
+import { visible } from "@parlance/mcp/jsonrpc";
 import { type Concern, type Expectation, type Report, reportOf } from "@parlance/mcp/wire";
 import { stillStarting } from "../conversation.js";
 import { exitCodes } from "../exit-codes.js";
@@ -12,6 +15,7 @@ import { printReport, type ReportFormat } from "../print/report.js";
 import { newHeader, recordingText, writeNewFile } from "../recording-text.js";
 import { wordsOf } from "../recordings/recorded-rows.js";
 import type { Target } from "../target.js";
+import { remedyForWords } from "../url-failure.js";
 import { type Examination, examine } from "./examine.js";
 import { examineeOf } from "./examinee.js";
 
@@ -48,20 +52,25 @@ export async function checkTarget(
   err.status("");
   const { conversation, entries, verdicts, failures } = examination;
   if (record !== undefined) await writeNewFile(record, recordingText(entries));
-  if (interrupt.stop.aborted) return interrupt.exitCode;
-  requireSpoken(examination, target);
+  if (interrupt.stop.aborted) err.print(err.style.yellow("! interrupted: this is what was found so far"));
+  else await requireSpoken(examination, target);
   const source = record ?? target.title;
   const report = reportOf({ source, conversation, verdicts: [...failures, ...verdicts], expectations, failOn });
   if (format === "text") out.print(...examinationLines(examination, report, out, options.all === true));
   else if (format === "json") out.print(jsonLine(examinationValue(examination, report)));
   else printReport(format, { report, uri: encodeURI(source), out });
-  return exitCodeOf(report);
+  return interrupt.stop.aborted ? interrupt.exitCode : exitCodeOf(report);
 }
 
 /** A server that cannot be spoken to has not broken a rule. */
-function requireSpoken({ revisions, conversation }: Examination, { title }: Target): void {
+async function requireSpoken({ revisions, conversation }: Examination, target: Target): Promise<void> {
+  const { title } = target;
   if (revisions.length === 0 || revisions.some(({ notSpoken }) => notSpoken === undefined)) return;
   const [first] = revisions;
+  const lost = conversation.rows.find(({ entry }) => entry.k === "h" && entry.ph === "abort")?.entry;
+  const isReached = conversation.rows.some(({ entry }) => entry.k === "h" && entry.ph === "res");
+  if (lost?.k === "h" && lost.why !== undefined && !isReached && target.kind === "url")
+    throw unreachable(title, visible(await reasonOf(target.url, lost.why)));
   const isSilent = revisions.every(({ notSpoken }) => notSpoken?.endsWith("no answer in time"));
   const said = conversation.rows.some(({ from, kind }) => from === "server" && kind !== "life");
   throw new Failure(`${title} speaks none of the revisions: ${first?.notSpoken}`, {
@@ -73,6 +82,27 @@ function requireSpoken({ revisions, conversation }: Examination, { title }: Targ
 
 function stderrLines({ rows }: Examination["conversation"]): readonly string[] {
   return rows.flatMap(({ entry }) => (entry.k === "e" ? wordsOf(entry).split("\n") : []));
+}
+
+/** What `fetch` calls a bad port it has not even tried. */
+async function reasonOf({ hostname, port }: URL, why: string): Promise<string> {
+  if (why !== "bad port") return why;
+  const socket = connect(Number(port), hostname.replaceAll(/[[\]]/g, ""));
+  try {
+    await once(socket, "connect");
+    return why;
+  } catch (error) {
+    return error instanceof Error ? error.message : why;
+  } finally {
+    socket.destroy();
+  }
+}
+
+function unreachable(title: string, why: string): Failure {
+  return new Failure(`${title} cannot be reached: ${why}`, {
+    exitCode: exitCodes.unreachable,
+    remedy: remedyForWords(why) ?? "parlance doctor finds out why",
+  });
 }
 
 function exitCodeOf({ passed }: Report): number {

@@ -84,7 +84,8 @@ export async function examine(examinee: Examinee, options: ExamineOptions): Prom
   const start: StartTime = { slowest: undefined };
   for (const revision of options.revisions ?? revisions) {
     if (options.signal.aborted) break;
-    results.push(await new RevisionExamination(examinee, revision, conversation, observer, start, options).run());
+    const result = await new RevisionExamination(examinee, revision, conversation, observer, start, options).run();
+    if (!options.signal.aborted || result.results.length > 0) results.push(result);
   }
   conversation.finish();
   const failures = results.flatMap(({ revision, results: each }) =>
@@ -149,6 +150,7 @@ class RevisionExamination {
       this.#options.onProgress?.(`${revision.version}: ${probe.id} ${probe.demands}`);
       const first = this.#lastFrame + 1;
       const finding = await probe.ask(subject);
+      if (this.#options.signal.aborted) break; // It was not answered because nobody waited.
       results.push({ probe, finding, frames: [first, this.#lastFrame] });
       const isOver = probe.endsConversation === true && finding.is !== "skipped";
       if (!isOver && (finding.is !== "failed" || (await subject.stillAnswers()).is === "passed")) continue;
@@ -184,17 +186,17 @@ class RevisionExamination {
     this.#lines += 1;
     const { version } = this.#revision;
     const session = this.#lines === 1 ? version : `${version} ${this.#lines}`;
-    const { patience } = this.#options;
+    const { patience, signal } = this.#options;
     const { slowest } = this.#start;
     const firstPatience = slowest === undefined ? patienceToStart * patience : patience + slowest;
-    const how = { patience, firstPatience, observer: this.#observer, session, revision: this.#revision };
+    const how = { patience, firstPatience, observer: this.#observer, session, revision: this.#revision, stop: signal };
     return openLine(this.#examinee, how);
   }
 
   async #leave(line: Line): Promise<readonly ProbeResult[]> {
     const first = this.#lastFrame + 1;
     const took = await line.close();
-    if (line.carrier === "http") return [];
+    if (line.carrier === "http" || this.#options.signal.aborted) return [];
     const finding = took === undefined ? failed("it had to be ended by a signal") : passed;
     return [{ probe: leaving, finding, frames: [first, this.#lastFrame] }];
   }

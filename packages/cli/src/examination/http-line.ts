@@ -2,6 +2,7 @@ import { encodeHeaderValue, mcpHeaders, namedBy } from "@parlance/mcp";
 import type { FrameEntry } from "@parlance/mcp/wire";
 import { createParser } from "eventsource-parser";
 import { isObject, type JsonObject } from "../json.js";
+import { innermost } from "../url-failure.js";
 import { AwaitedAnswers, silent } from "./awaited-answers.js";
 import { isUnaddressed, messagesOf } from "./channel-line.js";
 import type { HttpWords, Line, Observer, Reply } from "./line.js";
@@ -18,6 +19,8 @@ interface HttpLineOptions {
   /** Whether every request names its method and what it is about in headers. */
   readonly mirrors: boolean;
   readonly version: string | undefined;
+  /** Nothing is waited for any more. */
+  readonly stop: AbortSignal | undefined;
 }
 
 /** A server behind a URL. */
@@ -35,6 +38,8 @@ export class HttpLine implements Line {
   constructor(options: HttpLineOptions) {
     this.#options = options;
     this.#version = options.version;
+    options.stop?.addEventListener("abort", () => this.#end(), { once: true });
+    if (options.stop?.aborted === true) this.#end();
   }
 
   get sessionId(): string | undefined {
@@ -63,7 +68,8 @@ export class HttpLine implements Line {
       observer.see((n, t) => ({ k: "h", n, t, s, x, ph: "end" }));
       return reply;
     } catch (error) {
-      const why = error instanceof Error ? error.message : String(error);
+      const lowest = innermost(error);
+      const why = lowest instanceof Error ? lowest.message : String(lowest);
       observer.see((n, t) => ({ k: "h", n, t, s, x, ph: "abort", why }));
       return silent(isLate() ? "no answer in time" : "the server ended");
     } finally {
@@ -93,10 +99,16 @@ export class HttpLine implements Line {
   }
 
   async close(): Promise<number | undefined> {
-    if (this.#sessionId !== undefined) await this.say("", undefined, { method: "DELETE" });
+    const { stop } = this.#options;
+    if (this.#sessionId !== undefined && stop?.aborted !== true) await this.say("", undefined, { method: "DELETE" });
+    this.#end();
+    return 0;
+  }
+
+  /** Ends the exchanges that are under way; another one ends at once. */
+  #end(): void {
     this.#isOver = true;
     for (const abort of this.#underWay) abort();
-    return 0;
   }
 
   #headersFor(text: string, { method = "POST", headers = {} }: HttpWords): Record<string, string> {

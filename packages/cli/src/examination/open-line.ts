@@ -14,21 +14,23 @@ export interface LineOptions {
   readonly observer: Observer;
   /** The name of the session in the recording. */
   readonly session: string;
+  /** Once it is aborted, nothing is waited for any more. */
+  readonly stop?: AbortSignal;
   /** What will be spoken, as far as it is known. */
   readonly revision: Revision | undefined;
 }
 
 /** Opens a line to a server. Nothing is sent. */
 export function openLine(examinee: Examinee, options: LineOptions): Line {
-  const { patience, firstPatience = patience, observer, session, revision } = options;
+  const { patience, firstPatience = patience, observer, session, revision, stop } = options;
   if (examinee.kind === "channel") {
     const channel = examinee.dial((chunk) =>
       observer.see((n, t) => ({ k: "e", n, s: session, t, ...recordedBytes(chunk) })),
     );
-    return new ChannelLine({ patience, firstPatience, observer, session, channel });
+    return new ChannelLine({ patience, firstPatience, observer, session, channel, stop });
   }
   const { url, headers } = examinee;
   const isStateless = revision?.era === "stateless";
   const version = isStateless ? revision.version : undefined;
-  return new HttpLine({ patience, observer, session, url, headers, mirrors: isStateless, version });
+  return new HttpLine({ patience, observer, session, url, headers, mirrors: isStateless, version, stop });
 }

@@ -5,9 +5,10 @@ import { commandOf, type Exported, shellWord, urlOf } from "./exported.js";
 const own = new Set(["host", "content-length", "connection", "transfer-encoding", "accept-encoding", "user-agent"]);
 
 /** Commands for a shell that send again what the client has sent: curl for HTTP, a pipe for a process. */
-export function toCurl(exported: Exported): string {
+export function* toCurl(exported: Exported): Generator<string> {
   const exchanges = [...new Set(exported.rows.flatMap(({ exchange }) => (exchange === undefined ? [] : [exchange])))];
-  return exchanges.length > 0 ? exchanges.map((each) => curl(each, exported)).join("\n") : pipe(exported);
+  for (const [at, each] of exchanges.entries()) yield `${at === 0 ? "" : "\n"}${curl(each, exported)}`;
+  if (exchanges.length === 0) yield* pipe(exported);
 }
 
 function curl(exchange: Exchange, { header }: Exported): string {
@@ -22,9 +23,13 @@ function curl(exchange: Exchange, { header }: Exported): string {
   return `${words.map((line) => line.map(shellWord).join(" ")).join(" \\\n  ")}\n`;
 }
 
-function pipe(exported: Exported): string {
+function* pipe(exported: Exported): Generator<string> {
   const frames = exported.rows.flatMap(({ frame }) => (frame?.from === "client" ? [frame] : []));
   const command = commandOf(exported.header) ?? ["server"];
-  const lines = frames.map(({ bytes }) => `  ${shellWord(bytes)}`);
-  return `printf '%s\\n' \\\n${lines.join(" \\\n")} \\\n  | ${command.map(shellWord).join(" ")}\n`;
+  yield "printf '%s\\n' \\\n";
+  for (const [at, frame] of frames.entries()) {
+    yield `${at === 0 ? "" : " \\\n"}  ${shellWord(frame.bytes)}`;
+    frame.forget();
+  }
+  yield ` \\\n  | ${command.map(shellWord).join(" ")}\n`;
 }

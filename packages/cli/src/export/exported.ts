@@ -46,6 +46,21 @@ export function escaped(text: string): string {
   });
 }
 
+/** A JSON text over many lines, piece by piece: a frame whose last member is an empty list, and what is in the list. */
+export function* jsonWithList(frame: object, list: () => Iterable<object>): Generator<string> {
+  const whole = JSON.stringify(frame, undefined, 2);
+  const [before, behind] = [whole.slice(0, whole.lastIndexOf("[]") + 1), whole.slice(whole.lastIndexOf("[]") + 1)];
+  const indent = " ".repeat(before.slice(before.lastIndexOf("\n") + 1).search(/\S/));
+  yield escaped(before);
+  let isEmpty = true;
+  for (const item of list()) {
+    const text = JSON.stringify(item, undefined, 2).replaceAll("\n", `\n${indent}  `);
+    yield `${isEmpty ? "" : ","}\n${indent}  ${escaped(text)}`;
+    isEmpty = false;
+  }
+  yield `${isEmpty ? "" : `\n${indent}`}${escaped(behind)}\n`;
+}
+
 /**
  * A text, or the bytes of one, as one word of a POSIX shell that stands for the same bytes. What cannot be seen is written by
  * `printf` in octal digits, because `$'…'` is not known to every shell that is called `sh`.

@@ -1,19 +1,23 @@
 import { type Exchange, type Frame, headerOf, literalOf, type Operation } from "@parlance/mcp/wire";
 import { packageVersion } from "../package-version.js";
-import { chosenOperations, type Exported, escaped, momentOf, textOf, urlOf } from "./exported.js";
+import { chosenOperations, type Exported, jsonWithList, momentOf, textOf, urlOf } from "./exported.js";
 
 const mapping =
   "a mapping: this conversation crossed stdio, and not HTTP; each request with its answer is shown as one exchange";
 
 /** HAR 1.2: the exchanges of HTTP as they were; of other carriers every request with its answer as if it were one. */
-export function toHar(exported: Exported): string {
+export function* toHar(exported: Exported): Generator<string> {
   const exchanges = exchangesOf(exported);
-  const entries =
-    exchanges.length > 0
-      ? exchanges.map((exchange) => httpEntry(exchange, exported))
-      : chosenOperations(exported).map((operation) => mappedEntry(operation, exported));
   const creator = { name: "parlance", version: packageVersion() };
-  return `${escaped(JSON.stringify({ log: { version: "1.2", creator, entries } }, undefined, 2))}\n`;
+  yield* jsonWithList({ log: { version: "1.2", creator, entries: [] } }, function* () {
+    if (exchanges.length > 0) for (const exchange of exchanges) yield httpEntry(exchange, exported);
+    else
+      for (const operation of chosenOperations(exported)) {
+        yield mappedEntry(operation, exported);
+        operation.request.forget();
+        operation.answer?.forget();
+      }
+  });
 }
 
 function exchangesOf({ rows }: Exported): readonly Exchange[] {

@@ -30,12 +30,12 @@ const mostHex = 4 * 1024;
  * One page that needs nothing else: no script, nothing from anywhere, and whatever peers have said is text. It may be
  * opened and sent around.
  */
-export function toHtml(exported: Exported): string {
+export function* toHtml(exported: Exported): Generator<string> {
   const { rows, title } = exported;
   const hash = createHash("sha256").update(style).digest("base64");
   const policy = `default-src 'none'; style-src 'sha256-${hash}'; base-uri 'none'; form-action 'none'`;
   const names = ["n", "ms", "from", "kind", "id ↔", "method, or what it says", "latency", "size", "verdict"];
-  return `<!doctype html>
+  yield `<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
@@ -50,8 +50,13 @@ export function toHtml(exported: Exported): string {
 ${facts(exported)}
 <main>
 <div class="head">${names.map((name) => `<span>${name}</span>`).join("")}</div>
-${rows.map(rowHtml).join("\n")}
-</main>
+`;
+  for (const row of rows) {
+    yield `${rowHtml(row)}\n`;
+    row.frame?.forget();
+    for (const message of row.messages) message.forget();
+  }
+  yield `</main>
 </body>
 </html>
 `;

@@ -6,7 +6,7 @@ import { prettyNode } from "./pretty-node.js";
 import { rowWords } from "./row-words.js";
 
 /** A report of a fault, to paste where it is to be mended. What peers have said stands in code, where it is only text. */
-export function toMarkdown(exported: Exported): string {
+export function* toMarkdown(exported: Exported): Generator<string> {
   const { rows, conversation, title } = exported;
   const verdicts = rows.flatMap((row) => row.verdicts.filter(({ level }) => level === "must"));
   const chosen = new Set(rows.map(({ n }) => n));
@@ -25,9 +25,14 @@ export function toMarkdown(exported: Exported): string {
     section(`${count(verdicts.length, "rule violation")}`, broken),
     section("Without an answer", waiting),
     "## What crossed",
-    ...rows.map(rowSection),
   ];
-  return `${sections.filter((part) => part !== "").join("\n\n")}\n`;
+  yield sections.filter((part) => part !== "").join("\n\n");
+  for (const row of rows) {
+    yield `\n\n${rowSection(row)}`;
+    row.frame?.forget();
+    for (const message of row.messages) message.forget();
+  }
+  yield "\n";
 }
 
 function section(title: string, lines: readonly string[]): string {

@@ -3,7 +3,7 @@ import { metaKeys } from "@parlance/mcp";
 import { type Operation, statusOf, targetOf } from "@parlance/mcp/wire";
 import { isObject } from "../json.js";
 import { packageVersion } from "../package-version.js";
-import { chosenOperations, type Exported, escaped, momentOf } from "./exported.js";
+import { chosenOperations, type Exported, jsonWithList, momentOf } from "./exported.js";
 
 /** The kinds of a span, and its statuses, as OTLP numbers them. */
 const spanKinds = { client: 3 } as const;
@@ -13,12 +13,17 @@ const statusCodes = { ok: 1, error: 2 } as const;
  * Traces as OTLP in JSON: a span for each request. One that carries a W3C trace context is a child of that span; the
  * others of a recording are one trace.
  */
-export function toOtlp(exported: Exported): string {
+export function* toOtlp(exported: Exported): Generator<string> {
   const { header } = exported;
   const resource = { attributes: [attribute("service.name", header?.server?.cmd ?? header?.server?.url ?? "mcp")] };
-  const spans = chosenOperations(exported).map((operation) => span(operation, exported));
   const scope = { name: "parlance", version: packageVersion() };
-  return `${escaped(JSON.stringify({ resourceSpans: [{ resource, scopeSpans: [{ scope, spans }] }] }, undefined, 2))}\n`;
+  yield* jsonWithList({ resourceSpans: [{ resource, scopeSpans: [{ scope, spans: [] }] }] }, function* () {
+    for (const operation of chosenOperations(exported)) {
+      yield span(operation, exported);
+      operation.request.forget();
+      operation.answer?.forget();
+    }
+  });
 }
 
 function span(operation: Operation, { header }: Exported): object {

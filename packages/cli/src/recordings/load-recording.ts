@@ -1,4 +1,4 @@
-import { Conversation, type Damage, type EndEntry, type HeaderEntry } from "@parlance/mcp/wire";
+import { Conversation, type Damage, type EndEntry, type Entry, type HeaderEntry } from "@parlance/mcp/wire";
 import { exitCodes } from "../exit-codes.js";
 import { Failure } from "../failure.js";
 import { readRecordingFile } from "./read-recording.js";
@@ -14,14 +14,23 @@ export interface LoadedRecording {
   readonly lineOf: (place: { readonly n: number } | { readonly gapAt: number }) => number | undefined;
 }
 
+/** How a recording is read. */
+export interface LoadOptions {
+  /** Ends the reading: what was read so far is given. */
+  readonly stop: AbortSignal;
+  /** Takes every line, in order. */
+  readonly onEntry?: (entry: Entry) => void;
+}
+
 /** Reads all of a recording. @throws Failure where it cannot be opened */
-export async function loadRecording(path: string): Promise<LoadedRecording> {
+export async function loadRecording(path: string, { stop, onEntry }: LoadOptions): Promise<LoadedRecording> {
   const conversation = new Conversation();
   const damages: Damage[] = [];
   const lines = new RecordedLines();
   let header: HeaderEntry | undefined;
   let end: EndEntry | undefined;
-  for await (const item of readRecordingFile(path)) {
+  for await (const item of readRecordingFile(path, stop)) {
+    if (stop.aborted) break;
     if (item.damage !== undefined) {
       damages.push(item.damage);
       continue;
@@ -31,8 +40,9 @@ export async function loadRecording(path: string): Promise<LoadedRecording> {
     if (entry.k === "end") end = entry;
     lines.note(entry, place.line);
     conversation.push(entry);
+    onEntry?.(entry);
   }
-  if (lines.isEmpty && header === undefined) throw noRecording(path, damages);
+  if (lines.isEmpty && header === undefined && !stop.aborted) throw noRecording(path, damages);
   conversation.finish();
   return { conversation, header, end, damages, lineOf: lines.of };
 }

@@ -6,8 +6,11 @@ import { exitCodes } from "../exit-codes.js";
 import { Failure } from "../failure.js";
 import { Seal } from "./seal.js";
 
-/** Reads a file, or stdin for `-`, line by line: what can be read is given, what cannot is named. @throws Failure */
-export async function* readRecordingFile(path: string): AsyncGenerator<RecordingItem> {
+/**
+ * Reads a file, or stdin for `-`, line by line: what can be read is given, what cannot is named. Ends early when `stop` is aborted.
+ * @throws Failure
+ */
+export async function* readRecordingFile(path: string, stop?: AbortSignal): AsyncGenerator<RecordingItem> {
   const decoder = new RecordingDecoder();
   const seal = new Seal();
   let last: LinePlace | undefined;
@@ -21,11 +24,12 @@ export async function* readRecordingFile(path: string): AsyncGenerator<Recording
     }
   };
   try {
-    for await (const chunk of chunksOf(path)) {
+    for await (const chunk of chunksOf(path, stop)) {
       yield* checked(decoder.push(chunk), chunk);
       seal.push(chunk);
     }
   } catch (error) {
+    if (stop?.aborted === true) return;
     if (last === undefined) throw unreadable(path, error);
     const { line, offset, bytes } = last;
     const says = `nothing behind it can be read: ${messageOf(error)}`;
@@ -35,8 +39,10 @@ export async function* readRecordingFile(path: string): AsyncGenerator<Recording
 }
 
 /** What a file holds; what gzip has made smaller is made as it was. */
-async function* chunksOf(path: string): AsyncGenerator<Uint8Array> {
+async function* chunksOf(path: string, stop: AbortSignal | undefined): AsyncGenerator<Uint8Array> {
   const source = path === "-" ? process.stdin : createReadStream(path, { highWaterMark: 1 << 18 });
+  const end = (): void => void source.destroy();
+  stop?.addEventListener("abort", end, { once: true });
   const chunks: AsyncIterator<Uint8Array> = source[Symbol.asyncIterator]();
   const { value: first, done } = await chunks.next();
   if (done === true) return;

@@ -10,6 +10,7 @@ export {
   type Comparison,
   type ComparisonOptions,
   compareConversations,
+  comparisonSteps,
   type DefinitionChange,
   type DefinitionComparison,
   type ItemChange,

@@ -9,20 +9,24 @@ const largestTable = 4_000_000;
 
 /**
  * Aligns two sequences: first those with equal keys, the first with the first and so on, wherever they stand; then, of
- * what is left, those that are merely of the same kind, in their order (the longest common subsequence).
+ * what is left, those that are merely of the same kind, in their order (the longest common subsequence). It may be long, and
+ * is done in steps.
  */
-export function align<Item>(
+export function* alignSteps<Item>(
   lefts: readonly Item[],
   rights: readonly Item[],
   keyOf: (item: Item) => string,
   kindOf: (item: Item) => string,
-): readonly Aligned<Item>[] {
+): Generator<void, readonly Aligned<Item>[]> {
   const partners = pairByOrdinal(lefts, rights, keyOf);
+  yield;
   const taken = new Set(partners.values());
   const restLeft = lefts.filter((item) => !partners.has(item));
   const restRight = rights.filter((item) => !taken.has(item));
   const isSmall = restLeft.length * restRight.length <= largestTable;
+  yield;
   const similar = (isSmall ? longestCommon : pairByOrdinal)(restLeft, restRight, kindOf);
+  yield;
   for (const [left, right] of similar) {
     partners.set(left, right);
     taken.add(right);

@@ -1,6 +1,6 @@
 import { metaKeys } from "../protocol/meta.js";
 import { methods } from "../protocol/methods.js";
-import { align } from "./align.js";
+import { alignSteps } from "./align.js";
 import { type ComparedItem, comparedItems } from "./compared.js";
 import { contractOf, type DefinitionList, definitionLists, definitionsOf } from "./contract.js";
 import type { Conversation } from "./conversation.js";
@@ -77,22 +77,51 @@ const repeatedPointers: readonly string[] = [
 export function compareConversations(
   left: Conversation,
   right: Conversation,
-  { ignore = [] }: ComparisonOptions = {},
+  options: ComparisonOptions = {},
 ): Comparison {
+  const steps = comparisonSteps(left, right, options);
+  for (;;) {
+    const { done, value } = steps.next();
+    if (done === true) return value;
+  }
+}
+
+/** The same in small steps, for a caller that does something else between two of them. */
+export function* comparisonSteps(
+  left: Conversation,
+  right: Conversation,
+  { ignore = [] }: ComparisonOptions = {},
+): Generator<void, Comparison> {
   const ignores = ignoring([...volatilePointers, ...repeatedPointers, ...ignore]);
-  const itemsOf = (conversation: Conversation): readonly ComparedItem[] =>
-    comparedItems(conversation).map((item) => ({
-      ...item,
-      value: significant(item.value, ignores),
-      answer: significant(item.answer, ignores),
-    }));
+  const itemsOf = function* (conversation: Conversation): Generator<void, readonly KeyedItem[]> {
+    const items: KeyedItem[] = [];
+    for (const item of comparedItems(conversation)) {
+      const counted = {
+        ...item,
+        value: significant(item.value, ignores),
+        answer: significant(item.answer, ignores),
+      };
+      items.push({ ...counted, kindKey: kindOf(counted), key: keyOf(counted) });
+      yield;
+    }
+    return items;
+  };
   const contract = differencesOf(contractOf(left), contractOf(right));
   const definitions = compareDefinitions(left, right);
-  const pairs = align(itemsOf(left), itemsOf(right), keyOf, kindOf);
-  const items = pairs.flatMap(({ left: a, right: b }): readonly ItemChange[] => {
-    if (a === undefined) return b === undefined ? [] : [{ is: "only right", right: b }];
-    return b === undefined ? [{ is: "only left", left: a }] : changesOf(a, b);
-  });
+  const [lefts, rights] = [yield* itemsOf(left), yield* itemsOf(right)];
+  const pairs = yield* alignSteps(
+    lefts,
+    rights,
+    ({ key }) => key,
+    ({ kindKey }) => kindKey,
+  );
+  const items: ItemChange[] = [];
+  for (const { left: a, right: b } of pairs) {
+    if (a !== undefined && b !== undefined) items.push(...changesOf(a, b));
+    else if (a !== undefined) items.push({ is: "only left", left: a });
+    else if (b !== undefined) items.push({ is: "only right", right: b });
+    yield;
+  }
   const isSame =
     contract.length === 0 && items.length === 0 && definitions.every(({ changes }) => changes.length === 0);
   return {
@@ -103,6 +132,12 @@ export function compareConversations(
     latencies: pairs.flatMap(latencyChange),
     equal: isSame,
   };
+}
+
+/** An item, and what it is paired by: made once, because it is long. */
+interface KeyedItem extends ComparedItem {
+  readonly kindKey: string;
+  readonly key: string;
 }
 
 function compareDefinitions(left: Conversation, right: Conversation): readonly DefinitionComparison[] {

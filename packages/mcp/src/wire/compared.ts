@@ -27,7 +27,7 @@ export interface ComparedItem {
 }
 
 /** Everything in a conversation that can be compared, in its order. */
-export function comparedItems({ rows, sessions }: Conversation): readonly ComparedItem[] {
+export function* comparedItems({ rows, sessions }: Conversation): Generator<ComparedItem> {
   const operations = new Map(
     sessions.flatMap((session) => session.operations).map((operation) => [operation.request, operation]),
   );
@@ -35,16 +35,18 @@ export function comparedItems({ rows, sessions }: Conversation): readonly Compar
   const rulesOf = (...frames: readonly (Frame | undefined)[]): readonly string[] => [
     ...new Set(frames.flatMap((frame) => broken.get(frame?.n) ?? [])),
   ];
-  return rows.flatMap(({ frame, messages }): readonly ComparedItem[] => {
-    if (frame === undefined) return [];
-    if (messages.length === 0) return [noiseItem(frame, rulesOf(frame))];
-    return messages.flatMap((message) => {
+  for (const { frame, messages } of rows) {
+    if (frame === undefined) continue;
+    if (messages.length === 0) yield noiseItem(frame, rulesOf(frame));
+    for (const message of messages) {
       const operation = operations.get(message);
-      if (operation !== undefined) return [requestItem(operation, rulesOf(frame, operation.answer?.frame))];
-      if (message.kind === "ntf") return [messageItem("notification", message, rulesOf(frame))];
-      return message.context.pairing?.is === "answer" ? [] : [messageItem("noise", message, rulesOf(frame))];
-    });
-  });
+      if (operation !== undefined) yield requestItem(operation, rulesOf(frame, operation.answer?.frame));
+      else if (message.kind === "ntf") yield messageItem("notification", message, rulesOf(frame));
+      else if (message.context.pairing?.is !== "answer") yield messageItem("noise", message, rulesOf(frame));
+      message.forget();
+    }
+    frame.forget();
+  }
 }
 
 /** The tool, the prompt or the address that params name. */
@@ -68,12 +70,15 @@ export function statusOf({ answer }: Operation): string {
 
 function requestItem(operation: Operation, rules: readonly string[]): ComparedItem {
   const { request, answer } = operation;
-  return {
+  const item: ComparedItem = {
     ...messageItem("request", request, rules),
     status: statusOf(operation),
     answer: answer && comparableValue(answer.node, answer.frame.bytes),
     latency: answer && (answer.frame.entry.t1 ?? answer.frame.entry.t) - request.frame.entry.t,
   };
+  answer?.forget();
+  answer?.frame.forget();
+  return item;
 }
 
 function messageItem(kind: ComparedItem["kind"], message: WireMessage, rules: readonly string[]): ComparedItem {
