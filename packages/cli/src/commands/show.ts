@@ -8,6 +8,7 @@ import { detailLines } from "../print/frame-detail.js";
 import { jsonLine } from "../print/json-lines.js";
 import { count } from "../print/quantities.js";
 import { findRecording, recordingHelp } from "../recordings/find-recording.js";
+import { loadFrame } from "../recordings/load-frame.js";
 import { loadRecording } from "../recordings/load-recording.js";
 import { pendingValue, rowValue } from "../recordings/recorded-json.js";
 import { lined } from "../terminal.js";
@@ -42,7 +43,8 @@ async function show(word: string, n: string, flags: ShowFlags, { out, interrupt 
   if (!/^\d{1,15}$/.test(n)) throw usageFailure(`${n} is no number of a frame`, "parlance show last 1");
   const path = await findRecording(word, process.env);
   const pace = new Pace(interrupt, "not all of it is shown");
-  const { conversation } = await loadRecording(path, { stop: interrupt.stop });
+  const conversation =
+    (await loadFrame(path, wanted)) ?? (await loadRecording(path, { stop: interrupt.stop })).conversation;
   pace.check();
   const row = conversation.rows.find((each) => each.n === wanted);
   if (row === undefined) throw usageFailure(`${path} has no ${wanted}: ${numbersOf(conversation.rows)}`);
