@@ -64,16 +64,17 @@ ${facts(exported)}
 
 /** Text that is nothing but text, between tags and in attributes; what a screen would obey is made visible. */
 function escaped(text: string): string {
-  return text
-    .split("\n")
-    .map(visible)
-    .join("\n")
-    .replaceAll("&", "&amp;")
-    .replaceAll("<", "&lt;")
-    .replaceAll(">", "&gt;")
-    .replaceAll('"', "&quot;")
-    .replaceAll("'", "&#39;");
+  const lines = /[^\n -~]/.test(text) ? text.split("\n").map(visible).join("\n") : text;
+  return lines.replace(/[&<>"']/g, (character) => entities[character] ?? character);
 }
+
+const entities: Readonly<Record<string, string>> = {
+  "&": "&amp;",
+  "<": "&lt;",
+  ">": "&gt;",
+  '"': "&quot;",
+  "'": "&#39;",
+};
 
 function facts({ header, rows, conversation }: Exported): string {
   const versions = conversation.sessions.map(({ revision }) => revision?.version ?? "unknown");

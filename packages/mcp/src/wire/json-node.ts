@@ -91,6 +91,7 @@ function childAround(node: JsonNode, offset: number): { token: string; value: Js
 /** The value, as `JSON.parse` makes it: of members with the same name the last. */
 export function jsonValue(node: JsonNode, bytes: Uint8Array): unknown {
   if (node.kind === "array") return node.elements.map((element) => jsonValue(element, bytes));
+  if (node.kind === "string") return stringOf(node, bytes);
   if (node.kind !== "object") return JSON.parse(literalOf(node, bytes)) as unknown;
   const value: Record<string, unknown> = {};
   for (const member of node.members) {
@@ -109,7 +110,35 @@ export function jsonValue(node: JsonNode, bytes: Uint8Array): unknown {
 
 const loose = new TextDecoder("utf-8", { ignoreBOM: true });
 
+/** A piece of a JSON text. */
+interface Place {
+  readonly start: number;
+  readonly end: number;
+}
+
 /** The text of a node as it was written; what is not UTF-8 in it reads U+FFFD. */
-export function literalOf({ start, end }: { readonly start: number; readonly end: number }, bytes: Uint8Array): string {
-  return loose.decode(bytes.subarray(start, end));
+export function literalOf({ start, end }: Place, bytes: Uint8Array): string {
+  return plainText(start, end, bytes, false) ?? loose.decode(bytes.subarray(start, end));
+}
+
+/** What the literal of a string stands for. */
+export function stringOf({ start, end }: Place, bytes: Uint8Array): string {
+  // The scan has found it to be a string.
+  return plainText(start + 1, end - 1, bytes, true) ?? (JSON.parse(literalOf({ start, end }, bytes)) as string);
+}
+
+/** A decoder costs more than so many characters. */
+const shortText = 40;
+const backslash = 0x5c;
+
+/** A short piece of ASCII as text; undefined for any other. */
+function plainText(start: number, end: number, bytes: Uint8Array, withoutEscapes: boolean): string | undefined {
+  if (end - start > shortText || end > bytes.length) return undefined;
+  let text = "";
+  for (let at = start; at < end; at += 1) {
+    const code = bytes[at] ?? 0;
+    if (code >= 0x80 || (withoutEscapes && code === backslash)) return undefined;
+    text += String.fromCharCode(code);
+  }
+  return text;
 }

@@ -12,7 +12,7 @@ import {
   openBracket,
   quote,
 } from "../jsonrpc/characters.js";
-import { type JsonMember, type JsonNode, literalOf } from "./json-node.js";
+import { type JsonMember, type JsonNode, literalOf, stringOf } from "./json-node.js";
 
 /** What is not JSON, and where. */
 export interface JsonFault {
@@ -107,7 +107,7 @@ class Scanner {
       this.#space();
       if (!this.#take(colon)) throw this.#unexpected('":"');
       this.#space();
-      const key = JSON.parse(literalOf(name, this.#bytes)) as string; // The scan has found it to be a string.
+      const key = stringOf(name, this.#bytes);
       members.push({ key, keyStart: name.start, keyEnd: name.end, value: this.#value() });
       this.#space();
     } while (this.#take(comma));

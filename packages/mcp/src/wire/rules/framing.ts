@@ -20,8 +20,8 @@ export const framingRules: readonly Rule[] = [
     page: ({ facts }) => (facts.httpBinding === "http+sse" ? ofJson("section-8.1") : "basic/transports"),
     on: "frame",
     *check({ frame: { bytes, entry } }) {
-      // Of what HTTP has cut, the last character may be cut too.
-      if (decodeUtf8(bytes) !== undefined || entry.cut !== undefined) return;
+      // What a recording holds as text was UTF-8. Of what HTTP has cut, the last character may be cut too.
+      if (entry.raw !== undefined || entry.cut !== undefined || decodeUtf8(bytes) !== undefined) return;
       const range = firstInvalid(bytes);
       const byte = (bytes[range[0]] ?? 0).toString(16).padStart(2, "0");
       yield { says: `the byte 0x${byte} at ${range[0]} does not belong to UTF-8 text`, range };
