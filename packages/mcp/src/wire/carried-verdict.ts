@@ -1,11 +1,13 @@
 import { isObject } from "../base/json.js";
-import type { CarriedVerdict } from "./entry.js";
+import { latest, revisionOf } from "../revisions/all.js";
+import type { CarriedClause, CarriedVerdict } from "./entry.js";
 import type { Party } from "./frame.js";
 import type { ByteRange } from "./json-node.js";
-import type { Verdict } from "./rule.js";
+import { levelOfFinding, levels, sentenceOf, specOf, type Verdict } from "./rule.js";
 
 /** A verdict as a line of a recording can hold it. */
-export function carriedVerdict({ rule, party, pointer, range, header, says, version }: Verdict): CarriedVerdict {
+export function carriedVerdict(verdict: Verdict): CarriedVerdict {
+  const { rule, party, pointer, range, header, says, version } = verdict;
   return {
     rule: rule.id,
     party,
@@ -14,7 +16,18 @@ export function carriedVerdict({ rule, party, pointer, range, header, says, vers
     ...(header !== undefined && { header }),
     says,
     version,
+    ...(!restsOnRule(verdict) && { by: clauseOf(verdict) }),
   };
+}
+
+function restsOnRule({ rule, version, sentence, spec, level }: Verdict): boolean {
+  const revision = revisionOf(version) ?? latest;
+  const own = { sentence: sentenceOf(rule, revision), spec: specOf(rule, revision) };
+  return sentence === own.sentence && spec === own.spec && level === levelOfFinding(rule, revision);
+}
+
+function clauseOf({ level, sentence, doubt, spec }: Verdict): CarriedClause {
+  return { level, ...(sentence !== undefined && { sentence }), ...(doubt !== undefined && { doubt }), spec };
 }
 
 const parties: ReadonlySet<unknown> = new Set<Party>(["client", "server", "host", "injected"]);
@@ -26,9 +39,16 @@ export function areCarriedVerdicts(value: unknown): value is readonly CarriedVer
 
 function isCarriedVerdict(value: unknown): value is CarriedVerdict {
   if (!isObject(value)) return false;
-  const { rule, party, pointer = "", range = [0, 0], header = "", says, version } = value;
+  const { rule, party, pointer = "", range = [0, 0], header = "", says, version, by } = value;
   const texts = [rule, pointer, header, says, version];
-  return texts.every((each) => typeof each === "string") && parties.has(party) && isRange(range);
+  const isPlaced = parties.has(party) && isRange(range);
+  return isPlaced && texts.every((each) => typeof each === "string") && (by === undefined || isClause(by));
+}
+
+function isClause(value: unknown): value is CarriedClause {
+  if (!isObject(value)) return false;
+  const { level, sentence = "", doubt = "", spec } = value;
+  return levels.some((each) => each === level) && [sentence, doubt, spec].every((each) => typeof each === "string");
 }
 
 function isRange(value: unknown): value is ByteRange {

@@ -22,6 +22,16 @@ export interface CarriedVerdict {
   readonly header?: string;
   readonly says: string;
   readonly version: string;
+  /** What the verdict rests on, where that is not the sentence of its rule. */
+  readonly by?: CarriedClause;
+}
+
+/** A sentence of the specification that a carried verdict rests on. */
+export interface CarriedClause {
+  readonly level: "must" | "should" | "may";
+  readonly sentence?: string;
+  readonly doubt?: string;
+  readonly spec: string;
 }
 
 /** The first line: what is recorded, and by whom. */

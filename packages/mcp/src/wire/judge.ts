@@ -96,13 +96,19 @@ export class Judge {
 
   /** What a recording carries of the verdicts on the one that it was made of, as far as they are of these rules. */
   carried(verdicts: readonly CarriedVerdict[], n: number): readonly Verdict[] {
-    return verdicts.flatMap(({ rule: id, party, pointer, range, header, says, version }): readonly Verdict[] => {
+    return verdicts.flatMap(({ rule: id, party, pointer, range, header, says, version, by }): readonly Verdict[] => {
       const rule = this.#rules.find((each) => each.id === id);
       if (rule === undefined) return [];
       // Whoever made the recording has written these.
       const finding = { says: visible(says), ...(header !== undefined && { header: visible(header) }) };
       const place = { party, n, pointer: pointer && visible(pointer), range };
-      return [{ ...common(rule, finding, revisionOf(version) ?? latest), ...place }];
+      const clause = by && {
+        level: by.level,
+        sentence: by.sentence && visible(by.sentence),
+        doubt: by.doubt && visible(by.doubt),
+        spec: visible(by.spec),
+      };
+      return [{ ...common(rule, finding, revisionOf(version) ?? latest), ...place, ...clause }];
     });
   }
 
