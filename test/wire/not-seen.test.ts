@@ -1,4 +1,4 @@
-import type { Entry, FrameEntry } from "@parlance/mcp/wire";
+import { type Entry, type FrameEntry, reportOf } from "@parlance/mcp/wire";
 import { expect, test } from "vitest";
 import { recorded } from "./recorded.js";
 import { exchanged, listExchange } from "./rules/http-talk.js";
@@ -48,4 +48,41 @@ test("a conversation of a revision that is not known is not judged", () => {
   const { rows } = readAll(recorded(...(later as typeof later & readonly `→ ${string}`[]), talk.listed(5)));
   expect(rows.at(-1)?.unjudged).toBe("it speaks 2030-01-01 which is not known");
   expect(rows.at(-1)?.verdicts).toEqual([]);
+});
+
+function cutAt(entry: Entry, kept: number): Entry {
+  if (entry.k !== "f") return entry;
+  return { ...entry, raw: entry.raw?.slice(0, kept) ?? "", b64: undefined, kept } as FrameEntry;
+}
+
+const exit: Entry = { k: "l", n: 9, s: "1", t: 9, ev: "exit", code: 0 };
+
+test("an answer that the recorder has cut is an answer, where its beginning has the id", () => {
+  const [answer, ...rest] = recorded(talk.called(1)).map((entry) => ({ ...cutAt(entry, 40), n: 8, t: 8 }) as Entry);
+  const entries = [
+    ...recorded(...talk.opening(), talk.call(1)),
+    ...(answer === undefined ? [] : [answer]),
+    ...rest,
+    exit,
+  ];
+  const conversation = readAll(entries);
+  expect(conversation.rows.at(-2)).toMatchObject({
+    kind: "frag",
+    unjudged: expect.stringMatching(/^it was cut by the recorder: 40 of/),
+  });
+  expect(conversation.pending()).toEqual([]);
+});
+
+test("whether a cut frame is the answer is not known, where its id is cut off: nothing is said to be missing", () => {
+  const said = '← {"result":{"content":[{"type":"text","text":"long"}]},"jsonrpc":"2.0","id":1}';
+  const [answer] = recorded(said).map((entry) => ({ ...cutAt(entry, 40), n: 8, t: 8 }) as FrameEntry);
+  const entries = [...recorded(...talk.opening(), talk.call(1)), ...(answer === undefined ? [] : [answer]), exit];
+  const conversation = readAll(entries);
+  const [pending] = conversation.pending();
+  expect(pending).toMatchObject({ over: false, state: "unknown" });
+  expect(pending?.reason).toBe(
+    `not known: frame 8, which may answer it, was cut by the recorder (40 of its ${answer?.len} bytes are kept)`,
+  );
+  const report = reportOf({ source: "x", conversation, failOn: ["pending"] });
+  expect(report).toMatchObject({ passed: true, pending: [{}] });
 });

@@ -1,5 +1,6 @@
 import { visible } from "@parlance/mcp/jsonrpc";
 import {
+  type Frame,
   latencyOf,
   literalOf,
   type Pending,
@@ -31,7 +32,7 @@ export interface DetailOptions {
 export function detailLines({ row, pending, hex }: DetailOptions, { style }: Output): readonly string[] {
   const bytes = row.frame?.bytes ?? new Uint8Array(0);
   const highlights = row.verdicts.flatMap(highlightOf);
-  const body = row.frame === undefined ? visibleLines(wordsOf(row.entry)) : bodyLines(bytes, highlights, style);
+  const body = row.frame === undefined ? visibleLines(wordsOf(row.entry)) : bodyLines(row.frame, highlights, style);
   return [
     style.bold(headLine(row)),
     ...row.messages.flatMap((message) => messageLines(message, pending)),
@@ -141,9 +142,9 @@ function verdictLines(verdict: Verdict, style: Style): readonly string[] {
   ];
 }
 
-function bodyLines(bytes: Uint8Array, highlights: readonly Highlight[], style: Style): readonly string[] {
+function bodyLines({ bytes, whole }: Frame, highlights: readonly Highlight[], style: Style): readonly string[] {
   const scan = scanJson(bytes);
   if (scan.ok) return jsonLines(scan.root, bytes, highlights, style);
   const text = visibleLines(literalOf({ start: 0, end: bytes.length }, bytes));
-  return [...text, style.red(`not JSON: ${scan.fault.says}`)];
+  return [...text, whole ? style.red(`not JSON: ${scan.fault.says}`) : style.yellow("… cut here by the recorder")];
 }

@@ -82,7 +82,8 @@ function idOf(literal: string): Id {
 function noisePart({ kind, frame }: Row, { len }: FrameEntry): MarkedPart {
   const bytes = frame?.bytes ?? new Uint8Array(0);
   const text = literalOf({ start: 0, end: Math.min(bytes.length, longestNoise * 4) }, bytes);
-  const detail = excerpt(text, longestNoise);
+  const said = excerpt(text, longestNoise);
+  const detail = frame?.whole === false ? `cut by the recorder, ${bytesText(bytes.length)} kept: ${said}` : said;
   return { kind: kind === "frag" || (frame !== undefined && bytes.length < len) ? "frag" : "noise", detail };
 }
 

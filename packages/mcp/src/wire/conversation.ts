@@ -111,7 +111,8 @@ export class Conversation {
     const base = { ...plainRow("noise", entry, entry.t), from: frame.from, frame, session, exchange };
     if (!frame.whole) {
       session.miss();
-      const unjudged = `only ${frame.bytes.length} of its ${entry.len} bytes were recorded`;
+      const unjudged = `it was cut by the recorder: ${frame.bytes.length} of its ${entry.len} bytes are kept`;
+      frame.forget();
       return { ...base, kind: "frag", unjudged };
     }
     const scan = scanJson(frame.bytes);

@@ -1,8 +1,9 @@
 import { visible } from "../base/visible.js";
 import { methods } from "../protocol/methods.js";
+import { type CutFrame, readCutFrame } from "./cut-frame.js";
 import type { Direction, Entry, HttpEntry, LifeEntry } from "./entry.js";
 import { refusalOf } from "./exchange.js";
-import { type Sender, senderOf } from "./frame.js";
+import { type Frame, type Sender, senderOf } from "./frame.js";
 import type { Operation, WireMessage } from "./message.js";
 import { otherSide } from "./operations.js";
 import type { Row } from "./row.js";
@@ -28,6 +29,12 @@ export interface Pending {
   readonly reason: string;
 }
 
+/** A frame of which only the beginning was recorded. */
+interface Cut extends CutFrame {
+  readonly from: Sender;
+  readonly frame: Frame;
+}
+
 /** Something a side sent that is no answer, and might have been meant for one. */
 interface Clue {
   readonly from: Sender;
@@ -43,6 +50,7 @@ interface Signs {
   /** Bytes of a line that has no end yet. */
   readonly held: Map<Sender, number>;
   readonly clues: Clue[];
+  readonly cuts: Cut[];
   /** Why a side will send nothing more. */
   readonly gone: Map<Sender, string>;
   /** When a frame of a side was recorded last that is not whole. */
@@ -77,6 +85,7 @@ export class Outlook {
     if (entry.k !== "f" || row === undefined) return;
     signs.held.delete(senderOf(entry.d));
     if (row.frame?.whole === false) signs.cutAt.set(senderOf(entry.d), entry.t);
+    if (row.frame?.whole === false && signs.cuts.length < mostClues) signs.cuts.push(cutOf(row.frame));
     for (const clue of cluesOf(row)) if (signs.clues.length < mostClues) signs.clues.push(clue);
   }
 
@@ -91,13 +100,35 @@ export class Outlook {
   pendingOf(sessions: readonly WireSession[]): readonly Pending[] {
     return sessions.flatMap((session) =>
       session.pending
-        .filter((operation) => !isSettledByHttp(operation))
+        .filter((operation) => !isSettledByHttp(operation) && !this.#isCut(operation, session))
         .map((operation) => this.#explain(operation, session)),
     );
   }
 
+  /** Frames that were cut, and may be the answer to a request. */
+  #cutsFor({ request }: Operation, session: WireSession): readonly Cut[] {
+    const { t, req } = request.frame.entry;
+    return this.#signsOf(session.name).cuts.filter(
+      ({ mayAnswer, from, frame: { entry } }) =>
+        mayAnswer && from !== request.from && entry.t >= t && (request.from === "server" || entry.req === req),
+    );
+  }
+
+  /** Whether the answer came and was cut: the beginning that is kept has its id. */
+  #isCut(operation: Operation, session: WireSession): boolean {
+    return this.#cutsFor(operation, session).some(({ idKey }) => idKey === operation.request.idKey);
+  }
+
   #explain(operation: Operation, session: WireSession): Pending {
     const waited = Math.max(0, this.#now - operation.request.frame.entry.t);
+    const cut = this.#cutsFor(operation, session).find(({ idKey }) => idKey === undefined)?.frame;
+    if (cut !== undefined) {
+      const { n, len } = cut.entry;
+      const kept = `${cut.bytes.length} of its ${len} bytes are kept`;
+      const reason = `not known: frame ${n}, which may answer it, was cut by the recorder (${kept})`;
+      cut.forget();
+      return { operation, session, waited, over: false, state: "unknown", reason };
+    }
     const why = this.#why(operation, session);
     const never = why.never !== undefined;
     const reason = never
@@ -157,7 +188,7 @@ export class Outlook {
   #signsOf(name: string): Signs {
     const known = this.#signs.get(name);
     if (known !== undefined) return known;
-    const signs: Signs = { held: new Map(), clues: [], gone: new Map(), cutAt: new Map() };
+    const signs: Signs = { held: new Map(), clues: [], cuts: [], gone: new Map(), cutAt: new Map() };
     this.#signs.set(name, signs);
     return signs;
   }
@@ -226,11 +257,16 @@ function reasonOf({ params: { reason } }: WireMessage): string {
 /** Characters of the reason of a cancellation that are shown. */
 const longestReason = 80;
 
+function cutOf(frame: Frame): Cut {
+  return { ...readCutFrame(frame), from: frame.from, frame };
+}
+
 function cluesOf({ kind, n, at, from, frame, messages, exchange, verdicts }: Row): readonly Clue[] {
   if (from === undefined || frame === undefined) return [];
   // Of what breaks no rule nothing says that it was meant for an answer: an event that brings but an id, a page, a word.
   if (kind === "noise" && verdicts.length === 0 && exchange?.isFaulty !== true) return [];
   const place = { from, at, exchange: frame.entry.req };
+  if (!frame.whole) return [];
   if (kind === "frag" || kind === "noise") return [{ ...place, says: `frame ${n} is no message` }];
   return messages.flatMap((message): readonly Clue[] => {
     const { id } = message;
