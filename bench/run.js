@@ -61,18 +61,20 @@ async function main() {
 }
 
 /**
- * Suite W compares two ways to one server, and no libraries: it needs none of them.
+ * Suite W compares two ways to one server, and reads a long recording; no libraries: it needs none of them.
  * @param {number} rounds
  * @param {boolean} asJson
  */
 async function runWire(rounds, asJson) {
   if (!existsSync(new URL("packages/cli/dist/parlance.js", root))) npm(["run", "build"], root);
   const { measureWire, printWire } = await import("./wire.js");
+  const { measureScale, printScale } = await import("./scale.js");
   const measured = await measureWire(rounds);
-  if (asJson) console.log(JSON.stringify(measured));
+  const scale = await measureScale();
+  if (asJson) console.log(JSON.stringify({ ...measured, scale }));
   else
     console.log(
-      `\nSuite w: one server, directly and behind the tap\nNode ${process.version}, rounds: ${rounds}\n\n${printWire(measured)}`,
+      `\nSuite w: one server, directly and behind the tap\nNode ${process.version}, rounds: ${rounds}\n\n${printWire(measured)}\n\nA long recording\n\n${printScale(scale)}`,
     );
 }
 
