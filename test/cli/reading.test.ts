@@ -126,7 +126,7 @@ test("show --hex has all bytes of a frame of five megabytes", async () => {
   const { code, stdout, stderr } = await files.run("show", "long", "1", "--hex");
   expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
   expect(stdout.match(/^[0-9a-f]{6} {2}/gm)).toHaveLength(Math.ceil(long.length / 16));
-}, 60_000);
+}, 180_000);
 
 test("a request of HTTP is shown again when its response lets the rules speak", async () => {
   const files = await recordingFiles();

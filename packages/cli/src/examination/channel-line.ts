@@ -16,7 +16,7 @@ interface ChannelLineOptions {
   /** The name of the session in the recording. */
   readonly session: string;
   /** Nothing is waited for any more. */
-  readonly stop: AbortSignal | undefined;
+  readonly stop?: AbortSignal | undefined;
 }
 
 /** A channel; that to a process knows how the process has ended. */

@@ -20,7 +20,7 @@ interface HttpLineOptions {
   readonly mirrors: boolean;
   readonly version: string | undefined;
   /** Nothing is waited for any more. */
-  readonly stop: AbortSignal | undefined;
+  readonly stop?: AbortSignal | undefined;
 }
 
 /** A server behind a URL. */

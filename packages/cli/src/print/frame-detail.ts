@@ -32,7 +32,9 @@ export interface DetailOptions {
 export function detailLines({ row, pending, hex }: DetailOptions, { style }: Output): readonly string[] {
   const bytes = row.frame?.bytes ?? new Uint8Array(0);
   const highlights = row.verdicts.flatMap(highlightOf);
-  const body = row.frame === undefined ? visibleLines(wordsOf(row.entry)) : bodyLines(row.frame, highlights, style);
+  const { frame } = row;
+  const body = (): readonly string[] =>
+    frame === undefined ? visibleLines(wordsOf(row.entry)) : bodyLines(frame, highlights, style);
   return [
     style.bold(headLine(row)),
     ...row.messages.flatMap((message) => messageLines(message, pending)),
@@ -41,7 +43,7 @@ export function detailLines({ row, pending, hex }: DetailOptions, { style }: Out
     ...headerLines(row),
     ...row.verdicts.flatMap((verdict) => ["", ...verdictLines(verdict, style)]),
     "",
-    ...(hex && row.frame !== undefined ? hexLines(bytes, highlights, style) : body),
+    ...(hex && frame !== undefined ? hexLines(bytes, highlights, style) : body()),
   ];
 }
 

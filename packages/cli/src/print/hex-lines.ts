@@ -2,6 +2,7 @@ import type { Highlight } from "./json-tree.js";
 import type { Style } from "./style.js";
 
 const perLine = 16;
+const digitsOf = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, "0"));
 
 /** Bytes in hexadecimal digits and as text, sixteen to a line; lines with bytes that something is said of are marked. */
 export function hexLines(bytes: Uint8Array, highlights: readonly Highlight[], style: Style): readonly string[] {
@@ -12,7 +13,7 @@ export function hexLines(bytes: Uint8Array, highlights: readonly Highlight[], st
     const touching = highlights.filter(({ range: [from, to] }) => from < start + perLine && to > start);
     const isMarked = (offset: number): boolean =>
       touching.some(({ range: [from, to] }) => offset >= from && offset < to);
-    const hex = line.map((byte, at) => paint(byte.toString(16).padStart(2, "0"), isMarked(start + at), style));
+    const hex = line.map((byte, at) => paint(digitsOf[byte] ?? "", isMarked(start + at), style));
     const filler = "   ".repeat(perLine - line.length);
     const text = line.map((byte, at) => paint(glyph(byte), isMarked(start + at), style)).join("");
     const labels = [...new Set(touching.map(({ label }) => label))].join(" ");
