@@ -95,7 +95,7 @@ describe("A8: a body that is refused before its end", { timeout: 60_000 }, () =>
       await new Promise((resolve) => setImmediate(resolve));
     }
     expect(sent).toBeGreaterThan(32);
-    expect(sent).toBeLessThan(256);
+    expect(sent).toBeLessThan(128);
   });
 });
 
