@@ -5,7 +5,8 @@ const groups: readonly (readonly [title: string, names: readonly string[]])[] = 
   ["Attach", ["talk", "run", "tap", "proxy", "bridge", "wrap", "unwrap"]],
   ["Read", ["ls", "tail", "show", "list", "explain"]],
   ["Judge", ["check", "doctor"]],
-  ["Act", ["call", "send", "replay", "diff", "export", "redact"]],
+  ["Ask", ["call", "read", "prompt", "complete", "subscribe"]],
+  ["Act", ["send", "replay", "diff", "export", "redact"]],
   ["Serve", ["serve"]],
   ["Help", ["completion", "help"]],
 ];

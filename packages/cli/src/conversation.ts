@@ -115,14 +115,16 @@ export function findTool(name: string, tools: readonly Tool[]): Tool {
   const found = tools.find((tool) => tool.name === name);
   if (found !== undefined) return found;
   const names = tools.map((tool) => tool.name);
-  const offers =
-    names.length === 0
-      ? "it offers none"
-      : `it offers ${names.slice(0, mostNamed).join(", ")}${names.length > mostNamed ? ", …" : ""}`;
-  throw usageFailure(`the server has no tool ${name}: ${offers}`, didYouMean(name, names));
+  throw usageFailure(`the server has no tool ${name}: ${offersWords(names)}`, didYouMean(name, names));
 }
 
 const mostNamed = 12;
+
+/** What a server has instead of what it was asked for: the first few names. */
+export function offersWords(names: readonly string[]): string {
+  if (names.length === 0) return "it offers none";
+  return `it offers ${names.slice(0, mostNamed).join(", ")}${names.length > mostNamed ? ", …" : ""}`;
+}
 
 function reasonToSkip({ inputSchema, annotations }: Tool): Skipped["why"] | undefined {
   if (annotations?.readOnlyHint !== true) return "is not marked read-only";

@@ -78,6 +78,9 @@ export function toFailure(error: unknown, stage: Stage): Failure {
     return new Failure(message, { exitCode: exitCodes.unreachable, seen, cause: error });
   const { exitCode, remedy } = consequences[error.reason];
   const details = { exitCode: exitCode[stage], seen, cause: error };
+  // The library names the option of a program; here it is an option of the command line.
+  const [refused = "", option] = message.split("; { unadvertised: true }");
+  if (option !== undefined) return new Failure(refused, { ...details, remedy: "--force asks all the same" });
   const advice = remedyForWords(message) ?? remedy?.[stage];
   return new Failure(message, advice === undefined ? details : { ...details, remedy: advice });
 }

@@ -30,6 +30,13 @@ export function addConversationOptions(
     .option("--header <name: value>", "send this header with every request to a URL; may be repeated", header);
 }
 
+/** Adds the options of the commands that list everything and call what is safe to call. */
+export function addExerciseOptions(command: Command): Command {
+  return command
+    .option("--call <call>", 'call this tool too, may be repeated: --call "add a:=2 b:=3"', collect)
+    .option("--once", "end when everything is done, instead of staying open");
+}
+
 /** Adds the option of the commands that ask a server for something. */
 export function addForceOption(command: Command): Command {
   return command.option("--force", "ask for what the server does not advertise, too");

@@ -23,6 +23,15 @@ export function parseArguments(words: readonly string[]): readonly WrittenArgume
   return parsed;
 }
 
+/** Reads arguments that can only be text, as those of prompts. @throws Failure */
+export function parseTextArguments(words: readonly string[]): Readonly<Record<string, string>> {
+  const parsed = parseArguments(words);
+  const json = parsed.find(({ verbatim }) => verbatim);
+  if (json !== undefined)
+    throw usageFailure(`${json.name} is text here, and not JSON`, `${json.name}=${json.text} gives the text itself`);
+  return Object.fromEntries(parsed.map(({ name, text }) => [name, text]));
+}
+
 function parseArgument(word: string): WrittenArgument {
   const [, name, colon, text = ""] = /^(.+?)(:?)=(.*)$/s.exec(word) ?? [];
   if (name === undefined) throw usageFailure(`${word} is not an argument`, "write name=text or name:=json");

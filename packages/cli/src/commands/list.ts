@@ -3,55 +3,45 @@ import { codes, didYouMean } from "@parlance/mcp/jsonrpc";
 import type { Command } from "commander";
 import { type AskOptions, isAsked, type ListName, type OfferedList, offeredLists, readList } from "../advertised.js";
 import { converse } from "../converse.js";
-import { exitCodeHelp, exitCodes } from "../exit-codes.js";
+import { exitCodes } from "../exit-codes.js";
 import { toFailure, usageFailure } from "../failure.js";
 import type { Invocation } from "../invocation.js";
-import {
-  addConversationOptions,
-  addForceOption,
-  type ConversationFlags,
-  chooseTarget,
-  type ForceFlags,
-  parseRevision,
-} from "../options.js";
+import { chooseTarget } from "../options.js";
 import { cut } from "../print/columns.js";
 import { jsonLine } from "../print/json-lines.js";
 import { listLines } from "../print/listing.js";
 import { alsoBroken } from "../print/quantities.js";
-import { targetHelp } from "../target.js";
+import { registerServerCommand, type ServerFlags, type TargetWords } from "../server-command.js";
 import type { Output } from "../terminal.js";
 
-interface ListFlags extends ConversationFlags, ForceFlags {
+interface ListFlags extends ServerFlags {
   readonly revision?: string;
-  readonly json?: true;
 }
 
 const about = `Print what a server offers: its tools with their arguments, its resources and templates of
 resources, its prompts. Name what to see: tools, resources, templates, prompts.`;
 
-const examples = `Examples:
-  parlance list "node server.js"
-  parlance list tools -- node server.js
-  parlance list https://example.com/mcp resources templates
-  parlance list --json ./server.js tools | jq -r '.tools[].name'`;
-
 /** Adds `parlance list`. */
 export function registerList(program: Command, invocation: Invocation): void {
-  const command = program
-    .command("list")
-    .summary("print the tools, resources and prompts that a server offers")
-    .description(about)
-    .usage("[options] <target> [what…]\n       parlance list [options] [what…] -- command args…")
-    .argument("[words...]", "see below")
-    .option("--revision <version>", "insist on this one (default: the newest of both sides)", parseRevision)
-    .option("--json", "print everything as one JSON object, for programs");
-  addConversationOptions(addForceOption(command))
-    .addHelpText("after", `\n${targetHelp}\n\n${exitCodeHelp}\n\n${examples}`)
-    .action((words: readonly string[], flags: ListFlags) => invocation.run(() => list(words, flags, invocation)));
+  registerServerCommand<ListFlags>(program, invocation, {
+    name: "list",
+    summary: "print the tools, resources and prompts that a server offers",
+    description: about,
+    words: "[what…]",
+    json: "print everything as one JSON object, for programs",
+    examples: `  parlance list "node server.js"
+  parlance list tools -- node server.js
+  parlance list https://example.com/mcp resources templates
+  parlance list --json ./server.js tools | jq -r '.tools[].name'`,
+    run: list,
+  });
 }
 
-async function list(words: readonly string[], flags: ListFlags, invocation: Invocation): Promise<number> {
-  const [word, names] = invocation.command === undefined ? [words[0], words.slice(1)] : [undefined, words];
+async function list(
+  { target: word, rest: names }: TargetWords,
+  flags: ListFlags,
+  invocation: Invocation,
+): Promise<number> {
   const wanted = names.length === 0 ? offeredLists : names.map(listNamed);
   if (word !== undefined && names.length === 0 && offeredLists.some(({ name }) => name === word))
     throw usageFailure(`there is no target whose ${word} to list`, `parlance list ${word} -- node server.js`);

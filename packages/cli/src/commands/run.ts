@@ -2,18 +2,10 @@ import type { Report } from "@parlance/mcp/wire";
 import type { Command } from "commander";
 import { awaitAftermath, exercise, type Skipped, untilOver } from "../conversation.js";
 import { converse } from "../converse.js";
-import { exitCodeHelp, exitCodes } from "../exit-codes.js";
+import { exitCodes } from "../exit-codes.js";
 import type { Failure } from "../failure.js";
 import type { Invocation } from "../invocation.js";
-import {
-  addConversationOptions,
-  addForceOption,
-  type ConversationFlags,
-  chooseTarget,
-  collect,
-  type ForceFlags,
-  parseRevision,
-} from "../options.js";
+import { addExerciseOptions, chooseTarget } from "../options.js";
 import { printFailure } from "../print/failure.js";
 import { jsonLine } from "../print/json-lines.js";
 import { summaryLines } from "../print/report-text.js";
@@ -21,52 +13,46 @@ import { keepSecretsHelp } from "../proxy/proxy.js";
 import { TailView } from "../recordings/tailed-recording.js";
 import { FollowedRecordings } from "../run/followed-recordings.js";
 import { recordedTarget } from "../run/recorded-target.js";
-import { targetHelp } from "../target.js";
+import { registerServerCommand, type ServerFlags, type TargetWords } from "../server-command.js";
 import { argumentHelp } from "../tool-arguments.js";
 import { parseCall } from "../wanted-call.js";
 
-interface RunFlags extends ConversationFlags, ForceFlags {
+interface RunFlags extends ServerFlags {
   readonly revision?: string;
   readonly call?: readonly string[];
   readonly once?: true;
   readonly record?: string;
   readonly keepSecrets?: true;
   readonly name?: string;
-  readonly json?: true;
 }
 
 const about = `Be the client of a server, and record every byte: greet it, list everything that
 it advertises, call the tools that are marked read-only and need no arguments, and
 show what crosses, with what the rules say of it.`;
 
-const examples = `Examples:
-  parlance run -- node server.js
-  parlance run --once --call "add a:=2 b:=3" "node server.js"
-  parlance run --once --record run.parlance.jsonl http://localhost:3000/mcp
-  parlance check last                          judges what was just recorded`;
-
 /** Adds `parlance run`. */
 export function registerRun(program: Command, invocation: Invocation): void {
-  const command = program
-    .command("run")
-    .summary("be the client of a server, and record every byte")
-    .description(about)
-    .usage("[options] <target>\n       parlance run [options] -- command args…")
-    .argument("[target]", "see below")
-    .option("--revision <version>", "insist on this one", parseRevision)
-    .option("--call <call>", 'call this tool too, may be repeated: --call "add a:=2 b:=3"', collect)
-    .option("--once", "end when everything is done, instead of staying open")
-    .option("--record <file>", "record to this file; one that holds something is left alone")
-    .option("--keep-secrets", keepSecretsHelp)
-    .option("--name <name>", "what the server is called in the name of the recording")
-    .option("--no-ui", "show it here, in the terminal: there is no other way yet")
-    .option("--json", "print one JSON object per line, for programs");
-  addConversationOptions(addForceOption(command))
-    .addHelpText("after", `\n${targetHelp}\n\n${argumentHelp}\n\n${exitCodeHelp}\n\n${examples}`)
-    .action((word: string | undefined, flags: RunFlags) => invocation.run(() => run(word, flags, invocation)));
+  registerServerCommand<RunFlags>(program, invocation, {
+    name: "run",
+    summary: "be the client of a server, and record every byte",
+    description: about,
+    json: "print one JSON object per line, for programs",
+    addOptions: (command) =>
+      void addExerciseOptions(command)
+        .option("--record <file>", "record to this file; one that holds something is left alone")
+        .option("--keep-secrets", keepSecretsHelp)
+        .option("--name <name>", "what the server is called in the name of the recording")
+        .option("--no-ui", "show it here, in the terminal: there is no other way yet"),
+    help: [argumentHelp],
+    examples: `  parlance run -- node server.js
+  parlance run --once --call "add a:=2 b:=3" "node server.js"
+  parlance run --once --record run.parlance.jsonl http://localhost:3000/mcp
+  parlance check last                          judges what was just recorded`,
+    run,
+  });
 }
 
-async function run(word: string | undefined, flags: RunFlags, invocation: Invocation): Promise<number> {
+async function run({ target: word }: TargetWords, flags: RunFlags, invocation: Invocation): Promise<number> {
   const { out, err, interrupt } = invocation;
   const calls = (flags.call ?? []).map(parseCall);
   const recorded = await recordedTarget(await chooseTarget(word, invocation.command, flags), flags);

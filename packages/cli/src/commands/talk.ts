@@ -1,67 +1,50 @@
 import type { Client } from "@parlance/mcp/client";
 import type { Command } from "commander";
 import { awaitAftermath, exercise, openConversation, untilOver } from "../conversation.js";
-import { exitCodeHelp, exitCodes } from "../exit-codes.js";
+import { exitCodes } from "../exit-codes.js";
 import type { Failure } from "../failure.js";
 import type { Invocation } from "../invocation.js";
 import { ObservedTarget } from "../observed-target.js";
-import {
-  addConversationOptions,
-  addForceOption,
-  type ConversationFlags,
-  chooseTarget,
-  collect,
-  type ForceFlags,
-  parseRevision,
-} from "../options.js";
+import { addExerciseOptions, chooseTarget } from "../options.js";
 import { printFailure } from "../print/failure.js";
 import { talkJson } from "../print/talk-json.js";
 import { talkText } from "../print/talk-text.js";
 import type { TalkView } from "../print/talk-view.js";
+import { registerServerCommand, type ServerFlags, type TargetWords } from "../server-command.js";
 import type { TalkOutcome } from "../talk-outcome.js";
-import { type Target, targetHelp } from "../target.js";
+import type { Target } from "../target.js";
 import { argumentHelp } from "../tool-arguments.js";
 import { parseCall, type WantedCall } from "../wanted-call.js";
 
-interface TalkFlags extends ConversationFlags, ForceFlags {
+interface TalkFlags extends ServerFlags {
   readonly revision?: readonly string[];
   readonly call?: readonly string[];
   readonly once?: true;
-  readonly json?: true;
 }
 
 const about = `Hold one whole conversation with a server and print every frame: greet it, list
 everything it advertises, call the tools that are marked read-only and need no
 arguments, and close.`;
 
-const examples = `Examples:
-  parlance talk -- node server.js
-  parlance talk --once --call "add a:=2 b:=3" "node server.js"
-  parlance talk http://localhost:3000/mcp
-  parlance talk --once --json -- python -m my_server | jq .method`;
-
 /** Adds `parlance talk`. */
 export function registerTalk(program: Command, invocation: Invocation): void {
-  const command = program
-    .command("talk")
-    .summary("hold a whole conversation with a server, and print every frame")
-    .description(about)
-    .usage("[options] <target>\n       parlance talk [options] -- command args…")
-    .argument("[target]", "see below")
-    .option("--revision <version>", "insist on this one; repeated, one conversation for each", revisions)
-    .option("--call <call>", 'call this tool too, may be repeated: --call "add a:=2 b:=3"', collect)
-    .option("--once", "end when everything is done, instead of staying open")
-    .option("--json", "print one JSON object per line, for programs");
-  addConversationOptions(addForceOption(command))
-    .addHelpText("after", `\n${targetHelp}\n\n${argumentHelp}\n\n${exitCodeHelp}\n\n${examples}`)
-    .action((word: string | undefined, flags: TalkFlags) => invocation.run(() => talk(word, flags, invocation)));
+  registerServerCommand<TalkFlags>(program, invocation, {
+    name: "talk",
+    summary: "hold a whole conversation with a server, and print every frame",
+    description: about,
+    revision: "several",
+    json: "print one JSON object per line, for programs",
+    addOptions: addExerciseOptions,
+    help: [argumentHelp],
+    examples: `  parlance talk -- node server.js
+  parlance talk --once --call "add a:=2 b:=3" "node server.js"
+  parlance talk http://localhost:3000/mcp
+  parlance talk --once --json -- python -m my_server | jq .method`,
+    run: talk,
+  });
 }
 
-function revisions(text: string, others?: readonly string[]): readonly string[] {
-  return collect(parseRevision(text), others);
-}
-
-async function talk(word: string | undefined, flags: TalkFlags, invocation: Invocation): Promise<number> {
+async function talk({ target: word }: TargetWords, flags: TalkFlags, invocation: Invocation): Promise<number> {
   const calls = (flags.call ?? []).map(parseCall);
   const target = await chooseTarget(word, invocation.command, flags);
   const view = flags.json === true ? talkJson(invocation.out) : talkText(target.title, invocation.out);
