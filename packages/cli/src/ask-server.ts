@@ -1,5 +1,6 @@
 import type { ProgressParams } from "@parlance/mcp";
 import type { Client, VerbOptions } from "@parlance/mcp/client";
+import { Answerer } from "./answers/answerer.js";
 import { converse } from "./converse.js";
 import { progressWords } from "./digest.js";
 import { exitCodes } from "./exit-codes.js";
@@ -49,7 +50,8 @@ export async function askServer<Result>(
   const onObservation = (observation: Observation): void => {
     if (observation.kind === "frame" && answers(observation.frame, method)) answer = observation.frame;
   };
-  return converse({ target, flags, invocation, onObservation }, async (client, observed) => {
+  const answerer = new Answerer(flags, target.title, invocation);
+  return converse({ target, flags, invocation, answerer, onObservation }, async (client, observed) => {
     const unadvertised = flags.force === true;
     const onProgress = (progress: ProgressParams): void => err.status(progressWords({ ...progress }));
     const result = await perform(client, { signal: interrupt.stop, unadvertised, onProgress });

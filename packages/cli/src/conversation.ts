@@ -2,6 +2,7 @@ import { type Era, methods, type Tool } from "@parlance/mcp";
 import type { Client, ClientOptions } from "@parlance/mcp/client";
 import { describeReport, didYouMean } from "@parlance/mcp/jsonrpc";
 import { type AskOptions, listAdvertised, unlessRefused } from "./advertised.js";
+import type { Answerer } from "./answers/answerer.js";
 import { exitCodes } from "./exit-codes.js";
 import { Failure, usageFailure } from "./failure.js";
 import type { Interrupt } from "./interrupt.js";
@@ -23,6 +24,8 @@ export interface SpeakOptions {
   /** Where a person reads that the server takes its time. */
   readonly err: Output;
   readonly interrupt: Interrupt;
+  /** Answers what the server asks. Default: nothing is declared. */
+  readonly answerer?: Answerer;
 }
 
 /** Milliseconds after which a person is told that the server has not answered yet, and one of the handshake era is greeted. */
@@ -30,7 +33,7 @@ const probeTimeout = 5_000;
 
 /** Opens a conversation. @throws Failure */
 export async function openConversation(observed: ObservedTarget, options: SpeakOptions): Promise<Client> {
-  const { revision, era, timeout, err, interrupt } = options;
+  const { revision, era, timeout, err, interrupt, answerer } = options;
   const settings: ClientOptions = {
     timeout,
     probeTimeout: Math.min(timeout, probeTimeout),
@@ -40,6 +43,7 @@ export async function openConversation(observed: ObservedTarget, options: SpeakO
     },
     ...(revision !== undefined && { revision }),
     ...(era !== undefined && { era }),
+    ...(answerer !== undefined && { answers: answerer.answers, clock: answerer.clock }),
   };
   // A client that is being opened cannot be told to stop: it is not waited for, and its channel is taken away.
   const stopped = aborted(interrupt.stop).then((): never => {

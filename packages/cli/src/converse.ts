@@ -1,4 +1,5 @@
 import type { Client } from "@parlance/mcp/client";
+import type { Answerer } from "./answers/answerer.js";
 import { awaitAftermath, openConversation } from "./conversation.js";
 import { exitCodes } from "./exit-codes.js";
 import type { Failure, Stage } from "./failure.js";
@@ -13,6 +14,8 @@ export interface ConverseOptions {
   readonly target: Target;
   readonly flags: ConversationFlags & { readonly revision?: string };
   readonly invocation: Invocation;
+  /** Answers what the server asks. Default: nothing is declared. */
+  readonly answerer?: Answerer | undefined;
   /** Takes everything that is seen, in order. */
   readonly onObservation?: (observation: Observation) => void;
   /** Takes why the conversation failed. Default: it is printed, and what had crossed where an answer did not come. */
@@ -24,7 +27,7 @@ export interface ConverseOptions {
  * everything. Gives back the exit code.
  */
 export async function converse(
-  { target, flags, invocation, onObservation = () => undefined, onFailure }: ConverseOptions,
+  { target, flags, invocation, answerer, onObservation = () => undefined, onFailure }: ConverseOptions,
   speak: (client: Client, observed: ObservedTarget) => Promise<number>,
 ): Promise<number> {
   const { err, interrupt } = invocation;
@@ -33,7 +36,13 @@ export async function converse(
   let client: Client | undefined;
   let stage: Stage = "opening";
   try {
-    client = await openConversation(observed, { revision, timeout, err, interrupt });
+    client = await openConversation(observed, {
+      revision,
+      timeout,
+      err,
+      interrupt,
+      ...(answerer !== undefined && { answerer }),
+    });
     stage = "open";
     return await speak(client, observed);
   } catch (error) {

@@ -1,4 +1,5 @@
 import type { Command } from "commander";
+import { type AnswerFlags, addAnswerOptions, answerHelp } from "./answers/answer-option.js";
 import { exitCodeHelp } from "./exit-codes.js";
 import { usageFailure } from "./failure.js";
 import type { Invocation } from "./invocation.js";
@@ -13,7 +14,7 @@ import {
 import { targetHelp } from "./target.js";
 
 /** The flags of every command that is the client of a server. */
-export interface ServerFlags extends ConversationFlags, ForceFlags {
+export interface ServerFlags extends ConversationFlags, ForceFlags, AnswerFlags {
   readonly json?: true;
 }
 
@@ -32,6 +33,8 @@ export interface ServerCommand<Flags extends ServerFlags> {
   readonly words?: string;
   /** `several`: the option may be repeated. */
   readonly revision?: "one" | "several";
+  /** Whether input requests of the server are answered. */
+  readonly answers?: true;
   /** What `--json` prints. */
   readonly json: string;
   /** Adds the options that only this command has. */
@@ -62,7 +65,9 @@ export function registerServerCommand<Flags extends ServerFlags>(
   else command.option("--revision <version>", "insist on this one (default: the newest of both sides)", parseRevision);
   page.addOptions?.(command);
   command.option("--json", page.json);
-  const sections = [targetHelp, ...(page.help ?? []), exitCodeHelp, `Examples:\n${page.examples}`];
+  if (page.answers === true) addAnswerOptions(command);
+  const answering = page.answers === true ? [answerHelp] : [];
+  const sections = [targetHelp, ...(page.help ?? []), ...answering, exitCodeHelp, `Examples:\n${page.examples}`];
   addConversationOptions(addForceOption(command))
     .addHelpText("after", `\n${sections.join("\n\n")}`)
     .action((given: readonly string[], flags: Flags) =>

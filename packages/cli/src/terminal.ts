@@ -7,6 +7,8 @@ import { type Style, styleOf, wantsColour } from "./print/style.js";
 
 /** Where a command prints: lines to a stream of the process, in its colours and its width. */
 export interface Output {
+  /** What it prints to. */
+  readonly stream: WriteStream;
   readonly style: Style;
   /** Columns that a line may take: between 60 and 160, whatever the terminal says. */
   readonly width: number;
@@ -35,6 +37,7 @@ export function outputOf(stream: WriteStream, env: NodeJS.ProcessEnv): Output {
   let hasStatus = false;
   const cleared = (): string => (hasStatus ? "\r\u001b[2K" : "");
   return {
+    stream,
     style,
     isTerminal,
     get width() {

@@ -21,6 +21,7 @@ export function registerCall(program: Command, invocation: Invocation): void {
     summary: "call one tool of a server, and print its result",
     description: "Call one tool of a server and print its result: on stdout; what it took, on stderr.",
     words: "<tool> [name=value…]",
+    answers: true,
     json: "print the result as JSON, for programs",
     help: [argumentHelp],
     examples: `  parlance call "node server.js" add a:=2 b:=3
@@ -58,12 +59,14 @@ async function callTool(client: Client, { name, written }: WrittenCall, options:
   return client.tools.call(name, args, options).catch(explainInternal);
 }
 
-/** An internal error says nothing, and no more to a model: what to do about it is for the author of the tool. */
+/** A bare internal error says nothing, and no more to a model: what to do about it is for the author of the tool. */
 function explainInternal(error: unknown): never {
-  if (!(error instanceof RpcError) || error.code !== codes.internalError) throw error;
+  if (!(error instanceof RpcError) || error.code !== codes.internalError || error.message !== bareMessage) throw error;
   const { message, exitCode, seen } = toFailure(error, "open");
   const remedy =
     "the tool threw an error, or returned what cannot be sent: the server's own log says which; a model sees none of it, " +
     "but a tool that throws a ToolError, or returns isError: true, tells it why";
   throw new Failure(message, { exitCode, seen, remedy, cause: error });
 }
+
+const bareMessage = "Internal error";

@@ -2,6 +2,7 @@ import { type Client, RpcError } from "@parlance/mcp/client";
 import { codes, didYouMean } from "@parlance/mcp/jsonrpc";
 import type { Command } from "commander";
 import { type AskOptions, isAsked, type ListName, type OfferedList, offeredLists, readList } from "../advertised.js";
+import { Answerer } from "../answers/answerer.js";
 import { converse } from "../converse.js";
 import { exitCodes } from "../exit-codes.js";
 import { toFailure, usageFailure } from "../failure.js";
@@ -28,6 +29,7 @@ export function registerList(program: Command, invocation: Invocation): void {
     summary: "print the tools, resources and prompts that a server offers",
     description: about,
     words: "[what…]",
+    answers: true,
     json: "print everything as one JSON object, for programs",
     examples: `  parlance list "node server.js"
   parlance list tools -- node server.js
@@ -46,7 +48,8 @@ async function list(
   if (word !== undefined && names.length === 0 && offeredLists.some(({ name }) => name === word))
     throw usageFailure(`there is no target whose ${word} to list`, `parlance list ${word} -- node server.js`);
   const target = await chooseTarget(word, invocation.command, flags);
-  return converse({ target, flags, invocation }, async (client, observed) => {
+  const answerer = new Answerer(flags, target.title, invocation);
+  return converse({ target, flags, invocation, answerer }, async (client, observed) => {
     const found: Found[] = [];
     const options = { signal: invocation.interrupt.stop, force: flags.force === true };
     for (const each of wanted) found.push(await read(client, each, options));

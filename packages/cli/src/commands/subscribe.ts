@@ -1,5 +1,6 @@
 import type { ServerChange, Subscription } from "@parlance/mcp/client";
 import { type Command, InvalidArgumentError } from "commander";
+import { Answerer } from "../answers/answerer.js";
 import { converse } from "../converse.js";
 import { exitCodes } from "../exit-codes.js";
 import { Failure } from "../failure.js";
@@ -25,6 +26,7 @@ export function registerSubscribe(program: Command, invocation: Invocation): voi
     summary: "print the updates of resources and lists as they come",
     description: about,
     words: "[uri…]",
+    answers: true,
     json: "print one JSON object per line, for programs",
     addOptions: (command) => void command.option("--count <n>", "end after so many updates", countOf),
     examples: `  parlance subscribe "node server.js" file:///notes/today.md
@@ -46,7 +48,8 @@ async function subscribe(
 ): Promise<number> {
   const { out, err, interrupt, command } = invocation;
   const chosen = await chooseTarget(target, command, flags);
-  return converse({ target: chosen, flags, invocation }, async (client) => {
+  const answerer = new Answerer(flags, chosen.title, invocation);
+  return converse({ target: chosen, flags, invocation, answerer }, async (client) => {
     const filter = rest.length === 0 ? undefined : { resourceSubscriptions: rest };
     const options = { signal: interrupt.stop, timeout: flags.timeout, unadvertised: flags.force === true };
     const subscription = await client.subscribe(filter, options);

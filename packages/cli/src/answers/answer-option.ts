@@ -1,0 +1,100 @@
+import { statSync } from "node:fs";
+import { resolve } from "node:path";
+import { pathToFileURL } from "node:url";
+import type { CreateMessageResult, ElicitResult, Root } from "@parlance/mcp/client";
+import { type Command, InvalidArgumentError } from "commander";
+import { isObject, type JsonObject } from "../json.js";
+
+/** An answer of the command line to an input request of the server. */
+export type WrittenAnswer =
+  /** To a form. */
+  | { readonly to: "form"; readonly result: ElicitResult }
+  /** To a page that the server wants to be visited. */
+  | { readonly to: "url"; readonly action: ElicitResult["action"] }
+  /** To forms, pages, and, unless it accepts, sampling. */
+  | { readonly to: "any"; readonly action: ElicitResult["action"] }
+  /** To sampling; without a result it is declined. */
+  | { readonly to: "sampling"; readonly result: CreateMessageResult | undefined };
+
+/** The flags of `addAnswerOptions`. */
+export interface AnswerFlags {
+  readonly answer?: readonly WrittenAnswer[];
+  readonly roots?: readonly Root[];
+}
+
+/** How input requests are answered, for help pages. */
+export const answerHelp = `A server may ask for input before it answers: a form or a page to visit
+(elicitation), a model's message (sampling), the folders to work in (roots). On a
+terminal you are asked. In scripts, --answer answers, in order, and the last one
+goes on answering:
+  --answer '{"name":"Ada"}'    fills in a form; fields with a default may be left out
+  --answer accept              accepts a form with its defaults, or a page
+  --answer decline             declines everything; cancel cancels it
+  --answer url=accept          accepts pages alone; url=decline, url=cancel
+  --answer sampling='4'        is the model's text; a JSON result is sent as it is
+  --roots folder               the folders; may be repeated
+What has no answer is declined, and stderr says so.`;
+
+/** Adds the options that answer what a server asks. */
+export function addAnswerOptions(command: Command): Command {
+  return command
+    .option("--answer <answer>", "answer what the server asks, see below; may be repeated", answers)
+    .option("--roots <folder>", "tell the server that it may work in this folder; may be repeated", roots);
+}
+
+function answers(text: string, others: readonly WrittenAnswer[] = []): readonly WrittenAnswer[] {
+  return [...others, parseAnswer(text)];
+}
+
+function parseAnswer(text: string): WrittenAnswer {
+  if (isAction(text)) return { to: "any", action: text };
+  const [, to, value = ""] = /^(form|url|sampling)=(.*)$/s.exec(text) ?? [];
+  if (to === "url") {
+    if (isAction(value)) return { to, action: value };
+    throw new InvalidArgumentError("Write url=accept, url=decline or url=cancel.");
+  }
+  if (to === "sampling") return { to, result: value === "decline" ? undefined : samplingResult(value) };
+  const content = jsonObject(to === "form" ? value : text);
+  if (content === undefined)
+    throw new InvalidArgumentError(
+      'Write a JSON object with the fields of the form, accept, decline, cancel, url=… or sampling=…; e.g. {"name":"Ada"}.',
+    );
+  // What the fields allow is known when the form is there: the library checks it before it goes out.
+  return { to: "form", result: { action: "accept", content: content as ElicitResult["content"] } };
+}
+
+function isAction(text: string): text is ElicitResult["action"] {
+  return text === "accept" || text === "decline" || text === "cancel";
+}
+
+function samplingResult(text: string): CreateMessageResult {
+  const written = jsonObject(text);
+  if (written === undefined || !("content" in written)) return textResult(text);
+  return { ...textResult(""), ...written };
+}
+
+/** The message of a model that is not one. */
+export function textResult(text: string): CreateMessageResult {
+  return { role: "assistant", content: { type: "text", text }, model: "parlance", stopReason: "endTurn" };
+}
+
+function jsonObject(text: string): JsonObject | undefined {
+  try {
+    const value: unknown = JSON.parse(text);
+    return isObject(value) ? value : undefined;
+  } catch {
+    return undefined; // The caller says what may be written.
+  }
+}
+
+function roots(folder: string, others: readonly Root[] = []): readonly Root[] {
+  const root = rootOf(folder);
+  if (root !== undefined) return [...others, root];
+  throw new InvalidArgumentError(`There is no folder ${folder}.`);
+}
+
+/** A folder as a root; undefined if there is none. */
+export function rootOf(folder: string): Root | undefined {
+  const path = resolve(folder);
+  return statSync(path, { throwIfNoEntry: false })?.isDirectory() ? { uri: pathToFileURL(path).href } : undefined;
+}

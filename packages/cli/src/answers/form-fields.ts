@@ -1,0 +1,133 @@
+import { compile, SchemaError } from "@parlance/mcp/schema";
+import { isObject, type JsonObject } from "../json.js";
+
+/** One field of a form, as a person is asked for it. The words are the server's. */
+export interface Field {
+  readonly name: string;
+  readonly title: string;
+  readonly description: string | undefined;
+  readonly schema: JsonObject;
+  readonly isRequired: boolean;
+  /** What goes out where nothing is typed; undefined if there is no default. */
+  readonly standard: unknown;
+  /** The values to choose from; none for a field that is typed. */
+  readonly choices: readonly Choice[];
+  readonly hints: readonly string[];
+}
+
+interface Choice {
+  readonly value: string;
+  readonly label: string;
+}
+
+/** What a person has typed into a field. An undefined value is left out. */
+type ReadField = { readonly value: unknown } | { readonly problem: string };
+
+/** The fields of a form, those that are required first. */
+export function fieldsOf(form: unknown): readonly Field[] {
+  const { properties, required } = isObject(form) ? form : { properties: {}, required: [] };
+  const needed = new Set<unknown>(Array.isArray(required) ? required : []);
+  const fields = Object.entries(isObject(properties) ? properties : {}).map(([name, schema]) =>
+    fieldOf(name, isObject(schema) ? schema : {}, needed.has(name)),
+  );
+  return fields.toSorted((a, b) => Number(b.isRequired) - Number(a.isRequired));
+}
+
+function fieldOf(name: string, schema: JsonObject, isRequired: boolean): Field {
+  const { title, description, default: standard, type } = schema;
+  const choices = choicesOf(type === "array" && isObject(schema.items) ? schema.items : schema);
+  const hints = [
+    typeHint(schema, choices),
+    ...boundHints(schema),
+    standard === undefined ? (isRequired ? "required" : "may be empty") : `default ${JSON.stringify(standard)}`,
+  ].filter((hint) => hint !== "");
+  return {
+    name,
+    title: typeof title === "string" && title !== "" ? title : name,
+    description: typeof description === "string" ? description : undefined,
+    schema,
+    isRequired,
+    standard,
+    choices,
+    hints,
+  };
+}
+
+/** https://modelcontextprotocol.io/specification/latest/client/elicitation#requested-schema */
+function choicesOf({ enum: values, enumNames, oneOf, anyOf }: JsonObject): readonly Choice[] {
+  const titled = Array.isArray(oneOf) ? oneOf : anyOf;
+  if (Array.isArray(titled))
+    return titled
+      .filter(isObject)
+      .map(({ const: value, title }) => ({ value: String(value), label: String(title ?? value) }));
+  if (!Array.isArray(values)) return [];
+  const names: readonly unknown[] = Array.isArray(enumNames) ? enumNames : [];
+  return values.map((value, index) => ({ value: String(value), label: String(names[index] ?? value) }));
+}
+
+function typeHint({ type, format }: JsonObject, choices: readonly Choice[]): string {
+  if (type === "array") return choices.length > 0 ? "numbers, separated by commas" : "values, separated by commas";
+  if (choices.length > 0) return "a number";
+  if (type === "boolean") return "y or n";
+  if (typeof format === "string") return format;
+  return type === "number" || type === "integer" ? type : "";
+}
+
+const bounds = [
+  ["minLength", "at least", " characters"],
+  ["maxLength", "at most", " characters"],
+  ["minimum", "at least", ""],
+  ["maximum", "at most", ""],
+  ["minItems", "at least", " of them"],
+  ["maxItems", "at most", " of them"],
+] as const;
+
+function boundHints(schema: JsonObject): readonly string[] {
+  return bounds.flatMap(([keyword, word, unit]) =>
+    typeof schema[keyword] === "number" ? [`${word} ${schema[keyword]}${unit}`] : [],
+  );
+}
+
+/** The value of what a person has typed, if the field allows it. */
+export async function readField(field: Field, text: string): Promise<ReadField> {
+  const { name, schema, isRequired, standard } = field;
+  if (text === "") {
+    if (standard !== undefined) return { value: standard };
+    return isRequired ? { problem: "this field is required" } : { value: undefined };
+  }
+  const value = typedValue(field, text);
+  try {
+    const form = compile({ type: "object", properties: { [name]: schema } }, { trust: "peer", formats: "assert" });
+    const checked = await form.check({ [name]: value });
+    return checked.ok ? { value } : { problem: checked.errors.map(({ message }) => message).join("; ") };
+  } catch (error) {
+    if (!(error instanceof SchemaError)) throw error;
+    return { value }; // The library has read the form: what it checks before sending decides.
+  }
+}
+
+const truths: ReadonlyMap<string, boolean> = new Map([
+  ["y", true],
+  ["yes", true],
+  ["true", true],
+  ["n", false],
+  ["no", false],
+  ["false", false],
+]);
+
+/** What does not look like a value of the field stays text, which its check refuses. */
+function typedValue({ schema: { type }, choices }: Field, text: string): unknown {
+  if (type === "array") return text.split(",").map((each) => chosen(choices, each.trim()));
+  if (type === "boolean") return truths.get(text.toLowerCase()) ?? text;
+  if (type === "number" || type === "integer") return Number.isFinite(Number(text)) ? Number(text) : text;
+  return chosen(choices, text);
+}
+
+/** A choice by its value, its label or its number. */
+function chosen(choices: readonly Choice[], text: string): string {
+  const found =
+    choices.find(({ value }) => value === text) ??
+    choices.find(({ label }) => label.toLowerCase() === text.toLowerCase()) ??
+    (/^[1-9]\d*$/.test(text) ? choices[Number(text) - 1] : undefined);
+  return found?.value ?? text;
+}
