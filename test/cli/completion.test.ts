@@ -1,10 +1,10 @@
 import { execFile } from "node:child_process";
-import { mkdtempSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { beforeAll, expect, test } from "vitest";
-import { parlance } from "./run.js";
+import { main, parlance } from "./run.js";
 
 const run = promisify(execFile);
 
@@ -64,7 +64,7 @@ test.each([
   [["--v"], ["--version"]],
   [
     ["wrap", ""],
-    ["claude-desktop", "vscode", "cursor"],
+    ["claude-desktop", "claude-code", "vscode", "cursor", "windsurf", "codex", "mcp.json"],
   ],
   [["unwrap", "--dry-run", "vs"], ["vscode"]],
   [["unwrap", "vscode", ""], []],
@@ -73,13 +73,34 @@ test.each([
   [["talk", "--re"], ["--revision"]],
   [
     ["completion", ""],
-    ["bash", "zsh", "fish"],
+    ["bash", "zsh", "fish", "targets"],
   ],
   [["help", "wr"], ["wrap"]],
   [["talk", "--", "bas"], expect.arrayContaining(["bash"])],
   [["talk", "--", "bash", ""], []],
 ])("bash completes the last of %j", async (words, expected) => {
   expect(await offered(...words)).toEqual(expected);
+});
+
+test("bash completes the names of configured servers, which it takes apart at the colon", async () => {
+  const { stdout: script } = await parlance(["completion", "bash"]);
+  const home = mkdtempSync(join(tmpdir(), "parlance-completion-"));
+  mkdirSync(join(home, ".cursor"));
+  const server = { command: "node", args: ["server.js"] };
+  writeFileSync(join(home, ".cursor/mcp.json"), JSON.stringify({ mcpServers: { files: server, fetch: server } }));
+  writeFileSync(join(home, "script"), script);
+  const program = `parlance() { "$NODE" "$MAIN" "$@"; }; source "$HOME/script"
+    COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _parlance; printf '%s\\n' "\${COMPREPLY[@]}"`;
+  const env = { ...process.env, HOME: home, NODE: process.execPath, MAIN: main };
+  const completed = async (...words: readonly string[]): Promise<readonly string[]> => {
+    const { stdout } = await run("bash", ["-c", program, "bash", "parlance", ...words], { env, cwd: home });
+    return stdout.split("\n").filter((word) => word !== "");
+  };
+  expect(await completed("call", "cur")).toEqual(["cursor:fetch", "cursor:files"]);
+  expect(await completed("call", "cursor", ":", "fi")).toEqual(["files"]);
+  expect(await completed("call", "cursor", ":")).toEqual(["fetch", "files"]);
+  expect(await completed("call", "cursor", ":", "files", "cur")).toEqual([]);
+  expect(await completed("wrap", "cur")).toEqual(["cursor"]);
 });
 
 test("where bash has nothing to offer it completes the names of files", async () => {
@@ -90,6 +111,6 @@ test("where bash has nothing to offer it completes the names of files", async ()
 
 test("an unknown shell is refused, and those that are known are named", async () => {
   const { code, stderr } = await parlance(["completion", "tcsh"]);
-  expect(stderr).toContain("Allowed choices are bash, zsh, fish.");
+  expect(stderr).toContain("Allowed choices are bash, zsh, fish, targets.");
   expect(code).toBe(1);
 });

@@ -1,3 +1,4 @@
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: hosts write variables so in their configurations
 import {
   chmodSync,
   mkdirSync,
@@ -10,7 +11,8 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { connect } from "@parlance/mcp/node";
+import { connect, serveHttp } from "@parlance/mcp/node";
+import { createServer } from "@parlance/mcp/server";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { type Configuration, parseConfiguration, placeOf } from "../../packages/cli/src/hosts/configuration.js";
@@ -100,7 +102,7 @@ test("every byte is back after wrap and unwrap, comments and odd layout too", as
   for (const name of ["contacts", "empty", "bare"]) expect((await run("unwrap", file, name)).code).toBe(0);
   expect(read()).toBe(odd);
   expect(readdirSync(folder)).toEqual(["mcp.json", "mcp.json.parlance-backup"]);
-});
+}, 60_000);
 
 const space = fc.constantFrom("", " ", "\n\t", "\r\n    ", "/* c */", " // c\n  ");
 const literal = fc.constantFrom('"node"', '"n\\u006fde"', '"a b"', '"--"', '"tap"', '"C:\\\\x.cmd"', '""');
@@ -130,7 +132,7 @@ test("no layout is too odd to give back every byte", () => {
 });
 
 function serverIn(text: string): Extract<Configuration["servers"][number], { kind: "command" }> {
-  const parsed = parseConfiguration(text, ["servers"]);
+  const parsed = parseConfiguration(text, [["servers"]]);
   const [server] = "problem" in parsed ? [] : parsed.servers;
   if (server?.kind !== "command") throw new Error(`no server in ${text}: ${JSON.stringify(parsed)}`);
   return server;
@@ -139,12 +141,133 @@ function serverIn(text: string): Extract<Configuration["servers"][number], { kin
 function change(text: string, verb: "wrap" | "unwrap"): string {
   const server = serverIn(text);
   const edits = verb === "wrap" ? wrapEdits(text, server, ["parlance", "tap", "--"]) : unwrapEdits(text, server);
-  return edited({ configuration: { text, servers: [server] } }, "x", edits);
+  return edited({ configuration: { text, format: "json", servers: [server] } }, "x", edits);
 }
 
 test("a comma that somebody has put behind the last argument goes with it", () => {
   const text = '{"servers":{"x":{"command":"parlance","args":["tap","--","node" ,]}}}';
   expect(change(text, "unwrap")).toBe('{"servers":{"x":{"command":"node","args":[]}}}');
+});
+
+const codex = `model = "o5" # a comment
+[mcp_servers.git]
+command = 'npx' # no escapes
+args = [
+  "-y", # yes
+  "git-server",
+]
+enabled = true
+
+[mcp_servers.git.env]
+TOKEN = "s3cret"
+
+[mcp_servers.bare]
+command = "uvx"
+[mcp_servers.remote]
+url = "https://example.com/mcp"
+startup_timeout_sec = 20
+[mcp_servers.remote.http_headers]
+X-Key = "s3cret"
+
+[mcp_servers]
+inline = { command = "node", args = [] }
+short.command = "deno"
+dotted.url = "https://example.com/dotted"
+here = { url = 'https://example.com/here', http_headers = { "X-Key" = "s3cret" } }
+`;
+
+test("every byte of a TOML file is back after wrap and unwrap", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "parlance-wrap-"));
+  const file = join(folder, "config.toml");
+  writeFileSync(file, codex);
+  const names = ["git", "bare", "remote", "inline", "short", "dotted", "here"];
+  for (const name of names) {
+    const { code, stdout, stderr } = await run("wrap", file, name);
+    expect(stderr).toContain("what was there before is in");
+    expect(stdout).not.toContain("s3cret");
+    expect(code).toBe(0);
+  }
+  const wrapped = readFileSync(file, "utf8");
+  expect(wrapped.match(/"tap"/g)).toHaveLength(names.length);
+  expect(wrapped).toContain(`command = ${JSON.stringify(process.execPath)} # no escapes\n`);
+  const { stdout: listed } = await run("wrap", file, "--json");
+  const { servers } = JSON.parse(listed) as { servers: readonly { name: string; wrapped: boolean }[] };
+  expect(servers.map(({ name, wrapped: is }) => `${name} ${is}`).sort()).toEqual(names.map((n) => `${n} true`).sort());
+  for (const name of names.toReversed()) await run("unwrap", file, name);
+  expect(readFileSync(file, "utf8")).toBe(codex);
+  expect(readdirSync(folder)).toEqual(["config.toml", "config.toml.parlance-backup"]);
+}, 120_000);
+
+const remotes = `{
+  // VS Code
+  "servers": {
+    "typed": {
+      "type" : "http", "headers": { "Authorization": "Bearer \${input:key}", "X-Key": "k" },
+      "url" : "https:\\/\\/example.com/mcp" /* escaped */
+    },
+    "plain": { "url": "https://example.com/plain" }, "wind": { "serverUrl":"https://example.com/wind" }
+  }
+}`;
+
+test("a server at a URL becomes a bridge under the tap, and every byte is back after unwrap", async () => {
+  const { file, read } = configured(remotes);
+  const { stderr } = await run("wrap", file, "typed");
+  expect(stderr).toContain("it does not sign in (OAuth) any more");
+  expect(stderr).toContain("parlance proxy --target https://example.com/mcp");
+  await run("wrap", file, "plain");
+  await run("wrap", file, "wind");
+  const launcher = [process.execPath, main];
+  const { servers } = JSON.parse(read().replaceAll(/\/\/ VS Code|\/\*.*\*\//g, "")) as {
+    servers: Record<string, object>;
+  };
+  const bridge = [main, "tap", "--wrapped-url", "url", "--wrapped-type", "http", "--", ...launcher, "bridge"];
+  expect(servers.typed).toEqual({
+    type: "stdio",
+    env: { Authorization: "Bearer ${input:key}", "X-Key": "k" },
+    command: process.execPath,
+    args: [...bridge, "--header-env", "Authorization", "--header-env", "X-Key", "https://example.com/mcp"],
+  });
+  expect(servers.wind).toMatchObject({ args: expect.arrayContaining(["--wrapped-url", "serverUrl"]) });
+  for (const name of ["plain", "typed", "wind"]) await run("unwrap", file, name);
+  expect(read()).toBe(remotes);
+}, 60_000);
+
+test("what is configured then bridges to the URL with its headers, and records it", async () => {
+  const server = createServer({ name: "remote", version: "1.0.0" });
+  server.tool("hello", {}, () => "hello");
+  await using http = await serveHttp(server, {
+    authenticate: (request) => (request.header("x-key") === "s3cret" ? { principal: "somebody" } : undefined),
+  });
+  const { file, read, folder } = configured(
+    JSON.stringify({ mcpServers: { remote: { type: "http", url: http.url, headers: { "X-Key": "s3cret" } } } }),
+  );
+  await run("wrap", file, "remote");
+  const { mcpServers } = JSON.parse(read()) as {
+    mcpServers: { remote: { command: string; args: readonly string[]; env: object } };
+  };
+  const { command, args, env } = mcpServers.remote;
+  const recordings = { PARLANCE_RECORDINGS: join(folder, "recordings") };
+  const client = await connect({ command, args, env: { ...env, ...recordings } });
+  expect(await client.tools.call("hello")).toMatchObject({ content: [{ text: "hello" }] });
+  await client.close();
+  const [recording = ""] = readdirSync(join(folder, "recordings"));
+  const recorded = readFileSync(join(folder, "recordings", recording), "utf8");
+  expect(recorded).toContain("tools/call");
+  // Headers stand in variables, of which a recording holds the names alone.
+  expect(recorded).not.toContain("s3cret");
+}, 60_000);
+
+test.each([
+  [{ url: "https://x.example", oauth: {} }, "its oauth has no place beside a command"],
+  [{ url: "https://x.example", headersHelper: "/bin/x" }, "its headersHelper has no place beside a command"],
+])("%j is left as it is", async (server, words) => {
+  const text = JSON.stringify({ mcpServers: { x: server } });
+  const { file, read } = configured(text);
+  const { code, stderr } = await run("wrap", file, "x");
+  expect(stderr).toContain(words);
+  expect(stderr).toContain("→ parlance proxy --target https://x.example");
+  expect(code).toBe(1);
+  expect(read()).toBe(text);
 });
 
 test("wrapping twice and unwrapping twice do nothing, and say so", async () => {
@@ -201,7 +324,6 @@ test("a link stays a link, and the file behind it keeps its mode", async () => {
 test.each([
   [plain, "gti", "there is no server gti: there are git, remote in"],
   [plain, "gti", "did you mean git?"],
-  [plain, "remote", "parlance proxy --target https://example.com/mcp"],
   ['{"servers": {"x": {"command": "a", "command": "b"}}}', "x", "its command is written twice"],
   ['{"servers": {"x": {"command": "a"}, "x": {}}}', "x", "its name is written twice"],
   ['{"servers": {"x": {"command": "a", "args": "b"}}}', "x", "its args are no array of strings"],
@@ -239,7 +361,7 @@ test("without words, hosts are listed with their files, servers, and which are w
   const home = mkdtempSync(join(tmpdir(), "parlance-home-"));
   const env = { HOME: home, XDG_CONFIG_HOME: "", APPDATA: "", USERPROFILE: home, PATH: "/nowhere" };
   const at = { platform: process.platform, home, folder: home, env: {}, exists: () => false };
-  const [desktop = ""] = hosts.find(({ name }) => name === "claude-desktop")?.files(at) ?? [];
+  const [{ path: desktop } = { path: "" }] = hosts.find(({ name }) => name === "claude-desktop")?.files(at) ?? [];
   mkdirSync(dirname(desktop), { recursive: true });
   writeFileSync(desktop, plain);
   mkdirSync(join(home, ".cursor"));
@@ -271,21 +393,37 @@ test.each([
   ["darwin", "vscode", ["/w/.vscode/mcp.json", "/h/Library/Application Support/Code/User/mcp.json"]],
   ["linux", "vscode", ["/w/.vscode/mcp.json", "/h/.config/Code/User/mcp.json"]],
   ["linux", "cursor", ["/w/a/.cursor/mcp.json", "/h/.cursor/mcp.json"]],
+  ["linux", "claude-code", ["/h/.claude.json", "/w/a/.mcp.json", "/h/.claude.json"]],
+  ["linux", "windsurf", ["/h/.codeium/windsurf/mcp_config.json"]],
+  ["linux", "codex", ["/w/a/.codex/config.toml", "/h/.codex/config.toml"]],
+  ["linux", "mcp.json", ["/w/a/.mcp.json"]],
 ] as const)("on %s, the files of %s are known", (platform, name, paths) => {
   const exists = (path: string): boolean => path === "/w/.vscode/mcp.json";
   const at = { platform, home: "/h", folder: "/w/a", env: {}, exists };
-  expect(hosts.find((host) => host.name === name)?.files(at)).toEqual(paths);
+  expect(
+    hosts
+      .find((host) => host.name === name)
+      ?.files(at)
+      .map(({ path }) => path),
+  ).toEqual(paths);
 });
 
 test("on Windows, the files are where its programs keep their settings", () => {
   const env = { APPDATA: "C:\\Users\\x\\AppData\\Roaming" };
   const at = { platform: "win32", home: "C:\\Users\\x", folder: "D:\\w", env, exists: () => false } as const;
-  expect(hosts.flatMap((host) => host.files(at))).toEqual([
+  expect(hosts.flatMap((host) => host.files(at).map(({ path }) => path))).toEqual([
     "C:\\Users\\x\\AppData\\Roaming\\Claude\\claude_desktop_config.json",
+    "C:\\Users\\x\\.claude.json",
+    "D:\\w\\.mcp.json",
+    "C:\\Users\\x\\.claude.json",
     "D:\\w\\.vscode\\mcp.json",
     "C:\\Users\\x\\AppData\\Roaming\\Code\\User\\mcp.json",
     "D:\\w\\.cursor\\mcp.json",
     "C:\\Users\\x\\.cursor\\mcp.json",
+    "C:\\Users\\x\\.codeium\\windsurf\\mcp_config.json",
+    "D:\\w\\.codex\\config.toml",
+    "C:\\Users\\x\\.codex\\config.toml",
+    "D:\\w\\.mcp.json",
   ]);
 });
 

@@ -31,8 +31,8 @@ export async function converse(
   speak: (client: Client, observed: ObservedTarget) => Promise<number>,
 ): Promise<number> {
   const { err, interrupt } = invocation;
-  const { env = {}, header, revision, timeout } = flags;
-  const observed = new ObservedTarget(target, { env, headers: header, interrupt, onObservation });
+  const { revision, timeout } = flags;
+  const observed = new ObservedTarget(target, { interrupt, onObservation });
   let client: Client | undefined;
   let stage: Stage = "opening";
   try {

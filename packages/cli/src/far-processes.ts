@@ -2,27 +2,20 @@ import type { Dial } from "@parlance/mcp/client";
 import { type ChildChannel, childChannel } from "@parlance/mcp/node";
 import type { Interrupt } from "./interrupt.js";
 import { signalGroup } from "./signal-group.js";
-import { startedWith } from "./target.js";
+import { commandOf, type StartedCommand } from "./started-command.js";
 import { TextLines } from "./text-lines.js";
-
-/** What is started, and with what. Nothing of it ever comes from a peer. */
-export interface FarCommand {
-  readonly command: string;
-  readonly args: readonly string[];
-  readonly env: Readonly<Record<string, string>>;
-}
 
 /** Milliseconds, twice: hosts end a program two seconds after its input, and what it has started must be gone by then. */
 const exitGrace = 900;
 
 /** The processes that a command of the person runs as, one for each conversation. None outlives this program. */
 export class FarProcesses {
-  readonly #command: FarCommand;
+  readonly #command: StartedCommand;
   readonly #onStderr: (line: string) => void;
   readonly #running = new Set<ChildChannel>();
 
   /** @param onStderr takes the lines that the processes write to stderr */
-  constructor(command: FarCommand, interrupt: Interrupt, onStderr: (line: string) => void) {
+  constructor(command: StartedCommand, interrupt: Interrupt, onStderr: (line: string) => void) {
     this.#command = command;
     this.#onStderr = onStderr;
     interrupt.force.addEventListener("abort", this.#kill);
@@ -33,10 +26,7 @@ export class FarProcesses {
   readonly dial: Dial = () => {
     const stderr = new TextLines(this.#onStderr);
     for (const each of this.#running) if (each.exit !== undefined) this.#running.delete(each);
-    const child = childChannel(startedWith(this.#command, this.#command.env), {
-      exitGrace,
-      onStderr: (chunk) => stderr.push(chunk),
-    });
+    const child = childChannel(commandOf(this.#command), { exitGrace, onStderr: (chunk) => stderr.push(chunk) });
     this.#running.add(child);
     return child;
   };

@@ -7,9 +7,9 @@ import { type Failure, type Stage, toFailure } from "./failure.js";
 import { type Frame, FrameLog } from "./frames.js";
 import type { Interrupt } from "./interrupt.js";
 import { missingVariableRemedy } from "./missing-variable.js";
-import type { Header } from "./options.js";
 import { signalGroup } from "./signal-group.js";
-import { type CommandTarget, startedWith, type Target } from "./target.js";
+import { commandOf, type StartedCommand } from "./started-command.js";
+import type { Target } from "./target.js";
 import { TextLines } from "./text-lines.js";
 import { toFailureAtUrl } from "./url-failure.js";
 import { watchedFetch } from "./watched-fetch.js";
@@ -27,10 +27,6 @@ export type Observation =
 
 /** What can be set about a target. */
 export interface ObserveOptions {
-  /** Given to a command besides the variables that every command gets. */
-  readonly env: Readonly<Record<string, string>>;
-  /** Sent with every request to a URL. */
-  readonly headers?: readonly Header[] | undefined;
   readonly interrupt: Interrupt;
   /** Takes everything that is seen, in order. */
   readonly onObservation: (observation: Observation) => void;
@@ -77,7 +73,7 @@ export class ObservedTarget {
     const target = this.#target;
     if (target.kind === "command") return connect(() => this.#tapped(this.#started(target)), options);
     if (target.kind === "module") return connect(() => this.#tapped(target.dial()), options);
-    const headers = this.#options.headers ?? [];
+    const { headers } = target;
     if (target.url.protocol.startsWith("ws")) {
       const { webSocketChannel } = await import("@parlance/mcp/websocket"); // Its package takes a while to load.
       const openTimeout = options.timeout;
@@ -97,8 +93,8 @@ export class ObservedTarget {
   }
 
   /** The channel of a command. Called again by a client whose first channel did not survive the probe. */
-  #started(target: CommandTarget): Channel {
-    const { interrupt, onObservation, env } = this.#options;
+  #started(started: StartedCommand): Channel {
+    const { interrupt, onObservation } = this.#options;
     if (interrupt.stop.aborted) throw new Error("interrupted");
     if (this.#child !== undefined) {
       if (this.#child.pid === undefined && this.#error !== undefined) throw this.#error; // It would not start better.
@@ -106,7 +102,7 @@ export class ObservedTarget {
     }
     this.#stderr?.end();
     const stderr = new TextLines((text) => onObservation({ kind: "stderr", at: this.now, text }));
-    const child = childChannel(startedWith(target, env), { onStderr: (chunk) => stderr.push(chunk) });
+    const child = childChannel(commandOf(started), { onStderr: (chunk) => stderr.push(chunk) });
     this.#stderr = stderr;
     this.#child = child;
     this.#ended = undefined;

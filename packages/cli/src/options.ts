@@ -2,7 +2,7 @@ import { versions } from "@parlance/mcp";
 import { type Command, InvalidArgumentError } from "commander";
 import { parseDuration } from "./duration.js";
 import { usageFailure } from "./failure.js";
-import { commandTarget, parseTarget, type Target } from "./target.js";
+import { commandTarget, type Header, parseTarget, type Target } from "./target.js";
 
 /** What every command that speaks to a server can be told. */
 export interface ConversationFlags {
@@ -10,10 +10,10 @@ export interface ConversationFlags {
   readonly timeout: number;
   readonly env?: Readonly<Record<string, string>>;
   readonly header?: readonly Header[];
+  readonly headerEnv?: readonly Header[];
+  /** The values of `${input:id}` in a configuration. */
+  readonly input?: Readonly<Record<string, string>>;
 }
-
-/** A header of every request to a URL: its name and its value. */
-export type Header = readonly [name: string, value: string];
 
 const defaultTimeout = "30s";
 
@@ -27,7 +27,9 @@ export function addConversationOptions(
     .option("--timeout <duration>", `${timeout}: 500ms, 10s, 2m (default: ${standard})`, parseTimeout)
     .setOptionValue("timeout", parseDuration(standard))
     .option("--env <name[=value]>", "give a started command this variable too; may be repeated", variable)
-    .option("--header <name: value>", "send this header with every request to a URL; may be repeated", header);
+    .option("--header <name: value>", "send this header with every request to a URL; may be repeated", header)
+    .option("--header-env <name[=variable]>", "the same, with the value of a variable of this shell", headerEnv)
+    .option("--input <id=value>", "the value of an input that a configured server needs; may be repeated", input);
 }
 
 /** Adds the options of the commands that list everything and call what is safe to call. */
@@ -75,6 +77,21 @@ function header(text: string, others: readonly Header[] = []): readonly Header[]
   return [...others, entry];
 }
 
+function headerEnv(text: string, others: readonly Header[] = []): readonly Header[] {
+  const [, name = "", variable = name] = /^([^=]+)(?:=(.+))?$/s.exec(text) ?? [];
+  const value = process.env[variable];
+  if (value === undefined) throw new InvalidArgumentError(`${variable} is not set here.`);
+  if (!isSendable([name, value]))
+    throw new InvalidArgumentError("Write the name of a header, e.g. Authorization=TOKEN.");
+  return [...others, [name, value]];
+}
+
+function input(text: string, others: Readonly<Record<string, string>> = {}): Readonly<Record<string, string>> {
+  const [, id, value] = /^([^=]+)=(.*)$/s.exec(text) ?? [];
+  if (id === undefined || value === undefined) throw new InvalidArgumentError("Write id=value.");
+  return { ...others, [id]: value };
+}
+
 function isSendable([name, value]: Header): boolean {
   try {
     return new Headers([[name, value]]).has(name);
@@ -92,24 +109,34 @@ export function collect(text: string, others: readonly string[] = []): readonly 
 export async function chooseTarget(
   word: string | undefined,
   command: readonly string[] | undefined,
-  { env, header }: Pick<ConversationFlags, "env" | "header">,
+  { env, header, headerEnv = [], input = {} }: TargetFlags,
 ): Promise<Target> {
-  const target = await namedTarget(word, command);
-  if (header !== undefined && target.kind !== "url")
+  const target = await namedTarget(word, command, input);
+  if ((header !== undefined || headerEnv.length > 0) && target.kind !== "url")
     throw usageFailure(
       `--header is for requests to a URL, and ${target.title} is none`,
       "--env gives a command variables",
     );
   if (env !== undefined && target.kind !== "command")
     throw usageFailure(`--env is for a command that is started, and ${target.title} is none`);
-  return target;
+  if (target.kind === "command") return { ...target, env: { ...target.env, ...env } };
+  if (target.kind === "module") return target;
+  const given = [...(header ?? []), ...headerEnv];
+  const names = new Set(given.map(([name]) => name.toLowerCase()));
+  return { ...target, headers: [...target.headers.filter(([name]) => !names.has(name.toLowerCase())), ...given] };
 }
 
-function namedTarget(word: string | undefined, command: readonly string[] | undefined): Promise<Target> | Target {
+type TargetFlags = Pick<ConversationFlags, "env" | "header" | "headerEnv" | "input">;
+
+function namedTarget(
+  word: string | undefined,
+  command: readonly string[] | undefined,
+  inputs: Readonly<Record<string, string>>,
+): Promise<Target> | Target {
   if (word !== undefined && command !== undefined) {
     throw usageFailure(`there are two targets, ${word} and the command behind --`, "leave one of them out");
   }
   if (command !== undefined) return commandTarget(command);
-  if (word !== undefined) return parseTarget(word);
+  if (word !== undefined) return parseTarget(word, inputs);
   throw usageFailure("there is no target to speak to", "parlance talk -- node server.js");
 }

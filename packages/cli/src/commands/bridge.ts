@@ -92,17 +92,15 @@ interface Leading {
 }
 
 async function bridgeFor(target: Target, { options, flags, invocation }: Leading): Promise<Bridge> {
-  const { env = {}, header: headers = [], timeout } = flags;
   if (target.kind === "module") return bridgeTo(target.dial, options);
   if (target.kind === "command") {
-    const { command, args } = target;
     const stderr = (line: string): void => invocation.err.print(visible(line));
-    return bridgeTo(new FarProcesses({ command, args, env }, invocation.interrupt, stderr).dial, options);
+    return bridgeTo(new FarProcesses(target, invocation.interrupt, stderr).dial, options);
   }
-  const { url } = target;
+  const { url, headers } = target;
   if (!url.protocol.startsWith("ws")) return bridgeTo(url, { ...options, headers });
   const { webSocketChannel } = await import("@parlance/mcp/websocket"); // Its package takes a while to load.
-  const settings = { headers: Object.fromEntries(headers), openTimeout: timeout };
+  const settings = { headers: Object.fromEntries(headers), openTimeout: flags.timeout };
   return bridgeTo(() => webSocketChannel(url, settings), { ...options, reopen: true });
 }
 

@@ -20,7 +20,7 @@ import { findRecording, recordingHelp } from "../recordings/find-recording.js";
 import { loadRecording } from "../recordings/load-recording.js";
 import { isRecording } from "../recordings/read-recording.js";
 import { sourceOf, uriOf } from "../recordings/recording-source.js";
-import { targetHelp } from "../target.js";
+import { namesConfigured, targetHelp } from "../target.js";
 import { secretOptions } from "./redact.js";
 
 interface CheckFlags extends ConversationFlags {
@@ -77,7 +77,7 @@ export function registerCheck(program: Command, invocation: Invocation): void {
     .usage(
       "[options] <recording>\n       parlance check [options] <target>\n       parlance check [options] -- command args…",
     )
-    .argument("[word]", "see below")
+    .argument("[target]", "see below")
     .addOption(new Option("--fail-on <concerns>", "what is not clean, see below").argParser(readConcerns))
     .option("--allow-unanswered", "requests that were never answered are clean, too")
     .option("--expect <expectation>", "what must hold, see below; may be repeated", expectation)
@@ -136,7 +136,7 @@ async function check(word: string | undefined, flags: CheckFlags, invocation: In
 
 /** The recording that a word means; undefined where it means a target. @throws Failure for what is neither */
 async function recordingOf(word: string): Promise<string | undefined> {
-  if (/^[a-z]+:\/\/|\s|\.[cm]?[jt]s$/i.test(word)) return undefined;
+  if (/^[a-z]+:\/\/|\s|\.[cm]?[jt]s$/i.test(word) || namesConfigured(word)) return undefined;
   const path = await findRecording(word, process.env);
   if (path === "-" || /\.parlance\.jsonl(?:\.gz)?$/.test(path) || (await isRecording(path))) return path;
   throw usageFailure(

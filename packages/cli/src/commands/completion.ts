@@ -4,7 +4,8 @@ import { completionScript, type Shell, shells } from "../completion/scripts.js";
 import { exitCodes } from "../exit-codes.js";
 import type { Invocation } from "../invocation.js";
 
-const help = `It completes commands, options, hosts and the names of files. To have it in
+const help = `It completes commands, options, hosts, the names of configured servers and the
+names of files; parlance completion targets prints the names of those servers. To have it in
 every shell, add the line that is right for yours to its start-up file:
   ~/.bashrc                     source <(parlance completion bash)
   ~/.zshrc, behind compinit     source <(parlance completion zsh)
@@ -18,6 +19,9 @@ Examples:
   source <(parlance completion bash)
   parlance completion fish > ~/.config/fish/completions/parlance.fish`;
 
+/** What the scripts ask for while words are completed. */
+const targets = "targets";
+
 /** Adds `parlance completion`. */
 export function registerCompletion(program: Command, { out, run }: Invocation): void {
   program
@@ -25,10 +29,15 @@ export function registerCompletion(program: Command, { out, run }: Invocation): 
     .summary("print a script that completes the words of parlance in a shell")
     .description("Print a script that teaches a shell to complete the words of this command.")
     .usage(`[options] ${shells.join("|")}`)
-    .addArgument(new Argument("<shell>").choices(shells))
+    .addArgument(new Argument("<shell>").choices([...shells, targets]))
     .addHelpText("after", `\n${help}`)
-    .action((shell: Shell) =>
+    .action((shell: Shell | typeof targets) =>
       run(async () => {
+        if (shell === targets) {
+          const { configuredNames } = await import("../hosts/configured-target.js");
+          out.print(...(await configuredNames()).filter((name) => !/\s/.test(name)));
+          return exitCodes.clean;
+        }
         out.print(completionScript(shell, commandTable(program)));
         return exitCodes.clean;
       }),

@@ -76,8 +76,8 @@ function checksOf(target: Target, examined: Examined, flags: DoctorFlags): reado
     const { command, args } = target;
     return [commandCheck(command, args), startsCheck(examined), stdoutCheck(examined), ...spoken, endsCheck(examined)];
   }
-  const { url } = target;
-  const { timeout, header: headers = [] } = flags;
+  const { url, headers } = target;
+  const { timeout } = flags;
   const isSocket = url.protocol.startsWith("ws");
   return [...carrierChecks(url, timeout), ...(isSocket ? [] : httpChecks({ url, headers, timeout })), ...spoken];
 }

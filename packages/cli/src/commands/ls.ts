@@ -7,7 +7,7 @@ import { left, right } from "../print/columns.js";
 import { jsonLine } from "../print/json-lines.js";
 import { bytesText } from "../print/quantities.js";
 import { recordingDirectory } from "../recording-directory.js";
-import { listRecordings, type RecordingFile } from "../recordings/find-recording.js";
+import { listRecordings, type RecordingFile } from "../recordings/list-recordings.js";
 import { isLive } from "../recordings/live.js";
 import { readRecordingFile } from "../recordings/read-recording.js";
 import type { Output } from "../terminal.js";

@@ -110,14 +110,12 @@ async function beServer(
 async function beClient(
   recorded: RecordedConversation,
   target: Target,
-  { timeout, env = {}, header = [], record, strict }: ReplayFlags,
+  { timeout, record, strict }: ReplayFlags,
   { out }: Invocation,
 ): Promise<number> {
   const { entries, conversation } = await drive(recorded.conversation, {
     target,
     timeout,
-    env,
-    headers: header,
   });
   if (record !== undefined)
     await writeNewFile(record, recordingText([newHeader(target, parentOf(recorded)), ...entries]));

@@ -46,7 +46,7 @@ export function registerSend(program: Command, invocation: Invocation): void {
     .summary("send exact bytes to a server, and show what comes back")
     .description(about)
     .usage("[options] <target> <message>\n       parlance send [options] <message> -- command args…")
-    .argument("[words...]", "see below")
+    .argument("[target...]", "see below")
     .option("--line", "add a newline, which ends a message on stdio")
     .option("--open", "shake hands first, so that the server expects what follows")
     .option(
@@ -79,7 +79,7 @@ async function send(words: readonly string[], flags: SendFlags, invocation: Invo
   const traffic = new RawTraffic(view);
   view.begin();
   const options = { opening, wait: flags.wait, timeout: flags.timeout, stop: interrupt.stop, view, traffic };
-  const failure = await sending(target, bytes, options, flags);
+  const failure = await sending(target, bytes, options);
   if (interrupt.stop.aborted) return interrupt.exitCode;
   if (failure !== undefined) {
     printFailure(failure, err);
@@ -98,15 +98,10 @@ function isHttp(target: Target): target is Extract<Target, { kind: "url" }> {
   return target.kind === "url" && target.url.protocol.startsWith("http");
 }
 
-async function sending(
-  target: Target,
-  bytes: Uint8Array,
-  options: SendOptions,
-  { env = {}, header: headers = [] }: SendFlags,
-): Promise<Failure | undefined> {
+async function sending(target: Target, bytes: Uint8Array, options: SendOptions): Promise<Failure | undefined> {
   try {
-    if (isHttp(target)) await sendInPost({ url: target.url, headers }, bytes, options);
-    else await sendOnLine(target, bytes, { ...options, env, headers });
+    if (isHttp(target)) await sendInPost(target, bytes, options);
+    else await sendOnLine(target, bytes, options);
     return undefined;
   } catch (error) {
     return toFailure(error, "opening");

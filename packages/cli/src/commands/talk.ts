@@ -85,11 +85,9 @@ class Talk {
   #done = false;
 
   constructor(options: TalkOptions) {
-    const { target, flags, view, invocation } = options;
+    const { target, view, invocation } = options;
     this.#options = options;
     this.#observed = new ObservedTarget(target, {
-      env: flags.env ?? {},
-      headers: flags.header,
       interrupt: invocation.interrupt,
       onObservation: (observation) => view.observe(observation),
     });

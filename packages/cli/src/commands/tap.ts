@@ -1,8 +1,9 @@
-import type { Command } from "commander";
+import { type Command, Option } from "commander";
 import { usageFailure } from "../failure.js";
 import { faultHelp } from "../faults/fault.js";
 import { addFaultOptions, type FaultFlags, faultPlan } from "../faults/fault-option.js";
 import type { Invocation } from "../invocation.js";
+import { wrapOptions } from "../tap/arguments.js";
 
 interface TapFlags extends FaultFlags {
   readonly record?: string;
@@ -44,6 +45,7 @@ export function registerTap(program: Command, invocation: Invocation): void {
     .option("--record <file>", "record to this file; one that holds something is left alone")
     .option("--name <name>", "what the server is called in the name of the recording")
     .option("-v, --verbose", "say on stderr where the recording is, and which rules are broken");
+  for (const option of wrapOptions) command.addOption(new Option(`${option} <value>`).hideHelp());
   addFaultOptions(command)
     .addHelpText("after", `\n${faultHelp}\n\n${contract}\n\n${examples}`)
     .action((flags: TapFlags) =>

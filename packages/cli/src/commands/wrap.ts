@@ -10,7 +10,17 @@ import { type ConfigurationFile, filesOf, findHost, findServer, type LoadedFile 
 import { hosts } from "../hosts/host-table.js";
 import { type Launcher, launcherFor } from "../hosts/launcher.js";
 import { withoutSecrets } from "../hosts/secrets.js";
-import { type StartedServer, unwrapEdits, wordsOf, wrapEdits, wrappedWords } from "../hosts/wrapping.js";
+import {
+  type StartedServer,
+  type UrlServer,
+  unwrapEdits,
+  unwrappable,
+  wordsOf,
+  wrapEdits,
+  wrappedIn,
+  wrappedWords,
+  wrapUrlEdits,
+} from "../hosts/wrapping.js";
 import type { Invocation } from "../invocation.js";
 import { collect } from "../options.js";
 import { listHosts } from "../print/hosts.js";
@@ -36,6 +46,15 @@ Exit codes:
   0  done, or there was nothing to do
   1  the command line is wrong, or a file cannot be read, understood or written`;
 
+/** What becomes of the start of a server. */
+interface Change {
+  readonly edits: readonly Edit[];
+  /** The words that the host starts then; those of a URL are its address. */
+  readonly words: readonly string[];
+}
+
+type UsableServer = StartedServer | UrlServer;
+
 /** One of the two commands. */
 interface Verb {
   readonly name: "wrap" | "unwrap";
@@ -43,11 +62,7 @@ interface Verb {
   readonly description: string;
   readonly examples: string;
   /** The edits that do it, and the words that the server is started with then; undefined where there is nothing to do. */
-  readonly edits: (
-    text: string,
-    server: StartedServer,
-    launcher: Launcher,
-  ) => { readonly edits: readonly Edit[]; readonly words: readonly string[] } | undefined;
+  readonly edits: (text: string, server: UsableServer, launcher: Launcher) => Change | undefined;
   readonly nothing: string;
 }
 
@@ -56,13 +71,15 @@ const verbs: readonly Verb[] = [
     name: "wrap",
     summary: "have a host start one of its servers under parlance tap",
     description: `Edit the configuration of a host so that it starts one of its servers under
-\`parlance tap --\`, which records what crosses between the two.`,
+\`parlance tap --\`, which records what crosses between the two. For a server at a
+URL the host starts \`parlance bridge\` under the tap, which speaks to the URL.`,
     examples: `Examples:
   parlance wrap
   parlance wrap claude-desktop git
   parlance wrap vscode git --dry-run
   parlance wrap --config ./mcp.json git`,
     edits(text, server, { words }) {
+      if (server.kind === "url") return wrapUrlEdits(text, server, words);
       if (wrappedWords(server) !== undefined) return undefined;
       const before = [...words, "tap", "--"];
       return { edits: wrapEdits(text, server, before), words: [...before, ...wordsOf(server)] };
@@ -77,7 +94,7 @@ const verbs: readonly Verb[] = [
   parlance unwrap claude-desktop git
   parlance unwrap --config ./mcp.json git --dry-run`,
     edits(text, server) {
-      const words = wrappedWords(server);
+      const words = server.kind === "url" ? undefined : wrappedIn(server)?.words;
       return words === undefined ? undefined : { edits: unwrapEdits(text, server), words };
     },
     nothing: "is not wrapped",
@@ -126,19 +143,19 @@ async function edit(
   { out, err }: Invocation,
 ): Promise<number> {
   const { loaded, server: entry } = await findServer(name, files);
-  const server = startedServer(entry, loaded.path);
+  const server = usable(entry, loaded.path);
   const launcher = launcherOf(loaded);
-  const { text } = loaded.configuration;
+  const { text, format } = loaded.configuration;
   const change = verb.edits(text, server, launcher);
   const told = { action: verb.name, file: loaded.path, server: name, dryRun: flags.dryRun === true };
   if (change === undefined) {
-    if (flags.json === true) out.print(jsonLine({ ...told, changed: false, command: wordsOf(server) }));
+    if (flags.json === true) out.print(jsonLine({ ...told, changed: false, command: wordsFor(server) }));
     else out.print(visible(`${name} ${verb.nothing} in ${loaded.path}`));
     return exitCodes.clean;
   }
   const after = edited(loaded, name, change.edits);
   const backup = flags.dryRun === true ? undefined : await write(loaded, after);
-  const diff = unifiedDiff(loaded.path, withoutSecrets(text), withoutSecrets(after));
+  const diff = unifiedDiff(loaded.path, withoutSecrets(text, format), withoutSecrets(after, format));
   if (flags.json === true) {
     out.print(jsonLine({ ...told, changed: true, command: change.words, backup, diff: diff.join("\n") }));
     return exitCodes.clean;
@@ -146,6 +163,7 @@ async function edit(
   out.print(...diffLines(diff, out.style));
   if (verb.name === "wrap" && launcher.why !== undefined)
     err.print(`started as ${launcher.words.join(" ")}: ${launcher.why}`);
+  if (verb.name === "wrap" && server.kind === "url") err.print(...urlNotes(server));
   if (backup === undefined) err.print("nothing is changed: --dry-run");
   else
     err.print(
@@ -155,14 +173,27 @@ async function edit(
   return exitCodes.clean;
 }
 
-function startedServer(server: ServerEntry, path: string): StartedServer {
-  const { name } = server;
-  if (server.kind === "command") return server;
-  if (server.kind === "unusable") throw usageFailure(`${name} in ${path} is left as it is: ${server.why}`);
-  throw usageFailure(
-    `${name} is not started by the host, but reached at ${server.url}`,
-    `what crosses there is seen by a proxy: parlance proxy --target ${server.url}`,
-  );
+function usable(server: ServerEntry, path: string): UsableServer {
+  const why = server.kind === "command" ? undefined : server.kind === "url" ? unwrappable(server) : server.why;
+  if (server.kind !== "unusable" && why === undefined) return server;
+  const leftAlone = `${server.name} in ${path} is left as it is: ${why}`;
+  throw server.kind === "url" ? usageFailure(leftAlone, proxyRemedy(server)) : usageFailure(leftAlone);
+}
+
+function wordsFor(server: UsableServer): readonly string[] {
+  return server.kind === "url" ? [String(server.url.value)] : wordsOf(server);
+}
+
+/** What is different for a host that spoke to the URL itself. */
+function urlNotes(server: UrlServer): readonly string[] {
+  return [
+    "the host no longer asks the URL, but starts parlance bridge: it does not sign in (OAuth) any more",
+    `where that is needed, or for what crosses HTTP, use ${proxyRemedy(server)} instead`,
+  ];
+}
+
+function proxyRemedy({ url }: UrlServer): string {
+  return visible(`parlance proxy --target ${url.value}`);
 }
 
 function launcherOf({ host }: LoadedFile): Launcher {

@@ -12,6 +12,8 @@ export interface CommandRow {
   readonly options: readonly OptionRow[];
   /** What the first word behind the command may be; none, if it is a file or anything else. */
   readonly words: readonly string[];
+  /** Whether the first word behind the command is a target, which may be the name of a configured server. */
+  readonly targets: boolean;
 }
 
 export interface OptionRow {
@@ -35,6 +37,7 @@ export function commandTable(program: Command): CommandTable {
       summary: command.summary() || command.description(),
       options: help.visibleOptions(command).map(optionRow),
       words: command.name() === "help" ? names : (command.registeredArguments[0]?.argChoices ?? []),
+      targets: command.registeredArguments.some((argument) => argument.name() === "target"),
     })),
   };
 }

@@ -12,32 +12,43 @@ export function completionScript(shell: Shell, table: CommandTable): string {
 const scripts: Readonly<Record<Shell, (table: CommandTable) => string>> = { bash, zsh, fish };
 
 function bash({ options, commands }: CommandTable): string {
-  const row = (name: string, words: readonly string[], flags: readonly OptionRow[]): string =>
-    `    ${name}) words=${quoted(words.join(" "))} options=${quoted(flags.flatMap(spellings).join(" "))} ;;`;
+  const row = (name: string, words: readonly string[], flags: readonly OptionRow[], targets = false): string =>
+    `    ${name}) words=${quoted(words.join(" "))} options=${quoted(flags.flatMap(spellings).join(" "))}${targets ? " targets=1" : ""} ;;`;
   const all = [...options, ...commands.flatMap((command) => command.options)];
   const valued = new Set(all.flatMap((option) => (option.value === "required" ? spellings(option) : [])));
   return `# Completion of parlance for bash:  source <(parlance completion bash)
 _parlance() {
-  local word=\${COMP_WORDS[COMP_CWORD]} command= words= options= place=0 i
+  local word= command= words= options= targets= place=0 i each joined= typed=()
+  for ((i = 0; i <= COMP_CWORD; i++)); do # Bash takes host:server apart at the colon.
+    each=\${COMP_WORDS[i]}
+    if ((i > 1)) && [[ $each == : || $joined == : ]]; then typed[\${#typed[@]}-1]+=$each
+    else typed+=("$each"); fi
+    joined=$each
+  done
+  local last=$((\${#typed[@]} - 1))
+  word=\${typed[last]}
   local valued=${quoted([...valued].join(" "))}
   COMPREPLY=()
-  for ((i = 1; i < COMP_CWORD; i++)); do
-    case \${COMP_WORDS[i]} in
+  for ((i = 1; i < last; i++)); do
+    case \${typed[i]} in
       --) # Behind it stands a command of its own.
-        ((i == COMP_CWORD - 1)) && COMPREPLY=($(compgen -c -- "$word"))
+        ((i == last - 1)) && COMPREPLY=($(compgen -c -- "$word"))
         return ;;
-      -*) [[ " $valued " == *" \${COMP_WORDS[i]} "* ]] && i=$((i + 1)) ;; # The next word is its value.
-      *) if [[ -z $command ]]; then command=\${COMP_WORDS[i]}; else place=$((place + 1)); fi ;;
+      -*) [[ " $valued " == *" \${typed[i]} "* ]] && i=$((i + 1)) ;; # The next word is its value.
+      *) if [[ -z $command ]]; then command=\${typed[i]}; else place=$((place + 1)); fi ;;
     esac
   done
-  ((i > COMP_CWORD)) && return
+  ((i > last)) && return
   case $command in
 ${row("''", names(commands), options)}
-${commands.map(({ name, words, options: own }) => row(name, words, own)).join("\n")}
+${commands.map(({ name, words, options: own, targets }) => row(name, words, own, targets)).join("\n")}
   esac
+  [[ -n $targets && $word != -* ]] && ((place == 0)) && words=$(parlance completion targets 2>/dev/null)
   ((place > 0)) && words=
   [[ $word == -* ]] && words=$options
   COMPREPLY=($(compgen -W "$words" -- "$word"))
+  # What bash has taken apart at the colon is typed already.
+  [[ $word == *:* && $COMP_WORDBREAKS == *:* ]] && COMPREPLY=("\${COMPREPLY[@]#"\${word%"\${word##*:}"}"}")
 }
 # What is not completed here is the name of a file.
 complete -o default -F _parlance parlance`;
@@ -70,11 +81,18 @@ ${described.join("\n")}
 ${commands.map(zshCase).join("\n")}
   esac
 }
+_parlance_targets() {
+  local -a names
+  names=(\${(f)"$(parlance completion targets 2>/dev/null)"})
+  compadd -a names
+  _files
+}
 compdef _parlance parlance`;
 }
 
-function zshCase({ name, words, options }: CommandRow): string {
-  const first = words.length === 0 ? [] : [quoted(`1:word:(${words.join(" ")})`)];
+function zshCase({ name, words, options, targets }: CommandRow): string {
+  const known = words.length === 0 ? [] : [quoted(`1:word:(${words.join(" ")})`)];
+  const first = targets ? [quoted("1:target:_parlance_targets")] : known;
   const specs = [...options.flatMap(zshOption), ...first, quoted("*:file:_files")];
   return `    ${name}) _arguments ${specs.join(" ")} ;;`;
 }
@@ -91,11 +109,12 @@ function fish({ options, commands }: CommandTable): string {
   return [
     "# Completion of parlance for fish:  parlance completion fish | source",
     ...options.map((option) => line(top, fishOption(option))),
-    ...commands.flatMap(({ name, summary, words, options: own }) => {
+    ...commands.flatMap(({ name, summary, words, options: own, targets }) => {
       const inside = `__fish_seen_subcommand_from ${name}`;
       return [
         line(top, `-f -a ${name} -d ${fishQuoted(summary)}`),
         ...own.map((option) => line(inside, fishOption(option))),
+        ...(targets ? [line(inside, "-a '(parlance completion targets 2>/dev/null)'")] : []),
         ...(words.length === 0 ? [] : [line(inside, `-f -a ${quoted(words.join(" "))}`)]),
       ];
     }),

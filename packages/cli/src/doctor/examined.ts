@@ -74,10 +74,7 @@ export class Examined {
   }
 
   #observe(onObservation: (observation: Observation) => void): ObservedTarget {
-    const { env = {}, header } = this.#flags;
     return new ObservedTarget(this.target, {
-      env,
-      headers: header,
       interrupt: this.#invocation.interrupt,
       onObservation,
     });

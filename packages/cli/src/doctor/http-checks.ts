@@ -2,7 +2,7 @@ import { latestHandshake, mcpHeaders, messagesOf, methods } from "@parlance/mcp"
 import { baseProfile, clientLimits, codes, decode, Problem } from "@parlance/mcp/jsonrpc";
 import { exitCodes } from "../exit-codes.js";
 import { isObject } from "../json.js";
-import type { Header } from "../options.js";
+import type { Header } from "../target.js";
 import { innermost, remedyForWords, statusRemedy } from "../url-failure.js";
 import type { Check, Finding } from "./check.js";
 

@@ -8,7 +8,6 @@ import { exitCodes } from "../exit-codes.js";
 import { Failure } from "../failure.js";
 import type { Invocation } from "../invocation.js";
 import { missingVariableRemedy } from "../missing-variable.js";
-import type { Header } from "../options.js";
 import { examinationLines, examinationValue } from "../print/examination.js";
 import { jsonLine } from "../print/json-lines.js";
 import { printReport, type ReportFormat } from "../print/report.js";
@@ -22,8 +21,6 @@ import { examineeOf } from "./examinee.js";
 /** What `parlance check` is told of a server. */
 export interface CheckTargetOptions {
   readonly timeout: number;
-  readonly env?: Readonly<Record<string, string>>;
-  readonly header?: readonly Header[];
   /** Default: every revision. */
   readonly revision?: readonly string[];
   /** Show what passed, too. */
@@ -40,8 +37,8 @@ export async function checkTarget(
   options: CheckTargetOptions,
   { out, err, interrupt }: Invocation,
 ): Promise<number> {
-  const { timeout, env = {}, header = [], revision: wanted, record, format, failOn, expectations } = options;
-  const examination = await examine(await examineeOf(target, { env, headers: header }), {
+  const { timeout, revision: wanted, record, format, failOn, expectations } = options;
+  const examination = await examine(await examineeOf(target), {
     ...(wanted !== undefined && { revisions: wanted.flatMap((version) => revisionOf(version) ?? []) }),
     patience: timeout,
     signal: interrupt.stop,

@@ -1,6 +1,6 @@
 import { childChannel } from "@parlance/mcp/node";
-import type { Header } from "../options.js";
-import { startedWith, type Target } from "../target.js";
+import { commandOf } from "../started-command.js";
+import type { Target } from "../target.js";
 import type { ExaminedChannel } from "./channel-line.js";
 
 /** A server that exact bytes can be sent to, again and again from the beginning. */
@@ -9,19 +9,13 @@ export type Examinee =
   | { readonly kind: "channel"; readonly dial: (onStderr: (chunk: Uint8Array) => void) => ExaminedChannel }
   | { readonly kind: "http"; readonly url: string; readonly headers: Readonly<Record<string, string>> };
 
-/** What goes with a target. */
-export interface ExamineeOptions {
-  readonly env: Readonly<Record<string, string>>;
-  readonly headers: readonly Header[];
-}
-
 /** The server that a target names. */
-export async function examineeOf(target: Target, { env, headers }: ExamineeOptions): Promise<Examinee> {
+export async function examineeOf(target: Target): Promise<Examinee> {
   if (target.kind === "module") return { kind: "channel", dial: target.dial };
   if (target.kind === "command") {
-    return { kind: "channel", dial: (onStderr) => childChannel(startedWith(target, env), { onStderr }) };
+    return { kind: "channel", dial: (onStderr) => childChannel(commandOf(target), { onStderr }) };
   }
-  const { url } = target;
+  const { url, headers } = target;
   const sent = Object.fromEntries(headers);
   if (!url.protocol.startsWith("ws")) return { kind: "http", url: url.href, headers: sent };
   const { webSocketChannel } = await import("@parlance/mcp/websocket"); // Its package takes a while to load.

@@ -1,29 +1,34 @@
 import { didYouMean } from "@parlance/mcp/jsonrpc";
 import { exitCodes } from "../exit-codes.js";
 import { Failure, usageFailure } from "../failure.js";
-import { type Configuration, parseConfiguration, type ServerEntry } from "./configuration.js";
-import { type Host, hosts, type ServersKey, surroundings } from "./host-table.js";
+import { type Configuration, type Format, parseConfiguration, type ServerEntry } from "./configuration.js";
+import { anySection, type Host, type HostFile, hosts, surroundings } from "./host-table.js";
 import { type ReadFile, readWhole } from "./replace-file.js";
 
-/** A file in which servers are configured, and for whom. */
-export interface ConfigurationFile {
-  /** As it is shown, before links are followed. */
-  readonly path: string;
+/** A file in which servers are configured, and for which host. */
+export interface ConfigurationFile extends Pick<HostFile, "path" | "project"> {
   /** Undefined for a file that was named by its path. */
   readonly host: Host | undefined;
+  /** Where in the file servers may be. */
+  readonly sections: readonly (readonly string[])[];
 }
 
-/** A configuration with the file that it stands in. */
+/** A configuration with the file that it is in. */
 export interface LoadedFile extends ConfigurationFile {
   readonly file: ReadFile;
-  /** A mark that some editors put in front of a text, and JSON does not know. */
+  /** A mark that some editors put at the start of a text, and JSON does not know. */
   readonly mark: string;
   readonly configuration: Configuration;
 }
 
+/** The host of that name; undefined if there is none. */
+export function hostNamed(name: string): Host | undefined {
+  return hosts.find((host) => host.name === name || host.aliases?.includes(name) === true);
+}
+
 /** The host of that name. @throws Failure that lists those there are */
 export function findHost(name: string): Host {
-  const found = hosts.find((host) => host.name === name);
+  const found = hostNamed(name);
   if (found !== undefined) return found;
   const names = hosts.map((host) => host.name);
   throw usageFailure(
@@ -34,13 +39,14 @@ export function findHost(name: string): Host {
 
 /** The files of some hosts, or the one that is named. */
 export function filesOf(some: readonly Host[], config: string | undefined): readonly ConfigurationFile[] {
-  if (config !== undefined) return [{ path: config, host: undefined }];
+  if (config !== undefined) return [{ path: config, host: undefined, sections: anySection }];
   const at = surroundings();
-  return some.flatMap((host) => host.files(at).map((path) => ({ path, host })));
+  return some.flatMap((host) => host.files(at).map(({ section, ...file }) => ({ ...file, host, sections: [section] })));
 }
 
 /** Reads a file; undefined where there is none. @throws Failure for one that cannot be read or is no configuration */
-export async function load({ path, host }: ConfigurationFile): Promise<LoadedFile | undefined> {
+export async function load(from: ConfigurationFile): Promise<LoadedFile | undefined> {
+  const { path, sections } = from;
   let file: ReadFile;
   try {
     file = await readWhole(path);
@@ -50,10 +56,11 @@ export async function load({ path, host }: ConfigurationFile): Promise<LoadedFil
     throw fileFailure(`${path} cannot be read: ${message}`, error);
   }
   const [mark, text] = decode(path, file.bytes);
-  const keys: readonly ServersKey[] = host === undefined ? ["mcpServers", "servers"] : [host.key];
-  const configuration = parseConfiguration(text, keys);
-  if ("problem" in configuration) throw fileFailure(`${path} is not valid JSON of servers: ${configuration.problem}`);
-  return { path, host, file, mark, configuration };
+  const format: Format = path.endsWith(".toml") ? "toml" : "json";
+  const configuration = parseConfiguration(text, sections, format);
+  if ("problem" in configuration)
+    throw fileFailure(`${path} is not valid ${format.toUpperCase()} of servers: ${configuration.problem}`);
+  return { ...from, file, mark, configuration };
 }
 
 function decode(path: string, bytes: Buffer): readonly [mark: string, text: string] {
@@ -70,24 +77,36 @@ export function fileFailure(message: string, cause?: unknown): Failure {
   return new Failure(message, { exitCode: exitCodes.usage, cause });
 }
 
-/** The one server of that name in some files. @throws Failure that lists the servers that are there */
-export async function findServer(
+/** A server, and the configuration that has it. */
+export interface FoundServer {
+  readonly loaded: LoadedFile;
+  readonly server: ServerEntry;
+}
+
+/** Every server of that name in some files, in their order. @throws Failure that lists the servers that are there */
+export async function findServers(
   name: string,
   files: readonly ConfigurationFile[],
-): Promise<{ readonly loaded: LoadedFile; readonly server: ServerEntry }> {
+): Promise<readonly [FoundServer, ...FoundServer[]]> {
   const read = (await Promise.all(files.map(load))).filter((loaded) => loaded !== undefined);
-  const paths = (some: readonly { readonly path: string }[]): string => some.map(({ path }) => path).join("\n");
-  if (read.length === 0 && files.length === 1) throw fileFailure(`there is no file ${paths(files)}`);
-  if (read.length === 0) throw fileFailure(`none of these files is there:\n${paths(files)}`);
+  if (read.length === 0 && files.length === 1) throw fileFailure(`there is no file ${pathsOf(files)}`);
+  if (read.length === 0) throw fileFailure(`none of these files is there:\n${pathsOf(files)}`);
   const all = read.flatMap((loaded) => loaded.configuration.servers.map((server) => ({ loaded, server })));
-  const [found, twin] = all.filter(({ server }) => server.name === name);
-  if (found !== undefined && twin === undefined) return found;
-  if (found !== undefined && twin !== undefined && twin.loaded === found.loaded) return found; // Which is unusable.
-  if (found !== undefined) {
-    const both = all.filter(({ server }) => server.name === name).map(({ loaded }) => loaded);
-    throw usageFailure(`${name} is in more than one configuration:\n${paths(both)}`, "choose one with --config file");
-  }
+  const [found, ...others] = all.filter(({ server }) => server.name === name);
+  if (found !== undefined) return [found, ...others];
   const names = [...new Set(all.map(({ server }) => server.name))];
   const there = names.length === 0 ? "there are no servers" : `there are ${names.join(", ")}`;
-  throw usageFailure(`there is no server ${name}: ${there} in\n${paths(read)}`, didYouMean(name, names));
+  throw usageFailure(`there is no server ${name}: ${there} in\n${pathsOf(read)}`, didYouMean(name, names));
+}
+
+/** The one server of that name in some files; of one file, that of the first section. @throws Failure as `findServers`, or for several */
+export async function findServer(name: string, files: readonly ConfigurationFile[]): Promise<FoundServer> {
+  const found = await findServers(name, files);
+  const loaded = found.map((each) => each.loaded);
+  if (new Set(loaded.map(({ path }) => path)).size === 1) return found[0];
+  throw usageFailure(`${name} is in more than one configuration:\n${pathsOf(loaded)}`, "choose one with --config file");
+}
+
+function pathsOf(some: readonly { readonly path: string }[]): string {
+  return [...new Set(some.map(({ path }) => path))].join("\n");
 }

@@ -1,12 +1,13 @@
-import { applyEdits, type Edit, type Node, parseTree } from "jsonc-parser";
+import { applyEdits, type Edit, type Node } from "jsonc-parser";
+import { type Format, treeOf } from "./configuration.js";
 
 /** Members of a server that hold keys and passwords. */
-const secret: ReadonlySet<unknown> = new Set(["env", "headers"]);
+const secret: ReadonlySet<unknown> = new Set(["env", "headers", "http_headers"]);
 
 /** A configuration with `…` for every value that may be a secret: what is printed ends up in reports. */
-export function withoutSecrets(text: string): string {
-  const root = parseTree(text, [], { allowTrailingComma: true });
-  return root === undefined ? text : applyEdits(text, [...edits(root)]);
+export function withoutSecrets(text: string, format: Format): string {
+  const root = treeOf(text, format);
+  return "problem" in root ? text : applyEdits(text, [...edits(root)]);
 }
 
 function* edits(node: Node): Generator<Edit> {

@@ -44,7 +44,8 @@ function listedValue({ path, host, found, problem, servers }: Listed): object {
 
 function serverValue(server: ServerEntry): object {
   const { name, kind } = server;
-  if (server.kind !== "command") return { ...server };
+  if (server.kind === "unusable") return { ...server };
+  if (server.kind === "url") return { name, kind, url: server.url.value };
   const wrapped = wrappedWords(server);
   return { name, kind, wrapped: wrapped !== undefined, command: wrapped ?? wordsOf(server) };
 }
@@ -66,7 +67,7 @@ function lines({ path, host, found, problem, servers }: Listed, isFirst: boolean
 }
 
 function stateOf(server: ServerEntry): readonly [state: string, what: string] {
-  if (server.kind === "url") return ["URL", server.url];
+  if (server.kind === "url") return ["URL", String(server.url.value)];
   if (server.kind === "unusable") return ["unusable", server.why];
   const wrapped = wrappedWords(server);
   return wrapped === undefined ? ["not wrapped", wordsOf(server).join(" ")] : ["wrapped", wrapped.join(" ")];

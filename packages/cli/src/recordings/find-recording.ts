@@ -1,20 +1,8 @@
 import { existsSync } from "node:fs";
-import { readdir, stat } from "node:fs/promises";
-import { basename, join } from "node:path";
 import { didYouMean } from "@parlance/mcp/jsonrpc";
-import { exitCodes } from "../exit-codes.js";
-import { Failure, usageFailure } from "../failure.js";
-import { recordingDirectory, recordingSuffix } from "../recording-directory.js";
-
-/** A file with a recording. */
-export interface RecordingFile {
-  readonly path: string;
-  /** As people say it: the name of the file, without its endings. */
-  readonly name: string;
-  readonly bytes: number;
-  /** When it was written last, in milliseconds since 1970. */
-  readonly changed: number;
-}
+import { usageFailure } from "../failure.js";
+import { recordingDirectory } from "../recording-directory.js";
+import { listRecordings } from "./list-recordings.js";
 
 /** How recordings are named in a command line, for help pages. */
 export const recordingHelp = `A <recording> is one of
@@ -22,45 +10,6 @@ export const recordingHelp = `A <recording> is one of
   name             the beginning of the name of one that parlance ls shows
   path             a file, plain or compressed with gzip
   -                what comes on stdin`;
-
-/** The recordings that nobody has named a file for, newest first. */
-export async function listRecordings(env: NodeJS.ProcessEnv): Promise<readonly RecordingFile[]> {
-  const directory = recordingDirectory(env);
-  const names = await readdir(directory).catch((error: NodeJS.ErrnoException) => {
-    if (error.code === "ENOENT") return []; // Nothing was recorded yet.
-    throw new Failure(`the recordings in ${directory} cannot be listed: ${error.message}`, {
-      exitCode: exitCodes.unreachable,
-      cause: error,
-    });
-  });
-  const files = await Promise.all(names.filter(isRecordingName).map((name) => describeFile(join(directory, name))));
-  return files.filter((file) => file !== undefined).sort(newestFirst);
-}
-
-/** File systems know no more than a few milliseconds; names begin with their time. */
-function newestFirst(a: RecordingFile, b: RecordingFile): number {
-  return b.changed - a.changed || (a.name < b.name ? 1 : -1);
-}
-
-function isRecordingName(name: string): boolean {
-  return name.endsWith(recordingSuffix) || name.endsWith(`${recordingSuffix}.gz`);
-}
-
-async function describeFile(path: string): Promise<RecordingFile | undefined> {
-  try {
-    const { size, mtimeMs } = await stat(path);
-    return { path, name: nameOfRecording(path), bytes: size, changed: mtimeMs };
-  } catch {
-    return undefined; // It was removed just now.
-  }
-}
-
-/** A recording as people say it: the name of its file, without the endings. */
-export function nameOfRecording(path: string): string {
-  if (path === "-") return "stdin";
-  const name = basename(path).replace(/\.gz$/, "");
-  return name.endsWith(recordingSuffix) ? name.slice(0, -recordingSuffix.length) : name;
-}
 
 /** The path of the recording that a word of the command line means; `-` is stdin. @throws Failure */
 export async function findRecording(word: string, env: NodeJS.ProcessEnv): Promise<string> {

@@ -1,12 +1,12 @@
 import { Conversation, type Entry } from "@parlance/mcp/wire";
-import { type ExamineeOptions, examineeOf } from "../examination/examinee.js";
+import { examineeOf } from "../examination/examinee.js";
 import { Observer } from "../examination/line.js";
 import { openLine } from "../examination/open-line.js";
 import type { Target } from "../target.js";
 import { ClientPlayer } from "./client-player.js";
 
 /** How a server is driven. */
-export interface DriveOptions extends ExamineeOptions {
+export interface DriveOptions {
   readonly target: Target;
   /** Milliseconds to wait for an answer. */
   readonly timeout: number;
@@ -26,7 +26,7 @@ export async function drive(recording: Conversation, options: DriveOptions): Pro
     entries.push(entry);
     conversation.push(entry);
   });
-  const examinee = await examineeOf(options.target, options);
+  const examinee = await examineeOf(options.target);
   for (const session of recording.sessions) {
     if (session.operations.length === 0) continue;
     const { name, revision } = session;

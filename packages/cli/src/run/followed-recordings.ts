@@ -1,8 +1,8 @@
 import { existsSync } from "node:fs";
 import type { Report } from "@parlance/mcp/wire";
 import { numberedPath } from "../recorder/numbered-path.js";
-import { nameOfRecording } from "../recordings/find-recording.js";
 import { FollowedFile } from "../recordings/follow-file.js";
+import { nameOfRecording } from "../recordings/list-recordings.js";
 import { TailedRecording, type TailView } from "../recordings/tailed-recording.js";
 
 /** Milliseconds between two looks: soon enough for eyes. */

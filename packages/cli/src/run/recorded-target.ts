@@ -1,4 +1,5 @@
 import { existsSync } from "node:fs";
+import { resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { exitCodes } from "../exit-codes.js";
 import { Failure } from "../failure.js";
@@ -7,6 +8,7 @@ import { missingAtEnd } from "../recorder/missing-at-end.js";
 import { numberedPath } from "../recorder/numbered-path.js";
 import { Recorder } from "../recorder/recorder.js";
 import { hostName, newRecordingPath, serverName } from "../recorder/recording-name.js";
+import type { StartedCommand } from "../started-command.js";
 import type { Target } from "../target.js";
 
 /** A target that is spoken to through a recorder. */
@@ -30,17 +32,29 @@ const command = fileURLToPath(new URL("../parlance.js", import.meta.url));
 
 /** Puts a recorder before a target: the tap before a command, the proxy before a URL. @throws Failure */
 export function recordedTarget(target: Target, as: RecordAs): Promise<RecordedTarget> | RecordedTarget {
-  if (target.kind === "command") return behindTap(target.title, [target.command, ...target.args], as);
-  if (target.kind === "url") return behindProxy(target.title, target.url, as);
+  if (target.kind === "command") return behindTap(target, [target.command, ...target.args], as);
+  if (target.kind === "url") return behindProxy(target, as);
   // In memory no bytes cross: it is served as a program instead.
   const words = [process.execPath, command, "serve", "--no-watch", target.title];
-  return behindTap(target.title, words, { name: serverName([target.title]), ...as });
+  return behindTap({ title: target.title, env: {} }, words, { name: serverName([target.title]), ...as });
 }
 
-function behindTap(title: string, words: readonly string[], { record, name }: RecordAs): RecordedTarget {
+function behindTap(
+  { title, env, cwd }: Pick<StartedCommand, "env" | "cwd"> & Pick<Target, "title">,
+  words: readonly string[],
+  { record, name }: RecordAs,
+): RecordedTarget {
   const path = unused(record ?? newRecordingPath(name ?? serverName(words), process.env));
-  const args = [command, "tap", "--launched", "--record", path, "--", ...words];
-  return { target: { kind: "command", title, command: process.execPath, args }, path, end: async () => undefined };
+  const args = [command, "tap", "--launched", "--record", resolve(path), "--", ...words];
+  const target: Target = {
+    kind: "command",
+    title,
+    command: process.execPath,
+    args,
+    env,
+    ...(cwd !== undefined && { cwd }),
+  };
+  return { target, path, end: async () => undefined };
 }
 
 /** The tap would find it too; but what is there already must not be taken for what is recorded. */
@@ -51,8 +65,7 @@ function unused(path: string): string {
 }
 
 async function behindProxy(
-  title: string,
-  url: URL,
+  { title, url, headers }: Extract<Target, { kind: "url" }>,
   { record, name, keepSecrets = false }: RecordAs,
 ): Promise<RecordedTarget> {
   if (url.protocol.startsWith("ws")) {
@@ -75,7 +88,7 @@ async function behindProxy(
   });
   const path = await recorder.opened;
   return {
-    target: { kind: "url", title, url: proxy.url },
+    target: { kind: "url", title, url: proxy.url, headers },
     path,
     async end() {
       await proxy.close();

@@ -2,8 +2,8 @@ import { isUtf8 } from "node:buffer";
 import { type Channel, clientLimits, type Framing, lines, type Tapped } from "@parlance/mcp/jsonrpc";
 import { childChannel } from "@parlance/mcp/node";
 import { usageFailure } from "../failure.js";
-import type { Header } from "../options.js";
-import { type CommandTarget, startedWith, type Target } from "../target.js";
+import { commandOf, type StartedCommand } from "../started-command.js";
+import type { Target } from "../target.js";
 import { TextLines } from "../text-lines.js";
 
 /** Who hears what comes on a raw line, as it comes. */
@@ -26,24 +26,18 @@ export interface RawLine {
   close(): Promise<string | undefined>;
 }
 
-/** What can be set about a raw line. */
-export interface RawLineOptions {
-  readonly env: Readonly<Record<string, string>>;
-  readonly headers: readonly Header[];
-}
-
 /** Opens a line to a target, but for HTTP, which has none. */
-export async function openRawLine(target: Target, options: RawLineOptions, receiver: RawReceiver): Promise<RawLine> {
-  if (target.kind === "command") return commandLine(target, options, receiver);
+export async function openRawLine(target: Target, receiver: RawReceiver): Promise<RawLine> {
+  if (target.kind === "command") return commandLine(target, receiver);
   if (target.kind === "module") return messageLine(target.dial(), receiver);
   const { webSocketChannel } = await import("@parlance/mcp/websocket"); // Its package takes a while to load.
-  return messageLine(webSocketChannel(target.url, { headers: Object.fromEntries(options.headers) }), receiver);
+  return messageLine(webSocketChannel(target.url, { headers: Object.fromEntries(target.headers) }), receiver);
 }
 
-function commandLine(target: CommandTarget, { env }: RawLineOptions, receiver: RawReceiver): RawLine {
+function commandLine(started: StartedCommand, receiver: RawReceiver): RawLine {
   const stderr = new TextLines((text) => receiver.stderr(text));
   const framing = watchedLines((chunk) => receiver.bytes(chunk));
-  const child = childChannel(startedWith(target, env), { framing, onStderr: (chunk) => stderr.push(chunk) });
+  const child = childChannel(commandOf(started), { framing, onStderr: (chunk) => stderr.push(chunk) });
   listen(child, receiver);
   // Past the queue of the channel, which nothing else may use then.
   const write = (bytes: Uint8Array): void => void child.stdin?.write(bytes);

@@ -1,7 +1,7 @@
 import { mcpHeaders } from "@parlance/mcp";
 import { exitCodes } from "../exit-codes.js";
 import { Failure } from "../failure.js";
-import type { Header } from "../options.js";
+import type { Header } from "../target.js";
 import { TextLines } from "../text-lines.js";
 import { innermost, toFailureAtUrl } from "../url-failure.js";
 import { bodyReader } from "../watched-fetch.js";

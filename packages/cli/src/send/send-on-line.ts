@@ -3,16 +3,16 @@ import { Failure, toFailure } from "../failure.js";
 import type { Target } from "../target.js";
 import { toFailureAtUrl } from "../url-failure.js";
 import { handshakeIn, type RawTraffic } from "./exchange.js";
-import { openRawLine, type RawLine, type RawLineOptions, sentFrames } from "./raw-line.js";
+import { openRawLine, type RawLine, sentFrames } from "./raw-line.js";
 import type { SendOptions } from "./send-options.js";
 
 /** Sends bytes on a carrier that lasts, and listens. @throws Failure for a target that cannot be reached */
 export async function sendOnLine(
   target: Target,
   bytes: Uint8Array,
-  { opening, wait, timeout, stop, view, traffic, ...options }: SendOptions & RawLineOptions,
+  { opening, wait, timeout, stop, view, traffic }: SendOptions,
 ): Promise<void> {
-  const line = await openRawLine(target, options, {
+  const line = await openRawLine(target, {
     bytes: (chunk) => traffic.bytes("server", chunk),
     see: (tapped) => traffic.see(tapped),
     stderr: (text) => traffic.observe({ kind: "stderr", at: traffic.now, text }),

@@ -12,6 +12,9 @@ export interface TapArguments {
   readonly launched?: boolean;
 }
 
+/** Options with a value in which `parlance wrap` keeps what `unwrap` puts back. They mean nothing to the tap. */
+export const wrapOptions: readonly string[] = ["--wrapped-url", "--wrapped-type"];
+
 /**
  * The command line of a tap as a host starts it. Undefined for everything else, which is read with more care: with help,
  * and with words for what is wrong.
@@ -29,7 +32,8 @@ export function parseTapArguments(argv: readonly string[]): TapArguments | undef
       const { value = "" } = own.next();
       if (value === "" || value.startsWith("-")) return undefined;
       parsed = { ...parsed, [word.slice(2)]: value };
-    } else return undefined;
+    } else if (wrapOptions.includes(word)) own.next();
+    else return undefined;
   }
   return parsed;
 }
