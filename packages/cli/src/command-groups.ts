@@ -3,7 +3,7 @@ import type { Command } from "commander";
 /** What commands are for, in the order of the help page: each of them has its place here. */
 const groups: readonly (readonly [title: string, names: readonly string[]])[] = [
   ["Attach", ["talk", "run", "tap", "proxy", "bridge", "wrap", "unwrap"]],
-  ["Read", ["ls", "tail", "show", "list", "explain"]],
+  ["Read", ["ls", "tail", "show", "list", "explain", "prune"]],
   ["Judge", ["check", "doctor"]],
   ["Ask", ["call", "read", "prompt", "complete", "subscribe"]],
   ["Act", ["send", "replay", "diff", "export", "redact"]],

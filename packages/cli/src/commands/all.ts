@@ -23,6 +23,7 @@ const commands: Readonly<Record<string, () => Promise<Register>>> = {
   ls: async () => (await import("./ls.js")).registerLs,
   prompt: async () => (await import("./prompt.js")).registerPrompt,
   proxy: async () => (await import("./proxy.js")).registerProxy,
+  prune: async () => (await import("./prune.js")).registerPrune,
   read: async () => (await import("./read.js")).registerRead,
   redact: async () => (await import("./redact.js")).registerRedact,
   replay: async () => (await import("./replay.js")).registerReplay,

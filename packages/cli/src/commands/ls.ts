@@ -10,6 +10,7 @@ import { recordingDirectory } from "../recording-directory.js";
 import { listRecordings, type RecordingFile } from "../recordings/list-recordings.js";
 import { isLive } from "../recordings/live.js";
 import { readRecordingFile } from "../recordings/read-recording.js";
+import { retentionHelp } from "../recordings/retention.js";
 import type { Output } from "../terminal.js";
 
 const examples = `Examples:
@@ -23,7 +24,10 @@ export function registerLs(program: Command, invocation: Invocation): void {
     .summary("list the recordings, newest first")
     .description("List the recordings that were made without naming a file for them, newest first.")
     .option("--json", "print one JSON object per line, for programs")
-    .addHelpText("after", `\nThey are kept in ${recordingDirectory(process.env)} (PARLANCE_RECORDINGS).\n\n${examples}`)
+    .addHelpText(
+      "after",
+      `\nThey are kept in ${recordingDirectory(process.env)} (PARLANCE_RECORDINGS).\n\n${retentionHelp}\n\n${examples}`,
+    )
     .action((flags: { readonly json?: true }) => invocation.run(() => ls(flags.json === true, invocation)));
 }
 

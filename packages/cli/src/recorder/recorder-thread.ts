@@ -1,9 +1,11 @@
 // The thread that writes a recording. Whatever takes time is done here: to cut, encode and sum up what was observed, and
 // to wait for a disk. The traffic is elsewhere, and never waits for it.
 
+import { dirname } from "node:path";
 import { parentPort, workerData } from "node:worker_threads";
 import { Conversation, type Entry } from "@parlance/mcp/wire";
 import { milliseconds, monotonic } from "../monotonic.js";
+import { recordingDirectory } from "../recording-directory.js";
 import type { Observation } from "./observation.js";
 import type { FromRecorder, RecorderStart, ToRecorder } from "./recorder-messages.js";
 import { RecordingFile } from "./recording-file.js";
@@ -100,9 +102,22 @@ async function end(t: number): Promise<void> {
   }
   clearTimeout(retry);
   report();
+  await Promise.race([pruning, new Promise((resolve) => setTimeout(resolve, lastGrace))]);
   tell({ kind: "outcome", outcome: file.close() });
   parentPort?.close();
 }
+
+/** The recording that begins makes room among those of the folder; what goes wrong there is no reason not to record. */
+async function pruneOthers(): Promise<void> {
+  if (dirname(path) !== recordingDirectory(process.env)) return;
+  const { retentionOf } = await import("../recordings/retention.js");
+  const retention = retentionOf(process.env);
+  if (retention === undefined) return;
+  const { prune } = await import("../recordings/prune.js");
+  await prune(process.env, retention);
+}
+
+const pruning = pruneOthers().catch(() => undefined); // See above.
 
 parentPort?.on("message", (message: ToRecorder) => {
   if ("end" in message) void end(message.end);

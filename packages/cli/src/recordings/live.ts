@@ -7,7 +7,10 @@ const longestSilence = 3_600_000;
 /** Whether more may come to a recording that has no end: its host lives, or it was written not long ago. */
 export function isLive(header: HeaderEntry | undefined, changed: number): boolean {
   const pid = header?.host?.pid;
-  if (pid === undefined) return Date.now() - changed < longestSilence;
+  return pid === undefined ? Date.now() - changed < longestSilence : isAlive(pid);
+}
+
+function isAlive(pid: number): boolean {
   try {
     process.kill(pid, 0);
     return true;
@@ -20,8 +23,8 @@ export function isLive(header: HeaderEntry | undefined, changed: number): boolea
 /** More than a header and the last line of a recording take. */
 const edge = 65_536;
 
-/** The same of a file, of which only the beginning and the end are read. */
-export async function mayGrow(path: string, changed: number): Promise<boolean> {
+/** The same of a file, of which only the beginning and the end are read. @param writers processes that may write it */
+export async function mayGrow(path: string, changed: number, writers: readonly number[] = []): Promise<boolean> {
   const file = await open(path);
   try {
     const { size } = await file.stat();
@@ -29,7 +32,8 @@ export async function mayGrow(path: string, changed: number): Promise<boolean> {
     const [first] = new RecordingDecoder().push(beginning);
     const header = first?.entry?.k === "hdr" ? first.entry : undefined;
     const ending = await readAt(Math.max(0, size - edge));
-    return !readRecording(ending).entries.some(({ k }) => k === "end") && isLive(header, changed);
+    if (readRecording(ending).entries.some(({ k }) => k === "end")) return false;
+    return isLive(header, changed) || writers.some(isAlive);
   } finally {
     await file.close();
   }
