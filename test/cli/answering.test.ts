@@ -1,13 +1,16 @@
-import { realpathSync } from "node:fs";
+import { mkdtempSync, readFileSync, realpathSync } from "node:fs";
 import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { RpcError } from "@parlance/mcp/client";
 import { serveHttp } from "@parlance/mcp/node";
 import { createServer } from "@parlance/mcp/server";
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import { createLibrary } from "../fixtures/library-server.js";
 import { fixture, parlance, type Ran } from "./run.js";
 import { hasTerminals, inTerminal } from "./terminal.js";
+
+vi.setConfig({ testTimeout: 120_000 }); // Each test starts several processes.
 
 const library = ["--", process.execPath, fixture("library-server.js")];
 const folder = realpathSync(tmpdir());
@@ -91,6 +94,17 @@ describe.each(eras)("--answer in %s", (revision) => {
   });
 });
 
+test.concurrent("talk and run answer, too, where an answer is given", async () => {
+  const options = ["--once", "--json", "--revision", "2025-11-25", "--call", "book"];
+  const talk = (...more: readonly string[]): Promise<Ran> => parlance(["talk", ...options, ...more, ...library]);
+  expect((await talk("--answer", "decline")).stdout).toContain('{\\"action\\":\\"decline\\"}');
+  expect((await talk()).stdout).not.toContain("elicitation/create");
+  const recording = join(mkdtempSync(join(folder, "parlance-answering-")), "run.parlance.jsonl");
+  const run = await parlance(["run", ...options, "--answer", "decline", "--record", recording, ...library]);
+  expect(run.code).toBe(0);
+  expect(readFileSync(recording, "utf8")).toContain('{\\"action\\":\\"decline\\"}');
+});
+
 test.concurrent("content that the form forbids is not sent, and the field is named", async () => {
   const { code, stderr } = await parlance(["call", "--answer", '{"name":"A","meal":"v"}', "book", ...library]);
   expect(stderr).toContain("/name");
@@ -107,7 +121,7 @@ test.concurrent.each([
   expect(code).toBe(1);
 });
 
-describe.runIf(hasTerminals)("at a terminal", { timeout: 60_000 }, () => {
+describe.runIf(hasTerminals)("at a terminal", () => {
   test.concurrent.each(eras)("a form is asked field by field, in %s", async (revision) => {
     const run = inTerminal(["call", "--revision", revision, "book", ...library]);
     await run.answer("asks you to fill in a form: Who travels?", "");

@@ -1,8 +1,10 @@
 import { serveHttp } from "@parlance/mcp/node";
 import { serveWebSocket } from "@parlance/mcp/websocket";
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 import { createLibrary } from "../fixtures/library-server.js";
 import { fixture, jsonLines, parlance, start, toolsServer } from "./run.js";
+
+vi.setConfig({ testTimeout: 120_000 }); // Each test starts several processes.
 
 const library = ["--", process.execPath, fixture("library-server.js")];
 

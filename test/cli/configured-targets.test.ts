@@ -1,13 +1,15 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: hosts write variables so in their configurations
 import { AsyncLocalStorage } from "node:async_hooks";
 import { execFile } from "node:child_process";
-import { mkdirSync, mkdtempSync, realpathSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, realpathSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { serveHttp } from "@parlance/mcp/node";
 import { createServer } from "@parlance/mcp/server";
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 import { fixture, main, type Ran } from "./run.js";
+
+vi.setConfig({ testTimeout: 120_000 }); // Each test starts several processes.
 
 const node = process.execPath;
 const server = fixture("environment-server.js");
@@ -78,6 +80,29 @@ test.concurrent.each([
   expect(JSON.parse(stdout)).toEqual(report());
   expect(code).toBe(0);
 });
+
+test.concurrent.each([
+  ["claude-desktop", `${settings}/Claude/claude_desktop_config.json`, { mcpServers: { fs: started } }],
+  ["claude-code", ".claude.json", { numStartups: 7, mcpServers: { fs: started } }],
+  ["vscode", "project/.vscode/mcp.json", `{ "servers": { "fs": ${JSON.stringify(started)}, /* last */ }, }`],
+  ["cursor", ".cursor/mcp.json", { mcpServers: { fs: started } }],
+  ["windsurf", ".codeium/windsurf/mcp_config.json", { mcpServers: { fs: started } }],
+  ["codex", ".codex/config.toml", toml],
+  ["mcp.json", "project/.mcp.json", { mcpServers: { fs: started } }],
+])(
+  "a server of %s is wrapped, records when it is started as configured, and is unwrapped",
+  async (host, file, content) => {
+    const at = home({ [file]: content });
+    const before = readFileSync(join(at.path, file), "utf8");
+    expect(await inProject(at, ["wrap", host, "fs"])).toMatchObject({ code: 0 });
+    const recordings = join(at.path, "recordings");
+    const call = ["call", "--env", `PARLANCE_RECORDINGS=${recordings}`, `${host}:fs`, "report"];
+    expect(JSON.parse((await inProject(at, call)).stdout)).toEqual(report());
+    expect(readdirSync(recordings)).toHaveLength(1);
+    expect(await inProject(at, ["unwrap", host, "fs"])).toMatchObject({ code: 0 });
+    expect(readFileSync(join(at.path, file), "utf8")).toBe(before);
+  },
+);
 
 test.concurrent("a server of a project is started in the folder of the project, or in its cwd", async () => {
   const at = home({
@@ -157,7 +182,7 @@ other.env_http_headers = { Authorization = "B" }
   expect(await asked("codex:other")).toBe("Basic b \n");
   expect(await asked("--header", "authorization: mine", "cursor:remote")).toBe("mine k\n");
   expect(await asked("--header-env", "Authorization=B", "cursor:remote")).toBe("Basic b k\n");
-}, 60_000);
+});
 
 test.concurrent("every command that takes a target takes a configured one", async () => {
   const at = home({ ".cursor/mcp.json": { mcpServers: { fs: started } } });
@@ -180,7 +205,7 @@ test.concurrent("every command that takes a target takes a configured one", asyn
   ]);
   expect([list, talk, run, doctor, check, send].map(({ code }) => code)).toEqual([0, 0, 0, 0, 0, 0]);
   expect(run.stdout).toContain("from the configuration");
-}, 60_000);
+});
 
 const cursor = {
   ".cursor/mcp.json": { mcpServers: { fs: started, files: started, bad: {}, odd: { url: "ftp://x" } } },
@@ -200,13 +225,13 @@ test.concurrent.each([
 });
 
 test.concurrent.each([
-  ["mcp.json:fs", "project/.mcp.json", "${NONE}", "wants the variable NONE, which is not set here"],
-  ["cursor:fs", ".cursor/mcp.json", "${env:NONE}", "wants the variable NONE, which is not set here"],
+  ["mcp.json:fs", "project/.mcp.json", "${NONE}", "uses the variable NONE, which is not set here"],
+  ["cursor:fs", ".cursor/mcp.json", "${env:NONE}", "uses the variable NONE, which is not set here"],
   [
     "vscode:fs",
     "project/.vscode/mcp.json",
     "${input:key}",
-    "wants the input key, which its host asks for\n  → --input key=…",
+    "uses the input key, which its host asks for\n  → --input key=…",
   ],
   [
     "vscode:fs",
@@ -214,7 +239,7 @@ test.concurrent.each([
     "${command:x}",
     "${command:x} in the configuration has no value outside its host",
   ],
-  ["windsurf:fs", ".codeium/windsurf/mcp_config.json", "${file:/no/such}", "wants the file /no/such: ENOENT"],
+  ["windsurf:fs", ".codeium/windsurf/mcp_config.json", "${file:/no/such}", "uses the file /no/such: ENOENT"],
 ])("in %s (%s), %s is refused", async (target, file, written, words) => {
   const fs = { ...started, env: { GIVEN: written } };
   const { code, stderr } = await inProject(home({ [file]: { mcpServers: { fs }, servers: { fs } } }), [

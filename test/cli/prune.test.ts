@@ -2,9 +2,11 @@ import { readdir, rm, utimes } from "node:fs/promises";
 import { join } from "node:path";
 import { connect, serveHttp } from "@parlance/mcp/node";
 import { createServer } from "@parlance/mcp/server";
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 import { recordingFiles } from "./recording-files.js";
 import { jsonLines, main, parlance, start, toolsServer } from "./run.js";
+
+vi.setConfig({ testTimeout: 120_000 }); // Each test starts several processes.
 
 const day = 86_400_000;
 
@@ -110,7 +112,7 @@ test("a recording that a tap writes is never deleted, however old it looks", asy
   await client.close();
   await files.run("prune", "--keep", "0");
   expect(await readdir(files.directory)).toEqual([]);
-}, 60_000);
+});
 
 test("nor is one that a proxy writes, of which no host is known", async () => {
   const files = await recordings({});
@@ -125,7 +127,7 @@ test("nor is one that a proxy writes, of which no host is known", async () => {
   await proxy.ended;
   await files.run("prune", "--keep", "0");
   expect(await readdir(files.directory)).toEqual([]);
-}, 60_000);
+});
 
 test.each([
   ["", ["new", "older"]],

@@ -14,7 +14,7 @@ export function childHeader(parent: HeaderEntry, redact: readonly string[]): Hea
 
 /** The header of a recording in which this program is the client of a target. */
 export function newHeader(target: Target, parent?: HeaderEntry): HeaderEntry {
-  const server = target.kind === "command" ? { cmd: target.command, args: target.args } : { url: target.title };
+  const server = serverOf(target);
   return {
     k: "hdr",
     fmt: "parlance/1",
@@ -81,4 +81,10 @@ export async function writeNewFileOf(path: string, pieces: AsyncIterable<string>
 function notWritten(path: string, { code, message }: NodeJS.ErrnoException): never {
   const why = code === "EEXIST" ? "there is a file of that name already" : message;
   throw usageFailure(`${path} cannot be written: ${why}`, "name another file");
+}
+
+/** A module is named by its path: nothing is started or asked. */
+function serverOf(target: Target): NonNullable<HeaderEntry["server"]> {
+  if (target.kind === "command") return { cmd: target.command, args: target.args };
+  return { url: target.kind === "url" ? target.url.href : target.title };
 }

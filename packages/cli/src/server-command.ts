@@ -33,8 +33,6 @@ export interface ServerCommand<Flags extends ServerFlags> {
   readonly words?: string;
   /** `several`: the option may be repeated. */
   readonly revision?: "one" | "several";
-  /** Whether input requests of the server are answered. */
-  readonly answers?: true;
   /** What `--json` prints. */
   readonly json: string;
   /** Adds the options that only this command has. */
@@ -65,9 +63,8 @@ export function registerServerCommand<Flags extends ServerFlags>(
   else command.option("--revision <version>", "insist on this one (default: the newest of both sides)", parseRevision);
   page.addOptions?.(command);
   command.option("--json", page.json);
-  if (page.answers === true) addAnswerOptions(command);
-  const answering = page.answers === true ? [answerHelp] : [];
-  const sections = [targetHelp, ...(page.help ?? []), ...answering, exitCodeHelp, `Examples:\n${page.examples}`];
+  addAnswerOptions(command);
+  const sections = [targetHelp, ...(page.help ?? []), answerHelp, exitCodeHelp, `Examples:\n${page.examples}`];
   addConversationOptions(addForceOption(command))
     .addHelpText("after", `\n${sections.join("\n\n")}`)
     .action((given: readonly string[], flags: Flags) =>

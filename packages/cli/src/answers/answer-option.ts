@@ -9,7 +9,7 @@ import { isObject, type JsonObject } from "../json.js";
 export type WrittenAnswer =
   /** To a form. */
   | { readonly to: "form"; readonly result: ElicitResult }
-  /** To a page that the server wants to be visited. */
+  /** To a page that the server asks to visit. */
   | { readonly to: "url"; readonly action: ElicitResult["action"] }
   /** To forms, pages, and, unless it accepts, sampling. */
   | { readonly to: "any"; readonly action: ElicitResult["action"] }
@@ -26,7 +26,7 @@ export interface AnswerFlags {
 export const answerHelp = `A server may ask for input before it answers: a form or a page to visit
 (elicitation), a model's message (sampling), the folders to work in (roots). On a
 terminal you are asked. In scripts, --answer answers, in order, and the last one
-goes on answering:
+goes on answering (talk and run declare nothing unless one is given):
   --answer '{"name":"Ada"}'    fills in a form; fields with a default may be left out
   --answer accept              accepts a form with its defaults, or a page
   --answer decline             declines everything; cancel cancels it

@@ -142,6 +142,11 @@ export class Answerer {
   }
 }
 
+/** The same for a command that declares nothing unless an answer is given. */
+export function answererIfGiven(flags: AnswerFlags, title: string, invocation: Invocation): Answerer | undefined {
+  return flags.answer === undefined && flags.roots === undefined ? undefined : new Answerer(flags, title, invocation);
+}
+
 /** Answers in order; the last one answers everything that follows. */
 class Queue<Answer> {
   readonly #answers: Answer[];

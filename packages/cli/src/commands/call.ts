@@ -21,7 +21,6 @@ export function registerCall(program: Command, invocation: Invocation): void {
     summary: "call one tool of a server, and print its result",
     description: "Call one tool of a server and print its result: on stdout; what it took, on stderr.",
     words: "<tool> [name=value…]",
-    answers: true,
     json: "print the result as JSON, for programs",
     help: [argumentHelp],
     examples: `  parlance call "node server.js" add a:=2 b:=3

@@ -25,7 +25,6 @@ export function registerComplete(program: Command, invocation: Invocation): void
     description: `Ask a server what an argument of a prompt, or a variable of a resource template, may
 be, and print its suggestions one per line.`,
     words: "<prompt|template> <name=text> [name=text…]",
-    answers: true,
     json: "print the completion as JSON, for programs",
     help: [referenceHelp],
     examples: `  parlance complete "node server.js" review language=py

@@ -29,7 +29,6 @@ export function registerList(program: Command, invocation: Invocation): void {
     summary: "print the tools, resources and prompts that a server offers",
     description: about,
     words: "[what…]",
-    answers: true,
     json: "print everything as one JSON object, for programs",
     examples: `  parlance list "node server.js"
   parlance list tools -- node server.js

@@ -23,7 +23,6 @@ export function registerPrompt(program: Command, invocation: Invocation): void {
     summary: "get one prompt of a server, and print its messages",
     description: "Get one prompt of a server and print its messages: on stdout; what it took, on stderr.",
     words: "<prompt> [name=text…]",
-    answers: true,
     json: "print the result as JSON, for programs",
     examples: `  parlance prompt "node server.js" review language=python
   parlance prompt write_to name=Ada about=lunch -- node server.js

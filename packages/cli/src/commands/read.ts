@@ -18,7 +18,6 @@ export function registerRead(program: Command, invocation: Invocation): void {
     summary: "read one resource of a server, and print its contents",
     description: "Read one resource of a server and print its contents: on stdout; what it took, on stderr.",
     words: "<uri>",
-    answers: true,
     json: "print the result as JSON, for programs",
     examples: `  parlance read "node server.js" file:///notes/today.md
   parlance read contacts:/1 -- node server.js

@@ -1,5 +1,6 @@
 import type { Report } from "@parlance/mcp/wire";
 import type { Command } from "commander";
+import { answererIfGiven } from "../answers/answerer.js";
 import { awaitAftermath, exercise, type Skipped, untilOver } from "../conversation.js";
 import { converse } from "../converse.js";
 import { exitCodes } from "../exit-codes.js";
@@ -55,13 +56,16 @@ export function registerRun(program: Command, invocation: Invocation): void {
 async function run({ target: word }: TargetWords, flags: RunFlags, invocation: Invocation): Promise<number> {
   const { out, err, interrupt } = invocation;
   const calls = (flags.call ?? []).map(parseCall);
-  const recorded = await recordedTarget(await chooseTarget(word, invocation.command, flags), flags);
+  const target = await chooseTarget(word, invocation.command, flags);
+  const answerer = answererIfGiven(flags, target.title, invocation);
+  const recorded = await recordedTarget(target, flags);
   const followed = new FollowedRecordings(recorded.path, new TailView(out, flags.json === true));
   let failure: Failure | undefined;
   const onFailure = (why: Failure): void => {
     failure = why;
   };
-  const code = await converse({ target: recorded.target, flags, invocation, onFailure }, async (client, observed) => {
+  const how = { target: recorded.target, flags, invocation, answerer, onFailure };
+  const code = await converse(how, async (client, observed) => {
     const skipped = await exercise(client, calls, { signal: interrupt.stop, force: flags.force === true });
     await awaitAftermath(interrupt.stop);
     if (flags.once !== true) {

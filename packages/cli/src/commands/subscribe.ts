@@ -26,7 +26,6 @@ export function registerSubscribe(program: Command, invocation: Invocation): voi
     summary: "print the updates of resources and lists as they come",
     description: about,
     words: "[uri…]",
-    answers: true,
     json: "print one JSON object per line, for programs",
     addOptions: (command) => void command.option("--count <n>", "end after so many updates", countOf),
     examples: `  parlance subscribe "node server.js" file:///notes/today.md

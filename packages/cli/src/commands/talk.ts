@@ -1,5 +1,6 @@
 import type { Client } from "@parlance/mcp/client";
 import type { Command } from "commander";
+import { answererIfGiven } from "../answers/answerer.js";
 import { awaitAftermath, exercise, openConversation, untilOver } from "../conversation.js";
 import { exitCodes } from "../exit-codes.js";
 import type { Failure } from "../failure.js";
@@ -116,9 +117,11 @@ class Talk {
   }
 
   async #speak(before: readonly TalkOutcome[] | undefined): Promise<void> {
-    const { calls, flags, view, invocation, revision } = this.#options;
+    const { target, calls, flags, view, invocation, revision } = this.#options;
     const { err, interrupt } = invocation;
-    this.#client = await openConversation(this.#observed, { revision, timeout: flags.timeout, err, interrupt });
+    const answerer = answererIfGiven(flags, target.title, invocation);
+    const how = { revision, timeout: flags.timeout, err, interrupt, ...(answerer !== undefined && { answerer }) };
+    this.#client = await openConversation(this.#observed, how);
     const skipped = await exercise(this.#client, calls, { signal: interrupt.stop, force: flags.force === true });
     await awaitAftermath(interrupt.stop);
     view.skip(skipped);

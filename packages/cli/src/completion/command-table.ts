@@ -12,7 +12,7 @@ export interface CommandRow {
   readonly options: readonly OptionRow[];
   /** What the first word behind the command may be; none, if it is a file or anything else. */
   readonly words: readonly string[];
-  /** Whether the first word behind the command is a target, which may be the name of a configured server. */
+  /** Whether the first word after the command is a target, which may be the name of a configured server. */
   readonly targets: boolean;
 }
 

@@ -112,7 +112,7 @@ class Configured {
     return Object.fromEntries(entries.map(([name, text]) => [name, this.expanded(String(text))]));
   }
 
-  /** Variables of this process that Codex is told to pass on. */
+  /** The variables of this process that `env_vars` lists, as Codex has it. */
   passedOn(): Readonly<Record<string, string>> {
     const { env_vars: names } = this.#members;
     const listed = (Array.isArray(names) ? names : []).map((each: unknown) => (isObject(each) ? each.name : each));
@@ -128,7 +128,7 @@ class Configured {
         Object.entries(parsed).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])),
       );
     } catch (error) {
-      throw usageFailure(`the configuration wants the file ${path}: ${error instanceof Error ? error.message : error}`);
+      throw usageFailure(`the configuration uses the file ${path}: ${error instanceof Error ? error.message : error}`);
     }
   }
 

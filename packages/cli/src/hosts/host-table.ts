@@ -83,7 +83,7 @@ export const hosts: readonly Host[] = [
     files: (at) => {
       const own = { path: pathsOf(at).join(at.home, ".cursor", "mcp.json"), section: servers };
       const project = projectFile(at, servers, ".cursor", "mcp.json");
-      return project.path === own.path ? [own] : [project, own]; // One file, for whoever works at home.
+      return project.path === own.path ? [own] : [project, own]; // The same file in the home folder.
     },
   },
   {

@@ -62,19 +62,19 @@ export function expand(text: string, variables: Variables): string {
 
 function missing(variable: string): never {
   throw usageFailure(
-    `the configuration wants the variable ${variable}, which is not set here`,
+    `the configuration uses the variable ${variable}, which is not set here`,
     `${variable}=… parlance …`,
   );
 }
 
 function missingInput(id: string): never {
-  throw usageFailure(`the configuration wants the input ${id}, which its host asks for`, `--input ${id}=…`);
+  throw usageFailure(`the configuration uses the input ${id}, which its host asks for`, `--input ${id}=…`);
 }
 
 function contentOf(path: string): string {
   try {
     return readFileSync(path, "utf8").trim();
   } catch (error) {
-    throw usageFailure(`the configuration wants the file ${path}: ${error instanceof Error ? error.message : error}`);
+    throw usageFailure(`the configuration uses the file ${path}: ${error instanceof Error ? error.message : error}`);
   }
 }

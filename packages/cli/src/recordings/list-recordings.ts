@@ -12,7 +12,7 @@ export interface RecordingFile {
   readonly changed: number;
 }
 
-/** The recordings that nobody has named a file for, newest first. @throws Error for a folder that cannot be listed */
+/** The recordings without a file of their own (`--record`), newest first. @throws Error for a folder that cannot be listed */
 export async function listRecordings(env: NodeJS.ProcessEnv): Promise<readonly RecordingFile[]> {
   const directory = recordingDirectory(env);
   const names = await readdir(directory).catch((error: NodeJS.ErrnoException) => {

@@ -49,7 +49,7 @@ async function mayBeWritten({ path, changed }: RecordingFile): Promise<boolean> 
   try {
     return await mayGrow(path, changed, writersOf(path));
   } catch {
-    return true; // It cannot be read: whoever may read it decides.
+    return true; // It cannot be read, so nothing says that it has ended.
   }
 }
 
