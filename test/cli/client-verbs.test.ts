@@ -42,16 +42,16 @@ test.concurrent.each(conversations)("read, prompt and complete work in %s over %
     ask(revision, transport, "prompt", "review", "language=php"),
     ask(revision, transport, "complete", "review", "language=p"),
   ]);
-  expect(read.stderr).toMatch(/^\d+\.?\d* m?s · \d+ B · ok\n$/);
+  expect(read.stderr).toMatch(/(?:^|\n)\d+\.?\d* m?s · \d+ B · ok\n$/);
   expect(read).toMatchObject({ code: 0, stdout: "first line\nsecond line\n\n" });
   expect(prompt.stdout).toBe("user:\nReview this php, framework none\n\nassistant:\nShow it to me\n");
-  expect(prompt.stderr).toMatch(/^Review code\n.* · ok\n$/);
+  expect(prompt.stderr).toMatch(/(?:^|\n)Review code\n.* · ok\n$/);
   expect(complete).toMatchObject({ code: 0, stdout: "perl\nphp\npython\n" });
 });
 
 test.concurrent.each(conversations)("subscribe prints updates in %s over %s", async (revision, transport) => {
   const { code, stdout, stderr } = await ask(revision, transport, "subscribe", "--count", "2", "notes:/clock");
-  expect(stderr).toBe("subscribed to notes:/clock; Ctrl-C ends it\n");
+  expect(stderr).toContain("subscribed to notes:/clock; Ctrl-C ends it\n");
   expect(stdout).toMatch(/^(\d\d:\d\d:\d\d updated notes:\/clock\n){2}$/);
   expect(code).toBe(0);
 });

@@ -14,6 +14,9 @@ import { Transcript } from "./transcript.js";
 /** Milliseconds between two attempts to write what finds no room. */
 const retryAfter = 50;
 
+/** Milliseconds after which the folder is pruned: a server that starts should have the processor. */
+const pruneAfter = 250;
+
 /** Milliseconds at the end after which room is no longer hoped for. */
 const lastGrace = 1_000;
 
@@ -102,12 +105,11 @@ async function end(t: number): Promise<void> {
   }
   clearTimeout(retry);
   report();
-  await Promise.race([pruning, new Promise((resolve) => setTimeout(resolve, lastGrace))]);
   tell({ kind: "outcome", outcome: file.close() });
   parentPort?.close();
 }
 
-/** The recording that begins makes room among those of the folder; what goes wrong there is no reason not to record. */
+/** The recording that begins makes room among those of the folder; what goes wrong there is no reason not to record. A run that is over before leaves it to the next one. */
 async function pruneOthers(): Promise<void> {
   if (dirname(path) !== recordingDirectory(process.env)) return;
   const { retentionOf } = await import("../recordings/retention.js");
@@ -117,7 +119,7 @@ async function pruneOthers(): Promise<void> {
   await prune(process.env, retention);
 }
 
-const pruning = pruneOthers().catch(() => undefined); // See above.
+setTimeout(() => void pruneOthers().catch(() => undefined), pruneAfter).unref();
 
 parentPort?.on("message", (message: ToRecorder) => {
   if ("end" in message) void end(message.end);
