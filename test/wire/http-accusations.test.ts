@@ -110,6 +110,13 @@ test.each([
   expect(said({ ...discover, ...answer }, ...openingExchanges(talk), listExchange(talk, 1))).toEqual([]);
 });
 
+test("that answer is not judged by what the server has agreed on with another client", () => {
+  const [discover = {}] = openingExchanges(talkOf("2026-07-28"));
+  const talk = talkOf("2025-11-25");
+  const refused = { status: 400, replies: [refusal] };
+  expect(said(...openingExchanges(talk), { ...discover, ...refused }, listExchange(talk, 1))).toEqual([]);
+});
+
 test("an event without data, and a word of HTTP, are no hint why an answer is missing", () => {
   const talk = talkOf("2025-11-25");
   const stream = { isStream: true, replies: [{ raw: "", ev: { id: "1" } }], aborted: "aborted" };

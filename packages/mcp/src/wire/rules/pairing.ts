@@ -1,5 +1,6 @@
 import { visible } from "../../base/visible.js";
 import { codes } from "../../jsonrpc/errors.js";
+import { spokenIn } from "../exchange.js";
 import type { WireMessage } from "../message.js";
 import { otherSide } from "../operations.js";
 import type { Rule } from "../rule.js";
@@ -72,8 +73,11 @@ export const pairingRules: readonly Rule[] = [
     page: (revision) =>
       revision.facts.errorId === "required" ? ofJsonRpc("response_object") : inSchema("jsonrpcerrorresponse")(revision),
     on: "message",
-    *check(message, session, { facts }) {
+    *check(message, session, { facts, era }) {
       if (!isErrorToNothing(message) || answeredNotification(message, session) !== undefined) return;
+      // A request of the other era may be of another client, with which the server has agreed on nothing.
+      const { exchange } = message.context;
+      if (exchange !== undefined && (spokenIn(exchange)?.era ?? era) !== era) return;
       // Which revision a server speaks is not known before both have agreed on one.
       if (facts.httpBinding !== "stateless" && (session.phase === "new" || session.phase === "initializing")) return;
       if (facts.errorId === "optional" && message.id === "null")
