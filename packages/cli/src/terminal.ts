@@ -66,7 +66,7 @@ export function outputOf(stream: WriteStream, env: NodeJS.ProcessEnv): Output {
 const together = 65_536;
 
 /** Writes pieces of text, however many there are, as fast as the stream takes them. @throws Failure once the program is to end */
-export async function writeAll(stream: Writable, pieces: Iterable<string>, pace: Pace): Promise<void> {
+async function writeAll(stream: Writable, pieces: Iterable<string>, pace: Pace): Promise<void> {
   let text = "";
   const flush = async (): Promise<void> => {
     const isFull = !stream.write(text);
