@@ -31,7 +31,7 @@ export const targetHelp: string = `A <target> is one of
   https://host/mcp     asks the server at this URL: http, https, ws or wss
   path/to/module.js    imports the file and serves, in memory, what it exports
                        as \`server\` or default
-  host:server          a server of a configuration, by its name; a host is one of
+  host:server          a configured server, by its name; a host is one of
                        ${hostWords("                       ")}
   ./mcp.json:server    the same in any file, JSON or TOML`;
 

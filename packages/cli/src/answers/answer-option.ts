@@ -24,14 +24,14 @@ export interface AnswerFlags {
 
 /** How input requests are answered, for help pages. */
 export const answerHelp = `A server may ask for input before it answers: a form or a page to visit
-(elicitation), a model's message (sampling), the folders to work in (roots). On a
-terminal you are asked. In scripts, --answer answers, in order, and the last one
-goes on answering (talk and run declare nothing unless one is given):
-  --answer '{"name":"Ada"}'    fills in a form; fields with a default may be left out
+(elicitation), a model's message (sampling), the folders to work in (roots).
+On a terminal you are asked. In scripts, --answer answers, in order, and the
+last one goes on answering (talk and run declare nothing unless one is given):
+  --answer '{"name":"Ada"}'    fills in a form; defaults may be left out
   --answer accept              accepts a form with its defaults, or a page
   --answer decline             declines everything; cancel cancels it
   --answer url=accept          accepts pages alone; url=decline, url=cancel
-  --answer sampling='4'        is the model's text; a JSON result is sent as it is
+  --answer sampling='4'        is the model's text; JSON is sent as it is
   --roots folder               the folders; may be repeated
 What has no answer is declined, and stderr says so.`;
 

@@ -13,7 +13,7 @@ interface CompleteFlags extends ServerFlags {
   readonly revision?: string;
 }
 
-const referenceHelp = `The <prompt|template> is the name of a prompt, or the URI template of resources,
+const referenceHelp = `The <reference> is the name of a prompt, or the URI template of resources,
 as parlance list prints it: a word with {…} or :/ is a template. The first
 name=text is what to complete; further ones are arguments that are settled.`;
 
@@ -24,7 +24,7 @@ export function registerComplete(program: Command, invocation: Invocation): void
     summary: "print the values that a server suggests for an argument",
     description: `Ask a server what an argument of a prompt, or a variable of a resource template, may
 be, and print its suggestions one per line.`,
-    words: "<prompt|template> <name=text> [name=text…]",
+    words: "<reference> <name=text…>",
     json: "print the completion as JSON, for programs",
     help: [referenceHelp],
     examples: `  parlance complete "node server.js" review language=py

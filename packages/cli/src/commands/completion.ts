@@ -4,9 +4,9 @@ import { completionScript, type Shell, shells } from "../completion/scripts.js";
 import { exitCodes } from "../exit-codes.js";
 import type { Invocation } from "../invocation.js";
 
-const help = `It completes commands, options, hosts, the names of configured servers and the
-names of files; parlance completion targets prints the names of those servers. To have it in
-every shell, add the line that is right for yours to its start-up file:
+const help = `It completes commands, options, hosts, files and the names of configured
+servers, which parlance completion targets prints. To have it in every shell,
+add the line that is right for yours to its start-up file:
   ~/.bashrc                     source <(parlance completion bash)
   ~/.zshrc, behind compinit     source <(parlance completion zsh)
   ~/.config/fish/config.fish    parlance completion fish | source

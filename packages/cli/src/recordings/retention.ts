@@ -13,12 +13,12 @@ const day = 86_400_000;
 export const defaultRetention: Retention = { age: 30 * day, bytes: 1_000_000_000, count: undefined };
 
 /** How `PARLANCE_RETENTION` is written, for help pages. */
-export const retentionHelp = `Recordings in the folder of parlance ls are kept for 30 days, and 1 GB of them. A
-recording that begins deletes what is beyond that, the oldest first.
+export const retentionHelp = `Recordings in the folder of parlance ls are kept for 30 days, and 1 GB of them.
+A recording that begins deletes what is beyond that, the oldest first.
   PARLANCE_RETENTION=off            keeps everything
-  PARLANCE_RETENTION='90d 5GB 200'  keeps 90 days, 5 GB, 200 recordings: any of them
-One that may still be written is never deleted, nor is one with a file of its own
-(--record).`;
+  PARLANCE_RETENTION='90d 5GB 200'  keeps 90 days, 5 GB and 200 recordings
+One that may still be written is never deleted, nor is one with a file of its
+own (--record).`;
 
 /** What `PARLANCE_RETENTION` says; undefined for `off`, and for a text that cannot be read, which must delete nothing. */
 export function retentionOf({ PARLANCE_RETENTION: text }: NodeJS.ProcessEnv): Retention | undefined {
