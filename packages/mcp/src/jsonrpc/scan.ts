@@ -103,16 +103,16 @@ class DuplicateSearch {
       const nameEnd = skipString(text, at);
       const literal = text.slice(at + 1, nameEnd - 1);
       const name = literal.includes("\\") ? (JSON.parse(`"${literal}"`) as string) : literal;
-      const here = `${pointer}/${pointerToken(name)}`;
       if (names.has(name)) {
-        this.found = here;
+        this.found = `${pointer}/${pointerToken(name)}`;
         return -1;
       }
       names.add(name);
       const valueAt = skipSpace(text, skipSpace(text, nameEnd) + 1);
-      const inner = Object.hasOwn(nested, name) ? nested[name] : undefined;
-      const isRead = inner !== undefined && text.charCodeAt(valueAt) === openBrace;
-      const valueEnd = isRead ? this.members(valueAt, inner, here) : skipValue(text, valueAt);
+      const isObject = text.charCodeAt(valueAt) === openBrace;
+      const inner = isObject && Object.hasOwn(nested, name) ? nested[name] : undefined;
+      // The names that are looked into need no escapes in a pointer.
+      const valueEnd = inner ? this.members(valueAt, inner, `${pointer}/${name}`) : skipValue(text, valueAt);
       if (this.found !== undefined || valueEnd < 0) return -1;
       at = skipSpace(text, valueEnd);
       if (text.charCodeAt(at) === comma) at = skipSpace(text, at + 1);
