@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { behaviours } from "./matrix/behaviours.js";
 import { type Carried, carriers, carries, endFarEnds } from "./matrix/carriers.js";
 import { clientDriver } from "./matrix/client-driver.js";
@@ -51,13 +51,14 @@ describe.each(combinations)("over %s in %s, by %s:", (carrier, revision, kind) =
     const { driver } = talks[bare ? 1 : 0] as Talk;
     await run(driver);
     await turn();
-    driver.assertAtRest();
+    // What is written stays held until the other end has said that it was read.
+    await vi.waitFor(() => driver.assertAtRest(), { timeout: 10_000, interval: 5 });
     if (unsound && kind === "client") expect(violations.splice(0), "what the oracle has seen").not.toEqual([]);
   });
 
   test("in the end nothing is under way, and nothing is left", async () => {
     for (const { driver, carried } of talks.splice(0)) {
-      driver.assertAtRest();
+      await vi.waitFor(() => driver.assertAtRest(), { timeout: 10_000, interval: 5 });
       await driver.close();
       await carried.assertGone();
     }

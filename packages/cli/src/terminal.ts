@@ -1,4 +1,3 @@
-import { closeSync, constants, fstatSync, openSync } from "node:fs";
 import type { Writable } from "node:stream";
 import type { WriteStream } from "node:tty";
 import type { Pace } from "./pace.js";
@@ -96,16 +95,4 @@ function drained(stream: Writable): Promise<void> {
 /** Lines, each with its end. */
 export function* lined(lines: Iterable<string>): Generator<string> {
   for (const line of lines) yield `${line}\n`;
-}
-
-/** Whether stdout is a pipe that no process reads any more. Elsewhere than on Linux the next write finds out. */
-export function hasLostReader(): boolean {
-  if (process.platform !== "linux" || !fstatSync(process.stdout.fd).isFIFO()) return false;
-  try {
-    // Whoever opens a pipe for writing without waiting is told that it has no reader.
-    closeSync(openSync(`/proc/self/fd/${process.stdout.fd}`, constants.O_WRONLY | constants.O_NONBLOCK));
-    return false;
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === "ENXIO"; // The file system throws nothing else.
-  }
 }

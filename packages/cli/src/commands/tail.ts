@@ -8,9 +8,9 @@ import { findRecording, recordingHelp } from "../recordings/find-recording.js";
 import { FollowedFile } from "../recordings/follow-file.js";
 import { listRecordings, nameOfRecording } from "../recordings/list-recordings.js";
 import { mayGrow } from "../recordings/live.js";
+import { PipeReader } from "../recordings/pipe-reader.js";
 import { readRecordingFile } from "../recordings/read-recording.js";
 import { TailedRecording, TailView } from "../recordings/tailed-recording.js";
-import { hasLostReader } from "../terminal.js";
 
 interface TailFlags {
   readonly recording?: string;
@@ -71,6 +71,7 @@ class Tail {
   readonly #invocation: Invocation;
   readonly #start: (name: string) => TailedRecording;
   readonly #followed = new Map<string, Followed>();
+  readonly #reader = new PipeReader(process.stdout.fd);
   #hasLostReader = false;
   /** It was to end before all that is there was shown. */
   #isCut = false;
@@ -165,6 +166,6 @@ class Tail {
 
   async #wait(): Promise<void> {
     await delay(pause, undefined, { signal: this.#invocation.interrupt.stop }).catch(() => undefined); // Stopped.
-    this.#hasLostReader = hasLostReader();
+    this.#hasLostReader = this.#reader.isGone;
   }
 }
