@@ -2,8 +2,8 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { type Revision, revisions } from "@parlance/mcp";
 import { expect, test } from "vitest";
-import { leaving, probes } from "../../packages/cli/src/examination/examine.js";
-import type { Probe } from "../../packages/cli/src/examination/probe.js";
+import { leaving, probes } from "../../packages/cli/src/commands/check/examination/examine.js";
+import type { Probe } from "../../packages/cli/src/commands/check/examination/probe.js";
 import { levelWords } from "../wire/level-words.js";
 
 /** The revisions that have a probe, over one carrier or the other. */

@@ -1,11 +1,11 @@
 import { checkShape, codeReadings, handshakeVersions, messagesOf, revisionOf, revisions } from "@parlance/mcp";
 import { rules } from "@parlance/mcp/wire";
 import { expect, test } from "vitest";
-import { explain, topics } from "../../packages/cli/src/explain/explain.js";
-import { notificationNotes } from "../../packages/cli/src/explain/notification-notes.js";
-import { requestNotes } from "../../packages/cli/src/explain/request-notes.js";
-import { ruleExamples } from "../../packages/cli/src/explain/rule-examples.js";
-import { spanText } from "../../packages/cli/src/explain/spoken-in.js";
+import { explain, topics } from "../../packages/cli/src/commands/explain/explain.js";
+import { notificationNotes } from "../../packages/cli/src/commands/explain/notification-notes.js";
+import { requestNotes } from "../../packages/cli/src/commands/explain/request-notes.js";
+import { ruleExamples } from "../../packages/cli/src/commands/explain/rule-examples.js";
+import { spanText } from "../../packages/cli/src/commands/explain/spoken-in.js";
 import { opening, type Said } from "../wire/recorded.js";
 import { readAll } from "../wire/rules/rule-case.js";
 import { talkOf } from "../wire/rules/talk.js";

@@ -1,12 +1,12 @@
 import { writeFileSync } from "node:fs";
 import { Conversation, describeVerdict, type Entry, type HttpEntry } from "@parlance/mcp/wire";
 import { describe, expect, test, vi } from "vitest";
-import { explain } from "../../packages/cli/src/explain/explain.js";
-import { FrameLog } from "../../packages/cli/src/frames.js";
-import { cutMiddle, verbatimLines, widthOf } from "../../packages/cli/src/print/columns.js";
-import { headingRow, type Look } from "../../packages/cli/src/print/rows.js";
-import { styleOf } from "../../packages/cli/src/print/style.js";
-import { recordedRows } from "../../packages/cli/src/recordings/recorded-rows.js";
+import { explain } from "../../packages/cli/src/commands/explain/explain.js";
+import { FrameLog } from "../../packages/cli/src/shared/client/frames.js";
+import { cutMiddle, verbatimLines, widthOf } from "../../packages/cli/src/shared/output/columns.js";
+import { headingRow, type Look } from "../../packages/cli/src/shared/output/rows.js";
+import { styleOf } from "../../packages/cli/src/shared/output/style.js";
+import { recordedRows } from "../../packages/cli/src/shared/recordings/recorded-rows.js";
 import { opening, recorded, type Said } from "../wire/recorded.js";
 import { RecordingFolder } from "../wire/recording-folder.js";
 import { misbehaving, parlance, start, toolsServer } from "./run.js";

@@ -1,10 +1,10 @@
 import { expect, test } from "vitest";
-import { parseDuration } from "../../packages/cli/src/duration.js";
-import { FrameLog } from "../../packages/cli/src/frames.js";
-import { cut, left, right, widthOf } from "../../packages/cli/src/print/columns.js";
-import { bytesText, durationText } from "../../packages/cli/src/print/quantities.js";
-import { splitWords } from "../../packages/cli/src/split-words.js";
-import { TextLines } from "../../packages/cli/src/text-lines.js";
+import { FrameLog } from "../../packages/cli/src/shared/client/frames.js";
+import { parseDuration } from "../../packages/cli/src/shared/duration.js";
+import { cut, left, right, widthOf } from "../../packages/cli/src/shared/output/columns.js";
+import { bytesText, durationText } from "../../packages/cli/src/shared/output/quantities.js";
+import { splitWords } from "../../packages/cli/src/shared/target/split-words.js";
+import { TextLines } from "../../packages/cli/src/shared/text-lines.js";
 
 test.each([
   ["node server.js", ["node", "server.js"]],

@@ -15,11 +15,11 @@ import { connect, serveHttp } from "@parlance/mcp/node";
 import { createServer } from "@parlance/mcp/server";
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { type Configuration, parseConfiguration, placeOf } from "../../packages/cli/src/hosts/configuration.js";
-import { edited } from "../../packages/cli/src/hosts/edit-file.js";
-import { hosts } from "../../packages/cli/src/hosts/host-table.js";
-import { launcherFor } from "../../packages/cli/src/hosts/launcher.js";
-import { unwrapEdits, wordsOf, wrapEdits, wrappedWords } from "../../packages/cli/src/hosts/wrapping.js";
+import { edited } from "../../packages/cli/src/commands/wrap/edit-file.js";
+import { launcherFor } from "../../packages/cli/src/commands/wrap/launcher.js";
+import { unwrapEdits, wordsOf, wrapEdits, wrappedWords } from "../../packages/cli/src/commands/wrap/wrapping.js";
+import { type Configuration, parseConfiguration, placeOf } from "../../packages/cli/src/shared/target/configuration.js";
+import { hosts } from "../../packages/cli/src/shared/target/host-table.js";
 import { main, parlance, type Ran, toolsServer } from "./run.js";
 
 const ownWords = [process.execPath, main, "tap", "--"];

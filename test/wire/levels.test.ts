@@ -11,7 +11,7 @@ import {
   violations,
 } from "@parlance/mcp/wire";
 import { describe, expect, test } from "vitest";
-import { leaving, probes } from "../../packages/cli/src/examination/examine.js";
+import { leaving, probes } from "../../packages/cli/src/commands/check/examination/examine.js";
 import { cases } from "./rules/all-cases.js";
 import { crossingsOf, entriesOf, readAll } from "./rules/rule-case.js";
 import { talkOf } from "./rules/talk.js";

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { type Revision, revisions } from "@parlance/mcp";
 import { type Requirement, type Rule, rules, specOf } from "@parlance/mcp/wire";
 import { expect, test } from "vitest";
-import { leaving, probes } from "../../packages/cli/src/examination/examine.js";
+import { leaving, probes } from "../../packages/cli/src/commands/check/examination/examine.js";
 import { levelWords } from "./level-words.js";
 import { leadsSomewhere } from "./spec-links.js";
 

@@ -1,17 +1,17 @@
 #!/usr/bin/env node
 import { Command, CommanderError } from "commander";
-import { groupCommands } from "./command-groups.js";
 import { registrationsFor } from "./commands/all.js";
-import { exitCodes } from "./exit-codes.js";
-import { toFailure, usageFailure } from "./failure.js";
-import { listenForInterrupt } from "./interrupt.js";
-import type { Invocation } from "./invocation.js";
-import { packageVersion } from "./package-version.js";
-import { printFailure } from "./print/failure.js";
-import { wantsColour } from "./print/style.js";
-import { usageErrorText } from "./print/usage-error.js";
-import { partCommandLine } from "./target.js";
-import { outputOf } from "./terminal.js";
+import { groupCommands } from "./commands/groups.js";
+import { usageErrorText } from "./commands/help/usage-error.js";
+import { exitCodes } from "./shared/exit-codes.js";
+import { toFailure, usageFailure } from "./shared/failure.js";
+import { listenForInterrupt } from "./shared/interrupt.js";
+import type { Invocation } from "./shared/invocation.js";
+import { printFailure } from "./shared/output/print-failure.js";
+import { wantsColour } from "./shared/output/style.js";
+import { outputOf } from "./shared/output/terminal.js";
+import { packageVersion } from "./shared/package-version.js";
+import { partCommandLine } from "./shared/target/target.js";
 
 const out = outputOf(process.stdout, process.env);
 const err = outputOf(process.stderr, process.env);

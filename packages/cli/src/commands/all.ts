@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import type { Invocation } from "../invocation.js";
+import type { Invocation } from "../shared/invocation.js";
 
 /** Adds a command to the program. */
 type Register = (program: Command, invocation: Invocation) => void;
@@ -9,34 +9,34 @@ type Register = (program: Command, invocation: Invocation) => void;
  * its part of the library, and nobody waits for that of the others.
  */
 const commands: Readonly<Record<string, () => Promise<Register>>> = {
-  bridge: async () => (await import("./bridge.js")).registerBridge,
-  call: async () => (await import("./call.js")).registerCall,
-  check: async () => (await import("./check.js")).registerCheck,
-  complete: async () => (await import("./complete.js")).registerComplete,
-  completion: async () => (await import("./completion.js")).registerCompletion,
-  diff: async () => (await import("./diff.js")).registerDiff,
-  doctor: async () => (await import("./doctor.js")).registerDoctor,
-  explain: async () => (await import("./explain.js")).registerExplain,
-  export: async () => (await import("./export.js")).registerExport,
-  help: async () => (await import("./help.js")).registerHelp,
-  list: async () => (await import("./list.js")).registerList,
-  ls: async () => (await import("./ls.js")).registerLs,
-  prompt: async () => (await import("./prompt.js")).registerPrompt,
-  proxy: async () => (await import("./proxy.js")).registerProxy,
-  prune: async () => (await import("./prune.js")).registerPrune,
-  read: async () => (await import("./read.js")).registerRead,
-  redact: async () => (await import("./redact.js")).registerRedact,
-  replay: async () => (await import("./replay.js")).registerReplay,
-  run: async () => (await import("./run.js")).registerRun,
-  send: async () => (await import("./send.js")).registerSend,
-  serve: async () => (await import("./serve.js")).registerServe,
-  show: async () => (await import("./show.js")).registerShow,
-  subscribe: async () => (await import("./subscribe.js")).registerSubscribe,
-  tail: async () => (await import("./tail.js")).registerTail,
-  talk: async () => (await import("./talk.js")).registerTalk,
-  tap: async () => (await import("./tap.js")).registerTap,
-  wrap: async () => (await import("./wrap.js")).registerWrap,
-  unwrap: async () => (await import("./wrap.js")).registerWrap,
+  bridge: async () => (await import("./bridge/command.js")).registerBridge,
+  call: async () => (await import("./ask/call.js")).registerCall,
+  check: async () => (await import("./check/command.js")).registerCheck,
+  complete: async () => (await import("./ask/complete.js")).registerComplete,
+  completion: async () => (await import("./help/completion.js")).registerCompletion,
+  diff: async () => (await import("./recordings/diff.js")).registerDiff,
+  doctor: async () => (await import("./doctor/command.js")).registerDoctor,
+  explain: async () => (await import("./explain/command.js")).registerExplain,
+  export: async () => (await import("./export/command.js")).registerExport,
+  help: async () => (await import("./help/help.js")).registerHelp,
+  list: async () => (await import("./ask/list.js")).registerList,
+  ls: async () => (await import("./recordings/ls.js")).registerLs,
+  prompt: async () => (await import("./ask/prompt.js")).registerPrompt,
+  proxy: async () => (await import("./proxy/command.js")).registerProxy,
+  prune: async () => (await import("./recordings/prune.js")).registerPrune,
+  read: async () => (await import("./ask/read.js")).registerRead,
+  redact: async () => (await import("./recordings/redact.js")).registerRedact,
+  replay: async () => (await import("./replay/command.js")).registerReplay,
+  run: async () => (await import("./run/command.js")).registerRun,
+  send: async () => (await import("./send/command.js")).registerSend,
+  serve: async () => (await import("./serve/command.js")).registerServe,
+  show: async () => (await import("./recordings/show.js")).registerShow,
+  subscribe: async () => (await import("./ask/subscribe.js")).registerSubscribe,
+  tail: async () => (await import("./recordings/tail.js")).registerTail,
+  talk: async () => (await import("./talk/command.js")).registerTalk,
+  tap: async () => (await import("./tap/command.js")).registerTap,
+  wrap: async () => (await import("./wrap/command.js")).registerWrap,
+  unwrap: async () => (await import("./wrap/command.js")).registerWrap,
 };
 
 /** Commands that speak of the others. */

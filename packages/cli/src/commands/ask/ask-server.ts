@@ -1,0 +1,80 @@
+import type { ProgressParams } from "@parlance/mcp";
+import type { Client, VerbOptions } from "@parlance/mcp/client";
+import { Answerer } from "../../shared/answers/answerer.js";
+import { converse } from "../../shared/client/converse.js";
+import { progressWords } from "../../shared/client/digest.js";
+import type { Frame } from "../../shared/client/frames.js";
+import type { Observation } from "../../shared/client/observed-target.js";
+import type { ServerFlags } from "../../shared/client/server-command.js";
+import { exitCodes } from "../../shared/exit-codes.js";
+import type { Invocation } from "../../shared/invocation.js";
+import { chooseTarget } from "../../shared/options.js";
+import { jsonLine } from "../../shared/output/json-lines.js";
+import { alsoBroken, bytesText, durationText } from "../../shared/output/quantities.js";
+import type { Style } from "../../shared/output/style.js";
+
+/** One operation of a server, and how its result is printed. */
+export interface Operation<Result> {
+  /** The method whose response is timed. */
+  readonly method: string;
+  /** Performs it. What it throws ends the command. */
+  readonly perform: (client: Client, options: VerbOptions) => Promise<Result>;
+  /** The result for people. */
+  readonly lines: (result: Result, style: Style) => readonly string[];
+  /** What went wrong although there is a result; undefined if nothing did. */
+  readonly failed?: (result: Result) => string | undefined;
+  /** What else to say about the result, on stderr. */
+  readonly notes?: (result: Result) => readonly string[];
+}
+
+/** What a command line says about the conversation. */
+export interface Asking {
+  /** The target as it is written; undefined for the command after `--`. */
+  readonly target: string | undefined;
+  readonly flags: ServerFlags & { readonly revision?: string };
+  readonly invocation: Invocation;
+}
+
+/**
+ * Opens a conversation for one operation: prints its result on stdout, or as JSON with `--json`, and what it took on stderr.
+ * Resolves to the exit code.
+ */
+export async function askServer<Result>(
+  { target: word, flags, invocation }: Asking,
+  operation: Operation<Result>,
+): Promise<number> {
+  const { out, err, interrupt, command } = invocation;
+  const { method, perform, lines, failed = () => undefined, notes = () => [] } = operation;
+  const target = await chooseTarget(word, command, flags);
+  let answer: Frame | undefined;
+  const onObservation = (observation: Observation): void => {
+    if (observation.kind === "frame" && answers(observation.frame, method)) answer = observation.frame;
+  };
+  const answerer = new Answerer(flags, target.title, invocation);
+  return converse({ target, flags, invocation, answerer, onObservation }, async (client, observed) => {
+    const unadvertised = flags.force === true;
+    const onProgress = (progress: ProgressParams): void => err.status(progressWords({ ...progress }));
+    const result = await perform(client, { signal: interrupt.stop, unadvertised, onProgress });
+    err.status("");
+    out.print(...(flags.json === true ? [jsonLine(result)] : lines(result, out.style)));
+    const failure = failed(result);
+    const { violations } = observed.log.tally;
+    err.print(...notes(result), costs(answer, failure, err.style));
+    if (violations > 0) err.print(err.style.yellow(alsoBroken(violations)));
+    return failure === undefined ? exitCodes.clean : exitCodes.toolFailed;
+  });
+}
+
+function answers({ from, parts }: Frame, method: string): boolean {
+  return from === "server" && parts.some((part) => part.method === method && part.latency !== undefined);
+}
+
+/** How long the answer took, how big it is, and how it went. */
+function costs(answer: Frame | undefined, failure: string | undefined, style: Style): string {
+  const latency = answer?.parts[0]?.latency;
+  const took = [
+    ...(latency === undefined ? [] : [durationText(latency)]),
+    ...(answer === undefined ? [] : [bytesText(answer.bytes)]),
+  ];
+  return style.dim([...took, failure === undefined ? "ok" : style.red(failure)].join(" · "));
+}

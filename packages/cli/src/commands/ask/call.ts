@@ -1,0 +1,76 @@
+import { type CallToolResult, methods, type Tool } from "@parlance/mcp";
+import { type Client, RpcError, type VerbOptions } from "@parlance/mcp/client";
+import { codes } from "@parlance/mcp/jsonrpc";
+import type { Command } from "commander";
+import { findTool } from "../../shared/client/conversation.js";
+import { registerServerCommand, type ServerFlags, type TargetWords } from "../../shared/client/server-command.js";
+import {
+  argumentHelp,
+  argumentsFor,
+  parseArguments,
+  type WrittenArgument,
+} from "../../shared/client/tool-arguments.js";
+import { Failure, toFailure, usageFailure } from "../../shared/failure.js";
+import type { Invocation } from "../../shared/invocation.js";
+import { askServer } from "./ask-server.js";
+import { toolResultLines } from "./tool-result.js";
+
+interface CallFlags extends ServerFlags {
+  readonly revision?: string;
+}
+
+/** Adds `parlance call`. */
+export function registerCall(program: Command, invocation: Invocation): void {
+  registerServerCommand<CallFlags>(program, invocation, {
+    name: "call",
+    summary: "call one tool of a server, and print its result",
+    description: "Call one tool of a server and print its result: on stdout; what it took, on stderr.",
+    words: "<tool> [name=value…]",
+    json: "print the result as JSON, for programs",
+    help: [argumentHelp],
+    examples: `  parlance call "node server.js" add a:=2 b:=3
+  parlance call add a=2 b=3 -- node server.js
+  parlance call --header 'X-Key: abc' https://example.com/mcp add a=2 b=3
+  parlance call --json ./server.js search query=alice | jq .structuredContent`,
+    run: call,
+  });
+}
+
+async function call({ target, rest }: TargetWords, flags: CallFlags, invocation: Invocation): Promise<number> {
+  const [name, ...others] = rest;
+  const written = parseArguments(others);
+  if (name === undefined) throw usageFailure("there is no tool to call", "parlance call <tool> -- node server.js");
+  return askServer<CallToolResult>(
+    { target, flags, invocation },
+    {
+      method: methods.callTool,
+      perform: (client, options) => callTool(client, { name, written }, options),
+      lines: toolResultLines,
+      failed: ({ isError }) => (isError === true ? "isError" : undefined),
+    },
+  );
+}
+
+interface WrittenCall {
+  readonly name: string;
+  readonly written: readonly WrittenArgument[];
+}
+
+async function callTool(client: Client, { name, written }: WrittenCall, options: VerbOptions): Promise<CallToolResult> {
+  const { onProgress: _, ...listing } = options;
+  const tools: readonly Tool[] = await client.tools.list(listing).all();
+  const args = argumentsFor(written, findTool(name, tools).inputSchema);
+  return client.tools.call(name, args, options).catch(explainInternal);
+}
+
+/** A bare internal error says nothing, and no more to a model: what to do about it is for the author of the tool. */
+function explainInternal(error: unknown): never {
+  if (!(error instanceof RpcError) || error.code !== codes.internalError || error.message !== bareMessage) throw error;
+  const { message, exitCode, seen } = toFailure(error, "open");
+  const remedy =
+    "the tool threw an error, or returned what cannot be sent: the server's own log says which; a model sees none of it, " +
+    "but a tool that throws a ToolError, or returns isError: true, tells it why";
+  throw new Failure(message, { exitCode, seen, remedy, cause: error });
+}
+
+const bareMessage = "Internal error";

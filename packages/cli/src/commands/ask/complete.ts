@@ -1,0 +1,70 @@
+import { methods } from "@parlance/mcp";
+import type { Completion } from "@parlance/mcp/client";
+import type { Command } from "commander";
+import { registerServerCommand, type ServerFlags, type TargetWords } from "../../shared/client/server-command.js";
+import { parseTextArguments } from "../../shared/client/tool-arguments.js";
+import { usageFailure } from "../../shared/failure.js";
+import type { Invocation } from "../../shared/invocation.js";
+import { visibleLines } from "../../shared/output/columns.js";
+import { count } from "../../shared/output/quantities.js";
+import { askServer } from "./ask-server.js";
+
+interface CompleteFlags extends ServerFlags {
+  readonly revision?: string;
+}
+
+const referenceHelp = `The <reference> is the name of a prompt, or the URI template of resources,
+as parlance list prints it: a word with {…} or :/ is a template. The first
+name=text is what to complete; further ones are arguments that are settled.`;
+
+/** Adds `parlance complete`. */
+export function registerComplete(program: Command, invocation: Invocation): void {
+  registerServerCommand<CompleteFlags>(program, invocation, {
+    name: "complete",
+    summary: "print the values that a server suggests for an argument",
+    description: `Ask a server what an argument of a prompt, or a variable of a resource template, may
+be, and print its suggestions one per line.`,
+    words: "<reference> <name=text…>",
+    json: "print the completion as JSON, for programs",
+    help: [referenceHelp],
+    examples: `  parlance complete "node server.js" review language=py
+  parlance complete 'contacts:/{id}' id= -- node server.js
+  parlance complete https://example.com/mcp review framework=fl language=python`,
+    run: complete,
+  });
+}
+
+async function complete({ target, rest }: TargetWords, flags: CompleteFlags, invocation: Invocation): Promise<number> {
+  const [reference, ...written] = rest;
+  const [first, ...settled] = Object.entries(parseTextArguments(written));
+  if (reference === undefined || first === undefined)
+    throw usageFailure(
+      reference === undefined ? "there is no prompt or template to complete" : "there is no argument to complete",
+      "parlance complete <prompt> <name=text> -- node server.js",
+    );
+  const [name, value] = first;
+  return askServer<Completion>(
+    { target, flags, invocation },
+    {
+      method: methods.complete,
+      perform: (client, options) =>
+        client.complete(
+          isTemplate(reference) ? { type: "ref/resource", uri: reference } : { type: "ref/prompt", name: reference },
+          { name, value },
+          { ...options, ...(settled.length > 0 && { settled: Object.fromEntries(settled) }) },
+        ),
+      lines: ({ values }) => values.flatMap(visibleLines),
+      notes: (completion) => moreWords(completion),
+    },
+  );
+}
+
+function isTemplate(reference: string): boolean {
+  return /\{|:\//.test(reference);
+}
+
+function moreWords({ values, total, hasMore }: Completion): readonly string[] {
+  if (values.length === 0) return ["the server suggests nothing"];
+  if (total !== undefined && total > values.length) return [`${values.length} of ${count(total, "value")}`];
+  return hasMore === true ? ["there are more values"] : [];
+}

@@ -1,0 +1,85 @@
+import type { ListName } from "../../shared/client/advertised.js";
+import { isObject, type JsonObject } from "../../shared/json.js";
+import { cut, left, widthOf } from "../../shared/output/columns.js";
+import type { Look } from "../../shared/output/rows.js";
+import { memberTexts } from "./schema-text.js";
+
+/** One entry of a table: what a person asks for by name, and what is said of it. */
+interface Entry {
+  readonly name: string;
+  readonly description: string;
+  /** Its arguments, or what it is. */
+  readonly details: readonly string[];
+}
+
+const indent = "  ";
+const narrowestName = 8;
+const widestName = 32;
+
+/** The items of one list as lines: name and description, and below it what a call of it takes. */
+export function listLines(name: ListName, items: readonly unknown[], { style, width }: Look): readonly string[] {
+  const entries = items.map((item) => entryOf(name, isObject(item) ? item : {}));
+  const longest = Math.max(narrowestName, ...entries.map((entry) => widthOf(cut(entry.name, widestName))));
+  const start = indent.length + longest + indent.length;
+  const room = width - start;
+  return entries.flatMap(({ name: written, description, details }) => {
+    // A name is there to be copied: it is never cut, and takes a line of its own where it is long.
+    const isLong = widthOf(cut(written, width)) > longest;
+    const first = style.bold(isLong ? cut(written, width - indent.length) : left(written, longest));
+    const lines = [cut(description, room), ...wrap(details, room).map(style.dim)].filter((line) => line !== "");
+    const [beside = "", ...below] = isLong ? ["", ...lines] : lines;
+    return [`${indent}${first}${indent}${beside}`.trimEnd(), ...below.map((line) => " ".repeat(start) + line)];
+  });
+}
+
+function entryOf(name: ListName, item: JsonObject): Entry {
+  const entry = entries[name](item);
+  return entry.name === "" ? { ...entry, name: "(no name)" } : entry;
+}
+
+const entries: Readonly<Record<ListName, (item: JsonObject) => Entry>> = {
+  tools: (tool) => ({
+    name: text(tool.name),
+    description: oneLine(tool.description ?? tool.title),
+    details: isObject(tool.inputSchema) ? memberTexts(tool.inputSchema) : [],
+  }),
+  resources: (resource) => resourceEntry(resource, text(resource.uri)),
+  templates: (template) => resourceEntry(template, text(template.uriTemplate)),
+  prompts: (prompt) => ({
+    name: text(prompt.name),
+    description: oneLine(prompt.description ?? prompt.title),
+    details: (Array.isArray(prompt.arguments) ? prompt.arguments : []).filter(isObject).map(argumentText),
+  }),
+};
+
+function resourceEntry({ name, title, description, mimeType }: JsonObject, uri: string): Entry {
+  const said = [title ?? name, description].map(oneLine).filter((part) => part !== "");
+  return { name: uri, description: said.join(": "), details: mimeType === undefined ? [] : [text(mimeType)] };
+}
+
+function argumentText({ name, required }: JsonObject): string {
+  return `${text(name)}${required === true ? "" : "?"}`;
+}
+
+/** Words of a peer, joined by commas, in lines of at most `width` columns. */
+function wrap(words: readonly string[], width: number): readonly string[] {
+  const lines: string[] = [];
+  for (const [index, word] of words.entries()) {
+    const written = cut(index < words.length - 1 ? `${word},` : word, width);
+    const line = lines.at(-1);
+    if (line === undefined || widthOf(line) + 1 + widthOf(written) > width) lines.push(written);
+    else lines[lines.length - 1] = `${line} ${written}`;
+  }
+  return lines;
+}
+
+/** The first sentence or line of what may be pages: `parlance list --json` has all of it. */
+function oneLine(value: unknown): string {
+  const [first = ""] = text(value).trim().split(/\r?\n/);
+  return first.trim();
+}
+
+function text(value: unknown): string {
+  if (value === undefined) return "";
+  return typeof value === "string" ? value : JSON.stringify(value);
+}

@@ -1,0 +1,69 @@
+import { methods } from "@parlance/mcp";
+import type { Client, GetPromptResult, VerbOptions } from "@parlance/mcp/client";
+import { didYouMean } from "@parlance/mcp/jsonrpc";
+import type { Command } from "commander";
+import { offersWords } from "../../shared/client/conversation.js";
+import { registerServerCommand, type ServerFlags, type TargetWords } from "../../shared/client/server-command.js";
+import { parseTextArguments } from "../../shared/client/tool-arguments.js";
+import { usageFailure } from "../../shared/failure.js";
+import type { Invocation } from "../../shared/invocation.js";
+import { visibleLines } from "../../shared/output/columns.js";
+import { peerText } from "../../shared/output/content-blocks.js";
+import { askServer } from "./ask-server.js";
+import { promptLines } from "./prompt-messages.js";
+
+interface PromptFlags extends ServerFlags {
+  readonly revision?: string;
+}
+
+/** Adds `parlance prompt`. */
+export function registerPrompt(program: Command, invocation: Invocation): void {
+  registerServerCommand<PromptFlags>(program, invocation, {
+    name: "prompt",
+    summary: "get one prompt of a server, and print its messages",
+    description: "Get one prompt of a server and print its messages: on stdout; what it took, on stderr.",
+    words: "<prompt> [name=text…]",
+    json: "print the result as JSON, for programs",
+    examples: `  parlance prompt "node server.js" review language=python
+  parlance prompt write_to name=Ada about=lunch -- node server.js
+  parlance prompt --json https://example.com/mcp review | jq -r '.messages[].content.text'`,
+    run: prompt,
+  });
+}
+
+async function prompt({ target, rest }: TargetWords, flags: PromptFlags, invocation: Invocation): Promise<number> {
+  const [name, ...others] = rest;
+  const args = parseTextArguments(others);
+  if (name === undefined) throw usageFailure("there is no prompt to get", "parlance prompt <name> -- node server.js");
+  return askServer<GetPromptResult>(
+    { target, flags, invocation },
+    {
+      method: methods.getPrompt,
+      perform: (client, options) => getPrompt(client, name, args, options),
+      lines: promptLines,
+      notes: ({ description }) => (description === undefined ? [] : visibleLines(peerText(description))),
+    },
+  );
+}
+
+async function getPrompt(
+  client: Client,
+  name: string,
+  args: Readonly<Record<string, string>>,
+  options: VerbOptions,
+): Promise<GetPromptResult> {
+  const { onProgress: _, ...listing } = options;
+  const prompts = await client.prompts.list(listing).all();
+  const found = prompts.find((each) => each.name === name);
+  if (found === undefined) {
+    const names = prompts.map((each) => each.name);
+    throw usageFailure(`the server has no prompt ${name}: ${offersWords(names)}`, didYouMean(name, names));
+  }
+  const missing = (found.arguments ?? []).filter((each) => each.required === true && !Object.hasOwn(args, each.name));
+  if (missing.length > 0)
+    throw usageFailure(
+      `the prompt ${name} requires ${missing.map((each) => each.name).join(", ")}`,
+      missing.map((each) => `${each.name}=…`).join(" "),
+    );
+  return client.prompts.get(name, args, options);
+}

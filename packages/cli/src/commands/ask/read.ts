@@ -1,0 +1,41 @@
+import { methods } from "@parlance/mcp";
+import type { ReadResourceResult } from "@parlance/mcp/client";
+import type { Command } from "commander";
+import { registerServerCommand, type ServerFlags, type TargetWords } from "../../shared/client/server-command.js";
+import { usageFailure } from "../../shared/failure.js";
+import type { Invocation } from "../../shared/invocation.js";
+import { askServer } from "./ask-server.js";
+import { contentsLines } from "./contents.js";
+
+interface ReadFlags extends ServerFlags {
+  readonly revision?: string;
+}
+
+/** Adds `parlance read`. */
+export function registerRead(program: Command, invocation: Invocation): void {
+  registerServerCommand<ReadFlags>(program, invocation, {
+    name: "read",
+    summary: "read one resource of a server, and print its contents",
+    description: "Read one resource of a server and print its contents: on stdout; what it took, on stderr.",
+    words: "<uri>",
+    json: "print the result as JSON, for programs",
+    examples: `  parlance read "node server.js" file:///notes/today.md
+  parlance read contacts:/1 -- node server.js
+  parlance read --json https://example.com/mcp data:/logo | jq -r '.contents[0].blob' | base64 -d > logo.png`,
+    run: read,
+  });
+}
+
+async function read({ target, rest }: TargetWords, flags: ReadFlags, invocation: Invocation): Promise<number> {
+  const [uri, ...more] = rest;
+  if (uri === undefined) throw usageFailure("there is no resource to read", "parlance read <uri> -- node server.js");
+  if (more.length > 0) throw usageFailure(`there is a word too many: ${more.join(" ")}`, "parlance help read");
+  return askServer<ReadResourceResult>(
+    { target, flags, invocation },
+    {
+      method: methods.readResource,
+      perform: (client, options) => client.resources.read(uri, options),
+      lines: ({ contents }, style) => contentsLines(contents, style),
+    },
+  );
+}

@@ -1,0 +1,93 @@
+import type { ServerChange, Subscription } from "@parlance/mcp/client";
+import { type Command, InvalidArgumentError } from "commander";
+import { Answerer } from "../../shared/answers/answerer.js";
+import { converse } from "../../shared/client/converse.js";
+import { registerServerCommand, type ServerFlags, type TargetWords } from "../../shared/client/server-command.js";
+import { exitCodes } from "../../shared/exit-codes.js";
+import { Failure } from "../../shared/failure.js";
+import type { Invocation } from "../../shared/invocation.js";
+import { chooseTarget } from "../../shared/options.js";
+import { visibleLines } from "../../shared/output/columns.js";
+import { jsonLine } from "../../shared/output/json-lines.js";
+import type { Output } from "../../shared/output/terminal.js";
+
+interface SubscribeFlags extends ServerFlags {
+  readonly revision?: string;
+  readonly count?: number;
+}
+
+const about = `Subscribe to resources of a server and print each update as it comes, until Ctrl-C.
+Without a URI, changes of the lists of tools, resources and prompts are printed.`;
+
+/** Adds `parlance subscribe`. */
+export function registerSubscribe(program: Command, invocation: Invocation): void {
+  registerServerCommand<SubscribeFlags>(program, invocation, {
+    name: "subscribe",
+    summary: "print the updates of resources and lists as they come",
+    description: about,
+    words: "[uri…]",
+    json: "print one JSON object per line, for programs",
+    addOptions: (command) => void command.option("--count <n>", "end after so many updates", countOf),
+    examples: `  parlance subscribe "node server.js" file:///notes/today.md
+  parlance subscribe --count 1 board:today -- node server.js
+  parlance subscribe https://example.com/mcp`,
+    run: subscribe,
+  });
+}
+
+function countOf(text: string): number {
+  if (/^[1-9]\d{0,8}$/.test(text)) return Number(text);
+  throw new InvalidArgumentError("Write a whole number from 1 on.");
+}
+
+async function subscribe(
+  { target, rest }: TargetWords,
+  flags: SubscribeFlags,
+  invocation: Invocation,
+): Promise<number> {
+  const { out, err, interrupt, command } = invocation;
+  const chosen = await chooseTarget(target, command, flags);
+  const answerer = new Answerer(flags, chosen.title, invocation);
+  return converse({ target: chosen, flags, invocation, answerer }, async (client) => {
+    const filter = rest.length === 0 ? undefined : { resourceSubscriptions: rest };
+    const options = { signal: interrupt.stop, timeout: flags.timeout, unadvertised: flags.force === true };
+    const subscription = await client.subscribe(filter, options);
+    const json = flags.json === true;
+    if (!json) err.print(err.style.dim(`subscribed to ${subscribedWords(subscription)}; Ctrl-C ends it`));
+    interrupt.stop.addEventListener("abort", () => void subscription.close(), { once: true });
+    let left = flags.count ?? Number.POSITIVE_INFINITY;
+    for await (const change of subscription) {
+      out.print(...(json ? [jsonLine({ time: new Date().toISOString(), ...change })] : changeLines(change, out)));
+      left -= 1;
+      if (left <= 0) break;
+    }
+    if (left > 0 && !interrupt.stop.aborted) await requireEnded(subscription);
+    await subscription.close();
+    return exitCodes.clean;
+  });
+}
+
+/** @throws Failure for a subscription that the server did not end in order */
+async function requireEnded({ closed }: Subscription): Promise<void> {
+  const { reason, error } = await closed;
+  if (reason === "ended") return;
+  throw new Failure(`the subscription is over: ${error?.message ?? "the connection was closed"}`, {
+    exitCode: exitCodes.unreachable,
+    cause: error,
+  });
+}
+
+function subscribedWords({ filter: { resourceSubscriptions = [], ...lists } }: Subscription): string {
+  const names = { toolsListChanged: "tools", resourcesListChanged: "resources", promptsListChanged: "prompts" };
+  const listed = Object.entries(names).flatMap(([member, name]) =>
+    Object.entries(lists).some(([key, wanted]) => key === member && wanted === true) ? [`the list of ${name}`] : [],
+  );
+  return [...resourceSubscriptions.flatMap(visibleLines), ...listed].join(", ");
+}
+
+function changeLines(change: ServerChange, { style }: Output): readonly string[] {
+  const time = style.dim(new Date().toLocaleTimeString("en-GB"));
+  if (change.kind === "resource") return visibleLines(change.uri).map((uri) => `${time} updated ${uri}`);
+  if (change.kind === "list") return [`${time} list changed: ${change.list}`];
+  return [`${time} ${style.yellow("the subscription was interrupted: updates may be missing")}`];
+}

@@ -1,0 +1,143 @@
+import { type Bridge, type BridgeOptions, bridgeTo } from "@parlance/mcp/bridge";
+import { type Report, visible } from "@parlance/mcp/jsonrpc";
+import { stdioChannel } from "@parlance/mcp/node";
+import { serveChannel } from "@parlance/mcp/server";
+import type { Command } from "commander";
+import { toFailureAtUrl } from "../../shared/client/url-failure.js";
+import { exitCodeHelp, exitCodes } from "../../shared/exit-codes.js";
+import { Failure, toFailure } from "../../shared/failure.js";
+import type { Invocation } from "../../shared/invocation.js";
+import { addConversationOptions, type ConversationFlags, chooseTarget, parseRevision } from "../../shared/options.js";
+import { visibleLines } from "../../shared/output/columns.js";
+import { printFailure } from "../../shared/output/print-failure.js";
+import type { Output } from "../../shared/output/terminal.js";
+import type { Target } from "../../shared/target/target.js";
+import { FarProcesses } from "./far-processes.js";
+import { listenAt, listenHelp } from "./listen-at.js";
+
+interface BridgeFlags extends ConversationFlags {
+  readonly listen?: string;
+  readonly revision?: string;
+  readonly json?: true;
+}
+
+const about = `Put a server where it is not: on stdin and stdout for a host that only starts
+commands, or at an address for clients that only speak HTTP. Either side may speak
+any revision; what its era has no word for is said in the other's.`;
+
+const targets = `A <target> is one of
+  https://host/mcp     a server on HTTP; wss:// is one on a WebSocket
+  -- command args…     a command that speaks on stdin and stdout: one process
+                       for each conversation
+  "command args…"      the same in one word; quotes work, no shell is involved
+  path/to/module.js    a file that exports a server as \`server\` or default, in
+                       this process`;
+
+const examples = `Examples:
+  parlance bridge https://example.com/mcp
+  parlance bridge --header "Authorization: Bearer $KEY" https://example.com/mcp
+  parlance bridge --listen http://127.0.0.1:8080/mcp -- node server.js
+  parlance bridge --env API_KEY -- uvx some-server`;
+
+/** Milliseconds that running calls have to finish when the program is asked to end. */
+const grace = 5_000;
+
+/** Adds `parlance bridge`. */
+export function registerBridge(program: Command, invocation: Invocation): void {
+  const command = program
+    .command("bridge")
+    .summary("put a server on another carrier, in whichever revision is spoken there")
+    .description(about)
+    .usage("[options] <target>\n       parlance bridge [options] -- command args…")
+    .argument("[target]", "see below")
+    .option("--listen <address>", "serve clients there, instead of the one on stdin and stdout")
+    .option("--revision <version>", "insist on this one at the server", parseRevision)
+    .option("--json", "with --listen: print where as a JSON object, for programs");
+  addConversationOptions(command, "how long the server has to open a conversation")
+    .addHelpText("after", `\n${targets}\n\n${listenHelp}\n\n${exitCodeHelp}\n\n${examples}`)
+    .action((word: string | undefined, flags: BridgeFlags) => invocation.run(() => run(word, flags, invocation)));
+}
+
+async function run(word: string | undefined, flags: BridgeFlags, invocation: Invocation): Promise<number> {
+  const { err, interrupt, command } = invocation;
+  const target = await chooseTarget(word, command, flags);
+  const toKind = target.kind === "url" ? toFailureAtUrl : toFailure;
+  const lost: Failure[] = [];
+  const options: BridgeOptions = {
+    timeout: flags.timeout,
+    ...(flags.revision !== undefined && { revision: flags.revision }),
+    candid: flags.listen === undefined, // Whoever has started this program is the one at the near end.
+    report: (each) => tell(each, err),
+    onLost(error) {
+      const failure = withoutLastWords(toKind(error, "opening"));
+      lost.push(failure);
+      printFailure(failure, err);
+    },
+  };
+  const bridge = await bridgeFor(target, { options, flags, invocation });
+  try {
+    if (flags.listen === undefined) await serveHost(bridge, invocation);
+    else await serveClients(bridge, { address: flags.listen, isJson: flags.json === true, invocation });
+  } finally {
+    await bridge.close(); // What was lost is known for certain when everything is gone.
+  }
+  if (interrupt.stop.aborted) return interrupt.exitCode;
+  return lost[0]?.exitCode ?? exitCodes.clean;
+}
+
+interface Leading {
+  readonly options: BridgeOptions;
+  readonly flags: BridgeFlags;
+  readonly invocation: Invocation;
+}
+
+async function bridgeFor(target: Target, { options, flags, invocation }: Leading): Promise<Bridge> {
+  if (target.kind === "module") return bridgeTo(target.dial, options);
+  if (target.kind === "command") {
+    const stderr = (line: string): void => invocation.err.print(visible(line));
+    return bridgeTo(new FarProcesses(target, invocation.interrupt, stderr).dial, options);
+  }
+  const { url, headers } = target;
+  if (!url.protocol.startsWith("ws")) return bridgeTo(url, { ...options, headers });
+  const { webSocketChannel } = await import("@parlance/mcp/websocket"); // Its package takes a while to load.
+  const settings = { headers: Object.fromEntries(headers), openTimeout: flags.timeout };
+  return bridgeTo(() => webSocketChannel(url, settings), { ...options, reopen: true });
+}
+
+/** The one who has started this program: the conversation is over with its input. */
+async function serveHost(bridge: Bridge, { interrupt, err }: Invocation): Promise<void> {
+  const connection = serveChannel(bridge, stdioChannel(), { report: (each) => tell(each, err) });
+  interrupt.stop.addEventListener("abort", () => void connection.drain(grace));
+  interrupt.force.addEventListener("abort", () => void connection.close());
+  await connection.closed;
+}
+
+async function serveClients(
+  bridge: Bridge,
+  {
+    address,
+    isJson,
+    invocation,
+  }: { readonly address: string; readonly isJson: boolean; readonly invocation: Invocation },
+): Promise<void> {
+  const { interrupt, out, err } = invocation;
+  const listening = await listenAt(address, bridge, (each) => tell(each, err));
+  out.print(isJson ? JSON.stringify({ listening: listening.url }) : `listening at ${listening.url}`);
+  await new Promise((resolve) => interrupt.stop.addEventListener("abort", resolve));
+  interrupt.force.addEventListener("abort", () => void listening.close());
+  await listening.drain(grace);
+}
+
+/** What the peers have been told of is theirs to say. */
+function tell(report: Report, err: Output): void {
+  if (report.kind !== "fault") return;
+  const { error, method } = report;
+  const [why = ""] = (error instanceof Error ? error.message : String(error)).split("\n"); // The rest has come by itself.
+  err.print(...visibleLines(`${method}: ${why}`));
+}
+
+/** The server's last lines on stderr have been passed on as they came. */
+function withoutLastWords({ message, exitCode, remedy, cause }: Failure): Failure {
+  const headline = message.replace(/; (?:its last lines on stderr:|it wrote nothing to stderr)$/, "");
+  return new Failure(headline, remedy === undefined ? { exitCode, cause } : { exitCode, remedy, cause });
+}

@@ -1,0 +1,107 @@
+import { once } from "node:events";
+import { connect } from "node:net";
+import { revisionOf } from "@parlance/mcp";
+import { visible } from "@parlance/mcp/jsonrpc";
+import { type Concern, type Expectation, type Report, reportOf } from "@parlance/mcp/wire";
+import { stillStarting } from "../../shared/client/conversation.js";
+import { missingVariableRemedy } from "../../shared/client/missing-variable.js";
+import { remedyForWords } from "../../shared/client/url-failure.js";
+import { exitCodes } from "../../shared/exit-codes.js";
+import { Failure } from "../../shared/failure.js";
+import type { Invocation } from "../../shared/invocation.js";
+import { jsonLine } from "../../shared/output/json-lines.js";
+import { printReport, type ReportFormat } from "../../shared/output/report.js";
+import { wordsOf } from "../../shared/recordings/recorded-rows.js";
+import { newHeader, recordingText, writeNewFile } from "../../shared/recordings/recording-text.js";
+import type { Target } from "../../shared/target/target.js";
+import { type Examination, examine } from "./examination/examine.js";
+import { examineeOf } from "./examination/examinee.js";
+import { examinationLines, examinationValue } from "./examination-view.js";
+
+/** What `parlance check` is told of a server. */
+export interface CheckTargetOptions {
+  readonly timeout: number;
+  /** Default: every revision. */
+  readonly revision?: readonly string[];
+  /** Show what passed, too. */
+  readonly all?: true;
+  readonly record?: string;
+  readonly format: ReportFormat;
+  readonly failOn: readonly Concern[];
+  readonly expectations: readonly Expectation[];
+}
+
+/** Examines a server, and prints what came of it. Resolves to an exit code. @throws Failure where nothing came of it */
+export async function checkTarget(
+  target: Target,
+  options: CheckTargetOptions,
+  { out, err, interrupt }: Invocation,
+): Promise<number> {
+  const { timeout, revision: wanted, record, format, failOn, expectations } = options;
+  const examination = await examine(await examineeOf(target), {
+    ...(wanted !== undefined && { revisions: wanted.flatMap((version) => revisionOf(version) ?? []) }),
+    patience: timeout,
+    signal: interrupt.stop,
+    onProgress: (words) => err.status(words),
+    onSlowStart: (milliseconds) => err.print(err.style.dim(stillStarting(milliseconds))),
+    header: newHeader(target),
+  });
+  err.status("");
+  const { conversation, entries, verdicts, failures } = examination;
+  if (record !== undefined) await writeNewFile(record, recordingText(entries));
+  if (interrupt.stop.aborted) err.print(err.style.yellow("! interrupted: this is what was found so far"));
+  else await requireSpoken(examination, target);
+  const source = record ?? target.title;
+  const report = reportOf({ source, conversation, verdicts: [...failures, ...verdicts], expectations, failOn });
+  if (format === "text") out.print(...examinationLines(examination, report, out, options.all === true));
+  else if (format === "json") out.print(jsonLine(examinationValue(examination, report)));
+  else printReport(format, { report, uri: encodeURI(source), out });
+  return interrupt.stop.aborted ? interrupt.exitCode : exitCodeOf(report);
+}
+
+/** A server that cannot be spoken to has not broken a rule. */
+async function requireSpoken({ revisions, conversation }: Examination, target: Target): Promise<void> {
+  const { title } = target;
+  if (revisions.length === 0 || revisions.some(({ notSpoken }) => notSpoken === undefined)) return;
+  const [first] = revisions;
+  const lost = conversation.rows.find(({ entry }) => entry.k === "h" && entry.ph === "abort")?.entry;
+  const isReached = conversation.rows.some(({ entry }) => entry.k === "h" && entry.ph === "res");
+  if (lost?.k === "h" && lost.why !== undefined && !isReached && target.kind === "url")
+    throw unreachable(title, visible(await reasonOf(target.url, lost.why)));
+  const isSilent = revisions.every(({ notSpoken }) => notSpoken?.endsWith("no answer in time"));
+  const said = conversation.rows.some(({ from, kind }) => from === "server" && kind !== "life");
+  throw new Failure(`${title} speaks none of the revisions: ${first?.notSpoken}`, {
+    exitCode: isSilent && said ? exitCodes.timeout : exitCodes.unreachable,
+    seen: revisions.slice(1).map(({ revision, notSpoken }) => `${revision.version}: ${notSpoken}`),
+    remedy: missingVariableRemedy(stderrLines(conversation)) ?? "parlance doctor finds out why",
+  });
+}
+
+function stderrLines({ rows }: Examination["conversation"]): readonly string[] {
+  return rows.flatMap(({ entry }) => (entry.k === "e" ? wordsOf(entry).split("\n") : []));
+}
+
+/** What `fetch` calls a bad port it has not even tried. */
+async function reasonOf({ hostname, port }: URL, why: string): Promise<string> {
+  if (why !== "bad port") return why;
+  const socket = connect(Number(port), hostname.replaceAll(/[[\]]/g, ""));
+  try {
+    await once(socket, "connect");
+    return why;
+  } catch (error) {
+    return error instanceof Error ? error.message : why;
+  } finally {
+    socket.destroy();
+  }
+}
+
+function unreachable(title: string, why: string): Failure {
+  return new Failure(`${title} cannot be reached: ${why}`, {
+    exitCode: exitCodes.unreachable,
+    remedy: remedyForWords(why) ?? "parlance doctor finds out why",
+  });
+}
+
+function exitCodeOf({ passed }: Report): number {
+  return passed ? exitCodes.clean : exitCodes.violations;
+}

@@ -1,0 +1,158 @@
+import {
+  type Concern,
+  concerns,
+  defaultConcerns,
+  type Entry,
+  type Expectation,
+  Redaction,
+  type Report,
+  reportOf,
+} from "@parlance/mcp/wire";
+import { type Command, InvalidArgumentError, Option } from "commander";
+import { exitCodes } from "../../shared/exit-codes.js";
+import { usageFailure } from "../../shared/failure.js";
+import type { Invocation } from "../../shared/invocation.js";
+import {
+  addConversationOptions,
+  type ConversationFlags,
+  chooseTarget,
+  collect,
+  parseRevision,
+} from "../../shared/options.js";
+import { printReport, type ReportFormat, reportFormats } from "../../shared/output/report.js";
+import { readExpectation } from "../../shared/recordings/filter-option.js";
+import { findRecording, recordingHelp } from "../../shared/recordings/find-recording.js";
+import { loadRecording } from "../../shared/recordings/load-recording.js";
+import { isRecording } from "../../shared/recordings/read-recording.js";
+import { sourceOf, uriOf } from "../../shared/recordings/recording-source.js";
+import { namesConfigured, targetHelp } from "../../shared/target/target.js";
+import { secretOptions } from "../recordings/redact.js";
+import { checkTarget } from "./check-target.js";
+
+interface CheckFlags extends ConversationFlags {
+  readonly revision?: readonly string[];
+  readonly all?: true;
+  readonly record?: string;
+  readonly failOn?: readonly Concern[];
+  readonly allowUnanswered?: true;
+  readonly expect: readonly Expectation[];
+  readonly format: ReportFormat;
+  readonly json?: true;
+}
+
+const checkHelp = `What --fail-on takes, with commas (default: ${defaultConcerns.join(",")})
+  must      something breaks a requirement of the protocol
+  should    something does not follow a recommendation
+  may       something is worth knowing
+  pending   a request was never answered; one that its sender cancelled, or that
+            still waits when the recording breaks off, does not count
+  crash     the server ended with an error while its client was there
+  empty     no frame was recorded
+  gap       the recorder could not write everything
+  damage    a line of the recording cannot be read
+
+An <expectation> is count(filter) compared with a number, or min max p50 p95 p99
+of the latency of what a filter leaves: 'count(tool:search)>=1' or
+'p95(tool:*)<200ms'.
+
+Exit codes:
+  0  clean
+  1  the command line is wrong
+  2  something was found that it is to fail on, or an expectation does not hold
+  3  the server could not be started or reached
+  6  the recording is damaged: what can be read of it was judged`;
+
+const about = `Judge a recording by the rules of the protocol: for people, and for build
+servers. Or examine a server: it is asked, in each revision that it speaks,
+everything that can be asked from outside. Tools are called only if they are
+marked read-only or leave out what they need; nothing is changed.`;
+
+const examples = `Examples:
+  parlance check last
+  parlance check -- node server.js
+  parlance check https://example.com/mcp --format junit
+  parlance check run.parlance.jsonl --fail-on must,pending --expect 'count(tool:search)>=1'
+  parlance check run.parlance.jsonl --format sarif > parlance.sarif`;
+
+/** Adds `parlance check`. */
+export function registerCheck(program: Command, invocation: Invocation): void {
+  const command = program
+    .command("check")
+    .summary("judge a recording, or a server, by the rules of the protocol")
+    .description(about)
+    .usage(
+      "[options] <recording>\n       parlance check [options] <target>\n       parlance check [options] -- command args…",
+    )
+    .argument("[target]", "see below")
+    .addOption(new Option("--fail-on <concerns>", "what is not clean, see below").argParser(readConcerns))
+    .option("--allow-unanswered", "requests that were never answered are clean, too")
+    .option("--expect <expectation>", "what must hold, see below; may be repeated", expectation)
+    .addOption(new Option("--format <format>", "how to print it").choices([...reportFormats]).default("text"))
+    .option("--json", "the same as --format json")
+    .option("--revision <version>", "examine a server in this one; may be repeated", readRevision)
+    .option("--all", "show what a server did right, too")
+    .option("--record <file>", "keep what was said to a server, and what it said")
+    .setOptionValue("expect", []);
+  addConversationOptions(command, "how long a server has for each answer", "5s")
+    .addHelpText("after", `\n${recordingHelp}\n\n${targetHelp}\n\n${checkHelp}\n\n${examples}`)
+    .action((word: string | undefined, flags: CheckFlags) => invocation.run(() => check(word, flags, invocation)));
+}
+
+function readRevision(text: string, others?: readonly string[]): readonly string[] {
+  return collect(parseRevision(text), others);
+}
+
+function readConcerns(text: string): readonly Concern[] {
+  const words = text.split(",").filter((word) => word !== "");
+  const unknown = words.find((word) => !(concerns as readonly string[]).includes(word));
+  if (unknown !== undefined) throw new InvalidArgumentError(`There is no ${unknown}: take of ${concerns.join(",")}.`);
+  return words as readonly Concern[]; // Each was looked up.
+}
+
+function expectation(text: string, others: readonly Expectation[] = []): readonly Expectation[] {
+  return [...others, readExpectation(text)];
+}
+
+async function check(word: string | undefined, flags: CheckFlags, invocation: Invocation): Promise<number> {
+  const { command, out, err, interrupt } = invocation;
+  const path = command === undefined && word !== undefined ? await recordingOf(word) : undefined;
+  const format = flags.json === true ? "json" : flags.format;
+  const { expect: expectations } = flags;
+  if (path === undefined) {
+    const target = await chooseTarget(word, command, flags);
+    // Much of what an examination asks is due no answer: of every request, a probe says whether it is.
+    const failOn = flags.failOn ?? defaultConcerns.filter((concern) => concern !== "pending");
+    return checkTarget(target, { ...flags, failOn, expectations, format }, invocation);
+  }
+  err.status("reading the recording");
+  // What is printed of a recording quotes it: its secrets are covered as `parlance redact` covers them.
+  const redaction = new Redaction(secretOptions({}));
+  const onEntry = (entry: Entry): void => redaction.learn(entry);
+  const { conversation, damages, lineOf } = await loadRecording(path, { stop: interrupt.stop, onEntry });
+  err.status("");
+  if (interrupt.stop.aborted) err.print(err.style.yellow("! interrupted: this is what was read so far"));
+  const source = sourceOf(path);
+  const failOn = (flags.failOn ?? defaultConcerns).filter(
+    (concern) => concern !== "pending" || flags.allowUnanswered !== true,
+  );
+  const report = reportOf({ source, conversation, damages, lineOf, expectations, failOn });
+  printReport(format, { report, uri: uriOf(path), out, cover: (line) => redaction.words(line) });
+  return interrupt.stop.aborted ? interrupt.exitCode : exitCodeOf(report);
+}
+
+/** The recording that a word means; undefined where it means a target. @throws Failure for what is neither */
+async function recordingOf(word: string): Promise<string | undefined> {
+  if (/^[a-z]+:\/\/|\s|\.[cm]?[jt]s$/i.test(word) || namesConfigured(word)) return undefined;
+  const path = await findRecording(word, process.env);
+  if (path === "-" || /\.parlance\.jsonl(?:\.gz)?$/.test(path) || (await isRecording(path))) return path;
+  throw usageFailure(
+    `${path} is no recording: it does not begin with the header of one`,
+    `a command goes behind --: parlance check -- ${path}`,
+  );
+}
+
+/** What cannot be read may hide anything: damage comes first. */
+function exitCodeOf({ passed, failedFor }: Report): number {
+  if (passed) return exitCodes.clean;
+  return failedFor.includes("damage") ? exitCodes.damaged : exitCodes.violations;
+}

@@ -1,0 +1,158 @@
+import {
+  crashWords,
+  levelOf,
+  type Report,
+  requirementWords,
+  sentenceOf,
+  specOf,
+  type Verdict,
+} from "@parlance/mcp/wire";
+import { cut, cutMiddle, left, wrapWords } from "../../shared/output/columns.js";
+import { pieceLines } from "../../shared/output/pieces.js";
+import { count } from "../../shared/output/quantities.js";
+import { reportValue } from "../../shared/output/report-json.js";
+import type { Look } from "../../shared/output/rows.js";
+import { signs } from "../../shared/output/style.js";
+import type { Examination, ProbeResult, RevisionResult } from "./examination/examine.js";
+import { levelOfProbe } from "./examination/probe.js";
+
+const idWidth = 6;
+
+/** What came of an examination, for a person: each revision, and of its probes those that tell something. */
+export function examinationLines(
+  { revisions, verdicts, failures }: Examination,
+  { crashes }: Report,
+  look: Look,
+  all: boolean,
+): readonly string[] {
+  const spoken = revisions.filter(({ notSpoken }) => notSpoken === undefined);
+  const lines = revisions.flatMap((result) => revisionLines(result, look, all));
+  const broken = failures.filter(({ level }) => level === "must").length;
+  const recommended = failures.filter(({ level }) => level === "should").length;
+  const notes = failures.length - broken - recommended;
+  const bad = verdicts.filter(({ level }) => level === "must");
+  const mark = broken + bad.length + crashes.length === 0 ? look.style.green("✔") : look.style.red("✖");
+  const parts = [
+    count(spoken.length, "revision"),
+    count(
+      spoken.reduce((sum, { results }) => sum + results.length, 0),
+      "probe",
+    ),
+    `${broken} failed`,
+    ...(recommended === 0 ? [] : [`${recommended} against a recommendation`]),
+    ...(notes === 0 ? [] : [count(notes, "note")]),
+    `${count(bad.length, "violation")} in its messages`,
+    ...(crashes.length === 0 ? [] : [count(crashes.length, "crash", "crashes")]),
+  ];
+  return [
+    ...lines,
+    ...violationLines(bad, look),
+    ...crashLines(crashes, look),
+    "",
+    ...pieceLines(
+      mark,
+      parts.map((text) => ({ text })),
+      look,
+    ),
+  ];
+}
+
+/** Each rule once: a server that breaks it does so in every message. */
+function violationLines(bad: readonly Verdict[], look: Look): readonly string[] {
+  const { style, width } = look;
+  const first = new Map(bad.toReversed().map((verdict) => [verdict.rule.id, verdict]));
+  return [...first.values()].flatMap((verdict) => {
+    const { rule, says, n, spec } = verdict;
+    const times = bad.filter((each) => each.rule.id === rule.id).length;
+    const indent = " ".repeat(idWidth + 4);
+    return [
+      ...demandLines(`  ${style.red("✖")} ${left(rule.id, idWidth)}`, rule.demands, width),
+      `${indent}${cutMiddle(says, width - indent.length)}`,
+      ...quotedLines(verdict, look),
+      style.dim(`${indent}frame ${n}${times > 1 ? `, and ${times - 1} more` : ""}  ${spec}`),
+    ];
+  });
+}
+
+/** What is demanded, behind its mark and its id, over as many lines as it takes. */
+function demandLines(start: string, demands: string, width: number): readonly string[] {
+  const indent = " ".repeat(idWidth + 4);
+  return wrapWords(demands, width - indent.length).map((line, index) => (index === 0 ? start : indent) + line);
+}
+
+function crashLines(crashes: Report["crashes"], { style, width }: Look): readonly string[] {
+  const indent = " ".repeat(idWidth + 4);
+  return crashes.flatMap(({ crash }) => {
+    const [first = "", ...more] = wrapWords(crashWords(crash), width - indent.length);
+    return [`  ${style.red("✖")} ${left("crash", idWidth)}${first}`, ...more.map((line) => indent + line)];
+  });
+}
+
+function revisionLines({ revision, notSpoken, results }: RevisionResult, look: Look, all: boolean): readonly string[] {
+  const { style, width } = look;
+  if (notSpoken !== undefined) return [style.dim(cutMiddle(`${revision.version}  not spoken: ${notSpoken}`, width))];
+  const passed = results.filter(({ finding }) => finding.is === "passed").length;
+  const skipped = results.filter(({ finding }) => finding.is === "skipped").length;
+  const words = [`${passed} of ${results.length} passed`, ...(skipped === 0 ? [] : [`${skipped} not applicable`])];
+  const shown = results.filter(({ finding }) => all || finding.is === "failed");
+  return [
+    `${style.bold(revision.version)}  ${words.join(", ")}`,
+    ...shown.flatMap((result) => resultLines(result, revision, look)),
+  ];
+}
+
+function resultLines(
+  { probe, finding, frames }: ProbeResult,
+  revision: RevisionResult["revision"],
+  look: Look,
+): readonly string[] {
+  const { style, width } = look;
+  const level = levelOfProbe(probe, finding, revision);
+  const [mark, paint] =
+    finding.is === "passed"
+      ? (["✔", style.green] as const)
+      : finding.is === "skipped"
+        ? (["·", style.dim] as const)
+        : ([signs[level], level === "must" ? style.red : style.yellow] as const);
+  const head = demandLines(`  ${paint(mark)} ${left(probe.id, idWidth)}`, probe.demands, width);
+  if (finding.is === "passed") return head;
+  const indent = " ".repeat(idWidth + 4);
+  if (finding.is === "skipped") return [...head, style.dim(`${indent}${cut(finding.why, width - indent.length)}`)];
+  const [first, last] = frames;
+  const sentence = sentenceOf(probe, revision);
+  const where = first < last ? `frames ${first}–${last}` : `frame ${first}`;
+  return [
+    ...head,
+    `${indent}${cutMiddle(finding.says, width - indent.length)}`,
+    ...quotedLines({ doubt: finding.doubt ?? probe.doubt, level, sentence }, look),
+    style.dim(`${indent}${where}  ${specOf(probe, revision)}`),
+  ];
+}
+
+/** The sentence that is broken: never cut, because it is what a reader checks. */
+function quotedLines(quoted: Parameters<typeof requirementWords>[0], { style, width }: Look): readonly string[] {
+  const indent = " ".repeat(idWidth + 4);
+  return wrapWords(requirementWords(quoted), width - indent.length).map((line) => style.dim(`${indent}${line}`));
+}
+
+/** What came of an examination, for a program. */
+export function examinationValue({ revisions }: Examination, report: Report): object {
+  return {
+    ...reportValue(report),
+    revisions: revisions.map(({ revision, notSpoken, results }) => ({
+      version: revision.version,
+      spoken: notSpoken === undefined,
+      ...(notSpoken !== undefined && { why: notSpoken }),
+      probes: results.map(({ probe, finding, frames }) => ({
+        id: probe.id,
+        level: levelOf(probe, revision),
+        demands: probe.demands,
+        sentence: sentenceOf(probe, revision),
+        doubt: probe.doubt,
+        spec: specOf(probe, revision),
+        ...finding,
+        frames,
+      })),
+    })),
+  };
+}

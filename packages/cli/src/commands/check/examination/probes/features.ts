@@ -1,0 +1,269 @@
+import { methods } from "@parlance/mcp";
+import { isObject, type JsonObject } from "../../../../shared/json.js";
+import { asNote, type Finding, failed, passed, skipped } from "../finding.js";
+import { byEra, inSchema, type Probe } from "../probe.js";
+import { describe, expectError, expectRefusal, expectResult, quoted, type Subject } from "../subject.js";
+
+const unknown = "parlance-no-such-thing";
+const unknownUri = "parlance-examination://no/such/thing";
+
+interface List {
+  readonly id: string;
+  readonly capability: string;
+  readonly method: string;
+  readonly member: string;
+  /** What the schema declares of a page. */
+  readonly declaration: string;
+  readonly page: string;
+  /** Where the stateless era demands that who has declared the capability answers. */
+  readonly demanded?: { readonly sentence: string; readonly page: string };
+}
+
+const lists: readonly List[] = [
+  {
+    id: "XF-1",
+    capability: "tools",
+    method: methods.listTools,
+    member: "tools",
+    declaration: "tools: Tool[];",
+    page: "listtoolsresult",
+    demanded: {
+      sentence:
+        "Servers that declare the `tools` capability MUST respond to `tools/list` requests with the set of tools currently available to the requesting client.",
+      page: "server/tools#capabilities",
+    },
+  },
+  {
+    id: "XF-2",
+    capability: "resources",
+    method: methods.listResources,
+    member: "resources",
+    declaration: "resources: Resource[];",
+    page: "listresourcesresult",
+    demanded: {
+      sentence:
+        "Servers that declare the `resources` capability MUST respond to `resources/list` requests with the set of resources currently available to the requesting client.",
+      page: "server/resources#capabilities",
+    },
+  },
+  {
+    id: "XF-3",
+    capability: "resources",
+    method: methods.listResourceTemplates,
+    member: "resourceTemplates",
+    declaration: "resourceTemplates: ResourceTemplate[];",
+    page: "listresourcetemplatesresult",
+  },
+  {
+    id: "XF-4",
+    capability: "prompts",
+    method: methods.listPrompts,
+    member: "prompts",
+    declaration: "prompts: Prompt[];",
+    page: "listpromptsresult",
+    demanded: {
+      sentence:
+        "Servers that declare the `prompts` capability MUST respond to `prompts/list` requests with the set of prompts currently available to the requesting client.",
+      page: "server/prompts#capabilities",
+    },
+  },
+];
+
+/** What a server offers that it has said it offers. */
+export const featureProbes: readonly Probe[] = [
+  ...lists.map((list): Probe => {
+    const { id, capability, method, declaration, page, demanded } = list;
+    const sentence = demanded === undefined ? declaration : byEra(declaration, demanded.sentence);
+    return {
+      id,
+      level: "must",
+      demands: `${method} gives all its pages`,
+      sentence,
+      page: demanded === undefined ? inSchema(page) : byEra(inSchema(page), demanded.page),
+      ask: (subject) => offered(subject, capability, () => pages(subject, list)),
+    };
+  }),
+  {
+    id: "XF-5",
+    level: "should",
+    demands: "A cursor that the server has not given is refused",
+    sentence: "Invalid cursors SHOULD result in an error with code -32602 (Invalid params).",
+    page: "server/utilities/pagination#error-handling",
+    async ask(subject) {
+      const offeredLists = lists.filter(({ capability }) => subject.offers(capability));
+      for (const { method } of offeredLists) {
+        const reply = await subject.ask(method, { cursor: unknown });
+        const found = expectError(reply, [subject.revision.codes.invalidParams]);
+        if (found.is === "failed") return failed(`${method}: ${found.says}`);
+      }
+      return offeredLists.length === 0 ? skipped("it has no lists") : passed;
+    },
+  },
+  {
+    id: "XF-6",
+    level: "may",
+    demands: "A call of a tool that is not there is refused",
+    sentence: byEra(
+      "Protocol Errors: Standard JSON-RPC errors for issues like: Unknown tools",
+      "Protocol Errors indicate issues with the request structure itself that models are less likely to be able to fix: Unknown tool",
+    ),
+    page: "server/tools#error-handling",
+    ask: (subject) =>
+      offered(subject, "tools", async () => {
+        const reply = await subject.ask(methods.callTool, { name: unknown, arguments: {} });
+        return expectError(reply, [subject.revision.codes.invalidParams]);
+      }),
+  },
+  {
+    id: "XF-7",
+    level: "must",
+    demands: "A call without the arguments that a tool needs is refused",
+    sentence: "Servers MUST: Validate all tool inputs",
+    page: "server/tools#security-considerations",
+    ask: (subject) => offered(subject, "tools", () => callWithoutArguments(subject)),
+  },
+  {
+    id: "XF-8",
+    level: "may",
+    demands: "A tool that only reads and needs nothing can be called",
+    sentence: "To invoke a tool, clients send a `tools/call` request:",
+    page: "server/tools#calling-tools",
+    ask: (subject) => offered(subject, "tools", () => callReadOnly(subject)),
+  },
+  {
+    id: "XF-9",
+    level: "may",
+    demands: "A resource that is listed can be read",
+    sentence: "To retrieve resource contents, clients send a `resources/read` request",
+    page: "server/resources#reading-resources",
+    ask: (subject) => offered(subject, "resources", () => readListed(subject)),
+  },
+  {
+    id: "XF-10",
+    level: byEra("should", "must"),
+    demands: "Reading a resource that is not there says so",
+    sentence: byEra(
+      "Servers SHOULD return standard JSON-RPC errors for common failure cases: Resource not found: `-32002`",
+      "If the requested resource does not exist, servers MUST return a JSON-RPC error with code `-32602` (Invalid Params).",
+    ),
+    page: "server/resources#error-handling",
+    ask: (subject) =>
+      offered(subject, "resources", async () =>
+        expectError(await subject.ask(methods.readResource, { uri: unknownUri }), [
+          subject.revision.codes.resourceNotFound,
+        ]),
+      ),
+  },
+  {
+    id: "XF-11",
+    level: "should",
+    demands: "A prompt that is not there is refused",
+    sentence:
+      "Servers SHOULD return standard JSON-RPC errors for common failure cases: Invalid prompt name: `-32602` (Invalid params)",
+    page: "server/prompts#error-handling",
+    ask: (subject) =>
+      offered(subject, "prompts", async () =>
+        expectError(await subject.ask(methods.getPrompt, { name: unknown }), [subject.revision.codes.invalidParams]),
+      ),
+  },
+  {
+    id: "XF-12",
+    level: "should",
+    demands: "A prompt without the arguments that it needs is refused",
+    sentence:
+      "Servers SHOULD return standard JSON-RPC errors for common failure cases: … Missing required arguments: `-32602` (Invalid params)",
+    page: "server/prompts#error-handling",
+    ask: (subject) => offered(subject, "prompts", () => promptWithoutArguments(subject)),
+  },
+  {
+    id: "XF-13",
+    level: "should",
+    demands: "A level of logging that does not exist is refused",
+    sentence:
+      "Servers SHOULD return standard JSON-RPC errors for common failure cases: Invalid log level: `-32602` (Invalid params)",
+    page: "server/utilities/logging#error-handling",
+    applies: ({ era }) => era === "handshake",
+    ask: (subject) =>
+      offered(subject, "logging", async () =>
+        expectError(await subject.ask(methods.setLevel, { level: "chatty" }), [subject.revision.codes.invalidParams]),
+      ),
+  },
+];
+
+function offered(subject: Subject, capability: string, ask: () => Promise<Finding>): Promise<Finding> {
+  return subject.offers(capability) ? ask() : Promise.resolve(skipped(`it offers no ${capability}`));
+}
+
+/** A server may say for ever that there is more. */
+const mostPages = 50;
+
+async function pages(subject: Subject, { method, member, demanded }: List): Promise<Finding> {
+  const seen = new Set<unknown>();
+  for (let params: JsonObject = {}, page = 1; page <= mostPages; page += 1) {
+    const reply = await subject.ask(method, params);
+    const { answer } = reply;
+    if (!isObject(answer?.result)) {
+      const found = expectResult(reply);
+      const mayRefuse = answer !== undefined && (demanded === undefined || subject.revision.era === "handshake");
+      return mayRefuse ? asNote(found, "the schema has errors for every request") : found;
+    }
+    const { [member]: items, nextCursor: cursor } = answer.result;
+    if (!Array.isArray(items)) return failed(`page ${page} has no ${member}: ${describe(answer)}`);
+    if (cursor === undefined) return passed;
+    if (seen.has(cursor)) return failed(`page ${page} leads back to ${quoted(cursor)}`);
+    seen.add(cursor);
+    params = { cursor };
+  }
+  return skipped(`there are more than ${mostPages} pages`);
+}
+
+async function callWithoutArguments(subject: Subject): Promise<Finding> {
+  const tools = await subject.list(methods.listTools, "tools");
+  const tool = tools.find(({ inputSchema }) => isObject(inputSchema) && needs(inputSchema));
+  if (tool === undefined) return skipped("no tool needs arguments");
+  const reply = await subject.ask(methods.callTool, { name: tool.name, arguments: {} });
+  const result = reply.answer?.result;
+  if (isObject(result)) return result.isError === true ? passed : failed(`${quoted(tool.name)} took none of them`);
+  if (subject.revision.facts.toolArgumentErrors !== "result" || reply.answer === undefined)
+    return expectRefusal(reply, [subject.revision.codes.invalidParams]);
+  return asNote(
+    failed(`${describe(reply.answer)}, expected a result with isError that a model can read`),
+    "no sentence demands how arguments are refused",
+  );
+}
+
+function needs({ required }: JsonObject): boolean {
+  return Array.isArray(required) && required.length > 0;
+}
+
+async function callReadOnly(subject: Subject): Promise<Finding> {
+  const tools = await subject.list(methods.listTools, "tools");
+  const tool = tools.find(
+    ({ annotations, inputSchema }) =>
+      isObject(annotations) && annotations.readOnlyHint === true && !(isObject(inputSchema) && needs(inputSchema)),
+  );
+  if (tool === undefined) return skipped("no tool says that it only reads and needs no arguments");
+  return expectResult(await subject.ask(methods.callTool, { name: tool.name, arguments: {} }));
+}
+
+async function readListed(subject: Subject): Promise<Finding> {
+  const resources = await subject.list(methods.listResources, "resources");
+  if (resources.length === 0) return skipped("no resource is listed");
+  for (const { uri } of resources.slice(0, 3)) {
+    const { answer, silence } = await subject.ask(methods.readResource, { uri });
+    if (answer === undefined) return failed(`${quoted(uri)}: ${silence}`);
+    const contents = isObject(answer.result) ? answer.result.contents : undefined;
+    if (!Array.isArray(contents) || contents.length === 0) return failed(`${quoted(uri)}: ${describe(answer)}`);
+  }
+  return passed;
+}
+
+async function promptWithoutArguments(subject: Subject): Promise<Finding> {
+  const prompts = await subject.list(methods.listPrompts, "prompts");
+  const prompt = prompts.find(
+    ({ arguments: args }) => Array.isArray(args) && args.some((each) => isObject(each) && each.required === true),
+  );
+  if (prompt === undefined) return skipped("no prompt needs arguments");
+  const reply = await subject.ask(methods.getPrompt, { name: prompt.name });
+  return expectError(reply, [subject.revision.codes.invalidParams]);
+}

@@ -1,0 +1,172 @@
+import { methods, notifications, type Revision } from "@parlance/mcp";
+import { isObject } from "../../../../shared/json.js";
+import { isUnaddressed } from "../channel-line.js";
+import { asNote, type Finding, failed, passed } from "../finding.js";
+import { byEra, onMessages, type Probe } from "../probe.js";
+import { describe, expectError, expectRefusal, expectResult, noCode, quoted, type Subject } from "../subject.js";
+
+const jsonRpc = "https://www.jsonrpc.org/specification";
+
+const sameId = ({ facts }: Revision): string =>
+  facts.errorId === "required"
+    ? "Responses MUST include the same ID as the request they correspond to."
+    : "Result responses MUST include the same ID as the request they correspond to.";
+
+/** What JSON-RPC demands of whoever answers. */
+export const messageProbes: readonly Probe[] = [
+  {
+    id: "XM-1",
+    level: "must",
+    demands: "A request of a method that does not exist is answered with an error that says so",
+    sentence:
+      "When a rpc call encounters an error, the Response Object MUST contain the error member with a value that is a Object with the following members:",
+    page: `${jsonRpc}#error_object`,
+    ask: async (subject) =>
+      expectRefusal(await subject.ask("parlance/no-such-method"), [subject.revision.codes.methodNotFound]),
+  },
+  {
+    id: "XM-2",
+    level: "must",
+    demands: "An answer has the id of its request, as a string where that is one",
+    sentence: sameId,
+    page: onMessages("responses"),
+    ask: (subject) => echoes(subject, "parlance-7"),
+  },
+  {
+    id: "XM-3",
+    level: "must",
+    demands: "An answer has the id of its request, also where that is the largest safe integer",
+    sentence: sameId,
+    page: onMessages("responses"),
+    ask: (subject) => echoes(subject, Number.MAX_SAFE_INTEGER),
+  },
+  {
+    id: "XM-4",
+    level: "must",
+    demands: "A notification is not answered, not even one with an unknown method",
+    sentence: ({ facts }) =>
+      facts.httpBinding === "http+sse"
+        ? "The Server MUST NOT reply to a Notification, including those that are within a batch request."
+        : "The receiver MUST NOT send a response.",
+    page: (revision) =>
+      revision.facts.httpBinding === "http+sse" ? `${jsonRpc}#notification` : onMessages("notifications")(revision),
+    async ask(subject) {
+      const before = subject.unaddressed.length;
+      const { status = 0, answer } = await subject.notify("notifications/parlance-no-such-thing");
+      // Over HTTP a server may refuse it, and say why in an error without an id.
+      const isRefused = status >= 400 && answer !== undefined && isUnaddressed(answer);
+      if (answer !== undefined && !isRefused) return failed(`it was answered with ${describe(answer)}`);
+      const after = await subject.stillAnswers();
+      const error = subject.carrier === "channel" ? subject.unaddressed[before] : undefined;
+      return error === undefined ? after : failed(`it was answered with ${describe(error)}`);
+    },
+  },
+  {
+    id: "XM-5",
+    level: "must",
+    demands: "What is not JSON does not end the conversation, and what answers it is a parse error",
+    sentence:
+      "When a rpc call is made, the Server MUST reply with a Response, except for in the case of Notifications.",
+    page: `${jsonRpc}#response_object`,
+    async ask(subject) {
+      const before = subject.unaddressed.length;
+      await subject.say('{"jsonrpc":"2.0","id":"broken","method":"ping"');
+      const after = await subject.stillAnswers();
+      const answer = subject.unaddressed[before];
+      if (after.is === "passed" && isObject(answer?.error) && answer.error.code !== subject.revision.codes.parseError)
+        return asNote(failed(`it was answered with ${describe(answer)}`), noCode);
+      return after;
+    },
+  },
+  {
+    id: "XM-6",
+    level: "must",
+    demands: "What is JSON and no message does not end the conversation",
+    sentence:
+      "When a rpc call is made, the Server MUST reply with a Response, except for in the case of Notifications.",
+    page: `${jsonRpc}#response_object`,
+    async ask(subject) {
+      for (const text of ["42", '"text"', "null", "{}", '{"jsonrpc":"2.0","id":1}']) {
+        await subject.say(text);
+        const after = await subject.stillAnswers();
+        if (after.is === "failed") return failed(`after ${text}: ${after.says}`);
+      }
+      return passed;
+    },
+  },
+  {
+    id: "XM-7",
+    level: "must",
+    demands: "A message of another version of JSON-RPC is not taken for one",
+    sentence: 'A String specifying the version of the JSON-RPC protocol. MUST be exactly "2.0".',
+    doubt: "the sentence binds the sender",
+    page: `${jsonRpc}#request_object`,
+    async ask(subject) {
+      const id = subject.nextId();
+      const text = subject.request(id, ping(subject)).replace('"jsonrpc":"2.0"', '"jsonrpc":"1.0"');
+      const { answer } = await subject.say(text, id);
+      return answer !== undefined && "result" in answer ? failed(`it was answered with ${describe(answer)}`) : passed;
+    },
+  },
+  {
+    id: "XM-8",
+    level: "must",
+    demands: "Messages in an array are answered, where the revision has batches",
+    sentence: "MUST support receiving JSON-RPC batches.",
+    page: "basic#batching",
+    applies: ({ facts }) => facts.batches,
+    async ask(subject) {
+      const [one, two] = [subject.nextId(), subject.nextId()];
+      const text = `[${subject.request(one, methods.ping)},${subject.request(two, methods.ping)}]`;
+      return expectResult(await subject.say(text, two));
+    },
+  },
+  {
+    id: "XM-9",
+    level: "must",
+    demands: "Of many requests at once each is answered",
+    sentence:
+      "When a rpc call is made, the Server MUST reply with a Response, except for in the case of Notifications.",
+    page: `${jsonRpc}#response_object`,
+    async ask(subject) {
+      const method = ping(subject);
+      const replies = await Promise.all(Array.from({ length: 20 }, () => subject.ask(method)));
+      const missing = replies.filter(({ answer }) => answer === undefined).length;
+      return missing === 0 ? passed : failed(`${missing} of 20 were not answered`);
+    },
+  },
+  {
+    id: "XM-10",
+    level: "should",
+    demands: "Cancelling an unknown request is ignored",
+    sentence: "Invalid cancellation notifications SHOULD be ignored: Unknown request IDs",
+    page: byEra("basic/utilities/cancellation#error-handling", "basic/patterns/cancellation#error-handling"),
+    async ask(subject) {
+      await subject.notify(notifications.cancelled, { requestId: "parlance-never-asked", reason: "examination" });
+      return subject.stillAnswers();
+    },
+  },
+  {
+    id: "XM-11",
+    level: "may",
+    demands: "Params that are no object are refused",
+    page: onMessages("requests"),
+    async ask(subject) {
+      const id = subject.nextId();
+      const text = JSON.stringify({ jsonrpc: "2.0", id, method: methods.listTools, params: ["a"] });
+      const { invalidParams, invalidRequest, methodNotFound } = subject.revision.codes;
+      return expectError(await subject.say(text, id), [invalidParams, invalidRequest, methodNotFound]);
+    },
+  },
+];
+
+/** The request that every server of a revision answers. */
+function ping({ revision }: Subject): string {
+  return revision.era === "stateless" ? methods.discover : methods.ping;
+}
+
+async function echoes(subject: Subject, id: string | number): Promise<Finding> {
+  const { answer, silence } = await subject.ask(ping(subject), {}, id);
+  if (answer === undefined) return failed(`there was no answer with the id ${quoted(id)}: ${silence}`);
+  return answer.id === id ? passed : failed(`the answer has the id ${quoted(answer.id)}, not ${quoted(id)}`);
+}

@@ -1,0 +1,75 @@
+import { exitCodes } from "../../shared/exit-codes.js";
+
+/** What a check has found. */
+export interface Finding {
+  /** `absent`: there is nothing to check, and that is no fault. */
+  readonly state: "ok" | "failed" | "absent";
+  /** What was seen, in a few words. They may be the peer's: escape them before they are printed. */
+  readonly says: string;
+  /** What was seen, line by line. */
+  readonly seen?: readonly string[];
+  /** What is no fault, but worth a look. */
+  readonly notes?: readonly string[];
+  /** What to do about it. */
+  readonly remedy?: string;
+  /** After this failure going on is useless, whatever the check is. */
+  readonly isFatal?: true;
+  /** What the command exits with. Of a failure. */
+  readonly exitCode?: number;
+  /** Milliseconds, where they are not those of the check itself. */
+  readonly took?: number;
+}
+
+/** One question about a target. */
+export interface Check {
+  readonly name: string;
+  /** Without it, going on is useless. */
+  readonly isEssential?: true;
+  /** Never rejects for what the target does. */
+  readonly run: () => Promise<Finding>;
+}
+
+/** A check that was made, or that it was useless to make. */
+export type Checked =
+  | ({ readonly name: string; readonly took: number } & Omit<Finding, "took">)
+  | { readonly name: string; readonly state: "not tried" };
+
+/** Who watches an examination. */
+export interface Watcher {
+  /** A check begins. */
+  begin(name: string): void;
+  /** It is over, or it is useless to begin. */
+  show(checked: Checked): void;
+}
+
+/** Makes checks one by one, until one fails that the others need, or somebody wants it to end. */
+export async function examine(
+  checks: readonly Check[],
+  stop: AbortSignal,
+  { begin, show }: Watcher,
+): Promise<readonly Checked[]> {
+  const done: Checked[] = [];
+  let isUseless = false;
+  for (const { name, isEssential, run } of checks) {
+    if (stop.aborted) break;
+    if (!isUseless) begin(name);
+    const checked: Checked = isUseless ? { name, state: "not tried" } : await timed(name, run);
+    if (stop.aborted) break;
+    done.push(checked);
+    show(checked);
+    if (checked.state === "failed" && (isEssential === true || checked.isFatal === true)) isUseless = true;
+  }
+  return done;
+}
+
+async function timed(name: string, run: () => Promise<Finding>): Promise<Checked> {
+  const start = performance.now();
+  const finding = await run();
+  return { name, took: performance.now() - start, ...finding };
+}
+
+/** What the command exits with: the first failure decides. */
+export function exitCodeOf(checked: readonly Checked[]): number {
+  for (const each of checked) if (each.state === "failed") return each.exitCode ?? exitCodes.violations;
+  return exitCodes.clean;
+}

@@ -1,0 +1,85 @@
+import { accessSync, constants, existsSync, readdirSync, statSync } from "node:fs";
+import { delimiter, extname, resolve } from "node:path";
+import { didYouMean } from "@parlance/mcp/jsonrpc";
+import { exitCodes } from "../../shared/exit-codes.js";
+import type { Check, Finding } from "./check.js";
+
+/** Whether the command is there, and the file that it is to run. */
+export function commandCheck(command: string, args: readonly string[]): Check {
+  return {
+    name: "command",
+    isEssential: true,
+    run: async () => foundCommand(command) ?? missingFile(args) ?? found(command),
+  };
+}
+
+function found(command: string): Finding {
+  return { state: "ok", says: pathOf(command) ?? command };
+}
+
+function foundCommand(command: string): Finding | undefined {
+  const path = pathOf(command);
+  if (path === undefined) return missingCommand(command);
+  if (isExecutable(path)) return undefined;
+  return failed(`${path} may not be executed`, `chmod +x ${path}, or name what runs it: node ${path}`);
+}
+
+function missingCommand(command: string): Finding {
+  if (/[/\\]/.test(command))
+    return failed(`there is no file ${resolve(command)}`, "check the path; it starts from here");
+  const near = didYouMean(command, commandNames());
+  return failed(`there is no ${command} in any folder of PATH`, near ?? "install it, or write its whole path");
+}
+
+/** What newcomers write most: an interpreter, and a script. */
+const scripts: ReadonlySet<string> = new Set([".js", ".mjs", ".cjs", ".ts", ".mts", ".py", ".rb"]);
+
+function missingFile(args: readonly string[]): Finding | undefined {
+  const script = args.find((arg) => !arg.startsWith("-"));
+  if (script === undefined || !scripts.has(extname(script)) || existsSync(script)) return undefined;
+  return failed(`there is no file ${resolve(script)}`, "check the path, and the folder in which this is started");
+}
+
+function failed(says: string, remedy: string): Finding {
+  return { state: "failed", says, remedy, exitCode: exitCodes.unreachable };
+}
+
+/** The file that the system would start. */
+function pathOf(command: string): string | undefined {
+  const folders = /[/\\]/.test(command) ? ["."] : foldersOfPath();
+  const candidates = folders.flatMap((folder) => extensions().map((extension) => resolve(folder, command + extension)));
+  return candidates.find(isFile);
+}
+
+function foldersOfPath(): readonly string[] {
+  return (process.env.PATH ?? "").split(delimiter).filter((folder) => folder !== "");
+}
+
+function extensions(): readonly string[] {
+  return process.platform === "win32" ? ["", ...(process.env.PATHEXT ?? ".EXE;.CMD;.BAT").split(";")] : [""];
+}
+
+function isFile(path: string): boolean {
+  return existsSync(path) && statSync(path).isFile();
+}
+
+function isExecutable(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK);
+    return true;
+  } catch {
+    return false; // Said by whoever asks.
+  }
+}
+
+/** The names of everything that could have been meant. */
+function commandNames(): readonly string[] {
+  const names = foldersOfPath().flatMap((folder) => {
+    try {
+      return readdirSync(folder);
+    } catch {
+      return []; // PATH names folders that are not there.
+    }
+  });
+  return [...new Set(names)];
+}

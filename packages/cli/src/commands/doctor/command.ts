@@ -1,0 +1,83 @@
+import type { Command } from "commander";
+import { exitCodeHelp } from "../../shared/exit-codes.js";
+import type { Invocation } from "../../shared/invocation.js";
+import { addConversationOptions, type ConversationFlags, chooseTarget } from "../../shared/options.js";
+import { cut } from "../../shared/output/columns.js";
+import { jsonLine } from "../../shared/output/json-lines.js";
+import { type Target, targetHelp } from "../../shared/target/target.js";
+import { type Check, examine, exitCodeOf } from "./check.js";
+import { commandCheck } from "./command-checks.js";
+import { Examined } from "./examined.js";
+import { httpChecks } from "./http-checks.js";
+import { capabilitiesCheck, endsCheck, listChecks, messagesCheck } from "./offer-checks.js";
+import { answersCheck, revisionCheck, startsCheck, stdoutCheck } from "./opening-checks.js";
+import { carrierChecks } from "./url-checks.js";
+import { checkLines, doctorVerdict } from "./view.js";
+
+interface DoctorFlags extends ConversationFlags {
+  readonly json?: true;
+}
+
+const about = `Find out why a server does not work: check one thing after the other, from whether its
+command is there to whether it ends, and say for whatever fails what was seen and what
+to do about it. No tool is called.`;
+
+const examples = `Examples:
+  parlance doctor -- node server.js
+  parlance doctor --header 'Authorization: Bearer abc' https://example.com/mcp
+  parlance doctor --json ./server.js | jq '.checks[].state'`;
+
+/** Adds `parlance doctor`. */
+export function registerDoctor(program: Command, invocation: Invocation): void {
+  const command = program
+    .command("doctor")
+    .summary("find out what is wrong with a server, and what to do about it")
+    .description(about)
+    .usage("[options] <target>\n       parlance doctor [options] -- command args…")
+    .argument("[target]", "see below")
+    .option("--json", "print one JSON object, for programs");
+  addConversationOptions(command)
+    .addHelpText("after", `\n${targetHelp}\n\n${exitCodeHelp}\n\n${examples}`)
+    .action((word: string | undefined, flags: DoctorFlags) => invocation.run(() => doctor(word, flags, invocation)));
+}
+
+async function doctor(word: string | undefined, flags: DoctorFlags, invocation: Invocation): Promise<number> {
+  const { out, interrupt } = invocation;
+  const target = await chooseTarget(word, invocation.command, flags);
+  const examined = new Examined(target, flags, invocation);
+  const isForPeople = flags.json !== true;
+  if (isForPeople) out.print(out.style.bold(cut(target.title, out.width)));
+  const checked = await examine(checksOf(target, examined, flags), interrupt.stop, {
+    begin(name) {
+      if (isForPeople) out.status(`… ${name}`);
+    },
+    show(each) {
+      if (isForPeople && each.state !== "not tried") out.print(...checkLines(each, out));
+    },
+  });
+  await examined.close();
+  if (interrupt.stop.aborted) return interrupt.exitCode;
+  const exitCode = exitCodeOf(checked);
+  if (isForPeople) out.print(...doctorVerdict(checked, out));
+  else out.print(jsonLine({ target: target.title, exitCode, checks: checked }));
+  return exitCode;
+}
+
+function checksOf(target: Target, examined: Examined, flags: DoctorFlags): readonly Check[] {
+  const spoken = [
+    answersCheck(examined),
+    revisionCheck(examined),
+    capabilitiesCheck(examined),
+    ...listChecks(examined),
+    messagesCheck(examined),
+  ];
+  if (target.kind === "module") return spoken;
+  if (target.kind === "command") {
+    const { command, args } = target;
+    return [commandCheck(command, args), startsCheck(examined), stdoutCheck(examined), ...spoken, endsCheck(examined)];
+  }
+  const { url, headers } = target;
+  const { timeout } = flags;
+  const isSocket = url.protocol.startsWith("ws");
+  return [...carrierChecks(url, timeout), ...(isSocket ? [] : httpChecks({ url, headers, timeout })), ...spoken];
+}

@@ -1,0 +1,192 @@
+import { checkShape, revisionOf } from "@parlance/mcp";
+import { LocalError, RpcError } from "@parlance/mcp/client";
+import { codes, visible } from "@parlance/mcp/jsonrpc";
+import { compile } from "@parlance/mcp/schema";
+import { type OfferedList, offeredLists, readList } from "../../shared/client/advertised.js";
+import { awaitAftermath } from "../../shared/client/conversation.js";
+import { exitCodes } from "../../shared/exit-codes.js";
+import { isObject, type JsonObject } from "../../shared/json.js";
+import type { Check, Finding } from "./check.js";
+import { type Examined, firstAnswer } from "./examined.js";
+
+const mostShown = 5;
+
+/** What the server says that it can do. */
+export function capabilitiesCheck(examined: Examined): Check {
+  return {
+    name: "capabilities",
+    async run() {
+      const { capabilities, info } = (await examined.client()).server;
+      const names = Object.entries(capabilities).map(([name, value]) => capabilityText(name, value));
+      const notes =
+        info === undefined ? ["it does not say what it is: serverInfo with name and version is missing"] : [];
+      if (names.length > 0) return { state: "ok", says: names.join(", "), notes };
+      const remedy = "declare tools, resources or prompts: nobody asks for what is not declared";
+      return { state: "absent", says: "none is declared", notes: [...notes, remedy] };
+    },
+  };
+}
+
+function capabilityText(name: string, value: unknown): string {
+  const parts = isObject(value) ? Object.keys(value).filter((key) => value[key] !== false) : [];
+  return parts.length === 0 ? name : `${name} (${parts.join(", ")})`;
+}
+
+/** Whether every list that is offered answers, with sound names and schemas that can be used. */
+export function listChecks(examined: Examined): readonly Check[] {
+  return offeredLists.map((list) => ({ name: list.name, run: () => listed(examined, list) }));
+}
+
+async function listed(examined: Examined, list: OfferedList): Promise<Finding> {
+  const client = await examined.client();
+  if (client.server.capabilities[list.capability] === undefined) return { state: "absent", says: "not offered" };
+  const items: unknown[] = [];
+  try {
+    const stopped = await readList(client, list, { signal: examined.stop }, (item) => items.push(item));
+    const amount = `${items.length} ${items.length === 1 ? list.name.slice(0, -1) : list.name}`;
+    if (stopped !== undefined) return endless(`${amount}, and ${stopped}`);
+    const faults = itemFaults(list, items);
+    if (faults.length === 0) return { state: "ok", says: amount, notes: itemNotes(list, items) };
+    const remedy = "models and hosts go by names and schemas: what is not sound is not seen, or breaks the whole list";
+    return { ...failure(amount, faults), remedy, exitCode: exitCodes.violations };
+  } catch (error) {
+    const isUnknown = error instanceof RpcError && error.code === codes.methodNotFound;
+    if (isUnknown && list.name === "templates") return { state: "absent", says: "not offered" };
+    const { message, seen, remedy = explained(error), exitCode } = examined.observed.failure(error, "open");
+    const advice = isUnknown ? `answer ${list.method}, or do not declare ${list.capability}` : remedy;
+    const code = error instanceof RpcError ? exitCodes.violations : exitCode;
+    const isOver = error instanceof LocalError && error.reason === "closed";
+    return {
+      state: "failed",
+      says: message,
+      seen,
+      exitCode: code,
+      ...(advice !== undefined && { remedy: advice }),
+      ...(isOver && { isFatal: true }),
+    };
+  }
+}
+
+function explained(error: unknown): string | undefined {
+  return error instanceof RpcError ? `parlance explain ${error.code} says more` : undefined;
+}
+
+function endless(says: string): Finding {
+  const remedy = "the last page has no nextCursor, and every other one a new one";
+  return { state: "failed", says, remedy, exitCode: exitCodes.violations };
+}
+
+function failure(what: string, faults: readonly string[]): Pick<Finding, "state" | "says" | "seen"> {
+  const more = faults.length > mostShown ? [`… and ${faults.length - mostShown} more`] : [];
+  return { state: "failed", says: `${what}, not all sound`, seen: [...faults.slice(0, mostShown), ...more] };
+}
+
+/** The member by which an item of each list is asked for. */
+const keys: Readonly<Record<OfferedList["name"], string>> = {
+  tools: "name",
+  resources: "uri",
+  templates: "uriTemplate",
+  prompts: "name",
+};
+
+function itemFaults(list: OfferedList, items: readonly unknown[]): readonly string[] {
+  const seen = new Set<unknown>();
+  return items.flatMap((item, index) => {
+    const key = isObject(item) ? item[keys[list.name]] : undefined;
+    if (!isObject(item) || typeof key !== "string" || key === "")
+      return [`item ${index}: it has no ${keys[list.name]}`];
+    const name = visible(key);
+    const twice = seen.has(key) ? [`${name}: there twice`] : [];
+    seen.add(key);
+    return [...twice, ...(list.name === "tools" ? schemaFaults(name, item) : [])];
+  });
+}
+
+function schemaFaults(name: string, { inputSchema, outputSchema }: JsonObject): readonly string[] {
+  return [
+    ...schemaFault(`${name}: inputSchema`, inputSchema, "object"),
+    ...(outputSchema === undefined ? [] : schemaFault(`${name}: outputSchema`, outputSchema, undefined)),
+  ];
+}
+
+function schemaFault(what: string, schema: unknown, root: "object" | undefined): readonly string[] {
+  if (!isObject(schema)) return [`${what} is ${schema === undefined ? "missing" : "no object"}`];
+  try {
+    compile(schema, { trust: "peer", ...(root !== undefined && { root }) });
+    return [];
+  } catch (error) {
+    return [`${what}: ${error instanceof Error ? error.message : String(error)}`];
+  }
+}
+
+/** What the specification asks of names without demanding it, and what models go by. */
+function itemNotes({ name: list }: OfferedList, items: readonly unknown[]): readonly string[] {
+  if (list !== "tools") return [];
+  const tools = items.filter(isObject);
+  const odd = tools.filter(({ name }) => typeof name === "string" && !/^[A-Za-z0-9_.-]{1,128}$/.test(name));
+  const mute = tools.filter(({ description }) => typeof description !== "string" || description.trim() === "");
+  return [
+    ...note(odd, "names should be 1 to 128 letters, digits, _, - and ."),
+    ...note(mute, "without a description a model cannot know what a tool is for"),
+  ];
+}
+
+function note(tools: readonly JsonObject[], why: string): readonly string[] {
+  if (tools.length === 0) return [];
+  const names = tools.slice(0, mostShown).map(({ name }) => String(name));
+  return [`${why}: ${names.join(", ")}${tools.length > mostShown ? ", …" : ""}`];
+}
+
+/** Whether everything that was answered so far has the shape of the revision, and answers what was asked. */
+export function messagesCheck(examined: Examined): Check {
+  return {
+    name: "messages",
+    async run() {
+      const { revision: version } = await examined.client();
+      await awaitAftermath(examined.stop);
+      const revision = revisionOf(version);
+      const first = firstAnswer(examined.frames)?.n ?? 0;
+      const faults = examined.frames.flatMap(({ frame, text }) => {
+        if (frame.from !== "server" || frame.n < first) return [];
+        const broken = frame.parts.flatMap(({ violation }) =>
+          violation === undefined ? [] : [`frame ${frame.n}: ${violation}`],
+        );
+        const [{ kind, method } = { kind: "noise", method: undefined }] = frame.parts;
+        if (revision === undefined || frame.batch || kind !== "res" || method === undefined) return broken;
+        const { result } = JSON.parse(text) as { readonly result?: unknown }; // It was read as a response.
+        const part = { of: "result", method, sender: "client" } as const;
+        const misfits = checkShape(revision, part, result).map(
+          ({ pointer, expected, received }) =>
+            `frame ${frame.n}, ${method}: result${pointer} must be ${expected}, got ${received}`,
+        );
+        return [...broken, ...misfits];
+      });
+      const { frames } = examined.observed.log.tally;
+      if (faults.length === 0) return { state: "ok", says: `${frames} frames, each as ${version} has it`, took: 0 };
+      const remedy = "parlance talk shows these frames";
+      return { ...failure(`${frames} frames`, faults), remedy, exitCode: exitCodes.violations, took: 0 };
+    },
+  };
+}
+
+/** Whether a started command ends when there is nothing more to say. */
+export function endsCheck(examined: Examined): Check {
+  return {
+    name: "ends",
+    async run() {
+      const before = examined.observed.ended;
+      if (before !== undefined) return { state: "absent", says: `${before}, before its input ended` };
+      await examined.close();
+      const { ended = "is gone" } = examined.observed;
+      if (ended.startsWith("exited with code 0")) return { state: "ok", says: `${ended} when its input ended` };
+      if (ended.startsWith("exited"))
+        return {
+          state: "ok",
+          says: `${ended} when its input ended`,
+          notes: ["hosts may take a code other than 0 for a crash"],
+        };
+      const remedy = "end the process when stdin ends: hosts leave servers behind that do not";
+      return { state: "failed", says: ended, remedy, exitCode: exitCodes.violations };
+    },
+  };
+}

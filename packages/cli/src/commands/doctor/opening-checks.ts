@@ -1,0 +1,151 @@
+import { revisionOf } from "@parlance/mcp";
+import type { Part } from "../../shared/client/frames.js";
+import { missingVariableRemedy } from "../../shared/client/missing-variable.js";
+import { exitCodes } from "../../shared/exit-codes.js";
+import { Failure } from "../../shared/failure.js";
+import type { Check, Finding } from "./check.js";
+import { type Examined, firstAnswer, isAnswer } from "./examined.js";
+
+/** Lines of noise that are worth showing. */
+const mostLines = 5;
+
+/** Whether a started command lives until it has something to say. */
+export function startsCheck(examined: Examined): Check {
+  return {
+    name: "starts",
+    isEssential: true,
+    async run() {
+      const opened = await examined.open();
+      const { seen, observed } = examined;
+      const first = seen.find(
+        (each) => each.kind === "stderr" || (each.kind === "frame" && each.frame.from === "server"),
+      );
+      const at = first === undefined ? {} : { took: first.kind === "frame" ? first.frame.at : first.at };
+      const isAnswered = firstAnswer(examined.frames) !== undefined;
+      if ("failure" in opened && !isAnswered && observed.log.tally.frames === 0) return unstarted(opened.failure);
+      if ("failure" in opened && !isAnswered && observed.ended !== undefined)
+        return died(observed.ended, observed.stderr, at);
+      const restarted = seen.some(({ kind }) => kind === "life");
+      const notes = restarted ? ["server/discover got no answer, so it was started again for a handshake"] : [];
+      return { state: "ok", says: "runs, and waits for input", notes, ...at };
+    },
+  };
+}
+
+function unstarted({ message, seen, remedy, exitCode }: Failure): Finding {
+  return { state: "failed", says: message, seen, exitCode, ...(remedy !== undefined && { remedy }) };
+}
+
+function died(how: string, stderr: readonly string[], at: Pick<Finding, "took">): Finding {
+  const seen = stderr.slice(-mostLines * 2);
+  const remedy =
+    missingVariableRemedy(stderr) ??
+    (seen.length === 0
+      ? "start it by hand: it must not end before its input does"
+      : "these are its last lines on stderr: mend what they say, then start it by hand and see whether it waits");
+  return {
+    state: "failed",
+    says: `${how} before it had answered`,
+    seen,
+    remedy,
+    exitCode: exitCodes.unreachable,
+    ...at,
+  };
+}
+
+/** Whether there is nothing but MCP on stdout, up to the first answer. */
+export function stdoutCheck(examined: Examined): Check {
+  return {
+    name: "stdout clean",
+    async run() {
+      await examined.open();
+      const { n: end } = firstAnswer(examined.frames) ?? { n: Number.POSITIVE_INFINITY };
+      const noise = examined.frames.flatMap(({ frame }) =>
+        frame.from === "server" && frame.n < end
+          ? frame.parts.filter(({ kind }) => kind === "noise" || kind === "frag")
+          : [],
+      );
+      if (noise.length === 0) return { state: "ok", says: "nothing but messages" };
+      const lines = noise.map(({ detail }) => detail);
+      const more = lines.length > mostLines ? [`… and ${lines.length - mostLines} more`] : [];
+      return {
+        state: "failed",
+        says: `${lines.length === 1 ? "a line that is" : `${lines.length} lines that are`} no message`,
+        seen: [...lines.slice(0, mostLines), ...more],
+        remedy: noiseRemedy(lines),
+        exitCode: exitCodes.violations,
+      };
+    },
+  };
+}
+
+const noiseRemedies: readonly { readonly seen: RegExp; readonly remedy: string }[] = [
+  {
+    seen: /^Content-Length:/i,
+    remedy: "this is the framing of language servers: in MCP a message is one line of JSON",
+  },
+  { seen: /^\s*[{[]\s*$/, remedy: "print JSON without line breaks: a message is one line" },
+];
+
+function noiseRemedy(lines: readonly string[]): string {
+  const known = noiseRemedies.find(({ seen }) => lines.some((line) => seen.test(line)));
+  return known?.remedy ?? "stdout belongs to MCP: log to stderr, with console.error or print(…, file=sys.stderr)";
+}
+
+/** Whether the first thing that is asked is answered. */
+export function answersCheck(examined: Examined): Check {
+  return {
+    name: "answers",
+    isEssential: true,
+    async run() {
+      const opened = await examined.open();
+      if ("failure" in opened) return unanswered(opened.failure, examined);
+      const part = examined.frames
+        .flatMap(({ frame }) => frame.parts)
+        .findLast((each) => isAnswer(each) && each.kind === "res");
+      return { state: "ok", says: answerText(part), ...(part?.latency !== undefined && { took: part.latency }) };
+    },
+  };
+}
+
+function answerText(part: Part | undefined): string {
+  return part === undefined ? "" : `${part.method}: ${part.detail}`;
+}
+
+/** A server that says nothing where it should may say elsewhere where it listens. */
+function unanswered({ message, seen, remedy, exitCode }: Failure, examined: Examined): Finding {
+  const { target, frames, isEcho, observed } = examined;
+  const { stderr } = observed;
+  if (isEcho)
+    return { state: "failed", says: "it sends back what it is sent", remedy: "is it an MCP server?", exitCode };
+  const said = [...stderr, ...frames.flatMap(({ frame, text }) => (frame.from === "server" ? [text] : []))].join("\n");
+  const url = target.kind === "command" ? /https?:\/\/[^\s"'<>)\]]+/.exec(said)?.[0] : undefined;
+  const elsewhere =
+    url === undefined ? (missingVariableRemedy(stderr) ?? remedy) : `it seems to serve HTTP: parlance doctor ${url}`;
+  const lastWords =
+    stderr.length === 0 || seen.length > 0 ? seen : ["its last lines on stderr:", ...stderr.slice(-mostLines)];
+  return {
+    state: "failed",
+    says: message,
+    seen: lastWords,
+    exitCode,
+    ...(elsewhere !== undefined && { remedy: elsewhere }),
+  };
+}
+
+/** Which revisions are spoken, in both eras. */
+export function revisionCheck(examined: Examined): Check {
+  return {
+    name: "revision",
+    async run() {
+      const { revision } = await examined.client();
+      if (revisionOf(revision)?.era === "handshake")
+        return { state: "ok", says: `${revision}, with a handshake; the stateless era is not spoken`, took: 0 };
+      const older = await examined.tryHandshake();
+      if (!(older instanceof Failure))
+        return { state: "ok", says: `${revision}, stateless; ${older}, with a handshake` };
+      const notes = [`with a handshake: ${older.message}`, "hosts that are older than this server cannot speak to it"];
+      return { state: "ok", says: `${revision}, stateless; no handshake is taken`, notes };
+    },
+  };
+}

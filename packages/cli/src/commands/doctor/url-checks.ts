@@ -1,0 +1,85 @@
+import { lookup } from "node:dns/promises";
+import { connect as connectTcp, isIP } from "node:net";
+import { connect as connectTls } from "node:tls";
+import { remedyForWords } from "../../shared/client/url-failure.js";
+import { exitCodes } from "../../shared/exit-codes.js";
+import type { Check, Finding } from "./check.js";
+
+/** From the name of the host to a connection that can be spoken on. */
+export function carrierChecks(url: URL, timeout: number): readonly Check[] {
+  const isSecure = url.protocol === "https:" || url.protocol === "wss:";
+  const address: Address = {
+    host: url.hostname.replace(/^\[|\]$/g, ""),
+    port: Number(url.port) || (isSecure ? 443 : 80),
+    timeout,
+  };
+  return [
+    { name: "resolves", isEssential: true, run: () => resolves(address) },
+    { name: "connects", isEssential: true, run: () => connects(address) },
+    ...(isSecure ? [{ name: "TLS", isEssential: true, run: () => speaksTls(address) } as const] : []),
+  ];
+}
+
+interface Address {
+  readonly host: string;
+  readonly port: number;
+  /** Milliseconds. */
+  readonly timeout: number;
+}
+
+async function resolves({ host }: Address): Promise<Finding> {
+  if (isIP(host) !== 0) return { state: "ok", says: "it is an address" };
+  try {
+    const addresses = await lookup(host, { all: true });
+    return { state: "ok", says: addresses.map(({ address }) => address).join(", ") };
+  } catch (error) {
+    return failed(error);
+  }
+}
+
+async function connects({ host, port, timeout }: Address): Promise<Finding> {
+  try {
+    const socket = connectTcp({ host, port });
+    await ready(socket, "connect", timeout);
+    const says = `${socket.remoteAddress} port ${port}`;
+    socket.destroy();
+    return { state: "ok", says };
+  } catch (error) {
+    return failed(error);
+  }
+}
+
+async function speaksTls({ host, port, timeout }: Address): Promise<Finding> {
+  try {
+    const socket = connectTls({ host, port, ...(isIP(host) === 0 && { servername: host }) });
+    await ready(socket, "secureConnect", timeout);
+    const says = `${socket.getProtocol()}, certificate until ${socket.getPeerCertificate().valid_to}`;
+    socket.destroy();
+    return { state: "ok", says };
+  } catch (error) {
+    return failed(error);
+  }
+}
+
+/** Resolves when the socket is there. @throws what it says, and when it takes too long */
+function ready(socket: ReturnType<typeof connectTcp>, event: string, timeout: number): Promise<void> {
+  return new Promise((resolve, reject) => {
+    socket.once(event, resolve).once("error", reject);
+    socket.setTimeout(timeout, () => socket.destroy(new Error(`ETIMEDOUT: nothing for ${timeout} ms`)));
+  });
+}
+
+function failed(error: unknown): Finding {
+  const words = wordsOf(error);
+  const remedy = remedyForWords(words);
+  // OpenSSL says first where in itself it was.
+  const says = /error:[\dA-F]+:[^:]*:[^:]*:([^:]+):/.exec(words)?.[1] ?? words;
+  const exitCode = words.startsWith("ETIMEDOUT:") ? exitCodes.timeout : exitCodes.unreachable;
+  return { state: "failed", says, exitCode, ...(remedy !== undefined && { remedy }) };
+}
+
+/** Node tries every address of a name, and says of each what was wrong with it. */
+function wordsOf(error: unknown): string {
+  if (error instanceof AggregateError) return error.errors.map(wordsOf).join("; ");
+  return error instanceof Error ? error.message : String(error);
+}

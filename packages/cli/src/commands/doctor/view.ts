@@ -1,0 +1,49 @@
+import { visible } from "@parlance/mcp/jsonrpc";
+import { visibleLines, wrapWords } from "../../shared/output/columns.js";
+import { count, durationText } from "../../shared/output/quantities.js";
+import type { Look } from "../../shared/output/rows.js";
+import type { Checked } from "./check.js";
+
+const nameWidth = 14;
+const timeWidth = 9;
+const indent = "  ";
+
+type MadeCheck = Exclude<Checked, { readonly state: "not tried" }>;
+
+/** Milliseconds: what took less was not waited for. */
+const notable = 0.5;
+
+/** A check as lines: its mark, its name, what was seen and how long it took; below it what to know, and what to do. */
+export function checkLines(checked: MadeCheck, { style, width }: Look): readonly string[] {
+  const { name, state, says, seen = [], notes = [], remedy, took } = checked;
+  const marks = { ok: style.green("✔"), failed: style.red("✖"), absent: style.dim("·") } as const;
+  const start = indent.length + nameWidth;
+  const room = width - start - timeWidth;
+  const [first = "", ...more] = wrapWords(visible(says), room);
+  const time = state === "absent" || took < notable ? "" : durationText(took).padStart(timeWidth);
+  return [
+    `${marks[state]} ${name.padEnd(nameWidth)}${first.padEnd(room)}${style.dim(time)}`.trimEnd(),
+    ...more.map((line) => " ".repeat(start) + line),
+    ...seen.flatMap(visibleLines).map((line) => `${indent}${indent}${style.dim("│")} ${line}`),
+    ...notes.flatMap((note) => wrapped(visible(note), "·", width).map(style.dim)),
+    ...(remedy === undefined ? [] : wrapped(visible(remedy), "→", width)),
+  ];
+}
+
+function wrapped(text: string, mark: string, width: number): readonly string[] {
+  const start = `${indent}${indent}${mark} `;
+  return wrapWords(text, width - start.length).map(
+    (line, index) => (index === 0 ? start : " ".repeat(start.length)) + line,
+  );
+}
+
+/** How it went, and what it was useless to try. */
+export function doctorVerdict(checked: readonly Checked[], { style, width }: Look): readonly string[] {
+  const untried = checked.flatMap(({ name, state }) => (state === "not tried" ? [name] : []));
+  const failed = checked.filter(({ state }) => state === "failed").length;
+  const tried = checked.filter(({ state }) => state === "ok").length + failed;
+  if (failed === 0) return [`${style.green("✔")} ${count(tried, "check")}, and nothing is wrong`];
+  const first = wrapWords(`not tried, as they need what failed: ${untried.join(", ")}`, width - indent.length);
+  const rest = untried.length === 0 ? [] : first.map((line, index) => style.dim((index === 0 ? "· " : indent) + line));
+  return [...rest, `${style.red("✖")} ${failed} of ${count(tried, "check")} failed`];
+}

@@ -1,0 +1,113 @@
+import type { Command } from "commander";
+import { exitCodes } from "../../shared/exit-codes.js";
+import type { Invocation } from "../../shared/invocation.js";
+import { wrapWords } from "../../shared/output/columns.js";
+import { jsonLine } from "../../shared/output/json-lines.js";
+import type { Output } from "../../shared/output/terminal.js";
+import { explain, topics } from "./explain.js";
+import type { Explanation, Topic } from "./explanation.js";
+import { spanText } from "./spoken-in.js";
+
+interface ExplainFlags {
+  readonly json?: true;
+}
+
+const about = `Say what an error code, a method, a revision, a rule or a probe means: in which revisions it is,
+whose fault it is when it is seen, how it looks on the wire, and where the specification
+says so. Without a word, list what can be explained.`;
+
+const examples = `Examples:
+  parlance explain -32602
+  parlance explain MethodNotFound
+  parlance explain tools/call
+  parlance explain --json tools/call | jq -r '.explanations[0].spec[]'`;
+
+/** Adds `parlance explain`. */
+export function registerExplain(program: Command, invocation: Invocation): void {
+  program
+    .command("explain")
+    .summary("say what a code, a method, a revision, a rule or a probe means")
+    .description(about)
+    .usage("[options] [code|name|method|revision|rule|probe]")
+    .argument("[word]", "see above")
+    .option("--json", "print one JSON object, for programs")
+    // A code begins like an option.
+    .allowUnknownOption()
+    .addHelpText(
+      "after",
+      `\nExit codes:\n  0  explained\n  1  the command line is wrong, or it is not known\n\n${examples}`,
+    )
+    .action((word: string | undefined, flags: ExplainFlags) =>
+      invocation.run(async () => {
+        printExplained(word, flags, invocation.out);
+        return exitCodes.clean;
+      }),
+    );
+}
+
+function printExplained(word: string | undefined, { json }: ExplainFlags, out: Output): void {
+  if (word === undefined) {
+    if (json === true) out.print(jsonLine(Object.fromEntries(topics.map(({ topic, names }) => [topic, names]))));
+    else for (const { topic, names } of topics) printNames(topic, names, out);
+    return;
+  }
+  const { remark, explanations } = explain(word);
+  if (json === true) {
+    out.print(jsonLine({ word, remark, explanations: explanations.map(jsonOf) }));
+    return;
+  }
+  if (remark !== undefined) out.print(out.style.yellow(remark), "");
+  for (const [index, each] of explanations.entries()) {
+    if (index > 0) out.print("");
+    printExplanation(each, out);
+  }
+}
+
+const headings: Readonly<Record<Topic, string>> = {
+  code: "Error codes, which may also be given by name",
+  request: "Requests",
+  notification: "Notifications",
+  revision: "Revisions",
+  rule: "Rules, which parlance check looks at",
+  probe: "Probes, which parlance check asks a server",
+};
+
+function printNames(topic: Topic, names: readonly string[], { style, width, print }: Output): void {
+  const lines = wrapWords(names.join("  "), width - indent.length, "  ");
+  print(style.bold(headings[topic]), ...lines.map((line) => `${indent}${line}`));
+}
+
+const indent = "  ";
+const labelWidth = 10;
+
+function printExplanation(
+  { name, title, says, facts, sentences = [], wire, spec }: Explanation,
+  { style, width, print }: Output,
+): void {
+  const arrow = { client: "client →", server: "server ←" } as const;
+  const quoted = sentences.map(({ level, text, versions }) => ({
+    label: level === "may" ? "note" : level.toUpperCase(),
+    text: `${text === undefined ? "no sentence demands it" : `“${text}”`}${sentences.length > 1 ? ` (${spanText(versions)})` : ""}`,
+  }));
+  const rows = [...facts, ...quoted].flatMap(({ label, text }) =>
+    wrapWords(text, width - indent.length - labelWidth).map(
+      (line, index) => indent + style.dim((index === 0 ? label : "").padEnd(labelWidth)) + line,
+    ),
+  );
+  print(
+    `${style.bold(name)}${style.dim(` · ${title}`)}`,
+    ...wrapWords(says, width - indent.length).map((line) => `${indent}${line}`),
+    ...rows,
+    // Not cut: an example is there to be copied.
+    ...wire.map(({ from, raw }) => `${indent}${style.dim(arrow[from].padEnd(labelWidth))}${raw}`),
+    ...spec.map((address) => `${indent}${style.dim(address)}`),
+  );
+}
+
+function jsonOf({ facts, wire, ...rest }: Explanation): object {
+  return {
+    ...rest,
+    facts: Object.fromEntries(facts.map(({ label, text }) => [label, text])),
+    wire: wire.map(({ from, raw }) => ({ from, raw })),
+  };
+}

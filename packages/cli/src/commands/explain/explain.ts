@@ -1,0 +1,80 @@
+import {
+  codeReadings,
+  type Method,
+  methodAliases,
+  methods,
+  type NotificationMethod,
+  notifications,
+  revisionOf,
+  versionAliases,
+  versions,
+} from "@parlance/mcp";
+import { didYouMean, codes as engineCodes } from "@parlance/mcp/jsonrpc";
+import { usageFailure } from "../../shared/failure.js";
+import { codesNamed, explainErrorCode } from "./explain-code.js";
+import { explainNotification, explainRequest } from "./explain-message.js";
+import { explainProbe, probeIds } from "./explain-probe.js";
+import { explainRevision } from "./explain-revision.js";
+import { explainRule, ruleIds } from "./explain-rule.js";
+import type { Explanation, Topic } from "./explanation.js";
+
+/** What is known of a word. */
+export interface Explained {
+  /** What the word stands for, where it is a loose one. */
+  readonly remark: string | undefined;
+  readonly explanations: readonly Explanation[];
+}
+
+const requestNames = Object.values(methods);
+const notificationNames = Object.values(notifications);
+const codes = [...new Set([...codeReadings.map(({ code }) => code), ...Object.values(engineCodes)])].toSorted(
+  (a, b) => a - b,
+);
+const codeNames = [...new Set(codeReadings.map(({ name }) => name))];
+
+/** Everything that has an explanation of its own. */
+export const topics: readonly { readonly topic: Topic; readonly names: readonly string[] }[] = [
+  { topic: "code", names: codes.map(String) },
+  { topic: "request", names: requestNames },
+  { topic: "notification", names: notificationNames },
+  { topic: "revision", names: versions },
+  { topic: "rule", names: ruleIds },
+  { topic: "probe", names: probeIds },
+];
+
+/** Explains a code, the name of one, a method, a revision, a rule, or a probe. @throws Failure that names the nearest words */
+export function explain(word: string): Explained {
+  const alias = methodAliases.get(word);
+  if (alias !== undefined) {
+    const whose = alias.origin === "tutorials" ? "tutorials" : `the ${alias.origin}`;
+    const remark = `${word} is in no revision: did you mean ${alias.method}? The loose name is that of ${whose}.`;
+    return { remark, explanations: named(alias.method) };
+  }
+  const version = versionAliases.get(word);
+  if (version !== undefined)
+    return { remark: `${word} is no revision: did you mean ${version}?`, explanations: named(version) };
+  const explanations = named(word);
+  if (explanations.length > 0) return { remark: undefined, explanations };
+  const known = [...topics.flatMap(({ names }) => names), ...codeNames, ...methodAliases.keys()];
+  const everything = "parlance explain, without a word, lists everything";
+  const near = didYouMean(word, known);
+  throw usageFailure(`nothing is known of ${word}`, near === undefined ? everything : `${near}\n${everything}`);
+}
+
+function named(word: string): readonly Explanation[] {
+  const request = requestNames.find((name): name is Method => name === word);
+  if (request !== undefined) return [explainRequest(request)];
+  const notification = notificationNames.find((name): name is NotificationMethod => name === word);
+  if (notification !== undefined) return [explainNotification(notification)];
+  const revision = revisionOf(word);
+  if (revision !== undefined) return [explainRevision(revision)];
+  const rule = explainRule(word) ?? explainProbe(word);
+  if (rule !== undefined) return [rule];
+  const [, sign, digits] = /^([-−–]?)(\d{1,15})$/.exec(word) ?? [];
+  if (digits !== undefined) {
+    // Shells and people lose a minus: no code with a name is positive.
+    const isNegative = sign !== "" || codes.includes(-Number(digits));
+    return explainErrorCode(isNegative ? -Number(digits) : Number(digits));
+  }
+  return codesNamed(word).flatMap(explainErrorCode);
+}

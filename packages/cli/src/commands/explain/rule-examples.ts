@@ -1,0 +1,91 @@
+import { latest, latestHandshake, type Method, messagesOf, methods } from "@parlance/mcp";
+import type { JsonObject } from "../../shared/json.js";
+import type { WireExample } from "./explanation.js";
+
+const client = (raw: string): WireExample => ({ from: "client", raw });
+const server = (raw: string): WireExample => ({ from: "server", raw });
+const message = (members: JsonObject): string => JSON.stringify({ jsonrpc: "2.0", ...members });
+const asks = (id: unknown, method: string, params?: unknown): WireExample => client(message({ id, method, params }));
+const told = (method: string, params?: JsonObject): WireExample => client(message({ method, params }));
+const answers = (id: unknown, result: unknown): WireExample => server(message({ id, result }));
+const fails = (id: unknown, error: unknown): WireExample => server(message({ id, error }));
+const tells = (method: string, params?: JsonObject): WireExample => server(message({ method, params }));
+
+const version = latestHandshake.version;
+const peer = { name: "peer", version: "1.0" };
+const opensWith = (capabilities: JsonObject): WireExample =>
+  asks(0, methods.initialize, { protocolVersion: version, capabilities, clientInfo: peer });
+const opens = opensWith({});
+const opened = answers(0, { protocolVersion: version, capabilities: { tools: {} }, serverInfo: peer });
+const lists = asks(1, methods.listTools);
+const calls = asks(1, methods.callTool, { name: "add", arguments: {}, _meta: { progressToken: 7 } });
+const progress = (amount: number, token = 7): WireExample =>
+  tells("notifications/progress", { progressToken: token, progress: amount });
+
+/** A request that says for itself what it speaks. */
+const speaks = (id: number, method: Method): WireExample =>
+  client(JSON.stringify({ ...messagesOf(latest.version).request(id, methods.listTools), method }));
+
+const listed = (tool: JsonObject): readonly WireExample[] => [lists, answers(1, { tools: [tool] })];
+
+/** How rules are broken, in a line or a few. What is not shown is an opening before it. */
+export const ruleExamples: Readonly<Record<string, readonly WireExample[]>> = {
+  "S-1": [lists, server('{ "jsonrpc": "2.0",'), server('  "id": 1, "result": { "tools": [] } }')],
+  "S-2": [server("Server listening on port 3000")],
+  "S-3": [client("hello")],
+  "R-1": [lists, server('{"id":1,"result":{"tools":[]}}')],
+  "R-2": [asks(1.5, methods.listTools)],
+  "R-3": [asks(null, methods.listTools)],
+  "R-4": [lists, asks(1, methods.ping)],
+  "R-5": [lists, answers("1", { tools: [] })],
+  "R-6": [lists, fails(1, "the tool failed")],
+  "R-7": [
+    told("notifications/cancelled", { requestId: 5 }),
+    fails(null, { code: -32_601, message: "Method not found" }),
+  ],
+  "R-8": [asks(2, "notifications/cancelled", { requestId: 1 })],
+  "R-9": [asks(1, methods.callTool, ["add", 2, 3])],
+  "R-10": [client(`[${message({ id: 1, method: methods.ping })}]`)],
+  "R-11": [client(message({ id: 1, method: 7 }))],
+  "R-12": [asks(1, "rpc.listTools")],
+  "R-14": [lists, fails(1, { code: -32_650, message: "Out of tools" })],
+  "L-1": [lists],
+  "L-2": [opens, opened, lists],
+  "L-3": [opensWith({ roots: {} }), opened, server(message({ id: 1, method: methods.listRoots }))],
+  "L-4": [
+    opens,
+    opened,
+    told("notifications/initialized"),
+    asks(1, methods.initialize, { protocolVersion: version, capabilities: {}, clientInfo: peer }),
+  ],
+  "L-6": [opens, told("notifications/cancelled", { requestId: 0 })],
+  "L-7": [opens, answers(0, { protocolVersion: latest.version, capabilities: {}, serverInfo: peer })],
+  "L-8": [asks(0, methods.initialize, { protocolVersion: "1.0", capabilities: {}, clientInfo: peer })],
+  "S-4": [server(message({ id: 1, method: methods.listRoots }))],
+  "S-5": [client(message({ id: 1, result: { roots: [] } }))],
+  "N-1": [speaks(1, methods.listTools), answers(1, { tools: [], ttlMs: 0, cacheScope: "public" })],
+  "N-2": [lists],
+  "N-3": [speaks(1, methods.listTools), fails(1, { code: -32_050, message: "Busy" })],
+  "N-4": [speaks(1, methods.listTools), fails(1, { code: -32_001, message: "Busy" })],
+  "M-1": [asks(1, "weather/today")],
+  "M-2": [tells("notifications/rain")],
+  "M-3": [asks(1, "resources/get", { uri: "file:///a.txt" })],
+  "M-4": [asks(1, methods.createMessage, { messages: [], maxTokens: 10 })],
+  "M-5": [asks(1, methods.callTool, { tool: "add" })],
+  "M-6": [lists, answers(1, { tools: "none" })],
+  "M-7": [told("notifications/cancelled", { requestId: null })],
+  "C-1": [asks(1, methods.listPrompts)],
+  "C-2": [server(message({ id: 1, method: methods.listRoots }))],
+  "C-3": [tells("notifications/prompts/list_changed")],
+  "C-4": [tells("notifications/resources/updated", { uri: "file:///a.txt" })],
+  "T-2": listed({ name: "add", inputSchema: { type: "string" } }),
+  "T-3": listed({ name: "add", inputSchema: { type: "object", properties: { a: { type: "numbr" } } } }),
+  "T-5": listed({ name: "add two numbers", inputSchema: { type: "object" } }),
+  "T-6": [...listed({ name: "add", inputSchema: { type: "object" } }), asks(2, methods.callTool, { name: "ad" })],
+  "T-9": [calls, fails(1, { code: -32_603, message: "Internal error" })],
+  "P-1": [calls, progress(1, 8)],
+  "P-3": [calls, progress(2), progress(1)],
+  "P-4": [calls, answers(1, { content: [] }), progress(1)],
+  "X-1": [told("notifications/cancelled", { requestId: 5 })],
+  "G-1": [asks(1, methods.listTools, { cursor: "page-2" })],
+};

@@ -1,0 +1,144 @@
+import { carriedVerdict, type Entry, junitOf, type Report, type Row, reportOf, sarifOf } from "@parlance/mcp/wire";
+import { type Command, Option } from "commander";
+import { exitCodes } from "../../shared/exit-codes.js";
+import { usageFailure } from "../../shared/failure.js";
+import type { Invocation } from "../../shared/invocation.js";
+import { Pace } from "../../shared/pace.js";
+import { packageVersion } from "../../shared/package-version.js";
+import { filterHelp, readFilter } from "../../shared/recordings/filter-option.js";
+import { recordingHelp } from "../../shared/recordings/find-recording.js";
+import { type RecordedConversation, recordedConversation } from "../../shared/recordings/recorded-conversation.js";
+import { RecordingReader } from "../../shared/recordings/recording-reader.js";
+import { RecordingLines, writeNewFileOf } from "../../shared/recordings/recording-text.js";
+import { redactedEntries } from "../../shared/recordings/redacted-entries.js";
+import { addSecretOptions, type SecretFlags, secretOptions } from "../recordings/redact.js";
+import { toCurl } from "./curl.js";
+import { type Exported, escaped } from "./exported.js";
+import { toHar } from "./har.js";
+import { toHtml } from "./html.js";
+import { toMarkdown } from "./markdown.js";
+import { toOtlp } from "./otlp.js";
+import { toVitest } from "./vitest.js";
+
+/** Each gives a text in pieces, so that a long one is never held as a whole. */
+const formats: Readonly<Record<string, (exported: Exported) => Iterable<string>>> = {
+  html: toHtml,
+  har: toHar,
+  otlp: toOtlp,
+  markdown: toMarkdown,
+  curl: toCurl,
+  test: (exported) => [toVitest(exported)],
+  *jsonl({ entries }) {
+    const lines = new RecordingLines();
+    for (const entry of entries) yield lines.line(entry);
+  },
+  junit: (exported) => [junitOf(reportOn(exported))],
+  sarif: (exported) => [`${escaped(JSON.stringify(toSarif(exported), undefined, 2))}\n`],
+};
+
+interface ExportFlags extends SecretFlags {
+  readonly to: string;
+  readonly output?: string;
+  readonly filter?: string;
+  readonly redact: boolean;
+}
+
+const about = `Make something of a recording that others can read. Secrets are covered as parlance
+redact covers them, unless --no-redact is given.`;
+
+const formatHelp = `A <format> is one of
+  html      one page, without a script, that needs no network
+  har       HAR 1.2; of stdio each request with its answer, as if it were HTTP
+  otlp      traces as OpenTelemetry takes them in JSON
+  markdown  a report of a fault
+  curl      commands for a shell that send it again
+  test      a file for vitest that expects the recorded answers
+  jsonl     the recording itself
+  junit     what parlance check finds in all of it, for build servers
+  sarif     the same, for places that show code`;
+
+const exits = `Exit codes:
+  0  it is made
+  1  the command line is wrong
+  6  the recording is damaged`;
+
+const examples = `Examples:
+  parlance export run.parlance.jsonl -T html -o run.html
+  parlance export run.parlance.jsonl -T markdown --filter 'verdict:must'
+  parlance export run.parlance.jsonl -T test -o test/server.test.ts`;
+
+/** Adds `parlance export`. */
+export function registerExport(program: Command, invocation: Invocation): void {
+  const command = program
+    .command("export")
+    .summary("make a page, a report, a trace or a test of a recording")
+    .description(about)
+    .argument("<recording>", "see below")
+    .addOption(new Option("-T, --to <format>", "what to make").choices(Object.keys(formats)).makeOptionMandatory())
+    .option("-o, --output <file>", "a new file (default: stdout)")
+    .option("--filter <filter>", "only what this chooses: tool:search -verdict:ok")
+    .option("--no-redact", "leave secrets as they are");
+  addSecretOptions(command)
+    .addHelpText("after", `\n${formatHelp}\n\n${recordingHelp}\n\n${filterHelp}\n\n${exits}\n\n${examples}`)
+    .action((path: string, flags: ExportFlags) => invocation.run(() => exportFile(path, flags, invocation)));
+}
+
+async function exportFile(word: string, flags: ExportFlags, { out, err, interrupt }: Invocation): Promise<number> {
+  const { output, to, filter } = flags;
+  const pace = new Pace(interrupt, output === undefined ? "what was printed is not all" : `${output} is not written`);
+  const source = await RecordingReader.find(word, pace);
+  const { entries } = flags.redact
+    ? await redactedEntries(source, secretOptions(flags))
+    : { entries: source.entries() };
+  const exported = await chosen(await recordedConversation(source, entries), pace, filter);
+  if (exported.rows.length === 0) throw usageFailure(`nothing in ${word} is chosen`, "write a wider --filter");
+  const pieces = formats[to]?.(exported) ?? [];
+  if (output === undefined) await out.write(endingWithLineBreak(pieces), pace);
+  else await writeNewFileOf(output, pace.steps(pieces));
+  if (!flags.redact) err.print(`${err.style.yellow("!")} secrets are not covered`);
+  return exitCodes.clean;
+}
+
+/** For a terminal: the last line has its end, whatever the format. */
+function* endingWithLineBreak(pieces: Iterable<string>): Generator<string> {
+  let last = "";
+  for (const piece of pieces) {
+    yield piece;
+    if (piece !== "") last = piece;
+  }
+  if (!last.endsWith("\n")) yield "\n";
+}
+
+function reportOn({ title, conversation, lineOf }: Exported): Report {
+  return reportOf({ source: title, conversation, lineOf });
+}
+
+function toSarif(exported: Exported): object {
+  const tool = { name: "parlance", version: packageVersion() };
+  return sarifOf(reportOn(exported), { uri: exported.uri, tool });
+}
+
+async function chosen(recorded: RecordedConversation, pace: Pace, filter = ""): Promise<Exported> {
+  const { entries, conversation } = recorded;
+  const header = entries.find((entry) => entry.k === "hdr");
+  const matches = readFilter(filter);
+  const rows: Row[] = [];
+  for (const row of conversation.rows) {
+    if (pace.isDue) await pace.turn();
+    if (filter === "" || matches(row)) rows.push(row);
+  }
+  const kept = new Map(rows.map((row) => [row.entry, row]));
+  // The last line tells of all the others: without some of them, there is none. What the others have told of those that are
+  // left is in the verdicts on them, which go with them.
+  const lines =
+    filter === ""
+      ? entries
+      : entries.flatMap((entry) => (entry.k === "hdr" ? [entry] : [kept.get(entry)].flatMap(withVerdicts)));
+  return { ...recorded, entries: lines, header, rows };
+}
+
+function withVerdicts(row: Row | undefined): readonly Entry[] {
+  if (row === undefined) return [];
+  const { entry, verdicts } = row;
+  return [entry.k === "f" || entry.k === "h" ? { ...entry, v: verdicts.map(carriedVerdict) } : entry];
+}

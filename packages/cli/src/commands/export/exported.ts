@@ -1,0 +1,95 @@
+import { isUtf8 } from "node:buffer";
+import {
+  type Exchange,
+  type HeaderEntry,
+  literalOf,
+  type Operation,
+  type Row,
+  type WireMessage,
+} from "@parlance/mcp/wire";
+import type { RecordedConversation } from "../../shared/recordings/recorded-conversation.js";
+
+/** What goes into an export: a recording, and the rows of it that were chosen. */
+export interface Exported extends RecordedConversation {
+  readonly header: HeaderEntry | undefined;
+  readonly rows: readonly Row[];
+}
+
+/** The requests among the chosen rows, with what became of them. */
+export function chosenOperations({ rows, conversation }: Exported): readonly Operation[] {
+  const chosen = new Set<WireMessage>(rows.flatMap(({ messages }) => messages));
+  return conversation.sessions.flatMap(({ operations }) => operations.filter(({ request }) => chosen.has(request)));
+}
+
+/** The text of a message as it crossed; what is not UTF-8 in it reads U+FFFD. */
+export function textOf({ frame, node }: WireMessage): string {
+  return literalOf(node, frame.bytes);
+}
+
+/** The moment of a time of the recording. */
+export function momentOf(header: HeaderEntry | undefined, at: number): Date {
+  return new Date(Date.parse(header?.t0 ?? "") + at);
+}
+
+/** What a screen would obey or not show: controls, text-direction marks, what has no width, invisible tags. */
+const hidden =
+  "\\u007f-\\u009f\\u00ad\\u061c\\u180e\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff\\u{e0000}-\\u{e007f}";
+const hiddenInJson = new RegExp(`[${hidden}]`, "gu");
+/** The controls below a space too; a line break in quotes is one, and a tab shows. */
+const hiddenInShell = new RegExp(`[\\0-\\u0008\\u000b-\\u001f${hidden}]+`, "gu");
+
+/** A text of JSON, or one of JavaScript with string literals, in which what cannot be seen is written as an escape. */
+export function escaped(text: string): string {
+  return text.replace(hiddenInJson, (character) => {
+    const units = Array.from({ length: character.length }, (_, at) => character.charCodeAt(at));
+    return units.map((unit) => `\\u${unit.toString(16).padStart(4, "0")}`).join("");
+  });
+}
+
+/** A JSON text over many lines, piece by piece: a frame whose last member is an empty list, and what is in the list. */
+export function* jsonWithList(frame: object, list: () => Iterable<object>): Generator<string> {
+  const whole = JSON.stringify(frame, undefined, 2);
+  const [before, behind] = [whole.slice(0, whole.lastIndexOf("[]") + 1), whole.slice(whole.lastIndexOf("[]") + 1)];
+  const indent = " ".repeat(before.slice(before.lastIndexOf("\n") + 1).search(/\S/));
+  yield escaped(before);
+  let isEmpty = true;
+  for (const item of list()) {
+    const text = JSON.stringify(item, undefined, 2).replaceAll("\n", `\n${indent}  `);
+    yield `${isEmpty ? "" : ","}\n${indent}  ${escaped(text)}`;
+    isEmpty = false;
+  }
+  yield `${isEmpty ? "" : `\n${indent}`}${escaped(behind)}\n`;
+}
+
+/**
+ * A text, or the bytes of one, as one word of a POSIX shell that stands for the same bytes. What cannot be seen is written by
+ * `printf` in octal digits, because `$'…'` is not known to every shell that is called `sh`.
+ */
+export function shellWord(text: string | Uint8Array): string {
+  const bytes = Buffer.from(text);
+  if (!isUtf8(bytes)) return quotedWord(bytes.toString("latin1"), /[^\n -~]+/g, "latin1");
+  return quotedWord(bytes.toString(), hiddenInShell, "utf8");
+}
+
+function quotedWord(text: string, escapedPart: RegExp, encoding: "utf8" | "latin1"): string {
+  if (/^[\w@%+=:,./-]+$/.test(text)) return text;
+  const quoted = `'${text.replaceAll("'", `'\\''`)}'`;
+  const word = quoted.replace(escapedPart, (part) => {
+    const octal = [...Buffer.from(part, encoding)].map((byte) => `\\${byte.toString(8).padStart(3, "0")}`);
+    return `'"$(printf '${octal.join("")}')"'`;
+  });
+  return word.replace(/^''(?=")/, "").replace(/(?<=")''$/, "");
+}
+
+/** How the recorded server is started; undefined for one that was reached by a URL. */
+export function commandOf(header: HeaderEntry | undefined): readonly string[] | undefined {
+  const { cmd, args = [] } = header?.server ?? {};
+  return cmd === undefined ? undefined : [cmd, ...args];
+}
+
+/** The whole address of an exchange: a proxy has recorded the path alone. */
+export function urlOf({ request }: Exchange, header: HeaderEntry | undefined): string {
+  const { url = "" } = request;
+  const base = header?.server?.url ?? "http://server/";
+  return URL.canParse(url, base) ? new URL(url, base).href : url;
+}

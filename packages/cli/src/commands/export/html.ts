@@ -1,0 +1,138 @@
+import { createHash } from "node:crypto";
+import { visible } from "@parlance/mcp/jsonrpc";
+import { bytesOf, type Row, requirementWords, scanJson, type Verdict } from "@parlance/mcp/wire";
+import { count } from "../../shared/output/quantities.js";
+import { packageVersion } from "../../shared/package-version.js";
+import { commandOf, type Exported, shellWord } from "./exported.js";
+import { hexLines } from "./hex.js";
+import { prettyNode } from "./pretty-node.js";
+import { rowWords } from "./row-words.js";
+
+const style = `
+:root { color-scheme: light dark; font: 13px/1.45 ui-monospace, Menlo, Consolas, monospace; }
+body { margin: 1.5rem auto; max-width: 110rem; padding: 0 1rem; }
+h1 { font-size: 1.2rem; } dl { display: grid; grid-template-columns: max-content 1fr; gap: 0 1rem; } dd { margin: 0; }
+summary, .head { display: grid; grid-template-columns: 5ch 12ch 9ch 7ch 12ch 1fr 9ch 8ch 14ch; gap: 1ch; padding: .15rem .3rem; }
+summary { cursor: pointer; } summary:hover { background: light-dark(#eef, #223); }
+summary > *, .head > * { overflow: hidden; text-overflow: ellipsis; white-space: nowrap; }
+.number { text-align: right; } .head { font-weight: bold; border-bottom: 1px solid; }
+.bad > summary { background: light-dark(#fdd, #511); } .client { color: light-dark(#06c, #7bf); } .server { color: light-dark(#808, #e9e); }
+.body { padding: .3rem 1rem 1rem 6ch; } pre { overflow: auto; max-height: 40rem; margin: .3rem 0; white-space: pre-wrap; overflow-wrap: anywhere; }
+@media (max-width: 60rem) { summary, .head { display: block; } summary > *, .head > * { margin-right: 1ch; } }
+`;
+
+/** Bytes that are shown of one frame. The recording has them all. */
+const mostShown = 256 * 1024;
+/** Bytes that are shown in hexadecimal. */
+const mostHex = 4 * 1024;
+
+/**
+ * One page that needs nothing else: no script, nothing from anywhere, and whatever peers have said is text. It may be
+ * opened and sent around.
+ */
+export function* toHtml(exported: Exported): Generator<string> {
+  const { rows, title } = exported;
+  const hash = createHash("sha256").update(style).digest("base64");
+  const policy = `default-src 'none'; style-src 'sha256-${hash}'; base-uri 'none'; form-action 'none'`;
+  const names = ["n", "ms", "from", "kind", "id ↔", "method, or what it says", "latency", "size", "verdict"];
+  yield `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="${policy}">
+<meta name="referrer" content="no-referrer">
+<meta name="viewport" content="width=device-width">
+<title>${escaped(title)}</title>
+<style>${style}</style>
+</head>
+<body>
+<h1>${escaped(title)}</h1>
+${facts(exported)}
+<main>
+<div class="head">${names.map((name) => `<span>${name}</span>`).join("")}</div>
+`;
+  for (const row of rows) {
+    yield `${rowHtml(row)}\n`;
+    row.frame?.forget();
+    for (const message of row.messages) message.forget();
+  }
+  yield `</main>
+</body>
+</html>
+`;
+}
+
+/** Text that is nothing but text, between tags and in attributes; what a screen would obey is made visible. */
+function escaped(text: string): string {
+  const lines = /[^\n -~]/.test(text) ? text.split("\n").map(visible).join("\n") : text;
+  return lines.replace(/[&<>"']/g, (character) => entities[character] ?? character);
+}
+
+const entities: Readonly<Record<string, string>> = {
+  "&": "&amp;",
+  "<": "&lt;",
+  ">": "&gt;",
+  '"': "&quot;",
+  "'": "&#39;",
+};
+
+function facts({ header, rows, conversation }: Exported): string {
+  const versions = conversation.sessions.map(({ revision }) => revision?.version ?? "unknown");
+  const bad = rows.flatMap(({ verdicts }) => verdicts).filter(({ level }) => level === "must").length;
+  const told: readonly (readonly [name: string, value: string | undefined])[] = [
+    ["server", commandOf(header)?.map(shellWord).join(" ") ?? header?.server?.url],
+    ["revision", [...new Set(versions)].join(", ")],
+    ["recorded", header && `${header.t0} by ${header.app.name} ${header.app.ver} (${header.mode})`],
+    ["covered", header?.redact?.join(", ")],
+    ["shown", `${count(rows.length, "row")}, ${count(bad, "violation")}`],
+    ["made by", `parlance ${packageVersion()}`],
+  ];
+  const items = told.flatMap(([name, value]) =>
+    value === undefined ? [] : [`<dt>${name}</dt><dd>${escaped(value)}</dd>`],
+  );
+  return `<dl>${items.join("")}</dl>`;
+}
+
+function rowHtml(row: Row): string {
+  const words = rowWords(row);
+  const bad = row.verdicts.filter(({ level }) => level === "must");
+  const verdict =
+    bad.length > 0 ? `✖ ${bad.map(({ rule }) => rule.id).join(" ")}` : ((row.unjudged && "unjudged") ?? "");
+  const cells = [
+    `<span class="number">${words.n}</span>`,
+    `<span class="number">${words.time}</span>`,
+    `<span class="${row.from ?? ""}">${words.from}</span>`,
+    `<span>${words.kind}</span>`,
+    `<span>${escaped(words.id)}</span>`,
+    `<span>${escaped(words.what)}</span>`,
+    `<span class="number">${words.latency}</span>`,
+    `<span class="number">${words.size}</span>`,
+    `<span>${escaped(verdict)}</span>`,
+  ];
+  const id = words.n === "" ? "" : ` id="n${words.n}"`;
+  return `<details${id}${bad.length > 0 ? ' class="bad"' : ""}><summary>${cells.join("")}</summary>${bodyHtml(row)}</details>`;
+}
+
+function bodyHtml({ entry, frame, verdicts }: Row): string {
+  const judged = verdicts.map(verdictHtml).join("");
+  const bytes = frame?.bytes ?? (entry.k === "e" ? bytesOf(entry) : undefined);
+  if (bytes === undefined) return `<div class="body">${judged}${pre(JSON.stringify(entry, undefined, 2))}</div>`;
+  const shown = bytes.subarray(0, mostShown);
+  const scan = frame === undefined || shown.length < bytes.length ? undefined : scanJson(bytes);
+  const text = scan?.ok === true ? prettyNode(scan.root, bytes) : new TextDecoder().decode(shown);
+  const hex = hexLines(bytes.subarray(0, mostHex)).join("\n");
+  const rest = bytes.length > mostHex ? `\n… ${bytes.length - mostHex} more bytes` : "";
+  return `<div class="body">${judged}${pre(text)}<details><summary><span>bytes</span></summary>${pre(hex + rest)}</details></div>`;
+}
+
+function verdictHtml(verdict: Verdict): string {
+  const { rule, party, says, pointer, range, spec } = verdict;
+  const where = [pointer, range === undefined ? undefined : `bytes ${range[0]}–${range[1]}`].filter(
+    (part) => part !== undefined && part !== "",
+  );
+  return `<p><strong>${escaped(rule.id)}</strong> ${escaped(`${party}: ${says}`)} ${escaped(where.join(" · "))} <a href="${escaped(spec)}" rel="noreferrer" title="${escaped(requirementWords(verdict))}">specification</a></p>`;
+}
+
+function pre(text: string): string {
+  return `<pre>${escaped(text)}</pre>`;
+}

@@ -1,0 +1,83 @@
+import { visible } from "@parlance/mcp/jsonrpc";
+import { bytesOf, latencyOf, pairOf, type Row, sizeOf, targetOf, type WireMessage } from "@parlance/mcp/wire";
+import { isObject } from "../../shared/json.js";
+import { bytesText, durationText } from "../../shared/output/quantities.js";
+
+/** A row in words. All of them are safe to print. */
+export interface RowWords {
+  readonly n: string;
+  readonly time: string;
+  readonly from: string;
+  readonly kind: string;
+  readonly id: string;
+  readonly what: string;
+  readonly latency: string;
+  readonly size: string;
+}
+
+/** What a row shows, in the columns of every list of rows. */
+export function rowWords(row: Row): RowWords {
+  const { n, at, from, kind, messages } = row;
+  const [message] = messages;
+  const latency = message && latencyOf(message);
+  const size = sizeOf(row);
+  return {
+    n: n === undefined ? "" : String(n),
+    time: at.toFixed(3),
+    from: from === undefined ? "" : from === "client" ? "client →" : "server ←",
+    kind,
+    id: idWords(message),
+    what: visible(messages.length > 0 ? messages.map(messageWords).join(", ") : restWords(row)).slice(0, longest),
+    latency: latency === undefined ? "" : durationText(latency),
+    size: size === undefined ? "" : bytesText(size),
+  };
+}
+
+const longest = 300;
+
+function idWords(message: WireMessage | undefined): string {
+  if (message?.id === undefined) return "";
+  const pair = pairOf(message);
+  return visible(message.id) + (pair === undefined ? "" : ` ↔${pair}`);
+}
+
+function messageWords(message: WireMessage): string {
+  const { kind, method, concerns, params, result } = message;
+  if (kind === "req" || kind === "ntf")
+    return [method, targetOf(params)].filter((part) => part !== undefined).join(" ");
+  const about = concerns?.request;
+  const answered = about === undefined ? "" : ` to ${messageWords(about)}`;
+  const error = message.member("error");
+  if (kind === "err") return `error${answered}: ${isObject(error) ? `${error.code} ${error.message}` : "of no shape"}`;
+  if (kind === "res") return `result${answered}${result?.isError === true ? ": isError" : ""}`;
+  return "no message";
+}
+
+function restWords({ entry, frame }: Row): string {
+  switch (entry.k) {
+    case "f":
+      return decode(frame?.bytes);
+    case "e":
+      return decode(bytesOf(entry));
+    case "h":
+      return [entry.ph, entry.method, entry.url, entry.status, entry.why]
+        .filter((part) => part !== undefined)
+        .join(" ");
+    case "l":
+      return [entry.ev, entry.d, entry.code === undefined ? undefined : `code ${entry.code}`, entry.sig, entry.why]
+        .filter((part) => part !== undefined && part !== null)
+        .join(" ");
+    case "gap":
+      return `${entry.lost} lost: ${entry.why}`;
+    case "r":
+      return [entry.break, entry.fault, entry.redact].filter((part) => part !== undefined).join(" ");
+    case "a":
+      return entry.text;
+    default:
+      return "";
+  }
+}
+
+function decode(bytes: Uint8Array = new Uint8Array(0)): string {
+  return new TextDecoder().decode(bytes.subarray(0, longest)).trimEnd();
+}

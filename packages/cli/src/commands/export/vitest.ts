@@ -1,0 +1,107 @@
+import { methods } from "@parlance/mcp";
+import type { Operation, WireMessage } from "@parlance/mcp/wire";
+import { usageFailure } from "../../shared/failure.js";
+import { isObject } from "../../shared/json.js";
+import { chosenOperations, commandOf, type Exported, escaped } from "./exported.js";
+
+/** Places in results that differ from run to run, and how they go on into the next request. */
+const carried = [
+  { result: "requestState", param: "requestState" },
+  { result: "nextCursor", param: "cursor" },
+] as const;
+
+/** A file for vitest that says to a server what the recorded client has said, and expects what the recorded server said. */
+export function toVitest(exported: Exported): string {
+  const { header, title } = exported;
+  const command = commandOf(header);
+  if (command === undefined)
+    throw usageFailure(
+      `${title} is no recording of a command, so that no test can start it`,
+      "export -T curl, or -T har",
+    );
+  const operations = chosenOperations(exported);
+  const asked = operations.filter(({ request }) => request.from === "server");
+  const [program = "", ...args] = command;
+  const lines = said(exported, operations);
+  // Everything of a peer stands in string literals.
+  return escaped(`import { openConnection } from "@parlance/mcp/jsonrpc";
+import { childChannel } from "@parlance/mcp/node";
+import { expect, test } from "vitest";
+
+const server = ${literal({ command: program, args })};
+${asked.length === 0 ? "" : `\n${answersText(asked)}\n`}
+test(${JSON.stringify(`the server answers as recorded in ${title}`)}, async () => {
+  await using connection = openConnection(childChannel(server)${asked.length === 0 ? "" : ", { handle: answer }"});
+${lines.map((line) => (line === "" ? "" : `  ${line.replaceAll("\n", "\n  ")}`)).join("\n")}
+});
+`);
+}
+
+/** What the client answers, in its order for each method. */
+function answersText(asked: readonly Operation[]): string {
+  const recorded = new Map<string, unknown[]>();
+  for (const { request, answer } of asked) {
+    const { method = "" } = request;
+    recorded.set(method, [...(recorded.get(method) ?? []), answer?.member("result") ?? {}]);
+  }
+  return `/** What the client has answered to each question of the server, in order. */
+const answers: Record<string, object[]> = ${literal(Object.fromEntries(recorded))};
+
+function answer(method: string): object {
+  return answers[method]?.shift() ?? {};
+}`;
+}
+
+function said({ rows }: Exported, operations: readonly Operation[]): readonly string[] {
+  const byRequest = new Map(operations.map((operation) => [operation.request, operation]));
+  const names = new Map<unknown, string>();
+  const messages = rows.flatMap((row) => row.messages).filter(({ from }) => from === "client");
+  return messages.flatMap((message): readonly string[] => {
+    const operation = byRequest.get(message);
+    if (message.kind === "ntf") return [`connection.notify(${call(message, names)});`];
+    return operation === undefined ? [] : callLines(operation, names);
+  });
+}
+
+function callLines({ request, answer }: Operation, names: Map<unknown, string>): readonly string[] {
+  const called = `connection.call(${call(request, names)})`;
+  // What was never answered is asked, and not waited for.
+  if (answer === undefined) return [`void ${called}.catch(() => undefined);`];
+  const error = answer.member("error");
+  if (isObject(error))
+    return [`await expect(${called}).rejects.toMatchObject(${literal({ code: error.code, message: error.message })});`];
+  const result = answer.member("result");
+  const states = carried.filter(({ result: name }) => isObject(result) && typeof result[name] === "string");
+  if (states.length === 0 || !isObject(result))
+    return [`expect(await ${called}).toEqual(${expected(result, request)});`];
+  const variable = `result${request.frame.n}`;
+  for (const { result: name } of states) names.set(result[name], `${variable}.${name}`);
+  return [
+    `const ${variable} = (await ${called}) as { ${states.map(({ result: name }) => `${name}: string`).join("; ")} };`,
+    `expect(${variable}).toEqual(${expected(result, request)});`,
+  ];
+}
+
+function call({ method = "", params }: WireMessage, names: ReadonlyMap<unknown, string>): string {
+  if (Object.keys(params).length === 0) return JSON.stringify(method);
+  let text = literal(params);
+  for (const { param } of carried) {
+    const name = names.get(params[param]);
+    if (name !== undefined) text = text.replace(`"${param}": ${JSON.stringify(params[param])}`, `"${param}": ${name}`);
+  }
+  return `${JSON.stringify(method)}, ${text}`;
+}
+
+/** A result as a test expects it: what only its maker can read is any string. */
+function expected(result: unknown, { method }: WireMessage): string {
+  let text = literal(result);
+  if (!isObject(result)) return text;
+  for (const { result: name } of carried)
+    if (typeof result[name] === "string")
+      text = text.replace(`"${name}": ${JSON.stringify(result[name])}`, `"${name}": expect.any(String)`);
+  return method === methods.initialize || method === methods.discover ? `expect.objectContaining(${text})` : text;
+}
+
+function literal(value: unknown): string {
+  return JSON.stringify(value, undefined, 2) ?? "undefined";
+}

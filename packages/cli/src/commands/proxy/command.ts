@@ -1,0 +1,172 @@
+import { isIPv4 } from "node:net";
+import { guardOf } from "@parlance/mcp/http";
+import { type Command, InvalidArgumentError } from "commander";
+import { aborted } from "../../shared/client/conversation.js";
+import { exitCodes } from "../../shared/exit-codes.js";
+import { Failure, usageFailure } from "../../shared/failure.js";
+import { httpFaultHelp } from "../../shared/faults/fault.js";
+import { addFaultOptions, type FaultFlags, faultPlan } from "../../shared/faults/fault-option.js";
+import type { Invocation } from "../../shared/invocation.js";
+import { jsonLine } from "../../shared/output/json-lines.js";
+import { count } from "../../shared/output/quantities.js";
+import { missingAtEnd } from "../../shared/recorder/missing-at-end.js";
+import { Recorder } from "../../shared/recorder/recorder.js";
+import { hostName, newRecordingPath } from "../../shared/recorder/recording-name.js";
+import { FaultyExchanges } from "./faulty-exchanges.js";
+import { type HttpProxy, keepSecretsHelp, type ProxyOptions, proxyHeader, startProxy } from "./proxy.js";
+
+interface ProxyFlags extends FaultFlags {
+  readonly target?: URL;
+  readonly listen?: ListenAt;
+  readonly record?: string;
+  readonly keepSecrets?: true;
+  readonly name?: string;
+  readonly iKnow?: true;
+  readonly allowOrigin?: readonly string[];
+  readonly json?: true;
+}
+
+/** Where to listen. */
+interface ListenAt {
+  readonly host: string;
+  readonly port: number;
+}
+
+/** Tried first, so that what a client is configured with stays true. */
+const usualPort = 7777;
+
+const about = `Stand between clients and an HTTP server: give them the address that is printed in
+place of the server's own. Everything is passed on as it comes, event by event, and
+recorded: heads with their order and case, bodies, and each event with its time.`;
+
+const contract = `Sign-in (OAuth) works through the proxy: where the server names itself in a
+WWW-Authenticate, a redirect or a document under /.well-known, clients read the
+address of the proxy, and what they ask for in return names the server again.
+Of other paths than the server's own, only heads are recorded, no bodies.
+In recordings the values of headers like Authorization, Cookie and X-Api-Key,
+and tokens in URLs, are covered, unless --keep-secrets is given. Bodies are
+recorded as they are: parlance redact covers what is secret in them.`;
+
+const examples = `Exit codes:
+  0  ended by Ctrl-C or SIGTERM
+  1  the command line is wrong
+  3  the address cannot be listened on
+
+Examples:
+  parlance proxy --target http://localhost:3000/mcp
+  parlance proxy --target https://example.com/mcp --listen 127.0.0.1:8080
+  parlance proxy --target https://example.com/mcp --record run.parlance.jsonl
+  parlance proxy --target http://localhost:3000/mcp --fault 'tool:x => http 429'`;
+
+/** Adds `parlance proxy`. */
+export function registerProxy(program: Command, invocation: Invocation): void {
+  const command = program
+    .command("proxy")
+    .summary("stand between clients and an HTTP server, and record everything")
+    .description(about)
+    .usage("[options] --target <url>")
+    .option("--target <url>", "the MCP endpoint of the server", target)
+    .option("--listen <host:port>", `where clients come (default: 127.0.0.1:${usualPort}, or a free port)`, listenAt)
+    .option("--i-know", "listen where other machines can reach it, and answer to any name")
+    .option("--allow-origin <origin>", "let pages of this origin call, besides this machine's (repeatable)", origins)
+    .option("--record <file>", "record to this file; one that holds something is left alone")
+    .option("--keep-secrets", keepSecretsHelp)
+    .option("--name <name>", "what the server is called in the name of the recording")
+    .option("--json", "print one JSON object per line, for programs");
+  addFaultOptions(command)
+    .addHelpText("after", `\n${httpFaultHelp}\n\n${contract}\n\n${examples}`)
+    .action((flags: ProxyFlags) => invocation.run(() => proxy(flags, invocation)));
+}
+
+async function proxy(flags: ProxyFlags, { out, err, interrupt }: Invocation): Promise<number> {
+  const { target, iKnow = false, keepSecrets = false } = flags;
+  if (target === undefined)
+    throw usageFailure("there is no server to stand before", "parlance proxy --target http://localhost:3000/mcp");
+  const plan = faultPlan(flags, "http");
+  const { listen = { host: "127.0.0.1", port: usualPort } } = flags;
+  if (!iKnow && !isLoopback(listen.host)) {
+    throw usageFailure(
+      `${listen.host} can be reached by other machines, and whoever reaches the proxy reaches the server`,
+      "listen on 127.0.0.1, or add --i-know",
+    );
+  }
+  const recorder = new Recorder({
+    path: flags.record ?? newRecordingPath(flags.name ?? hostName(target), process.env),
+    header: proxyHeader("proxy", target, keepSecrets),
+    onViolations: (violations) =>
+      out.print(...(flags.json === true ? violations.map((violation) => jsonLine({ violation })) : violations)),
+  });
+  const faults = plan && new FaultyExchanges(plan, recorder);
+  const proxy = await listenWith(
+    {
+      target,
+      ...listen,
+      anyHost: iKnow,
+      allowedOrigins: flags.allowOrigin,
+      keepsSecrets: keepSecrets,
+      recorder,
+      faults,
+    },
+    flags.listen !== undefined,
+  );
+  const path = await recorder.opened;
+  if (flags.json === true) out.print(jsonLine({ url: proxy.url.href, target: target.href, recording: path }));
+  else {
+    out.print(
+      `${out.style.bold(proxy.url.href)} stands before ${target.href}`,
+      out.style.dim(`recording to ${path}; Ctrl-C ends it`),
+    );
+  }
+  await aborted(interrupt.stop);
+  await proxy.close();
+  const outcome = await recorder.end();
+  if (outcome.untold > 0) err.print(missingAtEnd(outcome));
+  if (flags.json !== true) out.print(out.style.dim(`${count(proxy.exchanges, "exchange")} in ${outcome.path}`));
+  return exitCodes.clean;
+}
+
+/** Listens; where nobody has said at which port, any that is free will do. @throws Failure */
+async function listenWith(options: ProxyOptions, isChosen: boolean): Promise<HttpProxy> {
+  try {
+    return await startProxy(options);
+  } catch (error) {
+    if (!isChosen && (error as NodeJS.ErrnoException).code === "EADDRINUSE") return startProxy({ ...options, port: 0 });
+    const why = error instanceof Error ? error.message : String(error);
+    throw new Failure(`nobody can listen at ${options.host}:${options.port}: ${why}`, {
+      exitCode: exitCodes.unreachable,
+      remedy: "--listen 127.0.0.1:0 takes any port that is free",
+      cause: error,
+    });
+  }
+}
+
+function target(text: string): URL {
+  if (/^https?:\/\//i.test(text) && URL.canParse(text)) return new URL(text);
+  throw new InvalidArgumentError("It must be an address like http://localhost:3000/mcp.");
+}
+
+function origins(text: string, others: readonly string[] = []): readonly string[] {
+  const problem = originProblem(text);
+  if (problem === undefined) return [...others, text];
+  throw new InvalidArgumentError(`${problem}.`);
+}
+
+/** What the guard says of an origin that is none. */
+function originProblem(text: string): string | undefined {
+  try {
+    guardOf({ allowedOrigins: [text] });
+    return undefined;
+  } catch (error) {
+    return (error as TypeError).message; // The one error that it throws.
+  }
+}
+
+function listenAt(text: string): ListenAt {
+  const [, host, port] = /^(?:(.+):)?(\d{1,5})$/.exec(text) ?? [];
+  if (port === undefined || Number(port) > 65_535) throw new InvalidArgumentError("Write it as 127.0.0.1:7777.");
+  return { host: host?.replaceAll(/^\[|\]$/g, "") ?? "127.0.0.1", port: Number(port) };
+}
+
+function isLoopback(host: string): boolean {
+  return host === "localhost" || host === "::1" || (isIPv4(host) && host.startsWith("127."));
+}

@@ -1,0 +1,155 @@
+import { coverCredentials, type Direction, type HttpEntry } from "@parlance/mcp/wire";
+import type { Recorder } from "../../shared/recorder/recorder.js";
+import { type BodyFrame, BodyRecord } from "./body-record.js";
+import { type HeaderList, headerValue } from "./headers.js";
+import type { SessionNames } from "./sessions.js";
+
+/** Milliseconds for which what an exchange says is kept back, so that its session may become known. */
+const longestWait = 1_000;
+
+const sessionId = "mcp-session-id";
+const initialize = /"initialize"/;
+
+/** Bytes of a body in which that is looked for. */
+const mostLookedAt = 64 * 1024;
+
+const decoder = new TextDecoder();
+
+/** A head of HTTP whose exchange has yet to give it a session. */
+type Head = Pick<HttpEntry, "ph" | "method" | "url" | "status" | "headers" | "why" | "by">;
+
+/** Who breaks off an exchange. */
+export type AbortedBy = NonNullable<HttpEntry["by"]>;
+
+/** What is recorded of an exchange. */
+export interface ExchangeStart {
+  readonly x: number;
+  readonly method: string;
+  readonly url: string;
+  readonly headers: HeaderList;
+  /** Bodies of other paths are no messages, and may be secrets: passwords and tokens on the way in. */
+  readonly hasMessages: boolean;
+  /** Record credentials in heads as they are. */
+  readonly keepsSecrets: boolean;
+  /** All of it is written down. */
+  readonly onWritten: () => void;
+  /** Where the server is. */
+  readonly target: URL;
+}
+
+/**
+ * Writes down one exchange, as each side has sent its half. The response may be what names the session of the request:
+ * then what came before it is kept back for a moment. The traffic is not.
+ */
+export class ExchangeRecord {
+  readonly #start: ExchangeStart;
+  readonly #recorder: Recorder;
+  readonly #sessions: SessionNames;
+  readonly #request: BodyRecord;
+  #response: BodyRecord | undefined;
+  #session: string | undefined;
+  /** Its body looks like the one by which a session is asked for. */
+  #opensSession = false;
+  #held: ((session: string) => void)[] = [];
+
+  constructor(start: ExchangeStart, recorder: Recorder, sessions: SessionNames) {
+    this.#start = start;
+    this.#recorder = recorder;
+    this.#sessions = sessions;
+    const { method, url, headers, hasMessages } = start;
+    const named = headerValue(headers, sessionId) ?? (sessions.has(url) ? url : undefined);
+    if (named !== undefined) this.#session = sessions.of(named);
+    else if (!hasMessages) this.#session = sessions.none;
+    else if (method === "GET") setTimeout(() => this.#belongsTo(sessions.none), longestWait).unref();
+    this.#request = new BodyRecord(headers, (frame) => this.#requestFrame(frame));
+    this.#head({ ph: "req", method, url, headers });
+  }
+
+  /** A chunk of the body of the request. */
+  requestBytes(bytes: Uint8Array): void {
+    if (this.#start.hasMessages) this.#request.push(bytes, this.#recorder.now());
+  }
+
+  /** The request is whole. */
+  requestEnd(): void {
+    void this.#request.end("ended"); // Never rejects.
+    if (this.#start.method !== "GET" && !this.#opensSession) this.#belongsTo(this.#sessions.none);
+  }
+
+  /** The head of the response. */
+  responseHead(status: number, headers: HeaderList): void {
+    const id = headerValue(headers, sessionId);
+    if (id !== undefined) this.#belongsTo(this.#sessions.of(id));
+    else if (this.#start.method !== "GET") this.#belongsTo(this.#sessions.none);
+    this.#head({ ph: "res", status, headers });
+    this.#response = new BodyRecord(headers, (frame) => this.#responseFrame(frame));
+  }
+
+  /** A chunk of the body of the response. */
+  responseBytes(bytes: Uint8Array): void {
+    if (this.#start.hasMessages) this.#response?.push(bytes, this.#recorder.now());
+  }
+
+  /** The response is whole. */
+  end(): void {
+    this.#finish({ ph: "end" }, "ended");
+  }
+
+  /** It ends before it is whole. */
+  abort(why: string, by: AbortedBy): void {
+    this.#finish({ ph: "abort", why, by }, "aborted");
+  }
+
+  #finish(head: Head, how: "ended" | "aborted"): void {
+    const finish = (): void => {
+      this.#belongsTo(this.#sessions.none);
+      this.#head(head);
+      this.#start.onWritten();
+    };
+    const written = this.#response?.end(how);
+    if (written === undefined) finish();
+    else void written.then(finish);
+  }
+
+  #requestFrame(frame: BodyFrame): void {
+    this.#opensSession = initialize.test(decoder.decode(frame.bytes.subarray(0, mostLookedAt)));
+    this.#frame("c2s", frame);
+  }
+
+  #responseFrame(frame: BodyFrame): void {
+    // HTTP with SSE, as it was before sessions: the stream says where its messages go to.
+    const isUnnamed = this.#session === undefined || this.#session === this.#sessions.none;
+    if (isUnnamed && frame.ev?.event === "endpoint") {
+      const { pathname, search } = new URL(decoder.decode(frame.bytes), this.#start.target);
+      const session = this.#sessions.of(`${pathname}${search}`);
+      this.#belongsTo(session);
+      // It may have been waited for in vain: then the head of the stream is of no session, and all that follows is of this one.
+      this.#session = session;
+    } else this.#belongsTo(this.#sessions.none);
+    this.#frame("s2c", frame);
+  }
+
+  #head(head: Head): void {
+    const { x, keepsSecrets } = this.#start;
+    const t = this.#recorder.now();
+    const seen = keepsSecrets ? head : coverCredentials(head);
+    this.#write((s) => this.#recorder.add({ kind: "entry", entry: { k: "h", t, s, x, ...seen } }));
+  }
+
+  #frame(d: Direction, frame: BodyFrame): void {
+    this.#write((s) => this.#recorder.frame({ ...frame, s, d, req: this.#start.x }));
+  }
+
+  #write(write: (session: string) => void): void {
+    if (this.#session === undefined) this.#held.push(write);
+    else write(this.#session);
+  }
+
+  /** It is known, if it was not, what it belongs to. */
+  #belongsTo(session: string): void {
+    if (this.#session !== undefined) return;
+    this.#session = session;
+    for (const write of this.#held) write(session);
+    this.#held = [];
+  }
+}

@@ -1,0 +1,143 @@
+import {
+  Agent,
+  createServer,
+  type IncomingMessage,
+  request as requestHttp,
+  type Server,
+  type ServerResponse,
+} from "node:http";
+import { request as requestHttps, Agent as SecureAgent } from "node:https";
+import type { AddressInfo } from "node:net";
+import { guardOf } from "@parlance/mcp/http";
+import { coverCredentials, credentialWords, type HeaderEntry } from "@parlance/mcp/wire";
+import { packageVersion } from "../../shared/package-version.js";
+import type { Recorder, RecorderOptions } from "../../shared/recorder/recorder.js";
+import type { FaultyExchanges } from "./faulty-exchanges.js";
+import { Passage } from "./passage.js";
+import { refuse } from "./refuse.js";
+import { SessionNames } from "./sessions.js";
+
+/** Where a proxy stands. */
+export interface ProxyOptions {
+  readonly target: URL;
+  readonly host: string;
+  /** 0: one that is free. */
+  readonly port: number;
+  /** Take requests by any name, and from other machines: for a proxy that others may use. */
+  readonly anyHost: boolean;
+  /** Whose pages may call, besides those of this machine. */
+  readonly allowedOrigins?: readonly string[] | undefined;
+  readonly recorder: Recorder;
+  /** Record credentials in heads as they are. Default: false, they are covered. */
+  readonly keepsSecrets?: boolean;
+  /** What exchanges meet on their way. */
+  readonly faults?: FaultyExchanges | undefined;
+}
+
+/** A proxy that listens. */
+export interface HttpProxy {
+  /** What to give a client in place of the target. */
+  readonly url: URL;
+  /** Exchanges so far. */
+  readonly exchanges: number;
+  close(): Promise<void>;
+}
+
+/** How `--keep-secrets` is explained where a conversation over HTTP is recorded. */
+export const keepSecretsHelp = "record Authorization, cookies and API keys of HTTP as they are";
+
+/** The header of what is recorded of a server at a URL. */
+export function proxyHeader(mode: HeaderEntry["mode"], target: URL, keepsSecrets: boolean): RecorderOptions["header"] {
+  const app = { name: "parlance", ver: packageVersion() };
+  if (keepsSecrets) return { app, mode, server: { url: target.href } };
+  return { app, mode, server: coverCredentials({ url: target.href }), redact: [credentialWords] };
+}
+
+/** Milliseconds for which a connection to the server is kept without use: below the five seconds of most servers. */
+const idle = 4_000;
+
+/** Starts a proxy before an HTTP server. Rejects if it cannot listen. */
+export async function startProxy(options: ProxyOptions): Promise<HttpProxy> {
+  const { target, host, port, anyHost, allowedOrigins = [], keepsSecrets = false, recorder, faults } = options;
+  const guard = guardOf({ allowedHosts: [nameOf(host)], allowedOrigins, anyHost, exposed: anyHost });
+  const isSecure = target.protocol === "https:";
+  const agent = new (isSecure ? SecureAgent : Agent)({ keepAlive: true, timeout: idle });
+  const sessions = new SessionNames();
+  const stop = new AbortController();
+  const sessionEndpoint = (url: string): boolean => pathOf(url) === target.pathname || sessions.has(url);
+  let near = "";
+  let exchanges = 0;
+  let written = 0;
+  let onAllWritten = (): void => undefined;
+  const pass = (request: IncomingMessage, response: ServerResponse): void => {
+    const { remoteAddress: remote, localAddress: local } = request.socket;
+    const refusal = guard(request.headers.host, request.headers.origin, { remote, local });
+    if (refusal !== undefined) {
+      refuse(response, refusal.status, refusal.reason);
+      return;
+    }
+    exchanges += 1;
+    const { url = "/" } = request;
+    const origins = { near: anyHost ? `http://${request.headers.host ?? ""}` : near, far: target.origin };
+    new Passage(request, response, {
+      x: exchanges,
+      target,
+      origins,
+      hasMessages: sessionEndpoint(url),
+      recorder,
+      sessions,
+      faults,
+      stopped: stop.signal,
+      keepsSecrets,
+      onWritten() {
+        written += 1;
+        if (written === exchanges) onAllWritten();
+      },
+      send: (options) => (isSecure ? requestHttps : requestHttp)({ ...options, agent }),
+    });
+  };
+  const server = createServer({ requestTimeout: 0 }, pass).on("checkContinue", pass);
+  await listening(server, port, host);
+  const { port: bound } = server.address() as AddressInfo; // It listens on a port.
+  const url = new URL(`http://${nameOf(host)}:${bound}${target.pathname}${target.search}`);
+  near = url.origin;
+  return {
+    url,
+    get exchanges() {
+      return exchanges;
+    },
+    async close() {
+      const allWritten = new Promise<void>((resolve) => {
+        onAllWritten = resolve;
+      });
+      stop.abort();
+      await closed(server);
+      agent.destroy();
+      if (written < exchanges) await allWritten;
+    },
+  };
+}
+
+function listening(server: Server, port: number, host: string): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once("error", reject);
+    server.listen(port, host, resolve);
+  });
+}
+
+/** Takes nothing new, and breaks off what is under way: who ends a proxy does not wait for streams that never end. */
+function closed(server: Server): Promise<void> {
+  return new Promise((resolve) => {
+    server.close(() => resolve());
+    server.closeAllConnections();
+  });
+}
+
+/** An address as it stands in a URL. */
+function nameOf(host: string): string {
+  return host.includes(":") ? `[${host}]` : host;
+}
+
+function pathOf(url: string): string {
+  return url.replace(/[?#].*$/s, "");
+}

@@ -1,0 +1,66 @@
+import { comparisonSteps } from "@parlance/mcp/wire";
+import type { Command } from "commander";
+import { InvalidArgumentError } from "commander";
+import { exitCodes } from "../../shared/exit-codes.js";
+import type { Invocation } from "../../shared/invocation.js";
+import { comparisonLines } from "../../shared/output/comparison-lines.js";
+import { lined } from "../../shared/output/terminal.js";
+import { Pace } from "../../shared/pace.js";
+import { recordingHelp } from "../../shared/recordings/find-recording.js";
+import { openRecorded } from "../../shared/recordings/recorded-conversation.js";
+import { comparisonJson } from "./comparison-json.js";
+
+interface DiffFlags {
+  readonly ignore?: readonly string[];
+  readonly json?: true;
+}
+
+const about = `Compare two recordings: what both sides have told of themselves, what the server
+offers, and every call. Ids, progress tokens, cursors, trace context, request states
+and times do not count.`;
+
+const exits = `Exit codes:
+  0  there is no difference
+  1  the command line is wrong
+  2  there is one
+  6  a recording is damaged`;
+
+const examples = `Examples:
+  parlance diff before.parlance.jsonl after.parlance.jsonl
+  parlance diff --ignore /result/structuredContent/at before.parlance.jsonl last
+  parlance diff --ignore '/result/content/*/text' --json a.jsonl b.jsonl`;
+
+/** Adds `parlance diff`. */
+export function registerDiff(program: Command, invocation: Invocation): void {
+  program
+    .command("diff")
+    .summary("compare two recordings")
+    .description(about)
+    .argument("<before>", "a recording, see below")
+    .argument("<after>", "another one")
+    .option(
+      "--ignore <pointer>",
+      "a place in a message that does not count; * is any one token; may be repeated",
+      pointer,
+    )
+    .option("--json", "print one JSON object, for programs")
+    .addHelpText("after", `\n${recordingHelp}\n\n${exits}\n\n${examples}`)
+    .action((before: string, after: string, flags: DiffFlags) =>
+      invocation.run(() => diff(before, after, flags, invocation)),
+    );
+}
+
+function pointer(text: string, others: readonly string[] = []): readonly string[] {
+  if (text.startsWith("/")) return [...others, text];
+  throw new InvalidArgumentError("It must be a JSON pointer from a message, like /result/content/0/text.");
+}
+
+async function diff(before: string, after: string, flags: DiffFlags, { out, interrupt }: Invocation): Promise<number> {
+  const pace = new Pace(interrupt, "nothing is compared yet");
+  const [left, right] = [await openRecorded(before, pace), await openRecorded(after, pace)];
+  const ignore = flags.ignore ?? [];
+  const comparison = await pace.run(comparisonSteps(left.conversation, right.conversation, { ignore }));
+  if (flags.json === true) out.print(comparisonJson(comparison));
+  else await out.write(lined(comparisonLines(comparison, out)), new Pace(interrupt, "not all differences are shown"));
+  return comparison.equal ? exitCodes.clean : exitCodes.violations;
+}

@@ -1,0 +1,152 @@
+import { visible } from "@parlance/mcp/jsonrpc";
+import {
+  type Frame,
+  latencyOf,
+  literalOf,
+  type Pending,
+  pairOf,
+  type Row,
+  rangeWords,
+  requirementWords,
+  scanJson,
+  type Verdict,
+  type WireMessage,
+} from "@parlance/mcp/wire";
+import { visibleLines } from "../../shared/output/columns.js";
+import { bytesText, count, durationText, secondsText } from "../../shared/output/quantities.js";
+import { type Style, signs } from "../../shared/output/style.js";
+import type { Output } from "../../shared/output/terminal.js";
+import { wordsOf } from "../../shared/recordings/recorded-rows.js";
+import { hexLines } from "./hex-lines.js";
+import { type Highlight, jsonLines } from "./json-tree.js";
+
+/** What a person wants to see of a row. */
+export interface DetailOptions {
+  readonly row: Row;
+  /** The requests that have no answer. */
+  readonly pending: readonly Pending[];
+  readonly hex: boolean;
+}
+
+/** All that is known of one row: where it stands, what it belongs to, what rules say, and what crossed. */
+export function detailLines({ row, pending, hex }: DetailOptions, { style }: Output): readonly string[] {
+  const bytes = row.frame?.bytes ?? new Uint8Array(0);
+  const highlights = row.verdicts.flatMap(highlightOf);
+  const { frame } = row;
+  const body = (): readonly string[] =>
+    frame === undefined ? visibleLines(wordsOf(row.entry)) : bodyLines(frame, highlights, style);
+  return [
+    style.bold(headLine(row)),
+    ...row.messages.flatMap((message) => messageLines(message, pending)),
+    ...(row.unjudged === undefined ? [] : [`not judged: ${row.unjudged}`]),
+    ...writeLines(row),
+    ...headerLines(row),
+    ...row.verdicts.flatMap((verdict) => ["", ...verdictLines(verdict, style)]),
+    "",
+    ...(hex && frame !== undefined ? hexLines(bytes, highlights, style) : body()),
+  ];
+}
+
+function highlightOf({ range, rule }: Verdict): readonly Highlight[] {
+  return range === undefined ? [] : [{ range, label: rule.id }];
+}
+
+function headLine({ entry, n, at, from, kind, session }: Row): string {
+  const place = [`at ${secondsText(at)} s`, session === undefined ? "" : `session ${visible(session.name)}`];
+  if (entry.k !== "f") return parts([`${n ?? ""} ${kind}`, from ?? "", ...place]);
+  const { len, ch, nl, by, of } = entry;
+  const way = from === "client" ? "client → server" : "server → client";
+  const ends =
+    ch === "stdin" || ch === "stdout" ? { "": "no line break", "\r\n": "ends with CR LF", "\n": "" }[nl] : "";
+  const made =
+    by === undefined
+      ? ""
+      : `${by === "inject" ? "put in by hand" : "changed"}${of === undefined ? "" : `, was frame ${of}`}`;
+  return parts([`frame ${n}`, way, ch, `${len.toLocaleString("en")} B`, ...place, ends, made]);
+}
+
+function parts(all: readonly string[]): string {
+  return all.filter((part) => part !== "").join("  ");
+}
+
+const kindWords = { req: "request", ntf: "notification", res: "result", err: "error", none: "no message" } as const;
+
+function messageLines(message: WireMessage, pending: readonly Pending[]): readonly string[] {
+  const { kind, id, method, concerns, revision, pointer } = message;
+  const waits = pending.find(({ operation }) => operation.request === message);
+  const latency = latencyOf(message);
+  const name = visible(
+    [method ?? concerns?.request.method, message.names ?? concerns?.request.names].filter(Boolean).join(" "),
+  );
+  const pair = pairOf(message);
+  const how = kind === "req" ? "answered by" : "to the request in";
+  return [
+    parts([
+      `${pointer === "" ? "" : `${pointer} `}${kindWords[kind]}`,
+      id === undefined ? "" : `id ${visible(id)}`,
+      name,
+      pair === undefined ? "" : `${how} frame ${pair}`,
+      latency === undefined ? "" : `after ${durationText(latency)}`,
+      revision === undefined ? "" : `judged by ${revision.version}`,
+    ]),
+    ...(kind === "ntf" && concerns !== undefined
+      ? [`  tells of the request in frame ${concerns.request.frame.n}`]
+      : []),
+    ...(waits === undefined ? [] : [`  ${waits.reason}`]),
+    ...roundLines(message),
+  ];
+}
+
+/** The rounds of one call, where its answers have asked for input. */
+function roundLines({ operation }: WireMessage): readonly string[] {
+  const before = operation?.previous?.request.frame.n;
+  const after = operation?.next?.request.frame.n;
+  return [
+    ...(before === undefined ? [] : [`  goes on with the round of frame ${before}`]),
+    ...(after === undefined ? [] : [`  goes on in the round of frame ${after}`]),
+  ];
+}
+
+/** When the bytes came, where they came in more than one piece. */
+function writeLines({ entry }: Row): readonly string[] {
+  if (entry.k !== "f" || entry.w === undefined || entry.w.length === 0) return [];
+  const { t, t1, w, len } = entry;
+  const chunks = [[0, t] as const, ...w];
+  const lasted = t1 === undefined ? "" : ` over ${durationText(t1 - t)}`;
+  return [
+    `${count(chunks.length, "write")}${lasted}:`,
+    ...chunks.map(([offset, at], index) => {
+      const end = chunks[index + 1]?.[0] ?? len;
+      return `  from byte ${offset}, ${bytesText(end - offset)}, at ${secondsText(at)} s`;
+    }),
+  ];
+}
+
+function headerLines({ entry }: Row): readonly string[] {
+  if (entry.k !== "h") return [];
+  return (entry.headers ?? []).map(([name, value]) => `  ${visible(name)}: ${visible(value)}`);
+}
+
+/** A verdict: the rule, who is at fault, where, what was found, what is demanded, by which sentence, and where it is. */
+function verdictLines(verdict: Verdict, style: Style): readonly string[] {
+  const { level, rule, party, pointer = "", range, header, says, spec } = verdict;
+  const paint = level === "must" ? style.red : style.yellow;
+  const where = [pointer, range === undefined ? "" : rangeWords(range), header === undefined ? "" : `header ${header}`];
+  const head = parts([
+    `${signs[level]} ${rule.id}`,
+    level === "must" ? `${party} broke it` : party,
+    ...where.map(visible),
+  ]);
+  return [
+    paint(head),
+    `  ${says}`,
+    ...[rule.demands, requirementWords(verdict), spec].map((line) => style.dim(`  ${line}`)),
+  ];
+}
+
+function bodyLines({ bytes, whole }: Frame, highlights: readonly Highlight[], style: Style): readonly string[] {
+  const scan = scanJson(bytes);
+  if (scan.ok) return jsonLines(scan.root, bytes, highlights, style);
+  const text = visibleLines(literalOf({ start: 0, end: bytes.length }, bytes));
+  return [...text, whole ? style.red(`not JSON: ${scan.fault.says}`) : style.yellow("… cut here by the recorder")];
+}

@@ -1,0 +1,112 @@
+import { type Entry, redactionWords, type SecretsOptions, secretVariables } from "@parlance/mcp/wire";
+import { type Command, InvalidArgumentError } from "commander";
+import { exitCodes } from "../../shared/exit-codes.js";
+import type { Invocation } from "../../shared/invocation.js";
+import { jsonLine } from "../../shared/output/json-lines.js";
+import { count } from "../../shared/output/quantities.js";
+import { Pace } from "../../shared/pace.js";
+import { recordingHelp } from "../../shared/recordings/find-recording.js";
+import { RecordingReader } from "../../shared/recordings/recording-reader.js";
+import { RecordingLines, writeNewFileOf } from "../../shared/recordings/recording-text.js";
+import { redactedEntries } from "../../shared/recordings/redacted-entries.js";
+
+/** What a person adds to what is secret by default. */
+export interface SecretFlags {
+  readonly key?: readonly string[];
+  readonly pointer?: readonly string[];
+  readonly regex?: readonly RegExp[];
+  readonly header?: readonly string[];
+}
+
+interface RedactFlags extends SecretFlags {
+  readonly output: string;
+  readonly json?: true;
+}
+
+const about = `Copy a recording without its secrets. What is covered keeps its length in bytes: each
+three become one █, what is left over becomes *, and of a number every digit becomes
+1, so that every offset stays true and every line valid. Covered by default: members
+like password, token, apiKey and authorization; bearer tokens, JSON Web Tokens and
+keys of well-known services wherever they stand; the headers authorization, cookie,
+set-cookie, x-api-key and their like, and mcp-session-id. A secret that was found once is covered everywhere.
+Schemas of tools and of forms hold no secrets, and stay.`;
+
+const exits = `Exit codes:
+  0  the copy is written
+  1  the command line is wrong
+  6  the recording is damaged`;
+
+const examples = `Examples:
+  parlance redact run.parlance.jsonl -o share.parlance.jsonl
+  parlance redact last --key email --regex '[0-9]{16}' -o share.parlance.jsonl
+  parlance redact last --pointer '/result/content/*/text' -o share.jsonl`;
+
+/** Adds `parlance redact`. */
+export function registerRedact(program: Command, invocation: Invocation): void {
+  const command = program
+    .command("redact")
+    .summary("copy a recording without its secrets")
+    .description(about)
+    .argument("<recording>", "see below")
+    .requiredOption("-o, --output <file>", "the copy; one that is there already is left alone")
+    .option("--json", "print one JSON object, for programs");
+  addSecretOptions(command)
+    .addHelpText("after", `\n${recordingHelp}\n\n${exits}\n\n${examples}`)
+    .action((path: string, flags: RedactFlags) => invocation.run(() => redactFile(path, flags, invocation)));
+}
+
+/** Adds the options that say what else is secret. */
+export function addSecretOptions(command: Command): Command {
+  return command
+    .option("--key <name>", "cover the values of members of this name too; may be repeated", named)
+    .option("--pointer <pointer>", "cover this place of every message; * is any one token; may be repeated", pointer)
+    .option("--regex <regex>", "cover what this finds in any text; may be repeated", regex)
+    .option("--header <name>", "cover this HTTP header too; may be repeated", named);
+}
+
+/** What is secret by these flags, and by the names of variables in the environment of this program. */
+export function secretOptions({ key = [], pointer = [], regex = [], header = [] }: SecretFlags): SecretsOptions {
+  return { keys: key, pointers: pointer, patterns: regex, headers: header, values: secretVariables(process.env) };
+}
+
+function named(text: string, others: readonly string[] = []): readonly string[] {
+  if (text.trim() !== "") return [...others, text];
+  throw new InvalidArgumentError("It must be a name.");
+}
+
+function pointer(text: string, others: readonly string[] = []): readonly string[] {
+  if (text.startsWith("/")) return [...others, text];
+  throw new InvalidArgumentError("It must be a JSON pointer from a message, like /params/arguments/card.");
+}
+
+function regex(text: string, others: readonly RegExp[] = []): readonly RegExp[] {
+  const pattern = regexOf(text);
+  if (pattern !== undefined) return [...others, pattern];
+  throw new InvalidArgumentError("It is no regular expression of JavaScript.");
+}
+
+function regexOf(text: string): RegExp | undefined {
+  try {
+    return new RegExp(text, "gu");
+  } catch {
+    return undefined;
+  }
+}
+
+async function redactFile(word: string, flags: RedactFlags, { out, interrupt }: Invocation): Promise<number> {
+  const { output } = flags;
+  const source = await RecordingReader.find(word, new Pace(interrupt, `${output} is not written`));
+  const options = secretOptions(flags);
+  const words = redactionWords(options);
+  const redacted = await redactedEntries(source, options);
+  await writeNewFileOf(output, linesOf(redacted.entries));
+  const { covered: pieces } = redacted;
+  if (flags.json === true) out.print(jsonLine({ output, covered: pieces, redact: words }));
+  else out.print(`${out.style.green("✓")} ${output}: ${count(pieces, "piece")} covered`);
+  return exitCodes.clean;
+}
+
+async function* linesOf(entries: AsyncIterable<Entry>): AsyncGenerator<string> {
+  const lines = new RecordingLines();
+  for await (const entry of entries) yield lines.line(entry);
+}

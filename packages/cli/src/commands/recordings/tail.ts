@@ -1,0 +1,171 @@
+import { stat } from "node:fs/promises";
+import { setTimeout as delay } from "node:timers/promises";
+import { type Command, InvalidArgumentError } from "commander";
+import { exitCodes } from "../../shared/exit-codes.js";
+import type { Invocation } from "../../shared/invocation.js";
+import { filterHelp, readFilter } from "../../shared/recordings/filter-option.js";
+import { findRecording, recordingHelp } from "../../shared/recordings/find-recording.js";
+import { FollowedFile } from "../../shared/recordings/follow-file.js";
+import { listRecordings, nameOfRecording } from "../../shared/recordings/list-recordings.js";
+import { mayGrow } from "../../shared/recordings/live.js";
+import { readRecordingFile } from "../../shared/recordings/read-recording.js";
+import { TailedRecording, TailView } from "../../shared/recordings/tailed-recording.js";
+import { PipeReader } from "./pipe-reader.js";
+
+interface TailFlags {
+  readonly recording?: string;
+  readonly lines?: number;
+  readonly follow: boolean;
+  readonly json?: true;
+}
+
+/** Milliseconds between two looks at what is being written: soon enough for eyes, and no load. */
+const pause = 100;
+
+/** Looks at what is there, between two searches for recordings that have begun. */
+const turnsPerSearch = 5;
+
+const waiting = `nothing is being recorded: waiting for a recording to begin, Ctrl-C ends it
+  → parlance tail --recording last shows the newest there is`;
+
+const examples = `Examples:
+  parlance tail
+  parlance tail 'verdict:must'
+  parlance tail --recording last
+  parlance tail --no-follow -n 20 --recording last 'tool:search lat>500ms'`;
+
+/** Adds `parlance tail`. */
+export function registerTail(program: Command, invocation: Invocation): void {
+  program
+    .command("tail")
+    .summary("show what is being recorded, as it comes")
+    .description(
+      "Show what is being recorded, as it comes: of every recording that is live, and of\nthose that begin. Ctrl-C ends it. With --recording it shows that one, to its end.",
+    )
+    .usage("[options] [filter]")
+    .argument("[filter...]", "see below")
+    .option("--recording <recording>", "this one, live or not")
+    .option("-n, --lines <number>", "of what is there already, the last so many rows (default: all)", lines)
+    .option("--no-follow", "end with what is there already")
+    .option("--json", "print one JSON object per line, for programs")
+    .addHelpText("after", `\n${recordingHelp}\n\n${filterHelp}\n\n${examples}`)
+    .action((words: readonly string[], flags: TailFlags) =>
+      invocation.run(() => new Tail(words.join(" "), flags, invocation).run()),
+    );
+}
+
+function lines(text: string): number {
+  if (/^\d{1,9}$/.test(text)) return Number(text);
+  throw new InvalidArgumentError("Write a number of rows.");
+}
+
+/** A recording that is followed, and the file that it is read from. */
+interface Followed {
+  readonly recording: TailedRecording;
+  readonly file: FollowedFile;
+}
+
+/** One run of the command. */
+class Tail {
+  readonly #flags: TailFlags;
+  readonly #invocation: Invocation;
+  readonly #start: (name: string) => TailedRecording;
+  readonly #followed = new Map<string, Followed>();
+  readonly #reader = new PipeReader(process.stdout.fd);
+  #hasLostReader = false;
+  /** It was to end before all that is there was shown. */
+  #isCut = false;
+
+  constructor(filter: string, flags: TailFlags, invocation: Invocation) {
+    const { json, lines = Number.POSITIVE_INFINITY } = flags;
+    const options = {
+      matches: readFilter(filter),
+      most: lines,
+      view: new TailView(invocation.out, json === true),
+    };
+    this.#flags = flags;
+    this.#invocation = invocation;
+    this.#start = (name) => new TailedRecording(name, options);
+  }
+
+  async run(): Promise<number> {
+    const { recording, follow } = this.#flags;
+    if (follow && recording === undefined) await this.#followAll();
+    else {
+      const path = await findRecording(recording ?? "last", process.env);
+      if (follow && path !== "-" && !path.endsWith(".gz")) await this.#followOne(path);
+      else await this.#read(path);
+    }
+    for (const { file } of this.#followed.values()) await file.close();
+    return this.#isCut ? this.#invocation.interrupt.exitCode : exitCodes.clean;
+  }
+
+  get #isStopped(): boolean {
+    return this.#hasLostReader || this.#invocation.interrupt.stop.aborted;
+  }
+
+  /** Shows what is there, as it is read, unless only the last rows are wanted. */
+  async #read(path: string): Promise<void> {
+    const recording = this.#start(nameOfRecording(path));
+    if (this.#flags.lines === undefined) recording.release();
+    for await (const item of readRecordingFile(path, this.#invocation.interrupt.stop)) {
+      if (this.#isStopped) break;
+      recording.take(item);
+    }
+    this.#isCut = this.#isStopped;
+    if (!this.#isCut) recording.release();
+  }
+
+  async #followOne(path: string): Promise<void> {
+    const followed = await this.#open(path);
+    while (!followed.recording.ended && !this.#isStopped) {
+      // What its recorder has left behind without an end is all there will be.
+      const grows = await mayGrow(path, (await stat(path)).mtimeMs);
+      await this.#take(followed);
+      if (!grows) return;
+      await this.#wait();
+    }
+  }
+
+  /** Every recording that is live, and those that begin. Where none is, it waits for one. */
+  async #followAll(): Promise<void> {
+    const { err } = this.#invocation;
+    await this.#findLive();
+    if (this.#followed.size === 0) err.print(err.style.dim(waiting));
+    for (let turn = 1; !this.#isStopped; turn += 1) {
+      await this.#wait();
+      if (turn % turnsPerSearch === 0) await this.#findLive();
+      for (const followed of this.#followed.values()) await this.#take(followed);
+    }
+  }
+
+  /** Shows what was written since the last time. */
+  async #take({ recording, file }: Followed): Promise<void> {
+    for await (const item of file.read()) {
+      if (this.#isStopped) return;
+      recording.take(item);
+    }
+  }
+
+  async #findLive(): Promise<void> {
+    // The oldest first: what comes last stands at the end.
+    for (const { path, changed } of [...(await listRecordings(process.env))].reverse()) {
+      if (this.#followed.has(path) || path.endsWith(".gz") || !(await mayGrow(path, changed))) continue;
+      await this.#open(path);
+    }
+  }
+
+  async #open(path: string): Promise<Followed> {
+    const followed = { recording: this.#start(nameOfRecording(path)), file: await FollowedFile.open(path) };
+    this.#followed.set(path, followed);
+    if (this.#flags.lines === undefined) followed.recording.release();
+    await this.#take(followed);
+    followed.recording.release();
+    return followed;
+  }
+
+  async #wait(): Promise<void> {
+    await delay(pause, undefined, { signal: this.#invocation.interrupt.stop }).catch(() => undefined); // Stopped.
+    this.#hasLostReader = this.#reader.isGone;
+  }
+}

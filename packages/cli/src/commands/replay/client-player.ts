@@ -1,0 +1,131 @@
+import {
+  type Conversation,
+  canonicalJson,
+  ignoring,
+  literalOf,
+  nodeAt,
+  type Operation,
+  type Row,
+  significant,
+  type WireMessage,
+  type WireSession,
+} from "@parlance/mcp/wire";
+import { isObject, type JsonObject } from "../../shared/json.js";
+import type { Line, Reply } from "../check/examination/line.js";
+import { replaced } from "./live-bytes.js";
+
+/** Milliseconds: what a server sends behind its last answer comes soon. */
+const aftermath = 100;
+
+/** Where a server says what its client has to bring back, and where the client brings it. */
+const carried = [
+  { result: "requestState", pointer: "/params/requestState" },
+  { result: "nextCursor", pointer: "/params/cursor" },
+] as const;
+
+const ignores = ignoring(["/id", "/params/_meta/progressToken"]);
+
+/** Is the client of one session of a recording: says what it has said, as soon as it has heard what it had heard. */
+export class ClientPlayer {
+  readonly #recording: Conversation;
+  readonly #session: WireSession;
+  readonly #line: Line;
+  /** Every request that was made again, and what comes of it. */
+  readonly #asked = new Map<Operation, Promise<Reply>>();
+  /** What the live server wants back in the place of what was recorded. */
+  readonly #states = new Map<string, string>();
+  readonly #questions: Operation[];
+
+  constructor(recording: Conversation, session: WireSession, line: Line) {
+    this.#recording = recording;
+    this.#session = session;
+    this.#line = line;
+    this.#questions = session.operations.filter(({ request }) => request.from === "server");
+    line.onRequest = (request) => this.#answer(request);
+  }
+
+  /** Says everything, and resolves when everything is answered that was. */
+  async play(): Promise<void> {
+    const rows = this.#recording.rows.filter(({ session, from }) => session === this.#session && from === "client");
+    for (const row of rows) if (row.frame !== undefined && !isAnswer(row)) await this.#say(row);
+    await this.#heardBefore(Number.POSITIVE_INFINITY);
+    await new Promise((resolve) => setTimeout(resolve, aftermath));
+  }
+
+  async #say({ frame, messages, n = 0 }: Row): Promise<void> {
+    if (frame === undefined) return;
+    await this.#heardBefore(n);
+    const bytes = replaced(
+      frame.bytes,
+      messages.flatMap((message) => this.#brought(message)),
+    );
+    const text = literalOf({ start: 0, end: bytes.length }, bytes);
+    const operations = this.#session.operations.filter(({ request }) => messages.includes(request));
+    const [first] = operations;
+    const id = first?.request.member("id");
+    const reply = this.#line.say(text, typeof id === "string" || typeof id === "number" ? id : undefined);
+    for (const operation of operations)
+      this.#asked.set(
+        operation,
+        reply.then((each) => this.#hear(operation, each)),
+      );
+    // Over HTTP, a notification has arrived when it is answered.
+    if (first === undefined) await reply;
+  }
+
+  /** Waits for every answer that the recorded client had, when it sent a frame. */
+  async #heardBefore(n: number): Promise<void> {
+    const due = [...this.#asked].filter(([{ answer }]) => answer !== undefined && answer.frame.n < n);
+    await Promise.all(due.map(([, reply]) => reply));
+  }
+
+  #hear({ answer }: Operation, reply: Reply): Reply {
+    const live = reply.answer?.result;
+    if (!isObject(live)) return reply;
+    if (typeof live.protocolVersion === "string") this.#line.agree(live.protocolVersion);
+    for (const { result } of carried) {
+      const [before, after] = [answer?.result?.[result], live[result]];
+      if (typeof before === "string" && typeof after === "string") this.#states.set(before, after);
+    }
+    return reply;
+  }
+
+  #brought({
+    node,
+    params,
+  }: WireMessage): readonly { readonly range: readonly [number, number]; readonly text: string }[] {
+    return carried.flatMap(({ pointer }) => {
+      const at = nodeAt(node, pointer);
+      const recorded = params[pointer.slice("/params/".length)];
+      const live = typeof recorded === "string" ? this.#states.get(recorded) : undefined;
+      return at === undefined || live === undefined ? [] : [{ range: [at.start, at.end], text: JSON.stringify(live) }];
+    });
+  }
+
+  /** What the recorded client has answered to such a question: to the same one, or else to the next of its kind. */
+  #answer(question: JsonObject): string | undefined {
+    const wanted = canonicalJson(significant(question, ignores));
+    const alike = this.#questions.filter(({ request }) => request.method === question.method);
+    const found =
+      alike.find(({ request }) => canonicalJson(significant(request.value, ignores)) === wanted) ?? alike[0];
+    if (found === undefined)
+      return JSON.stringify({
+        jsonrpc: "2.0",
+        id: question.id,
+        error: { code: -32601, message: `the recorded client was never asked ${String(question.method)}` },
+      });
+    this.#questions.splice(this.#questions.indexOf(found), 1);
+    const { answer } = found;
+    const id = answer && nodeAt(answer.node, "/id");
+    if (answer === undefined || id === undefined) return undefined;
+    const { bytes } = answer.frame;
+    const text = replaced(bytes, [{ range: [id.start, id.end], text: JSON.stringify(question.id) }]);
+    const moved = text.length - bytes.length;
+    const { start, end } = answer.node;
+    return literalOf({ start, end: end + moved }, text);
+  }
+}
+
+function isAnswer({ messages }: Row): boolean {
+  return messages.length > 0 && messages.every(({ kind }) => kind === "res" || kind === "err");
+}

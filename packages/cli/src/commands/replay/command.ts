@@ -1,0 +1,129 @@
+import { compareConversations, type HeaderEntry } from "@parlance/mcp/wire";
+import { type Command, InvalidArgumentError, Option } from "commander";
+import { exitCodes } from "../../shared/exit-codes.js";
+import { usageFailure } from "../../shared/failure.js";
+import { faultHelp } from "../../shared/faults/fault.js";
+import { addFaultOptions, type FaultFlags, faultPlan } from "../../shared/faults/fault-option.js";
+import type { Invocation } from "../../shared/invocation.js";
+import { addConversationOptions, type ConversationFlags, chooseTarget } from "../../shared/options.js";
+import { comparisonLines } from "../../shared/output/comparison-lines.js";
+import { Pace } from "../../shared/pace.js";
+import { recordingHelp } from "../../shared/recordings/find-recording.js";
+import { openRecorded, type RecordedConversation } from "../../shared/recordings/recorded-conversation.js";
+import { newHeader, recordingText, writeNewFile } from "../../shared/recordings/recording-text.js";
+import { type Target, targetHelp } from "../../shared/target/target.js";
+import { drive } from "./drive.js";
+import { type MatchMode, matchModes } from "./matching.js";
+import { playOnStdio } from "./stdio-stage.js";
+import { playedLines } from "./view.js";
+
+interface ReplayFlags extends ConversationFlags, FaultFlags {
+  readonly as: "server" | "client";
+  readonly match: MatchMode;
+  readonly speed: number;
+  readonly strict?: true;
+  readonly record?: string;
+}
+
+const about = "Play one side of a recording again, or hold a server against it.";
+
+const sides = `As the server, it waits for what the recorded client has asked, and answers
+with the recorded bytes: ids and progress tokens are those of who asks now.
+stdout holds nothing but the conversation; what was never asked, and what was
+asked and is not in the recording, is told on stderr.
+
+As the client, it says to a server everything that the recorded client has
+said, and waits where that one has waited; what the server asks back gets the
+recorded answer. In what the two differ is printed, as parlance diff does.`;
+
+const exits = `Exit codes:
+  0  the conversation is over
+  1  the command line is wrong
+  2  with --strict: it was not the recorded conversation
+  3  the server could not be started or reached
+  6  the recording is damaged`;
+
+const examples = `Examples:
+  parlance replay run.parlance.jsonl --as server
+  parlance talk --once -- parlance replay run.parlance.jsonl --as server
+  parlance replay run.parlance.jsonl --as server --match method --speed 1
+  parlance replay last --as server --fault 'tool:search => truncate 60%'
+  parlance replay run.parlance.jsonl --as client --strict -- node server.js`;
+
+/** Adds `parlance replay`. */
+export function registerReplay(program: Command, invocation: Invocation): void {
+  const command = program
+    .command("replay")
+    .summary("be the server of a recording, or drive a server with its client")
+    .description(about)
+    .usage("[options] <recording> --as server\n       parlance replay [options] <recording> --as client <target>")
+    .argument("<recording>", "see below")
+    .argument("[target]", "see below")
+    .addOption(new Option("--as <side>", "the side to play").choices(["server", "client"]).makeOptionMandatory())
+    .addOption(
+      new Option("--match <mode>", "how a request must be like the recorded one; order is exact, and in order")
+        .choices(matchModes)
+        .default("exact"),
+    )
+    .option("--speed <times>", "0 answers at once, 1 as fast as recorded, 10 ten times as fast", speed, 0)
+    .option("--strict", "exit with 2 if the conversation was another one")
+    .option("--record <file>", "as the client: write the new conversation to a new file");
+  addConversationOptions(addFaultOptions(command))
+    .addHelpText("after", `\n${sides}\n\n${recordingHelp}\n\n${targetHelp}\n\n${faultHelp}\n\n${exits}\n\n${examples}`)
+    .action((path: string, word: string | undefined, flags: ReplayFlags) =>
+      invocation.run(() => replay(path, word, flags, invocation)),
+    );
+}
+
+function speed(text: string): number {
+  const times = Number(text);
+  if (text !== "" && times >= 0 && Number.isFinite(times)) return times;
+  throw new InvalidArgumentError("Write 0, 1, 10 or any other factor.");
+}
+
+async function replay(
+  path: string,
+  word: string | undefined,
+  flags: ReplayFlags,
+  invocation: Invocation,
+): Promise<number> {
+  const recorded = await openRecorded(path, new Pace(invocation.interrupt, "nothing is replayed yet"));
+  if (flags.as === "client")
+    return beClient(recorded, await chooseTarget(word, invocation.command, flags), flags, invocation);
+  if (word !== undefined || invocation.command !== undefined)
+    throw usageFailure("a server that is played needs no target", "leave it out, or write --as client");
+  return beServer(recorded, flags, invocation);
+}
+
+async function beServer(
+  { conversation }: RecordedConversation,
+  flags: ReplayFlags,
+  { err }: Invocation,
+): Promise<number> {
+  const { match, speed: times } = flags;
+  const player = await playOnStdio(conversation, { match, speed: times, faults: faultPlan(flags, "stdio") });
+  const { lines, isSame } = playedLines(player, err.style);
+  err.print(...lines);
+  return flags.strict === true && !isSame ? exitCodes.violations : exitCodes.clean;
+}
+
+async function beClient(
+  recorded: RecordedConversation,
+  target: Target,
+  { timeout, record, strict }: ReplayFlags,
+  { out }: Invocation,
+): Promise<number> {
+  const { entries, conversation } = await drive(recorded.conversation, {
+    target,
+    timeout,
+  });
+  if (record !== undefined)
+    await writeNewFile(record, recordingText([newHeader(target, parentOf(recorded)), ...entries]));
+  const comparison = compareConversations(recorded.conversation, conversation);
+  out.print(...comparisonLines(comparison, out));
+  return strict === true && !comparison.equal ? exitCodes.violations : exitCodes.clean;
+}
+
+function parentOf({ entries }: RecordedConversation): HeaderEntry | undefined {
+  return entries.find((entry) => entry.k === "hdr");
+}

@@ -1,0 +1,54 @@
+import { targetOf, type WireMessage } from "@parlance/mcp/wire";
+import { messageText } from "../../shared/output/message-text.js";
+import { count } from "../../shared/output/quantities.js";
+import type { Style } from "../../shared/output/style.js";
+import type { ServerPlayer } from "./server-player.js";
+
+/** More than anyone reads. */
+const mostTold = 10;
+
+/** What became of a replay, for a person: what was played, and in what the conversation was another one. */
+export function playedLines(
+  { matching, mismatches, played }: ServerPlayer,
+  style: Style,
+): { readonly lines: readonly string[]; readonly isSame: boolean } {
+  const unused = matching.unused.flatMap(({ cue }) => (cue === undefined ? [] : [cue]));
+  const repeated = matching.repeated.flatMap(({ cue }) => (cue === undefined ? [] : [cue]));
+  const unmatched = mismatches.filter(({ is }) => is === "unmatched");
+  const otherwise = mismatches.filter(({ is }) => is === "answered otherwise");
+  const isSame = mismatches.length + unused.length + repeated.length === 0;
+  const mark = isSame ? style.green("✓") : style.yellow("!");
+  const lines = [
+    `${mark} ${count(played, "message")} of the client matched the recording`,
+    ...told("never said", unused.map(messageWords)),
+    ...told("said more often than recorded", repeated.map(messageWords)),
+    ...told(
+      "not in the recording",
+      unmatched.map(({ message, recorded }) => `${textOf(message)}${nearestWords(recorded)}`),
+    ),
+    ...told(
+      "answered otherwise than recorded",
+      otherwise.map(
+        ({ recorded }) => `${recorded?.operation?.request.method ?? "a question"}${nearestWords(recorded)}`,
+      ),
+    ),
+  ];
+  return { lines, isSame };
+}
+
+function told(what: string, texts: readonly string[]): readonly string[] {
+  const more = texts.length > mostTold ? [`… and ${texts.length - mostTold} more`] : [];
+  return [...texts.slice(0, mostTold), ...more].map((text) => `  ${what}: ${text}`);
+}
+
+function messageWords(message: WireMessage): string {
+  return `${textOf(message)} (frame ${message.frame.n})`;
+}
+
+function nearestWords(recorded: WireMessage | undefined): string {
+  return recorded === undefined ? "" : `; the nearest is ${messageWords(recorded)}`;
+}
+
+function textOf({ method, params, value }: WireMessage): string {
+  return messageText(method, targetOf(params), value);
+}

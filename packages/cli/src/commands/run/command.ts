@@ -1,0 +1,108 @@
+import type { Report } from "@parlance/mcp/wire";
+import type { Command } from "commander";
+import { answererIfGiven } from "../../shared/answers/answerer.js";
+import { awaitAftermath, exercise, type Skipped, untilOver } from "../../shared/client/conversation.js";
+import { converse } from "../../shared/client/converse.js";
+import { registerServerCommand, type ServerFlags, type TargetWords } from "../../shared/client/server-command.js";
+import { argumentHelp } from "../../shared/client/tool-arguments.js";
+import { parseCall } from "../../shared/client/wanted-call.js";
+import { exitCodes } from "../../shared/exit-codes.js";
+import type { Failure } from "../../shared/failure.js";
+import type { Invocation } from "../../shared/invocation.js";
+import { addExerciseOptions, chooseTarget } from "../../shared/options.js";
+import { jsonLine } from "../../shared/output/json-lines.js";
+import { printFailure } from "../../shared/output/print-failure.js";
+import { summaryLines } from "../../shared/output/report-text.js";
+import { TailView } from "../../shared/recordings/tailed-recording.js";
+import { keepSecretsHelp } from "../proxy/proxy.js";
+import { FollowedRecordings } from "./followed-recordings.js";
+import { recordedTarget } from "./recorded-target.js";
+
+interface RunFlags extends ServerFlags {
+  readonly revision?: string;
+  readonly call?: readonly string[];
+  readonly once?: true;
+  readonly record?: string;
+  readonly keepSecrets?: true;
+  readonly name?: string;
+}
+
+const about = `Be the client of a server, and record every byte: greet it, list everything that
+it advertises, call the tools that are marked read-only and need no arguments, and
+show what crosses, with what the rules say of it.`;
+
+/** Adds `parlance run`. */
+export function registerRun(program: Command, invocation: Invocation): void {
+  registerServerCommand<RunFlags>(program, invocation, {
+    name: "run",
+    summary: "be the client of a server, and record every byte",
+    description: about,
+    json: "print one JSON object per line, for programs",
+    addOptions: (command) =>
+      void addExerciseOptions(command)
+        .option("--record <file>", "record to this file; one that holds something is left alone")
+        .option("--keep-secrets", keepSecretsHelp)
+        .option("--name <name>", "what the server is called in the name of the recording")
+        .option("--no-ui", "show it here, in the terminal: there is no other way yet"),
+    help: [argumentHelp],
+    examples: `  parlance run -- node server.js
+  parlance run --once --call "add a:=2 b:=3" "node server.js"
+  parlance run --once --record run.parlance.jsonl http://localhost:3000/mcp
+  parlance check last                          judges what was just recorded`,
+    run,
+  });
+}
+
+async function run({ target: word }: TargetWords, flags: RunFlags, invocation: Invocation): Promise<number> {
+  const { out, err, interrupt } = invocation;
+  const calls = (flags.call ?? []).map(parseCall);
+  const target = await chooseTarget(word, invocation.command, flags);
+  const answerer = answererIfGiven(flags, target.title, invocation);
+  const recorded = await recordedTarget(target, flags);
+  const followed = new FollowedRecordings(recorded.path, new TailView(out, flags.json === true));
+  let failure: Failure | undefined;
+  const onFailure = (why: Failure): void => {
+    failure = why;
+  };
+  const how = { target: recorded.target, flags, invocation, answerer, onFailure };
+  const code = await converse(how, async (client, observed) => {
+    const skipped = await exercise(client, calls, { signal: interrupt.stop, force: flags.force === true });
+    await awaitAftermath(interrupt.stop);
+    if (flags.once !== true) {
+      if (flags.json !== true)
+        err.print(err.style.dim("everything is said: the conversation stays open; Ctrl-C ends it"));
+      await untilOver(client, observed, interrupt.stop);
+    }
+    if (flags.json !== true && skipped.length > 0) err.print(err.style.dim(leftAlone(skipped)));
+    return exitCodes.clean;
+  });
+  const missing = await recorded.end();
+  await followed.end();
+  // Behind the table: what had crossed before the failure is in it.
+  if (failure !== undefined) printFailure(failure, err);
+  if (missing !== undefined) err.print(missing);
+  const { reports } = followed;
+  if (flags.json === true) out.print(...reports.map((report) => jsonLine(reportedValue(report))));
+  else
+    for (const report of reports)
+      out.print("", ...summaryLines(report, out), out.style.dim(`recorded to ${report.source}`));
+  return code === exitCodes.clean && reports.some(({ passed }) => !passed) ? exitCodes.violations : code;
+}
+
+function reportedValue({ source, verdicts, failedFor }: Report): object {
+  const violations = verdicts.filter(({ verdict }) => verdict.level === "must").length;
+  return { recording: source, violations, failedFor };
+}
+
+function leftAlone(skipped: readonly Skipped[]): string {
+  const reasons = [...new Set(skipped.map(({ why }) => why))];
+  return reasons
+    .map(
+      (why) =>
+        `left alone, ${why}: ${skipped
+          .filter((each) => each.why === why)
+          .map(({ tool }) => tool)
+          .join(", ")}`,
+    )
+    .join("\n");
+}

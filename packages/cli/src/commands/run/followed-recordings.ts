@@ -1,0 +1,57 @@
+import { existsSync } from "node:fs";
+import type { Report } from "@parlance/mcp/wire";
+import { numberedPath } from "../../shared/recorder/numbered-path.js";
+import { FollowedFile } from "../../shared/recordings/follow-file.js";
+import { nameOfRecording } from "../../shared/recordings/list-recordings.js";
+import { TailedRecording, type TailView } from "../../shared/recordings/tailed-recording.js";
+
+/** Milliseconds between two looks: soon enough for eyes. */
+const pause = 50;
+
+/** Shows the recordings of one run while they are written: there are more where the server was started again. */
+export class FollowedRecordings {
+  readonly #path: string;
+  readonly #view: TailView;
+  readonly #followed: { readonly path: string; readonly file: FollowedFile; readonly recording: TailedRecording }[] =
+    [];
+  readonly #timer: NodeJS.Timeout;
+  #reading: Promise<void> = Promise.resolve();
+
+  constructor(path: string, view: TailView) {
+    this.#path = path;
+    this.#view = view;
+    this.#timer = setInterval(() => this.#read(), pause);
+  }
+
+  /** What came of each, judged as `parlance check` does. */
+  get reports(): readonly Report[] {
+    return this.#followed.map(({ path, recording }) => recording.report(path));
+  }
+
+  /** Shows what is left, and lets go of the files. */
+  async end(): Promise<void> {
+    clearInterval(this.#timer);
+    await this.#reading;
+    await this.#look();
+    for (const { file } of this.#followed) await file.close();
+  }
+
+  #read(): void {
+    this.#reading = this.#reading.then(() => this.#look());
+  }
+
+  async #look(): Promise<void> {
+    const next = numberedPath(this.#path, this.#followed.length + 1);
+    if (existsSync(next)) await this.#open(next);
+    for (const { file, recording } of this.#followed) {
+      for await (const item of file.read()) recording.take(item);
+    }
+  }
+
+  async #open(path: string): Promise<void> {
+    const options = { matches: () => true, most: Number.POSITIVE_INFINITY, view: this.#view };
+    const recording = new TailedRecording(nameOfRecording(path), options);
+    recording.release();
+    this.#followed.push({ path, file: await FollowedFile.open(path), recording });
+  }
+}

@@ -1,0 +1,99 @@
+import { existsSync } from "node:fs";
+import { resolve } from "node:path";
+import { fileURLToPath } from "node:url";
+import { exitCodes } from "../../shared/exit-codes.js";
+import { Failure } from "../../shared/failure.js";
+import { missingAtEnd } from "../../shared/recorder/missing-at-end.js";
+import { numberedPath } from "../../shared/recorder/numbered-path.js";
+import { Recorder } from "../../shared/recorder/recorder.js";
+import { hostName, newRecordingPath, serverName } from "../../shared/recorder/recording-name.js";
+import type { StartedCommand } from "../../shared/target/started-command.js";
+import type { Target } from "../../shared/target/target.js";
+import { proxyHeader, startProxy } from "../proxy/proxy.js";
+
+/** A target that is spoken to through a recorder. */
+export interface RecordedTarget {
+  readonly target: Target;
+  /** The recording. A server that is started again has another one beside it. */
+  readonly path: string;
+  /** Ends the recording; gives what a person must be told of it, if it is not whole. */
+  end(): Promise<string | undefined>;
+}
+
+/** Where a recording goes, and what the server is called in its name. */
+export interface RecordAs {
+  readonly record?: string;
+  readonly name?: string;
+  /** Record credentials in heads of HTTP as they are. */
+  readonly keepSecrets?: boolean;
+}
+
+const command = fileURLToPath(new URL("../../parlance.js", import.meta.url));
+
+/** Puts a recorder before a target: the tap before a command, the proxy before a URL. @throws Failure */
+export function recordedTarget(target: Target, as: RecordAs): Promise<RecordedTarget> | RecordedTarget {
+  if (target.kind === "command") return behindTap(target, [target.command, ...target.args], as);
+  if (target.kind === "url") return behindProxy(target, as);
+  // In memory no bytes cross: it is served as a program instead.
+  const words = [process.execPath, command, "serve", "--no-watch", target.title];
+  return behindTap({ title: target.title, env: {} }, words, { name: serverName([target.title]), ...as });
+}
+
+function behindTap(
+  { title, env, cwd }: Pick<StartedCommand, "env" | "cwd"> & Pick<Target, "title">,
+  words: readonly string[],
+  { record, name }: RecordAs,
+): RecordedTarget {
+  const path = unused(record ?? newRecordingPath(name ?? serverName(words), process.env));
+  const args = [command, "tap", "--launched", "--record", resolve(path), "--", ...words];
+  const target: Target = {
+    kind: "command",
+    title,
+    command: process.execPath,
+    args,
+    env,
+    ...(cwd !== undefined && { cwd }),
+  };
+  return { target, path, end: async () => undefined };
+}
+
+/** The tap would find it too; but what is there already must not be taken for what is recorded. */
+function unused(path: string): string {
+  for (let number = 1; ; number += 1) {
+    if (!existsSync(numberedPath(path, number))) return numberedPath(path, number);
+  }
+}
+
+async function behindProxy(
+  { title, url, headers }: Extract<Target, { kind: "url" }>,
+  { record, name, keepSecrets = false }: RecordAs,
+): Promise<RecordedTarget> {
+  if (url.protocol.startsWith("ws")) {
+    throw new Failure(`${title}: what crosses a WebSocket is not recorded yet`, {
+      exitCode: exitCodes.usage,
+      remedy: `parlance talk ${title} shows it without a recording`,
+    });
+  }
+  const recorder = new Recorder({
+    path: record ?? newRecordingPath(name ?? hostName(url), process.env),
+    header: proxyHeader("launch", url, keepSecrets),
+  });
+  const proxy = await startProxy({
+    target: url,
+    host: "127.0.0.1",
+    port: 0,
+    anyHost: false,
+    keepsSecrets: keepSecrets,
+    recorder,
+  });
+  const path = await recorder.opened;
+  return {
+    target: { kind: "url", title, url: proxy.url, headers },
+    path,
+    async end() {
+      await proxy.close();
+      const outcome = await recorder.end();
+      return outcome.untold > 0 ? missingAtEnd(outcome) : undefined;
+    },
+  };
+}

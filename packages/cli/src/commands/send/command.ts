@@ -1,0 +1,117 @@
+import { latestHandshake, revisionOf } from "@parlance/mcp";
+import type { Command } from "commander";
+import { exitCodeHelp, exitCodes } from "../../shared/exit-codes.js";
+import { type Failure, toFailure, usageFailure } from "../../shared/failure.js";
+import type { Invocation } from "../../shared/invocation.js";
+import {
+  addConversationOptions,
+  type ConversationFlags,
+  chooseTarget,
+  parseRevision,
+  parseTimeout,
+} from "../../shared/options.js";
+import { printFailure } from "../../shared/output/print-failure.js";
+import { count } from "../../shared/output/quantities.js";
+import { type Target, targetHelp } from "../../shared/target/target.js";
+import { RawTraffic } from "./exchange.js";
+import { payloadHelp, payloadOf } from "./payload.js";
+import { sendInPost } from "./send-in-post.js";
+import { sendOnLine } from "./send-on-line.js";
+import type { SendOptions } from "./send-options.js";
+import { type SendView, sendJson, sendText } from "./view.js";
+
+interface SendFlags extends ConversationFlags {
+  readonly open?: true;
+  readonly revision?: string;
+  readonly line?: true;
+  readonly wait?: number;
+  readonly hex?: true;
+  readonly json?: true;
+}
+
+const about = `Send exact bytes to a server, and show everything that comes back. Nothing is repaired:
+half a line, a wrong id or no UTF-8 arrive as they are. To a command they go to its
+stdin, to a URL of HTTP as the body of one POST, on a WebSocket as one message.`;
+
+const examples = `Examples:
+  parlance send --line '{"jsonrpc":"2.0","id":1,"method":"ping"}' -- node server.js
+  parlance send --open --line '{"jsonrpc":"2.0","id":1,"method":"tools/list"}' -- node server.js
+  parlance send "node server.js" @half-a-line.txt --hex
+  parlance send https://example.com/mcp @request.json --header 'Authorization: Bearer abc'`;
+
+/** Adds `parlance send`. */
+export function registerSend(program: Command, invocation: Invocation): void {
+  const command = program
+    .command("send")
+    .summary("send exact bytes to a server, and show what comes back")
+    .description(about)
+    .usage("[options] <target> <message>\n       parlance send [options] <message> -- command args…")
+    .argument("[target...]", "see below")
+    .option("--line", "add a newline, which ends a message on stdio")
+    .option("--open", "shake hands first, so that the server expects what follows")
+    .option(
+      "--revision <version>",
+      `the revision of the handshake (default: ${latestHandshake.version})`,
+      parseRevision,
+    )
+    .option("--wait <duration>", "listen for so long (default: until nothing has come for 1 s)", parseTimeout)
+    .option("--hex", "show the bytes too")
+    .option("--json", "print one JSON object per line, for programs");
+  addConversationOptions(command, "how long to wait for an answer")
+    .addHelpText("after", `\n${targetHelp}\n\n${payloadHelp}\n\n${exitCodeHelp}\n\n${examples}`)
+    .action((words: readonly string[], flags: SendFlags) => invocation.run(() => send(words, flags, invocation)));
+}
+
+async function send(words: readonly string[], flags: SendFlags, invocation: Invocation): Promise<number> {
+  const [word, rest] = invocation.command === undefined ? [words[0], words.slice(1)] : [undefined, words];
+  const [message, ...more] = rest;
+  if (message === undefined || more.length > 0)
+    throw usageFailure(
+      message === undefined ? "there is nothing to send" : `there is more than one thing to send: ${rest.join(" ")}`,
+      `parlance send --line '{"jsonrpc":"2.0","id":1,"method":"ping"}' -- node server.js`,
+    );
+  const { out, err, interrupt } = invocation;
+  const opening = openingOf(flags);
+  const target = await chooseTarget(word, invocation.command, flags);
+  const bytes = await payloadOf(message, flags.line === true);
+  const look = { hex: flags.hex === true, bodies: isHttp(target) };
+  const view = flags.json === true ? sendJson(out, look) : sendText(out, look);
+  const traffic = new RawTraffic(view);
+  view.begin();
+  const options = { opening, wait: flags.wait, timeout: flags.timeout, stop: interrupt.stop, view, traffic };
+  const failure = await sending(target, bytes, options);
+  if (interrupt.stop.aborted) return interrupt.exitCode;
+  if (failure !== undefined) {
+    printFailure(failure, err);
+    return failure.exitCode;
+  }
+  return verdict(traffic, view);
+}
+
+function openingOf({ open, revision = latestHandshake.version }: SendFlags): string | undefined {
+  if (open !== true) return undefined;
+  if (revisionOf(revision)?.era === "handshake") return revision;
+  throw usageFailure(`${revision} has no handshake: leave out --open, and name the revision in params._meta`);
+}
+
+function isHttp(target: Target): target is Extract<Target, { kind: "url" }> {
+  return target.kind === "url" && target.url.protocol.startsWith("http");
+}
+
+async function sending(target: Target, bytes: Uint8Array, options: SendOptions): Promise<Failure | undefined> {
+  try {
+    if (isHttp(target)) await sendInPost(target, bytes, options);
+    else await sendOnLine(target, bytes, options);
+    return undefined;
+  } catch (error) {
+    return toFailure(error, "opening");
+  }
+}
+
+function verdict({ log, owed }: RawTraffic, view: SendView): number {
+  if (owed.length > 0) {
+    view.remark(`${count(owed.length, "request")} without an answer`);
+    return exitCodes.timeout;
+  }
+  return log.tally.violations > 0 ? exitCodes.violations : exitCodes.clean;
+}

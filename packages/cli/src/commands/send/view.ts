@@ -1,0 +1,91 @@
+import type { Party } from "../../shared/client/frames.js";
+import type { Observation } from "../../shared/client/observed-target.js";
+import { visibleLines } from "../../shared/output/columns.js";
+import { jsonLine } from "../../shared/output/json-lines.js";
+import { headingRow } from "../../shared/output/rows.js";
+import type { Output } from "../../shared/output/terminal.js";
+import { observationValues } from "../talk/talk-json.js";
+import { observationRows } from "../talk/talk-text.js";
+import { hexLines } from "./hex.js";
+
+/** The head of an HTTP response. */
+export interface ResponseHead {
+  readonly status: number;
+  readonly statusText: string;
+  readonly headers: readonly (readonly [string, string])[];
+}
+
+/** Where `parlance send` shows what crosses. */
+export interface SendView {
+  begin(): void;
+  observe(observation: Observation): void;
+  /** Bytes as they cross; shown only to those who want to see them. */
+  bytes(from: Party, at: number, chunk: Uint8Array): void;
+  head(head: ResponseHead, at: number): void;
+  /** A line of the body of a response. */
+  body(line: string, at: number): void;
+  /** Something that a person should know. */
+  remark(text: string): void;
+}
+
+/** What a person wants to see. */
+export interface SendLook {
+  /** The bytes, in hex. */
+  readonly hex: boolean;
+  /** What comes back comes in bodies, and not as frames of their own. */
+  readonly bodies: boolean;
+}
+
+/** Shows it to a person. */
+export function sendText(out: Output, { hex, bodies }: SendLook): SendView {
+  const { style, print } = out;
+  const offsets: Record<Party, number> = { client: 0, server: 0 };
+  return {
+    begin: () => print(headingRow(out)),
+    observe(observation) {
+      print(...observationRows(observation, out));
+      if (observation.kind === "frame" && observation.frame.from === "server" && !hex && !bodies)
+        print(...indented(observation.text));
+    },
+    bytes(from, _at, chunk) {
+      if (!hex) return;
+      const mark = from === "client" ? style.cyan("→") : style.magenta("←");
+      print(...hexLines(chunk, offsets[from]).map((line) => `${" ".repeat(indent)}${mark} ${style.dim(line)}`));
+      offsets[from] += chunk.length;
+    },
+    head({ status, statusText, headers }) {
+      const words = `${status} ${statusText}`.trim();
+      const lines = [`HTTP ${words}`, ...headers.map(([name, value]) => `${name}: ${value}`)].flatMap(visibleLines);
+      print(...lines.map((line, index) => " ".repeat(indent) + (index === 0 ? style.bold(line) : style.dim(line))));
+    },
+    body(line) {
+      if (!hex) print(...indented(line));
+    },
+    remark: (text) => print(style.yellow(`${" ".repeat(indent)}${text}`)),
+  };
+}
+
+/** Under the sender of a row. */
+const indent = 14;
+
+/** A text of a peer, whole: it is what somebody wants to see. */
+function indented(text: string): readonly string[] {
+  return visibleLines(text).map((line) => (" ".repeat(indent) + line).trimEnd());
+}
+
+/** Shows it to a program. */
+export function sendJson(out: Output, { hex }: SendLook): SendView {
+  const print = (value: object): void => out.print(jsonLine(value));
+  return {
+    begin: () => undefined,
+    observe(observation) {
+      for (const value of observationValues(observation)) print(value);
+    },
+    bytes(from, at, chunk) {
+      if (hex) print({ kind: "bytes", from, at, hex: Buffer.from(chunk).toString("hex") });
+    },
+    head: (head, at) => print({ kind: "http", at, ...head }),
+    body: (text, at) => print({ kind: "body", at, text }),
+    remark: (text) => print({ kind: "remark", text }),
+  };
+}

@@ -1,0 +1,90 @@
+import { resolve } from "node:path";
+import { stdioChannel } from "@parlance/mcp/node";
+import { type Command, InvalidArgumentError } from "commander";
+import { exitCodes } from "../../shared/exit-codes.js";
+import { usageFailure } from "../../shared/failure.js";
+import type { Invocation } from "../../shared/invocation.js";
+import { Relay } from "./relay.js";
+import { type Carrier, serveModule } from "./serving.js";
+import { Supervisor } from "./supervisor.js";
+import { serveView } from "./view.js";
+import { readyReport } from "./worker-report.js";
+
+interface ServeFlags {
+  readonly http?: true | number;
+  readonly watch?: boolean;
+  readonly json?: true;
+}
+
+/** The same every time, so that what a host's configuration says stays true. */
+const usualPort = 3000;
+
+const about = `Serve a file that exports a server of @parlance/mcp/server, as \`server\` or
+default: on stdin and stdout, for a host that starts it, or over HTTP.`;
+
+const watchHelp = `With --watch the module is served in a process of its own, and anew whenever it
+or a file that it imports changes (packages aside). One that cannot be loaded is
+shown with file and line, and the next change is waited for.
+  over HTTP  the port stays. A client that begins with a handshake loses its
+             session and opens another one; any other notices nothing.
+  on stdio   the conversation of the host goes on: the new server is greeted as
+             the first was, and the host is told that lists may have changed.
+             Calls that take more than two seconds to end are answered with an
+             error; log level and subscriptions are to be set again.`;
+
+const exitHelp = `Exit codes:
+  0  ended by the host, by Ctrl-C or by SIGTERM
+  1  the command line is wrong
+  3  the module cannot be loaded, or the port not be had (without --watch)`;
+
+const examples = `Examples:
+  parlance serve server.js
+  parlance serve server.js --http
+  parlance serve server.js --http 8080 --no-watch
+  parlance talk -- parlance serve server.js --watch`;
+
+/** Adds `parlance serve`. */
+export function registerServe(program: Command, invocation: Invocation): void {
+  program
+    .command("serve")
+    .summary("run a server file over stdio or HTTP, and again when it changes")
+    .description(about)
+    .usage("[options] <module>")
+    .argument("<module>", "see above")
+    .option("--http [port]", `serve over HTTP, on this machine only (default port: ${usualPort})`, port)
+    .option("--watch", "serve it anew when it changes (default with --http at a terminal)")
+    .option("--no-watch", "serve it once")
+    .option("--json", "print one JSON object per line, for programs (with --http)")
+    .addHelpText("after", `\n${watchHelp}\n\n${exitHelp}\n\n${examples}`)
+    .action((path: string, flags: ServeFlags) => invocation.run(() => serve(path, flags, invocation)));
+}
+
+function port(text: string): number {
+  const value = Number(text);
+  if (/^\d+$/.test(text) && value < 65_536) return value;
+  throw new InvalidArgumentError("A port is a number below 65536; 0 takes one that is free.");
+}
+
+async function serve(path: string, flags: ServeFlags, invocation: Invocation): Promise<number> {
+  const { command, interrupt, out, err } = invocation;
+  if (command !== undefined) throw usageFailure("serve takes a module, and no command", "parlance serve server.js");
+  const { http, watch = http !== undefined && out.isTerminal } = flags;
+  const carrier: Carrier =
+    http === undefined ? { kind: "stdio" } : { kind: "http", port: http === true ? usualPort : http };
+  // On stdio, stdout belongs to the host.
+  const view = serveView({ path, output: http === undefined ? err : out, json: flags.json === true, watch });
+  if (watch) {
+    const relay = carrier.kind === "stdio" ? new Relay(stdioChannel()) : undefined;
+    await new Supervisor({ path, carrier, interrupt, relay, onEvent: view }).run();
+    return exitCodes.clean;
+  }
+  const serving = await serveModule(path, carrier);
+  view(readyReport(serving, [resolve(path)]));
+  const stopped = new Promise((done) => interrupt.stop.addEventListener("abort", done, { once: true }));
+  await Promise.race([serving.over, ...(serving.http === undefined ? [] : [stopped])]);
+  await serving.http?.drain(drainTime);
+  return exitCodes.clean;
+}
+
+/** Milliseconds that running calls have when a person ends it. */
+const drainTime = 2_000;

@@ -1,0 +1,36 @@
+import { type HttpServer, serveHttp, serveStdio } from "@parlance/mcp/node";
+import { exitCodes } from "../../shared/exit-codes.js";
+import { Failure } from "../../shared/failure.js";
+import { loadServed } from "../../shared/target/served-module.js";
+
+/** Where a module is served: on stdin and stdout, or on a port. */
+export type Carrier = { readonly kind: "stdio" } | { readonly kind: "http"; readonly port: number };
+
+/** A module that is being served. */
+export interface Serving {
+  /** The name that the server gives itself. */
+  readonly name: string;
+  readonly version: string;
+  /** Where clients reach it; undefined on stdio. */
+  readonly http: HttpServer | undefined;
+  /** Resolves when there will be no more conversations: never for HTTP. */
+  readonly over: Promise<unknown>;
+}
+
+/** Loads a module and serves what it exports. @throws Failure */
+export async function serveModule(path: string, carrier: Carrier): Promise<Serving> {
+  const served = await loadServed(path);
+  const { name, version } = served.info;
+  if (carrier.kind === "stdio")
+    return { name, version, http: undefined, over: serveStdio(served).then(({ closed }) => closed) };
+  try {
+    const http = await serveHttp(served, { port: carrier.port });
+    return { name, version, http, over: new Promise(() => undefined) };
+  } catch (error) {
+    throw new Failure(`port ${carrier.port} cannot be listened on: ${error instanceof Error ? error.message : error}`, {
+      exitCode: exitCodes.unreachable,
+      remedy: "another one is chosen with --http <port>; 0 takes one that is free",
+      cause: error,
+    });
+  }
+}

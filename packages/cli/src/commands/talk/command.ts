@@ -1,0 +1,148 @@
+import type { Client } from "@parlance/mcp/client";
+import type { Command } from "commander";
+import { answererIfGiven } from "../../shared/answers/answerer.js";
+import { awaitAftermath, exercise, openConversation, untilOver } from "../../shared/client/conversation.js";
+import { ObservedTarget } from "../../shared/client/observed-target.js";
+import { registerServerCommand, type ServerFlags, type TargetWords } from "../../shared/client/server-command.js";
+import { argumentHelp } from "../../shared/client/tool-arguments.js";
+import { parseCall, type WantedCall } from "../../shared/client/wanted-call.js";
+import { exitCodes } from "../../shared/exit-codes.js";
+import type { Failure } from "../../shared/failure.js";
+import type { Invocation } from "../../shared/invocation.js";
+import { addExerciseOptions, chooseTarget } from "../../shared/options.js";
+import { printFailure } from "../../shared/output/print-failure.js";
+import type { Target } from "../../shared/target/target.js";
+import { talkJson } from "./talk-json.js";
+import type { TalkOutcome } from "./talk-outcome.js";
+import { talkText } from "./talk-text.js";
+import type { TalkView } from "./talk-view.js";
+
+interface TalkFlags extends ServerFlags {
+  readonly revision?: readonly string[];
+  readonly call?: readonly string[];
+  readonly once?: true;
+}
+
+const about = `Hold one whole conversation with a server and print every frame: greet it, list
+everything it advertises, call the tools that are marked read-only and need no
+arguments, and close.`;
+
+/** Adds `parlance talk`. */
+export function registerTalk(program: Command, invocation: Invocation): void {
+  registerServerCommand<TalkFlags>(program, invocation, {
+    name: "talk",
+    summary: "hold a whole conversation with a server, and print every frame",
+    description: about,
+    revision: "several",
+    json: "print one JSON object per line, for programs",
+    addOptions: addExerciseOptions,
+    help: [argumentHelp],
+    examples: `  parlance talk -- node server.js
+  parlance talk --once --call "add a:=2 b:=3" "node server.js"
+  parlance talk http://localhost:3000/mcp
+  parlance talk --once --json -- python -m my_server | jq .method`,
+    run: talk,
+  });
+}
+
+async function talk({ target: word }: TargetWords, flags: TalkFlags, invocation: Invocation): Promise<number> {
+  const calls = (flags.call ?? []).map(parseCall);
+  const target = await chooseTarget(word, invocation.command, flags);
+  const view = flags.json === true ? talkJson(invocation.out) : talkText(target.title, invocation.out);
+  const asked = flags.revision ?? [undefined];
+  const before: TalkOutcome[] = [];
+  for (const [index, revision] of asked.entries()) {
+    const staysOpen = flags.once !== true && index === asked.length - 1;
+    const talk = new Talk({ target, calls, flags, view, invocation, revision });
+    before.push(await talk.hold(staysOpen ? before : undefined));
+    if (invocation.interrupt.stop.aborted) return talk.isDone ? exitCodeOf(before) : invocation.interrupt.exitCode;
+  }
+  if (flags.once === true && before.length > 1) view.compare(before);
+  return exitCodeOf(before);
+}
+
+/** The first failure counts; a server that broke a rule and went on did not fail, but is not clean. */
+function exitCodeOf(outcomes: readonly TalkOutcome[]): number {
+  const failure = outcomes.find((outcome) => outcome.failure !== undefined)?.failure;
+  if (failure !== undefined) return failure.exitCode;
+  return outcomes.some(({ tally }) => tally.violations > 0) ? exitCodes.violations : exitCodes.clean;
+}
+
+interface TalkOptions {
+  readonly target: Target;
+  readonly calls: readonly WantedCall[];
+  readonly flags: TalkFlags;
+  readonly view: TalkView;
+  readonly invocation: Invocation;
+  readonly revision: string | undefined;
+}
+
+/** One conversation of the command, from the start of the server to its end. */
+class Talk {
+  readonly #options: TalkOptions;
+  readonly #observed: ObservedTarget;
+  #client: Client | undefined;
+  #failure: Failure | undefined;
+  #done = false;
+
+  constructor(options: TalkOptions) {
+    const { target, view, invocation } = options;
+    this.#options = options;
+    this.#observed = new ObservedTarget(target, {
+      interrupt: invocation.interrupt,
+      onObservation: (observation) => view.observe(observation),
+    });
+  }
+
+  /** Whether everything was said that was to be said. */
+  get isDone(): boolean {
+    return this.#done;
+  }
+
+  /** Holds the conversation. With `before`, the conversations held earlier, it stays open when everything is said. */
+  async hold(before: readonly TalkOutcome[] | undefined): Promise<TalkOutcome> {
+    const { view, revision, invocation } = this.#options;
+    view.begin(revision);
+    try {
+      await this.#speak(before);
+    } catch (error) {
+      this.#failure = this.#observed.failure(error, this.#client === undefined ? "opening" : "open");
+    }
+    await this.#client?.close();
+    await this.#observed.close();
+    if (this.#failure !== undefined && !invocation.interrupt.stop.aborted) printFailure(this.#failure, invocation.err);
+    const outcome = this.#outcome();
+    view.end(outcome);
+    return outcome;
+  }
+
+  async #speak(before: readonly TalkOutcome[] | undefined): Promise<void> {
+    const { target, calls, flags, view, invocation, revision } = this.#options;
+    const { err, interrupt } = invocation;
+    const answerer = answererIfGiven(flags, target.title, invocation);
+    const how = { revision, timeout: flags.timeout, err, interrupt, ...(answerer !== undefined && { answerer }) };
+    this.#client = await openConversation(this.#observed, how);
+    const skipped = await exercise(this.#client, calls, { signal: interrupt.stop, force: flags.force === true });
+    await awaitAftermath(interrupt.stop);
+    view.skip(skipped);
+    this.#done = true;
+    if (before === undefined) return;
+    if (before.length > 0) view.compare([...before, this.#outcome()]);
+    view.stay();
+    await untilOver(this.#client, this.#observed, interrupt.stop);
+  }
+
+  #outcome(): TalkOutcome {
+    const { log, now, ended } = this.#observed;
+    const spoken = this.#client?.revision;
+    return {
+      asked: this.#options.revision,
+      spoken,
+      tally: log.tally,
+      opening: log.opening,
+      duration: now,
+      ended,
+      failure: this.#failure,
+    };
+  }
+}

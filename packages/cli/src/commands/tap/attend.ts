@@ -1,0 +1,76 @@
+import type { FaultPlan } from "../../shared/faults/fault-option.js";
+import { packageVersion } from "../../shared/package-version.js";
+import { missingAtEnd } from "../../shared/recorder/missing-at-end.js";
+import { Recorder } from "../../shared/recorder/recorder.js";
+import { newRecordingPath, serverName } from "../../shared/recorder/recording-name.js";
+import type { TapArguments } from "./arguments.js";
+import type { FaultyTap, FaultyTapEnds } from "./faulty-tap.js";
+import { Relay } from "./relay.js";
+import { standardOutput } from "./standard-output.js";
+import { leaveLike, type StartedServer, sweep } from "./tapped-process.js";
+
+/** What shells end with when a command is not there, or is no program. */
+const notFound = 127;
+const notExecutable = 126;
+
+/** Records what a server and its host say until the server has ended, and ends this process like it. */
+export async function attend(started: StartedServer, options: TapArguments): Promise<never> {
+  // Where a file may grow no longer, the system would end whoever writes to it.
+  if (process.platform !== "win32") process.on("SIGXFSZ", () => undefined);
+  const stderr = standardOutput(2);
+  const say = (text: string): void => {
+    stderr.write(`parlance: ${text}\n`);
+  };
+  const recorder = recorderOf(options, say);
+  const exit = (code: number): void => {
+    if (started.server.pid !== undefined) sweep(started.server.pid, "SIGKILL");
+    void recorder.end().then(() => process.exit(code)); // Never rejects.
+  };
+  const faults = options.faults && (await faultyTap(options.faults, { recorder, stderr, exit }));
+  const relay = new Relay({ ...started, recorder, stdout: standardOutput(1), stderr, faults });
+  const ended = await relay.ended;
+  if (ended instanceof Error) say(cannotStart(options.command, ended));
+  const outcome = await recorder.end();
+  if (outcome.untold > 0) say(missingAtEnd(outcome));
+  await relay.flushed();
+  if (ended instanceof Error) process.exit(codeOf(ended) === "EACCES" ? notExecutable : notFound);
+  return leaveLike(ended);
+}
+
+/** Loaded only where it is wanted: a host waits for its server. */
+async function faultyTap(faults: FaultPlan, ends: FaultyTapEnds): Promise<FaultyTap> {
+  const module = await import("./faulty-tap.js");
+  return new module.FaultyTap(faults, ends);
+}
+
+function recorderOf(
+  { command, args, record, name, verbose, launched }: TapArguments,
+  say: (text: string) => void,
+): Recorder {
+  const path = record ?? newRecordingPath(name ?? serverName([command, ...args]), process.env);
+  const envNames = Object.keys(process.env).sort();
+  const recorder = new Recorder({
+    path,
+    header: {
+      app: { name: "parlance", ver: packageVersion() },
+      mode: launched === true ? "launch" : "tap",
+      server: { cmd: command, args, cwd: process.cwd(), envNames },
+      host: { pid: process.ppid },
+    },
+    ...(verbose === true && { onViolations: (violations) => violations.forEach(say) }),
+  });
+  if (verbose === true) void recorder.opened.then((opened) => say(`the recording is ${opened}`));
+  return recorder;
+}
+
+function cannotStart(command: string, error: Error): string {
+  const why: Readonly<Record<string, string>> = {
+    ENOENT: "there is no such command: check the name, PATH, and the folder it is started in",
+    EACCES: "permission denied: check that it is a program and may be executed",
+  };
+  return `${JSON.stringify(command)} could not be started: ${why[codeOf(error) ?? ""] ?? error.message}`;
+}
+
+function codeOf(error: Error): string | undefined {
+  return (error as NodeJS.ErrnoException).code; // `spawn` gives errors of the system.
+}

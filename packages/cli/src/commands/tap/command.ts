@@ -1,0 +1,63 @@
+import { type Command, Option } from "commander";
+import { usageFailure } from "../../shared/failure.js";
+import { faultHelp } from "../../shared/faults/fault.js";
+import { addFaultOptions, type FaultFlags, faultPlan } from "../../shared/faults/fault-option.js";
+import type { Invocation } from "../../shared/invocation.js";
+import { wrapOptions } from "./arguments.js";
+
+interface TapFlags extends FaultFlags {
+  readonly record?: string;
+  readonly name?: string;
+  readonly verbose?: true;
+}
+
+const about = `Start a server and stand between it and its host: every byte is passed on as it
+comes, and recorded with its time. Put it before the command of a server in the
+configuration of the host; nothing else changes for either of them.`;
+
+const contract = `The recording goes to a file of its own, for nobody else to read:
+  PARLANCE_RECORDINGS, or the folder for the state of programs (parlance ls)
+  It may hold secrets, as the conversation does.
+
+Exit code: that of the server; if a signal ended it, the same signal.
+  126  the command is no program that may be executed
+  127  the command could not be started`;
+
+const examples = `Examples:
+  parlance tap -- node build/index.js
+  parlance tap --record run.parlance.jsonl -- npx -y some-server ~/notes
+  parlance tap -v -- python -m my_server
+  parlance tap --fault 'tool:search => delay 500ms±200' -- node server.js
+
+In the configuration of a host:
+  "my-server": {
+    "command": "parlance",
+    "args": ["tap", "--", "node", "build/index.js"]
+  }`;
+
+/** Adds `parlance tap`. */
+export function registerTap(program: Command, invocation: Invocation): void {
+  const command = program
+    .command("tap")
+    .summary("stand between a host and its server on stdio, and record every byte")
+    .description(about)
+    .usage("[options] -- command args…")
+    .option("--record <file>", "record to this file; one that holds something is left alone")
+    .option("--name <name>", "what the server is called in the name of the recording")
+    .option("-v, --verbose", "say on stderr where the recording is, and which rules are broken");
+  for (const option of wrapOptions) command.addOption(new Option(`${option} <value>`).hideHelp());
+  addFaultOptions(command)
+    .addHelpText("after", `\n${faultHelp}\n\n${contract}\n\n${examples}`)
+    .action((flags: TapFlags) =>
+      invocation.run(async () => {
+        const [command, ...args] = invocation.command ?? [];
+        if (command === undefined || command === "") {
+          throw usageFailure("there is no command to start", "parlance tap -- node server.js");
+        }
+        // What listens here is for commands that are asked to end. A tap passes the wish on.
+        for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.removeAllListeners(signal);
+        const { tap } = await import("./tap.js");
+        return tap({ command, args, ...flags, faults: faultPlan(flags, "stdio") });
+      }),
+    );
+}

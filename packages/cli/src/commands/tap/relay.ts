@@ -1,0 +1,169 @@
+import type { Readable, Writable } from "node:stream";
+import type { LifeEntry } from "@parlance/mcp/wire";
+import { forward } from "../../shared/forward.js";
+import type { LineStream } from "../../shared/recorder/observation.js";
+import type { Recorder } from "../../shared/recorder/recorder.js";
+import type { FaultyTap } from "./faulty-tap.js";
+import { Guardian } from "./guardian.js";
+import { type Ended, passSignals, type StartedServer, sweep } from "./tapped-process.js";
+
+/** The two ends of a tap, and who writes down what crosses it. */
+export interface RelayEnds extends StartedServer {
+  readonly recorder: Recorder;
+  readonly stdout: Writable;
+  readonly stderr: Writable;
+  /** Forwards in the place of `forward`, and records what it forwards itself. */
+  readonly faults?: FaultyTap | undefined;
+}
+
+/** Milliseconds of silence after which the output of a server that has exited is over, whoever else holds it open. */
+const silence = 250;
+
+/** Milliseconds after a signal in which a host that does not read may still begin to. */
+const signalGrace = 1_000;
+
+/** Milliseconds until the guardian and the watch are set up: they take a moment, which a server that starts should have. */
+const guardianDelay = 1_000;
+
+/** What becomes of a side: its time is now, its connection the only one. */
+type Life = Omit<LifeEntry, "k" | "n" | "t" | "s">;
+
+/** Passes on what a host and its server say, and what the system tells either of the other. */
+export class Relay {
+  readonly #ends: RelayEnds;
+  #lastOutput = 0;
+  #signalled: { readonly signal: NodeJS.Signals; readonly at: number } | undefined;
+  #guardian: Guardian | undefined;
+  /** How the server ended, once everything that it said is passed on. An error: it could not be started. */
+  readonly ended: Promise<Ended | Error>;
+
+  constructor(ends: RelayEnds) {
+    this.#ends = ends;
+    this.ended = this.#run();
+  }
+
+  /** Resolves when our own stderr is written, as far as somebody reads it. */
+  async flushed(): Promise<void> {
+    await this.#untilWritten(this.#ends.stderr);
+  }
+
+  async #run(): Promise<Ended | Error> {
+    const { server, exited } = this.#ends;
+    if (server.pid === undefined) {
+      const error = await exited;
+      if (error instanceof Error) this.#tell({ ev: "exit", code: null, why: error.message });
+      return error;
+    }
+    this.#tell({ ev: "spawn", pid: server.pid });
+    this.#connect();
+    const passesNoMore = passSignals(server, (signal) => this.#onSignal(signal));
+    const parent = process.ppid;
+    const delay = setTimeout(() => {
+      this.#guard();
+      void watchHost(parent);
+    }, guardianDelay);
+    const ended = await exited;
+    if (!(ended instanceof Error)) this.#tell({ ev: "exit", code: ended.code, sig: ended.signal });
+    clearTimeout(delay);
+    await this.#untilSilent();
+    if (this.#signalled !== undefined) sweep(server.pid, this.#signalled.signal);
+    this.#guardian?.dismiss();
+    await this.#untilWritten(this.#ends.stdout);
+    passesNoMore();
+    return ended;
+  }
+
+  #connect(): void {
+    const { server, recorder, stdout, stderr } = this.#ends;
+    if (server.stdin === null || server.stdout === null || server.stderr === null) return; // They are all pipes.
+    this.#forward("stdin", process.stdin, server.stdin, { ev: "stdin-end", d: "c2s" });
+    this.#forward("stdout", server.stdout, stdout, { ev: "close", d: "s2c" });
+    // Ours stays open: what we have to say ourselves goes there, when the server is gone.
+    server.stderr.on("data", (bytes: Uint8Array) => {
+      stderr.write(bytes);
+      this.#lastOutput = performance.now();
+      recorder.stderr(bytes, recorder.now());
+    });
+    stderr.on("error", () => server.stderr?.destroy());
+  }
+
+  #forward(stream: LineStream, from: Readable, to: Writable, end: Life): void {
+    const { recorder } = this.#ends;
+    let over = false;
+    const ended = (by: "from" | "to" = "from"): void => {
+      if (over) return;
+      over = true;
+      recorder.add({ kind: "ended", stream });
+      // A server that dies closes its input: its host has not ended it.
+      if (by === "from" || stream !== "stdin") this.#tell(end);
+    };
+    const chunk = (bytes: Uint8Array): void => {
+      if (stream === "stdout") this.#lastOutput = performance.now();
+      recorder.bytes(stream, bytes, recorder.now());
+    };
+    const { faults } = this.#ends;
+    if (faults === undefined) forward(from, to, { chunk, ended });
+    else faults.forward(stream, from, to, ended);
+    // A pipe that breaks has ended. Its other side is told as the system tells it: the pipe there is closed too.
+    from.on("error", () => {
+      to.end();
+      ended();
+    });
+    to.on("error", () => {
+      from.destroy();
+      ended("to");
+    });
+  }
+
+  #tell(life: Life): void {
+    const { recorder } = this.#ends;
+    recorder.add({ kind: "entry", entry: { k: "l", s: "1", t: recorder.now(), ...life } });
+  }
+
+  #onSignal(signal: NodeJS.Signals): void {
+    this.#signalled = { signal, at: performance.now() };
+    this.#tell({ ev: "signal", sig: signal });
+    this.#guard(); // Whoever asks first, kills next.
+  }
+
+  #guard(): void {
+    const { pid } = this.#ends.server;
+    if (pid !== undefined) this.#guardian ??= new Guardian(pid);
+  }
+
+  /** The server has exited: what it wrote before is still on its way. What it has started may hold its pipes for ever. */
+  async #untilSilent(): Promise<void> {
+    const { server, stdout } = this.#ends;
+    const closed = (): boolean => server.stdout?.closed !== false && server.stderr?.closed !== false;
+    this.#lastOutput = performance.now();
+    await polled(() => closed() || (stdout.writableLength === 0 && this.#silentFor() > silence) || this.#isForsaken());
+  }
+
+  #silentFor(): number {
+    return performance.now() - this.#lastOutput;
+  }
+
+  async #untilWritten(output: Writable): Promise<void> {
+    await polled(() => output.writableLength === 0 || output.destroyed || this.#isForsaken());
+  }
+
+  /** The host has asked for the end, and does not read what is still to be read. */
+  #isForsaken(): boolean {
+    return this.#signalled !== undefined && performance.now() - this.#signalled.at > signalGrace;
+  }
+}
+
+/** A host that is gone has ended its side, even if another process holds its end of the pipe. */
+async function watchHost(parent: number): Promise<void> {
+  const { watchParent } = await import("@parlance/mcp/node");
+  const gone = (): void => void process.stdin.destroy(new Error("the host is gone"));
+  if (process.ppid === parent) watchParent(gone);
+  else gone();
+}
+
+/** Milliseconds between two looks at what no event tells of. */
+const pollInterval = 5;
+
+async function polled(isDone: () => boolean): Promise<void> {
+  while (!isDone()) await new Promise((resolve) => setTimeout(resolve, pollInterval));
+}

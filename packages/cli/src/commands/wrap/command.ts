@@ -1,0 +1,213 @@
+import { fileURLToPath } from "node:url";
+import { visible } from "@parlance/mcp/jsonrpc";
+import { Argument, type Command } from "commander";
+import type { Edit } from "jsonc-parser";
+import { exitCodes } from "../../shared/exit-codes.js";
+import { usageFailure } from "../../shared/failure.js";
+import type { Invocation } from "../../shared/invocation.js";
+import { collect } from "../../shared/options.js";
+import { jsonLine } from "../../shared/output/json-lines.js";
+import type { ServerEntry } from "../../shared/target/configuration.js";
+import {
+  type ConfigurationFile,
+  filesOf,
+  findHost,
+  findServer,
+  type LoadedFile,
+} from "../../shared/target/find-server.js";
+import { hosts } from "../../shared/target/host-table.js";
+import { edited, write } from "./edit-file.js";
+import { type Launcher, launcherFor } from "./launcher.js";
+import { withoutSecrets } from "./secrets.js";
+import { diffLines, unifiedDiff } from "./unified-diff.js";
+import { listHosts } from "./view.js";
+import {
+  type StartedServer,
+  type UrlServer,
+  unwrapEdits,
+  unwrappable,
+  wordsOf,
+  wrapEdits,
+  wrappedIn,
+  wrappedWords,
+  wrapUrlEdits,
+} from "./wrapping.js";
+
+interface WrapFlags {
+  readonly config?: string;
+  readonly dryRun?: true;
+  readonly json?: true;
+}
+
+const hostHelp = `A <host> is one of
+${hosts.map(({ name, title }) => `  ${name.padEnd(16)}${title}`).join("\n")}
+Any other configuration with \`mcpServers\` or \`servers\` is named by its file:
+--config file. Without words, hosts are listed with their files and servers.`;
+
+const outcomeHelp = `Comments, order and layout of the file stay as they are. What was there before
+is kept beside it, in <file>.parlance-backup. It takes effect when the host
+starts the server again.
+
+Exit codes:
+  0  done, or there was nothing to do
+  1  the command line is wrong, or a file cannot be read, understood or written`;
+
+/** What becomes of the start of a server. */
+interface Change {
+  readonly edits: readonly Edit[];
+  /** The words that the host starts then; those of a URL are its address. */
+  readonly words: readonly string[];
+}
+
+type UsableServer = StartedServer | UrlServer;
+
+/** One of the two commands. */
+interface Verb {
+  readonly name: "wrap" | "unwrap";
+  readonly summary: string;
+  readonly description: string;
+  readonly examples: string;
+  /** The edits that do it, and the words that the server is started with then; undefined where there is nothing to do. */
+  readonly edits: (text: string, server: UsableServer, launcher: Launcher) => Change | undefined;
+  readonly nothing: string;
+}
+
+const verbs: readonly Verb[] = [
+  {
+    name: "wrap",
+    summary: "have a host start one of its servers under parlance tap",
+    description: `Edit the configuration of a host so that it starts one of its servers under
+\`parlance tap --\`, which records what crosses between the two. For a server at a
+URL the host starts \`parlance bridge\` under the tap, which speaks to the URL.`,
+    examples: `Examples:
+  parlance wrap
+  parlance wrap claude-desktop git
+  parlance wrap vscode git --dry-run
+  parlance wrap --config ./mcp.json git`,
+    edits(text, server, { words }) {
+      if (server.kind === "url") return wrapUrlEdits(text, server, words);
+      if (wrappedWords(server) !== undefined) return undefined;
+      const before = [...words, "tap", "--"];
+      return { edits: wrapEdits(text, server, before), words: [...before, ...wordsOf(server)] };
+    },
+    nothing: "is wrapped already",
+  },
+  {
+    name: "unwrap",
+    summary: "have a host start a server as before wrap",
+    description: "Take back what `parlance wrap` has changed in the configuration of a host.",
+    examples: `Examples:
+  parlance unwrap claude-desktop git
+  parlance unwrap --config ./mcp.json git --dry-run`,
+    edits(text, server) {
+      const words = server.kind === "url" ? undefined : wrappedIn(server)?.words;
+      return words === undefined ? undefined : { edits: unwrapEdits(text, server), words };
+    },
+    nothing: "is not wrapped",
+  },
+];
+
+/** Adds `parlance wrap` and `parlance unwrap`. */
+export function registerWrap(program: Command, invocation: Invocation): void {
+  for (const verb of verbs) {
+    program
+      .command(verb.name)
+      .summary(verb.summary)
+      .description(verb.description)
+      .usage(`[options] [<host> <server>]\n       parlance ${verb.name} [options] --config file <server>`)
+      .addArgument(hostAndServer())
+      .option("--config <file>", "edit this file, of whatever host")
+      .option("--dry-run", "print what would change, and change nothing")
+      .option("--json", "print one JSON object, for programs")
+      .addHelpText("after", `\n${hostHelp}\n\n${outcomeHelp}\n\n${verb.examples}`)
+      .action((words: readonly string[], flags: WrapFlags) =>
+        invocation.run(() => run(verb, words, flags, invocation)),
+      );
+  }
+}
+
+/** The hosts are known, for completion; what is not among them is refused with more to say than commander has. */
+function hostAndServer(): Argument {
+  return new Argument("[words...]").choices(hosts.map(({ name }) => name)).argParser(collect);
+}
+
+async function run(verb: Verb, words: readonly string[], flags: WrapFlags, invocation: Invocation): Promise<number> {
+  if (invocation.command !== undefined)
+    throw usageFailure("a command behind -- has no place here", `parlance ${verb.name} <host> <server>`);
+  const [hostName, name, ...more] = flags.config === undefined ? words : [undefined, ...words];
+  if (more.length > 0) throw usageFailure(`there is a word too many: ${more.join(" ")}`, `parlance help ${verb.name}`);
+  const files = filesOf(hostName === undefined ? hosts : [findHost(hostName)], flags.config);
+  if (name === undefined) return listHosts(files, { json: flags.json === true, out: invocation.out });
+  return edit(verb, name, files, flags, invocation);
+}
+
+async function edit(
+  verb: Verb,
+  name: string,
+  files: readonly ConfigurationFile[],
+  flags: WrapFlags,
+  { out, err }: Invocation,
+): Promise<number> {
+  const { loaded, server: entry } = await findServer(name, files);
+  const server = usable(entry, loaded.path);
+  const launcher = launcherOf(loaded);
+  const { text, format } = loaded.configuration;
+  const change = verb.edits(text, server, launcher);
+  const told = { action: verb.name, file: loaded.path, server: name, dryRun: flags.dryRun === true };
+  if (change === undefined) {
+    if (flags.json === true) out.print(jsonLine({ ...told, changed: false, command: wordsFor(server) }));
+    else out.print(visible(`${name} ${verb.nothing} in ${loaded.path}`));
+    return exitCodes.clean;
+  }
+  const after = edited(loaded, name, change.edits);
+  const backup = flags.dryRun === true ? undefined : await write(loaded, after);
+  const diff = unifiedDiff(loaded.path, withoutSecrets(text, format), withoutSecrets(after, format));
+  if (flags.json === true) {
+    out.print(jsonLine({ ...told, changed: true, command: change.words, backup, diff: diff.join("\n") }));
+    return exitCodes.clean;
+  }
+  out.print(...diffLines(diff, out.style));
+  if (verb.name === "wrap" && launcher.why !== undefined)
+    err.print(`started as ${launcher.words.join(" ")}: ${launcher.why}`);
+  if (verb.name === "wrap" && server.kind === "url") err.print(...urlNotes(server));
+  if (backup === undefined) err.print("nothing is changed: --dry-run");
+  else
+    err.print(
+      `what was there before is in ${backup}`,
+      `it takes effect when ${loaded.host?.title ?? "the host"} starts ${name} again`,
+    );
+  return exitCodes.clean;
+}
+
+function usable(server: ServerEntry, path: string): UsableServer {
+  const why = server.kind === "command" ? undefined : server.kind === "url" ? unwrappable(server) : server.why;
+  if (server.kind !== "unusable" && why === undefined) return server;
+  const leftAlone = `${server.name} in ${path} is left as it is: ${why}`;
+  throw server.kind === "url" ? usageFailure(leftAlone, proxyRemedy(server)) : usageFailure(leftAlone);
+}
+
+function wordsFor(server: UsableServer): readonly string[] {
+  return server.kind === "url" ? [String(server.url.value)] : wordsOf(server);
+}
+
+/** What is different for a host that spoke to the URL itself. */
+function urlNotes(server: UrlServer): readonly string[] {
+  return [
+    "the host no longer asks the URL, but starts parlance bridge: it does not sign in (OAuth) any more",
+    `where that is needed, or for what crosses HTTP, use ${proxyRemedy(server)} instead`,
+  ];
+}
+
+function proxyRemedy({ url }: UrlServer): string {
+  return visible(`parlance proxy --target ${url.value}`);
+}
+
+function launcherOf({ host }: LoadedFile): Launcher {
+  return launcherFor({
+    commands: host?.commands ?? "shell",
+    platform: process.platform,
+    path: process.env.PATH ?? "",
+    node: process.execPath,
+    main: fileURLToPath(new URL("../../parlance.js", import.meta.url)),
+  });
+}

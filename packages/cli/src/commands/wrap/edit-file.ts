@@ -1,0 +1,52 @@
+import { isDeepStrictEqual } from "node:util";
+import { applyEdits, type Edit, getNodeValue } from "jsonc-parser";
+import { isObject } from "../../shared/json.js";
+import { treeOf } from "../../shared/target/configuration.js";
+import { fileFailure, type LoadedFile } from "../../shared/target/find-server.js";
+import { ChangedMeanwhile, replaceFile } from "../../shared/target/replace-file.js";
+import { unwrapEdits } from "./wrapping.js";
+
+/** The text of a configuration in which only the start of one server differs. @throws Error if more would differ */
+export function edited(
+  { configuration }: Pick<LoadedFile, "configuration">,
+  name: string,
+  edits: readonly Edit[],
+): string {
+  const { text, format } = configuration;
+  const result = applyEdits(text, [...edits]);
+  const value = (of: string): unknown => {
+    const tree = treeOf(of, format);
+    return "problem" in tree ? tree : withoutStart(getNodeValue(tree), name);
+  };
+  // Edits are made of places in a text. If one were ever wrong, the person must keep the file that works.
+  if (!isDeepStrictEqual(value(result), value(text)))
+    throw new Error(`the edit of ${name} would change more than how it is started`);
+  return result;
+}
+
+/** What a configuration says, but for how servers of one name are started; what they are given stays, whatever its member is called. */
+function withoutStart(value: unknown, name: string): unknown {
+  if (!isObject(value)) return value;
+  return Object.entries(value).map(([key, member]) => {
+    if (key !== name || !isObject(member)) return [key, withoutStart(member, name)];
+    const { command: _command, args: _args, url: _url, serverUrl: _serverUrl, type: _type, ...rest } = member;
+    const { env, headers, http_headers, ...others } = rest;
+    return [key, [others, [env, headers, http_headers].filter((given) => given !== undefined)]];
+  });
+}
+
+/** Writes a new text of a configuration; gives back the path of the backup. @throws Failure */
+export async function write({ path, file, mark, configuration }: LoadedFile, text: string): Promise<string> {
+  try {
+    // Wrapping can be taken back to the byte: a backup of the unwrapped file is one of every wrapped one.
+    const original = applyEdits(
+      configuration.text,
+      configuration.servers.flatMap((server) => [...unwrapEdits(configuration.text, server)]),
+    );
+    return await replaceFile(file, Buffer.from(mark + text), Buffer.from(mark + original));
+  } catch (error) {
+    if (error instanceof ChangedMeanwhile)
+      throw fileFailure(`${path} was changed by somebody else in the meantime: it is left as it is`, error);
+    throw fileFailure(`${path} cannot be written: ${error instanceof Error ? error.message : error}`, error);
+  }
+}

@@ -1,0 +1,212 @@
+import {
+  type Answers,
+  type Asked,
+  type CreateMessageParams,
+  type CreateMessageResult,
+  type ElicitFormParams,
+  type ElicitResult,
+  type ElicitUrlParams,
+  type Root,
+  userRejected,
+  type VisitResult,
+} from "@parlance/mcp/client";
+import type { Invocation } from "../invocation.js";
+import { visibleLines } from "../output/columns.js";
+import { peerText } from "../output/content-blocks.js";
+import { jsonLine } from "../output/json-lines.js";
+import type { Output } from "../output/terminal.js";
+import { type AnswerFlags, rootOf, textResult, type WrittenAnswer } from "./answer-option.js";
+import { DialogEnded, Dialogs, type Talk } from "./dialog.js";
+import { choose, exampleOf, fillIn } from "./form-dialog.js";
+import { PausableClock } from "./pausable-clock.js";
+
+/** Answers the input requests of a server: from the command line, by asking the person, or by declining. */
+export class Answerer {
+  /** The clock of the conversation. */
+  readonly clock: PausableClock = new PausableClock();
+  readonly #err: Output;
+  readonly #title: string;
+  /** Undefined where no person can be asked. */
+  readonly #dialogs: Dialogs | undefined;
+  readonly #forms: Queue<ElicitResult>;
+  readonly #pages: Queue<ElicitResult["action"]>;
+  readonly #messages: Queue<CreateMessageResult | "decline">;
+  readonly #roots: readonly Root[] | undefined;
+
+  /** @param title the server, as the person has named it */
+  constructor({ answer = [], roots }: AnswerFlags, title: string, { err, out }: Invocation) {
+    this.#err = err;
+    this.#title = title;
+    this.#roots = roots;
+    const terminal = [err, out].find(({ isTerminal }) => isTerminal);
+    if (process.stdin.isTTY && terminal !== undefined) this.#dialogs = new Dialogs(terminal, this.clock);
+    this.#forms = new Queue(answer.flatMap(formAnswer));
+    this.#pages = new Queue(answer.flatMap((each) => (each.to === "any" || each.to === "url" ? [each.action] : [])));
+    this.#messages = new Queue(answer.flatMap(samplingAnswer));
+  }
+
+  /** What is declared to the server, and answers it. */
+  get answers(): Answers {
+    const asked = ({ signal }: Asked): Promise<readonly Root[]> => this.#listRoots(signal);
+    const roots = this.#roots ?? (this.#dialogs && asked);
+    return {
+      elicit: (params, { signal }) => this.#elicit(params, signal),
+      visit: (params, { signal }) => this.#visit(params, signal),
+      sample: (params, { signal }) => this.#sample(params, signal),
+      ...(roots !== undefined && { roots }),
+    };
+  }
+
+  async #elicit(params: ElicitFormParams, signal: AbortSignal): Promise<ElicitResult> {
+    const written = this.#forms.next();
+    if (written !== undefined) {
+      const { action, content } = written;
+      this.#say(params.message, content === undefined ? action : `${action} ${jsonLine(content)}`);
+      return written;
+    }
+    const asked = await this.#ask(`fill in a form: ${params.message}`, signal, (talk) => fillIn(params, talk));
+    if (asked === "ended") return { action: "cancel" };
+    if (asked !== undefined) return asked;
+    this.#decline(params.message, `--answer '${exampleOf(params)}'`);
+    return { action: "decline" };
+  }
+
+  async #visit(params: ElicitUrlParams, signal: AbortSignal): Promise<VisitResult> {
+    const { message, url } = params;
+    const written = this.#pages.next();
+    if (written !== undefined) {
+      this.#say(`${message} ${url}`, written);
+      return { action: written };
+    }
+    const key = await this.#ask(`visit a page: ${message}`, signal, (talk) => offerPage(url, talk));
+    if (key === "y") return { action: "accept", retry: Promise.resolve() };
+    if (key !== undefined) return { action: key === "d" ? "decline" : "cancel" };
+    this.#decline(`${message} ${url}`, "--answer url=accept");
+    return { action: "decline" };
+  }
+
+  async #sample(params: CreateMessageParams, signal: AbortSignal): Promise<CreateMessageResult> {
+    const question = lastText(params);
+    const written = this.#messages.next();
+    if (written === "decline") {
+      this.#say(question, "decline");
+      throw userRejected();
+    }
+    if (written !== undefined) {
+      this.#say(question, jsonLine(written.content));
+      return written;
+    }
+    const text = await this.#ask("answer in the place of a model (sampling)", signal, (talk) => beModel(params, talk));
+    if (text === "ended" || text === "") throw userRejected();
+    if (text !== undefined) return textResult(text);
+    this.#decline(question, "--answer sampling='text'");
+    throw userRejected();
+  }
+
+  async #listRoots(signal: AbortSignal): Promise<readonly Root[]> {
+    const roots = await this.#ask("name the folders that it may work in (roots)", signal, askRoots);
+    return roots === undefined || roots === "ended" ? [] : roots;
+  }
+
+  /** Asks the person. `ended`: they did not want to. Undefined where there is no person. */
+  async #ask<Answer>(
+    what: string,
+    signal: AbortSignal,
+    hold: (talk: Talk) => Promise<Answer>,
+  ): Promise<Answer | "ended" | undefined> {
+    const title = `${this.#title} asks you to ${what}`;
+    const talk = async (talk: Talk): Promise<Answer> => {
+      talk.output.print(...visibleLines(title).map(talk.output.style.bold));
+      return hold(talk);
+    };
+    try {
+      return await this.#dialogs?.hold(talk, signal);
+    } catch (error) {
+      if (error instanceof DialogEnded) return "ended";
+      throw error;
+    }
+  }
+
+  #say(question: string, answer: string): void {
+    const { print, style } = this.#err;
+    print(...visibleLines(`the server asks: ${question}`).map(style.dim), style.dim(`  answered: ${answer}`));
+  }
+
+  #decline(question: string, remedy: string): void {
+    const { print, style } = this.#err;
+    print(
+      ...visibleLines(`the server asks: ${question}`).map(style.yellow),
+      "  declined: stdin is not a terminal",
+      ...visibleLines(remedy).map((line) => `  ${style.dim("→")} ${line} answers it`),
+    );
+  }
+}
+
+/** The same for a command that declares nothing unless an answer is given. */
+export function answererIfGiven(flags: AnswerFlags, title: string, invocation: Invocation): Answerer | undefined {
+  return flags.answer === undefined && flags.roots === undefined ? undefined : new Answerer(flags, title, invocation);
+}
+
+/** Answers in order; the last one answers everything that follows. */
+class Queue<Answer> {
+  readonly #answers: Answer[];
+
+  constructor(answers: readonly Answer[]) {
+    this.#answers = [...answers];
+  }
+
+  next(): Answer | undefined {
+    return this.#answers.length > 1 ? this.#answers.shift() : this.#answers[0];
+  }
+}
+
+function formAnswer(answer: WrittenAnswer): readonly ElicitResult[] {
+  if (answer.to === "form") return [answer.result];
+  return answer.to === "any" ? [{ action: answer.action }] : [];
+}
+
+function samplingAnswer(answer: WrittenAnswer): readonly (CreateMessageResult | "decline")[] {
+  if (answer.to === "sampling") return [answer.result ?? "decline"];
+  return answer.to === "any" && answer.action !== "accept" ? ["decline"] : [];
+}
+
+/** The whole address before anything else, and never opened from here: the person decides where. */
+async function offerPage(url: string, talk: Talk): Promise<string> {
+  const { print, style } = talk.output;
+  print(...visibleLines(`  ${url}`), style.dim(`  on the host ${new URL(url).host}`));
+  return choose("Open it in your browser, and press Enter when you are done; [d]ecline, [c]ancel: ", "ydc", talk);
+}
+
+async function beModel({ systemPrompt, messages, maxTokens }: CreateMessageParams, talk: Talk): Promise<string> {
+  const { print, style } = talk.output;
+  if (systemPrompt !== undefined) print(...visibleLines(`system: ${peerText(systemPrompt)}`));
+  for (const { role, content } of messages) print(...visibleLines(`${role}: ${contentText(content)}`));
+  print(style.dim(`  at most ${maxTokens} tokens; an empty line ends the answer, and an empty answer declines`));
+  const lines: string[] = [];
+  for (let line = await talk.ask("> "); line !== ""; line = await talk.ask("> ")) lines.push(line);
+  return lines.join("\n");
+}
+
+async function askRoots(talk: Talk): Promise<readonly Root[]> {
+  for (;;) {
+    const text = await talk.ask("Folders, separated by commas (none: press Enter): ");
+    const folders = text.split(",").flatMap((each) => (each.trim() === "" ? [] : [each.trim()]));
+    const found = folders.map(rootOf);
+    const roots = found.filter((root) => root !== undefined);
+    if (roots.length === folders.length) return roots;
+    talk.output.print(talk.output.style.yellow(`there is no folder ${folders[found.indexOf(undefined)]}`));
+  }
+}
+
+/** What the last message of a sampling request says. */
+function lastText({ messages }: CreateMessageParams): string {
+  const last = messages.at(-1);
+  return last === undefined ? "sampling" : contentText(last.content);
+}
+
+function contentText(content: CreateMessageParams["messages"][number]["content"]): string {
+  return [content]
+    .flat()
+    .map((block) => (block.type === "text" ? peerText(block.text) : `[${block.type}]`))
+    .join("\n");
+}

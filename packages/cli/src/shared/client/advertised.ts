@@ -1,0 +1,111 @@
+import { methods, type ServerCapabilities, type Tool } from "@parlance/mcp";
+import { type Client, RpcError } from "@parlance/mcp/client";
+import { OutOfBounds, visible } from "@parlance/mcp/jsonrpc";
+import { isObject, type JsonObject } from "../json.js";
+
+/** A list of things that a server can offer, by the word under which a person asks for it. */
+export type ListName = "tools" | "resources" | "templates" | "prompts";
+
+/** A list that a server offers when it declares a capability. */
+export interface OfferedList {
+  readonly name: ListName;
+  readonly capability: keyof ServerCapabilities;
+  readonly method: string;
+  /** The member of the result that holds the items. */
+  readonly member: string;
+}
+
+/** Every list, in the order in which they are asked for. */
+export const offeredLists: readonly OfferedList[] = [
+  { name: "tools", capability: "tools", method: methods.listTools, member: "tools" },
+  { name: "resources", capability: "resources", method: methods.listResources, member: "resources" },
+  { name: "templates", capability: "resources", method: methods.listResourceTemplates, member: "resourceTemplates" },
+  { name: "prompts", capability: "prompts", method: methods.listPrompts, member: "prompts" },
+];
+
+/** A server may say for ever that there is more. */
+const mostPages = 64;
+const mostItems = 10_000;
+
+/** How a list is asked for. */
+export interface AskOptions {
+  readonly signal: AbortSignal;
+  /** Whether a list that is not advertised is asked for, too. */
+  readonly force?: boolean;
+}
+
+/** Asks for everything that the server advertises, and gives back its tools. A list that is refused is passed over. */
+export async function listAdvertised(client: Client, options: AskOptions): Promise<readonly Tool[]> {
+  const tools: Tool[] = [];
+  for (const list of offeredLists) {
+    if (!isAsked(client, list, options.force)) continue;
+    const take = (item: unknown): void => {
+      const tool = list.name === "tools" ? toolOf(item) : undefined;
+      if (tool !== undefined) tools.push(tool);
+    };
+    await unlessRefused(readList(client, list, options, take));
+  }
+  return tools;
+}
+
+/** Whether a server is asked for a list: if it advertises it, or the person insists. */
+export function isAsked({ server }: Client, { capability }: OfferedList, force = false): boolean {
+  return force || server.capabilities[capability] !== undefined;
+}
+
+/**
+ * Hands over the items of a list as they come. Gives back why it was not read to its end.
+ * @throws RpcError when the server refuses; LocalError as `Client.call`
+ */
+export async function readList(
+  client: Client,
+  { method, member }: OfferedList,
+  { signal, force = false }: AskOptions,
+  take: (item: unknown) => void,
+): Promise<string | undefined> {
+  const seen = new Set<unknown>();
+  const broken: string[] = [];
+  let given = 0;
+  for (let params: JsonObject = {}, page = 1; page <= mostPages; page += 1) {
+    const { [member]: found, nextCursor: cursor } = await client.call(method, params, {
+      signal,
+      partial: true,
+      unadvertised: force,
+    });
+    if (!Array.isArray(found)) return `the member ${member} of its result is no array`;
+    given += found.length;
+    for (const item of found) {
+      if (item instanceof OutOfBounds) broken.push(`${shownName(item)} is ${item.reason}`);
+      else take(item);
+    }
+    if (typeof cursor !== "string") return broken.length === 0 ? undefined : `left out: ${broken.join(", ")}`;
+    if (seen.has(cursor)) return "the server repeats a cursor";
+    if (given >= mostItems) break;
+    seen.add(cursor);
+    params = { cursor };
+  }
+  return `there is more than ${given} items`;
+}
+
+/** An error of the server is one more frame to see, and no reason to stop looking. */
+export async function unlessRefused<Result>(call: Promise<Result>): Promise<Result | undefined> {
+  try {
+    return await call;
+  } catch (error) {
+    if (error instanceof RpcError) return undefined;
+    throw error;
+  }
+}
+
+/** A tool that can be called: one that says nothing of its arguments takes any. */
+function toolOf(value: unknown): Tool | undefined {
+  if (!isObject(value) || typeof value.name !== "string") return undefined;
+  const { inputSchema = null } = value;
+  if (inputSchema !== null && !isObject(inputSchema)) return undefined;
+  return { ...value, name: value.name, inputSchema: { ...inputSchema, type: "object" } };
+}
+
+function shownName({ members }: OutOfBounds): string {
+  const { name = members.uri } = members;
+  return typeof name === "string" ? visible(JSON.stringify(name)) : "an item without a name";
+}

@@ -1,0 +1,191 @@
+import { methods } from "@parlance/mcp";
+import { type Client, type ClientOptions, connect } from "@parlance/mcp/client";
+import { type Channel, type Tapped, tapChannel } from "@parlance/mcp/jsonrpc";
+import { type ChildChannel, childChannel } from "@parlance/mcp/node";
+import { exitCodes } from "../exit-codes.js";
+import { type Failure, type Stage, toFailure } from "../failure.js";
+import type { Interrupt } from "../interrupt.js";
+import { signalGroup } from "../signal-group.js";
+import { commandOf, type StartedCommand } from "../target/started-command.js";
+import type { Target } from "../target/target.js";
+import { TextLines } from "../text-lines.js";
+import { type Frame, FrameLog } from "./frames.js";
+import { missingVariableRemedy } from "./missing-variable.js";
+import { toFailureAtUrl } from "./url-failure.js";
+import { watchedFetch } from "./watched-fetch.js";
+
+/** One thing that was seen in a conversation. Times are milliseconds since it began. */
+export type Observation =
+  /** `text` is the frame as it crossed. */
+  | { readonly kind: "frame"; readonly frame: Frame; readonly text: string }
+  /** A line that the server wrote to stderr. */
+  | { readonly kind: "stderr"; readonly at: number; readonly text: string }
+  /** What HTTP says besides messages. */
+  | { readonly kind: "http"; readonly at: number; readonly text: string }
+  /** What became of the server's process. */
+  | { readonly kind: "life"; readonly at: number; readonly text: string };
+
+/** What can be set about a target. */
+export interface ObserveOptions {
+  readonly interrupt: Interrupt;
+  /** Takes everything that is seen, in order. */
+  readonly onObservation: (observation: Observation) => void;
+}
+
+/** A target whose carriers are tapped. It owns them: `close` leaves no process behind. */
+export class ObservedTarget {
+  readonly log: FrameLog = new FrameLog();
+  readonly #target: Target;
+  readonly #options: ObserveOptions;
+  readonly #start = performance.now();
+  readonly #over = new AbortController();
+  #channels: readonly Channel[] = [];
+  #child: ChildChannel | undefined;
+  #stderr: TextLines | undefined;
+  #ended: string | undefined;
+  #error: Error | undefined;
+
+  constructor(target: Target, options: ObserveOptions) {
+    this.#target = target;
+    this.#options = options;
+    options.interrupt.force.addEventListener("abort", this.#kill);
+    options.interrupt.stop.addEventListener("abort", this.#hurry);
+    process.on("exit", this.#kill);
+  }
+
+  /** Milliseconds since the conversation began. */
+  get now(): number {
+    return performance.now() - this.#start;
+  }
+
+  /** How the server ended, in words: `exited with code 0`. Undefined while it lives, and for one in memory. */
+  get ended(): string | undefined {
+    return this.#ended;
+  }
+
+  /** The last lines that the server wrote to stderr. */
+  get stderr(): readonly string[] {
+    return this.#child === undefined || this.#child.stderr === "" ? [] : this.#child.stderr.split("\n");
+  }
+
+  /** Opens a conversation. @throws what `connect` throws: see `failure` */
+  async open(options: ClientOptions): Promise<Client> {
+    const target = this.#target;
+    if (target.kind === "command") return connect(() => this.#tapped(this.#started(target)), options);
+    if (target.kind === "module") return connect(() => this.#tapped(target.dial()), options);
+    const { headers } = target;
+    if (target.url.protocol.startsWith("ws")) {
+      const { webSocketChannel } = await import("@parlance/mcp/websocket"); // Its package takes a while to load.
+      const openTimeout = options.timeout;
+      const settings = { headers: Object.fromEntries(headers), ...(openTimeout !== undefined && { openTimeout }) };
+      return connect(() => this.#tapped(webSocketChannel(target.url, settings)), options);
+    }
+    const fetch = watchedFetch({ see: this.#seePosted, tell: this.#tellHttp }, this.#over.signal);
+    return connect(target.url, { ...options, fetch, headers, reopen: false });
+  }
+
+  /** What a person is told of anything thrown by the conversation. */
+  failure(error: unknown, stage: Stage): Failure {
+    if (this.#target.kind === "url") return toFailureAtUrl(error, stage);
+    const failure = toFailure(error, stage);
+    const remedy = failure.exitCode === exitCodes.unreachable ? missingVariableRemedy(this.stderr) : undefined;
+    return remedy === undefined ? failure : failure.with({ remedy });
+  }
+
+  /** The channel of a command. Called again by a client whose first channel did not survive the probe. */
+  #started(started: StartedCommand): Channel {
+    const { interrupt, onObservation } = this.#options;
+    if (interrupt.stop.aborted) throw new Error("interrupted");
+    if (this.#child !== undefined) {
+      if (this.#child.pid === undefined && this.#error !== undefined) throw this.#error; // It would not start better.
+      onObservation({ kind: "life", at: this.now, text: "is started again, for a handshake" });
+    }
+    this.#stderr?.end();
+    const stderr = new TextLines((text) => onObservation({ kind: "stderr", at: this.now, text }));
+    const child = childChannel(commandOf(started), { onStderr: (chunk) => stderr.push(chunk) });
+    this.#stderr = stderr;
+    this.#child = child;
+    this.#ended = undefined;
+    return child;
+  }
+
+  #tapped(carrier: Channel): Channel {
+    this.log.changeChannel();
+    const channel = tapChannel(carrier, (tapped) => this.#see(tapped));
+    this.#channels = [...this.#channels, channel];
+    return channel;
+  }
+
+  /** A session is a carrier of its own: whatever was asked before it began is not answered in it. */
+  readonly #seePosted = (tapped: Tapped): void => {
+    if (tapped.kind === "sent" && (JSON.parse(tapped.frame) as { method?: unknown }).method === methods.initialize)
+      this.log.changeChannel();
+    this.#see(tapped);
+  };
+
+  readonly #tellHttp = (text: string): void => {
+    this.#options.onObservation({ kind: "http", at: this.now, text });
+  };
+
+  /** Ends the server, and resolves when it is gone. */
+  async close(): Promise<void> {
+    this.#over.abort();
+    await Promise.all(this.#channels.map((channel) => channel.close()));
+    this.#stderr?.end();
+    this.#tellEnd(exitWords(this.#child, "; it did not exit when its input ended"));
+    this.#options.interrupt.force.removeEventListener("abort", this.#kill);
+    this.#options.interrupt.stop.removeEventListener("abort", this.#hurry);
+    process.off("exit", this.#kill);
+  }
+
+  #see(tapped: Tapped): void {
+    if (tapped.kind === "ended") {
+      this.#seeEnd(tapped.error);
+      return;
+    }
+    // What is sent to a command that did not start never reaches a pipe.
+    if (this.#child !== undefined && this.#child.pid === undefined) return;
+    const frame = this.log.read(tapped, this.now);
+    const text = tapped.kind === "refused" ? tapped.refusal.head : tapped.frame;
+    if (frame !== undefined) this.#options.onObservation({ kind: "frame", frame, text });
+  }
+
+  #seeEnd(error: Error | undefined): void {
+    this.#error = error;
+    this.#stderr?.end();
+    this.#tellEnd(exitWords(this.#child, ""));
+  }
+
+  #tellEnd(how: string | undefined): void {
+    if (how === undefined || this.#ended !== undefined) return;
+    this.#ended = how;
+    this.#options.onObservation({ kind: "life", at: this.now, text: how });
+  }
+
+  /** For a person who does not want to wait, and for a program that dies: no grace. */
+  readonly #kill = (): void => {
+    if (this.#ended === undefined) signalGroup(this.#child?.pid, "SIGKILL");
+  };
+
+  /** A server that does not leave when its input ends is asked to, and then ended: nobody who interrupts wants to wait. */
+  readonly #hurry = (): void => {
+    for (const [signal, milliseconds] of hurried) {
+      setTimeout(() => {
+        if (this.#ended === undefined) signalGroup(this.#child?.pid, signal);
+      }, milliseconds).unref();
+    }
+  };
+}
+
+/** What is sent to a server after an interrupt, and after how many milliseconds. */
+const hurried: readonly (readonly [signal: NodeJS.Signals, milliseconds: number])[] = [
+  ["SIGTERM", 150],
+  ["SIGKILL", 350],
+];
+
+/** How a process ended; undefined while it lives. `ifKilled` is added to the words on one that was ended by a signal. */
+function exitWords(channel: ChildChannel | undefined, ifKilled: string): string | undefined {
+  const exit = channel?.exit;
+  if (exit === undefined) return undefined;
+  return exit.signal === null ? `exited with code ${exit.code}` : `was ended by ${exit.signal}${ifKilled}`;
+}

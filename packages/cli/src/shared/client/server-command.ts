@@ -1,0 +1,89 @@
+import type { Command } from "commander";
+import { type AnswerFlags, addAnswerOptions, answerHelp } from "../answers/answer-option.js";
+import { exitCodeHelp } from "../exit-codes.js";
+import { usageFailure } from "../failure.js";
+import type { Invocation } from "../invocation.js";
+import {
+  addConversationOptions,
+  addForceOption,
+  type ConversationFlags,
+  collect,
+  type ForceFlags,
+  parseRevision,
+} from "../options.js";
+import { targetHelp } from "../target/target.js";
+
+/** The flags of every command that is the client of a server. */
+export interface ServerFlags extends ConversationFlags, ForceFlags, AnswerFlags {
+  readonly json?: true;
+}
+
+/** The words of a command line: the target, if it is not the command after `--`, and what follows it. */
+export interface TargetWords {
+  readonly target: string | undefined;
+  readonly rest: readonly string[];
+}
+
+/** What distinguishes one command that is the client of a server from the others. */
+export interface ServerCommand<Flags extends ServerFlags> {
+  readonly name: string;
+  readonly summary: string;
+  readonly description: string;
+  /** What follows the target, as the usage line shows it: `<tool> [name=value…]`. Default: nothing may. */
+  readonly words?: string;
+  /** `several`: the option may be repeated. */
+  readonly revision?: "one" | "several";
+  /** What `--json` prints. */
+  readonly json: string;
+  /** Adds the options that only this command has. */
+  readonly addOptions?: (command: Command) => void;
+  /** Sections of the help page between those on targets and exit codes. */
+  readonly help?: readonly string[];
+  /** Command lines, one per line. */
+  readonly examples: string;
+  /** Resolves to the exit code. */
+  readonly run: (words: TargetWords, flags: Flags, invocation: Invocation) => Promise<number>;
+}
+
+/** Adds a command that is the client of a server: its target, the options that all of them share, and its help page. */
+export function registerServerCommand<Flags extends ServerFlags>(
+  program: Command,
+  invocation: Invocation,
+  { name, run, ...page }: ServerCommand<Flags>,
+): void {
+  const words = page.words === undefined ? "" : ` ${page.words}`;
+  const command = program
+    .command(name)
+    .summary(page.summary)
+    .description(page.description)
+    .usage(`[options] <target>${words}\n       parlance ${name} [options]${words} -- command args…`)
+    .argument("[target...]", "see below");
+  if (page.revision === "several")
+    command.option("--revision <version>", "insist on this one; repeated, one conversation for each", revisions);
+  else command.option("--revision <version>", "insist on this one (default: the newest of both sides)", parseRevision);
+  page.addOptions?.(command);
+  command.option("--json", page.json);
+  addAnswerOptions(command);
+  const sections = [targetHelp, ...(page.help ?? []), answerHelp, exitCodeHelp, `Examples:\n${page.examples}`];
+  addConversationOptions(addForceOption(command))
+    .addHelpText("after", `\n${sections.join("\n\n")}`)
+    .action((given: readonly string[], flags: Flags) =>
+      invocation.run(() => run(targetWords(given, name, page.words, invocation), flags, invocation)),
+    );
+}
+
+function targetWords(
+  given: readonly string[],
+  name: string,
+  words: string | undefined,
+  { command }: Invocation,
+): TargetWords {
+  const [target, rest] = command === undefined || words === undefined ? [given[0], given.slice(1)] : [undefined, given];
+  if (words === undefined && rest.length > 0)
+    throw usageFailure(`there is a word too many: ${rest.join(" ")}`, `parlance help ${name}`);
+  return { target, rest };
+}
+
+function revisions(text: string, others?: readonly string[]): readonly string[] {
+  return collect(parseRevision(text), others);
+}

@@ -1,0 +1,81 @@
+import { usageFailure } from "../failure.js";
+import { isObject, type JsonObject } from "../json.js";
+
+/** An argument as it was written: `name=text`, or `name:=json`. */
+export interface WrittenArgument {
+  readonly name: string;
+  readonly text: string;
+  /** The text is JSON, and stays what it says. */
+  readonly verbatim: boolean;
+}
+
+/** How arguments are written, for help pages. */
+export const argumentHelp = `Arguments are written as
+  name=text     a number or true/false where the tool's inputSchema wants one,
+                else a string
+  name:=json    any JSON: count:=3  tags:='["a","b"]'  filter:='{"since":"now"}'`;
+
+/** Reads arguments as they are written. @throws Failure for one that cannot be read, or is there twice */
+export function parseArguments(words: readonly string[]): readonly WrittenArgument[] {
+  const parsed = words.map(parseArgument);
+  const twice = parsed.find(({ name }, index) => parsed.findIndex((each) => each.name === name) < index);
+  if (twice !== undefined) throw usageFailure(`the argument ${twice.name} is given twice`);
+  return parsed;
+}
+
+/** Reads arguments that can only be text, as those of prompts. @throws Failure */
+export function parseTextArguments(words: readonly string[]): Readonly<Record<string, string>> {
+  const parsed = parseArguments(words);
+  const json = parsed.find(({ verbatim }) => verbatim);
+  if (json !== undefined)
+    throw usageFailure(`${json.name} is text here, and not JSON`, `${json.name}=${json.text} gives the text itself`);
+  return Object.fromEntries(parsed.map(({ name, text }) => [name, text]));
+}
+
+function parseArgument(word: string): WrittenArgument {
+  const [, name, colon, text = ""] = /^(.+?)(:?)=(.*)$/s.exec(word) ?? [];
+  if (name === undefined) throw usageFailure(`${word} is not an argument`, "write name=text or name:=json");
+  return { name, text, verbatim: colon === ":" };
+}
+
+/** The arguments of a call, as the tool's schema wants them. @throws Failure for what should be JSON and is not */
+export function argumentsFor(written: readonly WrittenArgument[], inputSchema: JsonObject): JsonObject {
+  const properties = isObject(inputSchema.properties) ? inputSchema.properties : {};
+  // `fromEntries` defines members, so that `__proto__` is a name like any other.
+  return Object.fromEntries(
+    written.map(({ name, text, verbatim }) => [
+      name,
+      verbatim ? json(name, text) : coerce(text, Object.hasOwn(properties, name) ? properties[name] : undefined),
+    ]),
+  );
+}
+
+function json(name: string, text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    throw usageFailure(`${name}:=${text} is not JSON: ${why}`, `${name}=${text} gives the text itself`);
+  }
+}
+
+const words: ReadonlyMap<string, boolean> = new Map([
+  ["true", true],
+  ["false", false],
+]);
+
+/** What does not look like the type that the schema wants stays a string: the server says best what it minds. */
+function coerce(text: string, schema: unknown): unknown {
+  const { type } = isObject(schema) ? schema : { type: undefined };
+  const types = new Set<unknown>(Array.isArray(type) ? type : [type]);
+  if (types.has("string")) return text;
+  if (types.has("boolean") && words.has(text)) return words.get(text);
+  const number = /^-?(0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?$/.test(text) ? Number(text) : Number.NaN;
+  if (types.has("number") && isExact(number)) return number;
+  return types.has("integer") && Number.isSafeInteger(number) ? number : text;
+}
+
+/** An integer beyond 2^53 would arrive as another one. */
+function isExact(number: number): boolean {
+  return Number.isFinite(number) && (Number.isSafeInteger(number) || !Number.isInteger(number));
+}

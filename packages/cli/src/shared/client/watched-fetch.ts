@@ -1,0 +1,164 @@
+import type { Fetch } from "@parlance/mcp/client";
+import { baseProfile, clientLimits, decode, type Refusal, type RpcFailure, type Tapped } from "@parlance/mcp/jsonrpc";
+import { createParser } from "eventsource-parser";
+import { excerpt } from "../excerpt.js";
+
+/** Who hears what crosses in the requests of a client, before the client acts on it. */
+export interface HttpWatcher {
+  /** A message in a body or in an event. */
+  see(tapped: Tapped): void;
+  /** What HTTP says besides: refusals, streams that open, sessions that end. */
+  tell(text: string): void;
+}
+
+/** A `fetch` that is watched; `over` gives up whatever it has under way. */
+export function watchedFetch(watcher: HttpWatcher, over: AbortSignal): Fetch {
+  return async (url, init) => {
+    if (typeof init.body === "string") watcher.see({ kind: "sent", frame: init.body });
+    const signal = init.signal ? AbortSignal.any([init.signal, over]) : over;
+    const response = await fetch(url, { ...init, signal });
+    const what = `${init.method ?? "GET"} ${url.pathname}`;
+    const { body, status, statusText, headers } = response;
+    const line = statusLine(what, response);
+    if (body === null) {
+      if (status !== 202) watcher.tell(line);
+      return response;
+    }
+    const reader = bodyReader(response, { what, line }, watcher);
+    // What it was asked for is known to the client; the body is the same, but seen.
+    return new Response(observedBody(body, reader), { status, statusText, headers });
+  };
+}
+
+/** Takes a body apart as it comes. */
+export interface BodyReader {
+  push(chunk: Uint8Array): void;
+  /** @param isWhole false for one that broke off, or that nobody reads on */
+  end(isWhole: boolean): void;
+}
+
+/** What a body is the answer to, in words. */
+export interface Exchange {
+  /** Its method and path. */
+  readonly what: string;
+  /** The same, with what it was answered. */
+  readonly line: string;
+}
+
+/** What takes the body of a response apart: events, a message, or something else. */
+export function bodyReader(response: Response, exchange: Exchange, watcher: HttpWatcher): BodyReader {
+  const type = mediaTypeOf(response);
+  if (response.ok && type === "text/event-stream") return eventReader(exchange, watcher);
+  if (response.ok && type === "application/json") return textReader((text, isWhole) => seeJson(text, isWhole, watcher));
+  const isExpected = response.status === 202;
+  return textReader((text) => {
+    const error = response.ok ? undefined : errorIn(text);
+    if (error?.id !== undefined && error.id !== null) watcher.see({ kind: "received", frame: text });
+    if (isExpected) return;
+    const said = error === undefined ? text : `${error.error.code} ${error.error.message}`;
+    watcher.tell(said === "" ? exchange.line : `${exchange.line}: ${said}`);
+  }, refusalCharacters);
+}
+
+/** Of what is no answer in the words of the protocol, so much is worth showing. */
+const refusalCharacters = 2_000;
+
+function seeJson(text: string, isWhole: boolean, { see }: HttpWatcher): void {
+  if (isWhole) {
+    see({ kind: "received", frame: text });
+    return;
+  }
+  const refusal: Refusal = {
+    reason: "truncated",
+    message: "the body broke off in the middle of a message",
+    head: text,
+    bytes: Buffer.byteLength(text),
+  };
+  if (text !== "") see({ kind: "refused", refusal });
+}
+
+/** What a refusal says in the words of JSON-RPC. With an id it is a message, without one it is about the HTTP request. */
+function errorIn(text: string): RpcFailure | undefined {
+  const message = decode(text, baseProfile, clientLimits);
+  return "error" in message ? message : undefined;
+}
+
+function textReader(
+  take: (text: string, isWhole: boolean) => void,
+  longest: number = clientLimits.frameBytes,
+): BodyReader {
+  const decoder = new TextDecoder();
+  let text = "";
+  return {
+    push(chunk) {
+      if (text.length < longest) text += decoder.decode(chunk, { stream: true });
+    },
+    end: (isWhole) => take(excerpt(text, longest), isWhole),
+  };
+}
+
+/** The events of a stream: messages, and what the server calls otherwise, like the `endpoint` of the first revision. */
+function eventReader({ what, line }: Exchange, { see, tell }: HttpWatcher): BodyReader {
+  if (what.startsWith("GET ")) tell(`${line}: the stream is open`);
+  const decoder = new TextDecoder();
+  let isReadable = true;
+  const parser = createParser({
+    maxBufferSize: clientLimits.frameBytes,
+    onEvent({ event = "message", data }) {
+      if (event !== "message") tell(`${what}: event ${event}: ${data}`);
+      else if (data !== "") see({ kind: "received", frame: data });
+    },
+    onError({ type }) {
+      if (type !== "max-buffer-size-exceeded") return;
+      isReadable = false;
+      tell(`${what}: an event of more than ${clientLimits.frameBytes} bytes; what follows it is not shown`);
+    },
+  });
+  return {
+    push(chunk) {
+      if (isReadable) parser.feed(decoder.decode(chunk, { stream: true }));
+    },
+    end: () => undefined,
+  };
+}
+
+/** The same body, chunk by chunk, seen before it is handed on. */
+function observedBody(body: ReadableStream<Uint8Array>, seen: BodyReader): ReadableStream<Uint8Array> {
+  const reader = body.getReader();
+  return new ReadableStream<Uint8Array>(
+    {
+      async pull(controller) {
+        try {
+          const { done, value } = await reader.read();
+          if (!done) {
+            seen.push(value);
+            controller.enqueue(value);
+          } else {
+            seen.end(true);
+            controller.close();
+          }
+        } catch (error) {
+          seen.end(false);
+          controller.error(error);
+        }
+      },
+      async cancel(reason) {
+        seen.end(false);
+        await reader.cancel(reason);
+      },
+    },
+    { highWaterMark: 0 },
+  );
+}
+
+function statusLine(what: string, response: Response): string {
+  const { status, statusText, headers } = response;
+  const words = [status, statusText, mediaTypeOf(response)].filter((word) => word !== "");
+  const location = headers.get("location");
+  return `${what}: ${words.join(" ")}${location === null ? "" : `, go to ${location}`}`;
+}
+
+function mediaTypeOf({ headers }: Response): string {
+  const [type = ""] = (headers.get("content-type") ?? "").split(";");
+  return type.trim().toLowerCase();
+}

@@ -1,0 +1,142 @@
+import { versions } from "@parlance/mcp";
+import { type Command, InvalidArgumentError } from "commander";
+import { parseDuration } from "./duration.js";
+import { usageFailure } from "./failure.js";
+import { commandTarget, type Header, parseTarget, type Target } from "./target/target.js";
+
+/** What every command that speaks to a server can be told. */
+export interface ConversationFlags {
+  /** Milliseconds. */
+  readonly timeout: number;
+  readonly env?: Readonly<Record<string, string>>;
+  readonly header?: readonly Header[];
+  readonly headerEnv?: readonly Header[];
+  /** The values of `${input:id}` in a configuration. */
+  readonly input?: Readonly<Record<string, string>>;
+}
+
+const defaultTimeout = "30s";
+
+/** Adds the options of every command that speaks to a server. */
+export function addConversationOptions(
+  command: Command,
+  timeout = "how long to wait for each answer",
+  standard: string = defaultTimeout,
+): Command {
+  return command
+    .option("--timeout <duration>", `${timeout}: 500ms, 10s, 2m (default: ${standard})`, parseTimeout)
+    .setOptionValue("timeout", parseDuration(standard))
+    .option("--env <name[=value]>", "give a started command this variable too; may be repeated", variable)
+    .option("--header <name: value>", "send this header with every request to a URL; may be repeated", header)
+    .option("--header-env <name[=variable]>", "the same, with the value of a variable of this shell", headerEnv)
+    .option("--input <id=value>", "the value of an input that a configured server needs; may be repeated", input);
+}
+
+/** Adds the options of the commands that list everything and call what is safe to call. */
+export function addExerciseOptions(command: Command): Command {
+  return command
+    .option("--call <call>", 'call this tool too, may be repeated: --call "add a:=2 b:=3"', collect)
+    .option("--once", "end when everything is done, instead of staying open");
+}
+
+/** Adds the option of the commands that ask a server for something. */
+export function addForceOption(command: Command): Command {
+  return command.option("--force", "ask for what the server does not advertise, too");
+}
+
+/** What `addForceOption` adds. */
+export interface ForceFlags {
+  readonly force?: true;
+}
+
+/** Reads the version of a revision that exists. */
+export function parseRevision(text: string): string {
+  if (versions.includes(text)) return text;
+  throw new InvalidArgumentError(`It must be one of ${versions.join(", ")}.`);
+}
+
+/** Reads a duration, in milliseconds. */
+export function parseTimeout(text: string): number {
+  const parsed = parseDuration(text);
+  if (parsed === undefined) throw new InvalidArgumentError("Write it as 500ms, 10s or 2m, of at most a day.");
+  return parsed;
+}
+
+function variable(text: string, others: Readonly<Record<string, string>> = {}): Readonly<Record<string, string>> {
+  const [, name = "", assigned] = /^([^=]+)(?:=(.*))?$/s.exec(text) ?? [];
+  if (name === "") throw new InvalidArgumentError("Write NAME=value, or NAME to pass on a variable of this shell.");
+  const value = assigned ?? process.env[name];
+  if (value === undefined) throw new InvalidArgumentError(`${name} is not set here.`);
+  return { ...others, [name]: value };
+}
+
+function header(text: string, others: readonly Header[] = []): readonly Header[] {
+  const [, name = "", value = ""] = /^([^:]*):(.*)$/s.exec(text) ?? [];
+  const entry: Header = [name, value.trim()];
+  if (!isSendable(entry)) throw new InvalidArgumentError("Write 'Name: value', e.g. 'Authorization: Bearer …'.");
+  return [...others, entry];
+}
+
+function headerEnv(text: string, others: readonly Header[] = []): readonly Header[] {
+  const [, name = "", variable = name] = /^([^=]+)(?:=(.+))?$/s.exec(text) ?? [];
+  const value = process.env[variable];
+  if (value === undefined) throw new InvalidArgumentError(`${variable} is not set here.`);
+  if (!isSendable([name, value]))
+    throw new InvalidArgumentError("Write the name of a header, e.g. Authorization=TOKEN.");
+  return [...others, [name, value]];
+}
+
+function input(text: string, others: Readonly<Record<string, string>> = {}): Readonly<Record<string, string>> {
+  const [, id, value] = /^([^=]+)=(.*)$/s.exec(text) ?? [];
+  if (id === undefined || value === undefined) throw new InvalidArgumentError("Write id=value.");
+  return { ...others, [id]: value };
+}
+
+function isSendable([name, value]: Header): boolean {
+  try {
+    return new Headers([[name, value]]).has(name);
+  } catch {
+    return false; // Said by whoever asks.
+  }
+}
+
+/** Adds one more value to an option that may be repeated. */
+export function collect(text: string, others: readonly string[] = []): readonly string[] {
+  return [...others, text];
+}
+
+/** The one target of a command: a word, or the words behind `--`. @throws Failure, also for flags that do not concern it */
+export async function chooseTarget(
+  word: string | undefined,
+  command: readonly string[] | undefined,
+  { env, header, headerEnv = [], input = {} }: TargetFlags,
+): Promise<Target> {
+  const target = await namedTarget(word, command, input);
+  if ((header !== undefined || headerEnv.length > 0) && target.kind !== "url")
+    throw usageFailure(
+      `--header is for requests to a URL, and ${target.title} is none`,
+      "--env gives a command variables",
+    );
+  if (env !== undefined && target.kind !== "command")
+    throw usageFailure(`--env is for a command that is started, and ${target.title} is none`);
+  if (target.kind === "command") return { ...target, env: { ...target.env, ...env } };
+  if (target.kind === "module") return target;
+  const given = [...(header ?? []), ...headerEnv];
+  const names = new Set(given.map(([name]) => name.toLowerCase()));
+  return { ...target, headers: [...target.headers.filter(([name]) => !names.has(name.toLowerCase())), ...given] };
+}
+
+type TargetFlags = Pick<ConversationFlags, "env" | "header" | "headerEnv" | "input">;
+
+function namedTarget(
+  word: string | undefined,
+  command: readonly string[] | undefined,
+  inputs: Readonly<Record<string, string>>,
+): Promise<Target> | Target {
+  if (word !== undefined && command !== undefined) {
+    throw usageFailure(`there are two targets, ${word} and the command behind --`, "leave one of them out");
+  }
+  if (command !== undefined) return commandTarget(command);
+  if (word !== undefined) return parseTarget(word, inputs);
+  throw usageFailure("there is no target to speak to", "parlance talk -- node server.js");
+}

@@ -1,0 +1,136 @@
+import { visible } from "@parlance/mcp/jsonrpc";
+import {
+  type Concern,
+  crashWords,
+  damageWords,
+  emptyWords,
+  expectationWords,
+  gapWords,
+  type PendingState,
+  pendingWords,
+  type Report,
+  requirementWords,
+  type Verdict,
+  verdictPlace,
+} from "@parlance/mcp/wire";
+import { type Piece, pieceLines } from "./pieces.js";
+import { count } from "./quantities.js";
+import type { Look } from "./rows.js";
+import { type Paint, type Style, signs } from "./style.js";
+import type { Output } from "./terminal.js";
+
+/** Nobody reads more of one kind on a terminal; JSON has all. */
+const mostOfAKind = 10;
+
+/** A report for a person: what came of it in one line, and then everything with its place, grouped by rule. */
+export function reportLines(report: Report, out: Output): readonly string[] {
+  const { style } = out;
+  const paint = (concern: Concern): Paint => (report.failOn.includes(concern) ? style.red : style.yellow);
+  const sections = [
+    ...ruleSections(report, style),
+    section("Crashed", crashItems(report), paint("crash")),
+    section("Unanswered", pendingItems(report, "unanswered"), paint("pending")),
+    section("Open when the recording ends", pendingItems(report, "unknown"), style.dim),
+    section("Without an answer, and none was due", pendingItems(report, "not due"), style.dim),
+    section("Missing", gapItems(report), paint("gap")),
+    section("Damaged", damageItems(report), paint("damage")),
+    expectationSection(report, style),
+  ];
+  return [
+    ...summaryLines(report, out),
+    ...sections.filter((lines) => lines.length > 0).flatMap((lines) => ["", ...lines]),
+  ];
+}
+
+/** What came of it in one line, or more where it does not fit. Each part that the report is failed for has its own mark. */
+export function summaryLines(report: Report, out: Look): readonly string[] {
+  const { passed, verdicts, pending, crashes, damages, expectations, tally } = report;
+  const { style } = out;
+  const bad = verdicts.filter(({ verdict }) => verdict.level === "must").map(({ verdict }) => verdict.rule.id);
+  const notes = verdicts.filter(({ verdict }) => verdict.level !== "must");
+  const isFailedForNotes = notes.some(({ verdict }) => report.failOn.includes(verdict.level));
+  const unmet = expectations.filter(({ holds }) => !holds).length;
+  const unanswered = pending.filter((each) => each.pending.state === "unanswered").length;
+  const part = (concern: Concern, text: string): Piece =>
+    report.failOn.includes(concern) ? { text: `✖ ${text}`, paint: style.red } : { text, paint: style.yellow };
+  const mark = bad.length === 0 ? style.green("✔") : passed ? style.yellow("!") : style.red("✖");
+  const noted = count(notes.length, "note");
+  const pieces: readonly Piece[] = [
+    bad.length === 0
+      ? { text: "no violations" }
+      : { text: `${count(bad.length, "violation")} (${tallied(bad)})`, paint: style.red },
+    ...(notes.length === 0 ? [] : [isFailedForNotes ? { text: `✖ ${noted}`, paint: style.red } : { text: noted }]),
+    ...(crashes.length === 0 ? [] : [part("crash", count(crashes.length, "crash", "crashes"))]),
+    ...(unanswered === 0 ? [] : [part("pending", `${count(unanswered, "request")} unanswered`)]),
+    ...(damages.length === 0 ? [] : [part("damage", `${count(damages.length, "line")} damaged`)]),
+    ...(unmet === 0 ? [] : [{ text: `✖ ${count(unmet, "expectation")} not met`, paint: style.red }]),
+    tally.frames === 0 ? part("empty", emptyWords) : { text: count(tally.frames, "frame") },
+    report.gaps.length === 0 ? { text: `${tally.lost} lost` } : part("gap", `${tally.lost} lost`),
+  ];
+  return pieceLines(mark, pieces, out);
+}
+
+/** `S-2 ×1, T-1 ×3`. */
+function tallied(ids: readonly string[]): string {
+  return [...new Set(ids)].map((id) => `${id} ×${ids.filter((each) => each === id).length}`).join(", ");
+}
+
+type Item = readonly string[];
+
+function section(title: string, items: readonly Item[], paint: Paint): readonly string[] {
+  if (items.length === 0) return [];
+  const shown = items.slice(0, mostOfAKind).flat();
+  const more = items.length - mostOfAKind;
+  return [
+    paint(title),
+    ...shown,
+    ...(more > 0 ? [`  … and ${more.toLocaleString("en")} more: --format json has all`] : []),
+  ];
+}
+
+function ruleSections(report: Report, style: Style): readonly (readonly string[])[] {
+  const groups = new Map<string, { readonly first: Verdict; readonly items: Item[] }>();
+  for (const { verdict, line } of report.verdicts) {
+    const key = `${verdict.rule.id} ${verdict.spec}`;
+    const group = groups.get(key) ?? { first: verdict, items: [] };
+    groups.set(key, group);
+    group.items.push([`  ${placeOf(report, line)}  ${verdictPlace(verdict)}`, `    ${verdict.says}`]);
+  }
+  return [...groups.values()].map(({ first, items }) => {
+    const { level, rule, spec } = first;
+    const paint = level === "must" ? style.red : style.yellow;
+    const [title = "", ...places] = section(`${signs[level]} ${rule.id}  ${rule.demands}`, items, paint);
+    return [title, style.dim(`  ${requirementWords(first)}`), style.dim(`  ${spec}`), ...places];
+  });
+}
+
+function pendingItems(report: Report, state: PendingState): readonly Item[] {
+  return report.pending
+    .filter(({ pending }) => pending.state === state)
+    .map(({ pending, line }) => [`  ${placeOf(report, line)}  ${pendingWords(pending)}`]);
+}
+
+function crashItems(report: Report): readonly Item[] {
+  return report.crashes.map(({ crash, line }) => [`  ${placeOf(report, line)}  ${crashWords(crash)}`]);
+}
+
+function gapItems(report: Report): readonly Item[] {
+  return report.gaps.map(({ gap, line }) => [`  ${placeOf(report, line)}  ${gapWords(gap)}`]);
+}
+
+function damageItems(report: Report): readonly Item[] {
+  return report.damages.map((damage) => [`  ${placeOf(report, damage.line)}  ${damageWords(damage)}`]);
+}
+
+function expectationSection({ expectations }: Report, style: Style): readonly string[] {
+  if (expectations.length === 0) return [];
+  const lines = expectations.map((result) => {
+    const text = `${visible(result.expectation.text)}  ${expectationWords(result)}`;
+    return result.holds ? `  ${style.green("✔")} ${text}` : `  ${style.red("✖")} ${text}`;
+  });
+  return ["Expected", ...lines];
+}
+
+function placeOf({ source }: Report, line: number | undefined): string {
+  return visible(line === undefined ? source : `${source}:${line}`);
+}

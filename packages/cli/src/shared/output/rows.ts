@@ -1,0 +1,209 @@
+import type { Level } from "@parlance/mcp/wire";
+import type { Frame, Part, Party } from "../client/frames.js";
+import { cut, cutMiddle, left, right, widthOf } from "./columns.js";
+import { bytesText, count, durationText, secondsText, timeText } from "./quantities.js";
+import { type Paint, type Style, signs } from "./style.js";
+
+/** How rows look: in which colours, and how wide. */
+export interface Look {
+  readonly style: Style;
+  readonly width: number;
+  /** Default: milliseconds, which suit a conversation of a moment. */
+  readonly clock?: "ms" | "s";
+}
+
+/** What a rule says of a message: a fault, or something worth knowing. */
+export interface Mark {
+  readonly level: Level;
+  readonly text: string;
+}
+
+/** A message, and what the rules say of it. */
+export type MarkedPart = Part & { readonly marks?: readonly Mark[] };
+
+/** A frame, and what the rules say of its messages. */
+export interface MarkedFrame extends Omit<Frame, "parts"> {
+  readonly parts: readonly MarkedPart[];
+}
+
+const columns = { n: 3, time: 9, from: 8, kind: 5, latency: 7, size: 7 } as const;
+
+/** A line of fewer columns has no room for the time and the size, nor for the word that says who has sent something. */
+const roomy = 76;
+
+function isNarrow({ width }: Look): boolean {
+  return width < roomy;
+}
+
+/** Columns of the number and the time. */
+function startWidth(look: Look): number {
+  return isNarrow(look) ? columns.n : columns.n + 1 + columns.time;
+}
+
+function fromWidth(look: Look): number {
+  return isNarrow(look) ? 1 : columns.from;
+}
+
+/** Columns behind the method, with the spaces between them. */
+function behind(look: Look): number {
+  return isNarrow(look) ? columns.latency + 1 : columns.latency + columns.size + 2;
+}
+
+function idWidth({ width }: Look): number {
+  return width < 120 ? 7 : 12;
+}
+
+/** An id that is longer takes room from the method, up to so many columns in all. */
+function mostOfId({ width }: Look): number {
+  return Math.max(12, Math.floor(width / 6));
+}
+
+/** Columns in front of the method. */
+function before(look: Look, start = startWidth(look), id = idWidth(look)): number {
+  return start + 1 + fromWidth(look) + 1 + columns.kind + 1 + id + 1;
+}
+
+/** The names of the columns. */
+export function headingRow(look: Look): string {
+  const cells = [
+    right("n", columns.n),
+    ...(isNarrow(look) ? [] : [right(look.clock ?? "ms", columns.time)]),
+    isNarrow(look) ? " " : left("from", columns.from),
+    left("kind", columns.kind),
+    left("id ↔", idWidth(look)),
+    left("method, or what it answers", look.width - before(look) - behind(look)),
+    right("latency", columns.latency),
+    ...(isNarrow(look) ? [] : [right("size", columns.size)]),
+  ];
+  return look.style.dim(cells.join(" "));
+}
+
+/** A frame: one row, or for a batch one and one more for each of its messages; below it, the rules that it breaks. */
+export function frameRows(frame: MarkedFrame, look: Look): readonly string[] {
+  const { n, at, from, bytes, batch, parts } = frame;
+  const place = { start: startOf(String(n), at, look), from };
+  const size = bytesText(bytes);
+  const [only] = parts;
+  if (!batch && only !== undefined) return messageRows(only, { ...place, size }, look);
+  const what = (width: number): string => left(`${count(parts.length, "message")} in one frame`, width);
+  const first = row({ ...place, kind: left("batch", columns.kind), id: "", what, latency: "", size }, look);
+  return [
+    first,
+    ...parts.flatMap((part) => messageRows(part, { start: startOf("", undefined, look), from, size: "" }, look)),
+  ];
+}
+
+/** What is no frame: a line of the server's stderr, a head of HTTP, or what became of a side. */
+export interface Remark {
+  readonly n?: number | undefined;
+  readonly at: number;
+  readonly who?: string;
+  readonly kind: string;
+  readonly text: string;
+  readonly marks?: readonly Mark[];
+}
+
+const narrowSenders: ReadonlyMap<string, string> = new Map([
+  ["client", "→"],
+  ["server", "←"],
+]);
+
+/** A remark: its text takes all columns behind the kind, and keeps its lines. */
+export function remarkRows({ n, at, who = "server", kind, text, marks = [] }: Remark, look: Look): readonly string[] {
+  const start = startOf(String(n ?? ""), at, look);
+  const room = columns.kind + 1 + idWidth(look);
+  const indent = before(look, start.length);
+  const [first = "", ...more] = text.split(/\r?\n/).map((line) => cut(line, look.width - indent));
+  const from = isNarrow(look) ? (narrowSenders.get(who) ?? " ") : left(who, columns.from);
+  return [
+    look.style.dim(`${start} ${from} ${left(kind, room)} ${first}`),
+    ...more.map((line) => look.style.dim(`${" ".repeat(indent)}${line}`.trimEnd())),
+    ...markRows(marks, start.length + 1, look),
+  ];
+}
+
+function markRows(marks: readonly Mark[], indent: number, { style, width }: Look): readonly string[] {
+  return marks.map(({ level, text }) => {
+    const paint = level === "must" ? style.red : style.yellow;
+    return `${" ".repeat(indent)}${paint(cutMiddle(`${signs[level]} ${text}`, width - indent))}`;
+  });
+}
+
+/** Never cut: in a long conversation the number and the time take what they need, and the method has less room. */
+function startOf(n: string, at: number | undefined, look: Look): string {
+  if (isNarrow(look)) return n.padStart(columns.n);
+  const { clock } = look;
+  const time = at === undefined ? "" : clock === "s" ? secondsText(at) : timeText(at);
+  return `${n.padStart(columns.n)} ${time.padStart(columns.time)}`;
+}
+
+/** Where a message stands. */
+interface Place {
+  readonly start: string;
+  readonly from: Party;
+  readonly size: string;
+}
+
+function messageRows(part: MarkedPart, place: Place, look: Look): readonly string[] {
+  const { style } = look;
+  const kind = kindPaint(part, style)(left(part.kind, columns.kind));
+  const what = (room: number): string => whatCell(part, room, style);
+  const latency = part.latency === undefined ? "" : durationText(part.latency);
+  const first = row({ ...place, kind, id: idText(part, mostOfId(look)), what, latency }, look);
+  // Under the sender: rules need room.
+  return [first, ...markRows(marksOf(part), place.start.length + 1, look)];
+}
+
+function marksOf({ marks = [], violation }: MarkedPart): readonly Mark[] {
+  return violation === undefined ? marks : [{ level: "must", text: violation }, ...marks];
+}
+
+/** The cells of a row; `kind` has its width already, and `what` is told its own. */
+interface Cells extends Place {
+  readonly kind: string;
+  readonly id: string;
+  readonly what: (width: number) => string;
+  readonly latency: string;
+}
+
+function row({ start, from, kind, id, what, latency, size }: Cells, look: Look): string {
+  const { style, width } = look;
+  const idRoom = Math.max(idWidth(look), widthOf(id));
+  const head = `${style.dim(start)} ${sender(from, look)} ${kind} ${left(id, idRoom)}`;
+  const tail = isNarrow(look) ? "" : ` ${style.dim(right(size, columns.size))}`;
+  const room = width - before(look, start.length, idRoom) - behind(look);
+  return `${head} ${what(room)} ${right(latency, columns.latency)}${tail}`.trimEnd();
+}
+
+/** Said by word, arrow and colour, so that no one of them is needed; where the line is narrow, by the arrow and the colour. */
+function sender(from: Party, look: Look): string {
+  const { style } = look;
+  const words = isNarrow(look) ? { client: "→", server: "←" } : { client: "client →", server: "server ←" };
+  const paint = from === "client" ? style.cyan : style.magenta;
+  return paint(left(words[from], fromWidth(look)));
+}
+
+function kindPaint(part: MarkedPart, style: Style): Paint {
+  const { kind, isError } = part;
+  if (marksOf(part).some(({ level }) => level === "must") || kind === "err" || isError === true) return style.red;
+  return kind === "ntf" ? style.dim : style.bold;
+}
+
+/** The id with its type, and its pair. Where both do not fit, the pair stays: it is what a person looks for. */
+function idText({ id, pair }: Part, width: number): string {
+  const own = id === undefined ? "" : typeof id === "string" ? JSON.stringify(id) : String(id);
+  if (pair === undefined) return cut(own, width);
+  const link = ` ↔${pair}`;
+  return `${cut(own, width - link.length)}${link}`;
+}
+
+/** The method, and what the message says as far as there is room. */
+function whatCell({ method = "", detail, kind, isError }: Part, width: number, style: Style): string {
+  const isMessage = kind !== "noise" && kind !== "frag";
+  const isAnswer = kind === "res" || kind === "err";
+  const name = cut(isAnswer && method !== "" ? `${method}:` : method, width);
+  const said = isMessage || detail === "" ? detail : `"${detail}"`;
+  const gap = name === "" || said === "" ? "" : " ";
+  const rest = left(gap + said, width - widthOf(name));
+  return name + (kind === "err" || isError === true ? style.red(rest) : style.dim(rest));
+}

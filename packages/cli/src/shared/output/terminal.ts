@@ -1,0 +1,98 @@
+import type { Writable } from "node:stream";
+import type { WriteStream } from "node:tty";
+import type { Pace } from "../pace.js";
+import { cut } from "./columns.js";
+import { type Style, styleOf, wantsColour } from "./style.js";
+
+/** Where a command prints: lines to a stream of the process, in its colours and its width. */
+export interface Output {
+  /** What it prints to. */
+  readonly stream: WriteStream;
+  readonly style: Style;
+  /** Columns that a line may take: between 60 and 160, whatever the terminal says. */
+  readonly width: number;
+  readonly isTerminal: boolean;
+  /** The reader is so slow that what is only nice to see should be left out. */
+  readonly isBehind: boolean;
+  /** Prints lines. */
+  print(...lines: readonly string[]): void;
+  /** Writes pieces of text, however many there are, as fast as they are read. Ends early once the pace says so. */
+  write(pieces: Iterable<string>, pace: Pace): Promise<void>;
+  /** Shows a text of a peer in place of the last one, until something is printed or it is empty. On a terminal only. */
+  status(text: string): void;
+}
+
+const narrowest = 60;
+const widest = 160;
+/** Where nothing says how wide a line may be. */
+const usualWidth = 100;
+/** Bytes that may wait for a slow reader. */
+const mostWaiting = 4_000_000;
+
+/** An output of the process. */
+export function outputOf(stream: WriteStream, env: NodeJS.ProcessEnv): Output {
+  const isTerminal = stream.isTTY === true;
+  const style = styleOf(wantsColour(isTerminal, env));
+  let hasStatus = false;
+  const cleared = (): string => (hasStatus ? "\r\u001b[2K" : "");
+  return {
+    stream,
+    style,
+    isTerminal,
+    get width() {
+      const columns = isTerminal ? stream.columns : Number.parseInt(env.COLUMNS ?? "", 10) || usualWidth;
+      return Math.min(widest, Math.max(narrowest, columns));
+    },
+    get isBehind() {
+      return stream.writableLength > mostWaiting;
+    },
+    print(...lines) {
+      stream.write(`${cleared()}${lines.map((line) => `${line}\n`).join("")}`);
+      hasStatus = false;
+    },
+    async write(pieces, pace) {
+      await writeAll(stream, pieces, pace);
+    },
+    status(text) {
+      if (!isTerminal) return;
+      stream.write(`${cleared()}${style.dim(cut(text, stream.columns - 1))}`);
+      hasStatus = text !== "";
+    },
+  };
+}
+
+/** Characters that are written together. */
+const together = 65_536;
+
+/** Writes pieces of text, however many there are, as fast as the stream takes them. @throws Failure once the program is to end */
+async function writeAll(stream: Writable, pieces: Iterable<string>, pace: Pace): Promise<void> {
+  let text = "";
+  const flush = async (): Promise<void> => {
+    const isFull = !stream.write(text);
+    text = "";
+    if (isFull && !stream.destroyed) await drained(stream);
+    await pace.turn();
+  };
+  for (const piece of pieces) {
+    text += piece;
+    if (text.length >= together) await flush();
+    else if (pace.isDue) await pace.turn();
+  }
+  if (text !== "") await flush();
+}
+
+/** Resolves when a stream takes more, or never will. */
+function drained(stream: Writable): Promise<void> {
+  return new Promise((resolve) => {
+    const done = (): void => {
+      stream.off("drain", done).off("close", done);
+      resolve();
+    };
+    stream.on("drain", done).on("close", done);
+  });
+}
+
+/** Lines, each with its end. */
+export function* lined(lines: Iterable<string>): Generator<string> {
+  for (const line of lines) yield `${line}\n`;
+}

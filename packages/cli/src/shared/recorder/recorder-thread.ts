@@ -1,0 +1,130 @@
+// The thread that writes a recording. Whatever takes time is done here: to cut, encode and sum up what was observed, and
+// to wait for a disk. The traffic is elsewhere, and never waits for it.
+
+import { dirname } from "node:path";
+import { parentPort, workerData } from "node:worker_threads";
+import { Conversation, type Entry } from "@parlance/mcp/wire";
+import { milliseconds, monotonic } from "../monotonic.js";
+import { recordingDirectory } from "../recordings/recording-directory.js";
+import type { Observation } from "./observation.js";
+import type { FromRecorder, RecorderStart, ToRecorder } from "./recorder-messages.js";
+import { RecordingFile } from "./recording-file.js";
+import { Transcript } from "./transcript.js";
+
+/** Milliseconds between two attempts to write what finds no room. */
+const retryAfter = 50;
+
+/** Milliseconds after which the folder is pruned: a server that starts should have the processor. */
+const pruneAfter = 250;
+
+/** Milliseconds at the end after which room is no longer hoped for. */
+const lastGrace = 1_000;
+
+const { path, header, zero, outstanding, watched, judged } = workerData as RecorderStart;
+const counter = new Int32Array(outstanding);
+const file = new RecordingFile(path, header);
+const transcript = new Transcript(({ entry, lost }) => {
+  if (entry === undefined) {
+    file.lose(lost.from, lost.to, lost.count, "the recorder was too far behind");
+    return;
+  }
+  file.append(entry);
+  if (watched || judged) entries.push(entry);
+});
+const conversation = new Conversation();
+let entries: Entry[] = [];
+let isOpened = false;
+let retry: NodeJS.Timeout | undefined;
+let look: NodeJS.Timeout | undefined;
+
+function now(): number {
+  return milliseconds(monotonic() - zero);
+}
+
+function tell(message: FromRecorder): void {
+  parentPort?.postMessage(message);
+}
+
+function flush(): void {
+  const flushed = file.flush();
+  report();
+  if (flushed === "all" || retry !== undefined) return;
+  retry = setTimeout(
+    () => {
+      retry = undefined;
+      flush();
+    },
+    flushed === "some" ? 0 : retryAfter,
+  );
+}
+
+function report(): void {
+  if (file.isOpen && !isOpened) tell({ kind: "opened", path: file.path });
+  isOpened = file.isOpen;
+  if (entries.length === 0) return;
+  if (watched) tell({ kind: "entries", entries });
+  const violations = judged ? entries.flatMap(judge) : [];
+  if (violations.length > 0) tell({ kind: "violations", violations });
+  entries = [];
+}
+
+function judge(entry: Entry): readonly string[] {
+  const { verdicts = [] } = conversation.push(entry) ?? {};
+  const violations = verdicts.filter(({ level }) => level === "must");
+  return violations.map(({ n, rule, party, says }) => `frame ${n}: ${rule.id}, ${party}: ${says}`);
+}
+
+function lookAtUnfinished(): void {
+  const next = transcript.lookAtUnfinished(now());
+  look = next === undefined ? undefined : setTimeout(lookAtUnfinished, Math.max(1, next - now()));
+  flush();
+}
+
+function observe(observations: readonly Observation[]): void {
+  for (const observation of observations) {
+    transcript.observe(observation);
+    Atomics.sub(counter, 0, weightOf(observation));
+  }
+  flush();
+  if (look === undefined) lookAtUnfinished();
+}
+
+function weightOf(observation: Observation): number {
+  if (observation.kind === "frame") return observation.frame.bytes.length;
+  return "bytes" in observation ? observation.bytes.length : 0;
+}
+
+async function end(t: number): Promise<void> {
+  clearTimeout(look);
+  transcript.end();
+  file.finish(milliseconds(t));
+  let since = now();
+  for (let flushed = file.flush(); flushed !== "all" && now() - since < lastGrace; flushed = file.flush()) {
+    if (flushed === "some") since = now();
+    await new Promise((resolve) => setTimeout(resolve, flushed === "some" ? 0 : retryAfter));
+  }
+  clearTimeout(retry);
+  report();
+  tell({ kind: "outcome", outcome: file.close() });
+  parentPort?.close();
+}
+
+/** The recording that begins makes room among those of the folder; what goes wrong there is no reason not to record. A run that is over before leaves it to the next one. */
+async function pruneOthers(): Promise<void> {
+  if (dirname(path) !== recordingDirectory(process.env)) return;
+  const { retentionOf } = await import("../recordings/retention.js");
+  const retention = retentionOf(process.env);
+  if (retention === undefined) return;
+  const { prune } = await import("../recordings/prune-recordings.js");
+  await prune(process.env, retention);
+}
+
+setTimeout(() => void pruneOthers().catch(() => undefined), pruneAfter).unref();
+
+parentPort?.on("message", (message: ToRecorder) => {
+  if ("end" in message) void end(message.end);
+  else observe(message.observations);
+});
+
+// The file was opened when it was made: whoever waits for its name need not wait for the first frame.
+report();

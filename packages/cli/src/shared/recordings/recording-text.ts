@@ -1,0 +1,90 @@
+import { createHash, randomUUID } from "node:crypto";
+import { open, rm, writeFile } from "node:fs/promises";
+import { type Entry, encodeEntry, type HeaderEntry } from "@parlance/mcp/wire";
+import { escaped } from "../../commands/export/exported.js";
+import { usageFailure } from "../failure.js";
+import { packageVersion } from "../package-version.js";
+import type { Target } from "../target/target.js";
+
+/** The header of a recording that is made of another one. */
+export function childHeader(parent: HeaderEntry, redact: readonly string[]): HeaderEntry {
+  const { id, redact: before = [] } = parent;
+  return { ...parent, id: randomUUID(), parent: id, redact: [...new Set([...before, ...redact])] };
+}
+
+/** The header of a recording in which this program is the client of a target. */
+export function newHeader(target: Target, parent?: HeaderEntry): HeaderEntry {
+  const server = serverOf(target);
+  return {
+    k: "hdr",
+    fmt: "parlance/1",
+    id: randomUUID(),
+    t0: new Date().toISOString(),
+    clock: "monotonic",
+    app: { name: "parlance", ver: packageVersion() },
+    mode: "launch",
+    server,
+    os: process.platform,
+    ...(parent !== undefined && { parent: parent.id }),
+  };
+}
+
+/** A recording as the text of a file. Its last line, if it has one, tells of the lines as they are here. */
+export function recordingText(entries: readonly Entry[]): string {
+  const lines = new RecordingLines();
+  return entries.map((entry) => lines.line(entry)).join("");
+}
+
+/** The lines of a file that holds a recording, one after the other. */
+export class RecordingLines {
+  readonly #hash = createHash("sha256");
+
+  /** The next line. */
+  line(entry: Entry): string {
+    const { k } = entry;
+    const line = escaped(encodeEntry(k === "end" ? { ...entry, sha256: this.#hash.copy().digest("hex") } : entry));
+    this.#hash.update(line);
+    return line;
+  }
+}
+
+/** Writes a new file that only this user may read. @throws Failure if there is one already */
+export async function writeNewFile(path: string, text: string): Promise<void> {
+  await writeFile(path, text, { flag: "wx", mode: 0o600 }).catch((error: NodeJS.ErrnoException) =>
+    notWritten(path, error),
+  );
+}
+
+/** Characters that are written together. */
+const together = 262_144;
+
+/** Writes a new file piece by piece. What was written of it is removed if not all of it can be. @throws Failure, or what the pieces throw */
+export async function writeNewFileOf(path: string, pieces: AsyncIterable<string> | Iterable<string>): Promise<void> {
+  const file = await open(path, "wx", 0o600).catch((error: NodeJS.ErrnoException) => notWritten(path, error));
+  try {
+    let text = "";
+    for await (const piece of pieces) {
+      text += piece;
+      if (text.length < together) continue;
+      await file.appendFile(text);
+      text = "";
+    }
+    await file.appendFile(text);
+    await file.close();
+  } catch (error) {
+    await file.close();
+    await rm(path);
+    throw error;
+  }
+}
+
+function notWritten(path: string, { code, message }: NodeJS.ErrnoException): never {
+  const why = code === "EEXIST" ? "there is a file of that name already" : message;
+  throw usageFailure(`${path} cannot be written: ${why}`, "name another file");
+}
+
+/** A module is named by its path: nothing is started or asked. */
+function serverOf(target: Target): NonNullable<HeaderEntry["server"]> {
+  if (target.kind === "command") return { cmd: target.command, args: target.args };
+  return { url: target.kind === "url" ? target.url.href : target.title };
+}

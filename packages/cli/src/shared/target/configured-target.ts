@@ -1,0 +1,153 @@
+import { existsSync, readFileSync } from "node:fs";
+import { homedir } from "node:os";
+import { resolve } from "node:path";
+import { parseEnv } from "node:util";
+import { didYouMean, visible } from "@parlance/mcp/jsonrpc";
+import { getNodeValue } from "jsonc-parser";
+import { Failure, usageFailure } from "../failure.js";
+import { isObject, type JsonObject } from "../json.js";
+import { type ConfigurationFile, type FoundServer, filesOf, findServers, hostNamed, load } from "./find-server.js";
+import { hosts } from "./host-table.js";
+import type { StartedCommand } from "./started-command.js";
+import { expand, type Variables } from "./variables.js";
+
+/** A server of a configuration, as its host would reach it. */
+export type ConfiguredTarget =
+  | (StartedCommand & { readonly kind: "command"; readonly title: string })
+  | { readonly kind: "url"; readonly title: string; readonly url: URL; readonly headers: readonly Header[] };
+
+type Header = readonly [name: string, value: string];
+
+/**
+ * The server that `host:server` or `file:server` names; undefined for a word of another form.
+ * @throws Failure for a host or server that is not there, and for what its configuration leaves open
+ */
+export async function configuredTarget(
+  word: string,
+  inputs: Readonly<Record<string, string>>,
+): Promise<ConfiguredTarget | undefined> {
+  const [, prefix = "", name = ""] = /^(.+\.(?:jsonc?|toml)|[\w.-]+):([^/\\].*)$/.exec(word) ?? [];
+  if (prefix === "") return undefined;
+  const host = hostNamed(prefix);
+  const isFile = /\.(?:jsonc?|toml)$/.test(prefix) && existsSync(prefix);
+  if (host === undefined && !isFile) {
+    const known = hosts.map((each) => each.name);
+    const near = /\s/.test(word) ? undefined : didYouMean(prefix, known);
+    if (near === undefined) return undefined; // It may be a command.
+    throw usageFailure(`there is no host ${prefix}: parlance knows ${known.join(", ")}`, near);
+  }
+  const files = filesOf(host === undefined ? [] : [host], undefined);
+  const named = isFile ? [...files, ...filesOf([], prefix)] : files;
+  const [found] = await findServers(name, named);
+  return targetOf(found, word, inputs);
+}
+
+/** Every name that `configuredTarget` knows without a file. Files that cannot be read have none. */
+export async function configuredNames(): Promise<readonly string[]> {
+  const names = await Promise.all(filesOf(hosts, undefined).map(namesIn));
+  return [...new Set(names.flat())].sort();
+}
+
+async function namesIn(file: ConfigurationFile): Promise<readonly string[]> {
+  try {
+    const loaded = await load(file);
+    return (loaded?.configuration.servers ?? []).map(({ name }) => `${file.host?.name}:${name}`);
+  } catch (error) {
+    if (error instanceof Failure) return []; // A shell that completes words has no place to say so.
+    throw error;
+  }
+}
+
+function targetOf(
+  { loaded, server }: FoundServer,
+  title: string,
+  inputs: Readonly<Record<string, string>>,
+): ConfiguredTarget {
+  if (server.kind === "unusable") throw usageFailure(`${server.name} in ${loaded.path} cannot be used: ${server.why}`);
+  const forms = loaded.host?.variables ?? "editor";
+  const folder = loaded.project ?? process.cwd();
+  const variables: Variables = { forms, env: process.env, home: homedir(), folder, inputs };
+  const value: unknown = getNodeValue(server.node);
+  const configured = new Configured(isObject(value) ? value : {}, variables);
+  if (server.kind === "command") {
+    const cwd = configured.text("cwd") ?? loaded.project;
+    return {
+      kind: "command",
+      title,
+      command: configured.expanded(String(server.command.value)),
+      args: (server.args?.children ?? []).map((arg) => configured.expanded(String(arg.value))),
+      env: { ...configured.envFile(), ...configured.texts("env"), ...configured.passedOn() },
+      ...(cwd !== undefined && { cwd: resolve(folder, cwd) }),
+    };
+  }
+  const url = configured.expanded(String(server.url.value));
+  if (!URL.canParse(url) || !/^(https?|wss?):$/.test(new URL(url).protocol))
+    throw usageFailure(`${server.name} in ${loaded.path} has no URL of HTTP or WebSocket: ${visible(url)}`);
+  return { kind: "url", title, url: new URL(url), headers: configured.headers() };
+}
+
+/** The members of one server, with variables replaced. */
+class Configured {
+  readonly #members: JsonObject;
+  readonly #variables: Variables;
+
+  constructor(members: JsonObject, variables: Variables) {
+    this.#members = members;
+    this.#variables = variables;
+  }
+
+  expanded(text: string): string {
+    return expand(text, this.#variables);
+  }
+
+  text(member: string): string | undefined {
+    const value = this.#members[member];
+    return typeof value === "string" ? this.expanded(value) : undefined;
+  }
+
+  /** A member that is an object of texts. Numbers are what people write without quotes; null takes a value away. */
+  texts(member: string): Readonly<Record<string, string>> {
+    const value = this.#members[member];
+    const entries = Object.entries(isObject(value) ? value : {}).filter(([, text]) => text !== null);
+    return Object.fromEntries(entries.map(([name, text]) => [name, this.expanded(String(text))]));
+  }
+
+  /** The variables of this process that `env_vars` lists, as Codex has it. */
+  passedOn(): Readonly<Record<string, string>> {
+    const { env_vars: names } = this.#members;
+    const listed = (Array.isArray(names) ? names : []).map((each: unknown) => (isObject(each) ? each.name : each));
+    return this.#ofEnvironment(listed.map((name) => [String(name), String(name)]));
+  }
+
+  envFile(): Readonly<Record<string, string>> {
+    const path = this.text("envFile");
+    if (path === undefined) return {};
+    try {
+      const parsed = parseEnv(readFileSync(resolve(this.#variables.folder, path), "utf8"));
+      return Object.fromEntries(
+        Object.entries(parsed).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])),
+      );
+    } catch (error) {
+      throw usageFailure(`the configuration uses the file ${path}: ${error instanceof Error ? error.message : error}`);
+    }
+  }
+
+  /** As all hosts write them, and Codex. */
+  headers(): readonly Header[] {
+    const named = this.texts("env_http_headers");
+    const [bearer] = Object.values(this.#ofEnvironment([["bearer", String(this.#members.bearer_token_env_var ?? "")]]));
+    return [
+      ...Object.entries({ ...this.texts("headers"), ...this.texts("http_headers") }),
+      ...Object.entries(this.#ofEnvironment(Object.entries(named))),
+      ...(bearer === undefined ? [] : [["Authorization", `Bearer ${bearer}`] as const]),
+    ];
+  }
+
+  /** Values of variables of this process, under other names; those that are not set are left out. */
+  #ofEnvironment(pairs: readonly (readonly [name: string, variable: string])[]): Readonly<Record<string, string>> {
+    const { env } = this.#variables;
+    return Object.fromEntries(
+      pairs.flatMap(([name, variable]) => (env[variable] === undefined ? [] : [[name, env[variable]]])),
+    );
+  }
+}

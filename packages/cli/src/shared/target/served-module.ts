@@ -1,0 +1,112 @@
+import { spawnSync } from "node:child_process";
+import { existsSync } from "node:fs";
+import { createRequire } from "node:module";
+import { relative, resolve } from "node:path";
+import { fileURLToPath, pathToFileURL } from "node:url";
+import type { Served } from "@parlance/mcp/client";
+import { exitCodes } from "../exit-codes.js";
+import { Failure } from "../failure.js";
+import { isObject } from "../json.js";
+
+/** Milliseconds in which a module must have loaded. One that serves itself never does. */
+const loadTime = 5_000;
+
+/** Imports a file and gives back the server that it exports. @throws Failure that says where the file is wrong */
+export async function loadServed(path: string): Promise<Served> {
+  if (!existsSync(path)) throw new Failure(`there is no file ${path}`, { exitCode: exitCodes.unreachable });
+  // In this process stdout belongs to the command: what the module logs must not end up among its output.
+  console.log = console.info = console.debug = console.error;
+  const exported = await importWithin(path);
+  const served = [exported.server, exported.default].find(isServed);
+  if (served === undefined)
+    throw unreachable(`${path} exports no server, neither as \`server\` nor as default`, asCommand(path));
+  return served;
+}
+
+async function importWithin(path: string): Promise<Readonly<Record<string, unknown>>> {
+  let timer: NodeJS.Timeout | undefined;
+  const tooLong = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => {
+      reject(
+        unreachable(`${path} has not loaded within ${loadTime / 1_000} s: does it serve itself?`, asCommand(path)),
+      );
+    }, loadTime);
+  });
+  try {
+    return await Promise.race([import(pathToFileURL(resolve(path)).href), tooLong]);
+  } catch (error) {
+    throw error instanceof Failure ? error : importFailure(path, error);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+function importFailure(path: string, error: unknown): Failure {
+  const why = error instanceof Error ? error.message : String(error);
+  const message = `${path} cannot be imported: ${why}`;
+  if (isObject(error) && error.code === "ERR_UNKNOWN_FILE_EXTENSION" && /\.[cm]?tsx?\b/.test(why))
+    return unreachable(message, typeScriptRemedy(path), error);
+  const seen = placesOf(path, error);
+  const remedy = seen.length === 0 ? `import it by hand to see more: node ${path}` : undefined;
+  const details = { exitCode: exitCodes.unreachable, seen, cause: error };
+  return new Failure(message, remedy === undefined ? details : { ...details, remedy });
+}
+
+/** How many lines of a stack are worth reading. */
+const mostPlaces = 6;
+
+/** Where in the person's own files it went wrong, line by line. */
+function placesOf(path: string, error: unknown): readonly string[] {
+  const stack = error instanceof Error ? (error.stack ?? "") : "";
+  const places = stack.split("\n").flatMap((line) => {
+    const [, place] = /(file:\/\/\S+?:\d+(?::\d+)?)\)?$/.exec(line) ?? [];
+    return place === undefined || place.startsWith(ownFolder) ? [] : [`at ${shortPath(place)}`];
+  });
+  return places.length > 0 || !(error instanceof SyntaxError) ? places.slice(0, mostPlaces) : syntaxPlace(path);
+}
+
+const ownFolder = new URL("../../", import.meta.url).href;
+
+function shortPath(place: string): string {
+  const [, url = place, position = ""] = /^(.*?)((?::\d+)+)$/.exec(place) ?? [];
+  return `${relative("", fileURLToPath(url))}${position}`;
+}
+
+/**
+ * Where a module cannot be parsed, Node tells only on stderr, and only of a program that ends of it. Nothing of the module is run:
+ * it does not get so far.
+ */
+function syntaxPlace(path: string): readonly string[] {
+  const program = `import ${JSON.stringify(pathToFileURL(resolve(path)).href)}`;
+  const { stderr } = spawnSync(process.execPath, ["--input-type=module", "--eval", program], { encoding: "utf8" });
+  const [place = "", ...more] = stderr.split("\n");
+  const end = more.findIndex((line) => line.trim() === "");
+  return /^file:.*:\d+$/.test(place) ? [`at ${shortPath(place)}`, ...more.slice(0, Math.max(0, end))] : [];
+}
+
+function typeScriptRemedy(path: string): string {
+  const run = `NODE_OPTIONS="--import tsx" parlance … ${path}`;
+  try {
+    createRequire(resolve(path)).resolve("tsx");
+    return `Node ${process.versions.node} does not run TypeScript, but tsx is installed here: ${run}`;
+  } catch {
+    return `Node ${process.versions.node} does not run TypeScript: compile it, or npm install --save-dev tsx, then ${run}`;
+  }
+}
+
+function isServed(value: unknown): value is Served {
+  return (
+    isObject(value) &&
+    typeof value.run === "function" &&
+    typeof value.capabilities === "function" &&
+    isObject(value.info)
+  );
+}
+
+function asCommand(path: string): string {
+  return `a program that serves itself is started as a command: parlance talk -- node ${path}`;
+}
+
+function unreachable(message: string, remedy: string, cause?: unknown): Failure {
+  return new Failure(message, { exitCode: exitCodes.unreachable, remedy, cause });
+}

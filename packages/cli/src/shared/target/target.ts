@@ -1,0 +1,110 @@
+import { existsSync } from "node:fs";
+import type { Dial } from "@parlance/mcp/client";
+import { memoryChannels } from "@parlance/mcp/jsonrpc";
+import { exitCodes } from "../exit-codes.js";
+import { Failure, usageFailure } from "../failure.js";
+import { hosts } from "./host-table.js";
+import { loadServed } from "./served-module.js";
+import { splitWords } from "./split-words.js";
+import type { StartedCommand } from "./started-command.js";
+
+/** A server that a command can speak to, under the name by which the person gave it. */
+export type Target =
+  | (StartedCommand & { readonly kind: "command"; readonly title: string })
+  | { readonly kind: "module"; readonly title: string; readonly dial: Dial }
+  | { readonly kind: "url"; readonly title: string; readonly url: URL; readonly headers: readonly Header[] };
+
+/** A header of every request to a URL: its name and its value. */
+export type Header = readonly [name: string, value: string];
+
+/** The hosts, some on each line. */
+function hostWords(indent: string): string {
+  const names = hosts.map(({ name }) => name);
+  return `${names.slice(0, 4).join(", ")},\n${indent}${names.slice(4).join(", ")}`;
+}
+
+/** How a target is written, for help pages. */
+export const targetHelp: string = `A <target> is one of
+  -- command args…     starts the command, speaks to it on stdin and stdout; it
+                       gets every variable of this shell, and those of --env
+  "command args…"      the same in one word; quotes work, no shell is involved
+  https://host/mcp     asks the server at this URL: http, https, ws or wss
+  path/to/module.js    imports the file and serves, in memory, what it exports
+                       as \`server\` or default
+  host:server          a configured server, by its name; a host is one of
+                       ${hostWords("                       ")}
+  ./mcp.json:server    the same in any file, JSON or TOML`;
+
+/** The words behind the first `--`, which are a command to start, and those before it. */
+export function partCommandLine(argv: readonly string[]): {
+  readonly own: readonly string[];
+  readonly command?: readonly string[];
+} {
+  const at = argv.indexOf("--");
+  return at < 0 ? { own: argv } : { own: argv.slice(0, at), command: argv.slice(at + 1) };
+}
+
+/** Whether a word names a server of a configuration: `host:server`, or `file.json:server`. */
+export function namesConfigured(word: string): boolean {
+  const [, prefix = ""] = /^(.+\.(?:jsonc?|toml)|[\w.-]+):[^/\\]/.exec(word) ?? [];
+  return /\.(?:jsonc?|toml)$/.test(prefix) || hosts.some(({ name }) => name === prefix);
+}
+
+/** The target that is written as one word. @throws Failure for one that cannot be reached */
+export async function parseTarget(word: string, inputs: Readonly<Record<string, string>> = {}): Promise<Target> {
+  if (/^[a-z][a-z\d+.-]*:\/\//i.test(word)) return urlTarget(word);
+  if (/^(localhost|[\w.-]+\.[a-z]{2,}|[\d.]+|\[[\da-f:]+\]):\d+(\/\S*)?$/i.test(word))
+    throw usageFailure(`${word} does not say how it is spoken to`, `write http://${word}`);
+  if (/^\S*?[\w.-]:[^/\\]/.test(word)) {
+    // What reads configurations is loaded only where one may be named.
+    const { configuredTarget } = await import("./configured-target.js");
+    const configured = await configuredTarget(word, inputs);
+    if (configured !== undefined) return configured;
+  }
+  if (/\.[cm]?[jt]s$/.test(word) && (existsSync(word) || !/\s/.test(word))) return loadModule(word);
+  const words = splitWords(word);
+  if (words === undefined) throw usageFailure(`a quote is not closed in ${word}`);
+  return commandTarget(words);
+}
+
+/** The target that is a command and its arguments. @throws Failure if there is no command */
+export function commandTarget(words: readonly string[]): Target {
+  const [command, ...args] = words;
+  if (command === undefined || command === "") throw usageFailure("there is no command to start", "-- node server.js");
+  return { kind: "command", title: words.map(quoted).join(" "), command, args, env: {} };
+}
+
+function quoted(word: string): string {
+  return /^[^\s'"]+$/.test(word) ? word : JSON.stringify(word);
+}
+
+const spoken: ReadonlySet<string> = new Set(["http:", "https:", "ws:", "wss:"]);
+
+function urlTarget(word: string): Target {
+  const url = URL.canParse(word) ? new URL(word) : undefined;
+  if (url === undefined) throw usageFailure(`${word} is not a URL`, "write all of it: https://example.com/mcp");
+  if (!spoken.has(url.protocol)) throw usageFailure(`${word}: ${url.protocol}// is none of http, https, ws and wss`);
+  if (url.username !== "" || url.password !== "") {
+    url.username = url.password = "";
+    const remedy = `--header 'Authorization: Basic …' ${url.href}`;
+    throw usageFailure("a URL with a password ends up in logs: give it in a header", remedy);
+  }
+  return { kind: "url", title: word, url, headers: [] };
+}
+
+async function loadModule(path: string): Promise<Target> {
+  if (!existsSync(path))
+    throw new Failure(`there is no file ${path}`, {
+      exitCode: exitCodes.unreachable,
+      remedy: "a command goes behind --: parlance talk -- command args…",
+    });
+  const served = await loadServed(path);
+  // Only a server in this process needs the server's half of the library.
+  const { serveChannel } = await import("@parlance/mcp/server");
+  const dial: Dial = () => {
+    const [near, far] = memoryChannels();
+    serveChannel(served, far);
+    return near;
+  };
+  return { kind: "module", title: path, dial };
+}
