@@ -44,6 +44,7 @@ export default defineConfig(({ mode }) => ({
     alias: [
       { find: /^@parlance\/mcp$/, replacement: `${entries}index.ts` },
       { find: /^@parlance\/mcp\/([a-z-]+)$/, replacement: `${entries}$1.ts` },
+      { find: /^@parlance\/wire$/, replacement: fileURLToPath(new URL("packages/wire/src/index.ts", import.meta.url)) },
     ],
   },
   test: {

@@ -2,9 +2,9 @@
 
 import { closeSync, openSync, writeSync } from "node:fs";
 import { latestHandshake } from "@parlance/mcp";
-import { encodeEntry } from "@parlance/mcp/wire";
+import { encodeEntry } from "@parlance/wire";
 
-/** @import { Entry, FrameEntry } from "@parlance/mcp/wire" */
+/** @import { Entry, FrameEntry } from "@parlance/wire" */
 
 const { version } = latestHandshake;
 const info = { name: "bench", version: "1" };

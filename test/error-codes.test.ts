@@ -1,16 +1,14 @@
+import { catalogueCodes, specCodes, versions } from "@parlance/mcp";
+import { codes } from "@parlance/mcp/jsonrpc";
 import {
   type CodeCircumstances,
   type CodeReading,
-  catalogueCodes,
   codeReadings,
   describeErrorCode,
   revisions,
-  specCodes,
   type Vocabulary,
-  versions,
   versionsWithCode,
-} from "@parlance/mcp";
-import { codes } from "@parlance/mcp/jsonrpc";
+} from "@parlance/mcp/protocol";
 import { describe, expect, test } from "vitest";
 import { hasMethodTable, readMethodTable } from "./revisions/published.js";
 

@@ -7,7 +7,7 @@ import {
   notifications,
   type Revision,
   revisions,
-} from "@parlance/mcp";
+} from "@parlance/mcp/protocol";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { assertOfficial } from "./shapes/official.js";

@@ -1,13 +1,12 @@
+import type { ParamsByMethod, ParamsByNotification } from "@parlance/mcp";
 import {
   type Method,
   messagesOf,
   methods,
   type NotificationMethod,
   notifications,
-  type ParamsByMethod,
-  type ParamsByNotification,
   revisions,
-} from "@parlance/mcp";
+} from "@parlance/mcp/protocol";
 import { describe, expect, test } from "vitest";
 import { assertOfficial } from "./shapes/official.js";
 

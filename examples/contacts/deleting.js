@@ -1,4 +1,4 @@
-import { revisionOf } from "@parlance/mcp";
+import { revisionOf } from "@parlance/mcp/protocol";
 import { ToolError } from "@parlance/mcp/server";
 import * as z from "zod";
 import { id } from "./contact.js";

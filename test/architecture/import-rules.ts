@@ -1,13 +1,13 @@
 import { isBuiltin } from "node:module";
 import { posix } from "node:path";
 import { type Breach, eachSource, type Rule } from "./findings.js";
-import { mayImport, mayUse } from "./import-table.js";
-import { areaOf, isLibrary, type Source, type Tree } from "./source.js";
+import { mayBuildOn, mayImport, mayUse } from "./import-table.js";
+import { areaOf, libraryOf, type Source, type Tree } from "./source.js";
 
-/** Folders of the library import by the table; its users by its public entries, as any user does; tests as they like. */
+/** Folders of `@parlance/mcp` import by the table; everything else imports public entries, as any user does; tests as they like. */
 export const imports: Rule = eachSource((source, { published }) => {
   const { path, area } = source;
-  if (isLibrary(source) && !mayImport.has(area)) {
+  if (libraryOf(source) === "mcp" && !mayImport.has(area)) {
     return [{ path, line: 1, what: area, message: `${area} has no row in the import table: give it one` }];
   }
   return source.imports.flatMap(({ specifier, line }) => {
@@ -21,23 +21,31 @@ function importProblem(
   specifier: string | undefined,
   published: Tree["published"],
 ): string | undefined {
+  const library = libraryOf(source);
   if (specifier === undefined) {
-    return isLibrary(source) ? "a computed import cannot be checked: name the module" : undefined;
+    return library !== undefined ? "a computed import cannot be checked: name the module" : undefined;
   }
   if (isBuiltin(specifier)) return undefined;
   if (specifier.startsWith("@parlance/") && !published.has(specifier)) return `${specifier} is not a public entry`;
-  if (isLibrary(source)) return libraryProblem(source, specifier);
   const path = relativeTarget(source, specifier);
+  if (library !== undefined && path === undefined) {
+    const problem = packageProblem(source, library, specifier);
+    if (problem !== undefined || library !== "mcp" || !specifier.startsWith("@parlance/")) return problem;
+  }
+  if (library === "mcp") return folderProblem(source, path);
   if (path === undefined || source.area === "test" || areaOf(path) === source.area) return undefined;
-  return `${source.area} uses the public entries of @parlance/mcp, and no file outside its own folder`;
+  return `${source.area} uses the public entries of the packages, and no file outside its own folder`;
 }
 
-function libraryProblem(source: Source, specifier: string): string | undefined {
-  const { area } = source;
-  const target = relativeTarget(source, specifier);
-  if (target === undefined && !specifier.startsWith("@parlance/")) {
-    return mayUse.get(area)?.includes(specifier) ? undefined : `${area} may not use the package ${specifier}`;
-  }
+function packageProblem({ area }: Source, library: string, specifier: string): string | undefined {
+  const name = specifier.split("/", 2).join("/");
+  const isOurs = name.startsWith("@parlance/");
+  const open = (isOurs ? mayBuildOn.get(library) : mayUse.get(area)) ?? [];
+  return open.includes(isOurs ? name : specifier) ? undefined : `${area} may not use the package ${specifier}`;
+}
+
+/** `target` is undefined for a public entry of the library itself. */
+function folderProblem({ area }: Source, target: string | undefined): string | undefined {
   const folder = target === undefined ? "entries" : areaOf(target);
   if (folder === area) return undefined;
   const row = mayImport.get(area) ?? [];

@@ -19,9 +19,7 @@ const rows: Readonly<Record<string, readonly string[]>> = {
   node: ["http", "transports", "lifecycle", "framing", "jsonrpc", "base"],
   // Both: it is a server to one side and a client to the other.
   bridge: ["client", "server/subscriptions", "lifecycle", "revisions", "protocol", "jsonrpc", "base"],
-  // With schemas: a structured result is held against the one that its tool has listed.
-  wire: ["revisions", "protocol", "framing", "jsonrpc", "schema", "base"],
-  testing: ["entries", "wire", "jsonrpc"],
+  testing: ["entries", "jsonrpc"],
 };
 
 /**
@@ -33,7 +31,13 @@ export const mayImport: ReadonlyMap<string, readonly string[]> = new Map([
   ["entries", Object.keys(rows)],
 ]);
 
-/** The packages that a folder of the library may import. The others import none: there the code is ours. */
+/** The workspace packages that a library package may import, by their public entries: tools build on the engine, never the reverse. */
+export const mayBuildOn: ReadonlyMap<string, readonly string[]> = new Map([
+  ["mcp", ["@parlance/mcp"]],
+  ["wire", ["@parlance/mcp"]],
+]);
+
+/** The dependencies that a folder of a library package may import. The others import none: there the code is ours. */
 export const mayUse: ReadonlyMap<string, readonly string[]> = new Map([
   ["schema", ["@cfworker/json-schema", "@standard-schema/spec"]],
   ["http", ["eventsource-parser"]],

@@ -16,7 +16,7 @@ interface Case {
 }
 
 const src = "packages/mcp/src";
-const published = new Set(["@parlance/mcp", "@parlance/mcp/server"]);
+const published = new Set(["@parlance/mcp", "@parlance/mcp/server", "@parlance/wire", "@parlance/cli"]);
 
 const cases: Readonly<Record<string, readonly Case[]>> = {
   imports: [
@@ -35,8 +35,8 @@ const cases: Readonly<Record<string, readonly Case[]>> = {
     {
       says: "a re-export and a dynamic import count like an import",
       path: `${src}/base/json.ts`,
-      text: `export * from "../jsonrpc/codec.js"; export { a } from "../wire/frame.js"; await import("../http/handler.js");`,
-      finds: ["../jsonrpc/codec.js", "../wire/frame.js", "../http/handler.js"],
+      text: `export * from "../jsonrpc/codec.js"; export { a } from "../schema/compile.js"; await import("../http/handler.js");`,
+      finds: ["../jsonrpc/codec.js", "../schema/compile.js", "../http/handler.js"],
     },
     {
       says: "one module of a folder may be open where the others are not",
@@ -91,6 +91,18 @@ const cases: Readonly<Record<string, readonly Case[]>> = {
       path: `${src}/server/server.ts`,
       text: `import { a } from "@parlance/mcp"; import { b } from "../entries/server.js";`,
       finds: ["@parlance/mcp", "../entries/server.js"],
+    },
+    {
+      says: "the library builds on a package that builds on it",
+      path: `${src}/entries/testing.ts`,
+      text: `export { Conversation } from "@parlance/wire";`,
+      finds: ["@parlance/wire"],
+    },
+    {
+      says: "the package of the tools uses the library by its public entries, and no other package",
+      path: "packages/wire/src/json/json-scan.ts",
+      text: `import "@parlance/mcp/server"; import "@parlance/cli"; import "zod"; import "../../../mcp/src/base/json.js"; import "../rules/rule.js";`,
+      finds: ["@parlance/cli", "zod", "../../../mcp/src/base/json.js"],
     },
     {
       says: "a user reaches past the public entries",

@@ -40,9 +40,9 @@ export function areaOf(path: string): string {
   return name === "mcp" && inner === "src" && file !== undefined ? folder : name;
 }
 
-/** True for the published library, whose rules are stricter than those of the code around it. */
-export function isLibrary(source: Source): boolean {
-  return source.path.startsWith("packages/mcp/");
+/** The published library that a source belongs to, `mcp` or `wire`; their rules are stricter than those of the code around them. */
+export function libraryOf({ path }: Source): string | undefined {
+  return /^packages\/(mcp|wire)\//.exec(path)?.[1];
 }
 
 /** Parses one file; what does not parse cannot be judged, and throws. */

@@ -1,4 +1,5 @@
-import { handshakeVersions, revisionOf, versions } from "@parlance/mcp";
+import { handshakeVersions, versions } from "@parlance/mcp";
+import { revisionOf } from "@parlance/mcp/protocol";
 import { createServer, inputRequired, type Operation, roots, type Server } from "@parlance/mcp/server";
 import { describe, expect, test } from "vitest";
 import * as z from "zod";

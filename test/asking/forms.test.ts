@@ -1,4 +1,4 @@
-import { revisionOf, revisions } from "@parlance/mcp";
+import { revisionOf, revisions } from "@parlance/mcp/protocol";
 import { type Context, createServer, form, type Server } from "@parlance/mcp/server";
 import { describe, expect, test } from "vitest";
 import * as z from "zod";

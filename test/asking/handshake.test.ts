@@ -1,4 +1,5 @@
-import { handshakeVersions, revisionOf } from "@parlance/mcp";
+import { handshakeVersions } from "@parlance/mcp";
+import { revisionOf } from "@parlance/mcp/protocol";
 import { describe, expect, test } from "vitest";
 import { failure, initialized, parse, request, success } from "../mcp/frames.js";
 import { type Talk, talkTo } from "../mcp/talks.js";

@@ -1,4 +1,4 @@
-import { revisionOf, revisions } from "@parlance/mcp";
+import { revisionOf, revisions } from "@parlance/mcp/protocol";
 import { createServer, sample } from "@parlance/mcp/server";
 import { describe, expect, test } from "vitest";
 import { parse, success } from "../mcp/frames.js";

@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { writeFile } from "node:fs/promises";
 import type { IncomingMessage } from "node:http";
 import { join } from "node:path";
-import { type Entry, encodeEntry } from "@parlance/mcp/wire";
+import { type Entry, encodeEntry } from "@parlance/wire";
 import { expect, test, vi } from "vitest";
 import { ask, bodyOf, proxied } from "../wire/proxied.js";
 import { header, opening, recorded } from "../wire/recorded.js";

@@ -1,6 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { type Revision, revisions } from "@parlance/mcp";
+import { type Revision, revisions } from "@parlance/mcp/protocol";
 import { expect, test } from "vitest";
 import { leaving, probes } from "../../packages/cli/src/commands/check/examination/examine.js";
 import type { Probe } from "../../packages/cli/src/commands/check/examination/probe.js";

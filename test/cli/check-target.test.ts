@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { versions } from "@parlance/mcp";
 import { serveHttp } from "@parlance/mcp/node";
 import { createServer } from "@parlance/mcp/server";
-import { readRecording } from "@parlance/mcp/wire";
+import { readRecording } from "@parlance/wire";
 import { expect, test } from "vitest";
 import { fixture, jsonLines, parlance } from "./run.js";
 

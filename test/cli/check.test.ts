@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { gzipSync } from "node:zlib";
 import { Validator } from "@cfworker/json-schema";
-import type { Entry } from "@parlance/mcp/wire";
+import type { Entry } from "@parlance/wire";
 import { SaxesParser } from "saxes";
 import { expect, test, vi } from "vitest";
 import { exampleEntries, recordingText } from "../wire/example-recording.js";

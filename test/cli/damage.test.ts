@@ -1,5 +1,5 @@
 import { gzipSync } from "node:zlib";
-import { type Entry, encodeEntry } from "@parlance/mcp/wire";
+import { type Entry, encodeEntry } from "@parlance/wire";
 import { expect, test } from "vitest";
 import { exampleEntries, recordingText } from "../wire/example-recording.js";
 import { recordingFiles } from "./recording-files.js";

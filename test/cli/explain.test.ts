@@ -1,5 +1,6 @@
-import { checkShape, codeReadings, handshakeVersions, messagesOf, revisionOf, revisions } from "@parlance/mcp";
-import { rules } from "@parlance/mcp/wire";
+import { handshakeVersions } from "@parlance/mcp";
+import { checkShape, codeReadings, messagesOf, revisionOf, revisions } from "@parlance/mcp/protocol";
+import { rules } from "@parlance/wire";
 import { expect, test } from "vitest";
 import { explain, topics } from "../../packages/cli/src/commands/explain/explain.js";
 import { notificationNotes } from "../../packages/cli/src/commands/explain/notification-notes.js";

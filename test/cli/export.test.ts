@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
-import { type Entry, encodeEntry } from "@parlance/mcp/wire";
+import { type Entry, encodeEntry } from "@parlance/wire";
 import { expect, test } from "vitest";
 import { header, recorded, type Said } from "../wire/recorded.js";
 import { fixture, parlance } from "./run.js";

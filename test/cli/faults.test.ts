@@ -1,7 +1,7 @@
 import { spawn } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
-import { type Entry, type FrameEntry, readRecording } from "@parlance/mcp/wire";
+import { type Entry, type FrameEntry, readRecording } from "@parlance/wire";
 import { describe, expect, test } from "vitest";
 import { recorded } from "../wire/recorded.js";
 import { parlance, type Ran, toolsServer } from "./run.js";

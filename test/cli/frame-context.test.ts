@@ -8,7 +8,7 @@ import {
   RecordingDecoder,
   type Row,
   readRecording,
-} from "@parlance/mcp/wire";
+} from "@parlance/wire";
 import { expect, test } from "vitest";
 import { contextOfFrame } from "../../packages/cli/dist/commands/recordings/frame-context.js";
 import { header, stdioFrame } from "../wire/recorded.js";

@@ -1,6 +1,6 @@
 import { spawn } from "node:child_process";
 import { existsSync } from "node:fs";
-import { encodeEntry } from "@parlance/mcp/wire";
+import { encodeEntry } from "@parlance/wire";
 import { expect, test, vi } from "vitest";
 import { header, opening, recorded, type Said } from "../wire/recorded.js";
 import { main, parlance, start } from "./run.js";

@@ -1,5 +1,5 @@
 import { writeFileSync } from "node:fs";
-import { Conversation, describeVerdict, type Entry, type HttpEntry } from "@parlance/mcp/wire";
+import { Conversation, describeVerdict, type Entry, type HttpEntry } from "@parlance/wire";
 import { describe, expect, test, vi } from "vitest";
 import { explain } from "../../packages/cli/src/commands/explain/explain.js";
 import { FrameLog } from "../../packages/cli/src/shared/client/frames.js";

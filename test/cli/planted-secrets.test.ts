@@ -1,5 +1,5 @@
 import { readFileSync, writeFileSync } from "node:fs";
-import { type Entry, encodeEntry, type HttpEntry } from "@parlance/mcp/wire";
+import { type Entry, encodeEntry, type HttpEntry } from "@parlance/wire";
 import { describe, expect, test, vi } from "vitest";
 import { header, opening, recorded, type Said, stdioFrame } from "../wire/recorded.js";
 import { parlance } from "./run.js";

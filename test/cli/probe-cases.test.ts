@@ -1,6 +1,6 @@
-import { messagesOf, type Revision, revisions } from "@parlance/mcp";
 import { memoryChannels } from "@parlance/mcp/jsonrpc";
-import { levelOf } from "@parlance/mcp/wire";
+import { messagesOf, type Revision, revisions } from "@parlance/mcp/protocol";
+import { levelOf } from "@parlance/wire";
 import { describe, expect, test } from "vitest";
 import { ChannelLine } from "../../packages/cli/src/commands/check/examination/channel-line.js";
 import { probes } from "../../packages/cli/src/commands/check/examination/examine.js";

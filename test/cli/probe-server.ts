@@ -1,7 +1,8 @@
 import { randomUUID } from "node:crypto";
 import type { IncomingMessage, RequestListener, ServerResponse } from "node:http";
 import { text } from "node:stream/consumers";
-import { metaKeys, type Revision, versions } from "@parlance/mcp";
+import { versions } from "@parlance/mcp";
+import { metaKeys, type Revision } from "@parlance/mcp/protocol";
 
 export type Fields = Readonly<Record<string, unknown>>;
 

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
-import { readRecording } from "@parlance/mcp/wire";
+import { readRecording } from "@parlance/wire";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { jsonLines, parlance, start } from "./run.js";
 import { Scratch } from "./scratch.js";

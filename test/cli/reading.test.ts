@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { appendFile, readFile, utimes, writeFile } from "node:fs/promises";
 import { promisify } from "node:util";
 import { gzipSync } from "node:zlib";
-import { encodeEntry } from "@parlance/mcp/wire";
+import { encodeEntry } from "@parlance/wire";
 import { expect, test } from "vitest";
 import { exampleEntries, recordingText } from "../wire/example-recording.js";
 import { header, recorded, stdioFrame } from "../wire/recorded.js";

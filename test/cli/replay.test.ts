@@ -1,7 +1,7 @@
 import { spawn } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
-import type { Entry } from "@parlance/mcp/wire";
+import type { Entry } from "@parlance/wire";
 import { expect, test } from "vitest";
 import { opening, recorded, type Said, stdioFrame } from "../wire/recorded.js";
 import { parlance, type Ran, toolsServer } from "./run.js";

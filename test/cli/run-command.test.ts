@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { serveHttp } from "@parlance/mcp/node";
 import { createServer } from "@parlance/mcp/server";
-import type { Entry } from "@parlance/mcp/wire";
+import type { Entry } from "@parlance/wire";
 import { expect, test } from "vitest";
 import { RecordingFolder } from "../wire/recording-folder.js";
 import { fixture, jsonLines, misbehaving, parlance, toolsServer } from "./run.js";

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type Entry, encodeEntry } from "@parlance/mcp/wire";
+import { type Entry, encodeEntry } from "@parlance/wire";
 import { header } from "../wire/recorded.js";
 
 /** A folder that is gone when the test is over. */

@@ -1,6 +1,7 @@
-import { handshakeVersions, revisionOf, versions } from "@parlance/mcp";
+import { handshakeVersions, versions } from "@parlance/mcp";
 import { type Answers, connect, LocalError, userRejected } from "@parlance/mcp/client";
 import { describeReport, type Report } from "@parlance/mcp/jsonrpc";
+import { revisionOf } from "@parlance/mcp/protocol";
 import { assertAtRest } from "@parlance/mcp/testing";
 import { describe, expect, test } from "vitest";
 import { askingServer, type Effects } from "../asking/questions.js";

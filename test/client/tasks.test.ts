@@ -1,5 +1,6 @@
-import { revisionOf, versions } from "@parlance/mcp";
+import { versions } from "@parlance/mcp";
 import { type Answers, type Client, type ClientOptions, connect } from "@parlance/mcp/client";
+import { revisionOf } from "@parlance/mcp/protocol";
 import { createServer, type Server, ToolError } from "@parlance/mcp/server";
 import { assertAtRest } from "@parlance/mcp/testing";
 import { describe, expect, test } from "vitest";

@@ -1,4 +1,5 @@
-import { handshakeVersions, latest, revisionOf } from "@parlance/mcp";
+import { handshakeVersions, latest } from "@parlance/mcp";
+import { revisionOf } from "@parlance/mcp/protocol";
 import type { RawPeer } from "@parlance/mcp/testing";
 import { describe, expect, test } from "vitest";
 import { claim, type Frame, initialized, notification, parse, request, stateless, success } from "../mcp/frames.js";

@@ -2,7 +2,7 @@ import { execFile } from "node:child_process";
 import { chmodSync, chownSync, existsSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { promisify } from "node:util";
 import { serveHttp } from "@parlance/mcp/node";
-import { type Entry, encodeEntry, type HttpEntry } from "@parlance/mcp/wire";
+import { type Entry, encodeEntry, type HttpEntry } from "@parlance/wire";
 import { describe, expect, test } from "vitest";
 import { parlance } from "../cli/run.js";
 import { Scratch } from "../cli/scratch.js";

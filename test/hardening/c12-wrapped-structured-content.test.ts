@@ -1,7 +1,8 @@
-import { handshakeVersions, revisionOf } from "@parlance/mcp";
+import { handshakeVersions } from "@parlance/mcp";
 import { bridgeTo } from "@parlance/mcp/bridge";
 import { connect } from "@parlance/mcp/client";
 import { serveHttp } from "@parlance/mcp/node";
+import { revisionOf } from "@parlance/mcp/protocol";
 import { compile, type Schema } from "@parlance/mcp/schema";
 import { createServer, type Server } from "@parlance/mcp/server";
 import { describe, expect, test } from "vitest";

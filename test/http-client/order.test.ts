@@ -1,4 +1,4 @@
-import { notifications } from "@parlance/mcp";
+import { notifications } from "@parlance/mcp/protocol";
 import { createFakeClock } from "@parlance/mcp/testing";
 import { expect, test } from "vitest";
 import { open } from "./opened.js";

@@ -1,4 +1,5 @@
-import { type Revision, revisionOf, versions } from "@parlance/mcp";
+import { versions } from "@parlance/mcp";
+import { type Revision, revisionOf } from "@parlance/mcp/protocol";
 import { describe, expect, test } from "vitest";
 import { type Difference, differences, of, revisions } from "./differences.js";
 

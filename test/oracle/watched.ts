@@ -1,6 +1,7 @@
-import { handshakeVersions, methods, notifications, revisionOf } from "@parlance/mcp";
+import { handshakeVersions } from "@parlance/mcp";
 import type { Channel, ConnectionOptions } from "@parlance/mcp/jsonrpc";
 import { tapChannel } from "@parlance/mcp/jsonrpc";
+import { methods, notifications, revisionOf } from "@parlance/mcp/protocol";
 import { type Connection, openConnection } from "../../packages/mcp/src/jsonrpc/connection.js";
 import { assertOfficial, type Sender } from "../shapes/official.js";
 import { violations } from "./violations.js";

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from "node:util";
-import { childOf, type JsonNode, jsonValue, literalOf, nodeAt, pointerAt, rangeOf, scanJson } from "@parlance/mcp/wire";
+import { childOf, type JsonNode, jsonValue, literalOf, nodeAt, pointerAt, rangeOf, scanJson } from "@parlance/wire";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { written, writtenObjects } from "./json-texts.js";

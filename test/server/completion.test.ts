@@ -1,4 +1,5 @@
-import { revisionOf, versions } from "@parlance/mcp";
+import { versions } from "@parlance/mcp";
+import { revisionOf } from "@parlance/mcp/protocol";
 import { type Completer, createServer, type Server } from "@parlance/mcp/server";
 import { describe, expect, test } from "vitest";
 import * as z from "zod";

@@ -1,4 +1,5 @@
-import { handshakeVersions, revisionOf, statelessVersions, versions } from "@parlance/mcp";
+import { handshakeVersions, statelessVersions, versions } from "@parlance/mcp";
+import { revisionOf } from "@parlance/mcp/protocol";
 import { createServer, type Server, type ServerOptions } from "@parlance/mcp/server";
 import { describe, expect, test } from "vitest";
 import { openAsked } from "../asking/open.js";

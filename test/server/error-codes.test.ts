@@ -1,4 +1,5 @@
-import { catalogueCodes, handshakeVersions, latest, revisionOf, statelessVersions, versions } from "@parlance/mcp";
+import { catalogueCodes, handshakeVersions, latest, statelessVersions, versions } from "@parlance/mcp";
+import { revisionOf } from "@parlance/mcp/protocol";
 import { createServer, RpcError, type Server, type ServerOptions, ToolError } from "@parlance/mcp/server";
 import { describe, expect, test } from "vitest";
 import { speak } from "./speak.js";

@@ -1,4 +1,4 @@
-import { revisionOf } from "@parlance/mcp";
+import { revisionOf } from "@parlance/mcp/protocol";
 import type { CarrierOptions, Server } from "@parlance/mcp/server";
 import { expect } from "vitest";
 import { type Frame, notification, parse, request, stateless } from "../mcp/frames.js";

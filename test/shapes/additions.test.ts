@@ -1,4 +1,5 @@
-import { checkShape, latest, type ShapeAdditions, shape, shapesOf } from "@parlance/mcp";
+import { latest } from "@parlance/mcp";
+import { checkShape, type ShapeAdditions, shape, shapesOf } from "@parlance/mcp/protocol";
 import { describe, expect, test } from "vitest";
 
 const { array, boolean, extending, literal, map, object, optional, ref, string } = shape;

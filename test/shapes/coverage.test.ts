@@ -1,4 +1,4 @@
-import { checkShape, methods, notifications, revisions } from "@parlance/mcp";
+import { checkShape, methods, notifications, revisions } from "@parlance/mcp/protocol";
 import { describe, expect, test } from "vitest";
 import { partsOf } from "./oracle.js";
 

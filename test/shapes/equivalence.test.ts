@@ -1,4 +1,4 @@
-import { checkShape, revisions } from "@parlance/mcp";
+import { checkShape, revisions } from "@parlance/mcp/protocol";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { hasSchemas } from "../revisions/published.js";

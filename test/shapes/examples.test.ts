@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync } from "node:fs";
-import { checkShape, latest } from "@parlance/mcp";
+import { latest } from "@parlance/mcp";
+import { checkShape } from "@parlance/mcp/protocol";
 import { describe, expect, test } from "vitest";
 import { faultsOf } from "../../packages/mcp/src/protocol/shapes/checker.js";
 import { ShapeCompiler } from "../../packages/mcp/src/protocol/shapes/compile-shape.js";

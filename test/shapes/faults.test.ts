@@ -1,4 +1,4 @@
-import { checkShape, type MessagePart, revisionOf, type ShapeFault } from "@parlance/mcp";
+import { checkShape, type MessagePart, revisionOf, type ShapeFault } from "@parlance/mcp/protocol";
 import { describe, expect, test } from "vitest";
 
 // What is said of typical mistakes: where, what had to be there, and what is there.

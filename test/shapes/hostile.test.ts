@@ -1,4 +1,5 @@
-import { checkShape, latestHandshake, type MessagePart, revisions } from "@parlance/mcp";
+import { latestHandshake } from "@parlance/mcp";
+import { checkShape, type MessagePart, revisions } from "@parlance/mcp/protocol";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { partsOf } from "./oracle.js";

@@ -1,4 +1,4 @@
-import { revisions } from "@parlance/mcp";
+import { revisions } from "@parlance/mcp/protocol";
 import { describe, expect, test } from "vitest";
 import { assertOfficial } from "./official.js";
 

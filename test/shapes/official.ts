@@ -1,5 +1,5 @@
-import { checkShape, type MessagePart, type Revision, revisionOf } from "@parlance/mcp";
 import { type Message, mcpProfile, type Problem, validate } from "@parlance/mcp/jsonrpc";
+import { checkShape, type MessagePart, type Revision, revisionOf } from "@parlance/mcp/protocol";
 import { hasSchemas } from "../revisions/published.js";
 import { expectationOf, problemsIn } from "./oracle.js";
 import { definitionsOf, problemsOf, refTo } from "./schemas.js";

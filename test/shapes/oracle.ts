@@ -1,4 +1,4 @@
-import type { MessagePart, Revision } from "@parlance/mcp";
+import type { MessagePart, Revision } from "@parlance/mcp/protocol";
 import type { SchemaNode } from "./schema-node.js";
 import { definitionsOf, problemsOf, refTo } from "./schemas.js";
 

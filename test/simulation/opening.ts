@@ -1,4 +1,4 @@
-import { type ProgressParams, revisionOf } from "@parlance/mcp";
+import type { ProgressParams } from "@parlance/mcp";
 import { type Client, connect } from "@parlance/mcp/client";
 import {
   type CallOptions,
@@ -10,6 +10,7 @@ import {
   type Params,
   type Profile,
 } from "@parlance/mcp/jsonrpc";
+import { revisionOf } from "@parlance/mcp/protocol";
 import { createServer, type Server, serveChannel } from "@parlance/mcp/server";
 import { duplexOf } from "../client/duplex.js";
 import { turn } from "../properties/turn.js";

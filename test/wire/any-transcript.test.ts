@@ -7,7 +7,7 @@ import {
   type FrameEntry,
   type JsonNode,
   scanJson,
-} from "@parlance/mcp/wire";
+} from "@parlance/wire";
 import { expect, test } from "vitest";
 import { createRandom, type Random, seed } from "../properties/random.js";
 import { cases } from "./rules/all-cases.js";

@@ -1,5 +1,5 @@
 import { existsSync } from "node:fs";
-import { Conversation } from "@parlance/mcp/wire";
+import { Conversation } from "@parlance/wire";
 import { describe, expect, test, vi } from "vitest";
 import { everything, freePorts, runOther, startOther, type Typed, type Words } from "./example-processes.js";
 import { RecordingFolder } from "./recording-folder.js";

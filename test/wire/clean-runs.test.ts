@@ -5,7 +5,7 @@ import { promisify } from "node:util";
 import { latest, latestHandshake, versions } from "@parlance/mcp";
 import type { Answers, Client } from "@parlance/mcp/client";
 import { connect } from "@parlance/mcp/node";
-import { Conversation } from "@parlance/mcp/wire";
+import { Conversation } from "@parlance/wire";
 import { describe, expect, test, vi } from "vitest";
 import { startServer } from "../fixtures/conscience/running-server.js";
 import { RecordingFolder } from "./recording-folder.js";

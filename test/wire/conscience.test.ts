@@ -1,4 +1,4 @@
-import { bytesOf, type Entry, type FrameEntry } from "@parlance/mcp/wire";
+import { bytesOf, type Entry, type FrameEntry } from "@parlance/wire";
 import { describe, expect, test, vi } from "vitest";
 import { fixture } from "../cli/run.js";
 import { expectations } from "../fixtures/conscience/expected.js";

@@ -1,4 +1,4 @@
-import { Conversation, type Row } from "@parlance/mcp/wire";
+import { Conversation, type Row } from "@parlance/wire";
 import { expect, test } from "vitest";
 import { opening, recorded, type Said } from "./recorded.js";
 

@@ -1,4 +1,4 @@
-import { Conversation, type Entry, encodeEntry, type Recording, readRecording } from "@parlance/mcp/wire";
+import { Conversation, type Entry, encodeEntry, type Recording, readRecording } from "@parlance/wire";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { exampleEntries, recordingText } from "./example-recording.js";

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { type Entry, encodeEntry, type FrameEntry } from "@parlance/mcp/wire";
+import { type Entry, encodeEntry, type FrameEntry } from "@parlance/wire";
 import { header, stdioFrame } from "./recorded.js";
 
 const call = (id: number, name: string): string =>

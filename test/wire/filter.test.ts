@@ -12,7 +12,7 @@ import {
   parseFilter,
   printFilter,
   type Written,
-} from "@parlance/mcp/wire";
+} from "@parlance/wire";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { exampleEntries } from "./example-recording.js";

@@ -1,5 +1,5 @@
 import { versions } from "@parlance/mcp";
-import { describeVerdict, type Entry } from "@parlance/mcp/wire";
+import { describeVerdict, type Entry } from "@parlance/wire";
 import { describe, expect, test } from "vitest";
 import { header } from "./recorded.js";
 import {

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import type { RequestListener, ServerResponse } from "node:http";
-import { bytesOf, type Entry } from "@parlance/mcp/wire";
+import { bytesOf, type Entry } from "@parlance/wire";
 import { expect, test } from "vitest";
 import { parlance } from "../cli/run.js";
 import { ask, bodyOf, proxied } from "./proxied.js";

@@ -1,5 +1,5 @@
-import type { Revision } from "@parlance/mcp";
-import { levelOf, type Requirement } from "@parlance/mcp/wire";
+import type { Revision } from "@parlance/mcp/protocol";
+import { levelOf, type Requirement } from "@parlance/wire";
 
 /** The levels of a requirement as the pages write them: each with the revision since which it holds. */
 export function levelWords(requirement: Requirement, having: readonly Revision[]): string {

@@ -1,4 +1,4 @@
-import { type Revision, revisions } from "@parlance/mcp";
+import { type Revision, revisions } from "@parlance/mcp/protocol";
 import {
   Conversation,
   type Level,
@@ -9,7 +9,7 @@ import {
   sentenceOf,
   specOf,
   violations,
-} from "@parlance/mcp/wire";
+} from "@parlance/wire";
 import { describe, expect, test } from "vitest";
 import { leaving, probes } from "../../packages/cli/src/commands/check/examination/examine.js";
 import { cases } from "./rules/all-cases.js";

@@ -1,4 +1,4 @@
-import { type Entry, type FrameEntry, reportOf } from "@parlance/mcp/wire";
+import { type Entry, type FrameEntry, reportOf } from "@parlance/wire";
 import { expect, test } from "vitest";
 import { recorded } from "./recorded.js";
 import { exchanged, listExchange } from "./rules/http-talk.js";

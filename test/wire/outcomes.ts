@@ -1,4 +1,4 @@
-import { type ByteRange, Conversation, type Entry, type Frame } from "@parlance/mcp/wire";
+import { type ByteRange, Conversation, type Entry, type Frame } from "@parlance/wire";
 import { expect } from "vitest";
 import type { ExpectedVerdict, Outcome } from "../fixtures/conscience/expected.js";
 

@@ -1,7 +1,7 @@
 import { httpHandler } from "@parlance/mcp/http";
 import { memoryChannels } from "@parlance/mcp/jsonrpc";
 import { serveChannel } from "@parlance/mcp/server";
-import { describeVerdict, type Entry, recordChannel, type Verdict, violations } from "@parlance/mcp/wire";
+import { describeVerdict, type Entry, recordChannel, type Verdict, violations } from "@parlance/wire";
 import { describe, expect, test } from "vitest";
 import { calls } from "../matrix/behaviours/calls.js";
 import { changes } from "../matrix/behaviours/changes.js";

@@ -1,4 +1,4 @@
-import { Conversation, compileFilter, type Filter, parseFilter } from "@parlance/mcp/wire";
+import { Conversation, compileFilter, type Filter, parseFilter } from "@parlance/wire";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { stdioFrame } from "./recorded.js";

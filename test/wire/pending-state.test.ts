@@ -9,7 +9,7 @@ import {
   type Report,
   reportOf,
   sarifOf,
-} from "@parlance/mcp/wire";
+} from "@parlance/wire";
 import { describe, expect, test } from "vitest";
 import { opening, recorded, type Said } from "./recorded.js";
 

@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { createServer, type IncomingMessage, type RequestListener, type RequestOptions, request } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
-import type { Entry, HttpEntry } from "@parlance/mcp/wire";
+import type { Entry, HttpEntry } from "@parlance/wire";
 import { start } from "../cli/run.js";
 import { RecordingFolder } from "./recording-folder.js";
 

@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import { type IncomingMessage, request } from "node:http";
 import { brotliCompressSync, gzipSync } from "node:zlib";
-import { bytesOf } from "@parlance/mcp/wire";
+import { bytesOf } from "@parlance/wire";
 import fc from "fast-check";
 import { expect, test, vi } from "vitest";
 import { parlance } from "../cli/run.js";

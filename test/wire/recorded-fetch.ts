@@ -1,4 +1,4 @@
-import type { Entry, FrameEntry, HttpEntry } from "@parlance/mcp/wire";
+import type { Entry, FrameEntry, HttpEntry } from "@parlance/wire";
 import type { HttpTarget } from "../matrix/driver.js";
 
 /** Makes requests, and records what crosses as a proxy would. */

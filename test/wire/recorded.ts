@@ -1,4 +1,4 @@
-import type { Direction, Entry, FrameEntry, HeaderEntry } from "@parlance/mcp/wire";
+import type { Direction, Entry, FrameEntry, HeaderEntry } from "@parlance/wire";
 
 /** The header of a recording that a test writes by hand. */
 export const header: HeaderEntry = {

@@ -1,7 +1,7 @@
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type Entry, readRecording } from "@parlance/mcp/wire";
+import { type Entry, readRecording } from "@parlance/wire";
 import { expect } from "vitest";
 import { main } from "../cli/run.js";
 import { type RunningServer, startServer } from "../fixtures/conscience/running-server.js";

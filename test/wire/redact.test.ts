@@ -1,4 +1,4 @@
-import { type Entry, type FrameEntry, type HttpEntry, redact } from "@parlance/mcp/wire";
+import { type Entry, type FrameEntry, type HttpEntry, redact } from "@parlance/wire";
 import { expect, test } from "vitest";
 import { header, type Said, stdioFrame } from "./recorded.js";
 

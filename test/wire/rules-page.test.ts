@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { type Revision, revisions } from "@parlance/mcp";
-import { type Requirement, type Rule, rules, specOf } from "@parlance/mcp/wire";
+import { type Revision, revisions } from "@parlance/mcp/protocol";
+import { type Requirement, type Rule, rules, specOf } from "@parlance/wire";
 import { expect, test } from "vitest";
 import { leaving, probes } from "../../packages/cli/src/commands/check/examination/examine.js";
 import { levelWords } from "./level-words.js";

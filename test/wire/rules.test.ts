@@ -1,5 +1,6 @@
-import { revisions, versions } from "@parlance/mcp";
-import { type Rule, rules } from "@parlance/mcp/wire";
+import { versions } from "@parlance/mcp";
+import { revisions } from "@parlance/mcp/protocol";
+import { type Rule, rules } from "@parlance/wire";
 import { describe, expect, test } from "vitest";
 import { cases } from "./rules/all-cases.js";
 import { crossingsOf, type RuleCase, testRules } from "./rules/rule-case.js";

@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 import { once } from "node:events";
 import { existsSync, readFileSync, statSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
-import { type Entry, readRecording } from "@parlance/mcp/wire";
+import { type Entry, readRecording } from "@parlance/wire";
 import { describe, expect, test, vi } from "vitest";
 import { RecordingFolder } from "./recording-folder.js";
 import { command, livesOf, started, type Tapped, tapScript } from "./tapped.js";

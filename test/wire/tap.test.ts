@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { once } from "node:events";
-import type { Entry } from "@parlance/mcp/wire";
+import type { Entry } from "@parlance/wire";
 import fc from "fast-check";
 import { describe, expect, test, vi } from "vitest";
 import { parlance } from "../cli/run.js";

@@ -1,5 +1,5 @@
-import type { Entry, FrameEntry, HttpEntry } from "@parlance/mcp/wire";
-import { recordedBytes } from "@parlance/mcp/wire";
+import type { Entry, FrameEntry, HttpEntry } from "@parlance/wire";
+import { recordedBytes } from "@parlance/wire";
 import type { HttpStep } from "../fixtures/conscience/http-client.js";
 import type { Crossed, StdioTranscript } from "../fixtures/conscience/stdio-client.js";
 import { header } from "./recorded.js";

@@ -1,4 +1,4 @@
-import type { Entry } from "@parlance/mcp/wire";
+import type { Entry } from "@parlance/wire";
 import type { Said } from "../recorded.js";
 import type { RuleCase } from "./rule-case.js";
 import { frames, type Talk } from "./talk.js";

@@ -1,5 +1,5 @@
-import { encodeHeaderValue, namedBy } from "@parlance/mcp";
-import type { Entry, FrameEntry, HttpEntry } from "@parlance/mcp/wire";
+import { encodeHeaderValue, namedBy } from "@parlance/mcp/protocol";
+import type { Entry, FrameEntry, HttpEntry } from "@parlance/wire";
 import type { Said } from "../recorded.js";
 import type { Talk } from "./talk.js";
 

@@ -1,4 +1,4 @@
-import { bytesOf, type Entry, type FrameEntry, type HttpEntry } from "@parlance/mcp/wire";
+import { bytesOf, type Entry, type FrameEntry, type HttpEntry } from "@parlance/wire";
 import { headersOf } from "./http-talk.js";
 import type { Talk } from "./talk.js";
 

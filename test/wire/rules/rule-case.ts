@@ -1,13 +1,5 @@
 import { versions } from "@parlance/mcp";
-import {
-  bytesOf,
-  Conversation,
-  type Entry,
-  type FrameEntry,
-  type Party,
-  rules,
-  type Verdict,
-} from "@parlance/mcp/wire";
+import { bytesOf, Conversation, type Entry, type FrameEntry, type Party, rules, type Verdict } from "@parlance/wire";
 import { describe, expect, test } from "vitest";
 import { recorded, type Said } from "../recorded.js";
 import { carriersOf, type HttpCarrier, overHttp } from "./over-http.js";

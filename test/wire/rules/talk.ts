@@ -1,5 +1,5 @@
 import { versions } from "@parlance/mcp";
-import type { Entry, FrameEntry } from "@parlance/mcp/wire";
+import type { Entry, FrameEntry } from "@parlance/wire";
 import { recorded, type Said } from "../recorded.js";
 
 type Fields = Readonly<Record<string, unknown>>;

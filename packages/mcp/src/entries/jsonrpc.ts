@@ -22,6 +22,7 @@ export { didYouMean } from "../base/nearest.js";
 export { visible } from "../base/visible.js";
 export { contentLength } from "../framing/content-length.js";
 export { lines } from "../framing/lines.js";
+export { type Span, Unfinished } from "../framing/unfinished.js";
 export type { MethodAlias, MethodAliases } from "../jsonrpc/aliases.js";
 export { type Answerer, answerer } from "../jsonrpc/answer.js";
 export type { RequestBatch } from "../jsonrpc/batch.js";

@@ -1,6 +1,7 @@
-import { type CallToolResult, methods, type Tool } from "@parlance/mcp";
+import type { CallToolResult, Tool } from "@parlance/mcp";
 import { type Client, RpcError, type VerbOptions } from "@parlance/mcp/client";
 import { codes } from "@parlance/mcp/jsonrpc";
+import { methods } from "@parlance/mcp/protocol";
 import type { Command } from "commander";
 import { findTool } from "../../shared/client/conversation.js";
 import { registerServerCommand, type ServerFlags, type TargetWords } from "../../shared/client/server-command.js";

@@ -1,6 +1,6 @@
-import { methods } from "@parlance/mcp";
 import type { Client, GetPromptResult, VerbOptions } from "@parlance/mcp/client";
 import { didYouMean } from "@parlance/mcp/jsonrpc";
+import { methods } from "@parlance/mcp/protocol";
 import type { Command } from "commander";
 import { offersWords } from "../../shared/client/conversation.js";
 import { registerServerCommand, type ServerFlags, type TargetWords } from "../../shared/client/server-command.js";

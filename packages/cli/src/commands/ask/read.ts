@@ -1,5 +1,5 @@
-import { methods } from "@parlance/mcp";
 import type { ReadResourceResult } from "@parlance/mcp/client";
+import { methods } from "@parlance/mcp/protocol";
 import type { Command } from "commander";
 import { registerServerCommand, type ServerFlags, type TargetWords } from "../../shared/client/server-command.js";
 import { usageFailure } from "../../shared/failure.js";

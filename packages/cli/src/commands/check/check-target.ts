@@ -1,8 +1,8 @@
 import { once } from "node:events";
 import { connect } from "node:net";
-import { revisionOf } from "@parlance/mcp";
 import { visible } from "@parlance/mcp/jsonrpc";
-import { type Concern, type Expectation, type Report, reportOf } from "@parlance/mcp/wire";
+import { revisionOf } from "@parlance/mcp/protocol";
+import { type Concern, type Expectation, type Report, reportOf } from "@parlance/wire";
 import { stillStarting } from "../../shared/client/conversation.js";
 import { missingVariableRemedy } from "../../shared/client/missing-variable.js";
 import { remedyForWords } from "../../shared/client/url-failure.js";

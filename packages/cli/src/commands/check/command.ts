@@ -7,7 +7,7 @@ import {
   Redaction,
   type Report,
   reportOf,
-} from "@parlance/mcp/wire";
+} from "@parlance/wire";
 import { type Command, InvalidArgumentError, Option } from "commander";
 import { exitCodes } from "../../shared/exit-codes.js";
 import { usageFailure } from "../../shared/failure.js";

@@ -1,12 +1,4 @@
-import {
-  crashWords,
-  levelOf,
-  type Report,
-  requirementWords,
-  sentenceOf,
-  specOf,
-  type Verdict,
-} from "@parlance/mcp/wire";
+import { crashWords, levelOf, type Report, requirementWords, sentenceOf, specOf, type Verdict } from "@parlance/wire";
 import { cut, cutMiddle, left, wrapWords } from "../../shared/output/columns.js";
 import { pieceLines } from "../../shared/output/pieces.js";
 import { count } from "../../shared/output/quantities.js";

@@ -1,5 +1,6 @@
-import { latestHandshake, mcpHeaders, messagesOf, methods } from "@parlance/mcp";
+import { latestHandshake } from "@parlance/mcp";
 import { baseProfile, clientLimits, codes, decode, Problem } from "@parlance/mcp/jsonrpc";
+import { mcpHeaders, messagesOf, methods } from "@parlance/mcp/protocol";
 import { innermost, remedyForWords, statusRemedy } from "../../shared/client/url-failure.js";
 import { exitCodes } from "../../shared/exit-codes.js";
 import { isObject } from "../../shared/json.js";

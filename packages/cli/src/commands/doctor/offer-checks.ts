@@ -1,6 +1,6 @@
-import { checkShape, revisionOf } from "@parlance/mcp";
 import { LocalError, RpcError } from "@parlance/mcp/client";
 import { codes, visible } from "@parlance/mcp/jsonrpc";
+import { checkShape, revisionOf } from "@parlance/mcp/protocol";
 import { compile } from "@parlance/mcp/schema";
 import { type OfferedList, offeredLists, readList } from "../../shared/client/advertised.js";
 import { awaitAftermath } from "../../shared/client/conversation.js";

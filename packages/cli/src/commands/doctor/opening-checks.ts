@@ -1,4 +1,4 @@
-import { revisionOf } from "@parlance/mcp";
+import { revisionOf } from "@parlance/mcp/protocol";
 import type { Part } from "../../shared/client/frames.js";
 import { missingVariableRemedy } from "../../shared/client/missing-variable.js";
 import { exitCodes } from "../../shared/exit-codes.js";

@@ -1,12 +1,12 @@
+import { latest } from "@parlance/mcp";
+import { explainCode as explainRange } from "@parlance/mcp/jsonrpc";
 import {
   type CodeReading,
   codeReadings,
   type DescribedCode,
   describeErrorCode,
-  latest,
   type Vocabulary,
-} from "@parlance/mcp";
-import { explainCode as explainRange } from "@parlance/mcp/jsonrpc";
+} from "@parlance/mcp/protocol";
 import { codeNotes } from "./code-notes.js";
 import { type Explanation, facts, specPage } from "./explanation.js";
 import { spanText } from "./spoken-in.js";

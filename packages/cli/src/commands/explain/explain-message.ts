@@ -1,5 +1,6 @@
-import { latest, type Method, messagesOf, type NotificationMethod } from "@parlance/mcp";
+import { latest } from "@parlance/mcp";
 import { success } from "@parlance/mcp/jsonrpc";
+import { type Method, messagesOf, type NotificationMethod } from "@parlance/mcp/protocol";
 import { type Explanation, facts, specPage, type WireExample } from "./explanation.js";
 import { notificationNotes } from "./notification-notes.js";
 import { requestNotes } from "./request-notes.js";

@@ -1,4 +1,4 @@
-import { type Revision, revisions } from "@parlance/mcp";
+import { type Revision, revisions } from "@parlance/mcp/protocol";
 import { leaving, probes } from "../check/examination/examine.js";
 import type { Probe } from "../check/examination/probe.js";
 import { type Explanation, facts } from "./explanation.js";

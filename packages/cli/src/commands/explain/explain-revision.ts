@@ -1,4 +1,4 @@
-import { type Facts, messagesOf, methods, type Revision, revisions } from "@parlance/mcp";
+import { type Facts, messagesOf, methods, type Revision, revisions } from "@parlance/mcp/protocol";
 import { type Explanation, facts, specPage } from "./explanation.js";
 
 /** What a revision brought, what it took away, and how a conversation in it opens. */

@@ -1,5 +1,5 @@
-import { revisions } from "@parlance/mcp";
-import { type Rule, rules } from "@parlance/mcp/wire";
+import { revisions } from "@parlance/mcp/protocol";
+import { type Rule, rules } from "@parlance/wire";
 import { type Explanation, facts } from "./explanation.js";
 import { sentencesOf, strongestOf, titleOf } from "./quoted-sentences.js";
 import { ruleExamples } from "./rule-examples.js";

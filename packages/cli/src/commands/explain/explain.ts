@@ -1,3 +1,5 @@
+import { versions } from "@parlance/mcp";
+import { didYouMean, codes as engineCodes } from "@parlance/mcp/jsonrpc";
 import {
   codeReadings,
   type Method,
@@ -7,9 +9,7 @@ import {
   notifications,
   revisionOf,
   versionAliases,
-  versions,
-} from "@parlance/mcp";
-import { didYouMean, codes as engineCodes } from "@parlance/mcp/jsonrpc";
+} from "@parlance/mcp/protocol";
 import { usageFailure } from "../../shared/failure.js";
 import { codesNamed, explainErrorCode } from "./explain-code.js";
 import { explainNotification, explainRequest } from "./explain-message.js";

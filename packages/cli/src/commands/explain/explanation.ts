@@ -1,4 +1,4 @@
-import type { Level } from "@parlance/mcp/wire";
+import type { Level } from "@parlance/wire";
 import type { Party } from "../../shared/client/frames.js";
 
 /** What can be explained. */

@@ -1,5 +1,5 @@
-import { type NotificationMethod, notifications } from "@parlance/mcp";
 import type { RpcNotification } from "@parlance/mcp/jsonrpc";
+import { type NotificationMethod, notifications } from "@parlance/mcp/protocol";
 import type { MessageNote } from "./request-notes.js";
 
 /** The notifications, one by one. Nobody answers them. */

@@ -1,5 +1,5 @@
-import type { Revision } from "@parlance/mcp";
-import { type Level, levelOf, type Requirement, sentenceOf, specOf } from "@parlance/mcp/wire";
+import type { Revision } from "@parlance/mcp/protocol";
+import { type Level, levelOf, type Requirement, sentenceOf, specOf } from "@parlance/wire";
 import type { QuotedSentence } from "./explanation.js";
 
 /** The sentences of a rule or probe, newest first. The address is that in the newest revision that has the sentence. */

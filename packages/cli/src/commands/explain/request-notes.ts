@@ -1,5 +1,6 @@
-import { latest, latestHandshake, type Messages, type Method, methods } from "@parlance/mcp";
+import { latest, latestHandshake } from "@parlance/mcp";
 import type { RpcNotification, RpcRequest } from "@parlance/mcp/jsonrpc";
+import { type Messages, type Method, methods } from "@parlance/mcp/protocol";
 import type { JsonObject } from "../../shared/json.js";
 
 /** What is said of a message, besides what the revisions know of it. */

@@ -1,4 +1,5 @@
-import { latest, latestHandshake, type Method, messagesOf, methods } from "@parlance/mcp";
+import { latest, latestHandshake } from "@parlance/mcp";
+import { type Method, messagesOf, methods } from "@parlance/mcp/protocol";
 import type { JsonObject } from "../../shared/json.js";
 import type { WireExample } from "./explanation.js";
 

@@ -1,4 +1,5 @@
-import { type Revision, revisions, versions } from "@parlance/mcp";
+import { versions } from "@parlance/mcp";
+import { type Revision, revisions } from "@parlance/mcp/protocol";
 
 /** Versions as a person says them: all of them, one, a span, or their list. */
 export function spanText(found: readonly string[]): string {

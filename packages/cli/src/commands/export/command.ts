@@ -1,4 +1,4 @@
-import { carriedVerdict, type Entry, junitOf, type Report, type Row, reportOf, sarifOf } from "@parlance/mcp/wire";
+import { carriedVerdict, type Entry, junitOf, type Report, type Row, reportOf, sarifOf } from "@parlance/wire";
 import { type Command, Option } from "commander";
 import { exitCodes } from "../../shared/exit-codes.js";
 import { usageFailure } from "../../shared/failure.js";

@@ -1,4 +1,4 @@
-import type { Exchange } from "@parlance/mcp/wire";
+import type { Exchange } from "@parlance/wire";
 import { commandOf, type Exported, shellWord, urlOf } from "./exported.js";
 
 /** Headers that curl writes itself, or that belong to one connection. */

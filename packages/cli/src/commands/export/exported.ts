@@ -1,12 +1,5 @@
 import { isUtf8 } from "node:buffer";
-import {
-  type Exchange,
-  type HeaderEntry,
-  literalOf,
-  type Operation,
-  type Row,
-  type WireMessage,
-} from "@parlance/mcp/wire";
+import { type Exchange, type HeaderEntry, literalOf, type Operation, type Row, type WireMessage } from "@parlance/wire";
 import type { RecordedConversation } from "../../shared/recordings/recorded-conversation.js";
 
 /** What goes into an export: a recording, and the rows of it that were chosen. */

@@ -1,4 +1,4 @@
-import { type Exchange, type Frame, headerOf, literalOf, type Operation } from "@parlance/mcp/wire";
+import { type Exchange, type Frame, headerOf, literalOf, type Operation } from "@parlance/wire";
 import { packageVersion } from "../../shared/package-version.js";
 import { chosenOperations, type Exported, jsonWithList, momentOf, textOf, urlOf } from "./exported.js";
 

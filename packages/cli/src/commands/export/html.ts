@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { visible } from "@parlance/mcp/jsonrpc";
-import { bytesOf, type Row, requirementWords, scanJson, type Verdict } from "@parlance/mcp/wire";
+import { bytesOf, type Row, requirementWords, scanJson, type Verdict } from "@parlance/wire";
 import { count } from "../../shared/output/quantities.js";
 import { packageVersion } from "../../shared/package-version.js";
 import { commandOf, type Exported, shellWord } from "./exported.js";

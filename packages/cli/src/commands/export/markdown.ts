@@ -1,4 +1,4 @@
-import { type Row, scanJson } from "@parlance/mcp/wire";
+import { type Row, scanJson } from "@parlance/wire";
 import { count } from "../../shared/output/quantities.js";
 import { packageVersion } from "../../shared/package-version.js";
 import { commandOf, type Exported, shellWord } from "./exported.js";

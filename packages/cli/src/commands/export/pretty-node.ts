@@ -1,5 +1,5 @@
 import { visible } from "@parlance/mcp/jsonrpc";
-import { type JsonNode, literalOf } from "@parlance/mcp/wire";
+import { type JsonNode, literalOf } from "@parlance/wire";
 
 /** A JSON text on many lines, with everything in it as it was written: numbers, escapes, names that come twice. */
 export function prettyNode(node: JsonNode, bytes: Uint8Array, indent = ""): string {

@@ -1,5 +1,5 @@
 import { visible } from "@parlance/mcp/jsonrpc";
-import { bytesOf, latencyOf, pairOf, type Row, sizeOf, targetOf, type WireMessage } from "@parlance/mcp/wire";
+import { bytesOf, latencyOf, pairOf, type Row, sizeOf, targetOf, type WireMessage } from "@parlance/wire";
 import { isObject } from "../../shared/json.js";
 import { bytesText, durationText } from "../../shared/output/quantities.js";
 

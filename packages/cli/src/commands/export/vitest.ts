@@ -1,5 +1,5 @@
-import { methods } from "@parlance/mcp";
-import type { Operation, WireMessage } from "@parlance/mcp/wire";
+import { methods } from "@parlance/mcp/protocol";
+import type { Operation, WireMessage } from "@parlance/wire";
 import { usageFailure } from "../../shared/failure.js";
 import { isObject } from "../../shared/json.js";
 import { chosenOperations, commandOf, type Exported, escaped } from "./exported.js";

@@ -1,6 +1,6 @@
 import type { Transform } from "node:stream";
 import { createBrotliDecompress, createGunzip, createInflate } from "node:zlib";
-import { EventCutter, TimedBytes } from "@parlance/mcp/wire";
+import { EventCutter, TimedBytes } from "@parlance/wire";
 import type { ObservedFrame } from "../../shared/recorder/observation.js";
 import { type HeaderList, headerValue } from "./headers.js";
 

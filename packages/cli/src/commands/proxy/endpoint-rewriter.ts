@@ -1,4 +1,4 @@
-import { EventCutter } from "@parlance/mcp/wire";
+import { EventCutter } from "@parlance/wire";
 import type { Rewriter } from "../../shared/forward.js";
 import { type Origins, renamed } from "./origins.js";
 

@@ -1,4 +1,4 @@
-import { coverCredentials, type Direction, type HttpEntry } from "@parlance/mcp/wire";
+import { coverCredentials, type Direction, type HttpEntry } from "@parlance/wire";
 import type { Recorder } from "../../shared/recorder/recorder.js";
 import { type BodyFrame, BodyRecord } from "./body-record.js";
 import { type HeaderList, headerValue } from "./headers.js";

@@ -1,4 +1,4 @@
-import { Conversation, recordedBytes } from "@parlance/mcp/wire";
+import { Conversation, recordedBytes } from "@parlance/wire";
 import type { Fault } from "../../shared/faults/fault.js";
 import type { FaultPlan } from "../../shared/faults/fault-option.js";
 import { seeded } from "../../shared/faults/random.js";

@@ -1,5 +1,5 @@
 import type { Readable, Writable } from "node:stream";
-import { EventCutter } from "@parlance/mcp/wire";
+import { EventCutter } from "@parlance/wire";
 
 /** Passes on so many events of a stream, and resolves when they are written: to true if the stream goes on. */
 export async function passEvents(

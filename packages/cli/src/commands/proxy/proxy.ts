@@ -9,7 +9,7 @@ import {
 import { request as requestHttps, Agent as SecureAgent } from "node:https";
 import type { AddressInfo } from "node:net";
 import { guardOf } from "@parlance/mcp/http";
-import { coverCredentials, credentialWords, type HeaderEntry } from "@parlance/mcp/wire";
+import { coverCredentials, credentialWords, type HeaderEntry } from "@parlance/wire";
 import { packageVersion } from "../../shared/package-version.js";
 import type { Recorder, RecorderOptions } from "../../shared/recorder/recorder.js";
 import type { FaultyExchanges } from "./faulty-exchanges.js";

@@ -1,4 +1,4 @@
-import type { ComparedItem, Comparison } from "@parlance/mcp/wire";
+import type { ComparedItem, Comparison } from "@parlance/wire";
 import { jsonLine } from "../../shared/output/json-lines.js";
 
 /** A comparison as one JSON object. Integers that a double cannot hold are strings. */

@@ -1,4 +1,4 @@
-import { comparisonSteps } from "@parlance/mcp/wire";
+import { comparisonSteps } from "@parlance/wire";
 import type { Command } from "commander";
 import { InvalidArgumentError } from "commander";
 import { exitCodes } from "../../shared/exit-codes.js";

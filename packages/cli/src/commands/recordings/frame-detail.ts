@@ -11,7 +11,7 @@ import {
   scanJson,
   type Verdict,
   type WireMessage,
-} from "@parlance/mcp/wire";
+} from "@parlance/wire";
 import { visibleLines } from "../../shared/output/columns.js";
 import { bytesText, count, durationText, secondsText } from "../../shared/output/quantities.js";
 import { type Style, signs } from "../../shared/output/style.js";

@@ -1,5 +1,5 @@
 import { visible } from "@parlance/mcp/jsonrpc";
-import { type ByteRange, type JsonNode, literalOf } from "@parlance/mcp/wire";
+import { type ByteRange, type JsonNode, literalOf } from "@parlance/wire";
 import type { Style } from "../../shared/output/style.js";
 
 /** Bytes of a text that something is said of. */

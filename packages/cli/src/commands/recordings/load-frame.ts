@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { promisify } from "node:util";
 import { gunzip } from "node:zlib";
-import { Conversation, RecordingDecoder } from "@parlance/mcp/wire";
+import { Conversation, RecordingDecoder } from "@parlance/wire";
 import { contextOfFrame } from "./frame-context.js";
 
 /**

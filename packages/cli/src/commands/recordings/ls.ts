@@ -1,5 +1,5 @@
 import { visible } from "@parlance/mcp/jsonrpc";
-import { Conversation, type HeaderEntry } from "@parlance/mcp/wire";
+import { Conversation, type HeaderEntry } from "@parlance/wire";
 import type { Command } from "commander";
 import { exitCodes } from "../../shared/exit-codes.js";
 import type { Invocation } from "../../shared/invocation.js";

@@ -1,4 +1,4 @@
-import { type Entry, redactionWords, type SecretsOptions, secretVariables } from "@parlance/mcp/wire";
+import { type Entry, redactionWords, type SecretsOptions, secretVariables } from "@parlance/wire";
 import { type Command, InvalidArgumentError } from "commander";
 import { exitCodes } from "../../shared/exit-codes.js";
 import type { Invocation } from "../../shared/invocation.js";

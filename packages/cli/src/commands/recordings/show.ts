@@ -1,4 +1,4 @@
-import type { Row } from "@parlance/mcp/wire";
+import type { Row } from "@parlance/wire";
 import type { Command } from "commander";
 import { exitCodes } from "../../shared/exit-codes.js";
 import { usageFailure } from "../../shared/failure.js";

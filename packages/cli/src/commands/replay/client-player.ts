@@ -9,7 +9,7 @@ import {
   significant,
   type WireMessage,
   type WireSession,
-} from "@parlance/mcp/wire";
+} from "@parlance/wire";
 import { isObject, type JsonObject } from "../../shared/json.js";
 import type { Line, Reply } from "../check/examination/line.js";
 import { replaced } from "./live-bytes.js";

@@ -1,4 +1,4 @@
-import { compareConversations, type HeaderEntry } from "@parlance/mcp/wire";
+import { compareConversations, type HeaderEntry } from "@parlance/wire";
 import { type Command, InvalidArgumentError, Option } from "commander";
 import { exitCodes } from "../../shared/exit-codes.js";
 import { usageFailure } from "../../shared/failure.js";

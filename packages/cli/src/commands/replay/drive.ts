@@ -1,4 +1,4 @@
-import { Conversation, type Entry } from "@parlance/mcp/wire";
+import { Conversation, type Entry } from "@parlance/wire";
 import type { Target } from "../../shared/target/target.js";
 import { examineeOf } from "../check/examination/examinee.js";
 import { Observer } from "../check/examination/line.js";

@@ -1,5 +1,5 @@
-import { metaKeys } from "@parlance/mcp";
-import { type ByteRange, nodeAt, type Operation, type WireMessage } from "@parlance/mcp/wire";
+import { metaKeys } from "@parlance/mcp/protocol";
+import { type ByteRange, nodeAt, type Operation, type WireMessage } from "@parlance/wire";
 
 /** A recorded request as it is made again: what its maker has chosen freely, as it is written. */
 export interface LiveRequest {

@@ -1,5 +1,5 @@
-import { methods } from "@parlance/mcp";
-import { canonicalJson, ignoring, significant, targetOf, type WireMessage } from "@parlance/mcp/wire";
+import { methods } from "@parlance/mcp/protocol";
+import { canonicalJson, ignoring, significant, targetOf, type WireMessage } from "@parlance/wire";
 import type { Scene } from "./scene.js";
 
 /** How a message must be like the recorded one. `order`: exactly, and in the recorded order. */

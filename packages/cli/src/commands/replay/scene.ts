@@ -1,5 +1,5 @@
-import { methods } from "@parlance/mcp";
-import type { Conversation, Operation, Row, WireMessage, WireSession } from "@parlance/mcp/wire";
+import { methods } from "@parlance/mcp/protocol";
+import type { Conversation, Operation, Row, WireMessage, WireSession } from "@parlance/wire";
 
 /** What the server did next, or what it waited for. */
 export type Step =

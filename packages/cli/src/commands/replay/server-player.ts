@@ -11,7 +11,7 @@ import {
   type Row,
   significant,
   type WireMessage,
-} from "@parlance/mcp/wire";
+} from "@parlance/wire";
 import { type LiveRequest, liveBytes } from "./live-bytes.js";
 import { Mailbox } from "./mailbox.js";
 import { Matching, type MatchMode } from "./matching.js";

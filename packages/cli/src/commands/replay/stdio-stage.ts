@@ -1,4 +1,4 @@
-import { Conversation } from "@parlance/mcp/wire";
+import { Conversation } from "@parlance/wire";
 import type { FaultPlan } from "../../shared/faults/fault-option.js";
 import { FaultyStream } from "../../shared/faults/faulty-stream.js";
 import { monotonic } from "../../shared/monotonic.js";

@@ -1,4 +1,4 @@
-import { targetOf, type WireMessage } from "@parlance/mcp/wire";
+import { targetOf, type WireMessage } from "@parlance/wire";
 import { messageText } from "../../shared/output/message-text.js";
 import { count } from "../../shared/output/quantities.js";
 import type { Style } from "../../shared/output/style.js";

@@ -1,4 +1,4 @@
-import type { Report } from "@parlance/mcp/wire";
+import type { Report } from "@parlance/wire";
 import type { Command } from "commander";
 import { answererIfGiven } from "../../shared/answers/answerer.js";
 import { awaitAftermath, exercise, type Skipped, untilOver } from "../../shared/client/conversation.js";

@@ -1,5 +1,5 @@
 import { existsSync } from "node:fs";
-import type { Report } from "@parlance/mcp/wire";
+import type { Report } from "@parlance/wire";
 import { numberedPath } from "../../shared/recorder/numbered-path.js";
 import { FollowedFile } from "../../shared/recordings/follow-file.js";
 import { nameOfRecording } from "../../shared/recordings/list-recordings.js";

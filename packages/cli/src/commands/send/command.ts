@@ -1,4 +1,5 @@
-import { latestHandshake, revisionOf } from "@parlance/mcp";
+import { latestHandshake } from "@parlance/mcp";
+import { revisionOf } from "@parlance/mcp/protocol";
 import type { Command } from "commander";
 import { exitCodeHelp, exitCodes } from "../../shared/exit-codes.js";
 import { type Failure, toFailure, usageFailure } from "../../shared/failure.js";

@@ -1,5 +1,6 @@
-import { latestHandshake, messagesOf, methods, notifications, revisionOf } from "@parlance/mcp";
+import { latestHandshake } from "@parlance/mcp";
 import type { RpcRequest, Tapped } from "@parlance/mcp/jsonrpc";
+import { messagesOf, methods, notifications, revisionOf } from "@parlance/mcp/protocol";
 import { type Frame, FrameLog, type Part } from "../../shared/client/frames.js";
 import type { Observation } from "../../shared/client/observed-target.js";
 import { Silence } from "./until-quiet.js";

@@ -1,4 +1,4 @@
-import { mcpHeaders } from "@parlance/mcp";
+import { mcpHeaders } from "@parlance/mcp/protocol";
 import { innermost, toFailureAtUrl } from "../../shared/client/url-failure.js";
 import { bodyReader } from "../../shared/client/watched-fetch.js";
 import { exitCodes } from "../../shared/exit-codes.js";

@@ -1,4 +1,3 @@
-import { methods, notifications } from "@parlance/mcp";
 import {
   type Channel,
   codes,
@@ -15,6 +14,7 @@ import {
   notification,
   Problem,
 } from "@parlance/mcp/jsonrpc";
+import { methods, notifications } from "@parlance/mcp/protocol";
 import { isObject } from "../../shared/json.js";
 
 /** The greeting of the host, as it wrote it: each new server is greeted with it. */

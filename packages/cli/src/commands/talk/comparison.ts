@@ -1,4 +1,4 @@
-import { revisionOf } from "@parlance/mcp";
+import { revisionOf } from "@parlance/mcp/protocol";
 import type { Frame } from "../../shared/client/frames.js";
 import { cut, left, right, widthOf } from "../../shared/output/columns.js";
 import { bytesText, count, durationText } from "../../shared/output/quantities.js";

@@ -1,5 +1,5 @@
 import type { Readable, Writable } from "node:stream";
-import { Conversation, type CutLine, LineCutter, recordedBytes } from "@parlance/mcp/wire";
+import { Conversation, type CutLine, LineCutter, recordedBytes } from "@parlance/wire";
 import type { FaultPlan } from "../../shared/faults/fault-option.js";
 import { type FaultySink, FaultyStream } from "../../shared/faults/faulty-stream.js";
 import { directions, type LineStream } from "../../shared/recorder/observation.js";

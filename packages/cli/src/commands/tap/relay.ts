@@ -1,5 +1,5 @@
 import type { Readable, Writable } from "node:stream";
-import type { LifeEntry } from "@parlance/mcp/wire";
+import type { LifeEntry } from "@parlance/wire";
 import { forward } from "../../shared/forward.js";
 import type { LineStream } from "../../shared/recorder/observation.js";
 import type { Recorder } from "../../shared/recorder/recorder.js";

@@ -1,6 +1,7 @@
-import { type Era, methods, type Tool } from "@parlance/mcp";
+import type { Tool } from "@parlance/mcp";
 import type { Client, ClientOptions } from "@parlance/mcp/client";
 import { describeReport, didYouMean } from "@parlance/mcp/jsonrpc";
+import { type Era, methods } from "@parlance/mcp/protocol";
 import type { Answerer } from "../answers/answerer.js";
 import { exitCodes } from "../exit-codes.js";
 import { Failure, usageFailure } from "../failure.js";

@@ -1,4 +1,4 @@
-import { metaKeys, methods, notifications } from "@parlance/mcp";
+import { metaKeys, methods, notifications } from "@parlance/mcp/protocol";
 import { excerpt } from "../excerpt.js";
 import { isObject, type JsonObject } from "../json.js";
 

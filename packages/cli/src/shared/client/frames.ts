@@ -1,4 +1,3 @@
-import { methods } from "@parlance/mcp";
 import {
   baseProfile,
   clientLimits,
@@ -10,6 +9,7 @@ import {
   type RpcResponse,
   type Tapped,
 } from "@parlance/mcp/jsonrpc";
+import { methods } from "@parlance/mcp/protocol";
 import { excerpt } from "../excerpt.js";
 import { isObject } from "../json.js";
 import { digest } from "./digest.js";

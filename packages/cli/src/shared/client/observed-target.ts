@@ -1,7 +1,7 @@
-import { methods } from "@parlance/mcp";
 import { type Client, type ClientOptions, connect } from "@parlance/mcp/client";
 import { type Channel, type Tapped, tapChannel } from "@parlance/mcp/jsonrpc";
 import { type ChildChannel, childChannel } from "@parlance/mcp/node";
+import { methods } from "@parlance/mcp/protocol";
 import { exitCodes } from "../exit-codes.js";
 import { type Failure, type Stage, toFailure } from "../failure.js";
 import type { Interrupt } from "../interrupt.js";

@@ -1,4 +1,4 @@
-import { compileFilter, parseFilter, type RowTest } from "@parlance/mcp/wire";
+import { compileFilter, parseFilter, type RowTest } from "@parlance/wire";
 import { usageFailure } from "../failure.js";
 import { type Fault, parseFault } from "./fault.js";
 

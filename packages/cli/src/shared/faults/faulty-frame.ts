@@ -1,4 +1,4 @@
-import { nodeAt, type Row } from "@parlance/mcp/wire";
+import { nodeAt, type Row } from "@parlance/wire";
 import { replaced } from "../../commands/replay/live-bytes.js";
 import type { Fault } from "./fault.js";
 

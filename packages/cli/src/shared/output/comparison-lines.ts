@@ -5,7 +5,7 @@ import type {
   ItemChange,
   LatencyChange,
   ValueChange,
-} from "@parlance/mcp/wire";
+} from "@parlance/wire";
 import { cut, cutMiddle, left, widthOf } from "./columns.js";
 import { jsonText, messageText } from "./message-text.js";
 import { count, durationText } from "./quantities.js";

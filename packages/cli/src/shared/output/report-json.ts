@@ -1,4 +1,4 @@
-import type { Report } from "@parlance/mcp/wire";
+import type { Report } from "@parlance/wire";
 import { pendingValue, verdictValue } from "../recordings/recorded-json.js";
 
 /** A report for a program. */

@@ -12,7 +12,7 @@ import {
   requirementWords,
   type Verdict,
   verdictPlace,
-} from "@parlance/mcp/wire";
+} from "@parlance/wire";
 import { type Piece, pieceLines } from "./pieces.js";
 import { count } from "./quantities.js";
 import type { Look } from "./rows.js";

@@ -1,4 +1,4 @@
-import { junitOf, type Report, sarifOf } from "@parlance/mcp/wire";
+import { junitOf, type Report, sarifOf } from "@parlance/wire";
 import { packageVersion } from "../package-version.js";
 import { escapeHidden, jsonLine } from "./json-lines.js";
 import { reportValue } from "./report-json.js";

@@ -1,4 +1,4 @@
-import type { Level } from "@parlance/mcp/wire";
+import type { Level } from "@parlance/wire";
 import type { Frame, Part, Party } from "../client/frames.js";
 import { cut, cutMiddle, left, right, widthOf } from "./columns.js";
 import { bytesText, count, durationText, secondsText, timeText } from "./quantities.js";

@@ -1,4 +1,4 @@
-import type { Level } from "@parlance/mcp/wire";
+import type { Level } from "@parlance/wire";
 
 /** Puts a colour or a weight around a text. */
 export type Paint = (text: string) => string;

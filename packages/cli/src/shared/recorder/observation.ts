@@ -7,7 +7,7 @@ import type {
   LifeEntry,
   RecorderRuleEntry,
   StderrEntry,
-} from "@parlance/mcp/wire";
+} from "@parlance/wire";
 
 /** A line of a recording that tells of one moment. */
 export type ObservedEntry = FrameEntry | StderrEntry | HttpEntry | LifeEntry | RecorderRuleEntry;

@@ -1,4 +1,4 @@
-import type { Entry, HeaderEntry } from "@parlance/mcp/wire";
+import type { Entry, HeaderEntry } from "@parlance/wire";
 import type { Observation } from "./observation.js";
 import type { RecordingOutcome } from "./recording-file.js";
 

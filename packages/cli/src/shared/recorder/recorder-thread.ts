@@ -3,7 +3,7 @@
 
 import { dirname } from "node:path";
 import { parentPort, workerData } from "node:worker_threads";
-import { Conversation, type Entry } from "@parlance/mcp/wire";
+import { Conversation, type Entry } from "@parlance/wire";
 import { milliseconds, monotonic } from "../monotonic.js";
 import { recordingDirectory } from "../recordings/recording-directory.js";
 import type { Observation } from "./observation.js";

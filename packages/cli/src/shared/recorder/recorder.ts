@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { Worker } from "node:worker_threads";
-import type { Entry, HeaderEntry } from "@parlance/mcp/wire";
+import type { Entry, HeaderEntry } from "@parlance/wire";
 import { monotonic } from "../monotonic.js";
 import type { Hole, LineStream, LostLines, Observation, ObservedFrame } from "./observation.js";
 import type { FromRecorder, RecorderStart, ToRecorder } from "./recorder-messages.js";

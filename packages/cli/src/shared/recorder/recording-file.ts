@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { closeSync, constants, existsSync, fchmodSync, fstatSync, mkdirSync, openSync, writeSync } from "node:fs";
 import { dirname } from "node:path";
-import { type Entry, encodeEntry, type GapEntry, type HeaderEntry } from "@parlance/mcp/wire";
+import { type Entry, encodeEntry, type GapEntry, type HeaderEntry } from "@parlance/wire";
 import { milliseconds } from "../monotonic.js";
 import { numberedPath } from "./numbered-path.js";
 import type { ObservedEntry } from "./observation.js";

@@ -1,4 +1,4 @@
-import { type CutLine, type FrameEntry, LineCutter, type RecorderRuleEntry, recordedBytes } from "@parlance/mcp/wire";
+import { type CutLine, type FrameEntry, LineCutter, type RecorderRuleEntry, recordedBytes } from "@parlance/wire";
 import { milliseconds } from "../monotonic.js";
 import {
   directions,

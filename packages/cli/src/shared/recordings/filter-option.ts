@@ -5,7 +5,7 @@ import {
   parseExpectation,
   parseFilter,
   type RowTest,
-} from "@parlance/mcp/wire";
+} from "@parlance/wire";
 import type { Failure } from "../failure.js";
 import { usageFailure } from "../failure.js";
 

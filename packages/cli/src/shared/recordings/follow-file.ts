@@ -1,5 +1,5 @@
 import { type FileHandle, open } from "node:fs/promises";
-import { RecordingDecoder, type RecordingItem } from "@parlance/mcp/wire";
+import { RecordingDecoder, type RecordingItem } from "@parlance/wire";
 
 const chunkSize = 1 << 16;
 

@@ -1,5 +1,5 @@
 import { open } from "node:fs/promises";
-import { type HeaderEntry, RecordingDecoder, readRecording } from "@parlance/mcp/wire";
+import { type HeaderEntry, RecordingDecoder, readRecording } from "@parlance/wire";
 
 /** Milliseconds after which a recording that has no end, and whose host is not known, counts as left behind. */
 const longestSilence = 3_600_000;

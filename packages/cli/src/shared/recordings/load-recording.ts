@@ -1,4 +1,4 @@
-import { Conversation, type Damage, type EndEntry, type Entry, type HeaderEntry } from "@parlance/mcp/wire";
+import { Conversation, type Damage, type EndEntry, type Entry, type HeaderEntry } from "@parlance/wire";
 import { exitCodes } from "../exit-codes.js";
 import { Failure } from "../failure.js";
 import { readRecordingFile } from "./read-recording.js";

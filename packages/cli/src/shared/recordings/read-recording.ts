@@ -1,7 +1,7 @@
 import { createReadStream } from "node:fs";
 import { Readable } from "node:stream";
 import { constants, createGunzip } from "node:zlib";
-import { type LinePlace, RecordingDecoder, type RecordingItem } from "@parlance/mcp/wire";
+import { type LinePlace, RecordingDecoder, type RecordingItem } from "@parlance/wire";
 import { exitCodes } from "../exit-codes.js";
 import { Failure } from "../failure.js";
 import { Seal } from "./seal.js";

@@ -1,4 +1,4 @@
-import { Conversation, type Entry, type ReportOptions } from "@parlance/mcp/wire";
+import { Conversation, type Entry, type ReportOptions } from "@parlance/wire";
 import type { Pace } from "../pace.js";
 import { RecordingReader } from "./recording-reader.js";
 

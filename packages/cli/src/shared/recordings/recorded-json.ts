@@ -1,4 +1,4 @@
-import { latencyOf, type Pending, pairOf, type Row, type Verdict, type WireMessage } from "@parlance/mcp/wire";
+import { latencyOf, type Pending, pairOf, type Row, type Verdict, type WireMessage } from "@parlance/wire";
 
 /** A row of a recording for a program: what was observed as it was, and what is known of it. */
 export function rowValue(row: Row): object {

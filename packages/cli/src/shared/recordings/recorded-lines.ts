@@ -1,4 +1,4 @@
-import type { Entry, ReportOptions } from "@parlance/mcp/wire";
+import type { Entry, ReportOptions } from "@parlance/wire";
 
 /** On which line of its file everything of a recording stands. */
 export class RecordedLines {

@@ -10,7 +10,7 @@ import {
   saysWithoutPlace,
   type Verdict,
   type WireMessage,
-} from "@parlance/mcp/wire";
+} from "@parlance/wire";
 import { digest } from "../client/digest.js";
 import { excerpt } from "../excerpt.js";
 import { isObject } from "../json.js";

@@ -1,6 +1,6 @@
 import { createHash, randomUUID } from "node:crypto";
 import { open, rm, writeFile } from "node:fs/promises";
-import { type Entry, encodeEntry, type HeaderEntry } from "@parlance/mcp/wire";
+import { type Entry, encodeEntry, type HeaderEntry } from "@parlance/wire";
 import { escaped } from "../../commands/export/exported.js";
 import { usageFailure } from "../failure.js";
 import { packageVersion } from "../package-version.js";

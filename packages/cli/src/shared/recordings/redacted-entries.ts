@@ -1,11 +1,4 @@
-import {
-  Conversation,
-  type Entry,
-  Redaction,
-  redactionWords,
-  type SecretsOptions,
-  type Verdict,
-} from "@parlance/mcp/wire";
+import { Conversation, type Entry, Redaction, redactionWords, type SecretsOptions, type Verdict } from "@parlance/wire";
 import type { RecordingReader } from "./recording-reader.js";
 import { childHeader } from "./recording-text.js";
 

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import type { Damage, EndEntry, LinePlace } from "@parlance/mcp/wire";
+import type { Damage, EndEntry, LinePlace } from "@parlance/wire";
 
 const newline = 0x0a;
 

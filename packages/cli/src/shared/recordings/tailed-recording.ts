@@ -6,7 +6,7 @@ import {
   type Row,
   type RowTest,
   reportOf,
-} from "@parlance/mcp/wire";
+} from "@parlance/wire";
 import { jsonLine } from "../output/json-lines.js";
 import { headingRow, type Look } from "../output/rows.js";
 import type { Output } from "../output/terminal.js";

@@ -1,6 +1,6 @@
 import { type Channel, type Tapped, tapChannel } from "@parlance/mcp/jsonrpc";
 import type { ProcessExit } from "@parlance/mcp/node";
-import type { FrameEntry } from "@parlance/mcp/wire";
+import type { FrameEntry } from "@parlance/wire";
 import { isObject, type JsonObject } from "../../../shared/json.js";
 import { signalGroup } from "../../../shared/signal-group.js";
 import { AwaitedAnswers, silent } from "./awaited-answers.js";

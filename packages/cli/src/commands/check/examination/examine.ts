@@ -1,4 +1,4 @@
-import { messagesOf, type Revision, revisions } from "@parlance/mcp";
+import { messagesOf, type Revision, revisions } from "@parlance/mcp/protocol";
 import {
   Conversation,
   type Entry,
@@ -8,7 +8,7 @@ import {
   sentenceOf,
   specOf,
   type Verdict,
-} from "@parlance/mcp/wire";
+} from "@parlance/wire";
 import type { Examinee } from "./examinee.js";
 import { type Finding, failed, passed } from "./finding.js";
 import { type Line, Observer } from "./line.js";

@@ -1,5 +1,5 @@
-import { encodeHeaderValue, mcpHeaders, namedBy } from "@parlance/mcp";
-import type { FrameEntry } from "@parlance/mcp/wire";
+import { encodeHeaderValue, mcpHeaders, namedBy } from "@parlance/mcp/protocol";
+import type { FrameEntry } from "@parlance/wire";
 import { createParser } from "eventsource-parser";
 import { innermost } from "../../../shared/client/url-failure.js";
 import { isObject, type JsonObject } from "../../../shared/json.js";

@@ -1,4 +1,4 @@
-import type { Entry } from "@parlance/mcp/wire";
+import type { Entry } from "@parlance/wire";
 import type { JsonObject } from "../../../shared/json.js";
 
 /** What came of something that was said. */

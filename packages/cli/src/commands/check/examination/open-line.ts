@@ -1,5 +1,5 @@
-import type { Revision } from "@parlance/mcp";
-import { recordedBytes } from "@parlance/mcp/wire";
+import type { Revision } from "@parlance/mcp/protocol";
+import { recordedBytes } from "@parlance/wire";
 import { ChannelLine } from "./channel-line.js";
 import type { Examinee } from "./examinee.js";
 import { HttpLine } from "./http-line.js";

@@ -1,5 +1,5 @@
-import type { Revision } from "@parlance/mcp";
-import { type Level, levelOfFinding, type Requirement } from "@parlance/mcp/wire";
+import type { Revision } from "@parlance/mcp/protocol";
+import { type Level, levelOfFinding, type Requirement } from "@parlance/wire";
 import type { Finding } from "./finding.js";
 import type { Subject } from "./subject.js";
 

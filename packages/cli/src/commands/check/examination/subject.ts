@@ -1,5 +1,5 @@
-import { type Messages, methods, notifications, type Revision } from "@parlance/mcp";
 import { visible } from "@parlance/mcp/jsonrpc";
+import { type Messages, methods, notifications, type Revision } from "@parlance/mcp/protocol";
 import { isObject, type JsonObject } from "../../../shared/json.js";
 import { asNote, type Finding, failed, passed } from "./finding.js";
 import type { HttpWords, Line, Reply } from "./line.js";

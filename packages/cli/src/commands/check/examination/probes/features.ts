@@ -1,4 +1,4 @@
-import { methods } from "@parlance/mcp";
+import { methods } from "@parlance/mcp/protocol";
 import { isObject, type JsonObject } from "../../../../shared/json.js";
 import { asNote, type Finding, failed, passed, skipped } from "../finding.js";
 import { byEra, inSchema, type Probe } from "../probe.js";

@@ -1,4 +1,4 @@
-import { methods } from "@parlance/mcp";
+import { methods } from "@parlance/mcp/protocol";
 import { type Finding, failed, passed, skipped } from "../finding.js";
 import type { HttpWords } from "../line.js";
 import { byEra, type Probe } from "../probe.js";

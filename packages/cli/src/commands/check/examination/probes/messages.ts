@@ -1,4 +1,4 @@
-import { methods, notifications, type Revision } from "@parlance/mcp";
+import { methods, notifications, type Revision } from "@parlance/mcp/protocol";
 import { isObject } from "../../../../shared/json.js";
 import { isUnaddressed } from "../channel-line.js";
 import { asNote, type Finding, failed, passed } from "../finding.js";

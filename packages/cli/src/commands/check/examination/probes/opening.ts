@@ -1,4 +1,4 @@
-import { metaKeys, methods } from "@parlance/mcp";
+import { metaKeys, methods } from "@parlance/mcp/protocol";
 import { isObject } from "../../../../shared/json.js";
 import { failed, passed } from "../finding.js";
 import type { Probe } from "../probe.js";

@@ -1,0 +1,90 @@
+import { isObject, type JsonObject, metaKeys, methods } from "@parlance/mcp/protocol";
+import type { Conversation } from "../conversation/conversation.js";
+import type { WireMessage } from "../conversation/message.js";
+import { metaOf } from "../conversation/operations.js";
+import { namedVersion } from "../conversation/session.js";
+
+/** What two sides have told each other about themselves. */
+export interface Contract {
+  /** The versions that were agreed on, or that requests have named. */
+  readonly versions: readonly string[];
+  readonly client: Readonly<Record<string, unknown>>;
+  readonly server: Readonly<Record<string, unknown>>;
+}
+
+/** The name of a list of definitions. */
+export type DefinitionList = "tools" | "resources" | "resource templates" | "prompts";
+
+/** A list of a server: the method that asks for it, the member that holds it, and what its items are named by. */
+export interface ListedDefinitions {
+  readonly list: DefinitionList;
+  readonly method: string;
+  readonly member: string;
+  readonly key: string;
+}
+
+/** The lists of a server. */
+export const definitionLists: readonly ListedDefinitions[] = [
+  { list: "tools", method: methods.listTools, member: "tools", key: "name" },
+  { list: "resources", method: methods.listResources, member: "resources", key: "uri" },
+  {
+    list: "resource templates",
+    method: methods.listResourceTemplates,
+    member: "resourceTemplates",
+    key: "uriTemplate",
+  },
+  { list: "prompts", method: methods.listPrompts, member: "prompts", key: "name" },
+];
+
+/** What a server offers: for each list the definitions by name, as they were listed last. */
+export type Definitions = ReadonlyMap<DefinitionList, ReadonlyMap<string, JsonObject>>;
+
+/** The contract of a conversation, as it was told last. */
+export function contractOf({ sessions }: Conversation): Contract {
+  const versions = new Set<string>();
+  const client: Record<string, unknown> = {};
+  const server: Record<string, unknown> = {};
+  for (const { request, answer } of sessions.flatMap(({ operations }) => operations)) {
+    if (request.from !== "client") continue;
+    hearClient(request, client);
+    const version = request.method === methods.initialize ? answer?.result?.protocolVersion : namedVersion(request);
+    if (typeof version === "string") versions.add(version);
+    const isOpening = request.method === methods.initialize || request.method === methods.discover;
+    if (isOpening && answer?.result !== undefined) hearServer(answer.result, server);
+  }
+  return { versions: [...versions].sort(), client, server };
+}
+
+function hearClient({ method, params }: WireMessage, client: Record<string, unknown>): void {
+  const meta = metaOf(params);
+  const isOpening = method === methods.initialize;
+  const info = isOpening ? params.clientInfo : meta[metaKeys.clientInfo];
+  const capabilities = isOpening ? params.capabilities : meta[metaKeys.clientCapabilities];
+  if (info !== undefined) client.info = info;
+  if (capabilities !== undefined) client.capabilities = capabilities;
+}
+
+function hearServer(result: JsonObject, server: Record<string, unknown>): void {
+  const info = result.serverInfo ?? metaOf(result)[metaKeys.serverInfo];
+  for (const [name, value] of Object.entries({ ...result, serverInfo: undefined, info })) {
+    if (value !== undefined && told.has(name)) server[name] = value;
+  }
+}
+
+const told: ReadonlySet<string> = new Set(["info", "capabilities", "instructions", "supportedVersions"]);
+
+/** What the server of a conversation has listed. */
+export function definitionsOf({ sessions }: Conversation): Definitions {
+  const answered = sessions.flatMap(({ operations }) => operations).filter(({ answer }) => answer !== undefined);
+  return new Map(
+    definitionLists.map(({ list, method, member, key }) => {
+      const results = answered.filter(({ request }) => request.method === method).map(({ answer }) => answer?.result);
+      const items = results.flatMap((result) => (Array.isArray(result?.[member]) ? (result[member] as unknown[]) : []));
+      return [list, new Map(items.flatMap((item) => named(item, key)))] as const;
+    }),
+  );
+}
+
+function named(item: unknown, key: string): readonly (readonly [string, JsonObject])[] {
+  return isObject(item) && typeof item[key] === "string" ? [[item[key], item]] : [];
+}

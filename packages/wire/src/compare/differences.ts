@@ -1,0 +1,113 @@
+import { isObject, pointerToken } from "@parlance/mcp/protocol";
+import { type JsonNode, literalOf } from "../json/json-node.js";
+
+/** A value of a message as it is compared: integers that a double cannot hold are `bigint`. */
+export type ComparableValue = unknown;
+
+/** One place at which two values differ. What is not there is undefined. */
+export interface ValueChange {
+  /** JSON pointer (RFC 6901) to the place. */
+  readonly pointer: string;
+  readonly before: ComparableValue;
+  readonly after: ComparableValue;
+}
+
+/** Whether a place is left out of a comparison. */
+export type Ignores = (pointer: string) => boolean;
+
+/** The value of a node, with every integer exact. Of members with the same name the last counts, as parsers take it. */
+export function comparableValue(node: JsonNode, bytes: Uint8Array): ComparableValue {
+  if (node.kind === "array") return node.elements.map((element) => comparableValue(element, bytes));
+  if (node.kind === "object")
+    return Object.fromEntries(node.members.map(({ key, value }) => [key, comparableValue(value, bytes)]));
+  const literal = literalOf(node, bytes);
+  const value: unknown = JSON.parse(literal);
+  const isExact = node.kind !== "number" || Number.isSafeInteger(value) || !/^-?\d+$/.test(literal);
+  return isExact ? value : BigInt(literal);
+}
+
+/**
+ * A value without what is ignored; undefined if nothing of it is left. `pointer` is where it stands itself.
+ */
+export function significant(value: ComparableValue, ignores: Ignores, pointer = ""): ComparableValue {
+  if (ignores(pointer)) return undefined;
+  if (Array.isArray(value)) return value.map((each, index) => significant(each, ignores, `${pointer}/${index}`));
+  if (!isObject(value)) return value;
+  const members = Object.entries(value);
+  const left = members
+    .map(([key, each]) => [key, significant(each, ignores, `${pointer}/${pointerToken(key)}`)] as const)
+    .filter(([, each]) => each !== undefined);
+  return left.length === 0 && members.length > 0 ? undefined : Object.fromEntries(left);
+}
+
+/** A value as one text: equal for values that are equal, whatever the order of their members. */
+export function canonicalJson(value: ComparableValue): string {
+  if (Array.isArray(value)) return `[${value.map(canonicalJson).join()}]`;
+  if (!isObject(value)) return typeof value === "bigint" ? String(value) : (JSON.stringify(value) ?? "null");
+  const keys = Object.keys(value).filter((key) => value[key] !== undefined);
+  return `{${keys
+    .sort()
+    .map((key) => `${JSON.stringify(key)}:${canonicalJson(value[key])}`)
+    .join()}}`;
+}
+
+/** Every innermost place at which two values differ, in the order of the first, then of the second. */
+export function differencesOf(before: ComparableValue, after: ComparableValue, pointer = ""): readonly ValueChange[] {
+  const children = childrenOf(before, after);
+  if (children === undefined) return Object.is(before, after) ? [] : [{ pointer, before, after }];
+  return children.flatMap(([token, left, right]) => differencesOf(left, right, `${pointer}/${pointerToken(token)}`));
+}
+
+/** What two objects or two arrays have, side by side; undefined for anything else. */
+function childrenOf(
+  before: ComparableValue,
+  after: ComparableValue,
+): readonly (readonly [token: string | number, before: unknown, after: unknown])[] | undefined {
+  if (Array.isArray(before) && Array.isArray(after)) {
+    const [left, right]: readonly (readonly unknown[])[] = [before, after];
+    return Array.from({ length: Math.max(before.length, after.length) }, (_, at) => [at, left?.[at], right?.[at]]);
+  }
+  if (!isObject(before) || !isObject(after)) return undefined;
+  const keys = new Set([...Object.keys(before), ...Object.keys(after)]);
+  return [...keys].map((key) => [key, ownOf(before, key), ownOf(after, key)]);
+}
+
+function ownOf(holder: Readonly<Record<string, unknown>>, key: string): unknown {
+  return Object.hasOwn(holder, key) ? holder[key] : undefined;
+}
+
+/**
+ * What differs between two runs that say the same: ids, tokens, trace context, times at which something was made, and
+ * what only its maker can read. Pointers from a message; `*` stands for any one token.
+ */
+export const volatilePointers: readonly string[] = [
+  "/id",
+  "/params/_meta/progressToken",
+  "/params/progressToken",
+  "/params/requestId",
+  "/params/cursor",
+  "/params/requestState",
+  "/params/taskId",
+  "/result/nextCursor",
+  "/result/requestState",
+  "/result/taskId",
+  "/result/task/taskId",
+  ...["params", "result"].flatMap((holder) => [
+    ...["createdAt", "lastUpdatedAt", "timestamp"].map((name) => `/${holder}/${name}`),
+    ...["traceparent", "tracestate", "baggage"].map((name) => `/${holder}/_meta/${name}`),
+    ...["subscriptionId", "related-task"].map((name) => `/${holder}/_meta/io.modelcontextprotocol~1${name}`),
+  ]),
+  "/result/task/createdAt",
+  "/result/task/lastUpdatedAt",
+];
+
+/** Ignores what stands at one of the pointers, or below it. A token of a pointer that is `*` stands for any. */
+export function ignoring(pointers: readonly string[]): Ignores {
+  const exact = new Set(pointers.filter((pointer) => !pointer.includes("*")));
+  const wild = pointers.filter((pointer) => pointer.includes("*")).map((pointer) => pointer.split("/"));
+  return (pointer) => exact.has(pointer) || wild.some((tokens) => fits(tokens, pointer.split("/")));
+}
+
+function fits(pattern: readonly string[], tokens: readonly string[]): boolean {
+  return tokens.length === pattern.length && pattern.every((token, at) => token === "*" || token === tokens[at]);
+}

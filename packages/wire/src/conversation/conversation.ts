@@ -1,0 +1,262 @@
+import { latestHandshake } from "@parlance/mcp";
+import { mcpHeaders, methods, type Revision } from "@parlance/mcp/protocol";
+import { type JsonScan, scanJson } from "../json/json-scan.js";
+import type { Entry, FrameEntry, HttpEntry } from "../recording/entry.js";
+import { type Frame, frameOf, type Sender, senderOf } from "../recording/frame.js";
+import { rules as allRules } from "../rules/all.js";
+import type { Rule, Verdict } from "../rules/rule.js";
+import { Continuation } from "./continuation.js";
+import { headerOf, isMessageBody, pathOf, spokenIn } from "./exchange.js";
+import { Judge } from "./judge.js";
+import type { Exchange, OpenExchange } from "./message.js";
+import { WireMessage } from "./message.js";
+import { Outlook, type Pending } from "./pending.js";
+import type { Row, RowKind } from "./row.js";
+import { WireSession } from "./session.js";
+
+/** What can be set about a conversation. */
+export interface ConversationOptions {
+  /** Default: all. */
+  readonly rules?: readonly Rule[];
+}
+
+type OpenRow = Row & { readonly messages: WireMessage[]; readonly verdicts: Verdict[] };
+
+/**
+ * Reads a recording: pairs what belongs together, knows what holds at every moment, and judges each frame by the
+ * revision that is in force for it. Takes entries one by one, in the order of the recording, live or from a file.
+ */
+export class Conversation {
+  /** One per frame, line of stderr, head of HTTP and event of a life, in their order. */
+  readonly rows: Row[] = [];
+  readonly sessions: WireSession[] = [];
+  readonly #judge: Judge;
+  readonly #outlook = new Outlook();
+  readonly #byName = new Map<string, WireSession>();
+  readonly #exchanges = new Map<number, OpenExchange>();
+  readonly #exchangeRows = new Map<number, OpenRow[]>();
+  readonly #continuations = new Map<string, Continuation>();
+  /** The path of the MCP endpoint, as the header of the recording gives it. */
+  #endpoint: string | undefined;
+  #hasGap = false;
+
+  constructor({ rules = allRules }: ConversationOptions = {}) {
+    this.#judge = new Judge(rules);
+  }
+
+  /** Takes the next line of the recording. Gives what it shows, if it shows anything. */
+  push(entry: Entry): Row | undefined {
+    const row = this.#rowOf(entry);
+    if (row !== undefined) this.rows.push(row);
+    this.#outlook.see(entry, row);
+    return row;
+  }
+
+  /** Nothing more will come: what still waits for its end is judged as it is. */
+  finish(): void {
+    for (const exchange of this.#exchanges.values()) this.#judgeExchange(exchange);
+  }
+
+  /** Requests that have no answer, each with the reason as far as it is known. */
+  pending(): readonly Pending[] {
+    return this.#outlook.pendingOf(this.sessions);
+  }
+
+  /** What rules say of everything so far, in order. */
+  get verdicts(): readonly Verdict[] {
+    return this.rows.flatMap(({ verdicts }) => verdicts);
+  }
+
+  #rowOf(entry: Entry): OpenRow | undefined {
+    switch (entry.k) {
+      case "hdr":
+        this.#endpoint = entry.server?.url && pathOf(entry.server.url);
+        return undefined;
+      case "f":
+        return this.#frameRow(entry);
+      case "h":
+        return this.#httpRow(entry);
+      case "e":
+        return { ...plainRow("stderr", entry, entry.t), from: "server", session: this.#session(entry.s) };
+      case "l":
+        return {
+          ...plainRow("life", entry, entry.t),
+          from: entry.d && senderOf(entry.d),
+          session: this.#session(entry.s),
+        };
+      case "gap":
+        // It does not say of which connection something is missing, and one may have begun in it.
+        this.#hasGap = true;
+        for (const session of this.sessions) session.miss();
+        return plainRow("gap", entry, entry.t);
+      case "r":
+        return plainRow("rule", entry, entry.t);
+      case "a":
+        return plainRow("note", entry, this.rows.at(-1)?.at ?? 0);
+      default:
+        return undefined;
+    }
+  }
+
+  #frameRow(entry: FrameEntry): OpenRow {
+    const frame = frameOf(entry);
+    const exchange = entry.req === undefined ? undefined : this.#exchanges.get(entry.req);
+    exchange?.frames.push(frame);
+    const session = this.#session(entry.s);
+    if (entry.ev?.event === "endpoint") session.http.isLegacy = true;
+    // Whoever names a session in the first thing that is seen of it has begun it before.
+    if (exchange !== undefined && session.last.client === undefined && isOfSession(exchange)) session.miss();
+    const base = { ...plainRow("noise", entry, entry.t), from: frame.from, frame, session, exchange };
+    if (!frame.whole) {
+      session.miss();
+      const unjudged = `it was cut by the recorder: ${frame.bytes.length} of its ${entry.len} bytes are kept`;
+      frame.forget();
+      return { ...base, kind: "frag", unjudged };
+    }
+    const scan = scanJson(frame.bytes);
+    const fault = scan.ok ? undefined : scan.fault;
+    const root = scan.ok ? scan.root : undefined;
+    if (exchange !== undefined && !isMessageBody(frame, root, exchange, session.http)) return base;
+    const continuation = this.#continuation(entry);
+    const continues = continuation.follow(frame, scan);
+    const { line } = continuation;
+    const revision = (exchange && spokenIn(exchange)) ?? session.revision ?? latestHandshake;
+    const subject = { frame, fault, root, continues, line, exchange };
+    const verdicts = [
+      ...(entry.v === undefined
+        ? this.#judge.frame({ subject, session, revision })
+        : this.#judge.carried(entry.v, entry.n)),
+    ];
+    const isPiece = continues !== undefined || fault?.cut === true || entry.cut !== undefined;
+    const isMessage = scan.ok && !isPiece;
+    const row = isMessage
+      ? this.#messageRow({ ...base, verdicts }, frame, scan, session)
+      : { ...base, verdicts, kind: isPiece ? ("frag" as const) : ("noise" as const) };
+    frame.forget();
+    return row;
+  }
+
+  #messageRow(row: OpenRow, frame: Frame, { root }: Extract<JsonScan, { ok: true }>, session: WireSession): OpenRow {
+    const isBatch = root.kind === "array" && root.elements.length > 0;
+    const nodes = isBatch ? root.elements : [root];
+    let unjudged: string | undefined;
+    for (const [index, node] of nodes.entries()) {
+      const message = new WireMessage(frame, isBatch ? `/${index}` : "", node, (read) =>
+        session.contextOf(read, row.exchange),
+      );
+      const { revision } = message;
+      session.meet(message);
+      if (revision === undefined) unjudged = `it speaks ${session.unknownVersion ?? "a version"} which is not known`;
+      else if (frame.entry.v === undefined)
+        row.verdicts.push(...this.#judge.message({ subject: message, session, revision }));
+      if (row.verdicts.some(({ level }) => level === "must")) message.blame();
+      session.take(message);
+      message.forget();
+      row.messages.push(message);
+      (row.exchange as OpenExchange | undefined)?.messages.push(message); // Made here, and nowhere else.
+    }
+    return { ...row, kind: isBatch ? "batch" : kindOfRow(row.messages[0]), unjudged };
+  }
+
+  #httpRow(entry: HttpEntry): OpenRow {
+    let exchange = this.#exchanges.get(entry.x);
+    if (exchange === undefined) {
+      exchange = {
+        number: entry.x,
+        request: entry,
+        response: undefined,
+        end: undefined,
+        isAddressed: this.#isEndpoint(entry.url),
+        frames: [],
+        messages: [],
+        isFaulty: false,
+        judged: false,
+      };
+      this.#exchanges.set(entry.x, exchange);
+    }
+    const from: Sender = entry.ph === "req" ? "client" : "server";
+    const verdicts = entry.v === undefined ? [] : [...this.#judge.carried(entry.v, entry.n)];
+    const row = { ...plainRow("http", entry, entry.t), verdicts, from, exchange, session: this.#session(entry.s) };
+    this.#exchangeRows.set(entry.x, [...(this.#exchangeRows.get(entry.x) ?? []), row]);
+    if (entry.ph === "res") {
+      exchange.response = entry;
+      noteSession(exchange, this.#session(entry.s));
+    }
+    if (entry.ph === "end" || entry.ph === "abort") exchange.end = entry;
+    if (entry.ph !== "req") this.#judgeExchange(exchange);
+    if (entry.ph === "res") row.session.answeredByHttp(exchange);
+    return row;
+  }
+
+  /** Whether a request goes to the MCP endpoint. Without a header it is not known where that is, but where it is not. */
+  #isEndpoint(url = ""): boolean {
+    const path = pathOf(url);
+    return this.#endpoint === undefined ? !path.includes("/.well-known/") : path === this.#endpoint;
+  }
+
+  #judgeExchange(exchange: OpenExchange): void {
+    if (exchange.judged) return;
+    exchange.judged = true;
+    const rows = this.#exchangeRows.get(exchange.number) ?? [];
+    this.#exchangeRows.delete(exchange.number);
+    if (exchange.request.v !== undefined) {
+      const carried = rows.flatMap(({ verdicts }) => verdicts);
+      exchange.isFaulty ||= carried.some(({ level, party }) => level === "must" && party === "server");
+      return;
+    }
+    const session = this.#session(exchange.request.s);
+    const revision = revisionOfExchange(exchange) ?? session.revision ?? latestHandshake;
+    for (const verdict of this.#judge.exchange({ subject: exchange, session, revision })) {
+      exchange.isFaulty ||= verdict.level === "must" && verdict.party === "server";
+      (rows.find(({ n }) => n === verdict.n) ?? rows[0])?.verdicts.push(verdict);
+    }
+  }
+
+  #session(name: string): WireSession {
+    const known = this.#byName.get(name);
+    if (known !== undefined) return known;
+    const session = new WireSession(name);
+    if (this.#hasGap) session.miss();
+    this.#byName.set(name, session);
+    this.sessions.push(session);
+    return session;
+  }
+
+  /** Lines of one direction of one connection may be pieces of one text. */
+  #continuation({ s, d, ch, req }: FrameEntry): Continuation {
+    const key = `${s} ${d} ${ch} ${req ?? ""}`;
+    const known = this.#continuations.get(key);
+    if (known !== undefined) return known;
+    const continuation = new Continuation();
+    this.#continuations.set(key, continuation);
+    return continuation;
+  }
+}
+
+function plainRow(kind: RowKind, entry: Entry, at: number): OpenRow {
+  const n = "n" in entry && entry.k !== "a" ? entry.n : undefined;
+  const nothing = { from: undefined, frame: undefined, exchange: undefined, session: undefined, unjudged: undefined };
+  return { kind, entry, n, at, ...nothing, messages: [], verdicts: [] };
+}
+
+function kindOfRow(message: WireMessage | undefined): RowKind {
+  const { kind = "none" } = message ?? {};
+  return kind === "none" ? "noise" : kind;
+}
+
+/** What the head of a response says of its session. */
+function noteSession({ messages, response }: Exchange, { http }: WireSession): void {
+  const id = response && headerOf(response, mcpHeaders.session);
+  if (id === undefined || !messages.some(({ method }) => method === methods.initialize)) return;
+  http.id = id;
+  http.ended = undefined;
+}
+
+function isOfSession({ request }: Exchange): boolean {
+  return headerOf(request, mcpHeaders.session) !== undefined;
+}
+
+/** What an exchange speaks by its own word: its header, or what it carries. */
+function revisionOfExchange(exchange: Exchange): Revision | undefined {
+  return spokenIn(exchange) ?? exchange.messages[0]?.revision;
+}

@@ -1,0 +1,59 @@
+import { mcpHeaders, type Revision, revisionOf } from "@parlance/mcp/protocol";
+import { childOf, type JsonNode } from "../json/json-node.js";
+import type { HttpEntry } from "../recording/entry.js";
+import type { Frame } from "../recording/frame.js";
+import type { Exchange, Operation } from "./message.js";
+
+/** All values of a header, joined as HTTP allows; undefined where it is not there. Names have no case. */
+export function headerOf({ headers = [] }: HttpEntry, name: string): string | undefined {
+  const values = headers.filter(([each]) => each.toLowerCase() === name.toLowerCase()).map(([, value]) => value);
+  return values.length === 0 ? undefined : values.join(", ");
+}
+
+/** The path that a request goes to, without its query and a slash at its end; recordings have whole addresses too. */
+export function pathOf(url: string): string {
+  const path = url.replace(/^[a-z][a-z\d+.-]*:\/\/[^/?#]*/i, "").replace(/[?#].*$/s, "");
+  return path.replace(/\/$/, "");
+}
+
+/** Whether the server has accepted what an exchange brings. */
+export function isTaken({ response }: Exchange): boolean {
+  return response?.status !== undefined && response.status >= 200 && response.status < 300;
+}
+
+/** The status with which HTTP itself refuses a request that has no response: its client may send it again as it is. */
+export function refusalOf({ request, answer }: Operation): number | undefined {
+  const { status = 0 } = request.context.exchange?.response ?? {};
+  return answer === undefined && status >= 300 ? status : undefined;
+}
+
+/** The revision that an exchange is of by its header. */
+export function spokenIn({ request }: Exchange): Revision | undefined {
+  const named = headerOf(request, mcpHeaders.protocolVersion);
+  return named === undefined ? undefined : revisionOf(named);
+}
+
+/**
+ * Whether a body is read as a message. The body of a response is one where it answers a request, and says otherwise what
+ * HTTP leaves open (a page, an error of OAuth, a word): then it is a message only if it has a member `jsonrpc`.
+ */
+export function isMessageBody(
+  { from, entry }: Frame,
+  root: JsonNode | undefined,
+  exchange: Exchange,
+  { isLegacy }: { readonly isLegacy: boolean },
+): boolean {
+  // An event without data gives the client an id to come back with.
+  if (entry.ch === "sse") return entry.len > 0;
+  if (from === "client" || entry.ch !== "http") return true;
+  const { request, messages } = exchange;
+  const sent = messages.filter((message) => message.from === "client");
+  const asksNothing = sent.length > 0 && sent.every(({ kind }) => kind !== "req" && kind !== "none");
+  if (request.method === "POST" && isTaken(exchange) && !asksNothing && !isLegacy) return true;
+  return root !== undefined && saysJsonRpc(root);
+}
+
+function saysJsonRpc(root: JsonNode): boolean {
+  if (root.kind === "array") return root.elements.some(saysJsonRpc);
+  return childOf(root, "jsonrpc") !== undefined;
+}

@@ -1,0 +1,152 @@
+import { latest } from "@parlance/mcp";
+import { visible } from "@parlance/mcp/jsonrpc";
+import { type Revision, revisionOf } from "@parlance/mcp/protocol";
+import { type ByteRange, type JsonNode, rangeOf } from "../json/json-node.js";
+import type { CarriedVerdict } from "../recording/entry.js";
+import { type Frame, partyOf } from "../recording/frame.js";
+import {
+  type Finding,
+  type FrameReading,
+  levelOfFinding,
+  type Rule,
+  type Subjects,
+  sentenceOf,
+  specOf,
+  type Verdict,
+} from "../rules/rule.js";
+import type { Exchange, MessageKind, WireMessage } from "./message.js";
+import type { WireSession } from "./session.js";
+
+/** What a rule is asked about, and by which revision. */
+interface Case<Subject> {
+  readonly subject: Subject;
+  readonly session: WireSession;
+  readonly revision: Revision;
+}
+
+type RuleOf<On extends keyof Subjects> = Extract<Rule, { readonly on: On }>;
+
+/** The rules of a revision, each where it is looked for. */
+interface Statutes {
+  readonly frame: readonly RuleOf<"frame">[];
+  readonly message: { readonly [Kind in MessageKind]: readonly RuleOf<"message">[] };
+  readonly exchange: readonly RuleOf<"exchange">[];
+}
+
+/** Holds what crossed against a set of rules. */
+export class Judge {
+  readonly #rules: readonly Rule[];
+  readonly #statutes = new WeakMap<Revision, Statutes>();
+
+  constructor(rules: readonly Rule[]) {
+    this.#rules = rules;
+  }
+
+  frame({ subject, session, revision }: Case<FrameReading>): readonly Verdict[] {
+    const { frame, root } = subject;
+    const verdicts: Verdict[] = [];
+    for (const rule of this.#of(revision).frame) {
+      for (const finding of rule.check(subject, session, revision)) {
+        verdicts.push({
+          ...common(rule, finding, revision),
+          party: finding.party ?? partyOf(frame),
+          n: frame.n,
+          pointer: finding.pointer,
+          range: finding.range ?? rangeIn(frame, root, finding.pointer),
+        });
+      }
+    }
+    return verdicts;
+  }
+
+  message({ subject, session, revision }: Case<WireMessage>): readonly Verdict[] {
+    const { frame, pointer, kind } = subject;
+    const verdicts: Verdict[] = [];
+    for (const rule of this.#of(revision).message[kind]) {
+      for (const finding of rule.check(subject, session, revision)) {
+        verdicts.push({
+          ...common(rule, finding, revision),
+          party: finding.party ?? partyOf(frame),
+          n: frame.n,
+          pointer: pointer + (finding.pointer ?? ""),
+          range: finding.range ?? rangeOf(subject.node, finding.pointer ?? ""),
+        });
+      }
+    }
+    return verdicts;
+  }
+
+  exchange({ subject, session, revision }: Case<Exchange>): readonly Verdict[] {
+    const { request, response } = subject;
+    const verdicts: Verdict[] = [];
+    for (const rule of this.#of(revision).exchange) {
+      for (const finding of rule.check(subject, session, revision)) {
+        const { party = "client" } = finding;
+        verdicts.push({
+          ...common(rule, finding, revision),
+          party,
+          n: party === "server" && response !== undefined ? response.n : request.n,
+          pointer: undefined,
+          range: undefined,
+        });
+      }
+    }
+    return verdicts;
+  }
+
+  /** What a recording carries of the verdicts on the one that it was made of, as far as they are of these rules. */
+  carried(verdicts: readonly CarriedVerdict[], n: number): readonly Verdict[] {
+    return verdicts.flatMap(({ rule: id, party, pointer, range, header, says, version, by }): readonly Verdict[] => {
+      const rule = this.#rules.find((each) => each.id === id);
+      if (rule === undefined) return [];
+      // Whoever made the recording has written these.
+      const finding = { says: visible(says), ...(header !== undefined && { header: visible(header) }) };
+      const place = { party, n, pointer: pointer && visible(pointer), range };
+      const clause = by && {
+        level: by.level,
+        sentence: by.sentence && visible(by.sentence),
+        doubt: by.doubt && visible(by.doubt),
+        spec: visible(by.spec),
+      };
+      return [{ ...common(rule, finding, revisionOf(version) ?? latest), ...place, ...clause }];
+    });
+  }
+
+  /** Sorted once for a revision: a long recording has many messages of few kinds. */
+  #of(revision: Revision): Statutes {
+    const known = this.#statutes.get(revision);
+    if (known !== undefined) return known;
+    const inForce = this.#rules.filter(({ applies }) => applies?.(revision) ?? true);
+    const onMessages = inForce.filter((rule) => rule.on === "message");
+    const about = (kind: MessageKind): readonly RuleOf<"message">[] =>
+      onMessages.filter(({ kinds }) => kinds?.includes(kind) ?? true);
+    const statutes: Statutes = {
+      frame: inForce.filter((rule) => rule.on === "frame"),
+      message: { req: about("req"), ntf: about("ntf"), res: about("res"), err: about("err"), none: about("none") },
+      exchange: inForce.filter((rule) => rule.on === "exchange"),
+    };
+    this.#statutes.set(revision, statutes);
+    return statutes;
+  }
+}
+
+function rangeIn({ bytes }: Frame, root: JsonNode | undefined, pointer: string | undefined): ByteRange {
+  return root === undefined || pointer === undefined ? [0, bytes.length] : rangeOf(root, pointer);
+}
+
+function common(
+  rule: Rule,
+  { says, header, by = rule }: Finding,
+  revision: Revision,
+): Omit<Verdict, "party" | "n" | "pointer" | "range"> {
+  return {
+    rule,
+    level: levelOfFinding(by, revision),
+    says,
+    header,
+    version: revision.version,
+    sentence: sentenceOf(by, revision),
+    doubt: by.doubt,
+    spec: specOf(by, revision),
+  };
+}

@@ -1,0 +1,220 @@
+import { isObject, type JsonObject, type Revision } from "@parlance/mcp/protocol";
+import { childOf, type JsonNode, jsonValue, literalOf, nodeAt } from "../json/json-node.js";
+import { scanJson } from "../json/json-scan.js";
+import type { HttpEntry } from "../recording/entry.js";
+import type { Frame, Sender } from "../recording/frame.js";
+
+/** What a message is as far as its members tell: one that breaks a rule has a kind too. */
+export type MessageKind = "req" | "ntf" | "res" | "err" | "none";
+
+/** A request and all that belongs to it. */
+export interface Operation {
+  /** From 1, in the order of the requests. */
+  readonly number: number;
+  readonly request: WireMessage;
+  /** The first response. */
+  readonly answer: WireMessage | undefined;
+  /** Progress and other notifications that name it. */
+  readonly notices: readonly WireMessage[];
+  /** The notification that cancelled it. */
+  readonly cancel: WireMessage | undefined;
+  /** The round before, where a result has asked for input and this request brings it. */
+  readonly previous: Operation | undefined;
+  /** The round that brings what the answer has asked for. */
+  readonly next: Operation | undefined;
+}
+
+/** The conversation's own view of an operation: it alone may change it. */
+export interface OpenOperation extends Operation {
+  answer: WireMessage | undefined;
+  readonly notices: WireMessage[];
+  cancel: WireMessage | undefined;
+  next: Operation | undefined;
+}
+
+/** How a response goes with the requests of the other side. */
+export type Pairing =
+  | { readonly is: "answer" }
+  /** The request has been answered before. */
+  | { readonly is: "second answer"; readonly operation: Operation }
+  /** There is a request with this id, but for its type: `"7"` for `7`. */
+  | { readonly is: "other type"; readonly operation: Operation }
+  | { readonly is: "unknown" };
+
+/** How far the handshake had got when a message was sent. In the stateless era it stays `new`. */
+export type HandshakePhase = "new" | "initializing" | "answered" | "ready";
+
+/** A request of HTTP and its response, as far as they have crossed. */
+export interface Exchange {
+  readonly number: number;
+  readonly request: HttpEntry;
+  readonly response: HttpEntry | undefined;
+  readonly end: HttpEntry | undefined;
+  /** It goes to the MCP endpoint, as far as that is known. */
+  readonly isAddressed: boolean;
+  /** What its bodies held, both ways, in order. */
+  readonly frames: readonly Frame[];
+  readonly messages: readonly WireMessage[];
+  /** The server breaks a rule with the head of its response. */
+  readonly isFaulty: boolean;
+}
+
+/** The conversation's own view of an exchange: it alone may change it. */
+export interface OpenExchange extends Exchange {
+  response: HttpEntry | undefined;
+  end: HttpEntry | undefined;
+  isFaulty: boolean;
+  readonly frames: Frame[];
+  readonly messages: WireMessage[];
+  /** Its rules have been asked. */
+  judged: boolean;
+}
+
+/** What the conversation knows of a message, when it comes. */
+export interface MessageContext {
+  /** The revision that it is judged by; undefined where it names one that is not known. */
+  readonly revision: Revision | undefined;
+  readonly phase: HandshakePhase;
+  /** What carries it over HTTP, as far as that has come. */
+  readonly exchange: Exchange | undefined;
+  /** What it belongs to: the operation that it begins, answers, reports on or cancels. */
+  readonly operation: Operation | undefined;
+  /** Of a response. */
+  readonly pairing: Pairing | undefined;
+  /** Of a request: the one of the same side that had this id before. */
+  readonly reuses: Operation | undefined;
+  /** Of a request: the operation whose answer has asked for what it brings. */
+  readonly previous: Operation | undefined;
+}
+
+interface Read {
+  readonly node: JsonNode;
+  readonly value: unknown;
+}
+
+/** One message of a frame, or what stands in the place of one. */
+export class WireMessage {
+  readonly frame: Frame;
+  /** To this message in its frame: `""`, or `/0` in a batch. */
+  readonly pointer: string;
+  readonly kind: MessageKind;
+  readonly method: string | undefined;
+  /** As it was written: `7`, `"7"`. */
+  readonly id: string | undefined;
+  /** The same for ids that are the same, whatever their spelling. */
+  readonly idKey: string | undefined;
+  /** The tool, the prompt or the address that its params name. */
+  readonly names: string | undefined;
+  readonly context: MessageContext;
+  #read: Read | undefined;
+  #begun: Operation | undefined;
+  #isFaulty = false;
+
+  constructor(frame: Frame, pointer: string, node: JsonNode, contextOf: (message: WireMessage) => MessageContext) {
+    this.frame = frame;
+    this.pointer = pointer;
+    this.#read = { node, value: valueIn(frame, pointer, node) };
+    const { value } = this.#read;
+    this.kind = kindOfMessage(value);
+    this.method = isObject(value) && typeof value.method === "string" ? value.method : undefined;
+    const id = childOf(node, "id");
+    this.id = id && literalOf(id, frame.bytes);
+    this.idKey = id && keyOfId(this.id ?? "");
+    this.names = [this.params.name, this.params.uri].find((name) => typeof name === "string");
+    this.context = contextOf(this);
+  }
+
+  get from(): Sender {
+    return this.frame.from;
+  }
+
+  get revision(): Revision | undefined {
+    return this.context.revision;
+  }
+
+  /** What it belongs to. Of a request, once it is taken: what it begins. */
+  get operation(): Operation | undefined {
+    return this.#begun ?? this.context.operation;
+  }
+
+  /** The same, and for a response that is no answer what it was meant for, as far as its id tells. */
+  get concerns(): Operation | undefined {
+    const { pairing } = this.context;
+    return this.operation ?? (pairing !== undefined && "operation" in pairing ? pairing.operation : undefined);
+  }
+
+  /** Where its values stand in the frame. */
+  get node(): JsonNode {
+    return this.#reread().node;
+  }
+
+  /** What `JSON.parse` makes of it. */
+  get value(): unknown {
+    return this.#reread().value;
+  }
+
+  /** A member of it, if it is an object and has one. */
+  member(name: string): unknown {
+    const { value } = this;
+    return isObject(value) && Object.hasOwn(value, name) ? value[name] : undefined;
+  }
+
+  /** Its params; none where they are no object. */
+  get params(): JsonObject {
+    const params = this.member("params");
+    return isObject(params) ? params : {};
+  }
+
+  /** Its result, if that is an object. */
+  get result(): JsonObject | undefined {
+    const result = this.member("result");
+    return isObject(result) ? result : undefined;
+  }
+
+  /** It breaks a rule, or its frame does, or the response of HTTP that carries it: its receiver may have rejected it. */
+  get isFaulty(): boolean {
+    return this.#isFaulty || this.context.exchange?.isFaulty === true;
+  }
+
+  /** The conversation that judges it has found a violation in it. */
+  blame(): void {
+    this.#isFaulty = true;
+  }
+
+  /** The session that takes a request says what it begins. */
+  begin(operation: Operation): void {
+    this.#begun = operation;
+  }
+
+  /** Drops what can be read again: a long conversation keeps the bytes, and not three times as much besides. */
+  forget(): void {
+    this.#read = undefined;
+  }
+
+  #reread(): Read {
+    if (this.#read !== undefined) return this.#read;
+    const scan = scanJson(this.frame.bytes);
+    const node = scan.ok ? nodeAt(scan.root, this.pointer) : undefined;
+    if (node === undefined) throw new Error("what was a message once is one again");
+    return { node, value: valueIn(this.frame, this.pointer, node) };
+  }
+}
+
+/** The engine's own parser is the fastest, where there is a text that it takes. */
+function valueIn({ entry: { raw }, bytes }: Frame, pointer: string, node: JsonNode): unknown {
+  return pointer === "" && raw?.startsWith("{") === true ? JSON.parse(raw) : jsonValue(node, bytes);
+}
+
+function kindOfMessage(value: unknown): MessageKind {
+  if (!isObject(value)) return "none";
+  if (Object.hasOwn(value, "method")) return Object.hasOwn(value, "id") ? "req" : "ntf";
+  if (Object.hasOwn(value, "result")) return "res";
+  return Object.hasOwn(value, "error") ? "err" : "none";
+}
+
+/** What pairs ids: `1` and `"1"` differ, `1` and `1.0` do not. A number that a double cannot hold is its literal. */
+export function keyOfId(literal: string): string {
+  if (literal.startsWith('"')) return `string ${JSON.parse(literal) as string}`; // The scan has found it to be one.
+  const number = Number(literal);
+  return Number.isSafeInteger(number) ? `number ${number}` : `literal ${literal}`;
+}

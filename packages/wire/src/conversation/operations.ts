@@ -1,0 +1,203 @@
+import { isObject, type JsonObject, metaKeys, methods, notifications } from "@parlance/mcp/protocol";
+import type { Sender } from "../recording/frame.js";
+import { refusalOf } from "./exchange.js";
+import type { OpenOperation, Operation, Pairing, WireMessage } from "./message.js";
+import { Times } from "./times.js";
+
+/** Keeps a peer that chooses ids, names and addresses from filling the memory. */
+export const mostRemembered = 100_000;
+
+/** The requests of a session, and which message belongs to which. */
+export class Operations {
+  /** In the order of the requests. */
+  readonly all: Operation[] = [];
+  readonly #waiting = new Set<OpenOperation>();
+  readonly #byId: Record<Sender, Map<string, OpenOperation[]>> = { client: new Map(), server: new Map() };
+  readonly #byToken: Record<Sender, Map<string, OpenOperation>> = { client: new Map(), server: new Map() };
+  /** Ids of what was no message. */
+  readonly #noMessages: Record<Sender, Set<string>> = { client: new Set(), server: new Set() };
+  readonly #byState = new Map<string, OpenOperation>();
+  readonly #byExchange = new Map<number, OpenOperation>();
+  readonly #times = new Times();
+
+  /** Those without an answer, in their order. */
+  get waiting(): Iterable<Operation> {
+    return this.#waiting;
+  }
+
+  /** Begins the operation of a request. */
+  begin(request: WireMessage): Operation {
+    const { from, idKey = "", context } = request;
+    const previous = context.previous as OpenOperation | undefined; // Made here, and nowhere else.
+    const operation: OpenOperation = {
+      number: this.all.length + 1,
+      request,
+      answer: undefined,
+      notices: [],
+      cancel: undefined,
+      previous,
+      next: undefined,
+    };
+    if (previous !== undefined) previous.next = operation;
+    this.all.push(operation);
+    request.begin(operation);
+    this.#waiting.add(operation);
+    // Of those with the same id: all that wait, and the newest. Where each has an exchange of its own, all may have one id.
+    const waiting = (this.#byId[from].get(idKey) ?? []).filter(({ answer }) => answer === undefined);
+    this.#byId[from].set(idKey, [...waiting, operation]);
+    const token = tokenKey(metaOf(request.params).progressToken);
+    if (token !== undefined) this.#byToken[from].set(token, operation);
+    const exchange = request.frame.entry.req;
+    if (exchange !== undefined && from === "client") this.#byExchange.set(exchange, operation);
+    return operation;
+  }
+
+  /** Ends an operation. */
+  end(operation: Operation, answer: WireMessage): void {
+    const open = operation as OpenOperation; // Made here, and nowhere else.
+    open.answer = answer;
+    this.#waiting.delete(open);
+    const { method, frame } = open.request;
+    if (method !== undefined) this.#times.add(method, answer.frame.entry.t - (frame.entry.t1 ?? frame.entry.t));
+    const state = answer.result?.requestState;
+    if (typeof state === "string" && this.#byState.size < mostRemembered) this.#byState.set(state, open);
+  }
+
+  /** What requests of a method have taken so far, most of them. */
+  usualTime(method: string): number | undefined {
+    return this.#times.usual(method);
+  }
+
+  /** Notes what was told about an operation. */
+  note(operation: Operation, message: WireMessage): void {
+    const open = operation as OpenOperation; // Made here, and nowhere else.
+    if (message.method === notifications.cancelled) open.cancel = message;
+    else open.notices.push(message);
+  }
+
+  /** Notes what is no message: an error may answer it. */
+  noteNoMessage({ from, idKey }: WireMessage): void {
+    if (idKey !== undefined && this.#noMessages[from].size < mostRemembered) this.#noMessages[from].add(idKey);
+  }
+
+  /** How a response goes with the requests of the other side; undefined for an error that answers no request. */
+  pairingOf(response: WireMessage): Pairing | undefined {
+    if (response.kind === "err" && this.#answersNoMessage(response)) return undefined;
+    const asked = this.asked(response);
+    if (asked !== undefined)
+      return asked.answer === undefined ? { is: "answer" } : { is: "second answer", operation: asked };
+    const other = this.sameId(otherSide(response.from), response, otherType(response.idKey));
+    return other === undefined ? { is: "unknown" } : { is: "other type", operation: other };
+  }
+
+  /** An error without an id, or with null, answers what could not be read; with an id, what was no message but had one. */
+  #answersNoMessage({ from, id, idKey = "" }: WireMessage): boolean {
+    return id === undefined || id === "null" || this.#noMessages[otherSide(from)].has(idKey);
+  }
+
+  /** The request that a response is for: of those with its id one that waits, and the one of the same exchange first. */
+  asked(response: WireMessage): Operation | undefined {
+    return this.sameId(otherSide(response.from), response);
+  }
+
+  /** The request of a side with the id of a message, or with another one. */
+  sameId(from: Sender, message: WireMessage, key: string | undefined = message.idKey): Operation | undefined {
+    const all = (key === undefined ? undefined : this.#byId[from].get(key)) ?? [];
+    const exchange = message.frame.entry.req;
+    const near = exchange === undefined ? [] : all.filter(({ request }) => request.frame.entry.req === exchange);
+    const candidates = near.length > 0 ? near : all;
+    return candidates.find(({ answer }) => answer === undefined) ?? candidates.at(-1);
+  }
+
+  /** The request of the same side that has used the id of a request before; one that HTTP has refused was never used. */
+  reusedBy(request: WireMessage): Operation | undefined {
+    const before = this.sameId(request.from, request);
+    return before !== undefined && refusalOf(before) === undefined ? before : undefined;
+  }
+
+  /** The newest request of a side that a value names by its id. */
+  named(from: Sender, id: unknown): Operation | undefined {
+    const key = tokenKey(id);
+    return key === undefined ? undefined : this.#byId[from].get(key)?.at(-1);
+  }
+
+  /** The newest request of a side that wants progress under a token. */
+  withToken(from: Sender, token: unknown): Operation | undefined {
+    return this.#byToken[from].get(tokenKey(token) ?? "");
+  }
+
+  /** What a notification names: by the token of its progress, by the id that it cancels, or by its subscription. */
+  toldAbout(message: WireMessage): Operation | undefined {
+    const { from, method, params } = message;
+    const other = otherSide(from);
+    if (method === notifications.progress) {
+      const near = this.#sameExchange(message);
+      const isMeant = near !== undefined && sameToken(metaOf(near.request.params).progressToken, params.progressToken);
+      return isMeant ? near : this.withToken(other, params.progressToken);
+    }
+    if (method === notifications.cancelled) {
+      const listening = from === "server" ? this.named("client", params.requestId) : undefined;
+      const isListening = listening?.request.method === methods.listen;
+      return this.named(from, params.requestId) ?? (isListening ? listening : undefined);
+    }
+    const subscription = metaOf(params)[metaKeys.subscriptionId];
+    const near = this.#sameExchange(message);
+    return near?.request.idKey === tokenKey(subscription) ? near : this.named(other, subscription);
+  }
+
+  /** The request on whose exchange something is told: others may have its id, and its token. */
+  #sameExchange({ frame, from }: WireMessage): Operation | undefined {
+    const exchange = frame.entry.req;
+    return from === "server" && exchange !== undefined ? this.#byExchange.get(exchange) : undefined;
+  }
+
+  /** The operation whose answer has asked for what a request brings. */
+  roundBefore({ params, from, method }: WireMessage): Operation | undefined {
+    const { requestState, inputResponses } = params;
+    if (typeof requestState === "string") return this.#byState.get(requestState);
+    if (!isObject(inputResponses)) return undefined;
+    const isOpen = ({ request, answer, next }: Operation): boolean =>
+      request.from === from &&
+      request.method === method &&
+      answer?.result?.resultType === "input_required" &&
+      next === undefined;
+    const open = this.all.filter(isOpen);
+    // Of several clients, each goes on with what it has asked itself.
+    const same = open.filter(({ request }) => asks(request.params) === asks(params));
+    const candidates = same.length > 0 ? same : open;
+    // One that has given a state is meant only if no other can be: its state should have come back.
+    return candidates.findLast(({ answer }) => answer?.result?.requestState === undefined) ?? candidates.at(-1);
+  }
+}
+
+/** The side that hears what a side sends. */
+export function otherSide(side: Sender): Sender {
+  return side === "client" ? "server" : "client";
+}
+
+/** The `_meta` of params or of a result. */
+export function metaOf(holder: JsonObject): JsonObject {
+  const { _meta: meta } = holder;
+  return isObject(meta) ? meta : {};
+}
+
+/** What a request asks in all of its rounds. */
+function asks({ _meta, inputResponses, requestState, ...params }: JsonObject): string {
+  return JSON.stringify(params);
+}
+
+/** The key of an id or a token that a value holds. */
+function tokenKey(token: unknown): string | undefined {
+  if (typeof token === "string") return `string ${token}`;
+  return typeof token === "number" ? `number ${token}` : undefined;
+}
+
+function sameToken(one: unknown, other: unknown): boolean {
+  return one !== undefined && tokenKey(one) === tokenKey(other);
+}
+
+/** The key of the id that is written alike and has the other type. */
+function otherType(key = ""): string {
+  if (key.startsWith("number ")) return `string ${key.slice("number ".length)}`;
+  return key.startsWith("string ") ? `number ${key.slice("string ".length)}` : "";
+}

@@ -1,0 +1,300 @@
+import { visible } from "@parlance/mcp/jsonrpc";
+import { methods } from "@parlance/mcp/protocol";
+import type { Direction, Entry, HttpEntry, LifeEntry } from "../recording/entry.js";
+import { type Frame, type Sender, senderOf } from "../recording/frame.js";
+import { type CutFrame, readCutFrame } from "./cut-frame.js";
+import { refusalOf } from "./exchange.js";
+import type { Operation, WireMessage } from "./message.js";
+import { otherSide } from "./operations.js";
+import type { Row } from "./row.js";
+import type { WireSession } from "./session.js";
+
+/**
+ * What it means that a request has no answer. `unanswered`: an answer was due, and none will come. `not due`: the request was
+ * cancelled, refused by HTTP, or asks for none any more. `unknown`: the recording ends before the conversation does, or misses
+ * something that may hold the answer.
+ */
+export type PendingState = "unanswered" | "not due" | "unknown";
+
+/** A request without an answer. */
+export interface Pending {
+  readonly operation: Operation;
+  readonly session: WireSession;
+  /** Milliseconds from the request to the last thing that was observed. */
+  readonly waited: number;
+  /** Whether an answer can still come, as far as it is known. */
+  readonly over: boolean;
+  readonly state: PendingState;
+  /** Why there is none: `waiting 3.2 s`, `waiting — 19 bytes of unterminated line held`, `never will: server exited …`. */
+  readonly reason: string;
+}
+
+/** A frame of which only the beginning was recorded. */
+interface Cut extends CutFrame {
+  readonly from: Sender;
+  readonly frame: Frame;
+}
+
+/** Something a side sent that is no answer, and might have been meant for one. */
+interface Clue {
+  readonly from: Sender;
+  readonly at: number;
+  /** The exchange that it came on. */
+  readonly exchange: number | undefined;
+  readonly says: string;
+  /** Of a reply to nobody. */
+  readonly id?: string;
+}
+
+interface Signs {
+  /** Bytes of a line that has no end yet. */
+  readonly held: Map<Sender, number>;
+  readonly clues: Clue[];
+  readonly cuts: Cut[];
+  /** Why a side will send nothing more. */
+  readonly gone: Map<Sender, string>;
+  /** When a frame of a side was recorded last that is not whole. */
+  readonly cutAt: Map<Sender, number>;
+}
+
+/** The first status with which a server says that it has failed itself. */
+const serverError = 500;
+
+/** More than anyone reads. */
+const mostClues = 1_000;
+
+/** Keeps what tells why a request has no answer. */
+export class Outlook {
+  readonly #signs = new Map<string, Signs>();
+  /** How exchanges ended. */
+  readonly #exchangeEnds = new Map<number, HttpEntry>();
+  #now = 0;
+  #lastGap = Number.NEGATIVE_INFINITY;
+  /** The recorder has brought the recording to its end. */
+  #isSealed = false;
+
+  /** Takes what was observed, and what it was read as. */
+  see(entry: Entry, row: Row | undefined): void {
+    if ("t" in entry) this.#now = Math.max(this.#now, entry.t);
+    if (entry.k === "gap") this.#lastGap = entry.t;
+    if (entry.k === "end") this.#isSealed = true;
+    if (!("s" in entry)) return;
+    const signs = this.#signsOf(entry.s);
+    if (entry.k === "l") seeLife(entry, signs);
+    if (entry.k === "h" && (entry.ph === "end" || entry.ph === "abort")) this.#seeEnd(entry, row, signs);
+    if (entry.k !== "f" || row === undefined) return;
+    signs.held.delete(senderOf(entry.d));
+    if (row.frame?.whole === false) signs.cutAt.set(senderOf(entry.d), entry.t);
+    if (row.frame?.whole === false && signs.cuts.length < mostClues) signs.cuts.push(cutOf(row.frame));
+    for (const clue of cluesOf(row)) if (signs.clues.length < mostClues) signs.clues.push(clue);
+  }
+
+  #seeEnd(end: HttpEntry, row: Row | undefined, { gone }: Signs): void {
+    if (row?.session?.http.isLegacy !== true) this.#exchangeEnds.set(end.x, end);
+    // Over HTTP with SSE all answers come on the stream of one GET. A recorder that is stopped does not know what would have come.
+    else if (row.exchange?.request.method === "GET" && end.by !== "recorder")
+      leave(gone, "server", "the event stream ended");
+  }
+
+  /** The requests of these sessions that have no answer. */
+  pendingOf(sessions: readonly WireSession[]): readonly Pending[] {
+    return sessions.flatMap((session) =>
+      session.pending
+        .filter((operation) => !isSettledByHttp(operation) && !this.#isCut(operation, session))
+        .map((operation) => this.#explain(operation, session)),
+    );
+  }
+
+  /** Frames that were cut, and may be the answer to a request. */
+  #cutsFor({ request }: Operation, session: WireSession): readonly Cut[] {
+    const { t, req } = request.frame.entry;
+    return this.#signsOf(session.name).cuts.filter(
+      ({ mayAnswer, from, frame: { entry } }) =>
+        mayAnswer && from !== request.from && entry.t >= t && (request.from === "server" || entry.req === req),
+    );
+  }
+
+  /** Whether the answer came and was cut: the beginning that is kept has its id. */
+  #isCut(operation: Operation, session: WireSession): boolean {
+    return this.#cutsFor(operation, session).some(({ idKey }) => idKey === operation.request.idKey);
+  }
+
+  #explain(operation: Operation, session: WireSession): Pending {
+    const waited = Math.max(0, this.#now - operation.request.frame.entry.t);
+    const cut = this.#cutsFor(operation, session).find(({ idKey }) => idKey === undefined)?.frame;
+    if (cut !== undefined) {
+      const { n, len } = cut.entry;
+      const kept = `${cut.bytes.length} of its ${len} bytes are kept`;
+      const reason = `not known: frame ${n}, which may answer it, was cut by the recorder (${kept})`;
+      cut.forget();
+      return { operation, session, waited, over: false, state: "unknown", reason };
+    }
+    const why = this.#why(operation, session);
+    const never = why.never !== undefined;
+    const reason = never
+      ? `never will: ${why.never}`
+      : `waiting${why.clue === undefined ? ` ${seconds(waited)}` : ` — ${why.clue}`}`;
+    return { operation, session, waited, over: never, state: this.#stateOf(operation, session, never), reason };
+  }
+
+  #stateOf(operation: Operation, session: WireSession, isOver: boolean): PendingState {
+    const { request, cancel } = operation;
+    const { method, frame } = request;
+    const { gone, cutAt } = this.#signsOf(session.name);
+    const end = this.#endOf(request);
+    if (cancel !== undefined && method !== methods.initialize && !hasTimedOut(cancel)) return "not due";
+    if ((refusalOf(operation) ?? serverError) < serverError || isProbe(operation, session)) return "not due";
+    // A subscription lasts until its client ends it, or leaves.
+    if (method === methods.listen && (gone.has("client") || end !== undefined)) return "not due";
+    // To close the stream of a request is to cancel it, where every request stands for itself.
+    if (end?.by === "client" && request.revision?.era === "stateless") return "not due";
+    const { t } = frame.entry;
+    const isMissed = this.#lastGap >= t || (cutAt.get(otherSide(request.from)) ?? t) > t;
+    if (isMissed || end?.by === "recorder") return "unknown";
+    const isHttp = frame.entry.req !== undefined;
+    return isOver || (this.#isSealed && !isHttp) ? "unanswered" : "unknown";
+  }
+
+  /** How the exchange ended that carries the answer. What a server asks is answered by one of its own. */
+  #endOf({ from, frame }: WireMessage): HttpEntry | undefined {
+    return from === "client" ? this.#exchangeEnds.get(frame.entry.req ?? Number.NaN) : undefined;
+  }
+
+  #why(operation: Operation, session: WireSession): { never?: string | undefined; clue?: string | undefined } {
+    const { request, cancel } = operation;
+    const status = refusalOf(operation);
+    const refused = status === undefined ? undefined : `the server refused it with HTTP ${status}`;
+    const other = otherSide(request.from);
+    const { held, clues, gone } = this.#signsOf(session.name);
+    const exchange = request.from === "client" ? request.frame.entry.req : undefined;
+    const end = this.#endOf(request);
+    const ended = end && endOfExchange(end);
+    const since = clues.filter(
+      ({ from, at, exchange: on = exchange }) =>
+        from === other && at >= request.frame.entry.t && (exchange === undefined || on === exchange),
+    );
+    const clue = clueWords(since);
+    const cancelled = cancel && `it was cancelled by frame ${cancel.frame.n}${reasonOf(cancel)}`;
+    const left = cancelled ?? refused ?? gone.get(other) ?? ended;
+    if (left !== undefined) return { never: clue === undefined ? left : `${left} (${clue})` };
+    const bytes = held.get(other);
+    if (bytes !== undefined) return { clue: `${bytes} bytes of unterminated line held` };
+    const question = questionOf(request, session);
+    return {
+      clue: clue ?? (question && `${visible(question.method ?? "")} in frame ${question.frame.n} has no answer yet`),
+    };
+  }
+
+  #signsOf(name: string): Signs {
+    const known = this.#signs.get(name);
+    if (known !== undefined) return known;
+    const signs: Signs = { held: new Map(), clues: [], cuts: [], gone: new Map(), cutAt: new Map() };
+    this.#signs.set(name, signs);
+    return signs;
+  }
+}
+
+/** Statuses after which a client goes on otherwise: with credentials, at another address, in a new session. */
+const settling: ReadonlySet<number> = new Set([401, 403, 404, 405]);
+const openers: ReadonlySet<string | undefined> = new Set([methods.initialize, methods.discover]);
+
+/** Whether HTTP has answered a request in the place of the protocol. Of a server it also tells which era and transport it has. */
+function isSettledByHttp(operation: Operation): boolean {
+  const status = refusalOf(operation);
+  if (status === undefined || status >= 500) return false;
+  return status < 400 || settling.has(status) || openers.has(operation.request.method);
+}
+
+function seeLife(entry: LifeEntry, { held, gone }: Signs): void {
+  const { ev, d, len = 0 } = entry;
+  if (ev === "partial" && d !== undefined) held.set(senderOf(d), len);
+  if (ev === "close" || ev === "stdin-end") leave(gone, sender(d), `${sender(d)} closed its side`);
+  if (ev !== "exit") return;
+  const [first] = gone; // In the order in which they left.
+  const how = `server ${endOf(entry)}${first?.[0] === "client" ? ` after ${first[1]}` : ""}`;
+  gone.set("server", how);
+  leave(gone, "client", how); // There is no server left to answer.
+}
+
+/** How a server ended, in words. */
+export function endOf({ code, sig, why }: LifeEntry): string {
+  if (why !== undefined) return `could not be started: ${visible(why)}`;
+  return typeof sig === "string" ? `was ended by ${visible(sig)}` : `exited with code ${code ?? "unknown"}`;
+}
+
+/** The first reason tells why. */
+function leave(gone: Map<Sender, string>, side: Sender, why: string): void {
+  if (!gone.has(side)) gone.set(side, why);
+}
+
+function sender(d: Direction = "s2c"): Sender {
+  return senderOf(d);
+}
+
+function endOfExchange({ ph, why }: HttpEntry): string {
+  if (ph === "end") return "its HTTP response ended without it";
+  return `its HTTP exchange was broken off${why === undefined ? "" : `: ${visible(why)}`}`;
+}
+
+/**
+ * Whether a request only asks if the server speaks the stateless era, as far as is known: one that does not may stay silent, or
+ * exit, and then its client begins a handshake.
+ */
+export function isProbe({ request: { method } }: Operation, { operations }: WireSession): boolean {
+  if (method !== methods.discover) return false;
+  return !operations.some(({ request, answer }) => request.method === method && answer?.result !== undefined);
+}
+
+/** A sender that has waited long enough cancels too: it was due an answer, and did not get one. */
+function hasTimedOut({ params: { reason } }: WireMessage): boolean {
+  return typeof reason === "string" && /time(?:d|s)?[ -]?out|deadline/i.test(reason);
+}
+
+function reasonOf({ params: { reason } }: WireMessage): string {
+  return typeof reason === "string" && reason !== "" ? ` (${visible(reason.slice(0, longestReason))})` : "";
+}
+
+/** Characters of the reason of a cancellation that are shown. */
+const longestReason = 80;
+
+function cutOf(frame: Frame): Cut {
+  return { ...readCutFrame(frame), from: frame.from, frame };
+}
+
+function cluesOf({ kind, n, at, from, frame, messages, exchange, verdicts }: Row): readonly Clue[] {
+  if (from === undefined || frame === undefined) return [];
+  // Of what breaks no rule nothing says that it was meant for an answer: an event that brings but an id, a page, a word.
+  if (kind === "noise" && verdicts.length === 0 && exchange?.isFaulty !== true) return [];
+  const place = { from, at, exchange: frame.entry.req };
+  if (!frame.whole) return [];
+  if (kind === "frag" || kind === "noise") return [{ ...place, says: `frame ${n} is no message` }];
+  return messages.flatMap((message): readonly Clue[] => {
+    const { id } = message;
+    const { pairing } = message.context;
+    if (pairing === undefined || pairing.is === "answer") {
+      return message.kind === "none" ? [{ ...place, says: `frame ${n} is no message` }] : [];
+    }
+    return [{ ...place, says: `frame ${n} is no answer to it`, id: id ?? "missing" }];
+  });
+}
+
+/** Replies to nobody first: their ids are what a person looks for. */
+function clueWords(clues: readonly Clue[]): string | undefined {
+  const ids = clues.flatMap(({ id }) => (id === undefined ? [] : [id]));
+  if (ids.length > 0) {
+    const some = ids.slice(0, 3).map((id) => `id ${visible(id.slice(0, 40))}`);
+    const more = ids.length > some.length ? ", …" : "";
+    return `${ids.length} unpaired ${ids.length === 1 ? "reply" : "replies"} arrived (${some.join(", ")}${more})`;
+  }
+  return clues[0]?.says;
+}
+
+/** What the other side has asked back while it works on a request, and not been told. */
+function questionOf(request: WireMessage, session: WireSession): WireMessage | undefined {
+  return session.pending.find((each) => each.request.from !== request.from && each.request.frame.n > request.frame.n)
+    ?.request;
+}
+
+function seconds(milliseconds: number): string {
+  return `${(milliseconds / 1_000).toFixed(1)} s`;
+}

@@ -1,0 +1,63 @@
+import type { Entry } from "../recording/entry.js";
+import { bytesOf, type Frame, type Sender } from "../recording/frame.js";
+import type { Verdict } from "../rules/rule.js";
+import type { Exchange, WireMessage } from "./message.js";
+import type { WireSession } from "./session.js";
+
+/** What a row shows. `noise` is no message, `frag` the piece of one, `part` a message of a batch. */
+export type RowKind =
+  | "req"
+  | "res"
+  | "err"
+  | "ntf"
+  | "batch"
+  | "noise"
+  | "frag"
+  | "stderr"
+  | "http"
+  | "life"
+  | "gap"
+  | "note"
+  | "rule";
+
+/** One thing that was observed, and what is known of it. */
+export interface Row {
+  readonly kind: RowKind;
+  readonly entry: Entry;
+  /** Undefined for a gap, a note and a rule of the recorder. */
+  readonly n: number | undefined;
+  /** Milliseconds since the recording began. */
+  readonly at: number;
+  /** Who sent it, where somebody did. */
+  readonly from: Sender | undefined;
+  readonly frame: Frame | undefined;
+  /** None where the frame is no message; of a batch all. */
+  readonly messages: readonly WireMessage[];
+  readonly exchange: Exchange | undefined;
+  readonly session: WireSession | undefined;
+  /** A request of HTTP gets verdicts when its response comes: the list may grow. */
+  readonly verdicts: readonly Verdict[];
+  /** Why it was not judged, where it was not. */
+  readonly unjudged: string | undefined;
+}
+
+/** The number of the frame with the answer to a request, or with the request of an answer. */
+export function pairOf(message: WireMessage): number | undefined {
+  const operation = message.concerns;
+  if (operation === undefined) return undefined;
+  if (message === operation.request) return operation.answer?.frame.n;
+  return message.kind === "ntf" ? undefined : operation.request.frame.n;
+}
+
+/** Milliseconds from the first byte of a request to the last byte of its answer; the answer alone has it. */
+export function latencyOf(message: WireMessage): number | undefined {
+  const { operation, frame } = message;
+  if (operation === undefined || operation.answer !== message) return undefined;
+  return (frame.entry.t1 ?? frame.entry.t) - operation.request.frame.entry.t;
+}
+
+/** Bytes of what crossed, where bytes did. */
+export function sizeOf({ entry }: Row): number | undefined {
+  if (entry.k === "f") return entry.len;
+  return entry.k === "e" ? bytesOf(entry).length : undefined;
+}

@@ -1,0 +1,107 @@
+import type { Row } from "../conversation/row.js";
+import { latencyOf } from "../conversation/row.js";
+import type { Filter, FilterFault } from "./filter.js";
+import { compileFilter, countOf } from "./match.js";
+import { type FilterContext, parseFilter } from "./parse.js";
+import { parseQuantity } from "./quantity.js";
+
+/** What an expectation measures of the rows that a filter leaves. */
+export type Aggregate = "count" | "min" | "max" | "p50" | "p95" | "p99";
+
+/** What must hold of a recording: `count(tool:search)>=1`, `p95(tool:search)<200ms`. */
+export interface Expectation {
+  /** As it was written. */
+  readonly text: string;
+  readonly aggregate: Aggregate;
+  readonly filter: Filter;
+  readonly op: ">" | "<" | ">=" | "<=" | "=" | "!=";
+  /** Messages, or milliseconds. */
+  readonly wanted: number;
+}
+
+/** An expectation, or why a text is none. */
+export type ParsedExpectation =
+  | { readonly ok: true; readonly expectation: Expectation }
+  | { readonly ok: false; readonly fault: FilterFault };
+
+/** What came of an expectation. */
+export interface ExpectationResult {
+  readonly expectation: Expectation;
+  readonly holds: boolean;
+  /** What was found; undefined where there was no answer to measure. */
+  readonly found: number | undefined;
+}
+
+const form = /^\s*(count|min|max|p50|p95|p99)\s*\(([\s\S]*)\)\s*(>=|<=|!=|>|<|==?|:)\s*(\S+)\s*$/;
+
+/** Reads an expectation. Never throws. */
+export function parseExpectation(text: string, context: FilterContext = {}): ParsedExpectation {
+  const [, aggregate, inner, op, value] = form.exec(text) ?? [];
+  if (aggregate === undefined || inner === undefined || op === undefined || value === undefined)
+    return fault(0, "an expectation is count(filter)>=1, or min max p50 p95 p99 of the latency: p95(filter)<200ms");
+  const parsed = parseFilter(inner, context);
+  const innerAt = text.indexOf("(") + 1;
+  if (!parsed.ok) return fault(innerAt + parsed.fault.at, parsed.fault.says);
+  const wanted = parseQuantity(value, aggregate === "count" ? "plain" : "milliseconds");
+  if (wanted === undefined)
+    return fault(
+      text.lastIndexOf(value),
+      `${aggregate === "count" ? "a number" : "a duration as 200ms or 1.5s"} was expected, got ${JSON.stringify(value)}`,
+    );
+  const expectation: Expectation = {
+    text: text.trim(),
+    aggregate: aggregate as Aggregate, // The pattern has no others.
+    filter: parsed.filter,
+    op: (op === ":" || op === "==" ? "=" : op) as Expectation["op"],
+    wanted,
+  };
+  return { ok: true, expectation };
+}
+
+function fault(at: number, says: string): ParsedExpectation {
+  return { ok: false, fault: { at, says } };
+}
+
+/** Holds an expectation against all rows of a recording. */
+export function checkExpectation(expectation: Expectation, rows: readonly Row[]): ExpectationResult {
+  const { aggregate, op, wanted } = expectation;
+  const found = aggregate === "count" ? count(expectation, rows) : latency(expectation, aggregate, rows);
+  return { expectation, found, holds: found !== undefined && comparisons[op](found, wanted) };
+}
+
+const comparisons: Readonly<Record<Expectation["op"], (found: number, wanted: number) => boolean>> = {
+  ">": (found, wanted) => found > wanted,
+  "<": (found, wanted) => found < wanted,
+  ">=": (found, wanted) => found >= wanted,
+  "<=": (found, wanted) => found <= wanted,
+  "=": (found, wanted) => found === wanted,
+  "!=": (found, wanted) => found !== wanted,
+};
+
+function count({ filter }: Expectation, rows: readonly Row[]): number {
+  const messages = countOf(filter);
+  return rows.reduce((sum, row) => sum + messages(row), 0);
+}
+
+const places: Readonly<Record<Exclude<Aggregate, "count">, number>> = {
+  min: 0,
+  p50: 0.5,
+  p95: 0.95,
+  p99: 0.99,
+  max: 1,
+};
+
+/** The latency below which a part of the answers is: the nearest rank. */
+function latency(
+  { filter }: Expectation,
+  aggregate: Exclude<Aggregate, "count">,
+  rows: readonly Row[],
+): number | undefined {
+  const matches = compileFilter(filter);
+  const latencies = rows
+    .filter(matches)
+    .flatMap(({ messages }) => messages.map(latencyOf))
+    .filter((each) => each !== undefined)
+    .sort((a, b) => a - b);
+  return latencies[Math.max(0, Math.ceil(places[aggregate] * latencies.length) - 1)];
+}

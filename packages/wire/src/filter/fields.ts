@@ -1,0 +1,227 @@
+import { isObject, methods } from "@parlance/mcp/protocol";
+import type { WireMessage } from "../conversation/message.js";
+import { latencyOf, pairOf, type Row, sizeOf } from "../conversation/row.js";
+import { literalOf } from "../json/json-node.js";
+import { bytesOf, type Frame } from "../recording/frame.js";
+import { levels, type Verdict } from "../rules/rule.js";
+import type { Quantity } from "./quantity.js";
+
+/** What a filter is asked about: a message of a row, or a row that has none. */
+export interface Subject {
+  readonly row: Row;
+  readonly message: WireMessage | undefined;
+}
+
+interface Described {
+  /** What it is, for those who choose one. */
+  readonly says: string;
+}
+
+/** A field of texts. */
+export interface TextField extends Described {
+  readonly kind: "text";
+  /** All that it can be, where that is known. */
+  readonly values?: readonly string[];
+  readonly read: (subject: Subject) => string | readonly string[] | undefined;
+}
+
+/** A field of numbers. */
+export interface NumberField extends Described {
+  readonly kind: "number";
+  readonly quantity: Quantity;
+  readonly read: (subject: Subject) => number | undefined;
+}
+
+/** An id keeps its type: `7` is not `"7"`. */
+export interface IdField extends Described {
+  readonly kind: "id";
+  readonly read: (subject: Subject) => WireMessage | undefined;
+}
+
+/** What a filter can ask about. */
+export type Field = TextField | NumberField | IdField;
+
+const kinds = "req res err ntf batch noise frag stderr http life gap note rule inject".split(" ");
+
+/** Every field but headers and JSON pointers, by its name. */
+export const fields: ReadonlyMap<string, Field> = new Map<string, Field>([
+  ["n", { kind: "number", quantity: "plain", says: "number of what was observed", read: ({ row }) => row.n }],
+  [
+    "t",
+    {
+      kind: "number",
+      quantity: "seconds",
+      says: "when, in seconds since the recording began",
+      read: ({ row }) => row.at,
+    },
+  ],
+  ["dir", { kind: "text", values: ["c2s", "s2c"], says: "which way it crossed", read: ({ row }) => direction(row) }],
+  ["kind", { kind: "text", values: kinds, says: "what it is", read: kindsOf }],
+  ["method", { kind: "text", says: "method of a message, of the request it answers, or of HTTP", read: methodOf }],
+  ["tool", { kind: "text", says: "tool of the call that it belongs to", read: named(methods.callTool) }],
+  ["uri", { kind: "text", says: "address of the resource that it is about", read: uriOf }],
+  ["prompt", { kind: "text", says: "prompt of the request that it belongs to", read: named(methods.getPrompt) }],
+  ["id", { kind: "id", says: 'id with its type: 7 is not "7"', read: ({ message }) => message }],
+  [
+    "pair",
+    {
+      kind: "number",
+      quantity: "plain",
+      says: "number of the frame with its answer, or with its request",
+      read: ({ message }) => message && pairOf(message),
+    },
+  ],
+  [
+    "lat",
+    {
+      kind: "number",
+      quantity: "milliseconds",
+      says: "from the request to the last byte of its answer; the answer has it",
+      read: ({ message }) => message && latencyOf(message),
+    },
+  ],
+  [
+    "size",
+    { kind: "number", quantity: "bytes", says: "bytes of a frame or of stderr", read: ({ row }) => sizeOf(row) },
+  ],
+  [
+    "verdict",
+    { kind: "text", values: ["ok", ...levels, "unjudged"], says: "what the rules say of it", read: verdictWords },
+  ],
+  [
+    "rule",
+    { kind: "text", says: "rule that it breaks", read: (subject) => verdictsOf(subject).map(({ rule }) => rule.id) },
+  ],
+  [
+    "who",
+    {
+      kind: "text",
+      values: ["client", "server", "host", "injected"],
+      says: "who is at fault",
+      read: (subject) => verdictsOf(subject).flatMap(({ level, party }) => (level === "must" ? [party] : [])),
+    },
+  ],
+  ["session", { kind: "text", says: "connection or session that it crossed", read: ({ row }) => row.session?.name }],
+  ["code", { kind: "number", quantity: "plain", says: "code of an error, or of an exit", read: codeOf }],
+  [
+    "status",
+    {
+      kind: "number",
+      quantity: "plain",
+      says: "status of the HTTP response that it is or came with",
+      read: ({ row }) => row.exchange?.response?.status,
+    },
+  ],
+  [
+    "stderr",
+    {
+      kind: "text",
+      says: "what the server wrote to stderr",
+      read: ({ row }) => (row.kind === "stderr" ? textOf(row) : undefined),
+    },
+  ],
+  [
+    "note",
+    { kind: "text", says: "what a person noted", read: ({ row }) => (row.kind === "note" ? textOf(row) : undefined) },
+  ],
+]);
+
+/** The field of a name; a JSON pointer is one too. */
+export function fieldOf(name: string): Field | "pointer" | undefined {
+  if (name.startsWith("/")) return "pointer";
+  return name.startsWith("header.") ? headerField(name.slice("header.".length)) : fields.get(name);
+}
+
+/** The field that `header.name` means. */
+function headerField(name: string): TextField {
+  const wanted = name.toLowerCase();
+  return {
+    kind: "text",
+    says: "value of an HTTP header",
+    read: ({ row }) => headersOf(row).flatMap(([each, value]) => (each.toLowerCase() === wanted ? [value] : [])),
+  };
+}
+
+function headersOf({ entry, exchange, from }: Row): readonly (readonly [string, string])[] {
+  if (entry.k === "h") return entry.headers ?? [];
+  return (from === "client" ? exchange?.request : exchange?.response)?.headers ?? [];
+}
+
+function direction({ from }: Row): string | undefined {
+  return from && (from === "client" ? "c2s" : "s2c");
+}
+
+function kindsOf({ row, message }: Subject): string | readonly string[] {
+  const isMade = row.entry.k === "f" && row.entry.by !== undefined;
+  if (row.kind !== "batch" && !isMade) return row.kind;
+  const own = message === undefined || message.kind === "none" ? [] : [message.kind];
+  return [row.kind, ...own, ...(isMade ? ["inject"] : [])];
+}
+
+function methodOf({ row, message }: Subject): string | undefined {
+  if (message !== undefined) return message.method ?? message.concerns?.request.method;
+  return row.entry.k === "h" ? row.exchange?.request.method : undefined;
+}
+
+function named(method: string): TextField["read"] {
+  return ({ message }) => {
+    const request = message?.concerns?.request ?? message;
+    return request?.method === method ? request.names : undefined;
+  };
+}
+
+function uriOf({ message }: Subject): string | undefined {
+  const about = message?.names === undefined ? message?.concerns?.request : message;
+  return about?.method?.includes("resources/") === true ? about.names : undefined;
+}
+
+/** Of a batch, those that are about this message. */
+function verdictsOf({ row, message }: Subject): readonly Verdict[] {
+  const { verdicts } = row;
+  if (verdicts.length === 0 || message === undefined || message.pointer === "") return verdicts;
+  const { pointer: own } = message;
+  return verdicts.filter(({ pointer }) => pointer === undefined || pointer === own || pointer.startsWith(`${own}/`));
+}
+
+function verdictWords(subject: Subject): string | readonly string[] | undefined {
+  const { row } = subject;
+  if (row.frame === undefined && row.exchange === undefined) return undefined;
+  const verdicts = verdictsOf(subject);
+  if (verdicts.length === 0) return row.unjudged === undefined ? "ok" : "unjudged";
+  const words = verdicts.map(({ level }): string => level);
+  if (words.includes("must")) return words;
+  return [row.unjudged === undefined ? "ok" : "unjudged", ...words];
+}
+
+function codeOf({ row, message }: Subject): number | undefined {
+  if (row.entry.k === "l") return row.entry.code ?? undefined;
+  if (message?.kind !== "err") return undefined;
+  const error = message.member("error");
+  return isObject(error) && typeof error.code === "number" ? error.code : undefined;
+}
+
+/** Everything of a row that words are looked for in, as it crossed. */
+export function textOf({ entry, frame }: Row): string {
+  switch (entry.k) {
+    case "f":
+      return entry.raw ?? looseText(frame);
+    case "e":
+      return entry.raw ?? literalOf({ start: 0, end: Number.POSITIVE_INFINITY }, bytesOf(entry));
+    case "h":
+      return [entry.method, entry.url, entry.status, entry.why, ...(entry.headers ?? []).flat()].join(" ");
+    case "l":
+      return [entry.ev, entry.why, entry.sig, entry.code].join(" ");
+    case "a":
+      return entry.text;
+    case "gap":
+      return entry.why;
+    case "r":
+      return [entry.break, entry.fault, entry.redact].join(" ");
+    default:
+      return "";
+  }
+}
+
+function looseText(frame: Frame | undefined): string {
+  return frame === undefined ? "" : literalOf({ start: 0, end: frame.bytes.length }, frame.bytes);
+}

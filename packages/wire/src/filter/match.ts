@@ -1,0 +1,282 @@
+import { isObject } from "@parlance/mcp/protocol";
+import { keyOfId, type Operation, type WireMessage } from "../conversation/message.js";
+import { pairOf, type Row } from "../conversation/row.js";
+import { jsonValue, literalOf, nodeAt } from "../json/json-node.js";
+import { compilePattern } from "./automaton.js";
+import { type Field, fieldOf, type Subject, textOf } from "./fields.js";
+import type { Filter, Operator, Pattern, Written } from "./filter.js";
+
+import { parseQuantity, parseRange, type Quantity, type Range } from "./quantity.js";
+
+/** Says whether a row has what a filter asks. A row of many messages has it, if one of them has. */
+export type RowTest = (row: Row) => boolean;
+
+type Test = (subject: Subject) => boolean;
+
+/** Makes a function of a filter that the parser has given. */
+export function compileFilter(filter: Filter): RowTest {
+  const count = countOf(filter);
+  return (row) => count(row) > 0;
+}
+
+/** Makes a function of a filter that tells how many messages of a row have what it asks; a row without any is one. */
+export function countOf(filter: Filter): (row: Row) => number {
+  const test = testOf(filter);
+  return (row) => {
+    const { messages } = row;
+    if (messages.length <= 1) return test({ row, message: messages[0] }) ? 1 : 0;
+    return messages.reduce((count, message) => count + (test({ row, message }) ? 1 : 0), 0);
+  };
+}
+
+function testOf(filter: Filter): Test {
+  switch (filter.is) {
+    case "everything":
+      return () => true;
+    case "and": {
+      const tests = filter.of.map(testOf);
+      return (subject) => tests.every((test) => test(subject));
+    }
+    case "or": {
+      const tests = filter.of.map(testOf);
+      return (subject) => tests.some((test) => test(subject));
+    }
+    case "not": {
+      const test = testOf(filter.of);
+      return (subject) => !test(subject);
+    }
+    case "text":
+      return textTest(filter.text);
+    case "pattern": {
+      const test = patternTest(filter.pattern);
+      return ({ row }) => test(textOf(row));
+    }
+    case "field":
+      return fieldTest(filter);
+    case "pair":
+      return ({ row, message }) => row.n === filter.n || (message !== undefined && pairOf(message) === filter.n);
+    case "call":
+      return callTest(filter.id);
+    case "saved":
+      return testOf(filter.filter);
+  }
+}
+
+function textTest(text: string): Test {
+  const anyCase = new RegExp(text.replace(/[\\^$.*+?()[\]{}|]/g, "\\$&"), "i");
+  return ({ row }) => anyCase.test(textOf(row));
+}
+
+function patternTest(pattern: Pattern): (text: string) => boolean {
+  const compiled = compilePattern(pattern);
+  return compiled.ok ? compiled.test : () => false;
+}
+
+function fieldTest(filter: Extract<Filter, { readonly is: "field" }>): Test {
+  const field = fieldOf(filter.field);
+  if (field === undefined) return () => false;
+  if (field === "pointer") return pointerTest(filter);
+  if (filter.op === "~") return field.kind === "text" ? some(field.read, patternTest(filter.value)) : () => false;
+  const { op, value } = filter;
+  if (field.kind === "number") return numberTest(field, op, value);
+  if (op === "!=") {
+    // Only what has the field can differ from a value: everything else is `-field:value`.
+    const equal = fieldTest({ ...filter, op: "=" });
+    const present = fieldTest({ ...filter, op: ":", value: { text: "*", quoted: false } });
+    return (subject) => present(subject) && !equal(subject);
+  }
+  if (field.kind === "id") return idTest(field.read, op, value);
+  return some(field.read, wordTest(op, value));
+}
+
+function some(
+  read: (subject: Subject) => string | readonly string[] | undefined,
+  test: (text: string) => boolean,
+): Test {
+  return (subject) => {
+    const text = read(subject);
+    return text !== undefined && (typeof text === "string" ? test(text) : text.some(test));
+  };
+}
+
+/** What a text is held against: a part of it, a glob, or all of it. */
+function wordTest(op: Operator, { text: wanted, quoted }: Written): (text: string) => boolean {
+  if (op === "has") {
+    const sought = wanted.toLowerCase();
+    return (text) => text.toLowerCase().includes(sought);
+  }
+  if (op === "=" || quoted || !/[*?]/.test(wanted)) return (text) => text === wanted;
+  return globTest(wanted);
+}
+
+/** `*` stands for any text, and `?` for one character. */
+function globTest(glob: string): (text: string) => boolean {
+  const escaped = glob
+    .replace(/[\\^$.+()[\]{}|]/g, "\\$&")
+    .replaceAll("*", "[^]*")
+    .replaceAll("?", "[^]");
+  return patternTest({ source: `^${escaped}$`, ignoreCase: false });
+}
+
+function numberTest(
+  { read, quantity }: Extract<Field, { readonly kind: "number" }>,
+  op: Operator,
+  { text }: Written,
+): Test {
+  const holds = numberComparison(op, text, quantity);
+  return (subject) => {
+    const value = read(subject);
+    return value !== undefined && holds(value);
+  };
+}
+
+const comparisons: Readonly<Record<string, (value: number, wanted: number) => boolean>> = {
+  ":": (value, wanted) => value === wanted,
+  "=": (value, wanted) => value === wanted,
+  "!=": (value, wanted) => value !== wanted,
+  ">": (value, wanted) => value > wanted,
+  "<": (value, wanted) => value < wanted,
+  ">=": (value, wanted) => value >= wanted,
+  "<=": (value, wanted) => value <= wanted,
+};
+
+function numberComparison(op: Operator, text: string, quantity: Quantity): (value: number) => boolean {
+  const everything: Range = [Number.NEGATIVE_INFINITY, Number.POSITIVE_INFINITY];
+  const range = op !== ":" ? undefined : text === "*" ? everything : parseRange(text, quantity);
+  if (range !== undefined) return (value) => value >= range[0] && value <= range[1];
+  const wanted = parseQuantity(text, quantity) ?? Number.NaN;
+  const compare = comparisons[op];
+  return (value) => compare?.(value, wanted) ?? false;
+}
+
+/** What is written without quotes is a number or null where it can be one. */
+function idKey({ text, quoted }: Written): string {
+  const isLiteral = !quoted && /^(?:-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?|null|true|false)$/.test(text);
+  return isLiteral ? keyOfId(text) : `string ${text}`;
+}
+
+function idTest(read: (subject: Subject) => WireMessage | undefined, op: Operator, value: Written): Test {
+  const isPart = op === "has" || (op === ":" && !value.quoted && /[*?]/.test(value.text));
+  const wanted = idKey(value);
+  const test = isPart ? wordTest(op, value) : (text: string): boolean => text === wanted;
+  return (subject) => {
+    const key = read(subject)?.idKey;
+    return key !== undefined && test(isPart ? key.slice(key.indexOf(" ") + 1) : key);
+  };
+}
+
+/** The requests with an id, all their rounds, what tells of them, and the exchange that carried them. */
+function callTest(id: Written): Test {
+  const wanted = idKey(id);
+  const isOf = (operation: Operation): boolean => {
+    for (let round: Operation | undefined = operation; round !== undefined; round = round.previous)
+      if (round.request.idKey === wanted) return true;
+    for (let round: Operation | undefined = operation; round !== undefined; round = round.next)
+      if (round.request.idKey === wanted) return true;
+    return false;
+  };
+  return ({ row, message }) => {
+    const about = message?.concerns;
+    if (about !== undefined) return isOf(about);
+    const asked = row.exchange?.messages[0]?.operation;
+    return asked !== undefined && isOf(asked);
+  };
+}
+
+function pointerTest({ field: pointer, ...filter }: Extract<Filter, { readonly is: "field" }>): Test {
+  const test = filter.op === "~" ? patternOfValue(filter.value) : valueTest(filter.op, filter.value);
+  const sought = soughtName(pointer);
+  return ({ row, message }) => {
+    if (message === undefined) return false;
+    // What does not hold the name cannot hold the member, unless the name is written in escapes.
+    const { raw } = row.entry as { readonly raw?: string };
+    if (raw !== undefined && sought !== undefined && !raw.includes(sought) && !raw.includes("\\")) return false;
+    const found = foundAt(message, pointer, raw);
+    return found !== undefined && test(found);
+  };
+}
+
+/** What a pointer names. The engine's own parser is the faster one, and says nothing of how a number is written. */
+function foundAt(message: WireMessage, pointer: string, raw: string | undefined): Found | undefined {
+  if (raw?.startsWith("{") === true) {
+    const value = valueAt(JSON.parse(raw), pointer); // It was found to be a message.
+    if (typeof value === "string" || typeof value === "boolean") return { literal: String(value), value };
+    if (value === undefined) return undefined;
+  }
+  const node = nodeAt(message.node, pointer);
+  const { bytes } = message.frame;
+  return node && { literal: literalOf(node, bytes), value: jsonValue(node, bytes) };
+}
+
+function valueAt(root: unknown, pointer: string): unknown {
+  let value = root;
+  for (const name of namesOf(pointer)) {
+    if (typeof value !== "object" || value === null || !Object.hasOwn(value, name)) return undefined;
+    if (Array.isArray(value) && !/^(?:0|[1-9]\d*)$/.test(name)) return undefined;
+    value = (value as Readonly<Record<string, unknown>>)[name]; // It is an object or an array, and has it.
+  }
+  return value;
+}
+
+function namesOf(pointer: string): readonly string[] {
+  return pointer
+    .split("/")
+    .slice(1)
+    .map((token) => token.replaceAll("~1", "/").replaceAll("~0", "~"));
+}
+
+/** The name that a message must hold, to have what a pointer names. */
+function soughtName(pointer: string): string | undefined {
+  const name = namesOf(pointer).findLast((each) => !/^\d+$/.test(each));
+  return name === undefined ? undefined : JSON.stringify(name).replaceAll("\\", "").slice(1, -1);
+}
+
+interface Found {
+  readonly literal: string;
+  readonly value: unknown;
+}
+
+function patternOfValue(pattern: Pattern): (found: Found) => boolean {
+  const test = patternTest(pattern);
+  return (found) => test(shownOf(found));
+}
+
+function shownOf({ literal, value }: Found): string {
+  return typeof value === "string" ? value : literal;
+}
+
+/** A number is what it is, a number that no double holds is its literal, and what is quoted is a string. */
+function valueTest(op: Operator, wanted: Written): (found: Found) => boolean {
+  const { text, quoted } = wanted;
+  if (op === "!=") {
+    const equal = valueTest("=", wanted);
+    return (found) => !equal(found);
+  }
+  if (op === ">" || op === "<" || op === ">=" || op === "<=") {
+    const compare = numberComparison(op, text, "plain");
+    return ({ value }) => typeof value === "number" && compare(value);
+  }
+  if (op === "has") return hasTest(wanted);
+  const word = wordTest(op, wanted);
+  return (found) => {
+    const { literal, value } = found;
+    if (typeof value === "number") return !quoted && (word(literal) || sameNumber(literal, text));
+    return quoted ? typeof value === "string" && word(value) : word(shownOf(found));
+  };
+}
+
+function sameNumber(literal: string, text: string): boolean {
+  const isNumber = /^-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?$/.test(text);
+  return isNumber && keyOfId(literal) === keyOfId(text);
+}
+
+/** A string holds a text, an array an element, an object a member. */
+function hasTest(wanted: Written): (found: Found) => boolean {
+  const { text } = wanted;
+  const part = wordTest("has", wanted);
+  return (found) => {
+    const { value } = found;
+    if (Array.isArray(value)) return value.some((element) => element === text || JSON.stringify(element) === text);
+    return isObject(value) ? Object.hasOwn(value, text) : part(shownOf(found));
+  };
+}

@@ -1,0 +1,136 @@
+/**
+ * What crossed between a client and a server: its frames, its recording, and what the protocol says of it.
+ *
+ * @module
+ */
+
+export {
+  type Comparison,
+  type ComparisonOptions,
+  compareConversations,
+  comparisonSteps,
+  type DefinitionChange,
+  type DefinitionComparison,
+  type ItemChange,
+  type LatencyChange,
+} from "./compare/compare.js";
+export { type ComparedItem, statusOf, targetOf } from "./compare/compared.js";
+export type { DefinitionList } from "./compare/contract.js";
+export {
+  type ComparableValue,
+  canonicalJson,
+  type Ignores,
+  ignoring,
+  significant,
+  type ValueChange,
+  volatilePointers,
+} from "./compare/differences.js";
+export { Conversation, type ConversationOptions } from "./conversation/conversation.js";
+export { headerOf } from "./conversation/exchange.js";
+export type {
+  Exchange,
+  HandshakePhase,
+  MessageContext,
+  MessageKind,
+  Operation,
+  Pairing,
+  WireMessage,
+} from "./conversation/message.js";
+export type { Pending, PendingState } from "./conversation/pending.js";
+export { latencyOf, pairOf, type Row, type RowKind, sizeOf } from "./conversation/row.js";
+export type { ListedTool, WireSession } from "./conversation/session.js";
+export {
+  type Aggregate,
+  checkExpectation,
+  type Expectation,
+  type ExpectationResult,
+  type ParsedExpectation,
+  parseExpectation,
+} from "./filter/expectation.js";
+export { type Field as FilterField, fields as filterFields } from "./filter/fields.js";
+export type { Filter, FilterFault, Operator, ParsedFilter, Pattern, Written } from "./filter/filter.js";
+export { compileFilter, type RowTest } from "./filter/match.js";
+export { type FilterContext, parseFilter } from "./filter/parse.js";
+export { printFilter } from "./filter/print.js";
+export {
+  type ByteRange,
+  childOf,
+  type JsonArrayNode,
+  type JsonMember,
+  type JsonNode,
+  type JsonObjectNode,
+  type JsonScalarNode,
+  jsonValue,
+  literalOf,
+  nodeAt,
+  pointerAt,
+  rangeOf,
+} from "./json/json-node.js";
+export { type JsonFault, type JsonScan, scanJson } from "./json/json-scan.js";
+export { carriedVerdict } from "./recording/carried-verdict.js";
+export type * from "./recording/entry.js";
+export { type CutEvent, EventCutter } from "./recording/event-cutter.js";
+export { bytesOf, type Frame, frameOf, type Party, recordedBytes, type Sender, senderOf } from "./recording/frame.js";
+export { type CutLine, LineCutter } from "./recording/line-cutter.js";
+export { type RecordOptions, recordChannel } from "./recording/record-channel.js";
+export {
+  type Damage,
+  encodeEntry,
+  type LinePlace,
+  type Recording,
+  RecordingDecoder,
+  type RecordingItem,
+  readRecording,
+} from "./recording/recording.js";
+export { TimedBytes, type TimedRun } from "./recording/timed-bytes.js";
+export {
+  coverCredentials,
+  credentialWords,
+  type Redacted,
+  Redaction,
+  redact,
+  redactionWords,
+  secretVariables,
+} from "./redact/redact.js";
+export type { SecretsOptions } from "./redact/secrets.js";
+export type { Crash } from "./report/crash.js";
+export {
+  type Concern,
+  concerns,
+  defaultConcerns,
+  type Placed,
+  type Report,
+  type ReportOptions,
+  type ReportTally,
+  reportOf,
+} from "./report/report.js";
+export { junitOf } from "./report/report-junit.js";
+export { type SarifLog, type SarifTool, sarifOf } from "./report/report-sarif.js";
+export {
+  crashWords,
+  damageWords,
+  emptyWords,
+  expectationWords,
+  gapWords,
+  pendingWords,
+  rangeWords,
+  requirementWords,
+  saysWithoutPlace,
+  verdictPlace,
+} from "./report/report-words.js";
+export { describeVerdict, violations } from "./report/violations.js";
+export { rules } from "./rules/all.js";
+export {
+  type Clause,
+  type Finding,
+  type FrameReading,
+  type Level,
+  levelOf,
+  levelOfFinding,
+  type Requirement,
+  type Rule,
+  type Subjects,
+  sentenceOf,
+  specOf,
+  type Verdict,
+} from "./rules/rule.js";

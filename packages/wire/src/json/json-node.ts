@@ -1,0 +1,144 @@
+import { pointerToken } from "@parlance/mcp/protocol";
+
+/** A value of a JSON text, and where it stands: from its first byte to behind its last. */
+export type JsonNode = JsonObjectNode | JsonArrayNode | JsonScalarNode;
+
+export interface JsonObjectNode {
+  readonly kind: "object";
+  readonly start: number;
+  readonly end: number;
+  /** In their order, duplicates too. */
+  readonly members: readonly JsonMember[];
+}
+
+export interface JsonArrayNode {
+  readonly kind: "array";
+  readonly start: number;
+  readonly end: number;
+  readonly elements: readonly JsonNode[];
+}
+
+export interface JsonScalarNode {
+  readonly kind: "string" | "number" | "true" | "false" | "null";
+  readonly start: number;
+  readonly end: number;
+}
+
+/** A member of an object. */
+export interface JsonMember {
+  /** The name as it is meant: escapes are resolved. */
+  readonly key: string;
+  readonly keyStart: number;
+  readonly keyEnd: number;
+  readonly value: JsonNode;
+}
+
+/** From the first byte to behind the last. */
+export type ByteRange = readonly [start: number, end: number];
+
+/** The node that a JSON pointer (RFC 6901) names; of members with the same name the last, as parsers take it. */
+export function nodeAt(root: JsonNode, pointer: string): JsonNode | undefined {
+  let node: JsonNode | undefined = root;
+  for (const token of pointer.split("/").slice(1)) {
+    if (node === undefined) return undefined;
+    node = childOf(node, token.replaceAll("~1", "/").replaceAll("~0", "~"));
+  }
+  return node;
+}
+
+/** The member or the element of that name. */
+export function childOf(node: JsonNode, name: string): JsonNode | undefined {
+  if (node.kind === "object") return node.members.findLast(({ key }) => key === name)?.value;
+  if (node.kind === "array" && /^(?:0|[1-9]\d*)$/.test(name)) return node.elements[Number(name)];
+  return undefined;
+}
+
+/**
+ * The bytes that a pointer names. Of a place that is not there, the bytes of what should have it: a missing member is
+ * seen at its object.
+ */
+export function rangeOf(root: JsonNode, pointer: string): ByteRange {
+  for (let at = pointer; ; at = at.slice(0, at.lastIndexOf("/"))) {
+    const node = nodeAt(root, at);
+    if (node !== undefined || at === "") return [(node ?? root).start, (node ?? root).end];
+  }
+}
+
+/** The pointer to the innermost value that a byte belongs to; a name belongs to its member. Undefined outside of it all. */
+export function pointerAt(root: JsonNode, offset: number): string | undefined {
+  if (offset < root.start || offset >= root.end) return undefined;
+  let pointer = "";
+  for (let node: JsonNode | undefined = root; node !== undefined; ) {
+    const inside: { token: string; value: JsonNode } | undefined = childAround(node, offset);
+    if (inside === undefined) return pointer;
+    pointer += `/${inside.token}`;
+    node = inside.value;
+  }
+  return pointer;
+}
+
+function childAround(node: JsonNode, offset: number): { token: string; value: JsonNode } | undefined {
+  if (node.kind === "object") {
+    const member = node.members.find(({ keyStart, value }) => offset >= keyStart && offset < value.end);
+    return member && { token: pointerToken(member.key), value: member.value };
+  }
+  if (node.kind !== "array") return undefined;
+  const index = node.elements.findIndex(({ start, end }) => offset >= start && offset < end);
+  const value = node.elements[index];
+  return value && { token: pointerToken(index), value };
+}
+
+/** The value, as `JSON.parse` makes it: of members with the same name the last. */
+export function jsonValue(node: JsonNode, bytes: Uint8Array): unknown {
+  if (node.kind === "array") return node.elements.map((element) => jsonValue(element, bytes));
+  if (node.kind === "string") return stringOf(node, bytes);
+  if (node.kind !== "object") return JSON.parse(literalOf(node, bytes)) as unknown;
+  const value: Record<string, unknown> = {};
+  for (const member of node.members) {
+    // An assignment to this name would change the prototype.
+    if (member.key === "__proto__")
+      Object.defineProperty(value, member.key, {
+        value: jsonValue(member.value, bytes),
+        configurable: true,
+        enumerable: true,
+        writable: true,
+      });
+    else value[member.key] = jsonValue(member.value, bytes);
+  }
+  return value;
+}
+
+const loose = new TextDecoder("utf-8", { ignoreBOM: true });
+
+/** A piece of a JSON text. */
+interface Place {
+  readonly start: number;
+  readonly end: number;
+}
+
+/** The text of a node as it was written; what is not UTF-8 in it reads U+FFFD. */
+export function literalOf({ start, end }: Place, bytes: Uint8Array): string {
+  return plainText(start, end, bytes, false) ?? loose.decode(bytes.subarray(start, end));
+}
+
+/** What the literal of a string stands for. */
+export function stringOf({ start, end }: Place, bytes: Uint8Array): string {
+  // The scan has found it to be a string.
+  return plainText(start + 1, end - 1, bytes, true) ?? (JSON.parse(literalOf({ start, end }, bytes)) as string);
+}
+
+/** A decoder costs more than so many characters. */
+const shortText = 40;
+const backslash = 0x5c;
+
+/** A short piece of ASCII as text; undefined for any other. */
+function plainText(start: number, end: number, bytes: Uint8Array, withoutEscapes: boolean): string | undefined {
+  if (end - start > shortText || end > bytes.length) return undefined;
+  let text = "";
+  for (let at = start; at < end; at += 1) {
+    const code = bytes[at] ?? 0;
+    if (code >= 0x80 || (withoutEscapes && code === backslash)) return undefined;
+    text += String.fromCharCode(code);
+  }
+  return text;
+}

@@ -1,0 +1,221 @@
+// A scanner that keeps what `JSON.parse` throws away: where things stand, names that come twice, and numbers and strings as
+// they were written. It works on bytes, so that a place is a place on the wire, and so that a text with a byte that is not
+// UTF-8 can be looked into.
+
+import { type JsonMember, type JsonNode, literalOf, stringOf } from "./json-node.js";
+
+// The bytes that give a JSON text its structure.
+const backslash = 0x5c;
+const closeBrace = 0x7d;
+const closeBracket = 0x5d;
+const colon = 0x3a;
+const comma = 0x2c;
+const openBrace = 0x7b;
+const openBracket = 0x5b;
+const quote = 0x22;
+
+/** What is not JSON, and where. */
+export interface JsonFault {
+  /** The byte that cannot stand there; behind the last byte where the text breaks off. */
+  readonly at: number;
+  /** What was expected there, and what was found. */
+  readonly says: string;
+  /** Nothing is wrong but that the text is not whole. */
+  readonly cut: boolean;
+}
+
+/** The tree of a JSON text, or what is wrong with it. */
+export type JsonScan =
+  | { readonly ok: true; readonly root: JsonNode }
+  | { readonly ok: false; readonly fault: JsonFault };
+
+/** Deeper than any message that may be taken, and no danger for what walks the tree. */
+const deepest = 1_000;
+
+/** Reads one JSON text (RFC 8259). A byte order mark in front of it is stepped over: it is a rule's business. */
+export function scanJson(bytes: Uint8Array): JsonScan {
+  const scanner = new Scanner(bytes);
+  try {
+    return { ok: true, root: scanner.text() };
+  } catch (error) {
+    if (error instanceof Unexpected) return { ok: false, fault: error.fault };
+    throw error;
+  }
+}
+
+/** Thrown inside this file alone, because it may come from any depth. */
+class Unexpected extends Error {
+  readonly fault: JsonFault;
+
+  constructor(fault: JsonFault) {
+    super(fault.says);
+    this.fault = fault;
+  }
+}
+
+const markLength = 3;
+const words = { t: "true", f: "false", n: "null" } as const;
+const number = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
+const stringEscape = /^\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})/;
+const simpleEscape = /^\\u[0-9a-fA-F]{0,3}$|^\\$/;
+
+class Scanner {
+  readonly #bytes: Uint8Array;
+  #at = 0;
+  #depth = 0;
+
+  constructor(bytes: Uint8Array) {
+    this.#bytes = bytes;
+  }
+
+  text(): JsonNode {
+    if (this.#bytes[0] === 0xef && this.#bytes[1] === 0xbb && this.#bytes[2] === 0xbf) this.#at = markLength;
+    this.#space();
+    const root = this.#value();
+    this.#space();
+    if (this.#at < this.#bytes.length) throw this.#unexpected("nothing behind the value");
+    return root;
+  }
+
+  #value(): JsonNode {
+    const code = this.#bytes[this.#at];
+    if (code === openBrace) return this.#nested(() => this.#object());
+    if (code === openBracket) return this.#nested(() => this.#array());
+    if (code === quote) return this.#string();
+    if (code === 0x2d || (code !== undefined && code >= 0x30 && code <= 0x39)) return this.#number();
+    return this.#word(code);
+  }
+
+  #nested(read: () => JsonNode): JsonNode {
+    if (this.#depth === deepest) throw this.#unexpected(`at most ${deepest} levels`);
+    this.#depth += 1;
+    const node = read();
+    this.#depth -= 1;
+    return node;
+  }
+
+  #object(): JsonNode {
+    const start = this.#at;
+    const members: JsonMember[] = [];
+    this.#at += 1;
+    this.#space();
+    if (this.#take(closeBrace)) return { kind: "object", start, end: this.#at, members };
+    do {
+      this.#space();
+      if (this.#bytes[this.#at] !== quote) throw this.#unexpected("the name of a member");
+      const name = this.#string();
+      this.#space();
+      if (!this.#take(colon)) throw this.#unexpected('":"');
+      this.#space();
+      const key = stringOf(name, this.#bytes);
+      members.push({ key, keyStart: name.start, keyEnd: name.end, value: this.#value() });
+      this.#space();
+    } while (this.#take(comma));
+    if (!this.#take(closeBrace)) throw this.#unexpected('"," or "}"');
+    return { kind: "object", start, end: this.#at, members };
+  }
+
+  #array(): JsonNode {
+    const start = this.#at;
+    const elements: JsonNode[] = [];
+    this.#at += 1;
+    this.#space();
+    if (this.#take(closeBracket)) return { kind: "array", start, end: this.#at, elements };
+    do {
+      this.#space();
+      elements.push(this.#value());
+      this.#space();
+    } while (this.#take(comma));
+    if (!this.#take(closeBracket)) throw this.#unexpected('"," or "]"');
+    return { kind: "array", start, end: this.#at, elements };
+  }
+
+  #string(): JsonNode {
+    const start = this.#at;
+    const bytes = this.#bytes;
+    let at = start + 1;
+    for (let code = bytes[at]; code !== quote; code = bytes[at]) {
+      if (code === undefined || code < 0x20) {
+        this.#at = at;
+        throw this.#unexpected("the end of a string");
+      }
+      at += code === backslash ? this.#escape(at) : 1;
+    }
+    this.#at = at + 1;
+    return { kind: "string", start, end: this.#at };
+  }
+
+  /** The length of the escape at `at`. */
+  #escape(at: number): number {
+    const written = literalOf({ start: at, end: at + 6 }, this.#bytes);
+    const whole = stringEscape.exec(written)?.[0];
+    if (whole !== undefined) return whole.length;
+    const isCut = simpleEscape.test(written);
+    this.#at = isCut ? this.#bytes.length : at;
+    throw this.#unexpected("an escape that JSON has");
+  }
+
+  #number(): JsonNode {
+    const start = this.#at;
+    let end = start;
+    while (end < this.#bytes.length && isOfNumber(this.#bytes[end] ?? 0)) end += 1;
+    const literal = literalOf({ start, end }, this.#bytes);
+    number.lastIndex = 0;
+    const length = number.exec(literal)?.[0].length ?? 0;
+    if (length < literal.length) {
+      const isCut = end === this.#bytes.length && /^(?:-|.*[.eE+-])$/.test(literal);
+      this.#at = isCut ? end : start + length;
+      throw this.#unexpected("a number as JSON writes it");
+    }
+    this.#at = end;
+    return { kind: "number", start, end };
+  }
+
+  #word(code: number | undefined): JsonNode {
+    const start = this.#at;
+    const word = words[String.fromCharCode(code ?? 0) as keyof typeof words] as
+      | (typeof words)["t" | "f" | "n"]
+      | undefined;
+    if (word === undefined) throw this.#unexpected("a value");
+    const written = literalOf({ start, end: start + word.length }, this.#bytes);
+    if (written === word) {
+      this.#at += word.length;
+      return { kind: word, start, end: this.#at };
+    }
+    if (word.startsWith(written)) this.#at = this.#bytes.length;
+    throw this.#unexpected("a value");
+  }
+
+  #space(): void {
+    const bytes = this.#bytes;
+    for (let code = bytes[this.#at]; code === 0x20 || code === 0x0a || code === 0x0d || code === 0x09; ) {
+      this.#at += 1;
+      code = bytes[this.#at];
+    }
+  }
+
+  #take(code: number): boolean {
+    if (this.#bytes[this.#at] !== code) return false;
+    this.#at += 1;
+    return true;
+  }
+
+  #unexpected(expected: string): Unexpected {
+    const at = this.#at;
+    const cut = at >= this.#bytes.length;
+    const found = cut ? "the text ends" : describeByte(this.#bytes[at] ?? 0);
+    return new Unexpected({ at, cut, says: `expected ${expected} at byte ${at}, but ${found}` });
+  }
+}
+
+function describeByte(code: number): string {
+  const hex = code.toString(16).padStart(2, "0");
+  return code > 0x20 && code < 0x7f ? `found "${String.fromCharCode(code)}"` : `found the byte 0x${hex}`;
+}
+
+/** Digits, signs, the point and the exponent: what a number could be made of. */
+function isOfNumber(code: number): boolean {
+  return (
+    (code >= 0x30 && code <= 0x39) || code === 0x2d || code === 0x2b || code === 0x2e || code === 0x65 || code === 0x45
+  );
+}

@@ -1,0 +1,54 @@
+import { type Channel, type Clock, type Tapped, tapChannel } from "@parlance/mcp/jsonrpc";
+import type { Direction, Entry } from "./entry.js";
+import type { Sender } from "./frame.js";
+
+/** How a channel is recorded. */
+export interface RecordOptions {
+  /** Whose end of the conversation the channel is. Default: the client's. */
+  readonly side?: Sender;
+  readonly clock?: Pick<Clock, "now">;
+}
+
+/**
+ * Lets a test, or a tool, have everything that passes a channel, as the lines of a recording.
+ *
+ * @example
+ * const entries: Entry[] = [];
+ * const client = await connect(recordChannel(channel, (entry) => entries.push(entry)));
+ * assert.deepEqual(violations(entries).map(describeVerdict), []);
+ *
+ * @param onEntry what it does delays the conversation; what it throws, or rejects with, is written to the console (stderr)
+ */
+export function recordChannel(
+  channel: Channel,
+  onEntry: (entry: Entry) => unknown,
+  { side = "client", clock = performance }: RecordOptions = {},
+): Channel {
+  const began = clock.now();
+  const [sent, received]: readonly Direction[] = side === "client" ? ["c2s", "s2c"] : ["s2c", "c2s"];
+  let n = 0;
+  return tapChannel(channel, (tapped) => {
+    n += 1;
+    const d = tapped.kind === "sent" ? sent : received;
+    const entry = entryOf(tapped, { n, s: "1", t: clock.now() - began, d: d ?? "c2s" });
+    return onEntry(entry);
+  });
+}
+
+type Place = Pick<Extract<Entry, { readonly k: "f" }>, "n" | "s" | "t" | "d">;
+
+const encoder = new TextEncoder();
+
+function entryOf(tapped: Tapped, place: Place): Entry {
+  switch (tapped.kind) {
+    case "sent":
+    case "received":
+      return { k: "f", ...place, ch: "socket", len: encoder.encode(tapped.frame).length, nl: "", raw: tapped.frame };
+    case "refused": {
+      const { head, bytes } = tapped.refusal;
+      return { k: "f", ...place, ch: "socket", len: bytes, nl: "", kept: encoder.encode(head).length, raw: head };
+    }
+    case "ended":
+      return { k: "l", ...place, ev: "close", ...(tapped.error && { why: tapped.error.message }) };
+  }
+}

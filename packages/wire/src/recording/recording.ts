@@ -1,0 +1,264 @@
+import { visible } from "@parlance/mcp/jsonrpc";
+import { decodeUtf8, isObject, kindOf } from "@parlance/mcp/protocol";
+import { areCarriedVerdicts } from "./carried-verdict.js";
+import { crc32 } from "./crc32.js";
+import type { Entry } from "./entry.js";
+
+/** Where a line of a recording stands. */
+export interface LinePlace {
+  /** From 1. */
+  readonly line: number;
+  /** Where the line begins in the file, and how long it is, in bytes. */
+  readonly offset: number;
+  readonly bytes: number;
+}
+
+/** A line of a recording that cannot be used, and why. Those around it can. */
+export interface Damage extends LinePlace {
+  /** What is wrong with it. Safe to print. */
+  readonly says: string;
+  /** It is the last line, and was never written to its end: what a recorder leaves that was killed. */
+  readonly torn: boolean;
+}
+
+/** What a line of a recording gives. */
+export type RecordingItem =
+  | { readonly entry: Entry; readonly place: LinePlace; readonly damage?: undefined }
+  | { readonly damage: Damage; readonly entry?: undefined };
+
+/** What a recording holds. */
+export interface Recording {
+  readonly entries: readonly Entry[];
+  readonly damages: readonly Damage[];
+}
+
+const encoder = new TextEncoder();
+const newline = 0x0a;
+const sum = /,"crc":"([0-9a-f]{8})"\}$/;
+
+/**
+ * One line of a recording, with its line break. Its last member is the CRC-32 of all that stands before it in the line,
+ * so that a byte that was changed is noticed where it stands. A line without one is taken as it is: people write
+ * recordings too.
+ */
+export function encodeEntry(entry: Entry): string {
+  const open = JSON.stringify(entry).slice(0, -1);
+  return `${open},"crc":"${crc32(encoder.encode(open))}"}\n`;
+}
+
+/** Reads a whole recording. Never throws: what cannot be read is named. */
+export function readRecording(bytes: Uint8Array): Recording {
+  const decoder = new RecordingDecoder();
+  const items = [...decoder.push(bytes), ...decoder.end()];
+  return {
+    entries: items.flatMap(({ entry }) => (entry === undefined ? [] : [entry])),
+    damages: items.flatMap(({ damage }) => (damage === undefined ? [] : [damage])),
+  };
+}
+
+/** Reads a recording chunk by chunk, as it grows. */
+export class RecordingDecoder {
+  #parts: Uint8Array[] = [];
+  #line = 0;
+  #offset = 0;
+  #begun = false;
+  /** Whether a line had a checksum; undefined before the first. */
+  #summed: boolean | undefined;
+  #unsummed: LinePlace | undefined;
+
+  /** Takes the next bytes, and gives the lines that they end. */
+  push(chunk: Uint8Array): readonly RecordingItem[] {
+    const items: RecordingItem[] = [];
+    let from = 0;
+    for (let to = chunk.indexOf(newline); to >= 0; to = chunk.indexOf(newline, from)) {
+      items.push(...this.#finish(chunk.subarray(from, to), false));
+      from = to + 1;
+    }
+    // A copy: whoever reads a file reuses its buffer.
+    if (from < chunk.length) this.#parts.push(chunk.slice(from));
+    return items;
+  }
+
+  /** There is nothing more. */
+  end(): readonly RecordingItem[] {
+    return this.#parts.length === 0 ? [] : this.#finish(new Uint8Array(0), true);
+  }
+
+  #finish(rest: Uint8Array, isLast: boolean): readonly RecordingItem[] {
+    const bytes = join([...this.#parts, rest]);
+    const place: LinePlace = { line: this.#line + 1, offset: this.#offset, bytes: bytes.length };
+    this.#parts = [];
+    this.#line += 1;
+    this.#offset += bytes.length + 1;
+    if (bytes.length === 0) return [];
+    const read = readLine(bytes);
+    if (read.says !== undefined) return [{ damage: { ...place, says: read.says, torn: isLast } }];
+    const { entry, summed } = read;
+    const says = this.#outOfPlace(entry);
+    if (says !== undefined) return [{ damage: { ...place, says, torn: false } }];
+    const isHeadless = place.line === 1 && entry.k !== "hdr";
+    const headless = { damage: { ...place, says: "it is no header, and a recording begins with one", torn: false } };
+    const unsummed = this.#missingSum(place, summed);
+    return [
+      ...(isHeadless ? [headless] : []),
+      ...(unsummed === undefined ? [] : [{ damage: unsummed }]),
+      ...(unsummed?.line === place.line ? [] : [{ entry, place }]),
+    ];
+  }
+
+  /** A recording begins with its header, and has one. */
+  #outOfPlace(entry: Entry): string | undefined {
+    const isFirst = !this.#begun;
+    this.#begun = true;
+    if (entry.k === "hdr") return isFirst ? undefined : "it is a second header";
+    return undefined;
+  }
+
+  /** Either every line has a checksum or none has: where one is missing, it was made unreadable. */
+  #missingSum(place: LinePlace, summed: boolean): Damage | undefined {
+    const before = this.#summed;
+    this.#summed = before === true || summed;
+    if (before === undefined && !summed) this.#unsummed = place;
+    if (before === undefined || before === summed) return undefined;
+    // The line that differs is this one; or the first, where this is the second.
+    const damaged = summed ? this.#unsummed : place;
+    this.#unsummed = undefined;
+    return damaged && { ...damaged, says: "its checksum cannot be read", torn: false };
+  }
+}
+
+interface ReadLine {
+  readonly entry: Entry;
+  readonly summed: boolean;
+  readonly says?: undefined;
+}
+
+/** The entry of a line, or what is wrong with it. */
+function readLine(bytes: Uint8Array): ReadLine | { readonly says: string } {
+  const text = decodeUtf8(bytes);
+  if (text === undefined) return { says: "it is not UTF-8" };
+  const [ending = "", expected] = sum.exec(text) ?? [];
+  const open = ending === "" ? text : text.slice(0, -ending.length);
+  // The ending is ASCII: so many characters, so many bytes.
+  if (expected !== undefined && crc32(bytes.subarray(0, bytes.length - ending.length)) !== expected)
+    return { says: "its bytes are not those that were written: the checksum differs" };
+  let value: unknown;
+  try {
+    value = JSON.parse(ending === "" ? text : `${open}}`);
+  } catch {
+    return { says: "it is not a whole JSON object" };
+  }
+  const says = faultOf(value);
+  // Its members were looked at.
+  return says === undefined ? { entry: value as Entry, summed: expected !== undefined } : { says };
+}
+
+type Test = readonly [name: string, test: (value: unknown) => boolean];
+
+const isText: Test[1] = (value) => typeof value === "string";
+const isCount: Test[1] = (value) => Number.isSafeInteger(value) && (value as number) >= 0;
+const isTime: Test[1] = (value) => typeof value === "number" && Number.isFinite(value);
+const isBytes = (holder: Readonly<Record<string, unknown>>): boolean => isText(holder.raw) !== isText(holder.b64);
+
+/** The members that a line must have, by its kind. */
+const required: ReadonlyMap<unknown, readonly Test[]> = new Map<unknown, readonly Test[]>([
+  [
+    "hdr",
+    [
+      ["fmt", (value) => value === "parlance/1"],
+      ["id", isText],
+      ["t0", isText],
+    ],
+  ],
+  [
+    "f",
+    [
+      ["n", isCount],
+      ["s", isText],
+      ["t", isTime],
+      ["d", isDirection],
+      ["ch", isText],
+      ["len", isCount],
+      ["nl", isText],
+    ],
+  ],
+  [
+    "e",
+    [
+      ["n", isCount],
+      ["s", isText],
+      ["t", isTime],
+    ],
+  ],
+  [
+    "h",
+    [
+      ["n", isCount],
+      ["s", isText],
+      ["t", isTime],
+      ["x", isCount],
+      ["ph", isText],
+    ],
+  ],
+  [
+    "l",
+    [
+      ["n", isCount],
+      ["s", isText],
+      ["t", isTime],
+      ["ev", isText],
+    ],
+  ],
+  ["r", [["t", isTime]]],
+  [
+    "a",
+    [
+      ["n", isCount],
+      ["text", isText],
+    ],
+  ],
+  [
+    "gap",
+    [
+      ["t", isTime],
+      ["lost", isCount],
+      ["why", isText],
+    ],
+  ],
+  [
+    "end",
+    [
+      ["t", isTime],
+      ["sha256", isText],
+    ],
+  ],
+]);
+
+function isDirection(value: unknown): boolean {
+  return value === "c2s" || value === "s2c";
+}
+
+/** Why a value is no entry. */
+function faultOf(value: unknown): string | undefined {
+  if (!isObject(value)) return `it must be an object, got ${kindOf(value)}`;
+  if (value.crc !== undefined) return "its checksum cannot be read";
+  const tests = required.get(value.k);
+  if (tests === undefined) return `there is no line of the kind ${visible(JSON.stringify(value.k) ?? "nothing")}`;
+  const wrong = tests.find(([name, test]) => !test(value[name]));
+  if (wrong !== undefined) return `its member "${wrong[0]}" is missing or cannot be that`;
+  if ((value.k === "f" || value.k === "e") && !isBytes(value)) return 'it must have either "raw" or "b64"';
+  if (value.v !== undefined && !areCarriedVerdicts(value.v)) return 'its member "v" is no list of verdicts';
+  return undefined;
+}
+
+function join(parts: readonly Uint8Array[]): Uint8Array {
+  const [first] = parts;
+  if (parts.length === 1 && first !== undefined) return first;
+  const joined = new Uint8Array(parts.reduce((length, part) => length + part.length, 0));
+  let at = 0;
+  for (const part of parts) {
+    joined.set(part, at);
+    at += part.length;
+  }
+  return joined;
+}

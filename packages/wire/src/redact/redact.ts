@@ -1,0 +1,368 @@
+import { Conversation } from "../conversation/conversation.js";
+import { type ByteRange, type JsonNode, literalOf } from "../json/json-node.js";
+import { scanJson } from "../json/json-scan.js";
+import { carriedVerdict } from "../recording/carried-verdict.js";
+import type { CarriedVerdict, Entry, FrameEntry, HeaderEntry, HttpEntry, StderrEntry } from "../recording/entry.js";
+import { bytesOf, recordedBytes } from "../recording/frame.js";
+import type { Verdict } from "../rules/rule.js";
+import { cover, coverDigits, coverText, found, merged, withWholeEscapes } from "./cover.js";
+import { KnownSecrets } from "./known-secrets.js";
+import { learnHeaders, learnText, learnUrl } from "./secret-places.js";
+import { credentialHeaders, isSecretName, type Secrets, type SecretsOptions, scalars, secretsOf } from "./secrets.js";
+
+/** A recording without its secrets. */
+export interface Redacted {
+  readonly entries: readonly Entry[];
+  /** How many pieces were covered. */
+  readonly covered: number;
+}
+
+const encoder = new TextEncoder();
+const decoder = new TextDecoder();
+
+/**
+ * Covers what is secret in a recording, and changes no length of a frame, so that offsets stay true. What was found to be secret
+ * in one place is covered wherever else it stands. Every frame carries the verdicts on the original: what is covered breaks no
+ * rule that it did not break before.
+ */
+export function redact(entries: readonly Entry[], options: SecretsOptions = {}): Redacted {
+  const conversation = new Conversation();
+  for (const entry of entries) conversation.push(entry);
+  conversation.finish();
+  const verdicts = new Map(conversation.rows.map((row) => [row.entry, row.verdicts]));
+  const redaction = new Redaction(options);
+  for (const entry of entries) redaction.learn(entry);
+  const covered = entries.map((entry) => redaction.cover(entry, verdicts.get(entry)));
+  return { entries: covered, covered: redaction.covered };
+}
+
+/** Says in the header of a recording what `coverCredentials` has covered. */
+export const credentialWords = "credentials in HTTP headers and URLs";
+
+/**
+ * Covers the credentials in a head of HTTP before it is written down: headers such as `Authorization`, `Cookie` and `X-Api-Key`, and
+ * tokens in URLs. Each piece keeps its length in bytes. `Mcp-Session-Id` stays, because without it nobody can tell sessions apart.
+ */
+export function coverCredentials<Head extends Pick<HttpEntry, "url" | "headers">>(head: Head): Head {
+  const { url, headers } = head;
+  return {
+    ...head,
+    ...(url !== undefined && { url: coverUrl(url) }),
+    ...(headers !== undefined && { headers: headers.map(([name, value]) => [name, coverCredential(name, value)]) }),
+  };
+}
+
+function coverCredential(name: string, value: string): string {
+  const lower = name.toLowerCase();
+  if (credentialHeaders.has(lower)) return coverText(value);
+  return lower === "location" || lower === "referer" ? coverUrl(value) : value;
+}
+
+const usual = secretsOf();
+
+/** Covers the tokens, and the user with the password, in a URL. */
+function coverUrl(url: string): string {
+  if (!/[?#@]/.test(url)) return url;
+  const bytes = encoder.encode(url);
+  return decoder.decode(cover(bytes, merged(found(usual.patterns, bytes, [0, bytes.length]))));
+}
+
+/** The values of the variables of an environment whose names say that they are secret. */
+export function secretVariables(env: Readonly<Record<string, string | undefined>>): readonly string[] {
+  return Object.entries(env).flatMap(([name, value]) =>
+    value !== undefined && isSecretName(name, usual) ? [value] : [],
+  );
+}
+
+/** What a redaction covers, in words, for the header of the recording. */
+export function redactionWords({
+  keys = [],
+  pointers = [],
+  patterns = [],
+  headers = [],
+}: SecretsOptions): readonly string[] {
+  return [
+    "secrets by name and shape",
+    ...keys.map((key) => `key ${key}`),
+    ...pointers.map((pointer) => `pointer ${pointer}`),
+    ...patterns.map((pattern) => `regex ${pattern.source}`),
+    ...headers.map((name) => `header ${name}`),
+  ];
+}
+
+/** Characters of stderr, and of output that is no message, that a secret may go on in from one piece to the next. */
+const longestTail = 16_384;
+
+/** What a carried verdict says where its own words would show what is covered. */
+const coveredWords = "what breaks it is covered";
+
+/**
+ * A redaction in two passes, for a recording that is read twice and not held: first `learn` takes every line, then `cover` gives
+ * every line without its secrets.
+ */
+export class Redaction {
+  /** Pieces that were covered. */
+  covered = 0;
+  readonly #secrets: Secrets;
+  readonly #known = new KnownSecrets();
+  /** The end of what a stream has said so far that is no message: a key of many lines comes in many pieces. */
+  readonly #tails = new Map<string, string>();
+
+  constructor(options: SecretsOptions = {}) {
+    this.#secrets = secretsOf(options);
+    for (const value of this.#secrets.values) this.#known.add(value);
+  }
+
+  /** Finds what is secret in a line by its name, its place or its shape. */
+  learn(entry: Entry): void {
+    const [secrets, known] = [this.#secrets, this.#known];
+    switch (entry.k) {
+      case "hdr":
+        this.#learnHeader(entry);
+        break;
+      case "f":
+        this.#learnFrame(entry);
+        break;
+      case "e":
+        this.#learnPiece(`e ${entry.s}`, entry, "");
+        break;
+      case "h":
+        if (entry.url !== undefined) learnUrl(entry.url, secrets, known);
+        learnHeaders(entry.headers ?? [], secrets, known);
+        learnText(entry.why ?? "", secrets, known);
+        break;
+      case "l":
+        learnText(entry.why ?? "", secrets, known);
+        break;
+      case "a":
+        learnText(entry.text, secrets, known);
+        break;
+      default: // The others hold words of the recorder.
+        break;
+    }
+  }
+
+  /** A line without its secrets, with the verdicts on what it was, if there are any to carry. */
+  cover<Line extends Entry>(entry: Line, verdicts?: readonly Verdict[]): Line;
+  cover(entry: Entry, verdicts?: readonly Verdict[]): Entry {
+    switch (entry.k) {
+      case "hdr":
+        return this.#header(entry);
+      case "f":
+        return this.#frame(entry, verdicts);
+      case "e":
+        return withBytes(entry, this.#bytes(bytesOf(entry)));
+      case "h":
+        return this.#http(entry, verdicts);
+      case "l":
+      case "gap":
+        return entry.why === undefined ? entry : { ...entry, why: this.text(entry.why) };
+      case "a":
+        return { ...entry, text: this.text(entry.text) };
+      case "r":
+        return { ...entry, ...(entry.fault !== undefined && { fault: this.text(entry.fault) }) };
+      default:
+        return entry;
+    }
+  }
+
+  /** Covers what is secret in a text. */
+  text(text: string): string {
+    const bytes = encoder.encode(text);
+    const covered = this.#bytes(bytes);
+    return covered === bytes ? text : decoder.decode(covered);
+  }
+
+  /** Covers what is known to be secret in words about a recording, also where they break off within it. */
+  words(text: string): string {
+    const bytes = encoder.encode(text);
+    const ranges = this.#known.find(bytes, [0, bytes.length], true);
+    return ranges.length === 0 ? text : decoder.decode(cover(bytes, ranges));
+  }
+
+  #learnHeader({ server }: HeaderEntry): void {
+    const { cmd, args = [], url } = server ?? {};
+    const [secrets, known] = [this.#secrets, this.#known];
+    for (const [at, word] of [cmd ?? "", ...args].entries()) {
+      if (isNamed([cmd ?? "", ...args][at - 1], secrets)) known.add(word);
+      learnText(word, secrets, known);
+    }
+    if (url !== undefined) learnUrl(url, secrets, known);
+  }
+
+  #learnFrame(entry: FrameEntry): void {
+    const messages = this.#mayHold(entry) ? messagesOf(bytesOf(entry)) : [];
+    const stream = `${entry.s} ${entry.d}`;
+    if (messages.length === 0) {
+      // A message that holds no secret ends what came before it.
+      if (entry.raw?.startsWith("{") === true) this.#tails.delete(stream);
+      else this.#learnPiece(stream, entry, "\n");
+      return;
+    }
+    this.#tails.delete(stream);
+    const bytes = bytesOf(entry);
+    for (const { node, secret, described } of messages.flatMap((message) => scalars(message, this.#secrets))) {
+      if (node.kind !== "string" || described) continue;
+      const text = JSON.parse(literalOf(node, bytes)) as string; // The scan has found it to be one.
+      if (secret) this.#known.add(text);
+      else learnText(text, this.#secrets, this.#known);
+    }
+  }
+
+  /** Of a text that comes in pieces: a secret that goes over an end is known by its parts too. */
+  #learnPiece(stream: string, entry: FrameEntry | StderrEntry, between: string): void {
+    const bytes = bytesOf(entry);
+    const before = this.#tails.get(stream) ?? "";
+    const text = `${before}${literalOf({ start: 0, end: bytes.length }, bytes)}${between}`;
+    learnText(text, this.#secrets, this.#known, before.length);
+    this.#tails.set(stream, text.slice(-longestTail));
+  }
+
+  #mayHold({ raw }: FrameEntry): boolean {
+    return raw === undefined || this.#secrets.hint.test(raw);
+  }
+
+  #frame(entry: FrameEntry, verdicts: readonly Verdict[] | undefined): FrameEntry {
+    const bytes = bytesOf(entry);
+    const pieces: ByteRange[] = [];
+    const covered =
+      this.#mayHold(entry) || this.#known.find(bytes, [0, bytes.length]).length > 0
+        ? this.#message(bytes, pieces)
+        : bytes;
+    const line = covered === bytes ? entry : withBytes(entry, covered);
+    return verdicts === undefined ? line : { ...line, v: verdicts.map((each) => this.#carried(each, bytes, pieces)) };
+  }
+
+  /** @param pieces takes what was covered */
+  #message(bytes: Uint8Array, pieces: ByteRange[]): Uint8Array {
+    const messages = messagesOf(bytes);
+    if (messages.length === 0) return this.#bytes(bytes, pieces);
+    const texts: ByteRange[] = [];
+    const numbers: ByteRange[] = [];
+    for (const { node, secret, described } of messages.flatMap((message) => scalars(message, this.#secrets))) {
+      const inner: ByteRange = [node.start + 1, node.end - 1];
+      if (node.kind === "number" && secret) numbers.push([node.start, node.end]);
+      if (node.kind !== "string") continue;
+      if (secret) texts.push(inner);
+      else {
+        const known = this.#known.find(bytes, inner);
+        const ranges = described ? known : [...known, ...found(this.#secrets.patterns, bytes, inner)];
+        texts.push(...ranges.map((range) => withWholeEscapes(range, node, bytes)));
+      }
+    }
+    pieces.push(...numbers);
+    const covered = this.#cover(bytes, texts, pieces);
+    if (numbers.length === 0) return covered;
+    this.covered += numbers.length;
+    const plain = covered.slice();
+    coverDigits(plain, numbers);
+    return plain;
+  }
+
+  /** A verdict whose words show nothing of what is covered. */
+  #carried(verdict: Verdict, bytes: Uint8Array, pieces: readonly ByteRange[]): CarriedVerdict {
+    const carried = carriedVerdict(verdict);
+    const { pointer } = carried;
+    const shows = pieces.some((piece) => showsPiece(carried.says, bytes, piece));
+    const says = shows ? coveredWords : this.words(carried.says);
+    return { ...carried, says, ...(pointer !== undefined && { pointer: this.words(pointer) }) };
+  }
+
+  #http(entry: HttpEntry, verdicts: readonly Verdict[] | undefined): HttpEntry {
+    const { headers, url, why } = entry;
+    return {
+      ...entry,
+      ...(url !== undefined && { url: this.text(url) }),
+      ...(headers !== undefined && { headers: headers.map(([name, value]) => [name, this.#headerValue(name, value)]) }),
+      ...(why !== undefined && { why: this.text(why) }),
+      ...(verdicts !== undefined && { v: verdicts.map((each) => this.#carriedHttp(each, headers)) }),
+    };
+  }
+
+  #carriedHttp(verdict: Verdict, headers: HttpEntry["headers"] = []): CarriedVerdict {
+    const carried = carriedVerdict(verdict);
+    const isCovered = headers.some(
+      ([name, value]) => name.toLowerCase() === carried.header && this.#isSecretHeader(name) && value !== "",
+    );
+    return { ...carried, says: isCovered ? coveredWords : this.words(carried.says) };
+  }
+
+  #headerValue(name: string, value: string): string {
+    if (!this.#isSecretHeader(name)) return this.text(value);
+    this.covered += 1;
+    return coverText(value);
+  }
+
+  /** Parameters of tools go in headers too. */
+  #isSecretHeader(name: string): boolean {
+    const lower = name.toLowerCase();
+    return this.#secrets.headers.has(lower) || isSecretName(lower.replace(/^mcp-param-/, ""), this.#secrets);
+  }
+
+  #header(entry: HeaderEntry): HeaderEntry {
+    const { server } = entry;
+    if (server === undefined) return entry;
+    const { cmd, args, cwd, url } = server;
+    return {
+      ...entry,
+      server: {
+        ...server,
+        ...(cmd !== undefined && { cmd: this.text(cmd) }),
+        ...(args !== undefined && { args: args.map((word, at) => this.#argument(word, args[at - 1])) }),
+        ...(cwd !== undefined && { cwd: this.text(cwd) }),
+        ...(url !== undefined && { url: this.text(url) }),
+      },
+    };
+  }
+
+  #argument(word: string, before: string | undefined): string {
+    if (!isNamed(before, this.#secrets)) return this.text(word);
+    this.covered += 1;
+    return coverText(word);
+  }
+
+  #bytes(bytes: Uint8Array, pieces: ByteRange[] = []): Uint8Array {
+    const whole: ByteRange = [0, bytes.length];
+    return this.#cover(
+      bytes,
+      [...found(this.#secrets.patterns, bytes, whole), ...this.#known.find(bytes, whole)],
+      pieces,
+    );
+  }
+
+  #cover(bytes: Uint8Array, ranges: readonly ByteRange[], pieces: ByteRange[]): Uint8Array {
+    const all = merged(ranges.filter(([start, end]) => end > start));
+    this.covered += all.length;
+    pieces.push(...all);
+    return cover(bytes, all);
+  }
+}
+
+function withBytes<Line extends FrameEntry | StderrEntry>(entry: Line, bytes: Uint8Array): Line {
+  const { raw, b64, ...rest } = entry;
+  return { ...rest, ...recordedBytes(bytes) } as Line; // The bytes are put back where they were.
+}
+
+/** `--token x` says what `x` is. */
+function isNamed(before: string | undefined, secrets: Secrets): boolean {
+  return before?.startsWith("--") === true && isSecretName(before.slice(2), secrets);
+}
+
+/** Fewer characters of what is covered tell nothing. */
+const shortestShown = 3;
+
+/** Whether words show some of a covered piece: a number of it, or its beginning. */
+function showsPiece(says: string, bytes: Uint8Array, [start, end]: ByteRange): boolean {
+  const literal = literalOf({ start, end: Math.min(end, start + 64) }, bytes);
+  const unescaped = literal.replaceAll("\\", "");
+  if (/^-?\d/.test(literal) && bytes[start - 1] !== 0x22) return says.includes(literal.slice(0, 12));
+  const beginning = unescaped.slice(0, Math.max(shortestShown, 6));
+  return beginning.length >= shortestShown && says.replaceAll("\\", "").includes(beginning);
+}
+
+/** The messages of a frame: several of a batch, none of what is no JSON. */
+function messagesOf(bytes: Uint8Array): readonly JsonNode[] {
+  const scan = scanJson(bytes);
+  if (!scan.ok) return [];
+  return scan.root.kind === "array" ? scan.root.elements : [scan.root];
+}

@@ -1,0 +1,133 @@
+import { rules } from "../rules/all.js";
+import type { Concern, Report } from "./report.js";
+import {
+  crashWords,
+  damageWords,
+  emptyWords,
+  expectationWords,
+  gapWords,
+  pendingWords,
+  requirementWords,
+  verdictPlace,
+} from "./report-words.js";
+
+interface TestCase {
+  readonly group: "rule" | "recording" | "expect";
+  readonly name: string;
+  readonly fails: boolean;
+  /** What was found, line by line. */
+  readonly found: readonly string[];
+}
+
+/**
+ * A report as JUnit XML, as build servers take it. A rule is a test, and so are that every request has its answer, that
+ * nothing is missing, that the recording is whole, and every expectation.
+ */
+export function junitOf(report: Report): string {
+  const cases = [...ruleCases(report), ...recordingCases(report), ...expectationCases(report)];
+  const failures = cases.filter(({ fails }) => fails).length;
+  const counts = `tests="${cases.length}" failures="${failures}" errors="0" skipped="0"`;
+  return [
+    '<?xml version="1.0" encoding="UTF-8"?>',
+    `<testsuites name="parlance" ${counts}>`,
+    `  <testsuite name=${attribute(report.source)} ${counts}>`,
+    ...cases.flatMap(caseLines),
+    "  </testsuite>",
+    "</testsuites>",
+    "",
+  ].join("\n");
+}
+
+function ruleCases({ verdicts, source, failOn }: Report): readonly TestCase[] {
+  const broken = verdicts.map(({ verdict }) => verdict.rule);
+  // A rule of the caller's own is one too.
+  const all = [...new Map([...rules, ...broken].map((rule) => [rule.id, rule])).values()];
+  return all.map(({ id, demands }) => {
+    const own = verdicts.filter(({ verdict }) => verdict.rule.id === id);
+    return {
+      group: "rule",
+      name: `${id} ${demands}`,
+      fails: own.some(({ verdict }) => failOn.includes(verdict.level)),
+      found: own.flatMap(({ verdict, line }) => [
+        `${placeOf(source, line)} ${verdictPlace(verdict)}: ${verdict.says}`,
+        `  ${requirementWords(verdict)}`,
+        `  ${verdict.spec}`,
+      ]),
+    };
+  });
+}
+
+function recordingCases({
+  pending,
+  crashes,
+  tally,
+  gaps,
+  damages,
+  source,
+  failOn,
+  failedFor,
+}: Report): readonly TestCase[] {
+  const test = (concern: Concern, name: string, found: readonly string[]): TestCase => {
+    return { group: "recording", name, fails: found.length > 0 && failOn.includes(concern), found };
+  };
+  return [
+    {
+      group: "recording",
+      name: "every request has an answer",
+      fails: failedFor.includes("pending"),
+      found: pending.map((each) => `${placeOf(source, each.line)} ${pendingWords(each.pending)}`),
+    },
+    test(
+      "crash",
+      "the server does not crash",
+      crashes.map(({ crash, line }) => `${placeOf(source, line)} ${crashWords(crash)}`),
+    ),
+    test("empty", "something was recorded", tally.frames > 0 ? [] : [emptyWords]),
+    test(
+      "gap",
+      "the recorder has written everything",
+      gaps.map(({ gap, line }) => `${placeOf(source, line)} ${gapWords(gap)}`),
+    ),
+    test(
+      "damage",
+      "the recording can be read",
+      damages.map((damage) => `${placeOf(source, damage.line)} ${damageWords(damage)}`),
+    ),
+  ];
+}
+
+function expectationCases({ expectations }: Report): readonly TestCase[] {
+  return expectations.map((result) => ({
+    group: "expect",
+    name: result.expectation.text,
+    fails: !result.holds,
+    found: [expectationWords(result)],
+  }));
+}
+
+function placeOf(source: string, line: number | undefined): string {
+  return line === undefined ? source : `${source}:${line}`;
+}
+
+function caseLines({ group, name, fails, found }: TestCase): readonly string[] {
+  const open = `    <testcase classname="parlance.${group}" name=${attribute(name)}`;
+  if (found.length === 0) return [`${open}/>`];
+  const text = escapeXml(found.join("\n"));
+  const said = fails
+    ? `<failure message=${attribute(found[0] ?? "")}>${text}</failure>`
+    : `<system-out>${text}</system-out>`;
+  return [`${open}>`, `      ${said}`, "    </testcase>"];
+}
+
+function attribute(text: string): string {
+  return `"${escapeXml(text.replace(/\s/g, " "))}"`;
+}
+
+const named: Readonly<Record<string, string>> = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;" };
+
+/** XML 1.0 has no way to write most control characters, lone surrogates and two others: they become U+FFFD. */
+function escapeXml(text: string): string {
+  return text
+    .replace(/[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]/gu, "\ufffd")
+    .replace(/[&<>"]/g, (character) => named[character] ?? character);
+}

@@ -1,0 +1,147 @@
+import type { Verdict } from "../rules/rule.js";
+import type { Concern, Report } from "./report.js";
+import {
+  crashWords,
+  damageWords,
+  emptyWords,
+  expectationWords,
+  gapWords,
+  pendingWords,
+  verdictPlace,
+} from "./report-words.js";
+
+/** A log of SARIF 2.1.0, as code hosts and editors take it; every line of the recording is a place. */
+export interface SarifLog {
+  readonly $schema: string;
+  readonly version: "2.1.0";
+  readonly runs: readonly object[];
+}
+
+/** Who has judged. */
+export interface SarifTool {
+  readonly name: string;
+  readonly version: string;
+}
+
+interface SarifRule {
+  readonly id: string;
+  readonly says: string;
+  /** The sentence that demands it. */
+  readonly quotes?: string | undefined;
+  readonly helpUri?: string;
+}
+
+interface SarifResult {
+  readonly rule: SarifRule;
+  readonly level: "error" | "warning" | "note";
+  readonly text: string;
+  readonly line?: number | undefined;
+  readonly pointer?: string | undefined;
+  readonly properties?: object;
+}
+
+const ownRules = {
+  pending: { id: "pending", says: "A request has an answer" },
+  crash: { id: "crash", says: "A server does not crash" },
+  empty: { id: "empty", says: "Something was recorded" },
+  gap: { id: "gap", says: "The recorder has written everything" },
+  damage: { id: "damage", says: "The recording can be read" },
+  expect: { id: "expect", says: "What was expected of the recording holds" },
+} as const satisfies Readonly<Record<string, SarifRule>>;
+
+/** A report as SARIF. `uri` is the address of the recording, relative to where the log is read. */
+export function sarifOf(report: Report, { uri, tool }: { readonly uri: string; readonly tool: SarifTool }): SarifLog {
+  const results = resultsOf(report);
+  const rules = [...new Map(results.map(({ rule }) => [rule.id, rule])).values()];
+  const driver = { ...tool, rules: rules.map(ruleValue) };
+  return {
+    $schema: "https://json.schemastore.org/sarif-2.1.0.json",
+    version: "2.1.0",
+    runs: [
+      {
+        tool: { driver },
+        invocations: [{ executionSuccessful: report.damages.length === 0 }],
+        artifacts: [{ location: { uri } }],
+        results: results.map((result) => resultValue(result, rules, uri)),
+      },
+    ],
+  };
+}
+
+function resultsOf(report: Report): readonly SarifResult[] {
+  const { verdicts, pending, crashes, tally, gaps, damages, expectations, failOn } = report;
+  const level = (concern: Concern): SarifResult["level"] =>
+    failOn.includes(concern) ? "error" : concern === "must" || concern === "should" ? "warning" : "note";
+  return [
+    ...verdicts.map(({ verdict, line }): SarifResult => {
+      const { level: demanded, says, pointer, n, party, range, header, version, sentence, spec } = verdict;
+      const text = `${says} (${verdictPlace(verdict)})`;
+      const properties = { frame: n, party, bytes: range, header, version, level: demanded, sentence, spec };
+      return { rule: protocolRule(verdict), level: level(demanded), text, line, pointer, properties };
+    }),
+    ...pending.map(
+      (each): SarifResult => ({
+        rule: ownRules.pending,
+        level: each.pending.state === "unanswered" ? level("pending") : "note",
+        text: pendingWords(each.pending),
+        line: each.line,
+      }),
+    ),
+    ...crashes.map(
+      ({ crash, line }): SarifResult => ({
+        rule: ownRules.crash,
+        level: level("crash"),
+        text: crashWords(crash),
+        line,
+      }),
+    ),
+    ...(tally.frames > 0 ? [] : [{ rule: ownRules.empty, level: level("empty"), text: emptyWords }]),
+    ...gaps.map(
+      ({ gap, line }): SarifResult => ({ rule: ownRules.gap, level: level("gap"), text: gapWords(gap), line }),
+    ),
+    ...damages.map(
+      (damage): SarifResult => ({
+        rule: ownRules.damage,
+        level: level("damage"),
+        text: damageWords(damage),
+        line: damage.line,
+      }),
+    ),
+    ...expectations
+      .filter(({ holds }) => !holds)
+      .map((result): SarifResult => {
+        return {
+          rule: ownRules.expect,
+          level: "error",
+          text: `${result.expectation.text}: ${expectationWords(result)}`,
+        };
+      }),
+  ];
+}
+
+function protocolRule({ rule: { id, demands }, sentence, spec }: Verdict): SarifRule {
+  return { id, says: demands, quotes: sentence, helpUri: spec };
+}
+
+function ruleValue({ id, says, quotes, helpUri }: SarifRule): object {
+  return {
+    id,
+    shortDescription: { text: says },
+    ...(quotes === undefined ? {} : { fullDescription: { text: quotes } }),
+    ...(helpUri === undefined ? {} : { helpUri }),
+  };
+}
+
+function resultValue(result: SarifResult, rules: readonly SarifRule[], uri: string): object {
+  const { rule, level, text, line, pointer = "", properties } = result;
+  const region = line === undefined ? {} : { region: { startLine: line } };
+  const inside = pointer === "" ? {} : { logicalLocations: [{ fullyQualifiedName: pointer, kind: "member" }] };
+  return {
+    ruleId: rule.id,
+    ruleIndex: rules.findIndex(({ id }) => id === rule.id),
+    level,
+    message: { text },
+    locations: [{ physicalLocation: { artifactLocation: { uri, index: 0 }, ...region }, ...inside }],
+    ...(properties === undefined ? {} : { properties }),
+  };
+}

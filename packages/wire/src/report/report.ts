@@ -1,0 +1,102 @@
+import type { Conversation } from "../conversation/conversation.js";
+import type { Pending } from "../conversation/pending.js";
+import { checkExpectation, type Expectation, type ExpectationResult } from "../filter/expectation.js";
+import type { GapEntry } from "../recording/entry.js";
+import type { Damage } from "../recording/recording.js";
+import { type Level, levels, type Verdict } from "../rules/rule.js";
+import { type Crash, crashesOf } from "./crash.js";
+
+/**
+ * What a report may be failed for: verdicts by their level, requests that were never answered, a server that crashed, and what
+ * is not there to judge.
+ */
+export type Concern = Level | "pending" | "crash" | "empty" | "gap" | "damage";
+
+/** Every concern, for those who choose. */
+export const concerns: readonly Concern[] = [...levels, "pending", "crash", "empty", "gap", "damage"];
+
+/** The concerns that a report is failed for if nothing else is said. */
+export const defaultConcerns: readonly Concern[] = ["must", "pending", "crash", "empty", "damage"];
+
+/** Something that is said of a line of a recording. */
+export type Placed<Said> = Said & {
+  /** From 1; undefined where it was not read from a file. */
+  readonly line: number | undefined;
+};
+
+/** What was crossed and counted. */
+export interface ReportTally {
+  readonly frames: number;
+  readonly bytes: number;
+  /** Lines that the recorder could not write, as it says itself. */
+  readonly lost: number;
+}
+
+/** What came of judging a recording, for whoever prints it. */
+export interface Report {
+  /** What was judged: a path, or a target. */
+  readonly source: string;
+  readonly tally: ReportTally;
+  readonly verdicts: readonly Placed<{ readonly verdict: Verdict }>[];
+  readonly pending: readonly Placed<{ readonly pending: Pending }>[];
+  readonly crashes: readonly Placed<{ readonly crash: Crash }>[];
+  readonly gaps: readonly Placed<{ readonly gap: GapEntry }>[];
+  readonly damages: readonly Damage[];
+  readonly expectations: readonly ExpectationResult[];
+  readonly failOn: readonly Concern[];
+  /** The concerns that were found, of those that it is failed for. */
+  readonly failedFor: readonly Concern[];
+  /** Nothing was found that it is failed for, and every expectation holds. */
+  readonly passed: boolean;
+}
+
+/** What a report is made of. */
+export interface ReportOptions {
+  readonly source: string;
+  readonly conversation: Conversation;
+  /** Default: all that its rules say. */
+  readonly verdicts?: readonly Verdict[];
+  readonly damages?: readonly Damage[];
+  /** The line of what was observed, by its number; of a gap by its time. Default: it stands in no file. */
+  readonly lineOf?: (place: { readonly n: number } | { readonly gapAt: number }) => number | undefined;
+  readonly expectations?: readonly Expectation[];
+  /** Default: `defaultConcerns`. */
+  readonly failOn?: readonly Concern[];
+}
+
+/** Gathers what there is to say of a conversation that is over. */
+export function reportOf(options: ReportOptions): Report {
+  const { source, conversation, damages = [], lineOf = () => undefined, failOn = defaultConcerns } = options;
+  const { rows } = conversation;
+  const verdicts = (options.verdicts ?? conversation.verdicts).map((verdict) => ({
+    verdict,
+    line: lineOf({ n: verdict.n }),
+  }));
+  const pending = conversation.pending().map((each) => {
+    return { pending: each, line: lineOf({ n: each.operation.request.frame.n }) };
+  });
+  const crashes = crashesOf(conversation).map((crash) => ({ crash, line: lineOf({ n: crash.n }) }));
+  const gaps = rows.flatMap(({ entry }) =>
+    entry.k === "gap" ? [{ gap: entry, line: lineOf({ gapAt: entry.t }) }] : [],
+  );
+  const expectations = (options.expectations ?? []).map((expectation) => checkExpectation(expectation, rows));
+  const found: Readonly<Record<Concern, boolean>> = {
+    must: verdicts.some(({ verdict }) => verdict.level === "must"),
+    should: verdicts.some(({ verdict }) => verdict.level === "should"),
+    may: verdicts.some(({ verdict }) => verdict.level === "may"),
+    pending: pending.some((each) => each.pending.state === "unanswered"),
+    crash: crashes.length > 0,
+    empty: !rows.some(({ entry }) => entry.k === "f"),
+    gap: gaps.length > 0,
+    damage: damages.length > 0,
+  };
+  const failedFor = failOn.filter((concern) => found[concern]);
+  const frames = rows.flatMap(({ entry }) => (entry.k === "f" ? [entry.len] : []));
+  const tally: ReportTally = {
+    frames: frames.length,
+    bytes: frames.reduce((sum, bytes) => sum + bytes, 0),
+    lost: gaps.reduce((sum, { gap }) => sum + gap.lost, 0),
+  };
+  const passed = failedFor.length === 0 && expectations.every(({ holds }) => holds);
+  return { source, tally, verdicts, pending, crashes, gaps, damages, expectations, failOn, failedFor, passed };
+}

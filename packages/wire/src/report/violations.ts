@@ -1,0 +1,20 @@
+import { visible } from "@parlance/mcp/jsonrpc";
+import { Conversation, type ConversationOptions } from "../conversation/conversation.js";
+import type { Entry } from "../recording/entry.js";
+import type { Verdict } from "../rules/rule.js";
+import { saysWithoutPlace } from "./report-words.js";
+
+/** What in a conversation breaks the protocol, in order; for a test of anyone's server or client. */
+export function violations(entries: Iterable<Entry>, options: ConversationOptions = {}): readonly Verdict[] {
+  const conversation = new Conversation(options);
+  for (const entry of entries) conversation.push(entry);
+  conversation.finish();
+  return conversation.verdicts.filter(({ level }) => level === "must");
+}
+
+/** A verdict in one line, safe to print: who broke which rule, where, and how. */
+export function describeVerdict(verdict: Verdict): string {
+  const { n, rule, party, pointer, header } = verdict;
+  const place = pointer === undefined || pointer === "" ? header : pointer;
+  return `frame ${n}: the ${party} breaks ${rule.id}${place === undefined ? "" : ` at ${visible(place)}`}: ${visible(saysWithoutPlace(verdict))}`;
+}

@@ -1,0 +1,37 @@
+import { capabilityRules } from "./capabilities.js";
+import { framingRules } from "./framing.js";
+import { httpRules } from "./http.js";
+import { httpHeaderRules } from "./http-headers.js";
+import { informationRules } from "./information.js";
+import { inputRules } from "./input-rounds.js";
+import { jsonRpcRules } from "./json-rpc.js";
+import { lifecycleRules } from "./lifecycle.js";
+import { methodRules } from "./methods.js";
+import { pairingRules } from "./pairing.js";
+import { progressRules } from "./progress.js";
+import type { Rule } from "./rule.js";
+import { shapeRules } from "./shapes.js";
+import { statelessRules } from "./stateless.js";
+import { subscriptionRules } from "./subscriptions.js";
+import { toolRules } from "./tools.js";
+import { utilityRules } from "./utilities.js";
+
+/** Every rule, in the order in which a person meets them: bytes, messages, conversation. */
+export const rules: readonly Rule[] = [
+  ...framingRules,
+  ...jsonRpcRules,
+  ...pairingRules,
+  ...lifecycleRules,
+  ...statelessRules,
+  ...methodRules,
+  ...shapeRules,
+  ...capabilityRules,
+  ...toolRules,
+  ...progressRules,
+  ...inputRules,
+  ...subscriptionRules,
+  ...utilityRules,
+  ...httpRules,
+  ...httpHeaderRules,
+  ...informationRules,
+];

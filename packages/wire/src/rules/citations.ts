@@ -1,0 +1,70 @@
+import type { Revision } from "@parlance/mcp/protocol";
+import type { Level } from "./rule.js";
+
+/** The page that a rule follows, by revision: pages were moved, and renamed. */
+export type PageOf = (revision: Revision) => string;
+
+type InRevision<Value extends string> = Value | ((revision: Revision) => Value);
+
+/** What holds in the handshake era, and what in the stateless one. */
+export function byEra<Value extends string>(
+  handshake: InRevision<Value>,
+  stateless: InRevision<Value>,
+): (revision: Revision) => Value {
+  return (revision) => {
+    const value = revision.era === "handshake" ? handshake : stateless;
+    return typeof value === "function" ? value(revision) : value;
+  };
+}
+
+/** A section on messages: the first revision has a page for them, later ones a chapter. */
+export function onMessages(section: "requests" | "responses" | "notifications"): PageOf {
+  return ({ facts }) => `${facts.httpBinding === "http+sse" ? "basic/messages" : "basic"}#${section}`;
+}
+
+/** What is said of all messages. */
+export const onAllMessages: PageOf = ({ facts }) => (facts.httpBinding === "http+sse" ? "basic" : "basic#messages");
+
+/** A declaration of the schema, which is a page since there are pages for it; before, a section leads to its source. */
+export function inSchema(declaration?: string): PageOf {
+  const page = declaration === undefined ? "schema" : `schema#${declaration}`;
+  return ({ facts }) => (facts.titles ? page : "basic#schema");
+}
+
+/** What stdio demands. */
+export const onStdio: PageOf = byEra("basic/transports#stdio", "basic/transports/stdio");
+
+/** What JSON-RPC itself says. */
+export function ofJsonRpc(anchor: string): string {
+  return `https://www.jsonrpc.org/specification#${anchor}`;
+}
+
+/** What JSON itself says. */
+export function ofJson(section: string): string {
+  return `https://www.rfc-editor.org/rfc/rfc8259#${section}`;
+}
+
+type SentenceOf = (revision: Revision) => string;
+
+/** What an operation may use, where a handshake negotiates it: a recommendation first, an obligation later. */
+export const negotiated = {
+  level: ({ facts }: Revision): Level => facts.negotiation,
+  sentence:
+    (rest: string): SentenceOf =>
+    ({ facts }) =>
+      `Both parties ${facts.negotiation.toUpperCase()}: ${rest}`,
+  page: "basic/lifecycle#operation",
+} as const;
+
+/** What the stateless era says of capabilities: in small letters, which have no weight in BCP 14. */
+export const respected = "Both parties must respect declared capabilities throughout the interaction";
+
+/** What a message can be, where there are no batches. */
+export const oneMessage: SentenceOf = ({ facts }) =>
+  facts.errorId === "required"
+    ? "JSONRPCMessage = JSONRPCRequest | JSONRPCNotification | JSONRPCResponse | JSONRPCError;"
+    : "JSONRPCMessage = JSONRPCRequest | JSONRPCNotification | JSONRPCResponse;";
+
+/** Why the schema demands as much as a MUST. */
+export const ofSchema =
+  "The full specification of the protocol is defined as a TypeScript schema. This is the source of truth for all protocol messages and structures.";

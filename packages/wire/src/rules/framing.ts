@@ -1,0 +1,156 @@
+import { decodeUtf8, methods } from "@parlance/mcp/protocol";
+import { type ByteRange, childOf, type JsonArrayNode, literalOf } from "../json/json-node.js";
+import type { JsonFault } from "../json/json-scan.js";
+import { byEra, inSchema, ofJson, ofJsonRpc, oneMessage, onStdio } from "./citations.js";
+import type { Finding, FrameReading, Rule } from "./rule.js";
+
+/** What every carrier of text demands, and what stdio does. */
+export const framingRules: readonly Rule[] = [
+  {
+    id: "E-1",
+    level: "must",
+    party: "either",
+    demands: "Messages are encoded in UTF-8",
+    sentence: ({ facts }) =>
+      facts.httpBinding === "http+sse"
+        ? "JSON text exchanged between systems that are not part of a closed ecosystem MUST be encoded using UTF-8"
+        : "JSON-RPC messages MUST be UTF-8 encoded.",
+    page: ({ facts }) => (facts.httpBinding === "http+sse" ? ofJson("section-8.1") : "basic/transports"),
+    on: "frame",
+    *check({ frame: { bytes, entry } }) {
+      // What a recording holds as text was UTF-8. Of what HTTP has cut, the last character may be cut too.
+      if (entry.raw !== undefined || entry.cut !== undefined || decodeUtf8(bytes) !== undefined) return;
+      const range = firstInvalid(bytes);
+      const byte = (bytes[range[0]] ?? 0).toString(16).padStart(2, "0");
+      yield { says: `the byte 0x${byte} at ${range[0]} does not belong to UTF-8 text`, range };
+    },
+  },
+  {
+    id: "E-2",
+    level: "must",
+    party: "either",
+    demands: "A frame of a WebSocket, or of another transport that keeps messages apart, is one JSON-RPC message",
+    sentence: byEra(
+      "Implementers who choose to support custom transports MUST ensure they preserve the JSON-RPC message format and lifecycle requirements defined by MCP.",
+      "Implementers who choose to support custom transports MUST preserve the JSON-RPC message format, the message patterns, and the per-request metadata model.",
+    ),
+    page: "basic/transports#custom-transports",
+    on: "frame",
+    check: ({ frame: { entry }, fault }) => (entry.ch === "socket" ? notJson(fault) : []),
+  },
+  {
+    id: "S-1",
+    level: "must",
+    party: "either",
+    demands: "A message is one line, without a line break in it",
+    sentence: "Messages are delimited by newlines, and MUST NOT contain embedded newlines.",
+    page: onStdio,
+    on: "frame",
+    *check(reading) {
+      const { frame, continues, line, fault } = reading;
+      if (!isOfStdio(reading)) return;
+      // Said once of a text that goes over many lines.
+      if (continues !== undefined && line > 2) return;
+      if (continues !== undefined)
+        yield {
+          says: `it goes on with the message that frame ${continues.n} begins: JSON that is printed over several lines`,
+        };
+      else if (fault?.cut === true && beginsMessage(frame.bytes)) yield { says: brokenOff(reading) };
+    },
+  },
+  {
+    id: "S-2",
+    level: "must",
+    party: "server",
+    demands: "A server writes nothing but messages to stdout",
+    sentence: "The server MUST NOT write anything to its `stdout` that is not a valid MCP message.",
+    page: onStdio,
+    on: "frame",
+    check: (reading) => (reading.frame.entry.ch === "stdout" ? noise(reading) : []),
+  },
+  {
+    id: "S-3",
+    level: "must",
+    party: "client",
+    demands: "A client writes nothing but messages to the stdin of a server",
+    sentence: "The client MUST NOT write anything to the server's `stdin` that is not a valid MCP message.",
+    page: onStdio,
+    on: "frame",
+    check: (reading) => (reading.frame.entry.ch === "stdin" ? noise(reading) : []),
+  },
+  {
+    id: "R-10",
+    level: "must",
+    party: "either",
+    demands: "Messages come in arrays only where the revision has batches, and never none",
+    sentence: (revision) =>
+      revision.facts.batches
+        ? "If the batch rpc call itself fails to be recognized as an valid JSON or as an Array with at least one value, the response from the Server MUST be a single Response object."
+        : oneMessage(revision),
+    page: (revision) => (revision.facts.batches ? ofJsonRpc("batch") : inSchema("jsonrpcmessage")(revision)),
+    on: "frame",
+    *check({ frame, root }, { revision, unknownVersion }) {
+      if (root?.kind !== "array" || unknownVersion !== undefined) return;
+      // Before a revision is agreed on there is none that has batches; what opens one has a rule of its own.
+      if (revision?.facts.batches !== true) {
+        const where = revision?.version ?? "what comes before a revision is agreed on";
+        if (!opensConversation(root, frame.bytes)) yield { says: `${where} has no batches` };
+      } else if (root.elements.length === 0) yield { says: "a batch must hold a message" };
+    },
+  },
+];
+
+function opensConversation({ elements }: JsonArrayNode, bytes: Uint8Array): boolean {
+  return elements.some((element) => {
+    const method = childOf(element, "method");
+    return method !== undefined && literalOf(method, bytes) === `"${methods.initialize}"`;
+  });
+}
+
+function isOfStdio({ frame: { entry } }: FrameReading): boolean {
+  return entry.ch === "stdin" || entry.ch === "stdout";
+}
+
+function brokenOff({ frame: { entry } }: FrameReading): string {
+  return entry.nl === ""
+    ? `the stream ended after ${entry.len} bytes of a message`
+    : `the line ends after ${entry.len} bytes of a message, before the message does`;
+}
+
+/** What is no message, and no piece of one. */
+function noise({ frame, fault, continues }: FrameReading): Iterable<Finding> {
+  return continues !== undefined || (fault?.cut === true && beginsMessage(frame.bytes)) ? [] : notJson(fault);
+}
+
+/** What has to be said of a frame that has to be JSON. */
+export function* notJson(fault: JsonFault | undefined): Iterable<Finding> {
+  if (fault !== undefined) yield { says: `it is not JSON: ${fault.says}` };
+}
+
+function beginsMessage(bytes: Uint8Array): boolean {
+  const first = bytes.find((byte) => byte > 0x20);
+  return first === 0x7b || first === 0x5b;
+}
+
+/** Where the bytes cease to be UTF-8: the byte that no character begins with, or the character that is not finished. */
+function firstInvalid(bytes: Uint8Array): ByteRange {
+  let end = 0;
+  // The longest sound beginning: halves, because a decoder says only yes or no.
+  for (let step = 1 << 29; step >= 1; step = step >> 1) {
+    const longer = end + step;
+    if (longer <= bytes.length && isBeginning(bytes.subarray(0, longer))) end = longer;
+  }
+  let start = end;
+  while (decodeUtf8(bytes.subarray(0, start)) === undefined) start -= 1;
+  return [start, Math.max(end, start + 1)];
+}
+
+/** Whether bytes are UTF-8 but for a character that they may cut. */
+function isBeginning(bytes: Uint8Array): boolean {
+  try {
+    new TextDecoder("utf-8", { fatal: true }).decode(bytes, { stream: true });
+    return true;
+  } catch {
+    return false; // A fatal decoder has no other way to say no.
+  }
+}

@@ -1,0 +1,245 @@
+import {
+  decodeHeaderValue,
+  describeValue,
+  isMirrored,
+  mcpHeaders,
+  methods,
+  namedBy,
+  type Revision,
+  readMirroredParams,
+  revisionOf,
+} from "@parlance/mcp/protocol";
+import { headerOf } from "../conversation/exchange.js";
+import type { Exchange, WireMessage } from "../conversation/message.js";
+import { namedVersion, type WireSession } from "../conversation/session.js";
+import type { HttpEntry } from "../recording/entry.js";
+import { byEra, ofJson } from "./citations.js";
+import {
+  eventStream,
+  httpPage,
+  isMcp,
+  isStateless,
+  isStreamable,
+  json,
+  mediaType,
+  onSending,
+  takes,
+} from "./http-exchange.js";
+import type { Clause, Finding, Rule } from "./rule.js";
+
+/** What the headers of Streamable HTTP say, and what has to be in them. */
+export const httpHeaderRules: readonly Rule[] = [
+  {
+    id: "H-2",
+    level: "must",
+    party: "client",
+    demands:
+      "A client accepts application/json and text/event-stream for what it POSTs, and text/event-stream for what it GETs",
+    applies: isStreamable,
+    sentence: byEra(
+      "The client MUST include an `Accept` header, listing both `application/json` and `text/event-stream` as supported content types.",
+      "The client MUST include an `Accept` header listing both `application/json` and `text/event-stream` as supported content types.",
+    ),
+    page: onSending,
+    on: "exchange",
+    *check(exchange, session, revision) {
+      const { method } = exchange.request;
+      const isJudged = method === "POST" || (method === "GET" && !isStateless(revision));
+      if (session.http.isLegacy || !isMcp(exchange) || !isJudged) return;
+      const accept = headerOf(exchange.request, "accept");
+      const missing = (method === "POST" ? [json, eventStream] : [eventStream]).filter((type) => !takes(accept, type));
+      if (missing.length > 0)
+        yield {
+          party: "client",
+          says: `Accept does not list ${missing.join(" and ")}`,
+          header: "accept",
+          ...(method === "GET" && { by: listening }),
+        };
+    },
+  },
+  {
+    id: "H-5",
+    level: "must",
+    party: "client",
+    demands:
+      "A client names the revision in MCP-Protocol-Version: where there is no handshake in all requests, and otherwise in all that follow it",
+    applies: ({ facts }) => facts.httpVersionHeader !== "none",
+    sentence: byEra(
+      "If using HTTP, the client MUST include the `MCP-Protocol-Version: <protocol-version>` HTTP header on all subsequent requests to the MCP server",
+      "Every POST request to the MCP endpoint MUST include an `MCP-Protocol-Version` header.",
+    ),
+    page: byEra("basic/transports#protocol-version-header", `${httpPage}#protocol-version-header`),
+    on: "exchange",
+    *check(exchange, session, revision) {
+      const { request } = exchange;
+      if (!isMcp(exchange) || session.http.isLegacy || request.method === "OPTIONS") return;
+      if (headerOf(request, mcpHeaders.protocolVersion) !== undefined || !needsVersion(exchange, session, revision))
+        return;
+      yield { party: "client", says: "MCP-Protocol-Version is missing", header: mcpHeaders.protocolVersion };
+    },
+  },
+  {
+    id: "H-6",
+    level: "must",
+    party: "client",
+    demands: "The headers of a request say what its body says: the revision, the method, and what it is applied to",
+    applies: isStateless,
+    sentence: "These headers are REQUIRED for compliance.",
+    page: `${httpPage}#standard-request-headers`,
+    on: "exchange",
+    *check({ request, messages }) {
+      const [message] = messages;
+      if (message?.kind !== "req" || message.from !== "client") return;
+      const member = namedBy.get(message.method ?? "");
+      const name = member === undefined ? undefined : message.params[member];
+      const version = headerOf(request, mcpHeaders.protocolVersion);
+      if (version !== undefined) yield* compare(mcpHeaders.protocolVersion, version, namedVersion(message));
+      yield* compare(mcpHeaders.method, headerOf(request, mcpHeaders.method), message.method);
+      const told = headerOf(request, mcpHeaders.name);
+      yield* compare(mcpHeaders.name, told === undefined ? undefined : decodeHeaderValue(told), name);
+    },
+  },
+  {
+    id: "H-7",
+    level: "must",
+    party: "client",
+    demands: "An argument that its tool wants in a header is there too",
+    applies: isStateless,
+    sentence: "conforming clients MUST mirror the designated parameter values into HTTP headers.",
+    page: `${httpPage}#custom-headers-from-tool-parameters`,
+    on: "exchange",
+    *check({ request, messages }, { tools }) {
+      const [message] = messages;
+      if (message?.kind !== "req" || message.method !== methods.callTool) return;
+      const mirrored = readMirroredParams(tools.get(String(message.params.name))?.definition.inputSchema);
+      for (const param of "params" in mirrored ? mirrored.params : []) {
+        const header = headerOf(request, param.header);
+        if (isMirrored(param, message.params.arguments, header)) continue;
+        const says = `${param.header} ${header === undefined ? "is missing" : "is not what the argument says"}`;
+        yield { party: "client", says, header: param.header.toLowerCase() };
+      }
+    },
+  },
+  {
+    id: "H-8",
+    level: "must",
+    party: "client",
+    demands: "A client that was given a session names it in every request that follows",
+    applies: ({ facts }) => facts.httpBinding === "session",
+    sentence:
+      "clients using the Streamable HTTP transport MUST include it in the … header on all of their subsequent HTTP requests.",
+    page: "basic/transports#session-management",
+    on: "exchange",
+    *check(exchange, { http: { id } }) {
+      const { request, response, messages } = exchange;
+      if (id === undefined || !isMcp(exchange) || messages.some(({ method }) => method === methods.initialize)) return;
+      const named = headerOf(request, mcpHeaders.session);
+      // One that the server does not know is another matter, and the server says so.
+      if (named !== undefined || response?.status === 404) return;
+      yield { party: "client", says: "Mcp-Session-Id is missing", header: mcpHeaders.session };
+    },
+  },
+  {
+    id: "H-17",
+    level: "must",
+    party: "server",
+    demands: "A server answers requests of a session that it has ended with 404",
+    sentence:
+      "The server MAY terminate the session at any time, after which it MUST respond to requests containing that session ID with HTTP 404 Not Found.",
+    applies: ({ facts }) => facts.httpBinding === "session",
+    page: "basic/transports#session-management",
+    on: "exchange",
+    *check({ request, response, messages }, { http: { ended } }) {
+      const status = response?.status ?? 404;
+      if (ended === undefined || request.n < ended.n || headerOf(request, mcpHeaders.session) === undefined) return;
+      if (!isSent(request, messages) || isOtherwiseRefused(status)) return;
+      if (ended.by === "DELETE")
+        yield {
+          party: "server",
+          says: `the status must be 404, got ${status}: the session was deleted in frame ${ended.n}`,
+        };
+      else if (status >= 400)
+        yield { party: "server", says: `the status must be 404, got ${status}: it was in frame ${ended.n}` };
+    },
+  },
+  {
+    id: "H-9",
+    level: "must",
+    party: "server",
+    demands: "The name of a session has only visible ASCII characters",
+    applies: ({ facts }) => facts.httpBinding === "session",
+    sentence: "The session ID MUST only contain visible ASCII characters (ranging from 0x21 to 0x7E).",
+    page: "basic/transports#session-management",
+    on: "exchange",
+    *check({ response }) {
+      const id = response && headerOf(response, mcpHeaders.session);
+      if (id !== undefined && !/^[\x21-\x7e]+$/.test(id))
+        yield { party: "server", says: `Mcp-Session-Id is ${describeValue(id)}`, header: mcpHeaders.session };
+    },
+  },
+  {
+    id: "H-12",
+    level: "may",
+    party: "client",
+    demands: "What is POSTed is declared as application/json: most servers take nothing else",
+    applies: isStreamable,
+    sentence: "The media type for JSON text is application/json.",
+    page: ofJson("section-11"),
+    on: "exchange",
+    *check(exchange) {
+      const { request, messages } = exchange;
+      const type = headerOf(request, "content-type");
+      if (request.method !== "POST" || messages.length === 0 || mediaType(type) === json) return;
+      yield {
+        party: "client",
+        says: `Content-Type should be ${json}, got ${describeValue(type)}`,
+        header: "content-type",
+      };
+    },
+  },
+];
+
+const listening: Clause = {
+  level: "must",
+  sentence: "The client MUST include an `Accept` header, listing `text/event-stream` as a supported content type.",
+  page: "basic/transports#listening-for-messages-from-the-server",
+};
+const sameValue: Clause = {
+  level: "must",
+  sentence:
+    "Servers that process the request body MUST reject requests where the values specified in the headers do not match the corresponding values in the request body.",
+  page: `${httpPage}#server-validation`,
+};
+
+function needsVersion({ messages }: Exchange, session: WireSession, { facts }: Revision): boolean {
+  if (facts.httpVersionHeader === "all") return messages.some(({ kind }) => kind === "req");
+  const isOpening = messages.some(({ method }) => method === methods.initialize);
+  // Until initialize is answered no version is negotiated.
+  const isNegotiated = session.phase === "answered" || session.phase === "ready";
+  // What carries no message may come from a client that has agreed on nothing yet, where sessions have no names.
+  const isOfClient = messages.length > 0 || session.http.id !== undefined;
+  return !isOpening && isNegotiated && session.isWhole && isOfClient;
+}
+
+/** Whether a request is one that the server has no other reason to refuse with 400. */
+function isSent(request: HttpEntry, messages: readonly WireMessage[]): boolean {
+  const version = headerOf(request, mcpHeaders.protocolVersion);
+  if (version !== undefined && revisionOf(version) === undefined) return false;
+  return request.method === "GET" || (request.method === "POST" && messages.some(({ from }) => from === "client"));
+}
+
+/** Statuses that HTTP and authorization give before a server looks for a session, and those of a server that fails. */
+function isOtherwiseRefused(status: number): boolean {
+  return status >= 500 || (status >= 300 && status < 400) || otherRefusals.has(status);
+}
+
+const otherRefusals: ReadonlySet<number> = new Set([401, 403, 404, 405, 406, 413, 415, 421, 429]);
+
+function* compare(header: string, told: string | undefined, said: unknown): Iterable<Finding> {
+  if (typeof said !== "string" || told === said) return;
+  const says =
+    told === undefined
+      ? `${header} is missing`
+      : `${header} is ${describeValue(told)}, and the body has ${describeValue(said)}`;
+  yield { party: "client", says, header, ...(told !== undefined && { by: sameValue }) };
+}

@@ -1,0 +1,249 @@
+import { describeValue, type Revision } from "@parlance/mcp/protocol";
+import { headerOf, isTaken } from "../conversation/exchange.js";
+import { byEra, onAllMessages } from "./citations.js";
+import { notJson } from "./framing.js";
+import {
+  eventStream,
+  httpPage,
+  isMcp,
+  isStateless,
+  isStreamable,
+  json,
+  mediaType,
+  onSending,
+  takes,
+} from "./http-exchange.js";
+import type { Clause, Rule } from "./rule.js";
+
+const allMessages = "All messages between MCP clients and servers MUST follow the JSON-RPC 2.0 specification.";
+
+/** What a POST brings. */
+function oneBody({ facts }: Revision): string {
+  if (facts.httpBinding === "stateless")
+    return "The body of the HTTP POST MUST be a single JSON-RPC request or notification.";
+  return facts.batches
+    ? "The body of the POST request MUST be one of the following: A single JSON-RPC request, notification, or response"
+    : "The body of the POST request MUST be a single JSON-RPC request, notification, or response.";
+}
+
+/** What Streamable HTTP carries, and how a server answers. */
+export const httpRules: readonly Rule[] = [
+  {
+    id: "H-1",
+    level: "must",
+    party: "server",
+    demands: "A server turns away requests from origins that it does not know; which it knows is not seen on the wire",
+    applies: isStreamable,
+    sentence: ({ facts }) =>
+      facts.httpOriginRefusal === undefined
+        ? "Servers MUST validate the `Origin` header on all incoming connections to prevent DNS rebinding attacks"
+        : "If the `Origin` header is present and invalid, servers MUST respond with HTTP 403 Forbidden.",
+    doubt: "the origins that a server accepts are not visible on the wire",
+    page: byEra("basic/transports#security-warning", `${httpPage}#security-endpoint`),
+    on: "exchange",
+    *check(exchange) {
+      const origin = headerOf(exchange.request, "origin");
+      const host = headerOf(exchange.request, "host");
+      if (origin === undefined || !isTaken(exchange) || isSameHost(origin, host)) return;
+      yield { party: "server", says: `a page of ${describeValue(origin)} is answered`, header: "origin" };
+    },
+  },
+  {
+    id: "H-3",
+    level: "must",
+    party: "client",
+    demands: "A POST brings a message in its body",
+    applies: isStreamable,
+    sentence: oneBody,
+    page: onSending,
+    on: "exchange",
+    *check(exchange, { isWhole }) {
+      if (exchange.request.method !== "POST" || !isMcp(exchange) || !isWhole) return;
+      if (exchange.frames.every(({ from }) => from !== "client")) yield { party: "client", says: "the body is empty" };
+    },
+  },
+  {
+    id: "H-4",
+    level: "must",
+    party: "server",
+    demands: "A server takes a notification, or a response, with 202 and no body",
+    applies: isStreamable,
+    sentence: byEra(
+      "If the server accepts the input, the server MUST return HTTP status code 202 Accepted with no body.",
+      "If the server accepts it, the server MUST return HTTP status code `202 Accepted` with no body.",
+    ),
+    page: onSending,
+    on: "exchange",
+    *check(exchange, session) {
+      const { request, response, messages } = exchange;
+      const asksNothing = messages.length > 0 && messages.every(({ kind }) => kind !== "req" && kind !== "none");
+      if (request.method !== "POST" || !asksNothing || session.http.isLegacy) return;
+      if (isTaken(exchange) && response?.status !== 202)
+        yield { party: "server", says: `the status must be 202, got ${response?.status}` };
+    },
+  },
+  {
+    id: "H-10",
+    level: "must",
+    party: "server",
+    demands: "A server answers a request with application/json or text/event-stream, and a GET with text/event-stream",
+    applies: isStreamable,
+    sentence: byEra(
+      "the server MUST either return `Content-Type: text/event-stream`, to initiate an SSE stream, or `Content-Type: application/json`, to return one JSON object.",
+      "If the body is a JSON-RPC request, the server MUST return either `Content-Type: application/json` (a single JSON object) or `Content-Type: text/event-stream` (an SSE response stream).",
+    ),
+    page: onSending,
+    on: "exchange",
+    *check(exchange, session) {
+      const { request, response, messages } = exchange;
+      const isAsked =
+        request.method === "POST" && messages.some(({ kind, from }) => kind === "req" && from === "client");
+      const isListened = request.method === "GET" && takes(headerOf(request, "accept"), eventStream);
+      if (response?.status !== 200 || session.http.isLegacy || !(isAsked || (isListened && isMcp(exchange)))) return;
+      const expected = isAsked ? [json, eventStream] : [eventStream];
+      const got = headerOf(response, "content-type");
+      if (!expected.includes(mediaType(got)))
+        yield {
+          party: "server",
+          says: `Content-Type must be ${expected.join(" or ")}, got ${describeValue(got)}`,
+          header: "content-type",
+        };
+    },
+  },
+  {
+    id: "H-11",
+    level: "must",
+    party: "server",
+    kinds: ["err"],
+    demands:
+      "An error of the protocol comes with its status: 404 for a method that is not there, 400 for what a server could not take",
+    applies: isStateless,
+    sentence:
+      "If the server does not implement the requested RPC method, it MUST respond with `404 Not Found` and a JSON-RPC error with code `-32601` (`Method not found`).",
+    page: `${httpPage}#protocol-version-header`,
+    on: "message",
+    *check(message) {
+      const { from, context, frame } = message;
+      const status = context.exchange?.response?.status;
+      if (from !== "server" || status === undefined || frame.entry.ch !== "http") return;
+      // One without an id says in the words of JSON-RPC why HTTP itself refuses: of that there are many statuses.
+      if (message.id === undefined || message.id === "null") return;
+      const error = message.member("error") as { readonly code?: unknown } | null;
+      const expected = statuses.get(error?.code);
+      if (expected === undefined || expected.status === status) return;
+      const { status: wanted, by } = expected;
+      const says = `the status must be ${wanted}, got ${status}`;
+      yield { says, pointer: "/error/code", ...(by !== undefined && { by }) };
+    },
+  },
+  {
+    id: "H-13",
+    level: "must",
+    party: "server",
+    demands: "What an event stream carries as a message is JSON, in an event that an empty line ends",
+    sentence: allMessages,
+    page: onAllMessages,
+    on: "frame",
+    *check({ frame: { entry }, fault }) {
+      const { event = "message" } = entry.ev ?? {};
+      // An event without data is no message: it gives the client an id to come back with.
+      if (entry.ch !== "sse" || event !== "message" || entry.len === 0) return;
+      if (entry.cut === "ended")
+        yield { says: `the stream ends after ${entry.len} bytes of data, before the event does` };
+      // A connection may break in the middle of an event: no client takes what is left of it for a message.
+      else if (entry.cut === undefined) yield* notJson(fault);
+    },
+  },
+  {
+    id: "H-15",
+    level: "must",
+    party: "server",
+    demands: "A response of application/json to a request is one JSON text",
+    sentence: allMessages,
+    page: onAllMessages,
+    on: "frame",
+    check({ frame: { entry, from }, fault, exchange }) {
+      const type = exchange?.response && headerOf(exchange.response, "content-type");
+      const isJson = from === "server" && entry.ch === "http" && mediaType(type) === json;
+      return isJson && entry.cut === undefined ? notJson(fault) : [];
+    },
+  },
+  {
+    id: "H-16",
+    level: "must",
+    party: "client",
+    demands: "The body of a POST is one JSON text",
+    sentence: (revision) => (isStreamable(revision) ? oneBody(revision) : allMessages),
+    page: (revision) => (isStreamable(revision) ? onSending(revision) : onAllMessages(revision)),
+    on: "frame",
+    check: ({ frame: { entry, from }, fault }) => (from === "client" && entry.ch === "http" ? notJson(fault) : []),
+  },
+  {
+    id: "H-14",
+    level: "must",
+    party: "server",
+    kinds: ["res", "err"],
+    demands: "The stream of a GET carries no responses, but for one that was broken off",
+    applies: ({ facts }) => facts.httpBinding === "session",
+    sentence:
+      "The server MUST NOT send a JSON-RPC response on the stream unless resuming a stream associated with a previous client request.",
+    page: "basic/transports#listening-for-messages-from-the-server",
+    on: "message",
+    *check({ from, frame, context: { exchange } }, session) {
+      if (from !== "server" || frame.entry.ch !== "sse" || session.http.isLegacy) return;
+      if (exchange?.request.method === "GET" && headerOf(exchange.request, "last-event-id") === undefined)
+        yield { says: "it is an answer, and comes on a stream that nobody has asked for it on" };
+    },
+  },
+];
+
+interface ExpectedStatus {
+  readonly status: number;
+  /** The sentence, where it is not that of H-11. */
+  readonly by?: Clause;
+}
+
+/** No sentence gives a status to these: 400 is what servers send with them. */
+const customary: ExpectedStatus = { status: 400, by: { level: "may", page: `${httpPage}#sending-messages` } };
+
+/** Errors that HTTP has a status for, by code. */
+const statuses: ReadonlyMap<unknown, ExpectedStatus> = new Map([
+  [-32_700, customary],
+  [-32_600, customary],
+  [-32_601, { status: 404 }],
+  [
+    -32_020,
+    {
+      status: 400,
+      by: {
+        level: "must",
+        sentence:
+          "When rejecting a request due to header validation failure, servers MUST return HTTP status `400 Bad Request`",
+        page: `${httpPage}#server-validation`,
+      },
+    },
+  ],
+  [
+    -32_021,
+    {
+      status: 400,
+      by: { level: "must", sentence: "On HTTP, the response status MUST be `400 Bad Request`.", page: "basic#meta" },
+    },
+  ],
+  [
+    -32_022,
+    {
+      status: 400,
+      by: {
+        level: "must",
+        sentence:
+          "it MUST respond with `400 Bad Request` and an `UnsupportedProtocolVersionError` listing its supported versions.",
+        page: `${httpPage}#protocol-version-header`,
+      },
+    },
+  ],
+]);
+
+function isSameHost(origin: string, host: string | undefined): boolean {
+  return host !== undefined && origin.replace(/^https?:\/\//, "") === host;
+}

@@ -1,0 +1,190 @@
+import { visible } from "@parlance/mcp/jsonrpc";
+import { methods, pointerToken } from "@parlance/mcp/protocol";
+import { type JsonNode, literalOf } from "../json/json-node.js";
+import type { FrameEntry } from "../recording/entry.js";
+import { ofJson, onStdio } from "./citations.js";
+import type { Finding, FrameReading, Rule } from "./rule.js";
+
+/** What breaks nothing, and is what a person who looks for a fault would like to know. */
+export const informationRules: readonly Rule[] = [
+  {
+    id: "I-1",
+    level: "should",
+    party: "either",
+    demands: "A name stands once in an object: readers differ on which of several counts, and most take the last",
+    sentence: "The names within an object SHOULD be unique.",
+    page: ofJson("section-4"),
+    on: "frame",
+    check: (reading) => findings(reading, repeatedNames),
+  },
+  {
+    id: "I-2",
+    level: "may",
+    party: "either",
+    demands:
+      "A number is one that every reader can hold: most know no more than 53 bits, and write numbers in their own way",
+    sentence:
+      "numbers that are integers and are in the range [-(2**53)+1, (2**53)-1] are interoperable in the sense that implementations will agree exactly on their numeric values.",
+    page: ofJson("section-6"),
+    on: "frame",
+    check: (reading) => findings(reading, changedNumber),
+  },
+  {
+    id: "I-3",
+    level: "may",
+    party: "either",
+    demands: "A string is text: half of a surrogate pair is none, and no UTF-8 can hold it",
+    sentence: "The behavior of software that receives JSON texts containing such values is unpredictable",
+    page: ofJson("section-8.2"),
+    on: "frame",
+    // Only an escape can say it: UTF-8 has no bytes for it.
+    check: (reading) => (reading.frame.bytes.includes(backslash) ? findings(reading, halfPair) : nothing),
+  },
+  {
+    id: "I-4",
+    level: "must",
+    party: "either",
+    demands: "No byte order mark stands before a JSON text: most readers refuse it",
+    sentence:
+      "Implementations MUST NOT add a byte order mark (U+FEFF) to the beginning of a networked-transmitted JSON text.",
+    doubt: "the sentence is about networks, and a pipe is not one",
+    page: ofJson("section-8.1"),
+    on: "frame",
+    *check({ frame: { bytes } }) {
+      if (bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf)
+        yield { says: "it begins with a byte order mark", range: [0, 3] };
+    },
+  },
+  {
+    id: "I-5",
+    level: "may",
+    party: "either",
+    demands: "A line ends with a line feed; a carriage return before it is space, which readers skip",
+    page: onStdio,
+    on: "frame",
+    *check({ frame: { entry } }) {
+      if (entry.nl === "\r\n") yield { says: "the line ends with a carriage return and a line feed" };
+    },
+  },
+  {
+    id: "I-6",
+    level: "may",
+    party: "either",
+    kinds: ["res", "err"],
+    demands: "A request takes about as long as others of its method",
+    page: "basic",
+    on: "message",
+    *check({ operation, context: { pairing }, frame: { entry } }, session) {
+      const method = operation?.request.method;
+      if (pairing?.is !== "answer" || operation === undefined || method === undefined || method === methods.listen)
+        return;
+      const usual = session.usualTime(method);
+      const took = entry.t - arrivalOf(operation.request.frame.entry);
+      if (usual !== undefined && took > 4 * usual)
+        yield { says: `it took ${milliseconds(took)}, where most take up to ${milliseconds(usual)}`, pointer: "/id" };
+    },
+  },
+  {
+    id: "I-7",
+    level: "may",
+    party: "either",
+    demands: "A message is small enough to be held whole, by everyone on its way",
+    page: "basic",
+    on: "frame",
+    *check({ frame: { entry } }) {
+      if (entry.len > huge) yield { says: `it has ${(entry.len / huge).toFixed(1)} MiB` };
+    },
+  },
+];
+
+const huge = 1024 * 1024;
+
+/** More than anyone reads. */
+const mostFindings = 20;
+
+/** What is to be said of one value, or of one of its names; its pointer goes on with `token`. */
+type Look = (node: JsonNode, bytes: Uint8Array) => Iterable<Finding & { readonly token?: string }>;
+
+/** Looks at every value of a frame, in the order in which they stand there. */
+function findings({ frame: { bytes }, root }: FrameReading, look: Look): readonly Finding[] {
+  const found: Finding[] = [];
+  /** The names that lead to the value: made a pointer only where there is something to say. */
+  const path: (string | number)[] = [];
+  const visit = (node: JsonNode): void => {
+    if (found.length >= mostFindings) return;
+    for (const { token, ...finding } of look(node, bytes)) {
+      const names = token === undefined ? path : [...path, token];
+      found.push({ ...finding, pointer: names.map((name) => `/${pointerToken(name)}`).join("") });
+    }
+    if (node.kind === "array") for (const [index, element] of node.elements.entries()) enter(index, element);
+    else if (node.kind === "object") for (const { key, value } of node.members) enter(key, value);
+  };
+  const enter = (name: string | number, node: JsonNode): void => {
+    path.push(name);
+    visit(node);
+    path.pop();
+  };
+  if (root !== undefined) visit(root);
+  return found.slice(0, mostFindings);
+}
+
+const nothing: readonly Finding[] = [];
+
+const repeatedNames: Look = (node) => {
+  if (node.kind !== "object" || node.members.length < 2) return nothing;
+  const seen = new Set<string>();
+  return node.members.flatMap(({ key, keyStart, value }) => {
+    if (!seen.has(key)) seen.add(key);
+    else
+      return { says: `the name ${quoted(key)} stood here before`, token: key, range: [keyStart, value.end] as const };
+    return [];
+  });
+};
+
+/** Every integer of so many digits is one for a double. */
+const safeDigits = 15;
+
+const changedNumber: Look = (node, bytes) => {
+  if (node.kind !== "number" || isSmallInteger(node, bytes)) return nothing;
+  const literal = literalOf(node, bytes);
+  const read = String(Number(literal));
+  if (read === literal) return nothing;
+  return [{ says: `most readers make ${read} of ${literal.slice(0, 60)}`, range: [node.start, node.end] }];
+};
+
+function isSmallInteger({ start, end }: JsonNode, bytes: Uint8Array): boolean {
+  if (end - start > safeDigits) return false;
+  for (let at = start; at < end; at += 1) if ((bytes[at] ?? 0) < 0x30 || (bytes[at] ?? 0) > 0x39) return false;
+  return true;
+}
+
+const halfPair: Look = (node, bytes) => {
+  if (node.kind === "object") {
+    const broken = node.members.filter(({ key }) => surrogate.test(key));
+    return broken.map(({ key, keyStart, keyEnd }) => {
+      return { says: "the name has half of a surrogate pair", token: key, range: [keyStart, keyEnd] as const };
+    });
+  }
+  if (node.kind !== "string" || !hasEscape(node, bytes)) return nothing;
+  if (!surrogate.test(JSON.parse(literalOf(node, bytes)) as string)) return nothing;
+  return [{ says: "the string has half of a surrogate pair", range: [node.start, node.end] }];
+};
+
+function hasEscape({ start, end }: JsonNode, bytes: Uint8Array): boolean {
+  return bytes.subarray(start, end).includes(backslash);
+}
+
+const backslash = 0x5c;
+const surrogate = /\p{Surrogate}/u;
+
+function quoted(key: string): string {
+  return visible(JSON.stringify(key.length > 60 ? `${key.slice(0, 60)}…` : key));
+}
+
+function arrivalOf({ t, t1 = t }: FrameEntry): number {
+  return t1;
+}
+
+function milliseconds(time: number): string {
+  return time < 10 ? `${time.toFixed(1)} ms` : `${Math.round(time)} ms`;
+}

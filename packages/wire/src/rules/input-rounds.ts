@@ -1,0 +1,96 @@
+import { describeValue, isObject, type JsonObject, methods, pointerToken, type Revision } from "@parlance/mcp/protocol";
+import type { Operation, WireMessage } from "../conversation/message.js";
+import type { Clause, Finding, Rule } from "./rule.js";
+
+const page = "basic/patterns/mrtr";
+const mayAsk: ReadonlySet<string> = new Set([methods.callTool, methods.getPrompt, methods.readResource]);
+
+/** How a server asks in a result, and how a client answers with another request. */
+export const inputRules: readonly Rule[] = [
+  {
+    id: "Q-1",
+    level: "must",
+    party: "server",
+    kinds: ["res"],
+    demands: "A server asks for input only in results of tools/call, prompts/get and resources/read",
+    applies: isStateless,
+    sentence: "Servers MUST NOT send `InputRequiredResult` responses on any other client requests.",
+    page: `${page}#supported-requests`,
+    on: "message",
+    *check({ result, operation }) {
+      const { method } = operation?.request ?? {};
+      if (result?.resultType !== "input_required" || method === undefined || mayAsk.has(method)) return;
+      yield { says: `${method} is not answered with a question`, pointer: "/result/resultType" };
+    },
+  },
+  {
+    id: "Q-2",
+    level: "must",
+    party: "client",
+    kinds: ["req"],
+    demands:
+      "A client that brings input sends the same request again, under a new id, with what was asked and the state as it was given",
+    applies: isStateless,
+    sentence:
+      "If an `InputRequiredResult` contains the `requestState` field, the client MUST echo back the exact value of that field when retrying the original request.",
+    page: `${page}#client-requirements-basic-workflow`,
+    on: "message",
+    *check(message) {
+      const { previous } = message.context;
+      if (previous === undefined) return;
+      yield* compareRequests(message, previous);
+      yield* compareInput(message.params, previous);
+    },
+  },
+];
+
+const ofClients = `${page}#client-requirements-basic-workflow`;
+const otherId: Clause = {
+  level: "must",
+  sentence:
+    "The JSON-RPC `id` MUST be different between the initial request and the retry, as they are independent requests.",
+  page: ofClients,
+};
+const sameRequest: Clause = {
+  level: "must",
+  sentence: "They MUST NOT be used for any other request that the client may be sending in parallel.",
+  page: ofClients,
+};
+/** A server ignores what it does not recognize, and no sentence forbids to send it. */
+const askedInput: Clause = { level: "may", page: `${page}#error-handling` };
+
+function isStateless({ era }: Revision): boolean {
+  return era === "stateless";
+}
+
+/** Members that belong to a round, and not to what is asked in all of them. */
+const ofRound: ReadonlySet<string> = new Set(["_meta", "inputResponses", "requestState"]);
+
+function* compareRequests({ method, params, idKey }: WireMessage, { request }: Operation): Iterable<Finding> {
+  const before = `frame ${request.frame.n}`;
+  if (idKey === request.idKey) yield { says: `${before} has the same id`, pointer: "/id", by: otherId };
+  if (method !== request.method)
+    yield { says: `${before} asks for ${describeValue(request.method)}`, pointer: "/method", by: sameRequest };
+  else {
+    const names = new Set([...Object.keys(params), ...Object.keys(request.params)]);
+    for (const name of names) {
+      if (ofRound.has(name) || JSON.stringify(params[name]) === JSON.stringify(request.params[name])) continue;
+      yield { says: `it is not what ${before} has`, pointer: `/params/${pointerToken(name)}`, by: sameRequest };
+    }
+  }
+}
+
+function* compareInput({ inputResponses, requestState }: JsonObject, { answer }: Operation): Iterable<Finding> {
+  const asked = answer?.result ?? {};
+  const before = `frame ${answer?.frame.n}`;
+  if (asked.requestState !== undefined && requestState === undefined)
+    yield { says: `the requestState of ${before} does not come back`, pointer: "/params" };
+  const questions = isObject(asked.inputRequests) ? asked.inputRequests : {};
+  for (const key of Object.keys(isObject(inputResponses) ? inputResponses : {}))
+    if (!Object.hasOwn(questions, key))
+      yield {
+        says: `${before} has not asked for it`,
+        pointer: `/params/inputResponses/${pointerToken(key)}`,
+        by: askedInput,
+      };
+}

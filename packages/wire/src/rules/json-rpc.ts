@@ -1,0 +1,266 @@
+import { describeValue, isObject, isProtocolMethod, type Revision } from "@parlance/mcp/protocol";
+import type { Operation, WireMessage } from "../conversation/message.js";
+import type { WireSession } from "../conversation/session.js";
+import type { Sender } from "../recording/frame.js";
+import { byEra, inSchema, ofJsonRpc, onAllMessages, onMessages } from "./citations.js";
+import type { Clause, Finding, Rule } from "./rule.js";
+
+/** What a response that tells of an error has. */
+const errorSentence = ({ facts }: Revision): string => {
+  if (facts.httpBinding === "http+sse")
+    return "When a rpc call encounters an error, the Response Object MUST contain the error member with a value that is a Object with the following members:";
+  return facts.errorId === "required"
+    ? "errors MUST include an error code and message at minimum."
+    : "Error responses MUST include an `error` field with a `code` and `message`.";
+};
+
+/** What JSON-RPC demands of every message by itself, as MCP narrows it. */
+export const jsonRpcRules: readonly Rule[] = [
+  {
+    id: "R-1",
+    level: "must",
+    party: "either",
+    demands:
+      'A message is an object with jsonrpc "2.0" that has a method, or a result, or an error, and only one of them',
+    sentence: "All messages between MCP clients and servers MUST follow the JSON-RPC 2.0 specification.",
+    page: onAllMessages,
+    on: "message",
+    *check(message) {
+      const { value } = message;
+      if (message.kind === "none" && !isObject(value)) {
+        // An array in the place of a message is a batch of nothing, of which another rule speaks.
+        if (!Array.isArray(value) || message.pointer !== "")
+          yield { says: `a message must be an object, got ${describeValue(value)}` };
+        return;
+      }
+      const jsonrpc = message.member("jsonrpc");
+      if (jsonrpc !== "2.0")
+        yield { says: `jsonrpc must be "2.0", got ${describeValue(jsonrpc)}`, pointer: "/jsonrpc", by: exactVersion };
+      yield* countParts(message);
+    },
+  },
+  {
+    id: "R-2",
+    level: "must",
+    party: "either",
+    kinds: ["req", "ntf"],
+    demands: "A request has an id, which is a string or an integer",
+    sentence: "Requests MUST include a string or integer ID.",
+    page: onMessages("requests"),
+    on: "message",
+    *check(message) {
+      if (message.kind === "ntf" && isProtocolMethod(message.method ?? ""))
+        yield { says: `${message.method} is a request: without an id nobody answers it`, pointer: "/id" };
+      const id = message.member("id");
+      // A response is held against the id of its request by another rule.
+      if (message.kind !== "req" || id === undefined || id === null || typeof id === "string" || isInteger(id)) return;
+      yield { says: `id must be a string or an integer, got ${describeValue(id)}`, pointer: "/id" };
+    },
+  },
+  {
+    id: "R-3",
+    level: "must",
+    party: "either",
+    kinds: ["req"],
+    demands: "The id of a request is not null",
+    sentence: "Unlike base JSON-RPC, the ID MUST NOT be `null`.",
+    page: onMessages("requests"),
+    on: "message",
+    *check(message) {
+      if (message.id === "null")
+        yield { says: "a request must have an id that can be answered, got null", pointer: "/id" };
+    },
+  },
+  {
+    id: "R-4",
+    level: "must",
+    party: "either",
+    kinds: ["req"],
+    demands: "A side uses an id for one request: in the handshake era once in a session, later once at a time",
+    sentence: byEra(
+      "The request ID MUST NOT have been previously used by the requestor within the same session.",
+      "The request ID MUST NOT match the ID of any other request the sender has issued and not yet received a response for.",
+    ),
+    page: onMessages("requests"),
+    on: "message",
+    *check({ id, from, frame, context: { reuses }, revision }, session) {
+      if (reuses === undefined || id === "null") return;
+      const { request, answer } = reuses;
+      const isOfHandshake = revision?.era === "handshake" && request.revision?.era === "handshake";
+      const isElsewhere = request.frame.entry.req !== frame.entry.req;
+      if (!isOfHandshake && (answer !== undefined || isElsewhere)) return;
+      if (isElsewhere && !isOneSession(session, from)) return;
+      const waits = isAwaited(reuses, session) ? ", which still waits for its answer" : "";
+      yield { says: `the id ${id} is that of the request in frame ${request.frame.n}${waits}`, pointer: "/id" };
+    },
+  },
+  {
+    id: "R-6",
+    level: "must",
+    party: "either",
+    kinds: ["res", "err"],
+    demands: "A result is an object; an error is one too, with an integer as its code and a text as its message",
+    sentence: errorSentence,
+    page: (revision) =>
+      revision.facts.httpBinding === "http+sse" ? ofJsonRpc("error_object") : onMessages("responses")(revision),
+    on: "message",
+    *check(message) {
+      if (message.kind === "res" && message.result === undefined)
+        yield {
+          says: `result must be an object, got ${describeValue(message.member("result"))}`,
+          pointer: "/result",
+          by: resultObject,
+        };
+      if (message.member("error") !== undefined && message.method === undefined) yield* checkError(message);
+    },
+  },
+  {
+    id: "R-8",
+    level: "must",
+    party: "either",
+    kinds: ["req"],
+    demands: "A notification has no id",
+    sentence: "Notifications MUST NOT include an ID.",
+    page: onMessages("notifications"),
+    on: "message",
+    *check({ method, id }) {
+      if (method?.startsWith("notifications/"))
+        yield { says: `a notification must have no id, got ${id}`, pointer: "/id" };
+    },
+  },
+  {
+    id: "R-9",
+    level: "must",
+    party: "either",
+    kinds: ["req", "ntf"],
+    demands: "Params are an object: MCP has none that are told apart by their position",
+    sentence: ({ facts }) =>
+      facts.errorId === "required" ? "params?: { … [key: string]: unknown; }" : "params?: { [key: string]: any };",
+    page: inSchema("jsonrpcrequest"),
+    on: "message",
+    *check(message) {
+      const params = message.member("params");
+      if (params === undefined || isObject(params) || !isCall(message)) return;
+      yield { says: `params must be an object, got ${describeValue(params)}`, pointer: "/params" };
+    },
+  },
+  {
+    id: "R-11",
+    level: "must",
+    party: "either",
+    kinds: ["req", "ntf"],
+    demands: "A method is named by a string",
+    sentence: "method: string;",
+    page: inSchema("jsonrpcrequest"),
+    on: "message",
+    *check(message) {
+      if (isCall(message) && message.method === undefined)
+        yield { says: `method must be a string, got ${describeValue(message.member("method"))}`, pointer: "/method" };
+    },
+  },
+  {
+    id: "R-12",
+    level: "must",
+    party: "either",
+    kinds: ["req", "ntf"],
+    demands: "Names that begin with rpc. are kept for JSON-RPC itself",
+    sentence:
+      "Method names that begin with the word rpc followed by a period character (U+002E or ASCII 46) are reserved for rpc-internal methods and extensions and MUST NOT be used for anything else.",
+    page: ofJsonRpc("request_object"),
+    on: "message",
+    *check({ method }) {
+      if (method?.startsWith("rpc."))
+        yield { says: `${describeValue(method)} is a name that nobody may give to a method`, pointer: "/method" };
+    },
+  },
+  {
+    id: "R-14",
+    level: byEra("may", "should"),
+    party: "either",
+    kinds: ["err"],
+    demands: "Codes from −32768 to −32100 mean what JSON-RPC says, and most of them nothing yet",
+    sentence: byEra(
+      "Any code within this range, but not defined explicitly below is reserved for future use.",
+      "New error codes for purposes not defined by this specification SHOULD be allocated outside the JSON-RPC reserved range (`-32768` to `-32000`)",
+    ),
+    page: byEra(ofJsonRpc("error_object"), "basic#error-codes"),
+    on: "message",
+    *check(message) {
+      const code = errorCode(message);
+      if (code === undefined || code < -32_768 || code > -32_100 || predefined.has(code)) return;
+      yield { says: `the code ${code} is kept by JSON-RPC, and has no meaning`, pointer: "/error/code" };
+    },
+  },
+];
+
+const exactVersion: Clause = {
+  level: "must",
+  sentence: 'A String specifying the version of the JSON-RPC protocol. MUST be exactly "2.0".',
+  page: ofJsonRpc("request_object"),
+};
+const onePart: Clause = {
+  level: "must",
+  sentence: "Either the result member or error member MUST be included, but both members MUST NOT be included.",
+  page: ofJsonRpc("response_object"),
+};
+const resultObject: Clause = {
+  level: "must",
+  sentence: "result: Result;",
+  page: (revision) =>
+    inSchema(revision.facts.errorId === "required" ? "jsonrpcresponse" : "jsonrpcresultresponse")(revision),
+};
+const integerCode: Clause = { level: "must", sentence: "Error codes MUST be integers.", page: onMessages("responses") };
+
+/** Whether requests on several exchanges are of one session, so that they must differ in their ids. */
+function isOneSession({ http, isShared }: WireSession, from: Sender): boolean {
+  if (http.id !== undefined || http.isLegacy) return true;
+  // Without a name, each exchange may have reached a server of its own, which numbers what it asks from the start.
+  return from === "client" && !isShared;
+}
+
+/** Whether an answer can still come, as far as that is seen. */
+export function isAwaited({ request, answer, cancel }: Operation, { http }: WireSession): boolean {
+  // Over HTTP with SSE the answer comes on the one stream, when the exchange of the request is over.
+  const isOver = request.context.exchange?.end !== undefined && !http.isLegacy;
+  return answer === undefined && cancel === undefined && !isOver;
+}
+
+const predefined: ReadonlySet<number> = new Set([-32_700, -32_600, -32_601, -32_602, -32_603]);
+
+/** The code of an error, where it is an integer. */
+export function errorCode(message: WireMessage): number | undefined {
+  const error = message.member("error");
+  const code = isObject(error) ? error.code : undefined;
+  return typeof code === "number" && Number.isInteger(code) ? code : undefined;
+}
+
+function isCall({ kind }: WireMessage): boolean {
+  return kind === "req" || kind === "ntf";
+}
+
+/** A number that is none for a double, such as `1e400`, is an integer too: only a fraction is not. */
+function isInteger(value: unknown): boolean {
+  return typeof value === "number" && (Number.isInteger(value) || !Number.isFinite(value));
+}
+
+const parts = ["method", "result", "error"] as const;
+
+function* countParts(message: WireMessage): Iterable<Finding> {
+  const { value } = message;
+  const present = parts.filter((part) => isObject(value) && Object.hasOwn(value, part));
+  if (present.length > 1) yield { says: `it has ${present.join(" and ")}, of which a message has one`, by: onePart };
+  if (present.length === 0) yield { says: "it has neither a method nor a result nor an error", by: onePart };
+}
+
+function* checkError(message: WireMessage): Iterable<Finding> {
+  const error = message.member("error");
+  if (!isObject(error)) {
+    yield { says: `error must be an object with code and message, got ${describeValue(error)}`, pointer: "/error" };
+    return;
+  }
+  const { code, message: text } = error;
+  if (typeof code !== "number" || !Number.isInteger(code))
+    yield { says: `code must be an integer, got ${describeValue(code)}`, pointer: "/error/code", by: integerCode };
+  if (typeof text !== "string")
+    yield { says: `message must be a string, got ${describeValue(text)}`, pointer: "/error/message" };
+}

@@ -1,0 +1,208 @@
+import { handshakeVersions, latest } from "@parlance/mcp";
+import {
+  describeValue,
+  methods,
+  notifications,
+  type Revision,
+  revisionOf,
+  versionAliases,
+} from "@parlance/mcp/protocol";
+import type { WireMessage } from "../conversation/message.js";
+import { inSchema, oneMessage } from "./citations.js";
+import { type Clause, type Rule, specification } from "./rule.js";
+
+const initialization = "basic/lifecycle#initialization";
+
+/** What a client sends between the answer to initialize and its first request. */
+const ready: Clause = {
+  level: "must",
+  sentence:
+    "After successful initialization, the client MUST send an `initialized` notification to indicate it is ready to begin normal operations:",
+  doubt: "the notification can still come",
+  page: initialization,
+};
+
+/** Who may say what before a conversation is open, where a handshake opens it. */
+export const lifecycleRules: readonly Rule[] = [
+  {
+    id: "L-1",
+    level: "must",
+    party: "client",
+    kinds: ["req"],
+    demands: "The first thing that a client asks for is initialize; only ping may come before it",
+    applies: hasHandshake,
+    sentence: "The initialization phase MUST be the first interaction between client and server.",
+    page: initialization,
+    on: "message",
+    *check(message, session) {
+      if (message.from !== "client" || session.phase !== "new" || !session.isWhole) return;
+      if (message.method === methods.initialize || message.method === methods.ping) return;
+      // It is said once: whoever has skipped the handshake has skipped it for all that follows.
+      if (session.operations.some(({ request }) => skipsHandshake(request))) return;
+      yield { says: `${describeValue(message.method)} is asked for before initialize`, pointer: "/method" };
+    },
+  },
+  {
+    id: "L-2",
+    level: "should",
+    party: "client",
+    kinds: ["req"],
+    demands: "Between initialize and notifications/initialized a client asks for nothing but ping",
+    applies: hasHandshake,
+    sentence:
+      "The client SHOULD NOT send requests other than pings before the server has responded to the `initialize` request.",
+    page: initialization,
+    on: "message",
+    *check({ from, method }, { phase, isShared }) {
+      if (from !== "client" || method === methods.ping || method === methods.initialize || isShared) return;
+      const missing = { initializing: "the answer to initialize", answered: notifications.initialized };
+      if (phase !== "initializing" && phase !== "answered") return;
+      const says = `${describeValue(method)} is asked for before ${missing[phase]}`;
+      yield { says, pointer: "/method", ...(phase === "answered" && { by: ready }) };
+    },
+  },
+  {
+    id: "L-3",
+    level: "should",
+    party: "server",
+    kinds: ["req"],
+    demands: "Before notifications/initialized a server asks for nothing but ping",
+    applies: hasHandshake,
+    sentence:
+      "The server SHOULD NOT send requests other than pings and logging before receiving the `initialized` notification.",
+    page: initialization,
+    on: "message",
+    *check({ from, method }, { phase, isWhole, isShared }) {
+      if (from !== "server" || method === methods.ping || phase === "ready" || !isWhole || isShared) return;
+      yield { says: `${describeValue(method)} is asked for before ${notifications.initialized}`, pointer: "/method" };
+    },
+  },
+  {
+    id: "L-4",
+    level: "must",
+    party: "client",
+    kinds: ["req"],
+    demands: "A session has one initialize",
+    applies: hasHandshake,
+    sentence: "The initialization phase MUST be the first interaction between client and server.",
+    page: initialization,
+    on: "message",
+    *check({ from, method }, { phase, isShared }) {
+      if (from === "client" && method === methods.initialize && phase !== "new" && !isShared)
+        yield { says: "the session has been initialized before", pointer: "/method" };
+    },
+  },
+  {
+    id: "L-5",
+    level: "must",
+    party: "client",
+    kinds: ["req"],
+    demands: "The request initialize is no part of a batch: nothing may be asked before its answer",
+    applies: hasHandshake,
+    sentence: (revision) =>
+      revision.facts.batches
+        ? "The initialize request MUST NOT be part of a JSON-RPC batch, as other requests and notifications are not possible until initialization has completed."
+        : oneMessage(revision),
+    page: (revision) => (revision.facts.batches ? initialization : inSchema("jsonrpcmessage")(revision)),
+    on: "message",
+    *check({ method, pointer }) {
+      if (method === methods.initialize && pointer !== "")
+        yield { says: "initialize must be a message of its own, and is part of a batch", pointer: "/method" };
+    },
+  },
+  {
+    id: "L-6",
+    level: "must",
+    party: "client",
+    kinds: ["ntf"],
+    demands: "A client does not cancel initialize",
+    applies: hasHandshake,
+    sentence: "The `initialize` request MUST NOT be cancelled by clients",
+    page: "basic/utilities/cancellation#behavior-requirements",
+    on: "message",
+    *check({ from, method, operation }) {
+      if (from === "client" && method === notifications.cancelled && operation?.request.method === methods.initialize)
+        yield {
+          says: `it cancels initialize, which is in frame ${operation.request.frame.n}`,
+          pointer: "/params/requestId",
+        };
+    },
+  },
+  {
+    id: "L-7",
+    level: "may",
+    party: "either",
+    kinds: ["req", "res"],
+    demands: "A handshake settles on a revision that has one",
+    applies: hasHandshake,
+    sentence:
+      "An `initialize` request selects legacy semantics, scoped to the stdio process (stdio) or the session (HTTP), as specified by the negotiated legacy protocol version.",
+    page: `${specification}/${latest.version}/basic/versioning#backward-compatibility-with-initialization-based-versions`,
+    on: "message",
+    *check(message) {
+      const place = versionPlace(message);
+      if (place === undefined || revisionOf(place.version)?.era !== "stateless") return;
+      yield { says: `${place.version} has no initialize, so no handshake can settle on it`, pointer: place.pointer };
+    },
+  },
+  {
+    id: "L-8",
+    level: "may",
+    party: "either",
+    kinds: ["req", "res"],
+    demands: "A version is the date of a published revision",
+    applies: hasHandshake,
+    page: "basic/lifecycle#version-negotiation",
+    on: "message",
+    *check(message) {
+      const place = versionPlace(message);
+      if (place === undefined || revisionOf(place.version) !== undefined) return;
+      const meant = versionAliases.get(place.version);
+      const others = meant === undefined ? `published are ${handshakeVersions.join(", ")}` : `did you mean ${meant}?`;
+      yield { says: `no revision has the version ${describeValue(place.version)}: ${others}`, pointer: place.pointer };
+    },
+  },
+  {
+    id: "L-9",
+    level: "may",
+    party: "server",
+    kinds: ["res"],
+    demands:
+      "A server that does not speak the version it was asked for answers with another one, and so the client need not go on",
+    applies: hasHandshake,
+    page: "basic/lifecycle#version-negotiation",
+    on: "message",
+    *check(message) {
+      const asked = message.operation?.request.params.protocolVersion;
+      const place = message.kind === "res" ? versionPlace(message) : undefined;
+      if (place === undefined || asked === place.version) return;
+      yield {
+        says: `the client asked for ${describeValue(asked)}, and the server has answered ${describeValue(place.version)}`,
+        pointer: place.pointer,
+      };
+    },
+  },
+];
+
+function hasHandshake({ era }: Revision): boolean {
+  return era === "handshake";
+}
+
+function skipsHandshake({ from, method, revision }: WireMessage): boolean {
+  return from === "client" && method !== methods.ping && revision?.era === "handshake";
+}
+
+/** The version that initialize proposes, or that its answer settles on. */
+function versionPlace({
+  kind,
+  method,
+  params,
+  result,
+  operation,
+}: WireMessage): { readonly version: string; readonly pointer: string } | undefined {
+  const isOffer = kind === "req" && method === methods.initialize;
+  const isAnswer = kind === "res" && operation?.request.method === methods.initialize;
+  const version = isOffer ? params.protocolVersion : isAnswer ? result?.protocolVersion : undefined;
+  if (typeof version !== "string") return undefined;
+  return { version, pointer: `/${isOffer ? "params" : "result"}/protocolVersion` };
+}

@@ -1,0 +1,114 @@
+import {
+  describeValue,
+  isProtocolMethod,
+  methodAliases,
+  notifications,
+  type Revision,
+  revisions,
+} from "@parlance/mcp/protocol";
+import type { WireMessage } from "../conversation/message.js";
+import { byEra, inSchema, negotiated, ofSchema } from "./citations.js";
+import type { Rule } from "./rule.js";
+import { extensionsOf } from "./stateless.js";
+
+const known: ReadonlySet<string> = new Set(Object.values(notifications));
+
+/** Which messages a revision has, and from whom. */
+export const methodRules: readonly Rule[] = [
+  {
+    id: "M-1",
+    level: "may",
+    party: "either",
+    kinds: ["req"],
+    demands: "A request that no revision has belongs to an extension, or nobody answers it",
+    page: "basic",
+    on: "message",
+    *check({ method }) {
+      if (method === undefined || isMisnamed(method) || isProtocolMethod(method)) return;
+      if (!method.startsWith("rpc.") && !method.startsWith("notifications/"))
+        yield { says: `no revision has the request ${describeValue(method)}`, pointer: "/method" };
+    },
+  },
+  {
+    id: "M-2",
+    level: "may",
+    party: "either",
+    kinds: ["ntf"],
+    demands: "A notification that no revision has belongs to an extension, or nobody heeds it",
+    page: "basic",
+    on: "message",
+    *check({ method }) {
+      if (method === undefined || isMisnamed(method) || known.has(method)) return;
+      if (!method.startsWith("rpc.") && !isProtocolMethod(method))
+        yield { says: `no revision has the notification ${describeValue(method)}`, pointer: "/method" };
+    },
+  },
+  {
+    id: "M-3",
+    level: "may",
+    party: "either",
+    kinds: ["req", "ntf"],
+    demands:
+      "Messages have the names that the specification gives them: those of tutorials and of other protocols mean nothing",
+    page: "basic",
+    on: "message",
+    *check({ method = "" }) {
+      const meant = methodAliases.get(method);
+      if (meant === undefined) return;
+      const from = meant.origin === "tutorials" ? "tutorials call it so" : `it is a word of the ${meant.origin}`;
+      yield {
+        says: `did you mean ${meant.method}? No revision has ${describeValue(method)}: ${from}`,
+        pointer: "/method",
+      };
+    },
+  },
+  {
+    id: "M-4",
+    level: byEra(negotiated.level, "must"),
+    party: "either",
+    kinds: ["req", "ntf"],
+    demands: "A side sends the messages that the revision in force gives to it",
+    sentence: byEra(negotiated.sentence("Respect the negotiated protocol version"), ofSchema),
+    page: byEra(negotiated.page, inSchema()),
+    on: "message",
+    *check(message, _session, revision) {
+      const { kind, method, from } = message;
+      if (method === undefined) return;
+      // A server that asks where it may not is told so by a rule of its own.
+      if (kind === "req" && (!isProtocolMethod(method) || isOfServer(message, revision))) return;
+      if (kind === "ntf" && !known.has(method)) return;
+      const side = kind === "req" ? revision.requests : revision.notifications;
+      if (side[from].has(method) || isOfTasks(message, revision)) return;
+      yield { says: `${method} ${whose(message, revision)}`, pointer: "/method" };
+    },
+  },
+];
+
+function isMisnamed(method: string): boolean {
+  return methodAliases.has(method);
+}
+
+function isOfServer({ from }: WireMessage, { era }: Revision): boolean {
+  return from === "server" && era === "stateless";
+}
+
+const tasks = "io.modelcontextprotocol/tasks";
+
+/** Whether a request belongs to the extension for tasks, which has the names of what was core before. */
+function isOfTasks({ kind, method, from, params }: WireMessage, { facts }: Revision): boolean {
+  if (facts.tasks !== "extension" || kind !== "req" || from !== "client") return false;
+  return (method === "tasks/get" || method === "tasks/cancel") && extensionsOf(params).includes(tasks);
+}
+
+/** Why a message that some revision has is not this side's. */
+function whose({ kind, method = "", from }: WireMessage, revision: Revision): string {
+  const sendersIn = (each: Revision): BySide => (kind === "req" ? each.requests : each.notifications);
+  const other = from === "client" ? "server" : "client";
+  if (sendersIn(revision)[other].has(method)) return `is sent by the ${other}, never by the ${from}`;
+  const having = revisions.filter((each) => sendersIn(each)[from].has(method)).map(({ version }) => version);
+  return having.length === 0
+    ? `is never sent by the ${from}`
+    : `is not in ${revision.version}: only ${having.join(", ")} ${having.length === 1 ? "has" : "have"} it`;
+}
+
+type BySide = Revision["requests"];

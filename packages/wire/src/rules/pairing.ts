@@ -1,0 +1,109 @@
+import { codes, visible } from "@parlance/mcp/jsonrpc";
+import { spokenIn } from "../conversation/exchange.js";
+import type { WireMessage } from "../conversation/message.js";
+import { otherSide } from "../conversation/operations.js";
+import type { WireSession } from "../conversation/session.js";
+import { inSchema, ofJsonRpc, onMessages } from "./citations.js";
+import { errorCode } from "./json-rpc.js";
+import type { Rule } from "./rule.js";
+
+/** How responses go with requests. */
+export const pairingRules: readonly Rule[] = [
+  {
+    id: "R-5",
+    level: "must",
+    party: "either",
+    kinds: ["res", "err"],
+    demands: "A response has the id of the request that it answers, type included, and a request has one response",
+    sentence: ({ facts }) =>
+      facts.errorId === "required"
+        ? "Responses MUST include the same ID as the request they correspond to."
+        : "… responses MUST include the same ID as the request they correspond to …",
+    page: onMessages("responses"),
+    on: "message",
+    *check(message, session) {
+      const { pairing } = message.context;
+      if (pairing === undefined || pairing.is === "answer" || namesNothing(message, session)) return;
+      const id = visible(message.id ?? "");
+      const at = { pointer: "/id" };
+      if (message.id === undefined) yield { ...at, says: "it has no id, so it answers nothing" };
+      else if (pairing.is === "unknown") {
+        if (session.isWhole) yield { ...at, says: `no request has the id ${id}` };
+      } else {
+        const { request, answer } = pairing.operation;
+        const says =
+          pairing.is === "other type"
+            ? `the request in frame ${request.frame.n} has the id ${visible(request.id ?? "")}, which is not ${id}`
+            : `the request with the id ${id} was answered already, by frame ${answer?.frame.n}`;
+        yield { ...at, says };
+      }
+    },
+  },
+  {
+    id: "R-7",
+    level: "must",
+    party: "either",
+    kinds: ["res", "err"],
+    demands: "A notification is not answered, not even with an error",
+    sentence: ({ facts }) =>
+      facts.httpBinding === "http+sse"
+        ? "The Server MUST NOT reply to a Notification, including those that are within a batch request."
+        : "The receiver MUST NOT send a response.",
+    page: (revision) =>
+      revision.facts.httpBinding === "http+sse" ? ofJsonRpc("notification") : onMessages("notifications")(revision),
+    on: "message",
+    *check(message, session) {
+      const told = answeredNotification(message, session);
+      if (told !== undefined) yield { says: `it answers the notification in frame ${told.frame.n}` };
+    },
+  },
+  {
+    id: "R-13",
+    level: "must",
+    party: "either",
+    kinds: ["err"],
+    demands:
+      "An error that answers what could not be read leaves its id out where the schema allows it, and has null before",
+    sentence: ({ facts }) =>
+      facts.errorId === "required"
+        ? "If there was an error in detecting the id in the Request object (e.g. Parse error/Invalid Request), it MUST be Null."
+        : "id?: RequestId;",
+    doubt: "the schema and JSON-RPC contradict each other",
+    page: (revision) =>
+      revision.facts.errorId === "required" ? ofJsonRpc("response_object") : inSchema("jsonrpcerrorresponse")(revision),
+    on: "message",
+    *check(message, session, { facts, era }) {
+      if (!isErrorToNothing(message) || answeredNotification(message, session) !== undefined) return;
+      // A request of the other era may be of another client, with which the server has agreed on nothing.
+      const { exchange } = message.context;
+      if (exchange !== undefined && (spokenIn(exchange)?.era ?? era) !== era) return;
+      // Which revision a server speaks is not known before both have agreed on one.
+      if (facts.httpBinding !== "stateless" && (session.phase === "new" || session.phase === "initializing")) return;
+      if (facts.errorId === "optional" && message.id === "null")
+        yield { says: "the schema of this revision has the id left out, and JSON-RPC has null", pointer: "/id" };
+      if (facts.errorId === "required" && message.id === undefined)
+        yield { says: "the schema of this revision wants an id, and JSON-RPC wants it to be null", pointer: "/id" };
+    },
+  },
+];
+
+/** Whether a response names no request because it answers none: another rule says what it is. */
+function namesNothing(message: WireMessage, session: WireSession): boolean {
+  return isErrorToNothing(message) || answeredNotification(message, session) !== undefined;
+}
+
+function isErrorToNothing({ kind, id }: WireMessage): boolean {
+  return kind === "err" && (id === undefined || id === "null");
+}
+
+/** The notification that a response without an id can only be meant for. */
+function answeredNotification(message: WireMessage, { last }: WireSession): WireMessage | undefined {
+  const { id, kind, frame, from } = message;
+  const told = last[otherSide(from)];
+  if (told?.kind !== "ntf" || (kind !== "res" && kind !== "err") || (id !== undefined && id !== "null"))
+    return undefined;
+  // What could not be read is answered like that too; and over HTTP a notification may be refused with an error.
+  const code = errorCode(message);
+  if (kind === "err" && (code === codes.parseError || code === codes.invalidRequest)) return undefined;
+  return kind === "err" && frame.entry.req !== undefined ? undefined : told;
+}

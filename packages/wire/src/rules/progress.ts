@@ -1,0 +1,165 @@
+import { describeValue, isObject, methods, notifications } from "@parlance/mcp/protocol";
+import type { Operation, WireMessage } from "../conversation/message.js";
+import { metaOf } from "../conversation/operations.js";
+import type { Frame } from "../recording/frame.js";
+import { byEra } from "./citations.js";
+import { isAwaited } from "./json-rpc.js";
+import type { Rule } from "./rule.js";
+
+const onProgress = byEra("basic/utilities/progress#progress-flow", "basic/patterns/progress#progress-flow");
+const onBehaviour = byEra(
+  "basic/utilities/progress#behavior-requirements",
+  "basic/patterns/progress#behavior-requirements",
+);
+const onCancellation = byEra(
+  "basic/utilities/cancellation#behavior-requirements",
+  "basic/patterns/cancellation#behavior-requirements",
+);
+const onImplementation = byEra(
+  "basic/utilities/progress#implementation-notes",
+  "basic/patterns/progress#implementation-notes",
+);
+
+/** How requests report on their way, and how they are taken back. */
+export const progressRules: readonly Rule[] = [
+  {
+    id: "P-1",
+    level: "must",
+    party: "either",
+    kinds: ["ntf"],
+    demands: "Progress is told under a token that the caller of a request has given",
+    sentence: "Progress notifications MUST only reference tokens that: Were provided in an active request",
+    page: onBehaviour,
+    on: "message",
+    *check({ method, params, operation }, { isWhole }) {
+      const { progressToken } = params;
+      if (method !== notifications.progress || operation !== undefined || !isWhole || progressToken === undefined)
+        return;
+      yield { says: `no request has the token ${describeValue(progressToken)}`, pointer: "/params/progressToken" };
+    },
+  },
+  {
+    id: "P-2",
+    level: "must",
+    party: "either",
+    kinds: ["req"],
+    demands: "A token for progress belongs to one request at a time",
+    sentence: "MUST be unique across all active requests.",
+    page: onProgress,
+    on: "message",
+    *check({ from, params, frame }, session, { era }) {
+      const { progressToken } = metaOf(params);
+      if (progressToken === undefined) return;
+      const other = session.requestWithToken(from, progressToken);
+      if (other === undefined || !isAwaited(other, session)) return;
+      // Where every request has an exchange of its own, it may be another client that has chosen the same.
+      const isElsewhere = frame.entry.req !== other.request.frame.entry.req;
+      if (isElsewhere && (era === "stateless" || session.isShared)) return;
+      yield {
+        says: `the token ${describeValue(progressToken)} is that of the request in frame ${other.request.frame.n}, which still waits`,
+        pointer: "/params/_meta/progressToken",
+      };
+    },
+  },
+  {
+    id: "P-3",
+    level: "must",
+    party: "either",
+    kinds: ["ntf"],
+    demands: "Progress grows with every notification",
+    sentence: "The `progress` value MUST increase with each notification, even if the total is unknown.",
+    page: onProgress,
+    on: "message",
+    *check({ method, params, operation }) {
+      if (method !== notifications.progress) return;
+      const before = operation?.notices.findLast((notice) => notice.method === method);
+      const [was, is] = [before?.params.progress, params.progress];
+      if (typeof was === "number" && typeof is === "number" && is <= was)
+        yield { says: `it is ${is}, and frame ${before?.frame.n} has said ${was}`, pointer: "/params/progress" };
+    },
+  },
+  {
+    id: "P-4",
+    level: "must",
+    party: "either",
+    kinds: ["ntf"],
+    demands: "Nothing is told of the progress of a request that was answered",
+    sentence: "Progress notifications MUST stop after completion",
+    page: onImplementation,
+    on: "message",
+    *check({ method, operation }) {
+      if (method !== notifications.progress || operation?.answer === undefined || isTask(operation)) return;
+      yield { says: `the request was answered by frame ${operation.answer.frame.n}`, pointer: "/params/progressToken" };
+    },
+  },
+  {
+    id: "X-1",
+    level: "must",
+    party: "either",
+    kinds: ["ntf"],
+    demands: "A side cancels requests of its own that have no answer yet, though one may be on its way",
+    sentence: "Cancellation notifications MUST only reference requests that: … Are believed to still be in-progress",
+    doubt: "what the sender believed is not visible on the wire",
+    page: onCancellation,
+    on: "message",
+    *check({ method, params, operation, frame }, { isWhole, isShared }) {
+      if (method !== notifications.cancelled || params.requestId === undefined) return;
+      const id = describeValue(params.requestId);
+      const pointer = "/params/requestId";
+      if (operation === undefined && isWhole) yield { says: `no request has the id ${id}`, pointer };
+      const answer = operation?.answer;
+      // Of an answer that was on its way, or that it had to reject, the sender does not know.
+      if (answer === undefined || isShared || answer.isFaulty || mayCross(answer, frame)) return;
+      yield { says: `the request ${id} was answered by frame ${answer.frame.n}`, pointer };
+    },
+  },
+  {
+    id: "X-2",
+    level: "should",
+    party: "either",
+    kinds: ["res", "err"],
+    demands: "What was cancelled is not answered, though an answer may be on its way",
+    sentence: byEra(
+      "Receivers of cancellation notifications SHOULD: … Not send a response for the cancelled request",
+      "Servers receiving cancellation notifications SHOULD: … Not send a response for the cancelled request",
+    ),
+    doubt: "the response may have been sent before the cancellation arrived",
+    page: onCancellation,
+    on: "message",
+    *check({ operation, frame }, { isShared }) {
+      const cancel = operation?.cancel;
+      if (cancel === undefined || isShared || mayCross(cancel, frame)) return;
+      yield { says: `frame ${cancel.frame.n} has cancelled the request`, pointer: "/id" };
+    },
+  },
+  {
+    id: "X-3",
+    level: "must",
+    party: "server",
+    kinds: ["ntf"],
+    demands: "A server cancels nothing but a subscription that it ends",
+    applies: ({ era }) => era === "stateless",
+    sentence:
+      "Server-sent cancellation notifications MUST reference a `subscriptions/listen` request, to terminate that subscription stream",
+    page: "basic/patterns/cancellation#behavior-requirements",
+    on: "message",
+    *check({ from, method, params, operation }, { isWhole }) {
+      if (from !== "server" || method !== notifications.cancelled || !isWhole) return;
+      if (operation?.request.method !== methods.listen)
+        yield { says: `${describeValue(params.requestId)} is no subscription`, pointer: "/params/requestId" };
+    },
+  },
+];
+
+/** Milliseconds in which an answer and a cancellation may be under way at the same time. */
+const crossing = 1_000;
+
+function mayCross({ frame: { entry } }: WireMessage, { entry: later }: Frame): boolean {
+  return later.t - (entry.t1 ?? entry.t) < crossing;
+}
+
+/** Whether what was asked goes on behind its answer. */
+function isTask({ answer }: Operation): boolean {
+  const result = answer?.result;
+  return isObject(result?.task) || result?.resultType === "task";
+}

@@ -1,0 +1,146 @@
+import type { Revision } from "@parlance/mcp/protocol";
+import type { Exchange, MessageKind, WireMessage } from "../conversation/message.js";
+import type { WireSession } from "../conversation/session.js";
+import type { ByteRange, JsonNode } from "../json/json-node.js";
+import type { JsonFault } from "../json/json-scan.js";
+import type { Frame, Party, Sender } from "../recording/frame.js";
+
+/** The strongest word of BCP 14 in a sentence. Only what breaks a `must` is a violation; the rest are notes. */
+export type Level = "must" | "should" | "may";
+
+/** Every level, strongest first. */
+export const levels: readonly Level[] = ["must", "should", "may"];
+
+/** A sentence of the specification, and how much it demands. A member that differs by revision is a function of it. */
+export interface Clause {
+  /** The word in `sentence`; `must` where it is a declaration of the schema, and `may` where it has no such word or is absent. */
+  readonly level: Level | ((revision: Revision) => Level);
+  /**
+   * The specification word for word, without emphasis and links; an ellipsis stands for what is left out. Absent where no
+   * sentence demands it and it is only worth knowing.
+   */
+  readonly sentence?: string | ((revision: Revision) => string | undefined);
+  /** Why a finding does not prove that the sentence is broken: then it is a note. Absent where it does. */
+  readonly doubt?: string;
+  /** The page with the sentence, below the version, with its anchor; or a whole address. */
+  readonly page: string | ((revision: Revision) => string);
+}
+
+/** What is demanded, and the sentence that demands it. */
+export interface Requirement extends Clause {
+  /** Short and lasting: `R-5`. */
+  readonly id: string;
+  /** In one sentence of our own. */
+  readonly demands: string;
+}
+
+/** What a frame is found to be when its bytes are looked at. */
+export interface FrameReading {
+  readonly frame: Frame;
+  /** Undefined where it is JSON. */
+  readonly fault: JsonFault | undefined;
+  /** What stands where in it; undefined where it is not JSON. */
+  readonly root: JsonNode | undefined;
+  /** The frame that holds the beginning of the text that this one goes on with. */
+  readonly continues: Frame | undefined;
+  /** Which line of that text it is, from 1. */
+  readonly line: number;
+  /** What carries it over HTTP, as far as that has come. */
+  readonly exchange: Exchange | undefined;
+}
+
+/** What the rules can look at. */
+export interface Subjects {
+  /** The bytes of a frame, whatever they mean. */
+  readonly frame: FrameReading;
+  /** One message, and what the conversation knows of it. */
+  readonly message: WireMessage;
+  /** An HTTP exchange, when its response begins, or when there will be none. */
+  readonly exchange: Exchange;
+}
+
+/** One place where a rule is broken. */
+export interface Finding {
+  /** What is wrong, in one sentence without its period: what was found, and what should be there. Safe to print. */
+  readonly says: string;
+  /** JSON pointer to the place, from the message, or from the whole of a frame. Default: all of it. */
+  readonly pointer?: string;
+  /** Bytes of the frame. Default: those of the pointer, or all. */
+  readonly range?: ByteRange;
+  /** Of an exchange: the header that it is about, in lower case. */
+  readonly header?: string;
+  /** The sentence that it rests on, where that is not the one of its rule. */
+  readonly by?: Clause;
+  /** Who is at fault, where it is not the sender. Of an exchange it must be said: it has two. */
+  readonly party?: Party;
+}
+
+interface RuleOn<On extends keyof Subjects> extends Requirement {
+  /** Who can break it. */
+  readonly party: Sender | "either";
+  /** Of a rule on messages: the kinds that it looks at. Default: all. */
+  readonly kinds?: readonly MessageKind[];
+  /** Which revisions have it. Default: all. */
+  readonly applies?: (revision: Revision) => boolean;
+  readonly on: On;
+  /** Looks, and says every place. Never throws, whatever crossed. `session` is as it was before. */
+  readonly check: (subject: Subjects[On], session: WireSession, revision: Revision) => Iterable<Finding>;
+}
+
+/** A rule of the protocol as data. */
+export type Rule = { readonly [On in keyof Subjects]: RuleOn<On> }[keyof Subjects];
+
+/** What a rule says of something that crossed. */
+export interface Verdict {
+  readonly rule: Rule;
+  /** That of the sentence, or `may` where the rule has a doubt. */
+  readonly level: Level;
+  readonly party: Party;
+  /** The number of what it is about. */
+  readonly n: number;
+  /** JSON pointer in the frame. */
+  readonly pointer: string | undefined;
+  /** Bytes of the frame that it is about. */
+  readonly range: ByteRange | undefined;
+  readonly header: string | undefined;
+  readonly says: string;
+  /** The version that it was judged by. */
+  readonly version: string;
+  /** What the specification says, word for word; undefined where no sentence demands it. */
+  readonly sentence: string | undefined;
+  /** Why it is a note although the sentence demands more. */
+  readonly doubt: string | undefined;
+  /** The address of the sentence. */
+  readonly spec: string;
+}
+
+/** Where the specification is published. */
+export const specification = "https://modelcontextprotocol.io/specification";
+
+/** The address of the sentence in a revision. */
+export function specOf({ page }: Clause, revision: Revision): string {
+  const path = valueIn(page, revision);
+  return path.startsWith("https:") ? path : `${specification}/${revision.version}/${path}`;
+}
+
+/** The sentence in the words of a revision; undefined where no sentence demands it. */
+export function sentenceOf({ sentence }: Clause, revision: Revision): string | undefined {
+  return valueIn(sentence, revision);
+}
+
+/** How much the sentence of a revision demands. */
+export function levelOf({ level }: Clause, revision: Revision): Level {
+  return valueIn(level, revision);
+}
+
+/** The level of what is found: a finding that proves nothing is a note. */
+export function levelOfFinding(clause: Clause, revision: Revision): Level {
+  return clause.doubt === undefined ? levelOf(clause, revision) : "may";
+}
+
+function valueIn<Value extends string | undefined>(
+  value: Value | ((revision: Revision) => Value),
+  revision: Revision,
+): Value {
+  return typeof value === "function" ? value(revision) : value;
+}

@@ -1,0 +1,111 @@
+import {
+  checkShape,
+  describeFault,
+  isObject,
+  type MessagePart,
+  metaKeys,
+  type Revision,
+  type ShapeFault,
+} from "@parlance/mcp/protocol";
+import { inSchema, ofSchema } from "./citations.js";
+import type { Finding, Rule } from "./rule.js";
+
+/** Whether the members of messages are there, and what they have to be. */
+export const shapeRules: readonly Rule[] = [
+  {
+    id: "M-5",
+    level: "must",
+    party: "either",
+    kinds: ["req"],
+    demands: "The params of a request have the members that the schema gives them, in their types",
+    sentence: ofSchema,
+    page: inSchema(),
+    on: "message",
+    *check(message, _session, revision) {
+      const { from, method } = message;
+      const params = message.member("params");
+      if (method === undefined || !revision.requests[from].has(method) || isOtherwise(params)) return;
+      yield* faultsOf(revision, { of: "params", method, sender: from }, params, "params");
+    },
+  },
+  {
+    id: "M-6",
+    level: "must",
+    party: "either",
+    kinds: ["res"],
+    demands: "A result has the members that the schema gives it, in their types",
+    sentence: ofSchema,
+    page: inSchema(),
+    on: "message",
+    *check({ result, operation }, _session, revision) {
+      const { method, from: sender } = operation?.request ?? {};
+      if (result === undefined || method === undefined || sender === undefined) return;
+      if (!revision.requests[sender].has(method) || isOfExtension(result.resultType)) return;
+      yield* faultsOf(revision, { of: "result", method, sender }, result, "result");
+    },
+  },
+  {
+    id: "M-7",
+    level: "must",
+    party: "either",
+    kinds: ["ntf"],
+    demands: "The params of a notification have the members that the schema gives them, in their types",
+    sentence: ofSchema,
+    page: inSchema(),
+    on: "message",
+    *check(message, _session, revision) {
+      const { from, method } = message;
+      const params = message.member("params");
+      if (method === undefined || !revision.notifications[from].has(method)) return;
+      if (!isOtherwise(params))
+        yield* faultsOf(revision, { of: "notification", method, sender: from }, params, "params");
+    },
+  },
+  {
+    id: "M-8",
+    level: "must",
+    party: "either",
+    kinds: ["err"],
+    demands: "The data of an error have the members that the schema gives to its code",
+    applies: ({ codes }) =>
+      codes.urlElicitationRequired !== undefined || codes.unsupportedProtocolVersion !== undefined,
+    sentence: ofSchema,
+    page: inSchema(),
+    on: "message",
+    *check(message, _session, revision) {
+      const error = message.member("error");
+      if (isObject(error)) yield* faultsOf(revision, { of: "error" }, error, "error");
+    },
+  },
+];
+
+/** What is neither an object nor absent is told by a rule on params as such. */
+function isOtherwise(params: unknown): boolean {
+  return params !== undefined && !isObject(params);
+}
+
+/** An extension that is in use may have results of its own, whose shapes are not known here. */
+function isOfExtension(resultType: unknown): boolean {
+  return resultType !== undefined && resultType !== "complete" && resultType !== "input_required";
+}
+
+/** What rules of their own say, in other words and with more of a reason. */
+const saidElsewhere: readonly RegExp[] = [
+  /^params:\/_meta$/,
+  new RegExp(
+    `^params:/_meta/(?:${[metaKeys.protocolVersion, metaKeys.clientCapabilities].join("|").replaceAll("/", "~1")})`,
+  ),
+  /^params:\/_meta\/(?:io\.modelcontextprotocol~1(?:clientInfo|logLevel)|progressToken)/,
+  /^result:\/resultType$/,
+  /^result:\/tools\/\d+\/(?:inputSchema|outputSchema)/,
+  /^error:\/(?:code|message)$/,
+];
+
+function* faultsOf(revision: Revision, part: MessagePart, value: unknown, name: string): Iterable<Finding> {
+  const faults = checkShape(revision, part, value);
+  const isSaid = ({ pointer }: ShapeFault): boolean => saidElsewhere.some((each) => each.test(`${name}:${pointer}`));
+  for (const fault of faults) {
+    if (isSaid(fault)) continue;
+    yield { says: describeFault(fault, name), pointer: `/${name}${fault.pointer}` };
+  }
+}

@@ -1,0 +1,176 @@
+import { specCodes } from "@parlance/mcp";
+import {
+  describeValue,
+  isObject,
+  type JsonObject,
+  metaKeys,
+  type Revision,
+  readRequestMeta,
+  versionsWithCode,
+} from "@parlance/mcp/protocol";
+import { metaOf } from "../conversation/operations.js";
+import { errorCode } from "./json-rpc.js";
+import type { Clause, Rule } from "./rule.js";
+
+/** What requests and results say of themselves, where no handshake has said it for all of them. */
+export const statelessRules: readonly Rule[] = [
+  {
+    id: "S-4",
+    level: "must",
+    party: "server",
+    kinds: ["req"],
+    demands: "A server sends no requests: what it wants to know it asks in a result",
+    applies: isStateless,
+    sentence: "Servers MUST NOT initiate JSON-RPC requests, and clients do not send JSON-RPC responses.",
+    page: "basic/patterns",
+    on: "message",
+    *check({ from, method }) {
+      if (from === "server" && !method?.startsWith("notifications/"))
+        yield { says: `the server sends the request ${describeValue(method)}`, pointer: "/method" };
+    },
+  },
+  {
+    id: "S-5",
+    level: "must",
+    party: "client",
+    kinds: ["res", "err"],
+    demands: "A client sends no responses: a server has nothing to be answered",
+    applies: isStateless,
+    sentence: "The client MUST NOT write JSON-RPC responses.",
+    page: "basic/transports/stdio#sending-messages",
+    on: "message",
+    *check({ from }) {
+      if (from === "client") yield { says: "the client sends a response" };
+    },
+  },
+  {
+    id: "N-1",
+    level: "must",
+    party: "server",
+    kinds: ["res"],
+    demands:
+      "A result says in resultType what it is: complete, input_required, or a word of an extension that both sides have declared",
+    applies: isStateless,
+    sentence: "The `result` MUST include a `resultType` field to indicate the type of the result.",
+    page: "basic#resulttype",
+    on: "message",
+    *check({ from, result, operation }) {
+      if (result === undefined || from !== "server") return;
+      const { resultType } = result;
+      if (resultType === "complete" || resultType === "input_required") return;
+      const mayExtend = typeof resultType === "string" && extensionsOf(operation?.request.params).length > 0;
+      if (!mayExtend)
+        yield {
+          says: `resultType must be "complete" or "input_required", got ${describeValue(resultType)}`,
+          pointer: "/result/resultType",
+        };
+    },
+  },
+  {
+    id: "N-2",
+    level: "must",
+    party: "client",
+    kinds: ["req"],
+    demands: "Every request says in its _meta which version it speaks and what its client is capable of",
+    applies: isStateless,
+    sentence: "fields marked as required MUST be included on every request",
+    page: "basic#meta",
+    on: "message",
+    *check(message) {
+      const { from, method } = message;
+      // Params that are no object, and notifications with an id, are told by rules of their own.
+      if (from !== "client" || method?.startsWith("notifications/")) return;
+      const params = message.member("params");
+      if (params !== undefined && !isObject(params)) return;
+      const reading = readRequestMeta(message.params);
+      if (!("faults" in reading)) return;
+      for (const { path, message: says } of reading.faults)
+        yield { says: `${path.slice(1).replace("~1", "/")} ${says}`, pointer: `/params${path}` };
+    },
+  },
+  {
+    id: "N-3",
+    level: "must",
+    party: "either",
+    kinds: ["err"],
+    demands:
+      "Codes from −32099 to −32020 are those that the specification defines, and −32002 and −32042 are sent no more",
+    applies: isStateless,
+    sentence:
+      "Implementations MUST NOT emit any code from this sub-range that is not defined by this specification and MUST use defined codes only with their specified meanings.",
+    page: "basic#error-codes",
+    on: "message",
+    *check(message, _session, { codes }) {
+      const code = errorCode(message);
+      if (code === undefined) return;
+      const isKept = (code >= -32_099 && code <= -32_020) || code === specCodes.resourceNotFound;
+      if (!isKept || Object.values(codes).includes(code)) return;
+      const [before] = versionsWithCode(code);
+      const why = before === undefined ? "it has no meaning yet" : `it is of ${before}`;
+      const says = `the code ${code} is kept by the specification: ${why}`;
+      yield { says, pointer: "/error/code", ...(before !== undefined && { by: formerCodes }) };
+    },
+  },
+  {
+    id: "N-4",
+    level: "should",
+    party: "either",
+    kinds: ["err"],
+    demands: "Codes from −32019 to −32000 mean what deployed programs like: new ones do not send them",
+    applies: isStateless,
+    sentence: "new implementations SHOULD NOT use codes from this sub-range at all",
+    page: "basic#error-codes",
+    on: "message",
+    *check(message) {
+      const code = errorCode(message);
+      if (code !== undefined && code >= -32_019 && code <= -32_000 && code !== specCodes.resourceNotFound)
+        yield { says: `a receiver cannot know what the code ${code} means`, pointer: "/error/code" };
+    },
+  },
+  {
+    id: "N-5",
+    level: "may",
+    party: "client",
+    kinds: ["req"],
+    demands:
+      "Every request speaks for itself: one that says something else than the one before is another conversation",
+    applies: isStateless,
+    sentence:
+      "A server processes each request independently; no state should be inferred from previous requests, even those on the same connection or stream.",
+    page: "basic#statelessness",
+    on: "message",
+    *check({ from, params, frame }, session) {
+      const before = session.operations.at(-1)?.request;
+      if (from !== "client" || frame.entry.req !== undefined || before === undefined) return;
+      const [is, was] = [metaOf(params), metaOf(before.params)];
+      for (const key of [metaKeys.protocolVersion, metaKeys.clientCapabilities]) {
+        if (is[key] === undefined || was[key] === undefined || same(is[key], was[key])) continue;
+        yield {
+          says: `it is not what the request in frame ${before.frame.n} says`,
+          pointer: `/params/_meta/${key.replace("/", "~1")}`,
+        };
+      }
+    },
+  },
+];
+
+const formerCodes: Clause = {
+  level: "must",
+  sentence: "Implementations of this protocol version MUST NOT emit these codes:",
+  page: "basic#error-codes",
+};
+
+function isStateless({ era }: Revision): boolean {
+  return era === "stateless";
+}
+
+/** The extensions that the client of a request has declared. */
+export function extensionsOf(params: JsonObject = {}): readonly string[] {
+  const capabilities = metaOf(params)[metaKeys.clientCapabilities];
+  const extensions = isObject(capabilities) ? capabilities.extensions : undefined;
+  return isObject(extensions) ? Object.keys(extensions) : [];
+}
+
+function same(one: unknown, other: unknown): boolean {
+  return JSON.stringify(one) === JSON.stringify(other);
+}

@@ -1,0 +1,131 @@
+import { describeValue, isObject, metaKeys, methods, notifications, type Revision } from "@parlance/mcp/protocol";
+import type { WireMessage } from "../conversation/message.js";
+import { metaOf } from "../conversation/operations.js";
+import type { Rule } from "./rule.js";
+
+const page = "basic/patterns/subscriptions";
+const place = "/params/_meta/io.modelcontextprotocol~1subscriptionId";
+
+/** What a client hears because it listens, where that is a request of its own. */
+export const subscriptionRules: readonly Rule[] = [
+  {
+    id: "U-1",
+    level: "must",
+    party: "server",
+    kinds: ["ntf"],
+    demands: "A change is told under the id of the subscriptions/listen that has asked for it",
+    applies: isStateless,
+    sentence:
+      "the server MUST include `io.modelcontextprotocol/subscriptionId` in `_meta` so the client can correlate the notification with the originating subscription request.",
+    page: "basic#meta",
+    on: "message",
+    *check(message, { isWhole }) {
+      if (!isDelivered(message) || !isWhole) return;
+      const id = metaOf(message.params)[metaKeys.subscriptionId];
+      if (id === undefined) yield { says: `it has no ${metaKeys.subscriptionId}`, pointer: "/params/_meta" };
+      else if (listening(message) === undefined)
+        yield { says: `no subscriptions/listen has the id ${describeValue(id)}`, pointer: place };
+    },
+  },
+  {
+    id: "U-2",
+    level: "must",
+    party: "server",
+    kinds: ["ntf"],
+    demands: "The first thing that is told on a subscription is its acknowledgement",
+    applies: isStateless,
+    sentence:
+      "The server MUST send `notifications/subscriptions/acknowledged` as the first message carrying the subscription's ID in `_meta` under `io.modelcontextprotocol/subscriptionId`, and MUST NOT send any notification on the subscription before it.",
+    page: `${page}#acknowledgment`,
+    on: "message",
+    *check(message, { isWhole }) {
+      const operation = listening(message);
+      if (!isDelivered(message) || operation === undefined || !isWhole) return;
+      const isFirst = message.method === notifications.acknowledged;
+      const isAcknowledged = operation.notices.some(({ method }) => method === notifications.acknowledged);
+      if (!isFirst && !isAcknowledged)
+        yield { says: `${message.method} comes before ${notifications.acknowledged}`, pointer: "/method" };
+    },
+  },
+  {
+    id: "U-3",
+    level: "must",
+    party: "server",
+    kinds: ["ntf"],
+    demands: "On a subscription comes only what its filter asks for",
+    applies: isStateless,
+    sentence: "The server MUST NOT send notification types the client has not explicitly requested.",
+    page: `${page}#opening-a-stream`,
+    on: "message",
+    *check(message) {
+      const { method = "" } = message;
+      const operation = listening(message);
+      const member = filterMembers.get(method);
+      if (operation === undefined || member === undefined) return;
+      const { notifications: filter } = operation.request.params;
+      const wanted = isObject(filter) ? filter[member] : undefined;
+      // A resource that has changed may lie below the one that was asked for, so that any will do.
+      if (wanted !== true && !(Array.isArray(wanted) && wanted.length > 0))
+        yield { says: `frame ${operation.request.frame.n} does not ask for ${member}`, pointer: "/method" };
+    },
+  },
+  {
+    id: "U-4",
+    level: "should",
+    party: "server",
+    kinds: ["ntf"],
+    demands: "Nothing comes on a subscription that the server has ended",
+    applies: isStateless,
+    sentence: "The final JSON-RPC response SHOULD terminate the stream.",
+    page: "basic/transports/streamable-http#receiving-messages",
+    on: "message",
+    *check(message) {
+      const answer = listening(message)?.answer;
+      if (isDelivered(message) && answer !== undefined)
+        yield { says: `frame ${answer.frame.n} has ended the subscription`, pointer: place };
+    },
+  },
+  {
+    id: "U-5",
+    level: "must",
+    party: "server",
+    kinds: ["res"],
+    demands: "The result that ends a subscription has its id, which is that of the request",
+    applies: isStateless,
+    sentence:
+      "The value is the JSON-RPC ID of the `subscriptions/listen` request that opened the stream (and equals this response's `id`).",
+    page: "schema#subscriptionslistenresultmetaobject",
+    on: "message",
+    *check({ result, operation }) {
+      if (result === undefined || operation?.request.method !== methods.listen) return;
+      const id = metaOf(result)[metaKeys.subscriptionId];
+      const own = operation.request.member("id");
+      if (id !== undefined && id !== own)
+        yield {
+          says: `it must be ${describeValue(own)}, got ${describeValue(id)}`,
+          pointer: place.replace("/params", "/result"),
+        };
+    },
+  },
+];
+
+/** The member of a filter that asks for a notification. */
+const filterMembers: ReadonlyMap<string, string> = new Map([
+  [notifications.toolsChanged, "toolsListChanged"],
+  [notifications.promptsChanged, "promptsListChanged"],
+  [notifications.resourcesChanged, "resourcesListChanged"],
+  [notifications.resourceUpdated, "resourceSubscriptions"],
+]);
+
+function isStateless({ era }: Revision): boolean {
+  return era === "stateless";
+}
+
+function isDelivered({ kind, from, method = "" }: WireMessage): boolean {
+  return kind === "ntf" && from === "server" && (filterMembers.has(method) || method === notifications.acknowledged);
+}
+
+/** The subscription that a notification names. */
+function listening({ kind, operation }: WireMessage): WireMessage["operation"] {
+  return kind === "ntf" && operation?.request.method === methods.listen ? operation : undefined;
+}

@@ -1,0 +1,285 @@
+import { codes, visible } from "@parlance/mcp/jsonrpc";
+import {
+  describeValue,
+  isObject,
+  isObjectSchema,
+  type JsonObject,
+  methods,
+  type Revision,
+  readMirroredParams,
+} from "@parlance/mcp/protocol";
+import { type CompiledSchema, compile, SchemaError, type SchemaFault } from "@parlance/mcp/schema";
+import type { WireMessage } from "../conversation/message.js";
+import type { ListedTool, WireSession } from "../conversation/session.js";
+import { inSchema } from "./citations.js";
+import { errorCode } from "./json-rpc.js";
+import type { Clause, Rule } from "./rule.js";
+
+const namedTool = "`name`: Unique identifier for the tool";
+/** The sentence on names that come twice. */
+const uniqueName: Clause = {
+  level: ({ facts }) => (facts.toolSchemas === "unnamed" ? "may" : "should"),
+  sentence: ({ facts }) =>
+    facts.toolSchemas === "unnamed" ? namedTool : "Tool names SHOULD be unique within a server.",
+  page: ({ facts }) => (facts.toolSchemas === "unnamed" ? "server/tools#tool" : "server/tools#tool-names"),
+};
+const describedSchema = "`inputSchema`: JSON Schema defining expected parameters";
+
+/** What a server says of its tools, and whether it keeps it. */
+export const toolRules: readonly Rule[] = [
+  {
+    id: "T-1",
+    level: "must",
+    party: "server",
+    kinds: ["res"],
+    demands: "A structured result conforms to the outputSchema of its tool",
+    applies: hasStructure,
+    sentence: "Servers MUST provide structured results that conform to this schema.",
+    page: "server/tools#output-schema",
+    on: "message",
+    *check(message, session) {
+      const tool = calledTool(message, session);
+      if (tool === undefined || !Object.hasOwn(message.result ?? {}, "structuredContent")) return;
+      const { outputSchema } = tool.definition;
+      if (!isObject(outputSchema)) return;
+      for (const { path, message: says } of faultsOf(outputSchema, message.result?.structuredContent)) {
+        const place = `/result/structuredContent${path}`;
+        yield { says: `${says}, says the outputSchema in ${placeOf(tool, "outputSchema")}`, pointer: place };
+      }
+    },
+  },
+  {
+    id: "T-2",
+    level: "must",
+    party: "server",
+    kinds: ["res"],
+    demands: "The inputSchema of a tool is a JSON Schema that says that arguments are an object",
+    sentence: 'inputSchema: { … type: "object"; … }',
+    page: inSchema("tool"),
+    on: "message",
+    *check(message) {
+      for (const { definition, pointer } of listedIn(message)) {
+        const { inputSchema } = definition;
+        if (isObjectSchema(inputSchema)) continue;
+        const type = isObject(inputSchema) ? "/type" : "";
+        const found = describeValue(isObject(inputSchema) ? inputSchema.type : inputSchema);
+        const expected = isObject(inputSchema) ? 'its type must be "object"' : "inputSchema must be a JSON Schema";
+        yield { says: `${expected}, got ${found}`, pointer: `${pointer}/inputSchema${type}` };
+      }
+    },
+  },
+  {
+    id: "T-3",
+    level: ({ facts }) => (facts.toolSchemas === "unnamed" ? "may" : "must"),
+    party: "server",
+    kinds: ["res"],
+    demands: "The schemas of a tool are valid JSON Schema",
+    sentence: ({ facts }) =>
+      facts.toolSchemas === "unnamed"
+        ? describedSchema
+        : "Schemas MUST be valid according to their declared or default dialect",
+    page: ({ facts }) => (facts.toolSchemas === "unnamed" ? "server/tools#tool" : "basic#schema-validation"),
+    on: "message",
+    *check(message) {
+      for (const { definition, pointer } of listedIn(message)) {
+        for (const name of ["inputSchema", "outputSchema"] as const) {
+          const schema = definition[name];
+          const fault = isObject(schema) ? compiled(schema).fault : otherSchema(name, schema);
+          if (fault !== undefined)
+            yield { says: visible(fault.message), pointer: `${pointer}/${name}${fault.pointer}` };
+        }
+      }
+    },
+  },
+  {
+    id: "T-4",
+    level: "must",
+    party: "server",
+    kinds: ["res"],
+    demands: "A tool with an outputSchema gives a structured result",
+    applies: hasStructure,
+    sentence: "Servers MUST provide structured results that conform to this schema.",
+    page: "server/tools#output-schema",
+    on: "message",
+    *check(message, session) {
+      const tool = calledTool(message, session);
+      if (tool === undefined || !isObject(tool.definition.outputSchema)) return;
+      if (!Object.hasOwn(message.result ?? {}, "structuredContent"))
+        yield {
+          says: `structuredContent is missing, which the outputSchema in ${placeOf(tool, "outputSchema")} promises`,
+          pointer: "/result/structuredContent",
+        };
+    },
+  },
+  {
+    id: "T-5",
+    level: ({ facts }) => (facts.toolSchemas === "unnamed" ? "may" : "should"),
+    party: "server",
+    kinds: ["res"],
+    demands:
+      "A name of a tool has 1 to 128 letters, digits, underscores, hyphens and dots, and is the name of one tool",
+    sentence: ({ facts }) =>
+      facts.toolSchemas === "unnamed"
+        ? namedTool
+        : "The following SHOULD be the only allowed characters: uppercase and lowercase ASCII letters (A-Z, a-z), digits (0-9), underscore (\\_), hyphen (-), and dot (.)",
+    page: ({ facts }) => (facts.toolSchemas === "unnamed" ? "server/tools#tool" : "server/tools#tool-names"),
+    on: "message",
+    *check(message) {
+      const seen = new Set<unknown>();
+      for (const { definition, pointer } of listedIn(message)) {
+        const { name } = definition;
+        if (typeof name !== "string") continue;
+        if (!/^[\w.-]{1,128}$/.test(name))
+          yield { says: `${describeValue(name)} is a name that not every client takes`, pointer: `${pointer}/name` };
+        else if (seen.has(name))
+          yield {
+            says: `another tool has the name ${describeValue(name)}`,
+            pointer: `${pointer}/name`,
+            by: uniqueName,
+          };
+        seen.add(name);
+      }
+    },
+  },
+  {
+    id: "T-6",
+    level: "may",
+    party: "client",
+    kinds: ["req"],
+    demands: "A client calls tools that the server has listed",
+    page: "server/tools#calling-tools",
+    on: "message",
+    *check({ from, method, params }, { tools, isWhole }) {
+      if (from !== "client" || method !== methods.callTool || tools.size === 0 || !isWhole) return;
+      if (typeof params.name === "string" && !tools.has(params.name))
+        yield { says: `the server has listed no tool ${describeValue(params.name)}`, pointer: "/params/name" };
+    },
+  },
+  {
+    id: "T-7",
+    level: "may",
+    party: "client",
+    kinds: ["req"],
+    demands: "The arguments of a call conform to the inputSchema of its tool",
+    sentence: describedSchema,
+    page: "server/tools#tool",
+    on: "message",
+    *check({ from, method, params }, { tools }) {
+      const tool = tools.get(String(params.name));
+      if (from !== "client" || method !== methods.callTool || tool === undefined) return;
+      const { inputSchema } = tool.definition;
+      const { arguments: given = {} } = params;
+      if (!isObject(inputSchema) || !isObject(given)) return;
+      for (const { path, message: says } of faultsOf(inputSchema, given))
+        yield {
+          says: `${says}, says the inputSchema in ${placeOf(tool, "inputSchema")}`,
+          pointer: `/params/arguments${path}`,
+        };
+    },
+  },
+  {
+    id: "T-8",
+    level: "must",
+    party: "server",
+    kinds: ["res"],
+    demands: "An argument that goes in a header too is a string, an integer or a boolean, and has a header of its own",
+    applies: ({ facts }) => facts.httpBinding === "stateless",
+    sentence: "MUST only be applied to parameters with primitive types (integer, string, boolean).",
+    page: "server/tools#x-mcp-header",
+    on: "message",
+    *check(message) {
+      for (const { definition, pointer } of listedIn(message)) {
+        const mirrored = readMirroredParams(definition.inputSchema);
+        if (!("faults" in mirrored)) continue;
+        for (const { path, message: says } of mirrored.faults)
+          yield { says: visible(says), pointer: `${pointer}/inputSchema${path}` };
+      }
+    },
+  },
+  {
+    id: "T-9",
+    level: "should",
+    party: "server",
+    kinds: ["err"],
+    demands:
+      "A tool that fails says why in a result with isError, which the model reads: an internal error tells it nothing",
+    sentence:
+      "Any errors that originate from the tool SHOULD be reported inside the result object, with `isError` set to true, not as an MCP protocol-level error response.",
+    page: inSchema("calltoolresult"),
+    on: "message",
+    *check(message) {
+      if (message.operation?.request.method !== methods.callTool || errorCode(message) !== codes.internalError) return;
+      const remedy = "throw a ToolError with what it may read, or see the server's own log for what was thrown";
+      yield { says: `the model does not learn why the tool has failed: ${remedy}`, pointer: "/error/code" };
+    },
+  },
+];
+
+function hasStructure({ facts }: Revision): boolean {
+  return facts.structuredContent !== "none";
+}
+
+/** The tool that a result is of, if it must conform to something: a failure need not. */
+function calledTool({ kind, result, operation }: WireMessage, { tools }: WireSession): ListedTool | undefined {
+  const request = operation?.request;
+  if (kind !== "res" || result === undefined || request?.method !== methods.callTool) return undefined;
+  const { resultType = "complete", isError, task } = result;
+  if (resultType !== "complete" || isError === true || isObject(task)) return undefined;
+  return tools.get(String(request.params.name));
+}
+
+function* listedIn({ kind, result, operation }: WireMessage): Iterable<{ definition: JsonObject; pointer: string }> {
+  if (kind !== "res" || operation?.request.method !== methods.listTools || !Array.isArray(result?.tools)) return;
+  for (const [index, definition] of (result.tools as readonly unknown[]).entries())
+    if (isObject(definition)) yield { definition, pointer: `/result/tools/${index}` };
+}
+
+function placeOf({ listed, pointer }: ListedTool, member: string): string {
+  return `frame ${listed.frame.n} at ${pointer}/${member}`;
+}
+
+interface Compilation {
+  readonly schema?: CompiledSchema;
+  readonly fault?: SchemaError;
+}
+
+const compilations = new WeakMap<JsonObject, Compilation>();
+
+/** Once per schema: a tool is called more often than it is listed. */
+function compiled(schema: JsonObject): Compilation {
+  const known = compilations.get(schema);
+  if (known !== undefined) return known;
+  const compilation = tryCompile(schema);
+  compilations.set(schema, compilation);
+  return compilation;
+}
+
+/** Reasons that say that a schema is wrong, and not that it is beyond what is understood here. */
+const wrong: ReadonlySet<string> = new Set(["malformed", "reference", "endless", "pattern"]);
+
+function tryCompile(schema: JsonObject): Compilation {
+  try {
+    return { schema: compile(schema, { trust: "peer" }) };
+  } catch (error) {
+    if (!(error instanceof SchemaError)) throw error;
+    return wrong.has(error.reason) ? { fault: error } : {};
+  }
+}
+
+/** What a value of a peer does not keep of a schema of a peer; nothing where either is beyond what is understood. */
+function faultsOf(schema: JsonObject, value: unknown): readonly SchemaFault[] {
+  try {
+    const checked = compiled(schema).schema?.check(value);
+    // JSON Schema is never checked by a promise.
+    return checked === undefined || checked instanceof Promise || !("ok" in checked) || checked.ok
+      ? []
+      : checked.errors;
+  } catch {
+    return []; // A bound was met: what was not checked to its end is not accused.
+  }
+}
+
+function otherSchema(name: string, schema: unknown): { message: string; pointer: string } | undefined {
+  if (schema === undefined || name === "inputSchema") return undefined;
+  return { message: `${name} must be a JSON Schema, got ${describeValue(schema)}`, pointer: "" };
+}

@@ -1,0 +1,108 @@
+import {
+  describeValue,
+  isObject,
+  loggingLevels,
+  metaKeys,
+  methods,
+  notifications,
+  type Revision,
+} from "@parlance/mcp/protocol";
+import type { Operation, WireMessage } from "../conversation/message.js";
+import { metaOf } from "../conversation/operations.js";
+import type { WireSession } from "../conversation/session.js";
+import type { Clause, Rule } from "./rule.js";
+
+/** Pages of lists, and log messages. */
+export const utilityRules: readonly Rule[] = [
+  {
+    id: "G-1",
+    level: "must",
+    party: "client",
+    kinds: ["req"],
+    demands: "A cursor is one that the server has given in the same session, unchanged",
+    applies: isHandshake,
+    sentence:
+      "Clients MUST treat cursors as opaque tokens: … Don't attempt to parse or modify cursors … Don't persist cursors across sessions",
+    page: "server/utilities/pagination#implementation-guidelines",
+    on: "message",
+    *check({ from, method = "", params }, { cursors, isWhole }) {
+      const { cursor } = params;
+      if (from !== "client" || !lists.has(method) || typeof cursor !== "string" || !isWhole) return;
+      if (!cursors.has(cursor))
+        yield { says: `the server has given no cursor ${describeValue(cursor)}`, pointer: "/params/cursor" };
+    },
+  },
+  {
+    id: "V-1",
+    level: "must",
+    party: "server",
+    kinds: ["ntf"],
+    demands: "A server logs to a client only for a request that asks for it, and nothing less severe than it asks for",
+    applies: ({ era }) => era === "stateless",
+    sentence: "The server MUST NOT emit `notifications/message` for a request that does not include this field.",
+    page: "server/utilities/logging#per-request-log-level",
+    on: "message",
+    *check(message, session) {
+      const { from, method, params } = message;
+      if (from !== "server" || method !== notifications.message || !session.isWhole) return;
+      const wanted = requestsAround(message, session).map(({ request }) =>
+        severity(metaOf(request.params)[metaKeys.logLevel]),
+      );
+      const least = Math.min(...wanted.filter((level) => level >= 0));
+      const level = severity(params.level);
+      if (least === Number.POSITIVE_INFINITY)
+        yield { says: `no request that waits has ${metaKeys.logLevel}`, pointer: "/method" };
+      else if (level >= 0 && level < least)
+        yield { says: `nothing below ${loggingLevels[least]} was asked for`, pointer: "/params/level", by: askedLevel };
+    },
+  },
+  {
+    id: "V-2",
+    level: "may",
+    party: "server",
+    kinds: ["ntf"],
+    demands: "A server logs nothing less severe than the level that was set",
+    applies: isHandshake,
+    sentence: "To configure the minimum log level, clients MAY send a `logging/setLevel` request:",
+    page: "server/utilities/logging#setting-log-level",
+    on: "message",
+    *check({ from, method, params }, { logLevel }) {
+      if (from !== "server" || method !== notifications.message || logLevel === undefined) return;
+      const level = severity(params.level);
+      if (level >= 0 && level < severity(logLevel))
+        yield { says: `nothing below ${describeValue(logLevel)} was asked for`, pointer: "/params/level" };
+    },
+  },
+];
+
+/** It permits what is severe enough, and forbids the rest in no word of its own. */
+const askedLevel: Clause = {
+  level: "may",
+  sentence:
+    "When the field is present, the server MAY send `notifications/message` notifications at or above the requested level on the response stream of that request, before the final response.",
+  page: "server/utilities/logging#per-request-log-level",
+};
+
+const lists: ReadonlySet<string> = new Set([
+  methods.listTools,
+  methods.listPrompts,
+  methods.listResources,
+  methods.listResourceTemplates,
+  methods.listTasks,
+]);
+
+function isHandshake({ era }: Revision): boolean {
+  return era === "handshake";
+}
+
+/** How severe a level is; below zero what is none. */
+function severity(level: unknown): number {
+  return (loggingLevels as readonly unknown[]).indexOf(level);
+}
+
+/** The requests that a server may be logging for: that of the same exchange, or all that wait. */
+function requestsAround({ frame }: WireMessage, { pending }: WireSession): readonly Operation[] {
+  const exchange = frame.entry.req;
+  const near = pending.filter(({ request }) => request.frame.entry.req === exchange);
+  return near.filter(({ request }) => request.from === "client" && isObject(request.params));
+}
