@@ -30,7 +30,7 @@ export function answerRequest(
   posted: PostedCall,
 ): MaybePromise<HttpAnswer> {
   const bytes = weightOfMessage(message, posted.length);
-  return answerWith(host, request, message, { ...posted, bytes }, (exchange) => run(host, message, exchange, posted));
+  return answerWith(host, request, message, posted, bytes, (exchange) => run(host, message, exchange, posted));
 }
 
 /** Runs the requests of a batch side by side; `others` are the answers to what was no request. */
@@ -46,7 +46,7 @@ export function answerBatch(
   const [first] = batch.requests;
   const { budget } = posted.caller;
   const bytes = batch.requests.reduce((sum, each) => sum + weightOfMessage(each, Number.POSITIVE_INFINITY), 0);
-  return answerWith(host, request, first, { ...posted, bytes }, async (exchange) => {
+  return answerWith(host, request, first, posted, bytes, async (exchange) => {
     const waiting = budget.child(); // For the answers that wait for the last one.
     const answers = await Promise.all(
       batch.requests.map(async (each) => {
@@ -75,7 +75,8 @@ function answerWith(
   host: DoorHost,
   request: HttpRequest,
   { id }: RpcRequest,
-  { caller, admission, bytes }: PostedCall & { readonly bytes: number },
+  { caller, admission }: PostedCall,
+  bytes: number,
   work: (exchange: PostExchange) => string | Promise<string>,
 ): MaybePromise<HttpAnswer> {
   const { pulse, running } = host;

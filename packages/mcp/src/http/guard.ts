@@ -97,7 +97,9 @@ export function isLoopback(address: string): boolean {
 const mapped = /^::ffff:(?=\d+\.)/i;
 
 function isLoopbackAddress(address: string): boolean {
-  return address === "::1" || /^127\.\d{1,3}\.\d{1,3}\.\d{1,3}$/.test(address.replace(mapped, ""));
+  return (
+    address === "127.0.0.1" || address === "::1" || /^127\.\d{1,3}\.\d{1,3}\.\d{1,3}$/.test(address.replace(mapped, ""))
+  );
 }
 
 /** True for a connection that was made on this machine. One without addresses is on a Unix socket, or in memory. */

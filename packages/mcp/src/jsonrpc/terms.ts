@@ -101,7 +101,7 @@ export function decodeOn({ profile, limits, exactNumbers }: Terms, frame: string
  */
 export function decodeBody(terms: Terms, body: string, spoken?: Profile): Decoded {
   const decoded = decodeOn(terms, body, spoken);
-  const pointer = decoded instanceof Problem ? undefined : duplicateMemberIn(body);
+  const pointer = decoded instanceof Problem ? undefined : duplicateMemberIn(body, decoded);
   if (pointer === undefined) return decoded;
   const { id, method } = decoded as { readonly id?: Id; readonly method?: string }; // Those of a batch are in its elements.
   const single = method === undefined ? "response" : id === undefined ? "notification" : "request";

@@ -16,9 +16,11 @@ interface Connection {
   request: IncomingMessage | undefined;
   /** Requests that are not answered yet, and a protocol that the connection was upgraded to. */
   open: number;
+  /** The count of all requests when its last one came. */
+  used: number;
 }
 
-/** The connections of one network address; the one that was used longest ago first. */
+/** The connections of one network address. */
 class AddressConnections extends Set<Connection> {
   #madeRoom = 0;
   #since = 0;
@@ -56,7 +58,8 @@ export function boundConnections(server: Server, bounds: ConnectionBounds): (req
 class HttpConnections {
   readonly #bounds: ConnectionBounds;
   readonly #ofAddresses = new Map<string, AddressConnections>();
-  readonly #bySocket = new Map<Duplex, { readonly own: AddressConnections; readonly connection: Connection }>();
+  readonly #bySocket = new Map<Duplex, Connection>();
+  #requests = 0;
 
   constructor(bounds: ConnectionBounds) {
     this.#bounds = bounds;
@@ -68,9 +71,9 @@ class HttpConnections {
       socket.destroy();
       return;
     }
-    const connection: Connection = { socket, request: undefined, open: 0 };
+    const connection: Connection = { socket, request: undefined, open: 0, used: this.#requests };
     this.#ofAddresses.set(address, own.add(connection));
-    this.#bySocket.set(socket, { own, connection });
+    this.#bySocket.set(socket, connection);
     socket.once("close", () => {
       this.#forget(connection, own);
       if (own.size === 0 && this.#ofAddresses.get(address) === own) this.#ofAddresses.delete(address);
@@ -81,7 +84,8 @@ class HttpConnections {
     const connection = this.#use(request);
     if (connection === undefined) return;
     connection.open += 1;
-    response.once("close", () => {
+    // It closes once: `once` would only cost more.
+    response.on("close", () => {
       connection.open -= 1;
     });
   }
@@ -92,11 +96,10 @@ class HttpConnections {
   }
 
   #use(request: IncomingMessage): Connection | undefined {
-    const found = this.#bySocket.get(request.socket);
-    if (found === undefined) return undefined;
-    const { own, connection } = found;
-    own.delete(connection);
-    own.add(connection);
+    const connection = this.#bySocket.get(request.socket);
+    if (connection === undefined) return undefined;
+    this.#requests += 1;
+    connection.used = this.#requests;
     connection.request = request;
     return connection;
   }
@@ -110,15 +113,16 @@ class HttpConnections {
     return all.some((each) => this.#closeIdle(each));
   }
 
-  /** Closes the first that is idle; false if there is none. */
+  /** Closes the one that has been idle longest; false if none is. */
   #closeIdle(own: AddressConnections): boolean {
+    let longest: Connection | undefined;
     for (const connection of own) {
-      if (!isIdle(connection)) continue;
-      this.#forget(connection, own);
-      connection.socket.destroy();
-      return true;
+      if (isIdle(connection) && (longest === undefined || connection.used < longest.used)) longest = connection;
     }
-    return false;
+    if (longest === undefined) return false;
+    this.#forget(longest, own);
+    longest.socket.destroy();
+    return true;
   }
 
   #forget(connection: Connection, own: AddressConnections): void {

@@ -66,20 +66,23 @@ const leaveTime = 2_000;
 
 function handlerOf(door: HttpDoor): NodeHandler {
   const open = new Set<ServerResponse>();
-  let left = deferred<void>();
+  let whenLeft: (() => void) | undefined;
   const handle = (request: IncomingMessage, response: ServerResponse): void => {
     open.add(response);
-    response.once("close", () => {
+    // It closes once: `once` would only cost more.
+    response.on("close", () => {
       open.delete(response);
-      if (open.size === 0) left.resolve();
+      if (open.size === 0) whenLeft?.();
     });
     void door.handle(new NodeRequest(request, response)).then((answer) => writeAnswer(request, response, answer));
   };
   return Object.assign(handle, {
     async drain(grace: number = defaultGrace) {
       await door.drain(grace);
-      left = deferred<void>();
-      if (open.size > 0) await settlesWithin(left.promise, leaveTime, systemClock);
+      if (open.size === 0) return;
+      const left = deferred<void>();
+      whenLeft = left.resolve;
+      await settlesWithin(left.promise, leaveTime, systemClock);
     },
     close: () => door.close(),
   });
