@@ -1,6 +1,6 @@
 import { versions } from "@parlance/mcp";
 import { connect } from "@parlance/mcp/client";
-import { ByteBudget } from "@parlance/mcp/jsonrpc";
+import { ByteBudget, memoryChannels, openConnection } from "@parlance/mcp/jsonrpc";
 import { createServer, type OperationEnd } from "@parlance/mcp/server";
 import { describe, expect, test } from "vitest";
 import type { Exchange } from "../../packages/mcp/src/jsonrpc/call.js";
@@ -103,21 +103,10 @@ test("a middleware is inside of the task: what it refuses fails it", async () =>
 test("a task is of whoever the carrier says has made it", async () => {
   const { server, release } = workshop();
   const ended = new AbortController();
-  const conversation = new Conversation(
-    server,
-    { lenient: false },
-    {
-      agreed: () => undefined,
-      budget: new ByteBudget(Number.POSITIVE_INFINITY),
-      clock: { now: () => 0, setTimer: () => ({}), clearTimer: () => undefined },
-      callback: () => Promise.reject(new Error("nobody is asked")),
-      notify: () => undefined,
-      drained: () => Promise.resolve(),
-      failure: () => ({ code: -32_603, message: "Internal error" }),
-      report: () => undefined,
-      close: () => undefined,
-    },
-  );
+  const options = { lenient: false, budget: new ByteBudget(Number.POSITIVE_INFINITY), onAgreement: undefined };
+  const [channel] = memoryChannels();
+  await using connection = openConnection(channel);
+  const conversation = new Conversation(server, options, () => connection);
   const as = (principal: string | undefined): Exchange => ({
     signal: ended.signal,
     notify: () => undefined,
@@ -140,5 +129,5 @@ test("a task is of whoever the carrier says has made it", async () => {
   }
   await turn();
   release();
-  conversation.close();
+  await connection.close();
 });

@@ -9,7 +9,7 @@ import { mcpProfile } from "../jsonrpc/profile.js";
 import { faultOf } from "../jsonrpc/report.js";
 import { decodeBody, termsOf } from "../jsonrpc/terms.js";
 import { isStatelessOnly, speaksForItself } from "../lifecycle/conversation.js";
-import { nameOf } from "../lifecycle/serve.js";
+import { nameOf } from "../lifecycle/mcp-connection.js";
 import type { Served } from "../lifecycle/served.js";
 import { mcpHeaders } from "../protocol/http-headers.js";
 import { isObject } from "../protocol/json.js";

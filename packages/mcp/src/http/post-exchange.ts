@@ -4,7 +4,7 @@ import { LocalError } from "../jsonrpc/errors.js";
 import type { ErrorObject, Id, Params } from "../jsonrpc/message.js";
 import type { Reporter } from "../jsonrpc/report.js";
 import type { Terms } from "../jsonrpc/terms.js";
-import { lossyNotification } from "../lifecycle/serve.js";
+import { lossyNotification } from "../lifecycle/mcp-connection.js";
 import { specCodes } from "../protocol/errors.js";
 import type { Reply } from "./reply.js";
 

@@ -4,7 +4,7 @@ import { Problem } from "../jsonrpc/check.js";
 import { isRequest, type Message, type RpcRequest } from "../jsonrpc/message.js";
 import { mcpProfile, type Profile } from "../jsonrpc/profile.js";
 import { answerToProblem } from "../jsonrpc/terms.js";
-import { profileOf } from "../lifecycle/serve.js";
+import { profileOf } from "../lifecycle/mcp-connection.js";
 import { callSessionless } from "../lifecycle/sessionless-server.js";
 import { mcpHeaders } from "../protocol/http-headers.js";
 import { isObject } from "../protocol/json.js";

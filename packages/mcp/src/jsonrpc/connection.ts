@@ -84,7 +84,8 @@ export class Connection implements Remote, ConnectionState, AsyncDisposable {
   readonly closed: Promise<Closed>;
   readonly #channel: Channel;
   readonly #options: ConnectionOptions;
-  readonly #terms: Terms;
+  /** @internal The settled terms: what the options come to. */
+  readonly terms: Terms;
   readonly #inFlight = new InFlight();
   readonly #caller: Caller;
   readonly #responder: Responder;
@@ -103,10 +104,10 @@ export class Connection implements Remote, ConnectionState, AsyncDisposable {
   constructor(channel: Channel, options: ConnectionOptions) {
     this.#channel = channel;
     this.#options = options;
-    this.#terms = termsOf(options);
+    this.terms = termsOf(options);
     this.closed = this.#ended.promise;
-    this.#outbox = new Outbox(mostLossyWaiting, this.#terms.budget, (method) =>
-      this.#terms.report({ kind: "dropped", method, unread: true }),
+    this.#outbox = new Outbox(mostLossyWaiting, this.terms.budget, (method) =>
+      this.terms.report({ kind: "dropped", method, unread: true }),
     );
     this.#caller = new Caller(this.#callerHost());
     this.#responder = new Responder(this.#responderHost());
@@ -114,11 +115,11 @@ export class Connection implements Remote, ConnectionState, AsyncDisposable {
 
   /** The rules of the conversation; set anew when the peers agree on narrower or wider ones. */
   get profile(): Profile {
-    return this.#terms.profile;
+    return this.terms.profile;
   }
 
   set profile(profile: Profile) {
-    this.#terms.profile = profile;
+    this.terms.profile = profile;
   }
 
   get phase(): Phase {
@@ -130,7 +131,7 @@ export class Connection implements Remote, ConnectionState, AsyncDisposable {
   }
 
   get heldBytes(): number {
-    return this.#terms.budget.held;
+    return this.terms.budget.held;
   }
 
   /**
@@ -157,7 +158,7 @@ export class Connection implements Remote, ConnectionState, AsyncDisposable {
 
   /** An empty batch to fill and send. */
   batch(): RequestBatch {
-    if (!this.#terms.profile.batches) {
+    if (!this.terms.profile.batches) {
       throw new LocalError("refused", "batches are not part of this protocol revision: send each call on its own");
     }
     return new RequestBatch(this.#caller, (frame) => this.#write(frame));
@@ -173,7 +174,7 @@ export class Connection implements Remote, ConnectionState, AsyncDisposable {
     try {
       await inHook("Channel.drained", () => this.#channel.drained?.(relatedTo) ?? this.#unblocked());
     } catch (error) {
-      this.#terms.report(faultOf("Channel.drained", error));
+      this.terms.report(faultOf("Channel.drained", error));
     }
   }
 
@@ -199,7 +200,7 @@ export class Connection implements Remote, ConnectionState, AsyncDisposable {
   /** @internal Starts delivery. */
   open(): this {
     const inbound = new Inbound({
-      terms: this.#terms,
+      terms: this.terms,
       options: this.#options,
       caller: this.#caller,
       responder: this.#responder,
@@ -208,7 +209,7 @@ export class Connection implements Remote, ConnectionState, AsyncDisposable {
       giveUp: (why) => void this.#end({ reason: "refused", error: new Error(why) }),
     });
     this.#channel.open({
-      budget: this.#terms.budget,
+      budget: this.terms.budget,
       frame: (text, decoded, cause) => inbound.frame(text, decoded, cause),
       refuse: (refusal) => inbound.refuse(refusal),
       lost: (request, error) => this.#caller.lose(request, error),
@@ -220,10 +221,10 @@ export class Connection implements Remote, ConnectionState, AsyncDisposable {
   /** The peer sends no more: its answers will never come, but ours can still go out. */
   #inputEnded(error?: Error): void {
     if (this.phase === "closed") return;
-    if (error instanceof HookError) this.#terms.report(faultOf("Channel", error));
+    if (error instanceof HookError) this.terms.report(faultOf("Channel", error));
     const why = error === undefined ? "the peer closed the connection" : error.message;
     this.#caller.failAll(why, error);
-    if (error instanceof UnreadError) this.#terms.report({ kind: "given-up", error });
+    if (error instanceof UnreadError) this.terms.report({ kind: "given-up", error });
     if (error !== undefined) void this.#end({ reason: "failed", error });
     else if (this.#inFlight.idle && this.#outbox.isEmpty) void this.#end({ reason: "ended" });
     else void this.#finish(endGrace).then(() => this.#outlast(why));
@@ -247,7 +248,7 @@ export class Connection implements Remote, ConnectionState, AsyncDisposable {
       this.#inFlight.change({ kind: "phase", phase: "closing" });
       this.#responder.closeAll();
     }
-    const { clock } = this.#terms;
+    const { clock } = this.terms;
     return new Promise((resolve) => {
       const timer = clock.setTimer(resolve, Math.min(grace, longestTimer));
       const finished = (): void => {
@@ -276,7 +277,7 @@ export class Connection implements Remote, ConnectionState, AsyncDisposable {
     try {
       await inHook("Channel.close", () => this.#channel.close());
     } catch (error) {
-      this.#terms.report(faultOf("Channel.close", error));
+      this.terms.report(faultOf("Channel.close", error));
     }
     this.#ended.resolve(closed);
   }
@@ -309,7 +310,7 @@ export class Connection implements Remote, ConnectionState, AsyncDisposable {
   /** A frame is lost, or nothing comes in any more: either side would wait for ever. */
   #broken(method: "send" | "resume", thrown: unknown): void {
     if (this.phase === "closed") return;
-    this.#terms.report(faultOf(`Channel.${method}`, thrown));
+    this.terms.report(faultOf(`Channel.${method}`, thrown));
     const error = new HookError(`Channel.${method}`, thrown);
     void this.#end({ reason: "failed", error }); // Never rejects.
   }
@@ -341,7 +342,7 @@ export class Connection implements Remote, ConnectionState, AsyncDisposable {
     const mayWait = this.#blocked !== undefined || this.#channel.drained !== undefined;
     const { lossy: decide } = this.#options;
     const lossy =
-      mayWait && decide !== undefined ? answered("lossy", () => decide(method, params), this.#terms.report) : undefined;
+      mayWait && decide !== undefined ? answered("lossy", () => decide(method, params), this.terms.report) : undefined;
     if (lossy?.tells === undefined) return lossy && { method };
     return { method, tells: `${typeof relatedTo} ${String(relatedTo)} ${lossy.tells}` };
   }
@@ -354,7 +355,7 @@ export class Connection implements Remote, ConnectionState, AsyncDisposable {
     const mustPause = this.#slowed !== undefined || (this.#blocked !== undefined && this.#inFlight.calling === 0);
     if (mustPause === this.#paused) return;
     this.#paused = mustPause;
-    if (mustPause) guarded("Channel.pause", () => this.#channel.pause?.(), this.#terms.report);
+    if (mustPause) guarded("Channel.pause", () => this.#channel.pause?.(), this.terms.report);
     else
       guarded(
         "Channel.resume",
@@ -369,7 +370,7 @@ export class Connection implements Remote, ConnectionState, AsyncDisposable {
    */
   #slowDown(length: number): void {
     if (length < freeRefusalLength || this.phase === "closed") return;
-    const { clock } = this.#terms;
+    const { clock } = this.terms;
     const now = clock.now();
     this.#refused = Math.max(0, this.#refused - (now - this.#refusedAt) * refusedPerMillisecond) + length;
     this.#refusedAt = now;
@@ -382,7 +383,7 @@ export class Connection implements Remote, ConnectionState, AsyncDisposable {
 
   #speedUp(): void {
     if (this.#slowed === undefined) return;
-    this.#terms.clock.clearTimer(this.#slowed);
+    this.terms.clock.clearTimer(this.#slowed);
     this.#slowed = undefined;
     if (this.phase !== "closed") this.#balance();
   }
@@ -398,7 +399,7 @@ export class Connection implements Remote, ConnectionState, AsyncDisposable {
     const { timeout = defaultTimeouts.idle, totalTimeout = defaultTimeouts.total } = this.#options;
     return {
       inFlight: this.#inFlight,
-      terms: this.#terms,
+      terms: this.terms,
       timeouts: { idle: timeout, total: totalTimeout },
       blocked: () => {
         this.#balance();
@@ -411,7 +412,7 @@ export class Connection implements Remote, ConnectionState, AsyncDisposable {
   #responderHost(): ResponderHost {
     return {
       inFlight: this.#inFlight,
-      terms: this.#terms,
+      terms: this.terms,
       handle: this.#options.handle ?? unknownMethod,
       isLasting: (method) => this.#options.lasting?.has(method) === true,
       call: (method, params, options, relatedTo) =>
@@ -419,16 +420,16 @@ export class Connection implements Remote, ConnectionState, AsyncDisposable {
       answer: (frame, request) => this.#write(frame, request, true),
       unanswered: (request) => {
         if (this.phase === "closed") return;
-        guarded("Channel.unanswered", () => this.#channel.unanswered?.(request), this.#terms.report);
+        guarded("Channel.unanswered", () => this.#channel.unanswered?.(request), this.terms.report);
       },
       cancelled: this.#options.cancellation && cancelledError(this.#options.cancellation),
       principal: this.#options.principal,
       peer: this.#options.peer,
-      report: this.#terms.report,
+      report: this.terms.report,
       failed: (request, thrown) =>
-        guarded("Channel.failed", () => this.#channel.failed?.(request, causeOf(thrown)), this.#terms.report),
+        guarded("Channel.failed", () => this.#channel.failed?.(request, causeOf(thrown)), this.terms.report),
       release: (request, retry) =>
-        guarded("Channel.release", () => this.#channel.release?.(request, retry), this.#terms.report),
+        guarded("Channel.release", () => this.#channel.release?.(request, retry), this.terms.report),
       mayRun: () => this.#outbox.length < mostAnswersWaiting,
       tell: (method, params, relatedTo) => this.#tell(method, params, relatedTo),
       drained: (relatedTo) => this.#drained(relatedTo),
@@ -440,7 +441,7 @@ export class Connection implements Remote, ConnectionState, AsyncDisposable {
     try {
       this.#write(encodeRequest(undefined, method, params), relatedTo, false, this.#lossy(method, params, relatedTo));
     } catch (error) {
-      this.#terms.report({ kind: "fault", method, error });
+      this.terms.report({ kind: "fault", method, error });
     }
   }
 }

@@ -1,29 +1,45 @@
 import { kindOf } from "../base/json.js";
-import { after } from "../base/later.js";
-import type { Exchange } from "../jsonrpc/call.js";
 import { invalidParams, methodNotFound, type ParamsFault } from "../jsonrpc/errors.js";
 import type { ServerCapabilities } from "../protocol/capabilities.js";
 import type { InitializeResult } from "../protocol/initialize.js";
 import { isObject, type JsonObject } from "../protocol/json.js";
 import { progressTokenFaults } from "../protocol/meta.js";
-import { isProtocolMethod, methods } from "../protocol/methods.js";
+import { unadvertisedMethods } from "../protocol/method-capabilities.js";
+import { methods } from "../protocol/methods.js";
 import { versionAliases } from "../revisions/aliases.js";
 import { latestHandshake, revisionOf } from "../revisions/all.js";
 import type { Revision } from "../revisions/revision.js";
-import { finish } from "./finish.js";
 import type { OperationTerms } from "./operation.js";
-import type { Promised } from "./promised.js";
-import { runAsking } from "./rounds.js";
 import type { ClientDescription, Served } from "./served.js";
 
-/** How strictly a server takes what it hears. */
-export interface Manners {
-  readonly lenient: boolean;
+/** What a server and a client have negotiated by `initialize`. */
+export interface Agreement {
+  /** The capabilities that the client was told. */
+  readonly capabilities: ServerCapabilities;
+  /** Methods of the protocol that the revision does not have, or that need a capability that the client was not told. */
+  readonly refused: ReadonlySet<string>;
+  readonly terms: OperationTerms;
 }
 
-/** What the peers have settled on. */
-export interface Agreement extends Promised {
-  readonly terms: OperationTerms;
+const refusals = new Map<string, ReadonlySet<string>>();
+
+/** More kinds of servers than one process has; what is dropped is made again. */
+const maxRefusals = 100;
+
+/** One set for all conversations of one kind: there are many, and each keeps its own agreement. */
+function refusedBy(capabilities: ServerCapabilities, revision: Revision): ReadonlySet<string> {
+  const key = `${revision.version} ${JSON.stringify(capabilities)}`;
+  const known = refusals.get(key);
+  if (known !== undefined) return known;
+  if (refusals.size >= maxRefusals) refusals.clear();
+  const absent = Object.values(methods).filter((method) => !revision.requests.client.has(method));
+  const refused = new Set([...absent, ...unadvertisedMethods(capabilities)]);
+  refusals.set(key, refused);
+  return refused;
+}
+
+export function agreementOf(capabilities: ServerCapabilities, terms: OperationTerms): Agreement {
+  return { capabilities, refused: refusedBy(capabilities, terms.revision), terms };
 }
 
 /**
@@ -32,7 +48,7 @@ export interface Agreement extends Promised {
  */
 export function agreeOn(
   params: JsonObject,
-  { lenient }: Manners,
+  lenient: boolean,
 ): { readonly revision: Revision; readonly client: ClientDescription } {
   const faults = initializeFaults(params);
   if (faults.length > 0) throw invalidParams("Invalid params", faults);
@@ -58,33 +74,12 @@ export function initializeResult(
   return revision.down("result", methods.initialize, result) as InitializeResult; // Its members stay.
 }
 
-/** @throws RpcError −32601 for what the revision does not have, or the client was not promised */
-export function requireAgreed(method: string, { unpromised, terms: { revision } }: Agreement): void {
-  if (isProtocolMethod(method) && !revision.requests.client.has(method)) throw methodNotFound(method);
-  if (unpromised.has(method)) throw methodNotFound(method);
-}
-
-interface AgreedCall {
-  readonly method: string;
-  readonly params: JsonObject;
-  readonly exchange: Exchange;
-  /** What happens as soon as the server has agreed to it. */
-  readonly follow?: ((result: unknown) => unknown) | undefined;
-}
-
-/** Runs an operation on the terms of its conversation. */
-export function runAgreed(
-  served: Served,
-  { terms }: Agreement,
-  { method, params, exchange, follow }: AgreedCall,
-): unknown {
+/** @throws RpcError −32601 for a method that was not negotiated, −32602 for a progress token that is too long */
+export function requireAgreed({ refused }: Agreement, method: string, params: JsonObject): void {
+  if (refused.has(method)) throw methodNotFound(method);
+  if (params._meta === undefined) return;
   const faults = progressTokenFaults(params);
   if (faults.length > 0) throw invalidParams("Invalid params", faults);
-  const run = (): unknown => {
-    const result = runAsking(served.run, method, params, { exchange, terms });
-    return follow === undefined ? result : after(result, follow);
-  };
-  return finish(run, method, terms.revision, served.info);
 }
 
 function initializeFaults({ protocolVersion, capabilities, clientInfo }: JsonObject): readonly ParamsFault[] {

@@ -2,12 +2,9 @@ import { RpcError, thrownText } from "../jsonrpc/errors.js";
 import { excerpt } from "../jsonrpc/report.js";
 import { isObject, type JsonObject } from "../protocol/json.js";
 import type { AcceptedQuestion } from "./answering.js";
-import { asksForInput, type InputQuestion, readRequiredInput } from "./input-required.js";
+import { asksForInput, type InputQuestion, maxRounds, readRequiredInput } from "./input-required.js";
 import { pause } from "./pause.js";
 import type { UnhurriedCall } from "./unhurried-call.js";
-
-/** More rounds than a person answers, and fewer than a loop needs to hurt. */
-const maxRounds = 10;
 
 /** Milliseconds before a call is made again that the server wants again without asking; doubled from round to round. */
 const firstPause = 100;

@@ -1,72 +1,258 @@
-import { after } from "../base/later.js";
-import type { Call, Exchange } from "../jsonrpc/call.js";
-import { invalidParams } from "../jsonrpc/errors.js";
-import type { Params } from "../jsonrpc/message.js";
+import type { ByteBudget } from "../base/byte-budget.js";
+import type { Clock } from "../base/clock.js";
+import { after, handled, isPromise } from "../base/later.js";
+import type { Call, Exchange, RemoteCall } from "../jsonrpc/call.js";
+import type { Connection } from "../jsonrpc/connection.js";
+import { codes, invalidParams, type ParamsFault, RpcError } from "../jsonrpc/errors.js";
+import { guarded } from "../jsonrpc/hooks.js";
+import type { ErrorObject, Params } from "../jsonrpc/message.js";
+import { faultOf } from "../jsonrpc/report.js";
+import { toErrorObject } from "../jsonrpc/respond.js";
+import type { InitializeResult } from "../protocol/initialize.js";
 import { isObject, type JsonObject } from "../protocol/json.js";
+import { isLoggingLevel, type LoggingLevel, loggingLevels } from "../protocol/logging.js";
 import { metaKeys, readMeta, readRequestMeta } from "../protocol/meta.js";
 import { methods, notifications } from "../protocol/methods.js";
 import { latest, latestHandshake } from "../revisions/all.js";
-import type { Manners } from "./agreement.js";
-import type { Carrier } from "./handshake-changes.js";
-import { HandshakeServer } from "./handshake-server.js";
-import type { Served } from "./served.js";
+import type { Revision } from "../revisions/revision.js";
+import { type Agreement, agreementOf, agreeOn, initializeResult, requireAgreed } from "./agreement.js";
+import { HandshakeChanges } from "./handshake-changes.js";
+import { nameOf, profileOf } from "./mcp-connection.js";
+import { RevisedOperation } from "./operation.js";
+import { runOperation } from "./rounds.js";
+import type { ClientDescription, OpenConversation, Served } from "./served.js";
 import { callStateless } from "./stateless-server.js";
 
+/** True for a request that names a revision, and for one that names it wrongly, which is an error of the stateless era. */
+export function speaksForItself(params: Params): boolean {
+  return Object.hasOwn(readMeta(params) ?? {}, metaKeys.protocolVersion);
+}
+
+const statelessOnly: ReadonlySet<string> = new Set(
+  [...latest.requests.client].filter((method) => !latestHandshake.requests.client.has(method)),
+);
+
+/** A method that exists only in requests with a `_meta` that names their revision. */
+export function isStatelessOnly(method: string): boolean {
+  return statelessOnly.has(method);
+}
+
+/** What one `initialize` has opened on a connection. The signal of its end is made on first use: it costs more than all the rest. */
+class HandshakeConversation implements OpenConversation {
+  readonly #connection: Connection;
+  #controller: AbortController | undefined;
+  #isOver = false;
+
+  constructor(connection: Connection) {
+    this.#connection = connection;
+  }
+
+  get clock(): Clock {
+    return this.#connection.terms.clock;
+  }
+
+  get ended(): AbortSignal {
+    this.#controller ??= new AbortController();
+    if (this.#isOver) this.#controller.abort();
+    return this.#controller.signal;
+  }
+
+  /** A handler need not await the answer. */
+  readonly callback: RemoteCall = (method, params, how) => handled(this.#connection.call(method, params, how));
+
+  notify(method: string, params?: Params): void {
+    try {
+      this.#connection.notify(method, params);
+    } catch (error) {
+      this.#connection.terms.report(faultOf(method, error));
+    }
+  }
+
+  drained(): Promise<void> {
+    return this.#connection.drained();
+  }
+
+  failure(method: string, thrown: unknown, params?: Params): ErrorObject {
+    const { mapError, report } = this.#connection.terms;
+    return toErrorObject(thrown, mapError, (error) => report(faultOf(method, error, nameOf(method, params))));
+  }
+
+  close(): void {
+    void this.#connection.close();
+  }
+
+  end(): void {
+    this.#isOver = true;
+    this.#controller?.abort();
+  }
+}
+
+/** How a server takes part in a conversation. */
+export interface ConversationTerms {
+  /** Take the version aliases of tutorials for what they stand for. */
+  readonly lenient: boolean;
+  /** Is charged for what is kept for the client beside its calls. */
+  readonly budget: ByteBudget;
+  /** Called with the revision before `initialize` is answered. */
+  readonly onAgreement: ((revision: Revision) => void) | undefined;
+}
+
+/** Before a client sets another. */
+const defaultLogLevel: LoggingLevel = "info";
+
 /**
- * The server's side of one duplex carrier. Each message decides for itself: one that names a revision in `_meta` is
- * answered by it alone, any other belongs to the conversation that `initialize` opens.
+ * The server's side of one connection. A request that names a revision in `_meta` is answered by itself; any other belongs to the
+ * conversation that `initialize` opens in three steps (initialize, its answer, `notifications/initialized`), and no operation may
+ * come before the second. Two deviations of real clients are served and reported:
+ * - A request before the third step opens the operation as the notification would: over HTTP it may overtake it.
+ * - A second `initialize` ends the conversation and opens another: gateways share one stdio server among their clients.
+ *   Running calls keep the terms that they came in under; subscriptions and tasks end.
+ * https://modelcontextprotocol.io/specification/2025-11-25/basic/lifecycle
  */
 export class Conversation {
-  readonly #served: Served;
-  readonly #handshake: HandshakeServer;
+  readonly #first: Served;
+  readonly #terms: ConversationTerms;
+  readonly connection: Connection;
+  #handshake: HandshakeConversation;
+  #served: Served;
+  #phase: "new" | "opening" | "answered" | "open" = "new";
+  /** While `opening`: settles when `initialize` has its answer. Never rejects. */
+  #opening: Promise<unknown> | undefined;
+  #agreement: Agreement | undefined;
+  #logLevel: LoggingLevel = defaultLogLevel;
+  #changes: HandshakeChanges | undefined;
 
-  constructor(served: Served, manners: Manners, carrier: Carrier) {
+  /** @param connect makes the connection, which hands calls and notifications of the client to this conversation */
+  constructor(served: Served, terms: ConversationTerms, connect: (conversation: Conversation) => Connection) {
+    this.#first = served;
     this.#served = served;
-    this.#handshake = new HandshakeServer(served, manners, carrier);
+    this.#terms = terms;
+    this.connection = connect(this);
+    this.#handshake = new HandshakeConversation(this.connection);
+    void this.connection.closed.then(() => this.#end());
   }
 
   readonly call: Call = (method, given, exchange) => {
     const params = isObject(given) ? given : {};
-    if (speaksForItself(params)) return this.#callStateless(method, params, exchange);
-    if (isStatelessOnly(method)) throw invalidParams("Invalid params", missingMeta(params));
-    return this.#handshake.call(method, params, exchange);
+    if (params._meta !== undefined && speaksForItself(params)) return this.#callStateless(method, params, exchange);
+    if (statelessOnly.has(method)) throw invalidParams("Invalid params", missingMeta(params));
+    if (method === methods.ping) return {};
+    if (this.#opening !== undefined) return this.#opening.then(() => this.call(method, params, exchange));
+    if (method === methods.initialize) return this.#initialize(params, exchange);
+    const agreement = this.#phase === "open" && this.#agreement ? this.#agreement : this.#requireOpen(method);
+    requireAgreed(agreement, method, params);
+    if (method === methods.setLevel) this.#setLevel(params);
+    if (method === methods.setLevel && !this.#served.knows(method)) return {};
+    const answer = runOperation(this.#served, new RevisedOperation(exchange, agreement.terms, method, params));
+    const isSubscription = method === methods.subscribe || method === methods.unsubscribe;
+    return isSubscription ? after(answer, (given) => this.#follow(method, params, given)) : answer;
   };
 
   readonly notified = (method: string, params: Params | undefined): void => {
-    this.#handshake.notified(method, params);
+    if (this.#opening !== undefined) {
+      void this.#opening.then(() => this.notified(method, params));
+      return;
+    }
+    if (method === notifications.initialized && this.#phase === "answered" && this.#agreement !== undefined)
+      this.#open(this.#agreement);
+    if (this.#phase === "open") this.#served.hear?.(method, params);
   };
 
-  /** The carrier is gone: nothing is told any more. */
-  close(): void {
-    this.#handshake.close();
-  }
-
   /**
-   * On a duplex carrier the end of a subscription is told in both ways that the specification names. Nothing goes out
-   * for one that the client itself has ended.
+   * On a duplex channel the server ends a subscription in both ways that the specification names. It sends nothing for one that the
+   * client has ended.
    * https://modelcontextprotocol.io/specification/2026-07-28/basic/utilities/cancellation
    */
   #callStateless(method: string, params: JsonObject, exchange: Exchange): unknown {
-    const result = callStateless(this.#served, method, params, exchange);
+    const result = callStateless(this.#first, method, params, exchange);
     if (method !== methods.listen) return result;
     return after(result, (ended) => {
       exchange.notify(notifications.cancelled, { requestId: exchange.id, reason: "the server ends the subscription" });
       return ended;
     });
   }
+
+  #initialize(params: JsonObject, { principal, peer }: Exchange): InitializeResult | Promise<InitializeResult> {
+    const { revision, client } = agreeOn(params, this.#terms.lenient);
+    if (this.#phase !== "new") this.#startOver();
+    const met = this.#first.meet?.({ ...client, revision, principal, peer, conversation: this.#handshake });
+    if (!isPromise(met)) return this.#agree(met ?? this.#first, revision, client);
+    this.#phase = "opening";
+    const answer = Promise.resolve(met).then(
+      (served) => this.#agree(served, revision, client),
+      (error: unknown) => {
+        this.#phase = "new";
+        throw error;
+      },
+    );
+    const opened = (): void => {
+      this.#opening = undefined;
+    };
+    this.#opening = answer.then(opened, opened);
+    return answer;
+  }
+
+  #agree(served: Served, revision: Revision, client: ClientDescription): InitializeResult {
+    this.#served = served;
+    const capabilities = served.capabilities();
+    const terms = { revision, client, conversation: this.#handshake, logLevel: () => this.#logLevel };
+    this.#agreement = agreementOf(capabilities, terms);
+    this.#phase = "answered";
+    this.connection.profile = profileOf(revision);
+    guarded("onAgreement", () => this.#terms.onAgreement?.(revision), this.connection.terms.report);
+    return initializeResult(served, revision, capabilities);
+  }
+
+  #requireOpen(method: string): Agreement {
+    if (this.#agreement === undefined) {
+      const reason = `${method} came before initialize: open the conversation with it, or name a stateless revision in params._meta`;
+      throw new RpcError(codes.invalidRequest, "Invalid Request", { reason });
+    }
+    const reason = `it came before ${notifications.initialized}, which a client sends first`;
+    this.connection.terms.report({ kind: "tolerated", method, reason });
+    this.#open(this.#agreement);
+    return this.#agreement;
+  }
+
+  #open(agreement: Agreement): void {
+    this.#phase = "open";
+    this.#changes = new HandshakeChanges(this.#served.changes, agreement, this.#handshake, this.#terms.budget);
+  }
+
+  /** Another conversation on the same connection; the calls of the former one keep their terms. */
+  #startOver(): void {
+    const reason = "the conversation was open already: the former one is over";
+    this.connection.terms.report({ kind: "tolerated", method: methods.initialize, reason });
+    this.#end();
+    this.#handshake = new HandshakeConversation(this.connection);
+    this.#changes = undefined;
+    this.#agreement = undefined;
+    this.#logLevel = defaultLogLevel;
+    this.#phase = "new";
+  }
+
+  #setLevel({ level }: JsonObject): void {
+    if (!isLoggingLevel(level)) {
+      const message = `must be one of ${loggingLevels.join(", ")}`;
+      throw invalidParams("Invalid params", [{ path: "/level", message }]);
+    }
+    this.#logLevel = level;
+  }
+
+  /** The server has agreed, and has checked the URI: from here on the client is notified of the resource, or no longer. */
+  #follow(method: string, { uri }: JsonObject, answer: unknown): unknown {
+    if (method === methods.subscribe) this.#changes?.subscribe(uri as string);
+    else this.#changes?.unsubscribe(uri as string);
+    return answer;
+  }
+
+  #end(): void {
+    this.#changes?.stop();
+    this.#handshake.end();
+  }
 }
 
-/** True for a request that names a revision, and for one that names it wrongly: then it must hear of that. */
-export function speaksForItself(params: Params): boolean {
-  return Object.hasOwn(readMeta(params) ?? {}, metaKeys.protocolVersion);
-}
-
-/** A method that only requests with a `_meta` of their own can mean. */
-export function isStatelessOnly(method: string): boolean {
-  return latest.requests.client.has(method) && !latestHandshake.requests.client.has(method);
-}
-
-function missingMeta(params: Params): readonly { readonly path: string; readonly message: string }[] {
+function missingMeta(params: Params): readonly ParamsFault[] {
   const reading = readRequestMeta(params);
   return "faults" in reading ? reading.faults : [];
 }

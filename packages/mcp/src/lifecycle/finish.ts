@@ -1,11 +1,11 @@
-import { isPromise } from "../base/later.js";
 import { encodeValue, RawJson } from "../jsonrpc/codec.js";
+import { RpcError } from "../jsonrpc/errors.js";
+import { specCodes } from "../protocol/errors.js";
 import type { Implementation } from "../protocol/implementation.js";
 import { isObject, type JsonObject } from "../protocol/json.js";
 import { metaKeys } from "../protocol/meta.js";
 import { cacheable } from "../protocol/methods.js";
 import type { Revision } from "../revisions/revision.js";
-import { fitError } from "./fit-error.js";
 
 /** The texts of prepared results. A text names the server that it was made for, so it serves no other. */
 const prepared = new WeakMap<JsonObject, Map<Revision, PreparedText>>();
@@ -24,50 +24,49 @@ export function prepare(result: JsonObject): JsonObject {
   return Object.freeze(result);
 }
 
-/** Runs an operation; its result of the newest shape, or its error, as `revision` has it on the wire. */
-export function finish(run: () => unknown, method: string, revision: Revision, server: Implementation): unknown {
-  const succeed = (settled: unknown): unknown => {
-    const value = isObject(settled) ? settled : {};
-    const texts = prepared.get(value);
-    const shaped = (): JsonObject => shapeResult(value, method, revision, server);
-    return texts === undefined ? shaped() : textOf(texts, revision, server, shaped);
-  };
-  const fail = (error: unknown): never => {
-    throw fitError(error, revision);
-  };
-  let result: unknown;
-  try {
-    result = run();
-  } catch (error) {
-    return fail(error);
-  }
-  return isPromise(result) ? result.then(succeed, fail) : succeed(result);
-}
-
-function textOf(
-  texts: Map<Revision, PreparedText>,
-  revision: Revision,
-  server: Implementation,
-  shaped: () => JsonObject,
-): RawJson {
-  const known = texts.get(revision);
-  if (known?.server === server) return known.text;
-  const text = new RawJson(encodeValue(shaped()));
-  texts.set(revision, { server, text });
-  return text;
-}
-
-function shapeResult(value: JsonObject, method: string, revision: Revision, server: Implementation): JsonObject {
+/** A result of the newest shape as `revision` has it on the wire. */
+export function shapeResult(settled: unknown, method: string, revision: Revision, server: Implementation): unknown {
+  const value = isObject(settled) ? settled : {};
+  const texts = prepared.get(value);
+  if (texts !== undefined) return textOf(value, texts, method, revision, server);
   const shaped = revision.down("result", method, value) as JsonObject; // A reshape of an object gives an object.
   if (revision.era === "handshake") return shaped;
-  const { resultType = "complete" } = shaped;
+  const { resultType = "complete", _meta } = shaped;
   // Every result comes by here, and V8 takes many times longer for members that stand behind a spread.
-  const stamp = { resultType, _meta: { ...metaOf(shaped), [metaKeys.serverInfo]: server } };
+  const stamp = { resultType, _meta: { ...(isObject(_meta) ? _meta : undefined), [metaKeys.serverInfo]: server } };
   const stamped = Object.assign({}, shaped, stamp);
   if (!cacheable.has(method) || resultType !== "complete") return stamped;
   return { ttlMs: 0, cacheScope: "private", ...stamped };
 }
 
-function metaOf({ _meta }: JsonObject): JsonObject {
-  return isObject(_meta) ? _meta : {};
+function textOf(
+  value: JsonObject,
+  texts: Map<Revision, PreparedText>,
+  method: string,
+  revision: Revision,
+  server: Implementation,
+): RawJson {
+  const known = texts.get(revision);
+  if (known?.server === server) return known.text;
+  const text = new RawJson(encodeValue(shapeResult({ ...value }, method, revision, server)));
+  texts.set(revision, { server, text });
+  return text;
+}
+
+/** Codes that only the specification may give a meaning. */
+function isReserved(code: number): boolean {
+  return (code >= -32_099 && code <= -32_020) || code === specCodes.resourceNotFound;
+}
+
+/**
+ * An error as a revision has it. The codes that belong to the specification go out only where it has them: a resource
+ * that is not found has another one, and the rest is a bug of whoever throws it.
+ * https://modelcontextprotocol.io/specification/latest/basic#error-codes
+ */
+export function fitError(error: unknown, { codes, version }: Revision): unknown {
+  if (!(error instanceof RpcError) || !isReserved(error.code)) return error;
+  const { code, message, data } = error;
+  if (Object.values(codes).includes(code)) return error;
+  if (code === specCodes.resourceNotFound) return new RpcError(codes.resourceNotFound, message, data, { cause: error });
+  return new Error(`revision ${version} has no error ${code}`, { cause: error });
 }

@@ -5,6 +5,9 @@ import { methods } from "../protocol/methods.js";
 /** The methods whose result may ask. https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/mrtr */
 export const mayAskForInput: ReadonlySet<string> = new Set([methods.callTool, methods.getPrompt, methods.readResource]);
 
+/** Rounds of one call, on either side: more than a person answers, and fewer than a loop needs to hurt. */
+export const maxRounds = 10;
+
 /** One question inside of a result. */
 export interface InputQuestion {
   readonly key: string;

@@ -10,7 +10,8 @@ import { notifications } from "../protocol/methods.js";
 import { methodAliases } from "../revisions/aliases.js";
 import type { Revision } from "../revisions/revision.js";
 import { type Answering, answerRequests } from "./answering.js";
-import { type CarrierOptions, cancellation, carrierMembers, nameOf, profileOf, progressTag } from "./serve.js";
+import { cancellation, nameOf, profileOf, progressTag } from "./mcp-connection.js";
+import { type CarrierOptions, carrierMembers } from "./serve.js";
 
 /** What can be set about a client's side of a carrier. */
 export interface LineOptions extends CarrierOptions, Pick<ConnectionOptions, "exactNumbers"> {

@@ -8,54 +8,84 @@ import { requireMetaKeys } from "../protocol/meta-keys.js";
 import { isProtocolNotification, notifications } from "../protocol/methods.js";
 import type { Revision } from "../revisions/revision.js";
 import { declaredCallback } from "./declared-callback.js";
-import type { Input } from "./input.js";
+import { callbackInput, type Input } from "./input.js";
+import { ReplayInput, type Round } from "./replay.js";
 import type { ClientDescription, OpenConversation, Operation } from "./served.js";
-
-/** How an operation asks; made when it does, because most never ask. */
-export interface Asking {
-  input(): Input | undefined;
-  returned(): Operation["returned"];
-}
 
 /** What holds for every operation of a conversation. */
 export interface OperationTerms {
   readonly revision: Revision;
   readonly client: ClientDescription;
   readonly conversation?: OpenConversation | undefined;
-  /** Asked for every message: in the handshake era the client may change it during a call. */
+  /** Read for every message: in the handshake era the client may change it during a call. */
   logLevel(): LoggingLevel | undefined;
 }
 
-/** An exchange that speaks a revision: notifications go out in its shape, and only those that it has. */
+type Returned = Operation["returned"];
+
+const nothingReturned: Returned = { answers: {}, state: undefined };
+
+/**
+ * An exchange that speaks a revision: it sends only the notifications that the revision has, in the shape that it gives them, and
+ * asks the client by requests (handshake era) or by ending the round (stateless era).
+ */
 export class RevisedOperation implements Operation {
+  readonly revision: Revision;
+  readonly client: ClientDescription;
+  readonly conversation: OpenConversation | undefined;
+  readonly method: string;
+  readonly params: JsonObject;
+  /** What the handler has asked in this round; undefined if it has asked nothing, or is asked by requests. */
+  replay: ReplayInput | undefined;
   readonly #exchange: Exchange;
   readonly #terms: OperationTerms;
-  readonly #asking: Asking;
+  readonly #round: Round | undefined;
+  readonly #returned: Returned;
+  #input: Input | undefined;
 
-  constructor(exchange: Exchange, terms: OperationTerms, asking: Asking) {
+  /**
+   * @param round which round of the call this is, where its result may ask
+   * @param returned the answers to the questions that the handler has returned, where it is run again
+   */
+  constructor(
+    exchange: Exchange,
+    terms: OperationTerms,
+    method: string,
+    params: JsonObject,
+    round?: Round,
+    returned: Returned = nothingReturned,
+  ) {
+    this.revision = terms.revision;
+    this.client = terms.client;
+    this.conversation = terms.conversation;
+    this.method = method;
+    this.params = params;
     this.#exchange = exchange;
     this.#terms = terms;
-    this.#asking = asking;
+    this.#round = round;
+    this.#returned = returned;
   }
 
-  get revision(): Revision {
-    return this.#terms.revision;
+  /** The same operation for another run of its handler. */
+  again(returned: Returned): RevisedOperation {
+    const operation = new RevisedOperation(this.#exchange, this.#terms, this.method, this.params, undefined, returned);
+    operation.#input = this.input; // It knows what `once` has run.
+    return operation;
   }
 
-  get client(): ClientDescription {
-    return this.#terms.client;
-  }
-
-  get conversation(): OpenConversation | undefined {
-    return this.#terms.conversation;
-  }
-
+  /** Made on first use: most operations never ask. */
   get input(): Input | undefined {
-    return this.#asking.input();
+    const asked = { revision: this.revision, capabilities: this.client.capabilities };
+    if (this.#round !== undefined) this.replay ??= new ReplayInput(this.#round, asked);
+    else if (this.revision.era === "handshake") this.#input ??= callbackInput(this.#exchange, asked);
+    return this.replay ?? this.#input;
   }
 
-  get returned(): Operation["returned"] {
-    return this.#asking.returned();
+  get returned(): Returned {
+    if (this.#round === undefined) return this.#returned;
+    const asked = { revision: this.revision, capabilities: this.client.capabilities };
+    this.replay ??= new ReplayInput(this.#round, asked);
+    return { answers: this.replay.answers, state: this.#round.rounds.state };
   }
 
   get logLevel(): LoggingLevel | undefined {
@@ -95,14 +125,14 @@ export class RevisedOperation implements Operation {
 
   notify(method: string, params?: Params): void {
     if (isProtocolNotification(method) && !this.revision.notifications.server.has(method)) return;
-    if (method === notifications.message && !this.#wants(params)) return;
+    if (method === notifications.message && !this.#logs(params)) return;
     requireMetaKeys(params, method);
     // A reshape of an object gives an object.
     this.#exchange.notify(method, this.revision.down("notification", method, params) as JsonObject | undefined);
   }
 
-  /** The client decides which log messages it hears. */
-  #wants(params: Params | undefined): boolean {
+  /** Whether the client has asked for log messages of this level. */
+  #logs(params: Params | undefined): boolean {
     const level = isObject(params) ? params.level : undefined;
     const { logLevel } = this;
     return (

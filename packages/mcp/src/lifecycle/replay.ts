@@ -3,6 +3,7 @@ import { invalidParams, type RpcError } from "../jsonrpc/errors.js";
 import { isObject, type JsonObject } from "../protocol/json.js";
 import { type Asked, requireAnswerable } from "./answerable.js";
 import type { Input } from "./input.js";
+import { maxRounds } from "./input-required.js";
 import type { Answers, Question, Questions } from "./question.js";
 import { canonical } from "./state-seal.js";
 
@@ -21,11 +22,15 @@ export interface Rounds {
   readonly state?: unknown;
 }
 
-/** A call that was not made before. */
-export const firstRound: Rounds = { round: 1, asked: {}, once: {} };
+/** One round of a call: what it remembers, and the answers that came with it. */
+export interface Round {
+  readonly rounds: Rounds;
+  /** Only answers to questions of the rounds before count. */
+  readonly responses: JsonObject;
+}
 
-/** More rounds than a person answers, and fewer than a loop needs to hurt. */
-export const maxRounds = 10;
+/** The first round of a call. */
+export const firstRound: Round = { rounds: { round: 1, asked: {}, once: {} }, responses: {} };
 
 /** Thrown out of a handler at a question that is still open. It never leaves the server. */
 export class QuestionOpen extends Error {
@@ -52,8 +57,7 @@ export class ReplayInput implements Input {
   readonly #refusals = new Set<unknown>();
   #state: unknown;
 
-  /** @param responses what came with the call; only answers to questions of the rounds before count */
-  constructor(before: Rounds, responses: JsonObject, client: Asked) {
+  constructor({ rounds: before, responses }: Round, client: Asked) {
     this.#before = before;
     this.#client = client;
     this.#once = new Map(Object.entries(before.once));

@@ -1,21 +1,12 @@
 import { isPromise } from "../base/later.js";
 import type { Exchange } from "../jsonrpc/call.js";
 import type { JsonObject } from "../protocol/json.js";
-import { methods } from "../protocol/methods.js";
-import type { Asked } from "./answerable.js";
-import { callbackInput, type Input } from "./input.js";
-import { type Asking, type OperationTerms, RevisedOperation } from "./operation.js";
+import { fitError, shapeResult } from "./finish.js";
+import { maxRounds, mayAskForInput } from "./input-required.js";
+import { type OperationTerms, RevisedOperation } from "./operation.js";
 import type { Answers, Questions } from "./question.js";
-import {
-  endlessRounds,
-  firstRound,
-  maxRounds,
-  ReplayInput,
-  type Rounds,
-  readResponses,
-  refusedState,
-} from "./replay.js";
-import type { Operation, OperationCall, Served } from "./served.js";
+import { endlessRounds, firstRound, ReplayInput, type Rounds, readResponses, refusedState } from "./replay.js";
+import type { OperationCall, Served } from "./served.js";
 import type { Binding, StateSeal } from "./state-seal.js";
 
 /** What a handler returns that asks by returning: it is run again with the answers. Made by `inputRequired`. */
@@ -29,115 +20,100 @@ export class InputRequired {
   }
 }
 
-/** The methods that may ask. https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/mrtr */
-const mayAsk: ReadonlySet<string> = new Set([methods.callTool, methods.getPrompt, methods.readResource]);
-
-const nothingReturned: Operation["returned"] = { answers: {}, state: undefined };
-
-/** A call of the handshake era. */
-interface AskingCall {
-  readonly exchange: Exchange;
-  readonly terms: OperationTerms;
+/**
+ * Runs an operation of either era, and gives what the client gets: its result in the shape of the revision, the questions that its
+ * handler asks first, or its error. A result that is there at once is given at once.
+ */
+export function runOperation(served: Served, operation: RevisedOperation): unknown {
+  let result: unknown;
+  try {
+    result = served.run(operation.method, operation.params, operation);
+  } catch (error) {
+    return failed(served, operation, error);
+  }
+  if (!isPromise(result)) return succeeded(served, operation, result);
+  return result.then(
+    (value) => succeeded(served, operation, value),
+    (error: unknown) => failed(served, operation, error),
+  );
 }
 
-/** Runs an operation that can ask at any time; one that asks by returning is run again here. */
-export function runAsking(
-  run: OperationCall,
+/** As `runOperation`, for a request that says for itself what it speaks. One with a state continues the call that the state is of. */
+export function runRound(
+  served: Served,
+  exchange: Exchange,
+  terms: OperationTerms,
   method: string,
   params: JsonObject,
-  { exchange, terms }: AskingCall,
 ): unknown {
-  let made: Input | undefined;
-  const input = (): Input | undefined => {
-    made ??= callbackInput(exchange, { revision: terms.revision, capabilities: terms.client.capabilities });
-    return made;
-  };
-  const runWith = (returned: Operation["returned"]): unknown =>
-    run(method, params, new RevisedOperation(exchange, terms, { input, returned: () => returned }));
-  const first = runWith(nothingReturned);
-  if (isPromise(first)) return first.then((result) => askReturned(result, input, runWith));
-  return first instanceof InputRequired ? askReturned(first, input, runWith) : first;
+  const { stateSeal } = served;
+  const { inputResponses, requestState } = params;
+  const mayAsk = stateSeal !== undefined && mayAskForInput.has(method);
+  if (!mayAsk || (inputResponses === undefined && requestState === undefined)) {
+    return runOperation(served, new RevisedOperation(exchange, terms, method, params, mayAsk ? firstRound : undefined));
+  }
+  const responses = readResponses(params); // Refused before the state is opened.
+  return openRounds(stateSeal, bindingOf(method, params, exchange.principal), requestState).then((rounds) => {
+    const answered = { ...params, inputResponses: responses };
+    return runOperation(served, new RevisedOperation(exchange, terms, method, answered, { rounds, responses }));
+  });
 }
 
-async function askReturned(
-  first: unknown,
-  inputOf: () => Input | undefined,
-  run: (returned: Operation["returned"]) => unknown,
-): Promise<unknown> {
+function succeeded(served: Served, operation: RevisedOperation, result: unknown): unknown {
+  const { replay } = operation;
+  // A question that the handler did not wait for comes before its result.
+  const asks = result instanceof InputRequired || (replay !== undefined && replay.open.size > 0);
+  return asks ? ask(served, operation, result) : shapeResult(result, operation.method, operation.revision, served.info);
+}
+
+/** An open question stops a handler by an error; whatever the handler then throws, the question comes first. */
+function failed(served: Served, operation: RevisedOperation, error: unknown): unknown {
+  if (operation.replay?.isStoppedBy(error) === true) return ask(served, operation, undefined);
+  throw fitError(error, operation.revision);
+}
+
+/** Ends the round with its questions (stateless era), or asks them and runs the handler again (handshake era). */
+async function ask(served: Served, operation: RevisedOperation, asked: unknown): Promise<unknown> {
+  const { input, method, revision } = operation;
+  try {
+    const result =
+      input instanceof ReplayInput && served.stateSeal !== undefined
+        ? await askByResult(served.stateSeal, operation, input, asked)
+        : await askByRequest(served.run, operation, asked);
+    return shapeResult(result, method, revision, served.info);
+  } catch (error) {
+    throw fitError(error, revision);
+  }
+}
+
+/** Asks what a handler has returned as questions and runs it again with the answers, until it has a result. */
+export async function askByRequest(run: OperationCall, operation: RevisedOperation, first: unknown): Promise<unknown> {
+  const { method, params } = operation;
   let result = first;
   let answers: Answers = {};
   for (let round = 1; result instanceof InputRequired; round += 1) {
     if (round > maxRounds) throw new Error(endlessRounds);
-    const input = inputOf();
+    const { input } = operation;
     if (input === undefined) throw new Error("this carrier has no way back to ask the client");
     answers = { ...answers, ...(await input.ask(result.questions)) };
-    result = await run({ answers, state: result.state });
+    result = await run(method, params, operation.again({ answers, state: result.state }));
   }
   return result;
 }
 
-interface RoundsCall {
-  readonly asked: Asked;
-  readonly principal: string | undefined;
-  operation(asking: Asking): Operation;
-}
-
-/** Runs one round of an operation that asks by ending it: its result, or the questions that are open. */
-export function runRounds(served: Served, method: string, params: JsonObject, call: RoundsCall): unknown {
-  if (!mayAsk.has(method) || served.stateSeal === undefined) return served.run(method, params, call.operation(silent));
-  const { stateSeal } = served;
-  const { inputResponses, requestState } = params;
-  if (inputResponses === undefined && requestState === undefined)
-    return runRound(served.run, method, params, { ...call, stateSeal }, firstRound);
-  const responses = readResponses(params); // Refused before the state is looked at.
-  return openRounds(stateSeal, bindingOf(method, params, call), requestState).then((rounds) =>
-    runRound(served.run, method, { ...params, inputResponses: responses }, { ...call, stateSeal }, rounds),
-  );
-}
-
-const silent: Asking = { input: () => undefined, returned: () => nothingReturned };
-
-interface SealedCall extends RoundsCall {
-  readonly stateSeal: StateSeal;
-}
-
-function runRound(run: OperationCall, method: string, params: JsonObject, call: SealedCall, rounds: Rounds): unknown {
-  const responses = readResponses(params);
-  let made: ReplayInput | undefined;
-  const input = (): ReplayInput => {
-    made ??= new ReplayInput(rounds, responses, call.asked);
-    return made;
-  };
-  const asking: Asking = { input, returned: () => ({ answers: input().answers, state: rounds.state }) };
-  const conclude = (result: unknown): unknown => {
-    if (result instanceof InputRequired) input().require(result.questions, result.state);
-    else if (made === undefined || made.open.size === 0) return result;
-    return askAgain(call.stateSeal, bindingOf(method, params, call), input(), call.asked);
-  };
-  // Whatever a handler does after it has asked, even if it swallows what was thrown: the question comes first.
-  const fail = (error: unknown): unknown => {
-    if (made?.isStoppedBy(error) !== true) throw error;
-    return conclude(undefined);
-  };
-  try {
-    const result = run(method, params, call.operation(asking));
-    return isPromise(result) ? Promise.resolve(result).then(conclude, fail) : conclude(result);
-  } catch (error) {
-    return fail(error);
-  }
-}
-
-async function askAgain(
+async function askByResult(
   stateSeal: StateSeal,
-  binding: Binding,
+  { method, params, principal, revision }: RevisedOperation,
   input: ReplayInput,
-  { revision }: Asked,
+  asked: unknown,
 ): Promise<JsonObject> {
+  if (asked instanceof InputRequired) input.require(asked.questions, asked.state);
   await input.settled();
-  const questions = [...input.open].map(([key, { method, params }]): [string, JsonObject] => [
+  const questions = [...input.open].map(([key, question]): [string, JsonObject] => [
     key,
-    { method, params: revision.down("params", method, params) },
+    { method: question.method, params: revision.down("params", question.method, question.params) },
   ]);
+  const binding = bindingOf(method, params, principal);
   return {
     resultType: "input_required",
     ...(questions.length === 0 ? {} : { inputRequests: Object.fromEntries(questions) }),
@@ -146,14 +122,14 @@ async function askAgain(
 }
 
 async function openRounds(stateSeal: StateSeal, binding: Binding, requestState: unknown): Promise<Rounds> {
-  if (requestState === undefined) return firstRound; // Answers to nothing: they count for nothing.
+  if (requestState === undefined) return firstRound.rounds; // Answers without a state answer no question of this call.
   const opened = typeof requestState === "string" ? await stateSeal.open(requestState, binding) : undefined;
   if (opened === undefined) throw refusedState();
   return opened as unknown as Rounds; // Sealed by this side, so it is what was sealed.
 }
 
-/** The state opens only for the same call: what may differ between its rounds is left out. */
-function bindingOf(method: string, params: JsonObject, { principal }: RoundsCall): Binding {
+/** A state opens only for the call that it was made for: the params without what may differ from round to round. */
+function bindingOf(method: string, params: JsonObject, principal: string | undefined): Binding {
   const { _meta, inputResponses, requestState, ...same } = params;
   return { principal, method, params: same };
 }

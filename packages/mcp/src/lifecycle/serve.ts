@@ -1,24 +1,15 @@
 import type { ByteBudget } from "../base/byte-budget.js";
-import { handled } from "../base/later.js";
 import type { MembersOf } from "../base/members.js";
 import type { Channel } from "../jsonrpc/channel.js";
 import { type Connection, type ConnectionOptions, openConnection } from "../jsonrpc/connection.js";
-import { guarded } from "../jsonrpc/hooks.js";
-import type { Cancellation } from "../jsonrpc/inbound.js";
-import { limitsMembers } from "../jsonrpc/limits.js";
-import type { Params } from "../jsonrpc/message.js";
-import type { Lossy } from "../jsonrpc/outbox.js";
-import { mcpBatchProfile, mcpProfile, type Profile } from "../jsonrpc/profile.js";
-import { faultOf } from "../jsonrpc/report.js";
-import { toErrorObject } from "../jsonrpc/respond.js";
-import { termsOf } from "../jsonrpc/terms.js";
-import { isObject } from "../protocol/json.js";
-import { metaKeys, readMeta } from "../protocol/meta.js";
-import { methods, notifications } from "../protocol/methods.js";
-import { isProgressToken } from "../protocol/progress.js";
+import { limitsMembers, serverLimits } from "../jsonrpc/limits.js";
+import { mcpProfile } from "../jsonrpc/profile.js";
+import { budgetOf } from "../jsonrpc/terms.js";
+import { methods } from "../protocol/methods.js";
 import { methodAliases } from "../revisions/aliases.js";
 import type { Revision } from "../revisions/revision.js";
 import { Conversation } from "./conversation.js";
+import { cancellation, lossyNotification, nameOf, progressTag } from "./mcp-connection.js";
 import type { Served } from "./served.js";
 
 /** What can be set about a carrier of a conversation. */
@@ -63,101 +54,30 @@ export const serveMembers: MembersOf<ServeOptions> = {
   onAgreement: [],
 };
 
-/**
- * How either side of MCP asks the other to stop. The receiver sends no response.
- * https://modelcontextprotocol.io/specification/2025-11-25/basic/utilities/cancellation
- */
-export const cancellation: Cancellation = { method: notifications.cancelled, idMember: "requestId", error: null };
-
 /** Calls that stay open until somebody ends them. */
 const lasting: ReadonlySet<string> = new Set([methods.listen]);
-
-/** The progress token of a progress notification: the call that it belongs to. */
-export function progressTag(method: string, params: Params | undefined): string | number | undefined {
-  if (method !== notifications.progress || !isObject(params)) return undefined;
-  return isProgressToken(params.progressToken) ? params.progressToken : undefined;
-}
-
-/** How a notification of MCP may be lost while it waits: of those that only the latest counts of, that is sent. */
-export function lossyNotification(method: string, params: Params | undefined): Lossy | undefined {
-  if (method === notifications.message) return {};
-  const subject = latestCounts.get(method);
-  if (subject === undefined) return undefined;
-  const { [subject]: value, ...rest } = isObject(params) ? params : {};
-  return { tells: `${method} ${String(value)} ${String(readMeta(rest)?.[metaKeys.subscriptionId])}` };
-}
-
-/** Notifications of which only the latest counts, with the member of their params that tells one from another. */
-const latestCounts: ReadonlyMap<string, string> = new Map([
-  [notifications.progress, "progressToken"],
-  [notifications.resourceUpdated, "uri"],
-  [notifications.taskStatus, "taskId"],
-  [notifications.toolsChanged, ""],
-  [notifications.promptsChanged, ""],
-  [notifications.resourcesChanged, ""],
-  [notifications.rootsChanged, ""],
-]);
-
-/** The tool, prompt, resource or completed argument that a request names. */
-export function nameOf(_method: string, params: Params | undefined): string | undefined {
-  if (!isObject(params)) return undefined;
-  const named = isObject(params.ref) ? params.ref : params;
-  return [named.name, named.uri].find((each) => typeof each === "string");
-}
-
-/** JSON-RPC as a revision has it. */
-export function profileOf(revision: Revision): Profile {
-  return revision.facts.batches ? mcpBatchProfile : mcpProfile;
-}
 
 /**
  * Serves one client on a channel, whichever revision it speaks. The server itself keeps nothing of the conversation,
  * so any number of channels may be served at the same time.
  */
 export function serveChannel(served: Served, channel: Channel, options: ServeOptions = {}): Connection {
-  const { lenient = false, onAgreement, ...carrier } = options;
-  const { clock, report, budget } = termsOf(carrier);
-  const fault = (method: string, error: unknown, params?: Params): void =>
-    report(faultOf(method, error, nameOf(method, params)));
-  const conversation = new Conversation(
-    served,
-    { lenient },
-    {
-      agreed: (revision) => {
-        connection.profile = profileOf(revision);
-        guarded("onAgreement", () => onAgreement?.(revision), report);
-      },
-      clock,
+  const { lenient = false, onAgreement, ...settings } = options;
+  const budget = settings.budget ?? budgetOf({ ...serverLimits, ...settings.limits });
+  const connect = ({ call, notified }: Conversation): Connection =>
+    openConnection(channel, {
+      ...settings,
       budget,
-      callback: (method, params, how) => handled(connection.call(method, params, how)),
-      report,
-      close: () => void connection.close(),
-      notify: (method, params) => {
-        try {
-          connection.notify(method, params);
-        } catch (error) {
-          fault(method, error);
-        }
-      },
-      drained: () => connection.drained(),
-      failure: (method, thrown, params) =>
-        toErrorObject(thrown, carrier.mapError, (error) => fault(method, error, params)),
-    },
-  );
-  const connection = openConnection(channel, {
-    ...carrier,
-    budget,
-    lasting,
-    exactNumbers: served.exactNumbers === true,
-    aliases: lenient ? methodAliases : undefined,
-    profile: mcpProfile,
-    handle: conversation.call,
-    onNotification: conversation.notified,
-    cancellation,
-    relatedTo: progressTag,
-    lossy: lossyNotification,
-    nameOf,
-  });
-  void connection.closed.then(() => conversation.close());
-  return connection;
+      lasting,
+      exactNumbers: served.exactNumbers === true,
+      aliases: lenient ? methodAliases : undefined,
+      profile: mcpProfile,
+      handle: call,
+      onNotification: notified,
+      cancellation,
+      relatedTo: progressTag,
+      lossy: lossyNotification,
+      nameOf,
+    });
+  return new Conversation(served, { lenient, budget, onAgreement }, connect).connection;
 }

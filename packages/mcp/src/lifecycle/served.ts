@@ -1,7 +1,8 @@
+import type { Clock } from "../base/clock.js";
 import { isObject, kindOf } from "../base/json.js";
 import type { MaybePromise } from "../base/later.js";
 import type { Exchange, RemoteCall } from "../jsonrpc/call.js";
-import type { Params } from "../jsonrpc/message.js";
+import type { ErrorObject, Params } from "../jsonrpc/message.js";
 import type { ClientCapabilities, ServerCapabilities } from "../protocol/capabilities.js";
 import type { Implementation } from "../protocol/implementation.js";
 import type { JsonObject } from "../protocol/json.js";
@@ -9,7 +10,6 @@ import type { LoggingLevel } from "../protocol/logging.js";
 import type { MirroredParam } from "../protocol/mirrored-params.js";
 import type { Revision } from "../revisions/revision.js";
 import type { ChangeSource } from "./change-feed.js";
-import type { Carrier } from "./handshake-changes.js";
 import type { Input } from "./input.js";
 import type { Answers } from "./question.js";
 import type { StateSeal } from "./state-seal.js";
@@ -21,9 +21,20 @@ export interface ClientDescription {
 }
 
 /** What outlives a call: the conversation that it belongs to. */
-export interface OpenConversation extends Omit<Carrier, "agreed" | "budget" | "report"> {
+export interface OpenConversation {
+  readonly clock: Clock;
   /** Aborted when the conversation is over. */
   readonly ended: AbortSignal;
+  /** Sends the client a request that belongs to no call of its own. */
+  readonly callback: RemoteCall;
+  /** Does nothing once the connection is closed. Never throws. */
+  notify(method: string, params?: Params): void;
+  /** Resolves when the channel can take more. */
+  drained(): Promise<void>;
+  /** What the peer may see of anything that a call of `method` has thrown; the rest is reported. */
+  failure(method: string, thrown: unknown, params?: Params): ErrorObject;
+  /** Closes the connection. */
+  close(): void;
 }
 
 /** A client that wants to be served, as far as it is known before anything is answered. */

@@ -5,8 +5,9 @@ import type { ServerCapabilities } from "../protocol/capabilities.js";
 import type { JsonObject } from "../protocol/json.js";
 import { methods } from "../protocol/methods.js";
 import type { Revision } from "../revisions/revision.js";
-import { agreeOn, initializeResult, requireAgreed, runAgreed } from "./agreement.js";
-import { promisedBy } from "./promised.js";
+import { agreementOf, agreeOn, initializeResult, requireAgreed } from "./agreement.js";
+import { RevisedOperation } from "./operation.js";
+import { runOperation } from "./rounds.js";
 import type { ClientDescription, Served } from "./served.js";
 
 /**
@@ -28,19 +29,13 @@ export function callSessionless(
 }
 
 function callMet(served: Served, revision: Revision, method: string, params: JsonObject, exchange: Exchange): unknown {
-  const { promised, unpromised } = promisedBy(memoryless(served.capabilities()));
-  if (method === methods.initialize) {
-    return initializeResult(served, agreeOn(params, { lenient: false }).revision, promised);
-  }
+  const capabilities = memoryless(served.capabilities());
+  if (method === methods.initialize) return initializeResult(served, agreeOn(params, false).revision, capabilities);
   if (method === methods.ping) return {};
-  const agreement = {
-    promised,
-    unpromised,
-    terms: { revision, client: unknownClient, logLevel: () => undefined },
-  };
-  requireAgreed(method, agreement);
   if (needMemory.has(method)) throw methodNotFound(method);
-  return runAgreed(served, agreement, { method, params, exchange });
+  const terms = { revision, client: unknownClient, logLevel: () => undefined };
+  requireAgreed(agreementOf(capabilities, terms), method, params);
+  return runOperation(served, new RevisedOperation(exchange, terms, method, params));
 }
 
 const unknownClient: ClientDescription = { info: undefined, capabilities: {} };

@@ -8,10 +8,10 @@ import { metaKeys, type RequestMeta, readRequestMeta } from "../protocol/meta.js
 import { isProtocolMethod, methods } from "../protocol/methods.js";
 import { revisionOf, versions } from "../revisions/all.js";
 import type { Revision } from "../revisions/revision.js";
-import { finish } from "./finish.js";
-import { type Asking, RevisedOperation } from "./operation.js";
-import { runRounds } from "./rounds.js";
-import type { ClientDescription, Served } from "./served.js";
+import { shapeResult } from "./finish.js";
+import type { OperationTerms } from "./operation.js";
+import { runRound } from "./rounds.js";
+import type { Served } from "./served.js";
 
 /** What a request says for itself: the revision that it speaks, and of its caller. */
 export interface StatelessTerms {
@@ -50,14 +50,11 @@ export function callStateless(
 ): unknown {
   if (isProtocolMethod(method) && !revision.requests.client.has(method)) throw methodNotFound(method);
   const client = { info: meta[metaKeys.clientInfo], capabilities: meta[metaKeys.clientCapabilities] };
+  const terms = { revision, client, logLevel: () => meta[metaKeys.logLevel] };
+  if (served.meet === undefined) return callMet(served, method, params, exchange, terms);
   const { principal, peer } = exchange;
-  const met = served.meet?.({ ...client, revision, principal, peer, conversation: undefined });
-  const run = (other: Served): unknown => callMet(other, method, params, exchange, { revision, meta, client });
-  return met === undefined ? run(served) : after(met, run);
-}
-
-interface MetTerms extends StatelessTerms {
-  readonly client: ClientDescription;
+  const met = served.meet({ ...terms.client, revision, principal, peer, conversation: undefined });
+  return after(met, (other) => callMet(other, method, params, exchange, terms));
 }
 
 function callMet(
@@ -65,16 +62,10 @@ function callMet(
   method: string,
   params: JsonObject,
   exchange: Exchange,
-  { revision, meta, client }: MetTerms,
+  terms: OperationTerms,
 ): unknown {
-  const terms = { revision, client, logLevel: () => meta[metaKeys.logLevel] };
-  const operation = (asking: Asking): RevisedOperation => new RevisedOperation(exchange, terms, asking);
-  const asked = { revision, capabilities: client.capabilities };
-  const run = (): unknown =>
-    method === methods.discover
-      ? discover(served)
-      : runRounds(served, method, params, { asked, principal: exchange.principal, operation });
-  return finish(run, method, revision, served.info);
+  if (method !== methods.discover) return runRound(served, exchange, terms, method, params);
+  return shapeResult(discover(served), method, terms.revision, served.info);
 }
 
 function discover(served: Served): JsonObject {

@@ -6,7 +6,6 @@ import type { JsonObject } from "../protocol/json.js";
 import type { LoggingLevel } from "../protocol/logging.js";
 import { readMeta, readProgressToken } from "../protocol/meta.js";
 import { notifications } from "../protocol/methods.js";
-import type { ProgressToken } from "../protocol/progress.js";
 import type { Root } from "../protocol/roots.js";
 import type { CreateMessageParams, CreateMessageResult } from "../protocol/sampling.js";
 import type { InferOutput, Schema } from "../schema/compile.js";
@@ -34,14 +33,12 @@ export interface VisitOptions extends QuestionOptions {
 export class Context {
   readonly #operation: Operation;
   readonly #params: JsonObject;
-  readonly #token: ProgressToken | undefined;
   #lastProgress = Number.NEGATIVE_INFINITY;
   #position = 0;
 
   constructor(operation: Operation, params: JsonObject) {
     this.#operation = operation;
     this.#params = params;
-    this.#token = readProgressToken(params);
   }
 
   /** Aborted when the client cancels, a deadline passes, or the connection ends. */
@@ -72,11 +69,12 @@ export class Context {
    */
   progress(progress: number, total?: number, message?: string): Promise<void> {
     // JSON has no word for infinity, nor for what is no number.
-    if (this.#token === undefined || !(progress > this.#lastProgress && Number.isFinite(progress)))
+    const progressToken = readProgressToken(this.#params);
+    if (progressToken === undefined || !(progress > this.#lastProgress && Number.isFinite(progress)))
       return Promise.resolve();
     this.#lastProgress = progress;
     this.#operation.notify(notifications.progress, {
-      progressToken: this.#token,
+      progressToken,
       progress,
       ...(Number.isFinite(total) ? { total } : {}),
       ...(message === undefined ? {} : { message }),

@@ -1,11 +1,10 @@
-import { isPromise } from "../base/later.js";
 import { codes, RpcError } from "../jsonrpc/errors.js";
-import type { Operation, OperationCall } from "../lifecycle/served.js";
+import type { Operation } from "../lifecycle/served.js";
 import { catalogueCodes } from "../protocol/errors.js";
 import { isObject } from "../protocol/json.js";
 import { methods } from "../protocol/methods.js";
 import type { Revision } from "../revisions/revision.js";
-import { errorResult } from "./tool-result.js";
+import { ToolError } from "./errors.js";
 
 /** Whose codes a server sends: the specification's, or those that tutorials teach, where they can do least harm. */
 export type ErrorCodes = "specification" | "catalogue";
@@ -58,41 +57,26 @@ function specifiedCode(code: number, { codes: known }: Revision): number | undef
 /** The codes of the catalogue that a tool says as a result. */
 const failures: ReadonlySet<number> = new Set([catalogueCodes.toolExecutionFailed, catalogueCodes.rateLimitExceeded]);
 
-/**
- * Operations whose handlers speak the catalogue. In the handshake era that goes out: a tool that fails is −32002. In the
- * stateless one what it stands for does: −32002 is a result with `isError` again.
- */
-export function inCatalogue(run: OperationCall): OperationCall {
-  return (method, params, operation) => {
-    const isSpoken = speaksCatalogue("catalogue", operation.revision);
-    const succeed = (result: unknown): unknown => (isSpoken ? failedTool(method, result) : result);
-    const fail = (error: unknown): unknown => {
-      if (isSpoken) throw error;
-      return specified(error, method, operation);
-    };
-    let result: unknown;
-    try {
-      result = run(method, params, operation);
-    } catch (error) {
-      return fail(error);
-    }
-    return isPromise(result) ? result.then(succeed, fail) : succeed(result);
-  };
+/** A call whose error may have another code. */
+interface CodedCall {
+  readonly method: string;
+  readonly operation: Operation;
 }
 
-/** @throws RpcError −32002 for the result of a tool that says it has failed */
-function failedTool(method: string, result: unknown): unknown {
-  if (method !== methods.callTool || !isObject(result) || result.isError !== true) return result;
+/** In the handshake era the catalogue has −32002 for a tool that says in its result that it has failed. */
+export function failedTool({ method, operation }: CodedCall, result: unknown): RpcError | undefined {
+  if (method !== methods.callTool || !speaksCatalogue("catalogue", operation.revision)) return undefined;
+  if (!isObject(result) || result.isError !== true) return undefined;
   const blocks: readonly unknown[] = Array.isArray(result.content) ? result.content : [];
   const text = blocks.find((block) => isObject(block) && block.type === "text") as { text: string } | undefined;
-  throw new RpcError(catalogueCodes.toolExecutionFailed, text?.text ?? "Tool execution failed");
+  return new RpcError(catalogueCodes.toolExecutionFailed, text?.text ?? "Tool execution failed");
 }
 
-function specified(error: unknown, method: string, { revision }: Operation): unknown {
-  const code = error instanceof RpcError ? specifiedCode(error.code, revision) : undefined;
-  if (!(error instanceof RpcError) || code === undefined) throw error;
-  if (method === methods.callTool && failures.has(error.code)) {
-    return errorResult([{ type: "text", text: error.message }]);
-  }
-  throw new RpcError(code, error.message, error.data, { cause: error });
+/** In the stateless era, what the specification has for an error of the catalogue: another code, or a result of the tool. */
+export function specified({ method, operation: { revision } }: CodedCall, error: unknown): unknown {
+  if (!(error instanceof RpcError) || speaksCatalogue("catalogue", revision)) return error;
+  const code = specifiedCode(error.code, revision);
+  if (code === undefined) return error;
+  if (method === methods.callTool && failures.has(error.code)) return new ToolError(error.message);
+  return new RpcError(code, error.message, error.data, { cause: error });
 }

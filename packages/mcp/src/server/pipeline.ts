@@ -1,11 +1,18 @@
 import { after, handled, isPromise } from "../base/later.js";
 import type { MembersOf } from "../base/members.js";
+import { methodNotFound } from "../jsonrpc/errors.js";
 import { guarded, inHook } from "../jsonrpc/hooks.js";
 import { faultOf } from "../jsonrpc/report.js";
 import { QuestionOpen } from "../lifecycle/replay.js";
 import { InputRequired } from "../lifecycle/rounds.js";
 import type { Operation, OperationCall } from "../lifecycle/served.js";
 import type { JsonObject } from "../protocol/json.js";
+import { methods } from "../protocol/methods.js";
+import { type ErrorCodes, failedTool, specified } from "./error-codes.js";
+import { ToolError } from "./errors.js";
+import type { MethodCall } from "./feature.js";
+import type { Tasks } from "./tasks.js";
+import { errorResult } from "./tool-result.js";
 
 /** Turns the running of operations into another: `Middleware`, where the lifecycle has already read who calls and how. */
 export type OperationMiddleware = (next: OperationCall) => OperationCall;
@@ -43,23 +50,121 @@ interface Link {
   next: OperationCall;
 }
 
-/** Middlewares around a server: the first one that was added is the outermost. */
+/** What a pipeline runs, and how. */
+export interface PipelineParts {
+  /** The method table. */
+  find(method: string): MethodCall | undefined;
+  readonly tasks: Tasks;
+  readonly errorCodes: ErrorCodes;
+  readonly hooks: Hooks;
+}
+
+/**
+ * Everything between the lifecycle and a handler, from the outside in: tasks, hooks, error codes, middlewares, the method table.
+ * Tasks come first: what hooks see is the call itself, and its end is that of the task. A result that is there at once is given at
+ * once, so nothing here is an async function.
+ */
 export class Pipeline {
+  readonly #parts: PipelineParts;
   readonly #first: Link;
   #last: Link;
 
-  constructor(end: OperationCall) {
-    this.#first = { next: end };
+  constructor(parts: PipelineParts) {
+    this.#parts = parts;
+    this.#first = {
+      next: (method, params, operation) => {
+        const handle = parts.find(method);
+        if (handle === undefined) throw methodNotFound(method);
+        return handle(params, operation);
+      },
+    };
     this.#last = this.#first;
   }
 
-  readonly run: OperationCall = (method, params, operation) => this.#first.next(method, params, operation);
+  readonly run: OperationCall = (method, params, operation) => {
+    const { tasks } = this.#parts;
+    return method === methods.callTool && tasks.areOffered(operation)
+      ? tasks.callTool(params, operation, this.#call)
+      : this.#call(method, params, operation);
+  };
 
-  /** Adds the innermost; each is made once, so it may keep something from call to call. */
+  /** Adds the innermost middleware. It is made once, so it may keep something from call to call. */
   use(middleware: OperationMiddleware): void {
     const link: Link = { next: this.#last.next };
     this.#last.next = named(middleware, (method, params, operation) => link.next(method, params, operation));
     this.#last = link;
+  }
+
+  readonly #call: OperationCall = (method, params, operation) => {
+    const { onCall } = this.#parts.hooks;
+    const call = { method, params, operation };
+    if (onCall === undefined) return this.#handle(call);
+    return after(
+      inHook("onCall", () => onCall(call)),
+      () => this.#handle(call),
+    );
+  };
+
+  #handle(call: CalledOperation): unknown {
+    let result: unknown;
+    try {
+      result = this.#first.next(call.method, call.params, call.operation);
+    } catch (error) {
+      return this.#failed(call, error);
+    }
+    if (!isPromise(result)) return this.#succeeded(call, result);
+    return result.then(
+      (value) => this.#succeeded(call, value),
+      (error: unknown) => this.#failed(call, error),
+    );
+  }
+
+  #succeeded(call: CalledOperation, result: unknown): unknown {
+    const { errorCodes, hooks } = this.#parts;
+    const failure = errorCodes === "catalogue" ? failedTool(call, result) : undefined;
+    if (failure !== undefined) return this.#reject(call, failure);
+    if (hooks.onEnd === undefined) return result;
+    return after(
+      this.#ended(call, result instanceof InputRequired ? { kind: "asked" } : { kind: "result", result }),
+      () => result,
+    );
+  }
+
+  #failed(call: CalledOperation, thrown: unknown): unknown {
+    const error = this.#parts.errorCodes === "catalogue" ? specified(call, thrown) : thrown;
+    const isResult = error !== thrown && error instanceof ToolError;
+    return isResult ? this.#succeeded(call, errorResult(error.content)) : this.#reject(call, error);
+  }
+
+  /** Fails the call with `error`, whatever `onEnd` makes of it. */
+  #reject(call: CalledOperation, error: unknown): unknown {
+    const keep = (): never => {
+      throw error;
+    };
+    const report = (fault: unknown): never => {
+      call.operation.report?.(faultOf("onEnd", fault));
+      return keep();
+    };
+    let told: unknown;
+    try {
+      told = this.#ended(call, error instanceof QuestionOpen ? { kind: "asked" } : { kind: "error", error });
+    } catch (fault) {
+      return report(fault);
+    }
+    return isPromise(told) ? told.then(keep, report) : keep();
+  }
+
+  #ended(call: CalledOperation, end: OperationEnd): unknown {
+    const { onEnd } = this.#parts.hooks;
+    if (onEnd === undefined) return undefined;
+    const { signal, report } = call.operation;
+    if (!signal.aborted) return inHook("onEnd", () => onEnd(call, end));
+    // A cancelled call has no outcome that a failure of the hook could change.
+    return guarded(
+      "onEnd",
+      () => onEnd(call, { kind: "cancelled" }),
+      (fault) => report?.(fault),
+    );
   }
 }
 
@@ -103,56 +208,5 @@ function named(middleware: OperationMiddleware, next: OperationCall): OperationC
     } catch (error) {
       return fail(error);
     }
-  };
-}
-
-/** Runs operations with hooks around them. */
-export function hooked(run: OperationCall, { onCall, onEnd }: Hooks): OperationCall {
-  if (onCall === undefined && onEnd === undefined) return run;
-  return (method, params, operation) => {
-    const call = { method, params, operation };
-    const ended = (end: OperationEnd): unknown => {
-      if (onEnd === undefined) return undefined;
-      if (!operation.signal.aborted) return inHook("onEnd", () => onEnd(call, end));
-      // Of a cancelled call there is no outcome that could tell of it.
-      return guarded(
-        "onEnd",
-        () => onEnd(call, { kind: "cancelled" }),
-        (fault) => operation.report?.(fault),
-      );
-    };
-    const succeed = (result: unknown): unknown =>
-      after(ended(result instanceof InputRequired ? { kind: "asked" } : { kind: "result", result }), () => result);
-    const fail = (error: unknown): unknown => {
-      const keep = (): never => {
-        throw error;
-      };
-      const failedToo = (fault: unknown): never => {
-        operation.report?.(faultOf("onEnd", fault));
-        return keep();
-      };
-      let told: unknown;
-      try {
-        told = ended(error instanceof QuestionOpen ? { kind: "asked" } : { kind: "error", error });
-      } catch (fault) {
-        return failedToo(fault);
-      }
-      return isPromise(told) ? told.then(keep, failedToo) : keep();
-    };
-    const start = (): unknown => {
-      let result: unknown;
-      try {
-        result = run(method, params, operation);
-      } catch (error) {
-        return fail(error);
-      }
-      return isPromise(result) ? result.then(succeed, fail) : succeed(result);
-    };
-    return onCall === undefined
-      ? start()
-      : after(
-          inHook("onCall", () => onCall(call)),
-          start,
-        );
   };
 }

@@ -39,18 +39,14 @@ export class Registry<Entry> {
   readonly #options: RegistryOptions<Entry>;
   readonly #slots = new Map<string, Slot<Entry>>();
   readonly #pages = new Map<unknown, JsonObject>();
-  #isOffered = false;
+  /**
+   * Whether there ever was a definition, hidden or not: a capability that a client was told of does not go away with the last of
+   * them. Set here alone.
+   */
+  isOffered = false;
 
   constructor(options: RegistryOptions<Entry>) {
     this.#options = options;
-  }
-
-  /**
-   * Whether there ever was a definition, hidden or not. A capability that a client was promised does not go away with
-   * the last of them.
-   */
-  get isOffered(): boolean {
-    return this.#isOffered;
   }
 
   /** The entry of that name, unless it is hidden. */
@@ -81,7 +77,7 @@ export class Registry<Entry> {
     if (this.#slots.has(name)) throw new TypeError(`The ${this.#options.word} ${name} is already defined`);
     const slot: Slot<Entry> = { entry: make(definition), enabled: true };
     this.#slots.set(name, slot);
-    this.#isOffered = true;
+    this.isOffered = true;
     this.#changed();
     return this.#registration(name, slot, definition, make);
   }

@@ -1,7 +1,6 @@
 import { isObject, kindOf } from "../base/json.js";
 import { checkMembers, type MembersOf } from "../base/members.js";
-import { methodNotFound } from "../jsonrpc/errors.js";
-import type { OperationCall, Served } from "../lifecycle/served.js";
+import type { Served } from "../lifecycle/served.js";
 import { createStateSeal, type StateSealOptions, stateSealMembers } from "../lifecycle/state-seal.js";
 import { mergeCapabilities, readCapabilities, type ServerCapabilities } from "../protocol/capabilities.js";
 import type { Implementation } from "../protocol/implementation.js";
@@ -13,11 +12,11 @@ import { type CacheHints, cacheHintMembers, cacheHints } from "./cache-hints.js"
 import { type Changed, Changes, changedBy } from "./changes.js";
 import { Completions } from "./completion.js";
 import { foreignMethods } from "./definition-arguments.js";
-import { type ErrorCodes, inCatalogue } from "./error-codes.js";
+import type { ErrorCodes } from "./error-codes.js";
 import type { ToolErrors } from "./errors.js";
 import { ExtensionMethods, type MethodHandler } from "./extension-methods.js";
 import type { Feature, FeatureHost, MethodCall } from "./feature.js";
-import { type Hooks, hooked, hookMembers, type OperationMiddleware, Pipeline } from "./pipeline.js";
+import { type Hooks, hookMembers, type OperationMiddleware, Pipeline } from "./pipeline.js";
 import type { PromptArguments } from "./prompt-arguments.js";
 import { type PromptDefinition, type PromptHandler, type PromptRegistration, Prompts } from "./prompts.js";
 import type { Registration } from "./registry.js";
@@ -30,7 +29,7 @@ import type {
 import { Resources } from "./resources.js";
 import { Subscriptions } from "./subscriptions.js";
 import { type TaskOptions, taskLimits, taskMembers } from "./task-limits.js";
-import { Tasks, type TaskTools } from "./tasks.js";
+import { Tasks } from "./tasks.js";
 import {
   type DefinedTool,
   type ToolDefinition,
@@ -221,13 +220,7 @@ export function createServer<const Defined extends readonly DefinedTool[] = read
   const tools = new Tools(host, checkedToolErrors(toolErrors));
   const resources = new Resources(host, resourceSubscriptions);
   const prompts = new Prompts(host);
-  const taskTools: TaskTools = {
-    get offersTasks() {
-      return tools.offersTasks || declared.tasks !== undefined;
-    },
-    taskSupport: (name) => tools.taskSupport(name),
-  };
-  const tasks = new Tasks(taskTools, taskLimits(taskOptions), host);
+  const tasks = new Tasks(tools, declared.tasks !== undefined, taskLimits(taskOptions), host);
   const offered = [tools, resources, prompts];
   const features: readonly Feature[] = [
     ...offered,
@@ -240,15 +233,15 @@ export function createServer<const Defined extends readonly DefinedTool[] = read
   ];
   const extensions = new ExtensionMethods();
   const find = methodTable(features, extensions, declared);
-  const pipeline = new Pipeline(operationCall(find));
-  const spoken = errorCodes === "catalogue" ? inCatalogue(pipeline.run) : pipeline.run;
+  const hooks = { ...(onCall && { onCall }), ...(onEnd && { onEnd }) };
+  const pipeline = new Pipeline({ find, tasks, errorCodes, hooks });
   const server: Server<TypesOfTools<Defined>> = {
     info,
     instructions,
     capabilities: () => mergeCapabilities(capabilitiesOf(features), declared),
     knows: (method) => find(method) !== undefined,
     mirroredParams: (tool) => tools.mirroredParams(tool),
-    run: tasks.around(hooked(spoken, { ...(onCall && { onCall }), ...(onEnd && { onEnd }) })),
+    run: pipeline.run,
     changes,
     stateSeal: createStateSeal(requestState),
     tool: (name, definition, handler) => tools.define(name, definition, handler),
@@ -309,26 +302,23 @@ function capabilitiesOf(features: readonly Feature[]): ServerCapabilities {
   ) as ServerCapabilities;
 }
 
-/** One table of all methods: what is not in it, or belongs to a feature that offers nothing and is not declared, does not exist. */
+/**
+ * One table of all methods: what is not in it, or belongs to a feature that offers nothing and is not declared, does not exist. What
+ * is offered once stays offered, so a method that was found is found at once the next time.
+ */
 function methodTable(
   features: readonly Feature[],
   extensions: ExtensionMethods,
   declared: ServerCapabilities,
 ): (method: string) => MethodCall | undefined {
-  const isDeclared = (method: string): boolean => isAdvertised(methodCapabilities.get(method) ?? "", declared);
+  const found = new Map<string, MethodCall>();
   const owners = new Map(features.flatMap((feature) => [...feature.methods.keys()].map((method) => [method, feature])));
-  return (method) => {
-    const feature = owners.get(method);
-    const isThere = feature?.capabilities !== undefined || isDeclared(method);
-    const own = isThere ? feature?.methods.get(method) : undefined;
-    return own ?? extensions.get(method);
+  const look = (method: string): MethodCall | undefined => {
+    const owner = owners.get(method);
+    const isOffered = owner?.capabilities !== undefined || isAdvertised(methodCapabilities.get(method) ?? "", declared);
+    const handle = (isOffered ? owner?.methods.get(method) : undefined) ?? extensions.get(method);
+    if (handle !== undefined) found.set(method, handle);
+    return handle;
   };
-}
-
-function operationCall(find: (method: string) => MethodCall | undefined): OperationCall {
-  return (method, params, operation) => {
-    const call = find(method);
-    if (call === undefined) throw methodNotFound(method);
-    return call(params, operation);
-  };
+  return (method) => found.get(method) ?? look(method);
 }

@@ -3,27 +3,21 @@ import type { Exchange } from "../jsonrpc/call.js";
 import { RawJson } from "../jsonrpc/codec.js";
 import { codes, invalidParams, methodNotFound, RpcError } from "../jsonrpc/errors.js";
 import type { Params } from "../jsonrpc/message.js";
-import { fitError } from "../lifecycle/fit-error.js";
-import { runAsking } from "../lifecycle/rounds.js";
+import { fitError } from "../lifecycle/finish.js";
+import { RevisedOperation } from "../lifecycle/operation.js";
+import { askByRequest } from "../lifecycle/rounds.js";
 import type { OpenConversation, Operation, OperationCall } from "../lifecycle/served.js";
 import type { ServerCapabilities } from "../protocol/capabilities.js";
 import { metaKeys, readMeta } from "../protocol/meta.js";
 import { methods } from "../protocol/methods.js";
 import type { TaskState } from "../protocol/tasks.js";
-import type { ToolExecution } from "../protocol/tools.js";
 import { wrongKind } from "./faults.js";
 import type { Feature, FeatureHost, MethodCall } from "./feature.js";
 import { pageOf } from "./pages.js";
 import type { Task } from "./task.js";
 import type { TaskLimits } from "./task-limits.js";
 import { TaskStore, unknownTask } from "./task-store.js";
-
-/** What may run as a task. */
-export interface TaskTools {
-  readonly offersTasks: boolean;
-  /** Undefined for what is no tool. */
-  taskSupport(name: unknown): ToolExecution["taskSupport"];
-}
+import type { Tools } from "./tools.js";
 
 const offered: ServerCapabilities = { tasks: { list: {}, cancel: {}, requests: { tools: { call: {} } } } };
 
@@ -32,7 +26,8 @@ const offered: ServerCapabilities = { tasks: { list: {}, cancel: {}, requests: {
  * https://modelcontextprotocol.io/specification/2025-11-25/basic/utilities/tasks
  */
 export class Tasks implements Feature {
-  readonly #tools: TaskTools;
+  readonly #tools: Tools;
+  readonly #isDeclared: boolean;
   readonly #limits: TaskLimits;
   readonly #pageSize: number;
   readonly #stores = new WeakMap<OpenConversation, TaskStore>();
@@ -44,37 +39,39 @@ export class Tasks implements Feature {
     this.#method(methods.cancelTask, cancelTask),
   ]);
 
-  constructor(tools: TaskTools, limits: TaskLimits, { lists }: FeatureHost) {
+  /** @param isDeclared whether the server says that it has tasks before any tool runs as one */
+  constructor(tools: Tools, isDeclared: boolean, limits: TaskLimits, { lists }: FeatureHost) {
     this.#tools = tools;
+    this.#isDeclared = isDeclared;
     this.#limits = limits;
     this.#pageSize = lists.pageSize;
   }
 
   /** As any capability it is there from the first definition on that makes use of it. */
   get capabilities(): ServerCapabilities | undefined {
-    return this.#tools.offersTasks ? offered : undefined;
+    return this.#tools.offersTasks || this.#isDeclared ? offered : undefined;
   }
 
-  /**
-   * Lets calls of tools run as tasks. Around everything else, hooks too: what they see is the call itself, and its end is
-   * that of the task.
-   */
-  around(run: OperationCall): OperationCall {
-    return (method, params, operation) => {
-      const { conversation, revision } = operation;
-      const isCore = method === methods.callTool && revision.facts.tasks === "core" && this.#tools.offersTasks;
-      if (!isCore || conversation === undefined) return run(method, params, operation);
-      const { task, ...call } = params;
-      const support = this.#tools.taskSupport(params.name);
-      if (support === undefined) return run(method, call, operation); // It is refused as any unknown tool.
-      if (support === (task === undefined ? "required" : "forbidden")) throw unfit(support);
-      if (task === undefined) return run(method, call, operation);
-      const request = { ttl: readTtl(task), principal: operation.principal, call };
-      const started = this.#storeOf(conversation).start(request, (made) =>
-        runAs(made, call, run, operation, conversation),
-      );
-      return { task: started.state };
-    };
+  /** Whether a call of a tool may run as a task: where the revision has tasks, and a conversation keeps them. */
+  areOffered({ conversation, revision }: Operation): boolean {
+    return (
+      conversation !== undefined && revision.facts.tasks === "core" && (this.#tools.offersTasks || this.#isDeclared)
+    );
+  }
+
+  /** Runs a call of a tool, as a task if the client asks for that. @throws RpcError where the tool does not run so */
+  callTool({ task, ...call }: JsonObject, operation: Operation, run: OperationCall): unknown {
+    const support = this.#tools.taskSupport(call.name);
+    if (support !== undefined && support === (task === undefined ? "required" : "forbidden")) throw unfit(support);
+    const { conversation } = operation;
+    // A tool that does not exist is refused as it is without a task.
+    if (task === undefined || support === undefined || conversation === undefined)
+      return run(methods.callTool, call, operation);
+    const request = { ttl: readTtl(task), principal: operation.principal, call };
+    const started = this.#storeOf(conversation).start(request, (made) =>
+      runAs(made, call, run, operation, conversation),
+    );
+    return { task: started.state };
   }
 
   /** Methods that are there in a conversation alone: nothing else could keep tasks. */
@@ -131,9 +128,9 @@ async function runAs(
 ): Promise<unknown> {
   const { revision, client } = operation;
   const terms = { revision, client, conversation, logLevel: () => operation.logLevel };
-  const exchange = exchangeOf(task, operation, conversation);
+  const inTask = new RevisedOperation(exchangeOf(task, operation, conversation), terms, methods.callTool, params);
   try {
-    const result = await runAsking(run, methods.callTool, params, { exchange, terms });
+    const result = await askByRequest(run, inTask, await run(methods.callTool, params, inTask));
     const whole: unknown = result instanceof RawJson ? result.toJSON() : result;
     return revision.down("result", methods.callTool, related(isObject(whole) ? whole : {}, task));
   } catch (error) {

@@ -21,6 +21,7 @@ import {
   type Schema,
 } from "../schema/compile.js";
 import type { RawShape } from "../schema/raw-shape.js";
+import type { Checked } from "../schema/schema-fault.js";
 import { isStandardSchema } from "../schema/standard-schema.js";
 import type { ToolSchemas, ToolTypes } from "../schema/tool-types.js";
 import { Context } from "./context.js";
@@ -188,11 +189,12 @@ export class Tools implements Feature {
   readonly #tools: Registry<RegisteredTool>;
   readonly #errorCodes: ErrorCodes;
   readonly #toolErrors: ToolErrors;
-  #offersTasks = false;
+  /** Whether there ever was a tool that may run as a task, for the same reason as with any capability. Set here alone. */
+  offersTasks = false;
 
   readonly methods: ReadonlyMap<string, MethodCall> = new Map<string, MethodCall>([
     [methods.listTools, ({ cursor }) => this.#tools.page(cursor)],
-    [methods.callTool, (params, operation) => this.#callTool(params, operation)],
+    [methods.callTool, this.#callTool.bind(this)],
   ]);
 
   constructor(host: FeatureHost, toolErrors: ToolErrors) {
@@ -210,11 +212,6 @@ export class Tools implements Feature {
 
   get capabilities(): ServerCapabilities | undefined {
     return this.#tools.isOffered ? { tools: { listChanged: true } } : undefined;
-  }
-
-  /** Whether there ever was a tool that may run as a task, for the same reason as with any capability. */
-  get offersTasks(): boolean {
-    return this.#offersTasks;
   }
 
   /** Undefined for what is no tool. */
@@ -247,7 +244,7 @@ export class Tools implements Feature {
     const served = handler as RegisteredTool["handler"];
     return this.#tools.add<AnyToolDefinition>(name, definition, (revised) => {
       const compiled = compileTool(name, revised, served);
-      this.#offersTasks ||= (revised.execution?.taskSupport ?? "forbidden") !== "forbidden";
+      this.offersTasks ||= (revised.execution?.taskSupport ?? "forbidden") !== "forbidden";
       return compiled;
     });
   }
@@ -261,29 +258,32 @@ export class Tools implements Feature {
       const errors = [{ path: "/name", message: "is not a tool of this server" }];
       throw new RpcError(missingCodes(this.#errorCodes, operation.revision).tool, `Unknown tool: ${name}`, { errors });
     }
-    return after(registered.input.check(args), (checked) => {
-      if (!checked.ok) return this.#refuseArguments(name, checked.errors, operation);
-      const context = new Context(operation, params);
-      if (this.#toolErrors === "internal") return run(registered, checked.value, context);
-      return this.#runTelling(() => run(registered, checked.value, context), name, operation);
-    });
+    const checked = registered.input.check(args);
+    return isPromise(checked)
+      ? checked.then((settled) => this.#run(registered, settled, params, operation))
+      : this.#run(registered, checked, params, operation);
   }
 
-  /** Runs a tool whose errors the model may read. They are reported all the same. */
-  #runTelling(running: () => unknown, tool: string, operation: Operation): unknown {
-    const tell = (error: unknown): CallToolResult => {
-      // A question that is open is no failure; and what a call throws after it was cancelled goes nowhere.
-      if (error instanceof RpcError || error instanceof QuestionOpen || operation.signal.aborted) throw error;
-      operation.report?.({ kind: "fault", method: methods.callTool, name: tool, error });
-      const { message } = ToolError.from(error);
-      return { content: [{ type: "text", text: message }], isError: true };
-    };
+  #run(registered: RegisteredTool, checked: Checked<unknown>, params: JsonObject, operation: Operation): unknown {
+    if (!checked.ok) return this.#refuseArguments(registered.tool.name, checked.errors, operation);
     try {
-      const result = running();
-      return isPromise(result) ? Promise.resolve(result).catch(tell) : result;
+      const value = registered.handler(checked.value, new Context(operation, params));
+      if (!isPromise(value)) return complete(registered, value);
+      return Promise.resolve(value)
+        .then((settled) => complete(registered, settled))
+        .catch((error: unknown) => this.#failed(registered, operation, error));
     } catch (error) {
-      return tell(error);
+      return this.#failed(registered, operation, error);
     }
+  }
+
+  #failed({ tool: { name } }: RegisteredTool, { report, signal }: Operation, error: unknown): CallToolResult {
+    if (error instanceof ToolError) return checkedResult(errorResult(error.content), name);
+    // A question that is open is no failure; and what a call throws after it was cancelled goes nowhere.
+    const isKept = error instanceof RpcError || error instanceof QuestionOpen || signal.aborted;
+    if (this.#toolErrors === "internal" || isKept) throw error;
+    report?.({ kind: "fault", method: methods.callTool, name, error });
+    return { content: [{ type: "text", text: ToolError.from(error).message }], isError: true };
   }
 
   /** A result, not an error: the model sees it and can call again with better arguments. The catalogue has it otherwise. */
@@ -337,21 +337,6 @@ function mirroredParamsOf(tool: string, inputSchema: JsonObject): readonly Mirro
   if ("params" in reading) return reading.params;
   const [first] = reading.faults;
   throw new TypeError(`The inputSchema of the tool ${tool} cannot be served: ${first?.path} ${first?.message}`);
-}
-
-function run(registered: RegisteredTool, args: unknown, context: Context): unknown {
-  const { name } = registered.tool;
-  try {
-    const result = after(registered.handler(args, context), (value) => complete(registered, value));
-    return isPromise(result) ? Promise.resolve(result).catch((error) => toResult(error, name)) : result;
-  } catch (error) {
-    return toResult(error, name);
-  }
-}
-
-function toResult(error: unknown, tool: string): CallToolResult {
-  if (error instanceof ToolError) return checkedResult(errorResult(error.content), tool);
-  throw error;
 }
 
 /** What the handler has returned, checked against the tool's own output schema. */

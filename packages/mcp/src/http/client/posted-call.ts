@@ -8,7 +8,7 @@ import type { NotificationListener } from "../../jsonrpc/inbound.js";
 import type { Message, RpcNotification, RpcResponse } from "../../jsonrpc/message.js";
 import type { OutgoingCall } from "../../jsonrpc/outgoing-call.js";
 import { decodeOn, type Terms } from "../../jsonrpc/terms.js";
-import { progressTag } from "../../lifecycle/serve.js";
+import { progressTag } from "../../lifecycle/mcp-connection.js";
 import { methodAliases } from "../../revisions/aliases.js";
 import { type AnswerTerms, readAnswer, readRefusal } from "./answer.js";
 import type { HttpTarget } from "./http-target.js";
