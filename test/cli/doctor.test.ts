@@ -85,7 +85,9 @@ test.concurrent("noise on stdout is shown, and everything after it is still chec
   );
   expect(stdout).toContain("    → stdout belongs to MCP: log to stderr,");
   expect(stdout).toMatch(/✔ revision +2025-11-25, with a handshake; the stateless era is not spoken\n/);
-  expect(stdout).toMatch(/✖ messages .*\n {4}│ frame \d+: frame \d+ has answered that already\n/);
+  expect(stdout).toMatch(
+    /✖ messages .*\n {4}│ frame \d+: R-5 \/id the request with the id 3 was answered already, by frame \d+\n/,
+  );
   expect(code).toBe(2);
 });
 
@@ -127,7 +129,7 @@ test.concurrent("lists are judged by their items, their pages and their schemas"
   expect(stdout).toMatch(/✖ resources +0 resources, and the server repeats a cursor/);
   expect(stdout).toMatch(/✖ prompts +the server answered with error -32603 \(Internal error\): no database/);
   expect(stdout).toContain("    → parlance explain -32603 says more\n");
-  expect(stdout).toMatch(/│ frame \d+, tools\/list: result\/tools\/0 must be an object, got 7\n/);
+  expect(stdout).toMatch(/│ frame \d+: \S+ \/result\/tools\/0 must be an object, got 7\n/);
   expect(code).toBe(2);
 });
 

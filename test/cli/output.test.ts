@@ -2,11 +2,11 @@ import { writeFileSync } from "node:fs";
 import { Conversation, describeVerdict, type Entry, type HttpEntry } from "@parlance/wire";
 import { describe, expect, test, vi } from "vitest";
 import { explain } from "../../packages/cli/src/commands/explain/explain.js";
-import { FrameLog } from "../../packages/cli/src/shared/client/frames.js";
+import { LiveConversation } from "../../packages/cli/src/shared/client/live-conversation.js";
 import { cutMiddle, verbatimLines, widthOf } from "../../packages/cli/src/shared/output/columns.js";
+import { partsOf, rowLines } from "../../packages/cli/src/shared/output/conversation-rows.js";
 import { headingRow, type Look } from "../../packages/cli/src/shared/output/rows.js";
 import { styleOf } from "../../packages/cli/src/shared/output/style.js";
-import { recordedRows } from "../../packages/cli/src/shared/recordings/recorded-rows.js";
 import { opening, recorded, type Said } from "../wire/recorded.js";
 import { RecordingFolder } from "../wire/recording-folder.js";
 import { misbehaving, parlance, start, toolsServer } from "./run.js";
@@ -28,7 +28,7 @@ function judged(entries: readonly Entry[]): Conversation {
 /** The rows of a recording, as a terminal of so many columns shows them. */
 function shown(width: number, entries: readonly Entry[]): readonly string[] {
   const look: Look = { style: styleOf(false), width, clock: "s" };
-  return [headingRow(look), ...judged(entries).rows.flatMap((row) => recordedRows(row, look))];
+  return [headingRow(look), ...judged(entries).rows.flatMap((row) => rowLines(row, look))];
 }
 
 describe("a narrow line", () => {
@@ -129,16 +129,19 @@ test("JSON that is printed over several lines is named once as such", () => {
 });
 
 test("a talk names JSON that is printed over several lines once as such, too", () => {
-  const log = new FrameLog();
+  const conversation = new LiveConversation({ stdio: true });
   const pretty = JSON.stringify({ jsonrpc: "2.0", id: 7, result: { tools: [{ name: "a" }] } }, undefined, 2);
   const frames = [...pretty.split("\n"), listed.slice(2), "{", "[debug] noise"];
-  const violations = frames.map((frame) => log.read({ kind: "received", frame }, 1)?.parts[0]?.violation);
-  expect(violations.filter((violation) => violation !== undefined)).toEqual([
-    "the line ends before the message does",
-    "it goes on with the message that frame 1 begins: JSON that is printed over several lines",
-    "answers nothing that was asked",
-    "the line ends before the message does",
-    "a frame must be JSON",
+  const marks = frames.flatMap((frame) => {
+    const row = conversation.read({ kind: "received", frame }, 1);
+    return row === undefined ? [] : partsOf(row).flatMap((part) => part.marks.map(({ text }) => text));
+  });
+  expect(marks).toEqual([
+    "S-1 server: the line ends after 1 bytes of a message, before the message does",
+    "S-1 server: it goes on with the message that frame 1 begins: JSON that is printed over several lines",
+    "R-5 server: /id no request has the id 7",
+    "S-1 server: the line ends after 1 bytes of a message, before the message does",
+    'S-2 server: it is not JSON: expected a value at byte 1, but found "d"',
   ]);
 });
 

@@ -109,14 +109,18 @@ test.concurrent("two revisions are held one after the other, and compared", asyn
 test.concurrent("text on stdout is shown as noise that cannot move the cursor, and the talk is not clean", async () => {
   const { code, stdout } = await parlance(["talk", "--once", "--revision", "2025-11-25", ...misbehaving("noisy")]);
   expect(stdout).toMatch(
-    /server ← noise +"\[debug\] \\u\{1b\}\[31mstarting\\u\{202e\}" +24 B\n +✖ a frame must be JSON\n/,
+    /server ← noise +"\[debug\] \\u\{1b\}\[31mstarting\\u\{202e\}" +24 B\n +✖ S-2 server: it is not JSON: .*\n/,
   );
-  expect(stdout).toMatch(/server ← res +2 ↔\d+ .*\n +✖ frame \d+ has answered that already\n/);
-  expect(stdout).toMatch(/server ← res +"2" .*\n +✖ answers nothing that was asked\n/);
   expect(stdout).toMatch(
-    /server ← batch +2 messages in one frame .*\n +server ← ntf +notifications\/message info: 日本語\n/,
+    /server ← res +2 ↔\d+ .*\n +✖ R-5 server: \/id the request with the id 2 was answered already, by frame \d+\n/,
   );
-  expect(stdout).toContain("· 4 violations ·");
+  expect(stdout).toMatch(
+    /server ← res +"2" .*\n +✖ R-5 server: \/id the request in frame \d+ has the id 2, which is not "2"\n/,
+  );
+  expect(stdout).toMatch(
+    /server ← batch +2 messages in one frame .*\n +server ← ntf +notifications\/message info: 日本語\n +✖ R-10 server: /,
+  );
+  expect(stdout).toContain("· 6 violations ·");
   expect(code).toBe(2);
 });
 

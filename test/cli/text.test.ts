@@ -1,7 +1,8 @@
 import { expect, test } from "vitest";
-import { FrameLog } from "../../packages/cli/src/shared/client/frames.js";
+import { LiveConversation } from "../../packages/cli/src/shared/client/live-conversation.js";
 import { parseDuration } from "../../packages/cli/src/shared/duration.js";
 import { cut, left, right, widthOf } from "../../packages/cli/src/shared/output/columns.js";
+import { partsOf } from "../../packages/cli/src/shared/output/conversation-rows.js";
 import { bytesText, durationText } from "../../packages/cli/src/shared/output/quantities.js";
 import { splitWords } from "../../packages/cli/src/shared/target/split-words.js";
 import { TextLines } from "../../packages/cli/src/shared/text-lines.js";
@@ -97,21 +98,23 @@ test("lines come whole from any chunks, and too long ones in pieces", () => {
 });
 
 test("ids of the two sides, and of two types, are not mistaken for each other", () => {
-  const log = new FrameLog();
+  const conversation = new LiveConversation({ stdio: true });
   const pairs = [
-    log.read({ kind: "sent", frame: '{"jsonrpc":"2.0","id":1,"method":"a"}' }, 0),
-    log.read({ kind: "received", frame: '{"jsonrpc":"2.0","id":1,"method":"b"}' }, 1),
-    log.read({ kind: "sent", frame: '{"jsonrpc":"2.0","id":1,"result":{}}' }, 2),
-    log.read({ kind: "received", frame: '{"jsonrpc":"2.0","id":"1","result":{}}' }, 3),
-    log.read({ kind: "received", frame: '{"jsonrpc":"2.0","id":1,"result":{}}' }, 4),
-  ].map((frame) => frame?.parts[0]);
+    conversation.read({ kind: "sent", frame: '{"jsonrpc":"2.0","id":1,"method":"a"}' }, 0),
+    conversation.read({ kind: "received", frame: '{"jsonrpc":"2.0","id":1,"method":"b"}' }, 1),
+    conversation.read({ kind: "sent", frame: '{"jsonrpc":"2.0","id":1,"result":{}}' }, 2),
+    conversation.read({ kind: "received", frame: '{"jsonrpc":"2.0","id":"1","result":{}}' }, 3),
+    conversation.read({ kind: "received", frame: '{"jsonrpc":"2.0","id":1,"result":{}}' }, 4),
+  ].map((row) => row && partsOf(row)[0]);
   expect(pairs.map((part) => [part?.pair, part?.method, part?.latency])).toEqual([
     [undefined, "a", undefined],
     [undefined, "b", undefined],
     [2, "b", 1],
-    [undefined, undefined, undefined],
+    [1, "a", undefined],
     [1, "a", 4],
   ]);
-  expect(pairs[3]?.violation).toBe("answers nothing that was asked");
-  expect(log.tally).toEqual({ frames: 5, bytes: 184, calls: 1, errors: 0, violations: 1 });
+  expect(pairs[3]?.marks).toEqual([
+    { level: "must", text: 'R-5 server: /id the request in frame 1 has the id 1, which is not "1"' },
+  ]);
+  expect(conversation.tally).toEqual({ frames: 5, bytes: 184, calls: 1, errors: 0, violations: 1 });
 });

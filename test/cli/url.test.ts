@@ -166,7 +166,9 @@ test.concurrent("a body that is no message is noise, and one that breaks off is 
     response.writeHead(200, { "content-type": "application/json" }).end("hello");
   });
   const noise = await parlance(["talk", "--once", "--revision", "2025-11-25", noisy.url]);
-  expect(noise.stdout).toMatch(/server ← noise +"hello" +5 B\n +✖ a frame must be JSON\n/);
+  expect(noise.stdout).toMatch(
+    /server ← noise +"hello" +5 B\n +✖ E-2 server: it is not JSON: expected a value at byte 0, but found "h"\n/,
+  );
   await using broken = await plainHttp((_request, response) => {
     response.writeHead(200, { "content-type": "application/json" }).write('{"jsonrpc":', () => response.destroy());
   });

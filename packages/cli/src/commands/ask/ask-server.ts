@@ -1,9 +1,9 @@
 import type { ProgressParams } from "@parlance/mcp";
 import type { Client, VerbOptions } from "@parlance/mcp/client";
+import { latencyOf, type WireMessage } from "@parlance/wire";
 import { Answerer } from "../../shared/answers/answerer.js";
 import { converse } from "../../shared/client/converse.js";
 import { progressWords } from "../../shared/client/digest.js";
-import type { Frame } from "../../shared/client/frames.js";
 import type { Observation } from "../../shared/client/observed-target.js";
 import type { ServerFlags } from "../../shared/client/server-command.js";
 import { exitCodes } from "../../shared/exit-codes.js";
@@ -46,9 +46,10 @@ export async function askServer<Result>(
   const { out, err, interrupt, command } = invocation;
   const { method, perform, lines, failed = () => undefined, notes = () => [] } = operation;
   const target = await chooseTarget(word, command, flags);
-  let answer: Frame | undefined;
+  let answer: WireMessage | undefined;
   const onObservation = (observation: Observation): void => {
-    if (observation.kind === "frame" && answers(observation.frame, method)) answer = observation.frame;
+    if (observation.kind === "frame" && observation.row.from === "server")
+      answer = observation.row.messages.find((message) => answers(message, method)) ?? answer;
   };
   const answerer = new Answerer(flags, target.title, invocation);
   return converse({ target, flags, invocation, answerer, onObservation }, async (client, observed) => {
@@ -58,23 +59,23 @@ export async function askServer<Result>(
     err.status("");
     out.print(...(flags.json === true ? [jsonLine(result)] : lines(result, out.style)));
     const failure = failed(result);
-    const { violations } = observed.log.tally;
+    const { violations } = observed.conversation.tally;
     err.print(...notes(result), costs(answer, failure, err.style));
     if (violations > 0) err.print(err.style.yellow(alsoBroken(violations)));
     return failure === undefined ? exitCodes.clean : exitCodes.toolFailed;
   });
 }
 
-function answers({ from, parts }: Frame, method: string): boolean {
-  return from === "server" && parts.some((part) => part.method === method && part.latency !== undefined);
+function answers(message: WireMessage, method: string): boolean {
+  return message.operation?.request.method === method && latencyOf(message) !== undefined;
 }
 
 /** How long the answer took, how big it is, and how it went. */
-function costs(answer: Frame | undefined, failure: string | undefined, style: Style): string {
-  const latency = answer?.parts[0]?.latency;
+function costs(answer: WireMessage | undefined, failure: string | undefined, style: Style): string {
+  const latency = answer && latencyOf(answer);
   const took = [
     ...(latency === undefined ? [] : [durationText(latency)]),
-    ...(answer === undefined ? [] : [bytesText(answer.bytes)]),
+    ...(answer === undefined ? [] : [bytesText(answer.frame.entry.len)]),
   ];
   return style.dim([...took, failure === undefined ? "ok" : style.red(failure)].join(" · "));
 }

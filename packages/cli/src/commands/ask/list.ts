@@ -62,7 +62,7 @@ async function list(
     const { out, err } = invocation;
     if (flags.json === true) out.print(jsonLine(jsonOf(client, found)));
     else print(client, found, names.length > 0, out);
-    const { violations } = observed.log.tally;
+    const { violations } = observed.conversation.tally;
     if (violations > 0) err.print(err.style.yellow(alsoBroken(violations)));
     if (found.some(({ failure }) => failure !== undefined)) return exitCodes.toolFailed;
     return violations > 0 ? exitCodes.violations : exitCodes.clean;

@@ -1,14 +1,12 @@
 import type { Client, ClientOptions } from "@parlance/mcp/client";
+import type { WireMessage } from "@parlance/wire";
 import { openConversation } from "../../shared/client/conversation.js";
-import type { Frame, Part } from "../../shared/client/frames.js";
 import { type Observation, ObservedTarget } from "../../shared/client/observed-target.js";
 import { type Failure, toFailure } from "../../shared/failure.js";
 import type { Invocation } from "../../shared/invocation.js";
 import type { ConversationFlags } from "../../shared/options.js";
+import type { FrameRow } from "../../shared/output/conversation-rows.js";
 import type { Target } from "../../shared/target/target.js";
-
-/** A frame as it was seen, with its text. */
-export type SeenFrame = Extract<Observation, { kind: "frame" }>;
 
 /** What came of opening a conversation. */
 export type Opened = { readonly client: Client } | { readonly failure: Failure };
@@ -56,14 +54,19 @@ export class Examined {
   }
 
   /** The frames that have crossed, in order. */
-  get frames(): readonly SeenFrame[] {
-    return this.seen.filter((each): each is SeenFrame => each.kind === "frame");
+  get frames(): readonly FrameRow[] {
+    return this.seen.flatMap((each) => (each.kind === "frame" ? [each.row] : []));
+  }
+
+  /** The first frame of the server that answers a request. */
+  get firstAnswer(): FrameRow | undefined {
+    return this.frames.find(({ from, messages }) => from === "server" && messages.some(isAnswer));
   }
 
   /** What the server has sent although it is what it was sent: something that is no server, like `cat`. */
   get isEcho(): boolean {
-    const sent = new Set(this.frames.flatMap(({ frame, text }) => (frame.from === "client" ? [text] : [])));
-    return this.frames.some(({ frame, text }) => frame.from === "server" && sent.has(text));
+    const sent = new Set(this.frames.flatMap(({ from, entry }) => (from === "client" ? [entry.raw] : [])));
+    return this.frames.some(({ from, entry }) => from === "server" && sent.has(entry.raw));
   }
 
   /** Ends the conversation, and whatever was started. */
@@ -91,12 +94,7 @@ export class Examined {
   }
 }
 
-/** Whether a part is an answer to something that was asked. */
-export function isAnswer({ kind, latency }: Part): boolean {
-  return (kind === "res" || kind === "err") && latency !== undefined;
-}
-
-/** The first frame of the server that answers something; undefined if none has. */
-export function firstAnswer(frames: readonly SeenFrame[]): Frame | undefined {
-  return frames.find(({ frame }) => frame.from === "server" && frame.parts.some(isAnswer))?.frame;
+/** Whether a message is the response to a request. */
+export function isAnswer(message: WireMessage): boolean {
+  return message.operation?.answer === message;
 }

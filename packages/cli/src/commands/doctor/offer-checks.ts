@@ -1,13 +1,14 @@
 import { LocalError, RpcError } from "@parlance/mcp/client";
 import { codes, visible } from "@parlance/mcp/jsonrpc";
-import { checkShape, revisionOf } from "@parlance/mcp/protocol";
 import { compile } from "@parlance/mcp/schema";
 import { type OfferedList, offeredLists, readList } from "../../shared/client/advertised.js";
 import { awaitAftermath } from "../../shared/client/conversation.js";
+import { brokenByServer } from "../../shared/client/live-conversation.js";
 import { exitCodes } from "../../shared/exit-codes.js";
 import { isObject, type JsonObject } from "../../shared/json.js";
+import { verdictText } from "../../shared/output/conversation-rows.js";
 import type { Check, Finding } from "./check.js";
-import { type Examined, firstAnswer } from "./examined.js";
+import type { Examined } from "./examined.js";
 
 const mostShown = 5;
 
@@ -144,24 +145,13 @@ export function messagesCheck(examined: Examined): Check {
     async run() {
       const { revision: version } = await examined.client();
       await awaitAftermath(examined.stop);
-      const revision = revisionOf(version);
-      const first = firstAnswer(examined.frames)?.n ?? 0;
-      const faults = examined.frames.flatMap(({ frame, text }) => {
-        if (frame.from !== "server" || frame.n < first) return [];
-        const broken = frame.parts.flatMap(({ violation }) =>
-          violation === undefined ? [] : [`frame ${frame.n}: ${violation}`],
+      const first = examined.firstAnswer?.entry.n ?? 0;
+      const faults = examined.frames
+        .filter(({ entry }) => entry.n >= first)
+        .flatMap((row) =>
+          brokenByServer(row).map((verdict) => `frame ${row.entry.n}: ${verdict.rule.id} ${verdictText(verdict)}`),
         );
-        const [{ kind, method } = { kind: "noise", method: undefined }] = frame.parts;
-        if (revision === undefined || frame.batch || kind !== "res" || method === undefined) return broken;
-        const { result } = JSON.parse(text) as { readonly result?: unknown }; // It was read as a response.
-        const part = { of: "result", method, sender: "client" } as const;
-        const misfits = checkShape(revision, part, result).map(
-          ({ pointer, expected, received }) =>
-            `frame ${frame.n}, ${method}: result${pointer} must be ${expected}, got ${received}`,
-        );
-        return [...broken, ...misfits];
-      });
-      const { frames } = examined.observed.log.tally;
+      const { frames } = examined.observed.conversation.tally;
       if (faults.length === 0) return { state: "ok", says: `${frames} frames, each as ${version} has it`, took: 0 };
       const remedy = "parlance talk shows these frames";
       return { ...failure(`${frames} frames`, faults), remedy, exitCode: exitCodes.violations, took: 0 };

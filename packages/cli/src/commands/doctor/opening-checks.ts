@@ -1,10 +1,11 @@
 import { revisionOf } from "@parlance/mcp/protocol";
-import type { Part } from "../../shared/client/frames.js";
 import { missingVariableRemedy } from "../../shared/client/missing-variable.js";
 import { exitCodes } from "../../shared/exit-codes.js";
 import { Failure } from "../../shared/failure.js";
+import { partsOf } from "../../shared/output/conversation-rows.js";
+import type { Part } from "../../shared/output/rows.js";
 import type { Check, Finding } from "./check.js";
-import { type Examined, firstAnswer, isAnswer } from "./examined.js";
+import { type Examined, isAnswer } from "./examined.js";
 
 /** Lines of noise that are worth showing. */
 const mostLines = 5;
@@ -18,11 +19,12 @@ export function startsCheck(examined: Examined): Check {
       const opened = await examined.open();
       const { seen, observed } = examined;
       const first = seen.find(
-        (each) => each.kind === "stderr" || (each.kind === "frame" && each.frame.from === "server"),
+        (each) => each.kind === "stderr" || (each.kind === "frame" && each.row.from === "server"),
       );
-      const at = first === undefined ? {} : { took: first.kind === "frame" ? first.frame.at : first.at };
-      const isAnswered = firstAnswer(examined.frames) !== undefined;
-      if ("failure" in opened && !isAnswered && observed.log.tally.frames === 0) return unstarted(opened.failure);
+      const at = first === undefined ? {} : { took: first.kind === "frame" ? first.row.at : first.at };
+      const isAnswered = examined.firstAnswer !== undefined;
+      if ("failure" in opened && !isAnswered && observed.conversation.tally.frames === 0)
+        return unstarted(opened.failure);
       if ("failure" in opened && !isAnswered && observed.ended !== undefined)
         return died(observed.ended, observed.stderr, at);
       const restarted = seen.some(({ kind }) => kind === "life");
@@ -59,12 +61,11 @@ export function stdoutCheck(examined: Examined): Check {
     name: "stdout clean",
     async run() {
       await examined.open();
-      const { n: end } = firstAnswer(examined.frames) ?? { n: Number.POSITIVE_INFINITY };
-      const noise = examined.frames.flatMap(({ frame }) =>
-        frame.from === "server" && frame.n < end
-          ? frame.parts.filter(({ kind }) => kind === "noise" || kind === "frag")
-          : [],
-      );
+      const end = examined.firstAnswer?.entry.n ?? Number.POSITIVE_INFINITY;
+      const noise = examined.frames
+        .filter(({ from, entry }) => from === "server" && entry.n < end)
+        .flatMap(partsOf)
+        .filter(({ kind }) => kind === "noise" || kind === "frag");
       if (noise.length === 0) return { state: "ok", says: "nothing but messages" };
       const lines = noise.map(({ detail }) => detail);
       const more = lines.length > mostLines ? [`… and ${lines.length - mostLines} more`] : [];
@@ -100,9 +101,8 @@ export function answersCheck(examined: Examined): Check {
     async run() {
       const opened = await examined.open();
       if ("failure" in opened) return unanswered(opened.failure, examined);
-      const part = examined.frames
-        .flatMap(({ frame }) => frame.parts)
-        .findLast((each) => isAnswer(each) && each.kind === "res");
+      const answer = examined.frames.findLast(({ kind, messages }) => kind === "res" && messages.some(isAnswer));
+      const [part] = answer === undefined ? [] : partsOf(answer);
       return { state: "ok", says: answerText(part), ...(part?.latency !== undefined && { took: part.latency }) };
     },
   };
@@ -118,7 +118,7 @@ function unanswered({ message, seen, remedy, exitCode }: Failure, examined: Exam
   const { stderr } = observed;
   if (isEcho)
     return { state: "failed", says: "it sends back what it is sent", remedy: "is it an MCP server?", exitCode };
-  const said = [...stderr, ...frames.flatMap(({ frame, text }) => (frame.from === "server" ? [text] : []))].join("\n");
+  const said = [...stderr, ...frames.flatMap(({ from, entry }) => (from === "server" ? [entry.raw] : []))].join("\n");
   const url = target.kind === "command" ? /https?:\/\/[^\s"'<>)\]]+/.exec(said)?.[0] : undefined;
   const elsewhere =
     url === undefined ? (missingVariableRemedy(stderr) ?? remedy) : `it seems to serve HTTP: parlance doctor ${url}`;

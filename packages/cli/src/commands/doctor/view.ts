@@ -7,6 +7,8 @@ import type { Checked } from "./check.js";
 const nameWidth = 14;
 const timeWidth = 9;
 const indent = "  ";
+/** Columns before a quoted line. */
+const quoteWidth = 6;
 
 type MadeCheck = Exclude<Checked, { readonly state: "not tried" }>;
 
@@ -24,7 +26,10 @@ export function checkLines(checked: MadeCheck, { style, width }: Look): readonly
   return [
     `${marks[state]} ${name.padEnd(nameWidth)}${first.padEnd(room)}${style.dim(time)}`.trimEnd(),
     ...more.map((line) => " ".repeat(start) + line),
-    ...seen.flatMap(visibleLines).map((line) => `${indent}${indent}${style.dim("│")} ${line}`),
+    ...seen
+      .flatMap(visibleLines)
+      .flatMap((line) => wrapWords(line, width - quoteWidth))
+      .map((line) => `${indent}${indent}${style.dim("│")} ${line}`),
     ...notes.flatMap((note) => wrapped(visible(note), "·", width).map(style.dim)),
     ...(remedy === undefined ? [] : wrapped(visible(remedy), "→", width)),
   ];

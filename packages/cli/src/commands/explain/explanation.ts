@@ -1,12 +1,11 @@
-import type { Level } from "@parlance/wire";
-import type { Party } from "../../shared/client/frames.js";
+import type { Level, Sender } from "@parlance/wire";
 
 /** What can be explained. */
 export type Topic = "code" | "request" | "notification" | "revision" | "rule" | "probe";
 
 /** A message as it crosses. */
 export interface WireExample {
-  readonly from: Party;
+  readonly from: Sender;
   readonly raw: string;
 }
 

@@ -13,10 +13,10 @@ import {
   type WireMessage,
 } from "@parlance/wire";
 import { visibleLines } from "../../shared/output/columns.js";
+import { wordsOf } from "../../shared/output/conversation-rows.js";
 import { bytesText, count, durationText, secondsText } from "../../shared/output/quantities.js";
 import { type Style, signs } from "../../shared/output/style.js";
 import type { Output } from "../../shared/output/terminal.js";
-import { wordsOf } from "../../shared/recordings/recorded-rows.js";
 import { hexLines } from "./hex-lines.js";
 import { type Highlight, jsonLines } from "./json-tree.js";
 

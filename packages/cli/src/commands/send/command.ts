@@ -77,7 +77,7 @@ async function send(words: readonly string[], flags: SendFlags, invocation: Invo
   const bytes = await payloadOf(message, flags.line === true);
   const look = { hex: flags.hex === true, bodies: isHttp(target) };
   const view = flags.json === true ? sendJson(out, look) : sendText(out, look);
-  const traffic = new RawTraffic(view);
+  const traffic = new RawTraffic(view, { stdio: target.kind === "command" });
   view.begin();
   const options = { opening, wait: flags.wait, timeout: flags.timeout, stop: interrupt.stop, view, traffic };
   const failure = await sending(target, bytes, options);
@@ -109,10 +109,10 @@ async function sending(target: Target, bytes: Uint8Array, options: SendOptions):
   }
 }
 
-function verdict({ log, owed }: RawTraffic, view: SendView): number {
+function verdict({ conversation, owed }: RawTraffic, view: SendView): number {
   if (owed.length > 0) {
     view.remark(`${count(owed.length, "request")} without an answer`);
     return exitCodes.timeout;
   }
-  return log.tally.violations > 0 ? exitCodes.violations : exitCodes.clean;
+  return conversation.tally.violations > 0 ? exitCodes.violations : exitCodes.clean;
 }

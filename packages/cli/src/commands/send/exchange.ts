@@ -1,23 +1,27 @@
 import { latestHandshake } from "@parlance/mcp";
 import type { RpcRequest, Tapped } from "@parlance/mcp/jsonrpc";
 import { messagesOf, methods, notifications, revisionOf } from "@parlance/mcp/protocol";
-import { type Frame, FrameLog, type Part } from "../../shared/client/frames.js";
+import type { WireMessage } from "@parlance/wire";
+import { LiveConversation } from "../../shared/client/live-conversation.js";
 import type { Observation } from "../../shared/client/observed-target.js";
+import type { FrameRow } from "../../shared/output/conversation-rows.js";
 import { Silence } from "./until-quiet.js";
 import type { SendView } from "./view.js";
 
 /** Everything that crosses while something is sent: its frames, and what is still owed. */
 export class RawTraffic {
-  readonly log: FrameLog = new FrameLog();
+  readonly conversation: LiveConversation;
   readonly silence: Silence = new Silence();
   readonly #view: SendView;
   readonly #start = performance.now();
-  #frames: readonly Frame[] = [];
+  #sent: readonly FrameRow[] = [];
   #answered: (() => void) | undefined;
   #error: Error | undefined;
   #isSettled = false;
 
-  constructor(view: SendView) {
+  /** @param stdio whether frames are lines of stdin and stdout */
+  constructor(view: SendView, { stdio }: { readonly stdio: boolean }) {
+    this.conversation = new LiveConversation({ stdio });
     this.#view = view;
   }
 
@@ -45,30 +49,28 @@ export class RawTraffic {
       this.silence.end();
       return;
     }
-    const frame = this.log.read(tapped, this.now);
-    if (frame === undefined) return;
-    this.#frames = [...this.#frames, frame];
-    const text = tapped.kind === "refused" ? tapped.refusal.head : tapped.frame;
-    this.observe({ kind: "frame", frame, text });
-    if (frame.from === "server") this.#answered?.();
+    const row = this.conversation.read(tapped, this.now);
+    if (row === undefined) return;
+    if (row.from === "client") this.#sent = [...this.#sent, row];
+    this.observe({ kind: "frame", row });
+    if (row.from === "server") this.#answered?.();
   }
 
   observe(observation: Observation): void {
     this.#view.observe(observation);
   }
 
-  /** The requests of this side that nobody has answered. */
-  get owed(): readonly Part[] {
+  /** The requests that were sent and have no answer. */
+  get owed(): readonly WireMessage[] {
     if (this.#isSettled) return [];
-    const pairs = new Set(this.#parts("server").map(({ pair }) => pair));
-    return this.#frames.flatMap(({ n, from, parts }) =>
-      from === "client" && !pairs.has(n) ? parts.filter(({ kind }) => kind === "req") : [],
-    );
+    return this.#sent
+      .flatMap(({ messages }) => messages)
+      .filter(({ kind, operation }) => kind === "req" && operation?.answer === undefined);
   }
 
   /** Whether something was sent that a server has to answer: a request, or what it cannot read. */
   get isOwed(): boolean {
-    return this.owed.length > 0 || this.#parts("client").some(({ kind }) => kind === "noise");
+    return this.owed.length > 0 || this.#sent.some(({ kind }) => kind === "noise");
   }
 
   /** The carrier itself has answered what was sent so far, whatever it has said. */
@@ -92,10 +94,6 @@ export class RawTraffic {
       this.#answered();
     });
     this.#answered = undefined;
-  }
-
-  #parts(from: Frame["from"]): readonly Part[] {
-    return this.#frames.flatMap((frame) => (frame.from === from ? frame.parts : []));
   }
 }
 

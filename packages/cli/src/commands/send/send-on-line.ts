@@ -51,8 +51,8 @@ async function shakeHands(
 }
 
 /** A server that was never there has nothing to say for itself. */
-function requireReached(target: Target, { error, log }: RawTraffic): void {
-  if (error === undefined || log.recent.some(({ from }) => from === "server")) return;
+function requireReached(target: Target, { error, conversation }: RawTraffic): void {
+  if (error === undefined || conversation.recent.some(({ from }) => from === "server")) return;
   const failure = target.kind === "url" ? toFailureAtUrl(error, "opening") : toFailure(error, "opening");
   const { message, seen, remedy } = failure;
   throw new Failure(message, {

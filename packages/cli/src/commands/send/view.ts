@@ -1,4 +1,4 @@
-import type { Party } from "../../shared/client/frames.js";
+import type { Sender } from "@parlance/wire";
 import type { Observation } from "../../shared/client/observed-target.js";
 import { visibleLines } from "../../shared/output/columns.js";
 import { jsonLine } from "../../shared/output/json-lines.js";
@@ -20,7 +20,7 @@ export interface SendView {
   begin(): void;
   observe(observation: Observation): void;
   /** Bytes as they cross; shown only to those who want to see them. */
-  bytes(from: Party, at: number, chunk: Uint8Array): void;
+  bytes(from: Sender, at: number, chunk: Uint8Array): void;
   head(head: ResponseHead, at: number): void;
   /** A line of the body of a response. */
   body(line: string, at: number): void;
@@ -39,13 +39,13 @@ export interface SendLook {
 /** Shows it to a person. */
 export function sendText(out: Output, { hex, bodies }: SendLook): SendView {
   const { style, print } = out;
-  const offsets: Record<Party, number> = { client: 0, server: 0 };
+  const offsets: Record<Sender, number> = { client: 0, server: 0 };
   return {
     begin: () => print(headingRow(out)),
     observe(observation) {
       print(...observationRows(observation, out));
-      if (observation.kind === "frame" && observation.frame.from === "server" && !hex && !bodies)
-        print(...indented(observation.text));
+      if (observation.kind === "frame" && observation.row.from === "server" && !hex && !bodies)
+        print(...indented(observation.row.entry.raw ?? ""));
     },
     bytes(from, _at, chunk) {
       if (!hex) return;

@@ -133,13 +133,13 @@ class Talk {
   }
 
   #outcome(): TalkOutcome {
-    const { log, now, ended } = this.#observed;
+    const { conversation, now, ended } = this.#observed;
     const spoken = this.#client?.revision;
     return {
       asked: this.#options.revision,
       spoken,
-      tally: log.tally,
-      opening: log.opening,
+      tally: conversation.tally,
+      opening: conversation.opening,
       duration: now,
       ended,
       failure: this.#failure,

@@ -1,6 +1,6 @@
 import { revisionOf } from "@parlance/mcp/protocol";
-import type { Frame } from "../../shared/client/frames.js";
 import { cut, left, right, widthOf } from "../../shared/output/columns.js";
+import { type FrameRow, partsOf } from "../../shared/output/conversation-rows.js";
 import { bytesText, count, durationText } from "../../shared/output/quantities.js";
 import type { Look } from "../../shared/output/rows.js";
 import type { TalkOutcome } from "./talk-outcome.js";
@@ -82,9 +82,12 @@ function eraCell({ spoken, failure }: TalkOutcome): Cell {
   return { words: revisionOf(spoken)?.era ?? "" };
 }
 
-function stepCell({ from, parts, bytes }: Frame): Cell {
-  const what = parts.map(({ kind, method = "" }) => answers.get(kind) ?? method).join(", ");
-  return { words: `${from === "client" ? "→" : "←"} ${what}`, amount: bytesText(bytes) };
+function stepCell(row: FrameRow): Cell {
+  const { from, entry } = row;
+  const what = partsOf(row)
+    .map(({ kind, method = "" }) => answers.get(kind) ?? method)
+    .join(", ");
+  return { words: `${from === "client" ? "→" : "←"} ${what}`, amount: bytesText(entry.len) };
 }
 
 const answers: ReadonlyMap<string, string> = new Map([

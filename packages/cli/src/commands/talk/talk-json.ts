@@ -1,7 +1,8 @@
 import { ExactNumber, type Id } from "@parlance/mcp/jsonrpc";
-import type { Part } from "../../shared/client/frames.js";
 import type { Observation } from "../../shared/client/observed-target.js";
+import { partsOf } from "../../shared/output/conversation-rows.js";
 import { jsonLine } from "../../shared/output/json-lines.js";
+import type { Part } from "../../shared/output/rows.js";
 import type { Output } from "../../shared/output/terminal.js";
 import type { TalkOutcome } from "./talk-outcome.js";
 import type { TalkView } from "./talk-view.js";
@@ -43,15 +44,16 @@ export function talkJson(output: Output): TalkView {
 export function observationValues(observation: Observation): readonly object[] {
   if (observation.kind !== "frame")
     return [{ kind: observation.kind, at: micro(observation.at), text: observation.text }];
-  const { frame, text } = observation;
-  const { n, at, from, bytes, batch, parts } = frame;
+  const { row } = observation;
+  const { at, from, kind, entry } = row;
+  const parts = partsOf(row);
   const [only] = parts;
-  const common = { n, at: micro(at), from, bytes };
-  if (!batch && only !== undefined) return [{ ...common, ...partValue(only), raw: text }];
-  return [{ ...common, kind: "batch", messages: parts.map(partValue), raw: text }];
+  const common = { n: entry.n, at: micro(at), from, bytes: entry.len };
+  if (kind !== "batch" && only !== undefined) return [{ ...common, ...partValue(only), raw: entry.raw }];
+  return [{ ...common, kind: "batch", messages: parts.map(partValue), raw: entry.raw }];
 }
 
-function partValue({ kind, id, pair, method, latency, violation, isError }: Part): object {
+function partValue({ kind, id, pair, method, latency, isError, marks }: Part): object {
   // `undefined` members are not in the JSON.
   return {
     kind,
@@ -60,7 +62,7 @@ function partValue({ kind, id, pair, method, latency, violation, isError }: Part
     method,
     latency: latency === undefined ? undefined : micro(latency),
     isError,
-    violation,
+    violation: marks.find(({ level }) => level === "must")?.text,
   };
 }
 

@@ -1,4 +1,4 @@
-import type { Opening, Tally } from "../../shared/client/frames.js";
+import type { Opening, Tally } from "../../shared/client/live-conversation.js";
 import type { Failure } from "../../shared/failure.js";
 
 /** One conversation, when it has had its say. */

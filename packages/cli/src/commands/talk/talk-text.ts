@@ -1,9 +1,10 @@
 import type { Skipped } from "../../shared/client/conversation.js";
 import type { Observation } from "../../shared/client/observed-target.js";
 import { cut } from "../../shared/output/columns.js";
+import { rowLines } from "../../shared/output/conversation-rows.js";
 import { type Piece, pieceLines } from "../../shared/output/pieces.js";
 import { bytesText, count, durationText } from "../../shared/output/quantities.js";
-import { frameRows, headingRow, type Look, remarkRows } from "../../shared/output/rows.js";
+import { headingRow, type Look, remarkRows } from "../../shared/output/rows.js";
 import type { Paint } from "../../shared/output/style.js";
 import type { Output } from "../../shared/output/terminal.js";
 import { comparison } from "./comparison.js";
@@ -57,8 +58,7 @@ export function talkText(title: string, output: Output): TalkView {
 
 /** What was seen as rows. */
 export function observationRows(observation: Observation, output: Look): readonly string[] {
-  if (observation.kind === "frame") return frameRows(observation.frame, output);
-  return remarkRows(observation, output);
+  return observation.kind === "frame" ? rowLines(observation.row, output) : remarkRows(observation, output);
 }
 
 function skippedLines(skipped: readonly Skipped[]): readonly string[] {

@@ -53,7 +53,7 @@ export async function converse(
     if (onFailure !== undefined) onFailure(told);
     else {
       printFailure(told, err);
-      if (failure.exitCode === exitCodes.timeout) printArrived(observed.log.recent, err);
+      if (failure.exitCode === exitCodes.timeout) printArrived(observed.conversation.recent, err);
     }
     return failure.exitCode;
   } finally {

@@ -5,19 +5,19 @@ import { methods } from "@parlance/mcp/protocol";
 import { exitCodes } from "../exit-codes.js";
 import { type Failure, type Stage, toFailure } from "../failure.js";
 import type { Interrupt } from "../interrupt.js";
+import type { FrameRow } from "../output/conversation-rows.js";
 import { signalGroup } from "../signal-group.js";
 import { commandOf, type StartedCommand } from "../target/started-command.js";
 import type { Target } from "../target/target.js";
 import { TextLines } from "../text-lines.js";
-import { type Frame, FrameLog } from "./frames.js";
+import { LiveConversation } from "./live-conversation.js";
 import { missingVariableRemedy } from "./missing-variable.js";
 import { toFailureAtUrl } from "./url-failure.js";
 import { watchedFetch } from "./watched-fetch.js";
 
 /** One thing that was seen in a conversation. Times are milliseconds since it began. */
 export type Observation =
-  /** `text` is the frame as it crossed. */
-  | { readonly kind: "frame"; readonly frame: Frame; readonly text: string }
+  | { readonly kind: "frame"; readonly row: FrameRow }
   /** A line that the server wrote to stderr. */
   | { readonly kind: "stderr"; readonly at: number; readonly text: string }
   /** What HTTP says besides messages. */
@@ -34,7 +34,8 @@ export interface ObserveOptions {
 
 /** A target whose carriers are tapped. It owns them: `close` leaves no process behind. */
 export class ObservedTarget {
-  readonly log: FrameLog = new FrameLog();
+  /** The frames that have crossed. */
+  readonly conversation: LiveConversation;
   readonly #target: Target;
   readonly #options: ObserveOptions;
   readonly #start = performance.now();
@@ -47,6 +48,7 @@ export class ObservedTarget {
 
   constructor(target: Target, options: ObserveOptions) {
     this.#target = target;
+    this.conversation = new LiveConversation({ stdio: target.kind === "command" });
     this.#options = options;
     options.interrupt.force.addEventListener("abort", this.#kill);
     options.interrupt.stop.addEventListener("abort", this.#hurry);
@@ -110,7 +112,7 @@ export class ObservedTarget {
   }
 
   #tapped(carrier: Channel): Channel {
-    this.log.changeChannel();
+    this.conversation.changeChannel();
     const channel = tapChannel(carrier, (tapped) => this.#see(tapped));
     this.#channels = [...this.#channels, channel];
     return channel;
@@ -119,7 +121,7 @@ export class ObservedTarget {
   /** A session is a carrier of its own: whatever was asked before it began is not answered in it. */
   readonly #seePosted = (tapped: Tapped): void => {
     if (tapped.kind === "sent" && (JSON.parse(tapped.frame) as { method?: unknown }).method === methods.initialize)
-      this.log.changeChannel();
+      this.conversation.changeChannel();
     this.#see(tapped);
   };
 
@@ -145,9 +147,8 @@ export class ObservedTarget {
     }
     // What is sent to a command that did not start never reaches a pipe.
     if (this.#child !== undefined && this.#child.pid === undefined) return;
-    const frame = this.log.read(tapped, this.now);
-    const text = tapped.kind === "refused" ? tapped.refusal.head : tapped.frame;
-    if (frame !== undefined) this.#options.onObservation({ kind: "frame", frame, text });
+    const row = this.conversation.read(tapped, this.now);
+    if (row !== undefined) this.#options.onObservation({ kind: "frame", row });
   }
 
   #seeEnd(error: Error | undefined): void {

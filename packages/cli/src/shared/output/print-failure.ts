@@ -1,7 +1,6 @@
-import type { Frame } from "../client/frames.js";
 import type { Failure } from "../failure.js";
 import { visibleLines } from "./columns.js";
-import { frameRows } from "./rows.js";
+import { type FrameRow, rowLines } from "./conversation-rows.js";
 import type { Output } from "./terminal.js";
 
 /** Tells a person what went wrong: what was seen, and what to do. */
@@ -27,11 +26,11 @@ function stackLines(error: Error): readonly string[] {
 }
 
 /** Tells what had crossed before something went wrong: the last frames. */
-export function printArrived(frames: readonly Frame[], output: Output): void {
+export function printArrived(frames: readonly FrameRow[], output: Output): void {
   if (frames.length === 0) output.print(output.style.dim("  nothing had crossed"));
   else
     output.print(
       output.style.dim("  what had crossed, at the end:"),
-      ...frames.flatMap((frame) => frameRows(frame, output)),
+      ...frames.flatMap((frame) => rowLines(frame, output)),
     );
 }

@@ -1,5 +1,5 @@
-import type { Level } from "@parlance/wire";
-import type { Frame, Part, Party } from "../client/frames.js";
+import type { Id } from "@parlance/mcp/jsonrpc";
+import type { Level, Sender } from "@parlance/wire";
 import { cut, cutMiddle, left, right, widthOf } from "./columns.js";
 import { bytesText, count, durationText, secondsText, timeText } from "./quantities.js";
 import { type Paint, type Style, signs } from "./style.js";
@@ -18,12 +18,33 @@ export interface Mark {
   readonly text: string;
 }
 
-/** A message, and what the rules say of it. */
-export type MarkedPart = Part & { readonly marks?: readonly Mark[] };
+/** One message of a frame, or what stands in its place: `noise` is no message, `frag` a piece of one. */
+export interface Part {
+  readonly kind: "req" | "res" | "err" | "ntf" | "noise" | "frag";
+  readonly id?: Id;
+  /** Of a response: the number of the frame with its request. */
+  readonly pair?: number;
+  /** The method; of a response that of its request. */
+  readonly method?: string;
+  /** What it says, in a few words of the sender. */
+  readonly detail: string;
+  /** Milliseconds since its request. */
+  readonly latency?: number;
+  /** A result with `isError`. */
+  readonly isError?: true;
+  readonly marks: readonly Mark[];
+}
 
-/** A frame, and what the rules say of its messages. */
-export interface MarkedFrame extends Omit<Frame, "parts"> {
-  readonly parts: readonly MarkedPart[];
+/** A frame as its rows show it. */
+export interface ShownFrame {
+  readonly n: number;
+  /** Milliseconds since the conversation began. */
+  readonly at: number;
+  readonly from: Sender;
+  /** Bytes, without what ends the frame. */
+  readonly bytes: number;
+  readonly batch: boolean;
+  readonly parts: readonly Part[];
 }
 
 const columns = { n: 3, time: 9, from: 8, kind: 5, latency: 7, size: 7 } as const;
@@ -79,7 +100,7 @@ export function headingRow(look: Look): string {
 }
 
 /** A frame: one row, or for a batch one and one more for each of its messages; below it, the rules that it breaks. */
-export function frameRows(frame: MarkedFrame, look: Look): readonly string[] {
+export function frameRows(frame: ShownFrame, look: Look): readonly string[] {
   const { n, at, from, bytes, batch, parts } = frame;
   const place = { start: startOf(String(n), at, look), from };
   const size = bytesText(bytes);
@@ -140,22 +161,18 @@ function startOf(n: string, at: number | undefined, look: Look): string {
 /** Where a message stands. */
 interface Place {
   readonly start: string;
-  readonly from: Party;
+  readonly from: Sender;
   readonly size: string;
 }
 
-function messageRows(part: MarkedPart, place: Place, look: Look): readonly string[] {
+function messageRows(part: Part, place: Place, look: Look): readonly string[] {
   const { style } = look;
   const kind = kindPaint(part, style)(left(part.kind, columns.kind));
   const what = (room: number): string => whatCell(part, room, style);
   const latency = part.latency === undefined ? "" : durationText(part.latency);
   const first = row({ ...place, kind, id: idText(part, mostOfId(look)), what, latency }, look);
   // Under the sender: rules need room.
-  return [first, ...markRows(marksOf(part), place.start.length + 1, look)];
-}
-
-function marksOf({ marks = [], violation }: MarkedPart): readonly Mark[] {
-  return violation === undefined ? marks : [{ level: "must", text: violation }, ...marks];
+  return [first, ...markRows(part.marks, place.start.length + 1, look)];
 }
 
 /** The cells of a row; `kind` has its width already, and `what` is told its own. */
@@ -176,16 +193,16 @@ function row({ start, from, kind, id, what, latency, size }: Cells, look: Look):
 }
 
 /** Said by word, arrow and colour, so that no one of them is needed; where the line is narrow, by the arrow and the colour. */
-function sender(from: Party, look: Look): string {
+function sender(from: Sender, look: Look): string {
   const { style } = look;
   const words = isNarrow(look) ? { client: "→", server: "←" } : { client: "client →", server: "server ←" };
   const paint = from === "client" ? style.cyan : style.magenta;
   return paint(left(words[from], fromWidth(look)));
 }
 
-function kindPaint(part: MarkedPart, style: Style): Paint {
-  const { kind, isError } = part;
-  if (marksOf(part).some(({ level }) => level === "must") || kind === "err" || isError === true) return style.red;
+function kindPaint(part: Part, style: Style): Paint {
+  const { kind, isError, marks } = part;
+  if (marks.some(({ level }) => level === "must") || kind === "err" || isError === true) return style.red;
   return kind === "ntf" ? style.dim : style.bold;
 }
 

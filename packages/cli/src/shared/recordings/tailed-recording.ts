@@ -7,11 +7,11 @@ import {
   type RowTest,
   reportOf,
 } from "@parlance/wire";
+import { rowLines } from "../output/conversation-rows.js";
 import { jsonLine } from "../output/json-lines.js";
 import { headingRow, type Look } from "../output/rows.js";
 import type { Output } from "../output/terminal.js";
 import { rowValue } from "./recorded-json.js";
-import { recordedRows } from "./recorded-rows.js";
 
 /** Prints rows of recordings, and says of which one where they are more. */
 export class TailView {
@@ -26,7 +26,7 @@ export class TailView {
 
   row(recording: string, row: Row): void {
     if (this.#json) this.#output.print(jsonLine({ recording, ...rowValue(row) }));
-    else this.#text(recording, recordedRows(row, this.#look));
+    else this.#text(recording, rowLines(row, this.#look));
   }
 
   damage(recording: string, line: number, says: string): void {

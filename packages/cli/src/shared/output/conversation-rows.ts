@@ -7,6 +7,7 @@ import {
   literalOf,
   pairOf,
   type Row,
+  type Sender,
   saysWithoutPlace,
   type Verdict,
   type WireMessage,
@@ -14,21 +15,38 @@ import {
 import { digest } from "../client/digest.js";
 import { excerpt } from "../excerpt.js";
 import { isObject } from "../json.js";
-import { bytesText, count } from "../output/quantities.js";
-import { frameRows, type Look, type Mark, type MarkedPart, type Remark, remarkRows } from "../output/rows.js";
+import { bytesText, count } from "./quantities.js";
+import { frameRows, type Look, type Mark, type Part, type Remark, remarkRows } from "./rows.js";
 
 /** What is shown of bytes that are no message. */
 const longestNoise = 400;
 
-/** A row of a recording, as a person sees it. */
-export function recordedRows(row: Row, look: Look): readonly string[] {
-  const { entry, from, at, kind, messages, verdicts } = row;
-  if (entry.k !== "f" || from === undefined) return remarkRows({ ...remarkOf(row), marks: verdicts.map(markOf) }, look);
-  const batch = kind === "batch";
-  const parts = messages.length === 0 ? [noisePart(row, entry)] : messages.map((message) => partOf(message));
-  row.frame?.forget();
-  const marked = parts.map((part, index) => ({ ...part, marks: marksOf(row, index).map(markOf) }));
-  return frameRows({ n: entry.n, at, from, bytes: entry.len, batch, parts: marked }, look);
+/** The row of a frame. */
+export interface FrameRow extends Row {
+  readonly entry: FrameEntry;
+  readonly from: Sender;
+  /** Why the channel did not take the frame, where it did not. */
+  readonly refused?: string;
+}
+
+/** A row of a conversation as lines for a person. */
+export function rowLines(row: Row, look: Look): readonly string[] {
+  if (!isFrameRow(row)) return remarkRows({ ...remarkOf(row), marks: row.verdicts.map(markOf) }, look);
+  const { entry, from, at, kind } = row;
+  return frameRows({ n: entry.n, at, from, bytes: entry.len, batch: kind === "batch", parts: partsOf(row) }, look);
+}
+
+function isFrameRow(row: Row): row is FrameRow {
+  return row.entry.k === "f" && row.from !== undefined;
+}
+
+/** The messages of a frame, or what stands in their place. */
+export function partsOf(row: FrameRow): readonly Part[] {
+  const { entry, messages, frame, refused } = row;
+  const parts = messages.length === 0 ? [noiseOf(row, entry)] : messages.map(messageOf);
+  frame?.forget();
+  const refusal: readonly Mark[] = refused === undefined ? [] : [{ level: "must", text: refused }];
+  return parts.map((part, index) => ({ ...part, marks: [...refusal, ...marksOf(row, index).map(markOf)] }));
 }
 
 /** Of a batch, each message has what is said of it; what is said of all of it stands at the first. */
@@ -44,12 +62,19 @@ function marksOf({ messages, verdicts }: Row, index: number): readonly Verdict[]
 }
 
 function markOf(verdict: Verdict): Mark {
-  const { level, rule, party, pointer = "" } = verdict;
-  const place = pointer === "" ? "" : `${pointer} `;
-  return { level, text: `${rule.id} ${level === "must" ? `${party}: ` : ""}${place}${saysWithoutPlace(verdict)}` };
+  const { level, rule, party } = verdict;
+  return { level, text: `${rule.id} ${level === "must" ? `${party}: ` : ""}${verdictText(verdict)}` };
 }
 
-function partOf(message: WireMessage): MarkedPart {
+/** Where a rule is broken, and how. */
+export function verdictText(verdict: Verdict): string {
+  const { pointer = "" } = verdict;
+  return `${pointer === "" ? "" : `${pointer} `}${saysWithoutPlace(verdict)}`;
+}
+
+type Unmarked = Omit<Part, "marks">;
+
+function messageOf(message: WireMessage): Unmarked {
   const { kind, concerns, id } = message;
   const method = message.method ?? concerns?.request.method;
   const latency = latencyOf(message);
@@ -67,23 +92,27 @@ function partOf(message: WireMessage): MarkedPart {
 
 /** A call is known by its tool: the answer to it says so too. */
 function detailOf(message: WireMessage, method: string | undefined): string {
-  const { value, concerns } = message;
-  const said = isObject(value) ? digest(value, method) : "";
+  const { value, concerns, kind, node, frame } = message;
+  const said =
+    kind !== "none" && isObject(value) ? digest(value, method) : excerpt(literalOf(node, frame.bytes), longestNoise);
   message.forget();
   const name = message.method === undefined ? concerns?.request.names : undefined;
   return name === undefined ? said : `${name} ${said}`;
 }
 
-/** An id as it was written; what is no string is not touched. */
+/** An id as it was written: what JSON.parse would change is kept as its literal. */
 function idOf(literal: string): Id {
-  return literal.startsWith('"') ? String(JSON.parse(literal)) : new ExactNumber(literal); // The scan has found it to be one.
+  const value = JSON.parse(literal) as unknown; // The scan has read it.
+  if (typeof value === "string" || value === null) return value;
+  return typeof value === "number" && String(value) === literal ? value : new ExactNumber(literal);
 }
 
-function noisePart({ kind, frame }: Row, { len }: FrameEntry): MarkedPart {
+function noiseOf({ kind, frame, refused }: FrameRow, { len }: FrameEntry): Unmarked {
   const bytes = frame?.bytes ?? new Uint8Array(0);
   const text = literalOf({ start: 0, end: Math.min(bytes.length, longestNoise * 4) }, bytes);
   const said = excerpt(text, longestNoise);
-  const detail = frame?.whole === false ? `cut by the recorder, ${bytesText(bytes.length)} kept: ${said}` : said;
+  const isCut = frame?.whole === false && refused === undefined;
+  const detail = isCut ? `cut by the recorder, ${bytesText(bytes.length)} kept: ${said}` : said;
   return { kind: kind === "frag" || (frame !== undefined && bytes.length < len) ? "frag" : "noise", detail };
 }
 

@@ -1,0 +1,141 @@
+import type { Tapped } from "@parlance/mcp/jsonrpc";
+import { methods } from "@parlance/mcp/protocol";
+import { Conversation, type FrameEntry, type Verdict } from "@parlance/wire";
+import type { FrameRow } from "../output/conversation-rows.js";
+
+/** What crossed, in numbers. */
+export interface Tally {
+  readonly frames: number;
+  readonly bytes: number;
+  /** Requests of the client. */
+  readonly calls: number;
+  /** Errors that the server sent, and results with `isError`. */
+  readonly errors: number;
+  /** Rules that the server broke. */
+  readonly violations: number;
+}
+
+/** The frames up to the first operation. */
+export interface Opening {
+  readonly frames: readonly FrameRow[];
+  readonly count: number;
+  readonly bytes: number;
+  /** The frame of the first operation, once it is sent. */
+  readonly operation: FrameRow | undefined;
+}
+
+/** Frames that are kept to show what arrived, and what opened the conversation. */
+const mostRecent = 8;
+const mostOpening = 16;
+
+/** These open a conversation or check that it is alive; every other request is an operation. */
+const openers: ReadonlySet<string | undefined> = new Set([methods.initialize, methods.discover, methods.ping]);
+
+/**
+ * Reads the frames of a conversation that this command takes part in, with the reader that recordings have: the same
+ * rows, pairs and verdicts. Also counts them.
+ */
+export class LiveConversation {
+  readonly #conversation = new Conversation();
+  readonly #stdio: boolean;
+  #session = 1;
+  #tally: Tally = { frames: 0, bytes: 0, calls: 0, errors: 0, violations: 0 };
+  #opening: Opening = { frames: [], count: 0, bytes: 0, operation: undefined };
+  #recent: readonly FrameRow[] = [];
+
+  /** @param stdio whether frames are lines of stdin and stdout, which have rules of their own */
+  constructor({ stdio }: { readonly stdio: boolean }) {
+    this.#stdio = stdio;
+  }
+
+  get tally(): Tally {
+    return this.#tally;
+  }
+
+  get opening(): Opening {
+    return this.#opening;
+  }
+
+  /** The last frames, oldest first. */
+  get recent(): readonly FrameRow[] {
+    return this.#recent;
+  }
+
+  /** A new channel begins: it answers no request of the channel before. */
+  changeChannel(): void {
+    if (this.#tally.frames > 0) this.#session += 1;
+  }
+
+  /** The row of a frame that crossed at a time in milliseconds; undefined for the end of the channel. */
+  read(tapped: Tapped, at: number): FrameRow | undefined {
+    if (tapped.kind === "ended") return undefined;
+    const entry = this.#entryOf(tapped, at);
+    const row = this.#conversation.push(entry);
+    if (row?.from === undefined) return undefined;
+    // Rows are shown at once and not kept: the server may send any number of frames.
+    this.#conversation.rows.length = 0;
+    const isRefused = tapped.kind === "refused" && entry.kept !== undefined;
+    const frame = { ...row, entry, from: row.from, ...(isRefused && { refused: tapped.refusal.message }) };
+    this.#count(frame);
+    return frame;
+  }
+
+  #entryOf(tapped: Exclude<Tapped, { kind: "ended" }>, t: number): FrameEntry {
+    const refusal = tapped.kind === "refused" ? tapped.refusal : undefined;
+    const raw = tapped.kind === "refused" ? tapped.refusal.head : tapped.frame;
+    const isSent = tapped.kind === "sent";
+    // The rest of a stream is judged as it is. Of any other frame that was refused, nothing but its beginning is here.
+    const isRest = this.#stdio && refusal?.reason === "truncated" && refusal.bytes === Buffer.byteLength(raw);
+    return {
+      k: "f",
+      n: this.#tally.frames + 1,
+      s: String(this.#session),
+      t,
+      d: isSent ? "c2s" : "s2c",
+      ch: this.#stdio ? (isSent ? "stdin" : "stdout") : "socket",
+      len: refusal?.bytes ?? Buffer.byteLength(raw),
+      nl: this.#stdio && !isRest ? "\n" : "",
+      ...(refusal !== undefined && !isRest && { kept: Buffer.byteLength(raw) }),
+      raw,
+    };
+  }
+
+  #count(frame: FrameRow): void {
+    const { frames, bytes, calls, errors, violations } = this.#tally;
+    const { entry, from, messages } = frame;
+    const isServer = from === "server";
+    const failed = messages.filter(
+      ({ kind, concerns, id, result }) =>
+        (kind === "err" && (concerns !== undefined || id === undefined || id === "null")) || result?.isError === true,
+    );
+    this.#tally = {
+      frames: frames + 1,
+      bytes: bytes + entry.len,
+      calls: calls + (isServer ? 0 : messages.filter(({ kind }) => kind === "req").length),
+      errors: errors + (isServer ? failed.length : 0),
+      violations: violations + brokenByServer(frame).length + (frame.refused === undefined ? 0 : 1),
+    };
+    this.#recent = [...this.#recent, frame].slice(-mostRecent);
+    this.#countOpening(frame);
+  }
+
+  #countOpening(frame: FrameRow): void {
+    const { frames, count, bytes, operation } = this.#opening;
+    if (operation !== undefined) return;
+    const isOperation =
+      frame.from === "client" && frame.messages.some(({ kind, method }) => kind === "req" && !openers.has(method));
+    this.#opening = isOperation
+      ? { ...this.#opening, operation: frame }
+      : {
+          frames: [...frames, frame].slice(0, mostOpening),
+          count: count + 1,
+          bytes: bytes + frame.entry.len,
+          operation,
+        };
+  }
+}
+
+/** The rules that the server broke with a frame. */
+export function brokenByServer({ verdicts }: FrameRow): readonly Verdict[] {
+  return verdicts.filter(({ level, party }) => level === "must" && party === "server");
+}
