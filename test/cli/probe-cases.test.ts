@@ -1,49 +1,48 @@
 import { memoryChannels } from "@parlance/mcp/jsonrpc";
 import { messagesOf, type Revision, revisions } from "@parlance/mcp/protocol";
-import { levelOf } from "@parlance/wire";
+import { EntryWriter, levelOf, type RawClient } from "@parlance/wire";
 import { describe, expect, test } from "vitest";
-import { ChannelLine } from "../../packages/cli/src/commands/check/examination/channel-line.js";
 import { probes } from "../../packages/cli/src/commands/check/examination/examine.js";
 import type { Finding } from "../../packages/cli/src/commands/check/examination/finding.js";
-import { type Line, Observer } from "../../packages/cli/src/commands/check/examination/line.js";
-import { openLine } from "../../packages/cli/src/commands/check/examination/open-line.js";
 import { levelOfProbe, type Probe } from "../../packages/cli/src/commands/check/examination/probe.js";
 import { Subject } from "../../packages/cli/src/commands/check/examination/subject.js";
+import { openRawClient, type RawServer as RawServerOf } from "../../packages/cli/src/shared/target/raw-server.js";
 import { plainHttp } from "./plain-http.js";
 import { probeCases } from "./probe-cases.js";
 import { type Quirk, RawServer } from "./probe-server.js";
 
-type Carrier = Line["carrier"];
+type Transport = RawClient["transport"];
 
 interface Place {
   readonly probe: Probe;
   readonly revision: Revision;
-  readonly carrier: Carrier;
+  readonly transport: Transport;
 }
 
-/** Where a probe asks: in each revision, over each carrier. */
-function placesOf(probe: Probe, only?: Carrier): readonly (readonly [string, Place])[] {
+/** Where a probe asks: in each revision, over each transport. */
+function placesOf(probe: Probe, only?: Transport): readonly (readonly [string, Place])[] {
   const { applies = () => true } = probe;
   return revisions.flatMap((revision) =>
     (["channel", "http"] as const)
-      .filter((carrier) => applies(revision, carrier) && carrier === (only ?? carrier))
-      .map((carrier) => [`${revision.version}, ${carrier}`, { probe, revision, carrier }] as const),
+      .filter((transport) => applies(revision, transport) && transport === (only ?? transport))
+      .map((transport) => [`${revision.version}, ${transport}`, { probe, revision, transport }] as const),
   );
 }
 
 /** What a probe finds of a server. */
-async function found({ probe, revision, carrier }: Place, quirk: Quirk, patience: number): Promise<Finding> {
+async function found({ probe, revision, transport }: Place, quirk: Quirk, timeout: number): Promise<Finding> {
   const server = new RawServer(revision, quirk);
-  await using http = carrier === "http" ? await plainHttp(server.listener) : undefined;
-  const how = { patience, firstPatience: patience, observer: new Observer(() => undefined), session: "1", revision };
-  const line =
+  await using http = transport === "http" ? await plainHttp(server.listener) : undefined;
+  const writer = new EntryWriter(() => undefined);
+  const dialled: RawServerOf =
     http === undefined
-      ? new ChannelLine({ ...how, channel: channelTo(server) })
-      : openLine({ kind: "http", url: http.url, headers: {} }, how);
-  const subject = new Subject(line, messagesOf(revision.version));
+      ? { kind: "channel", dial: () => ({ channel: channelTo(server) }) }
+      : { kind: "http", url: http.url, headers: [] };
+  const client = openRawClient(dialled, { timeout, writer, session: "1", revision });
+  const subject = new Subject(client, messagesOf(revision.version));
   expect(await subject.open()).toEqual({ is: "passed" });
   const finding = await probe.ask(subject);
-  if (carrier === "channel") await line.close();
+  if (transport === "channel") await client.close();
   return finding;
 }
 

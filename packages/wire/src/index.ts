@@ -67,6 +67,18 @@ export {
   rangeOf,
 } from "./json/json-node.js";
 export { type JsonFault, type JsonScan, scanJson } from "./json/json-scan.js";
+export { EntryWriter } from "./raw-client/entry-writer.js";
+export { RawChannel, type RawTransport } from "./raw-client/raw-channel.js";
+export {
+  isErrorWithoutId,
+  type RawClient,
+  type RawOptions,
+  type RawRequest,
+  type RawResponse,
+  type Reply,
+} from "./raw-client/raw-client.js";
+export { RawHttp } from "./raw-client/raw-http.js";
+export { BodyCutter, type BodyFrame } from "./recording/body-cutter.js";
 export { carriedVerdict } from "./recording/carried-verdict.js";
 export type * from "./recording/entry.js";
 export { type CutEvent, EventCutter } from "./recording/event-cutter.js";
@@ -120,6 +132,7 @@ export {
 } from "./report/report-words.js";
 export { describeVerdict, violations } from "./report/violations.js";
 export { rules } from "./rules/all.js";
+export { byEra, inSchema, onMessages } from "./rules/citations.js";
 export {
   type Clause,
   type Finding,

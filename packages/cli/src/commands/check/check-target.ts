@@ -13,9 +13,9 @@ import { wordsOf } from "../../shared/output/conversation-rows.js";
 import { jsonLine } from "../../shared/output/json-lines.js";
 import { printReport, type ReportFormat } from "../../shared/output/report.js";
 import { newHeader, recordingText, writeNewFile } from "../../shared/recordings/recording-text.js";
+import { rawServerOf } from "../../shared/target/raw-server.js";
 import type { Target } from "../../shared/target/target.js";
 import { type Examination, examine } from "./examination/examine.js";
-import { examineeOf } from "./examination/examinee.js";
 import { examinationLines, examinationValue } from "./examination-view.js";
 
 /** What `parlance check` is told of a server. */
@@ -38,9 +38,9 @@ export async function checkTarget(
   { out, err, interrupt }: Invocation,
 ): Promise<number> {
   const { timeout, revision: wanted, record, format, failOn, expectations } = options;
-  const examination = await examine(await examineeOf(target), {
+  const examination = await examine(await rawServerOf(target), {
     ...(wanted !== undefined && { revisions: wanted.flatMap((version) => revisionOf(version) ?? []) }),
-    patience: timeout,
+    timeout,
     signal: interrupt.stop,
     onProgress: (words) => err.status(words),
     onSlowStart: (milliseconds) => err.print(err.style.dim(stillStarting(milliseconds))),

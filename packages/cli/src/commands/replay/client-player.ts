@@ -5,13 +5,14 @@ import {
   literalOf,
   nodeAt,
   type Operation,
+  type RawClient,
+  type Reply,
   type Row,
   significant,
   type WireMessage,
   type WireSession,
 } from "@parlance/wire";
 import { isObject, type JsonObject } from "../../shared/json.js";
-import type { Line, Reply } from "../check/examination/line.js";
 import { replaced } from "./live-bytes.js";
 
 /** Milliseconds: what a server sends behind its last answer comes soon. */
@@ -29,19 +30,19 @@ const ignores = ignoring(["/id", "/params/_meta/progressToken"]);
 export class ClientPlayer {
   readonly #recording: Conversation;
   readonly #session: WireSession;
-  readonly #line: Line;
+  readonly #client: RawClient;
   /** Every request that was made again, and what comes of it. */
   readonly #asked = new Map<Operation, Promise<Reply>>();
   /** What the live server wants back in the place of what was recorded. */
   readonly #states = new Map<string, string>();
   readonly #questions: Operation[];
 
-  constructor(recording: Conversation, session: WireSession, line: Line) {
+  constructor(recording: Conversation, session: WireSession, client: RawClient) {
     this.#recording = recording;
     this.#session = session;
-    this.#line = line;
+    this.#client = client;
     this.#questions = session.operations.filter(({ request }) => request.from === "server");
-    line.onRequest = (request) => this.#answer(request);
+    client.onRequest = (request) => this.#answer(request);
   }
 
   /** Says everything, and resolves when everything is answered that was. */
@@ -63,7 +64,7 @@ export class ClientPlayer {
     const operations = this.#session.operations.filter(({ request }) => messages.includes(request));
     const [first] = operations;
     const id = first?.request.member("id");
-    const reply = this.#line.say(text, typeof id === "string" || typeof id === "number" ? id : undefined);
+    const reply = this.#client.send(text, typeof id === "string" || typeof id === "number" ? id : undefined);
     for (const operation of operations)
       this.#asked.set(
         operation,
@@ -82,7 +83,7 @@ export class ClientPlayer {
   #hear({ answer }: Operation, reply: Reply): Reply {
     const live = reply.answer?.result;
     if (!isObject(live)) return reply;
-    if (typeof live.protocolVersion === "string") this.#line.agree(live.protocolVersion);
+    if (typeof live.protocolVersion === "string") this.#client.useVersion(live.protocolVersion);
     for (const { result } of carried) {
       const [before, after] = [answer?.result?.[result], live[result]];
       if (typeof before === "string" && typeof after === "string") this.#states.set(before, after);

@@ -1,8 +1,6 @@
-import { Conversation, type Entry } from "@parlance/wire";
+import { Conversation, type Entry, EntryWriter } from "@parlance/wire";
+import { openRawClient, rawServerOf } from "../../shared/target/raw-server.js";
 import type { Target } from "../../shared/target/target.js";
-import { examineeOf } from "../check/examination/examinee.js";
-import { Observer } from "../check/examination/line.js";
-import { openLine } from "../check/examination/open-line.js";
 import { ClientPlayer } from "./client-player.js";
 
 /** How a server is driven. */
@@ -22,17 +20,17 @@ export interface Driven {
 export async function drive(recording: Conversation, options: DriveOptions): Promise<Driven> {
   const entries: Entry[] = [];
   const conversation = new Conversation();
-  const observer = new Observer((entry) => {
+  const writer = new EntryWriter((entry) => {
     entries.push(entry);
     conversation.push(entry);
   });
-  const examinee = await examineeOf(options.target);
+  const server = await rawServerOf(options.target);
   for (const session of recording.sessions) {
     if (session.operations.length === 0) continue;
     const { name, revision } = session;
-    const line = openLine(examinee, { patience: options.timeout, observer, session: name, revision });
-    await new ClientPlayer(recording, session, line).play();
-    await line.close();
+    const client = openRawClient(server, { timeout: options.timeout, writer, session: name, revision });
+    await new ClientPlayer(recording, session, client).play();
+    await client.close();
   }
   conversation.finish();
   return { entries, conversation };

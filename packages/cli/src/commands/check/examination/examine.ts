@@ -1,19 +1,20 @@
 import { messagesOf, type Revision, revisions } from "@parlance/mcp/protocol";
 import {
+  byEra,
   Conversation,
   type Entry,
+  EntryWriter,
   type HeaderEntry,
   levelOf,
+  type RawClient,
   type Rule,
   sentenceOf,
   specOf,
   type Verdict,
 } from "@parlance/wire";
-import type { Examinee } from "./examinee.js";
+import { openRawClient, type RawServer } from "../../../shared/target/raw-server.js";
 import { type Finding, failed, passed } from "./finding.js";
-import { type Line, Observer } from "./line.js";
-import { openLine } from "./open-line.js";
-import { byEra, levelOfProbe, type Probe } from "./probe.js";
+import { levelOfProbe, type Probe } from "./probe.js";
 import { featureProbes } from "./probes/features.js";
 import { httpProbes } from "./probes/http.js";
 import { messageProbes } from "./probes/messages.js";
@@ -51,7 +52,7 @@ export interface ExamineOptions {
   /** Default: all. */
   readonly revisions?: readonly Revision[];
   /** Milliseconds to wait for each answer. */
-  readonly patience: number;
+  readonly timeout: number;
   readonly signal: AbortSignal;
   /** Told what is done at the moment. */
   readonly onProgress?: (words: string) => void;
@@ -63,8 +64,8 @@ export interface ExamineOptions {
 /** Every probe, in the order in which it is asked. */
 export const probes: readonly Probe[] = [...openingProbes, ...messageProbes, ...featureProbes, ...httpProbes];
 
-/** So many times as long as for any other answer is a server waited for that may have to start: by default 30 s. */
-const patienceToStart = 6;
+/** The timeout of the first answer, during which a server may have to start, in timeouts of other answers: by default 30 s. */
+const startFactor = 6;
 
 /** How long the server takes to start, as far as it is known. */
 interface StartTime {
@@ -73,10 +74,10 @@ interface StartTime {
 }
 
 /** Asks a server everything that can be asked from outside, in every revision that it speaks, and records it. */
-export async function examine(examinee: Examinee, options: ExamineOptions): Promise<Examination> {
+export async function examine(server: RawServer, options: ExamineOptions): Promise<Examination> {
   const entries: Entry[] = [options.header];
   const conversation = new Conversation();
-  const observer = new Observer((entry) => {
+  const writer = new EntryWriter((entry) => {
     entries.push(entry);
     conversation.push(entry);
   });
@@ -84,7 +85,7 @@ export async function examine(examinee: Examinee, options: ExamineOptions): Prom
   const start: StartTime = { slowest: undefined };
   for (const revision of options.revisions ?? revisions) {
     if (options.signal.aborted) break;
-    const result = await new RevisionExamination(examinee, revision, conversation, observer, start, options).run();
+    const result = await new RevisionExamination(server, revision, conversation, writer, start, options).run();
     if (!options.signal.aborted || result.results.length > 0) results.push(result);
   }
   conversation.finish();
@@ -111,26 +112,26 @@ function failureOf({ probe, finding, frames }: ProbeResult, revision: Revision):
 }
 
 class RevisionExamination {
-  readonly #examinee: Examinee;
+  readonly #server: RawServer;
   readonly #revision: Revision;
   readonly #conversation: Conversation;
-  readonly #observer: Observer;
+  readonly #writer: EntryWriter;
   readonly #start: StartTime;
   readonly #options: ExamineOptions;
-  #lines = 0;
+  #clients = 0;
 
   constructor(
-    examinee: Examinee,
+    server: RawServer,
     revision: Revision,
     conversation: Conversation,
-    observer: Observer,
+    writer: EntryWriter,
     start: StartTime,
     options: ExamineOptions,
   ) {
-    this.#examinee = examinee;
+    this.#server = server;
     this.#revision = revision;
     this.#conversation = conversation;
-    this.#observer = observer;
+    this.#writer = writer;
     this.#start = start;
     this.#options = options;
   }
@@ -138,15 +139,15 @@ class RevisionExamination {
   async run(): Promise<RevisionResult> {
     const revision = this.#revision;
     this.#options.onProgress?.(`${revision.version}: opening`);
-    let { line, subject, opened } = await this.#open();
+    let { client, subject, opened } = await this.#open();
     const results: ProbeResult[] = [];
     if (opened.is === "failed") {
-      await line.close();
+      await client.close();
       return { revision, notSpoken: opened.says, results };
     }
     for (const probe of probes) {
       if (this.#options.signal.aborted) break;
-      if (probe.applies?.(revision, subject.carrier) === false) continue;
+      if (probe.applies?.(revision, subject.transport) === false) continue;
       this.#options.onProgress?.(`${revision.version}: ${probe.id} ${probe.demands}`);
       const first = this.#lastFrame + 1;
       const finding = await probe.ask(subject);
@@ -155,11 +156,11 @@ class RevisionExamination {
       const isOver = probe.endsConversation === true && finding.is !== "skipped";
       if (!isOver && (finding.is !== "failed" || (await subject.stillAnswers()).is === "passed")) continue;
       // One that was brought to its end is examined further as a new one.
-      await line.close();
-      ({ line, subject, opened } = await this.#open());
+      await client.close();
+      ({ client, subject, opened } = await this.#open());
       if (opened.is === "failed") break;
     }
-    results.push(...(await this.#leave(line)));
+    results.push(...(await this.#leave(client)));
     return { revision, notSpoken: undefined, results };
   }
 
@@ -167,36 +168,36 @@ class RevisionExamination {
     return this.#conversation.rows.at(-1)?.n ?? 0;
   }
 
-  async #open(): Promise<{ readonly line: Line; readonly subject: Subject; readonly opened: Finding }> {
-    const { patience, onSlowStart } = this.#options;
+  async #open(): Promise<{ readonly client: RawClient; readonly subject: Subject; readonly opened: Finding }> {
+    const { timeout, onSlowStart } = this.#options;
     const before = performance.now();
-    const line = this.#dial();
-    const subject = new Subject(line, messagesOf(this.#revision.version));
+    const client = this.#dial();
+    const subject = new Subject(client, messagesOf(this.#revision.version));
     const isFirst = this.#start.slowest === undefined;
-    const slow = isFirst ? setTimeout(() => onSlowStart?.(patience), patience) : undefined;
+    const slow = isFirst ? setTimeout(() => onSlowStart?.(timeout), timeout) : undefined;
     const opened = await subject.open();
     clearTimeout(slow);
     // One that is silent is not waited for so long again.
     const took = opened.is === "failed" && opened.says.endsWith("no answer in time") ? 0 : performance.now() - before;
     this.#start.slowest = Math.max(this.#start.slowest ?? 0, took);
-    return { line, subject, opened };
+    return { client, subject, opened };
   }
 
-  #dial(): Line {
-    this.#lines += 1;
+  #dial(): RawClient {
+    this.#clients += 1;
     const { version } = this.#revision;
-    const session = this.#lines === 1 ? version : `${version} ${this.#lines}`;
-    const { patience, signal } = this.#options;
+    const session = this.#clients === 1 ? version : `${version} ${this.#clients}`;
+    const { timeout, signal } = this.#options;
     const { slowest } = this.#start;
-    const firstPatience = slowest === undefined ? patienceToStart * patience : patience + slowest;
-    const how = { patience, firstPatience, observer: this.#observer, session, revision: this.#revision, stop: signal };
-    return openLine(this.#examinee, how);
+    const firstTimeout = slowest === undefined ? startFactor * timeout : timeout + slowest;
+    const how = { timeout, firstTimeout, writer: this.#writer, session, revision: this.#revision, stop: signal };
+    return openRawClient(this.#server, how);
   }
 
-  async #leave(line: Line): Promise<readonly ProbeResult[]> {
+  async #leave(client: RawClient): Promise<readonly ProbeResult[]> {
     const first = this.#lastFrame + 1;
-    const took = await line.close();
-    if (line.carrier === "http" || this.#options.signal.aborted) return [];
+    const took = await client.close();
+    if (client.transport === "http" || this.#options.signal.aborted) return [];
     const finding = took === undefined ? failed("it had to be ended by a signal") : passed;
     return [{ probe: leaving, finding, frames: [first, this.#lastFrame] }];
   }

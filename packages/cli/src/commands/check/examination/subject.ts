@@ -1,8 +1,8 @@
 import { visible } from "@parlance/mcp/jsonrpc";
 import { type Messages, methods, notifications, type Revision } from "@parlance/mcp/protocol";
+import type { RawClient, RawRequest, Reply } from "@parlance/wire";
 import { isObject, type JsonObject } from "../../../shared/json.js";
 import { asNote, type Finding, failed, passed } from "./finding.js";
-import type { HttpWords, Line, Reply } from "./line.js";
 
 /** A server in one revision, while it is examined. */
 export class Subject {
@@ -10,27 +10,27 @@ export class Subject {
   readonly messages: Messages;
   /** What it has said of itself. */
   capabilities: JsonObject = {};
-  readonly #line: Line;
+  readonly #client: RawClient;
   #lastId = 100;
 
-  constructor(line: Line, messages: Messages) {
-    this.#line = line;
+  constructor(client: RawClient, messages: Messages) {
+    this.#client = client;
     this.messages = messages;
     this.revision = messages.revision;
-    line.onRequest = (request) => {
+    client.onRequest = (request) => {
       const { id } = request;
       if (request.method === methods.ping) return JSON.stringify({ jsonrpc: "2.0", id, result: {} });
       return JSON.stringify({ jsonrpc: "2.0", id, error: { code: -32_601, message: "Method not found" } });
     };
   }
 
-  get carrier(): Line["carrier"] {
-    return this.#line.carrier;
+  get transport(): RawClient["transport"] {
+    return this.#client.transport;
   }
 
   /** The HTTP session that the server has named. */
   get sessionId(): string | undefined {
-    return this.#line.sessionId;
+    return this.#client.sessionId;
   }
 
   /** Whether the server has said that it can do it. */
@@ -40,19 +40,19 @@ export class Subject {
     return value !== undefined && value !== false;
   }
 
-  /** The errors without an id that have come so far. */
-  get unaddressed(): readonly JsonObject[] {
-    return this.#line.unaddressed;
+  /** The errors without an id so far. */
+  get errorsWithoutId(): readonly JsonObject[] {
+    return this.#client.errorsWithoutId;
   }
 
   /** Sends a text as it is. */
-  say(text: string, id?: string | number, words?: HttpWords): Promise<Reply> {
-    return this.#line.say(text, id, words);
+  send(text: string, id?: string | number, request?: RawRequest): Promise<Reply> {
+    return this.#client.send(text, id, request);
   }
 
   /** Sends a request of any method, sound in all that the revision demands of every request. */
-  ask(method: string, params: JsonObject = {}, id: string | number = this.nextId(), words?: HttpWords): Promise<Reply> {
-    return this.say(this.request(id, method, params), id, words);
+  ask(method: string, params: JsonObject = {}, id: string | number = this.nextId(), http?: RawRequest): Promise<Reply> {
+    return this.send(this.request(id, method, params), id, http);
   }
 
   /** A request as `ask` sends it. */
@@ -63,7 +63,7 @@ export class Subject {
   }
 
   notify(method: string, params: JsonObject = {}): Promise<Reply> {
-    return this.say(JSON.stringify({ jsonrpc: "2.0", method, params }));
+    return this.send(JSON.stringify({ jsonrpc: "2.0", method, params }));
   }
 
   /** An id that was not used yet. */
@@ -102,8 +102,8 @@ export class Subject {
     if (!isObject(result)) return failed(`initialize was answered with ${describe(answer)}`);
     if (result.protocolVersion !== version) return failed(`it settles on ${quoted(result.protocolVersion)}`);
     if (isObject(result.capabilities)) this.capabilities = result.capabilities;
-    this.#line.agree(version);
-    await this.say(JSON.stringify({ jsonrpc: "2.0", method: notifications.initialized }));
+    this.#client.useVersion(version);
+    await this.send(JSON.stringify({ jsonrpc: "2.0", method: notifications.initialized }));
     return passed;
   }
 

@@ -1,7 +1,8 @@
 import { methods } from "@parlance/mcp/protocol";
+import { byEra, inSchema } from "@parlance/wire";
 import { isObject, type JsonObject } from "../../../../shared/json.js";
 import { asNote, type Finding, failed, passed, skipped } from "../finding.js";
-import { byEra, inSchema, type Probe } from "../probe.js";
+import type { Probe } from "../probe.js";
 import { describe, expectError, expectRefusal, expectResult, quoted, type Subject } from "../subject.js";
 
 const unknown = "parlance-no-such-thing";

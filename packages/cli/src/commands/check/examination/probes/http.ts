@@ -1,12 +1,12 @@
 import { methods } from "@parlance/mcp/protocol";
+import { byEra, type RawRequest } from "@parlance/wire";
 import { type Finding, failed, passed, skipped } from "../finding.js";
-import type { HttpWords } from "../line.js";
-import { byEra, type Probe } from "../probe.js";
+import type { Probe } from "../probe.js";
 import { describe, expectError, type Subject } from "../subject.js";
 
-const overHttp: NonNullable<Probe["applies"]> = (_, carrier) => carrier === "http";
-const overStreamable: NonNullable<Probe["applies"]> = ({ facts }, carrier) =>
-  carrier === "http" && facts.httpBinding !== "http+sse";
+const overHttp: NonNullable<Probe["applies"]> = (_, transport) => transport === "http";
+const overStreamable: NonNullable<Probe["applies"]> = ({ facts }, transport) =>
+  transport === "http" && facts.httpBinding !== "http+sse";
 const onSending = byEra(
   "basic/transports#sending-messages-to-the-server",
   "basic/transports/streamable-http#sending-messages",
@@ -58,7 +58,7 @@ export const httpProbes: readonly Probe[] = [
     page: onSending,
     applies: overStreamable,
     async ask(subject) {
-      const { status = 0, answer } = await subject.notify("notifications/parlance-no-such-thing");
+      const { http: { status = 0 } = {}, answer } = await subject.notify("notifications/parlance-no-such-thing");
       // A server may refuse what it does not know.
       if (status >= 400) return skipped(`the server does not accept it: the status is ${status}`);
       if (status !== 202) return failed(`the status is ${status}, expected 202`);
@@ -71,11 +71,11 @@ export const httpProbes: readonly Probe[] = [
     demands: "A request of a session that has ended is answered with 404",
     sentence: "after which it MUST respond to requests containing that session ID with HTTP 404 Not Found.",
     page: "basic/transports#session-management",
-    applies: ({ facts }, carrier) => carrier === "http" && facts.httpBinding === "session",
+    applies: ({ facts }, transport) => transport === "http" && facts.httpBinding === "session",
     endsConversation: true,
     async ask(subject) {
       if (subject.sessionId === undefined) return skipped("the server keeps no sessions");
-      const { status: ended = 0 } = await subject.say("", undefined, { method: "DELETE" });
+      const { http: { status: ended = 0 } = {} } = await subject.send("", undefined, { method: "DELETE" });
       if (ended < 200 || ended >= 300) return skipped(`clients cannot end sessions: the status is ${ended}`);
       const status = await statusOf(subject, {});
       return status === 404 ? passed : failed(`the status is ${status}, expected 404`);
@@ -88,7 +88,7 @@ export const httpProbes: readonly Probe[] = [
     sentence:
       "If the server receives a request with an invalid or unsupported `MCP-Protocol-Version`, it MUST respond with `400 Bad Request`.",
     page: "basic/transports#protocol-version-header",
-    applies: ({ facts }, carrier) => carrier === "http" && facts.httpVersionHeader === "after initialize",
+    applies: ({ facts }, transport) => transport === "http" && facts.httpVersionHeader === "after initialize",
     async ask(subject) {
       const status = await statusOf(subject, { headers: { "mcp-protocol-version": "yesterday" } });
       return status === 400 ? passed : failed(`the status is ${status}, expected 400`);
@@ -101,14 +101,15 @@ export const httpProbes: readonly Probe[] = [
     sentence:
       "Servers that process the request body MUST reject requests where the values specified in the headers do not match the corresponding values in the request body.",
     page: "basic/transports/streamable-http#server-validation",
-    applies: ({ facts }, carrier) => carrier === "http" && facts.httpBinding === "stateless",
+    applies: ({ facts }, transport) => transport === "http" && facts.httpBinding === "stateless",
     async ask(subject) {
       const id = subject.nextId();
       const reply = await subject.ask(methods.discover, {}, id, { headers: { "mcp-method": methods.listTools } });
       const { headerMismatch = 0 } = subject.revision.codes;
       const found = expectError(reply, [headerMismatch]);
       if (found.is !== "passed") return found;
-      return reply.status === 400 ? passed : failed(`the status is ${reply.status}, expected 400`);
+      const { status } = reply.http ?? {};
+      return status === 400 ? passed : failed(`the status is ${status}, expected 400`);
     },
   },
   {
@@ -118,22 +119,22 @@ export const httpProbes: readonly Probe[] = [
     sentence:
       "The server MUST either return `Content-Type: text/event-stream` in response to this HTTP GET, or else return HTTP 405 Method Not Allowed",
     page: "basic/transports#listening-for-messages-from-the-server",
-    applies: ({ facts }, carrier) => carrier === "http" && facts.httpBinding === "session",
+    applies: ({ facts }, transport) => transport === "http" && facts.httpBinding === "session",
     async ask(subject) {
-      const { status = 0 } = await subject.say("", undefined, { method: "GET" });
+      const { http: { status = 0 } = {} } = await subject.send("", undefined, { method: "GET" });
       return status === 200 || status === 405 ? passed : failed(`the status is ${status}, expected 200 or 405`);
     },
   },
 ];
 
-async function refuses(subject: Subject, words: HttpWords): Promise<Finding> {
-  const status = await statusOf(subject, words);
+async function refuses(subject: Subject, request: RawRequest): Promise<Finding> {
+  const status = await statusOf(subject, request);
   return status >= 400 && status < 500 ? passed : failed(`the status is ${status}, expected a refusal`);
 }
 
 /** The status of a request that is sound but for what its headers are made to say; 0 where there is none. */
-async function statusOf(subject: Subject, words: HttpWords): Promise<number> {
+async function statusOf(subject: Subject, request: RawRequest): Promise<number> {
   const method = subject.revision.era === "stateless" ? methods.discover : methods.ping;
-  const { status = 0 } = await subject.ask(method, {}, subject.nextId(), words);
+  const { http: { status = 0 } = {} } = await subject.ask(method, {}, subject.nextId(), request);
   return status;
 }

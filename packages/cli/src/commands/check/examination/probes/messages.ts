@@ -1,8 +1,8 @@
 import { methods, notifications, type Revision } from "@parlance/mcp/protocol";
+import { byEra, isErrorWithoutId, onMessages } from "@parlance/wire";
 import { isObject } from "../../../../shared/json.js";
-import { isUnaddressed } from "../channel-line.js";
 import { asNote, type Finding, failed, passed } from "../finding.js";
-import { byEra, onMessages, type Probe } from "../probe.js";
+import type { Probe } from "../probe.js";
 import { describe, expectError, expectRefusal, expectResult, noCode, quoted, type Subject } from "../subject.js";
 
 const jsonRpc = "https://www.jsonrpc.org/specification";
@@ -51,13 +51,13 @@ export const messageProbes: readonly Probe[] = [
     page: (revision) =>
       revision.facts.httpBinding === "http+sse" ? `${jsonRpc}#notification` : onMessages("notifications")(revision),
     async ask(subject) {
-      const before = subject.unaddressed.length;
-      const { status = 0, answer } = await subject.notify("notifications/parlance-no-such-thing");
+      const before = subject.errorsWithoutId.length;
+      const { http: { status = 0 } = {}, answer } = await subject.notify("notifications/parlance-no-such-thing");
       // Over HTTP a server may refuse it, and say why in an error without an id.
-      const isRefused = status >= 400 && answer !== undefined && isUnaddressed(answer);
+      const isRefused = status >= 400 && answer !== undefined && isErrorWithoutId(answer);
       if (answer !== undefined && !isRefused) return failed(`it was answered with ${describe(answer)}`);
       const after = await subject.stillAnswers();
-      const error = subject.carrier === "channel" ? subject.unaddressed[before] : undefined;
+      const error = subject.transport === "channel" ? subject.errorsWithoutId[before] : undefined;
       return error === undefined ? after : failed(`it was answered with ${describe(error)}`);
     },
   },
@@ -69,10 +69,10 @@ export const messageProbes: readonly Probe[] = [
       "When a rpc call is made, the Server MUST reply with a Response, except for in the case of Notifications.",
     page: `${jsonRpc}#response_object`,
     async ask(subject) {
-      const before = subject.unaddressed.length;
-      await subject.say('{"jsonrpc":"2.0","id":"broken","method":"ping"');
+      const before = subject.errorsWithoutId.length;
+      await subject.send('{"jsonrpc":"2.0","id":"broken","method":"ping"');
       const after = await subject.stillAnswers();
-      const answer = subject.unaddressed[before];
+      const answer = subject.errorsWithoutId[before];
       if (after.is === "passed" && isObject(answer?.error) && answer.error.code !== subject.revision.codes.parseError)
         return asNote(failed(`it was answered with ${describe(answer)}`), noCode);
       return after;
@@ -87,7 +87,7 @@ export const messageProbes: readonly Probe[] = [
     page: `${jsonRpc}#response_object`,
     async ask(subject) {
       for (const text of ["42", '"text"', "null", "{}", '{"jsonrpc":"2.0","id":1}']) {
-        await subject.say(text);
+        await subject.send(text);
         const after = await subject.stillAnswers();
         if (after.is === "failed") return failed(`after ${text}: ${after.says}`);
       }
@@ -104,7 +104,7 @@ export const messageProbes: readonly Probe[] = [
     async ask(subject) {
       const id = subject.nextId();
       const text = subject.request(id, ping(subject)).replace('"jsonrpc":"2.0"', '"jsonrpc":"1.0"');
-      const { answer } = await subject.say(text, id);
+      const { answer } = await subject.send(text, id);
       return answer !== undefined && "result" in answer ? failed(`it was answered with ${describe(answer)}`) : passed;
     },
   },
@@ -118,7 +118,7 @@ export const messageProbes: readonly Probe[] = [
     async ask(subject) {
       const [one, two] = [subject.nextId(), subject.nextId()];
       const text = `[${subject.request(one, methods.ping)},${subject.request(two, methods.ping)}]`;
-      return expectResult(await subject.say(text, two));
+      return expectResult(await subject.send(text, two));
     },
   },
   {
@@ -155,7 +155,7 @@ export const messageProbes: readonly Probe[] = [
       const id = subject.nextId();
       const text = JSON.stringify({ jsonrpc: "2.0", id, method: methods.listTools, params: ["a"] });
       const { invalidParams, invalidRequest, methodNotFound } = subject.revision.codes;
-      return expectError(await subject.say(text, id), [invalidParams, invalidRequest, methodNotFound]);
+      return expectError(await subject.send(text, id), [invalidParams, invalidRequest, methodNotFound]);
     },
   },
 ];

@@ -34,7 +34,7 @@ export const openingProbes: readonly Probe[] = [
       const text = JSON.stringify({ jsonrpc: "2.0", id, method: methods.listTools, params: {} });
       const { invalidParams, headerMismatch = 0 } = subject.revision.codes;
       // The header names a revision that the body does not name: that may be what the server says first.
-      return expectRefusal(await subject.say(text, id), [invalidParams, headerMismatch]);
+      return expectRefusal(await subject.send(text, id), [invalidParams, headerMismatch]);
     },
   },
   {
@@ -49,7 +49,7 @@ export const openingProbes: readonly Probe[] = [
       const request = JSON.parse(subject.request(id, methods.discover)) as { params: { _meta: object } };
       const meta = { ...request.params._meta, [metaKeys.protocolVersion]: "1999-12-31" };
       const text = JSON.stringify({ ...request, params: { _meta: meta } });
-      const reply = await subject.say(text, id, { headers: { "mcp-protocol-version": "1999-12-31" } });
+      const reply = await subject.send(text, id, { headers: { "mcp-protocol-version": "1999-12-31" } });
       const { unsupportedProtocolVersion = 0 } = subject.revision.codes;
       const found = expectError(reply, [unsupportedProtocolVersion]);
       const error = reply.answer?.error;

@@ -1,0 +1,121 @@
+import { type Channel, type Tapped, tapChannel } from "@parlance/mcp/jsonrpc";
+import type { JsonObject } from "@parlance/mcp/protocol";
+import { LineCutter } from "../recording/line-cutter.js";
+import { dispatch, noAnswer, PendingReplies, type RawClient, type RawOptions, type Reply } from "./raw-client.js";
+
+/** A channel to a server; the channel of a process knows how the process ended, and can do more. */
+export interface RawTransport {
+  readonly channel: Channel & {
+    readonly exit?: { readonly code: number | null; readonly signal: string | null } | undefined;
+  };
+  /** Writes bytes of any kind past the framing. Without it, every frame is a text of its own. */
+  readonly write?: (bytes: Uint8Array) => void;
+  /** Ends the process at once. */
+  readonly kill?: () => void;
+}
+
+interface RawChannelOptions extends RawOptions, RawTransport {
+  /** Milliseconds to wait for the first answer, during which the server may have to start. Default: `timeout`. */
+  readonly firstTimeout?: number;
+}
+
+const encoder = new TextEncoder();
+
+/** A raw client on a channel: a process on its stdin and stdout, a WebSocket, or a server in this process. */
+export class RawChannel implements RawClient {
+  readonly transport = "channel";
+  readonly sessionId = undefined;
+  onRequest: RawClient["onRequest"];
+  readonly errorsWithoutId: JsonObject[] = [];
+  readonly #options: RawChannelOptions;
+  readonly #channel: Channel;
+  readonly #pending: PendingReplies;
+  #error: Error | undefined;
+  #hasExited = false;
+
+  constructor(options: RawChannelOptions) {
+    this.#options = options;
+    this.#pending = new PendingReplies(options.timeout, options.firstTimeout);
+    this.#channel = tapChannel(options.channel, (tapped) => this.#record(tapped));
+    this.#channel.open({
+      frame: (text) => dispatch(text, this, this.#pending),
+      refuse: () => undefined,
+      end: (error) => {
+        this.#error = error;
+        this.#pending.end();
+        this.#recordExit();
+      },
+    });
+    options.stop?.addEventListener("abort", () => this.#stop(), { once: true });
+    if (options.stop?.aborted === true) this.#stop();
+  }
+
+  /** Why the channel broke, if it did. */
+  get error(): Error | undefined {
+    return this.#error;
+  }
+
+  /** Ends every wait, and a process that would take its time to exit. */
+  #stop(): void {
+    this.#pending.end();
+    if (this.#options.channel.exit === undefined) this.#options.kill?.();
+  }
+
+  async send(frame: string | Uint8Array, id?: string | number): Promise<Reply> {
+    const answer = id === undefined ? undefined : this.#pending.wait(id);
+    if (typeof frame === "string") await this.#channel.send(frame);
+    else this.#write(frame);
+    return answer ?? noAnswer("nothing was owed");
+  }
+
+  #write(bytes: Uint8Array): void {
+    const { write, writer, session: s } = this.#options;
+    if (write === undefined) {
+      void this.#channel.send(new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes));
+      return;
+    }
+    const lines = new LineCutter();
+    for (const line of [...lines.push(bytes, 0), lines.end()])
+      if (line !== undefined) writer.frame(line.bytes, { s, d: "c2s", ch: "stdin", nl: line.nl });
+    write(bytes);
+  }
+
+  useVersion(): void {
+    // On a channel only the messages name the version.
+  }
+
+  async close(): Promise<number | undefined> {
+    const { writer, session, channel } = this.#options;
+    if ("exit" in channel && !this.#hasExited)
+      writer.write((n, t) => ({ k: "l", n, s: session, t, ev: "stdin-end", d: "c2s" }));
+    const before = performance.now();
+    await this.#channel.close();
+    const took = performance.now() - before;
+    this.#recordExit();
+    const { exit } = channel;
+    if (exit === undefined) return 0;
+    return exit.signal === null ? took : undefined;
+  }
+
+  /** Records how the process ended, once. */
+  #recordExit(): void {
+    const { writer, session, channel } = this.#options;
+    const { exit } = channel;
+    if (exit === undefined || this.#hasExited) return;
+    this.#hasExited = true;
+    const { code, signal: sig } = exit;
+    writer.write((n, t) => ({ k: "l", n, s: session, t, ev: "exit", code, sig }));
+  }
+
+  #record(tapped: Tapped): void {
+    const { writer, session: s } = this.#options;
+    if (tapped.kind === "ended") return;
+    const nl = "\n";
+    if (tapped.kind === "sent") writer.frame(encoder.encode(tapped.frame), { s, d: "c2s", ch: "stdin", nl });
+    else if (tapped.kind === "received") writer.frame(encoder.encode(tapped.frame), { s, d: "s2c", ch: "stdout", nl });
+    else {
+      const { head, bytes } = tapped.refusal;
+      writer.frame(encoder.encode(head), { s, d: "s2c", ch: "stdout", nl }, bytes);
+    }
+  }
+}

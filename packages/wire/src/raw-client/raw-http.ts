@@ -1,0 +1,258 @@
+import { encodeHeaderValue, isObject, type JsonObject, mcpHeaders, namedBy } from "@parlance/mcp/protocol";
+import { BodyCutter, type BodyFrame } from "../recording/body-cutter.js";
+import {
+  dispatch,
+  messagesIn,
+  noAnswer,
+  type OnBytes,
+  PendingReplies,
+  type RawClient,
+  type RawOptions,
+  type RawRequest,
+  type RawResponse,
+  type Reply,
+} from "./raw-client.js";
+
+interface RawHttpOptions extends RawOptions {
+  readonly url: string;
+  /** Sent with every request; they replace what a client has to send. */
+  readonly headers: readonly (readonly [name: string, value: string])[];
+  /** Whether every request repeats its method and its target in headers. */
+  readonly mirrors?: boolean;
+  /** The version that every request names. */
+  readonly version?: string | undefined;
+  readonly onBytes?: OnBytes;
+  /** Called with the head of each response. */
+  readonly onResponse?: (response: Response) => void;
+}
+
+/** Characters that are kept of a body for `RawResponse.text`. */
+const longestText = 64 * 1024;
+
+const encoder = new TextEncoder();
+
+/** A raw client over HTTP. Every frame is the body of a POST of its own. */
+export class RawHttp implements RawClient {
+  readonly transport = "http";
+  onRequest: RawClient["onRequest"];
+  readonly errorsWithoutId: JsonObject[] = [];
+  readonly #options: RawHttpOptions;
+  /** They end the exchanges that are in flight. */
+  readonly #inFlight = new Set<() => void>();
+  #isClosed = false;
+  #version: string | undefined;
+  #sessionId: string | undefined;
+
+  constructor(options: RawHttpOptions) {
+    this.#options = options;
+    this.#version = options.version;
+    options.stop?.addEventListener("abort", () => this.#end(), { once: true });
+    if (options.stop?.aborted === true) this.#end();
+  }
+
+  get sessionId(): string | undefined {
+    return this.#sessionId;
+  }
+
+  useVersion(version: string): void {
+    this.#version = version;
+  }
+
+  async send(frame: string | Uint8Array, id?: string | number, request: RawRequest = {}): Promise<Reply> {
+    const { url, writer, session: s, onBytes, onResponse } = this.#options;
+    const { method = "POST", read = "answer" } = request;
+    const x = writer.nextExchange();
+    const bytes = typeof frame === "string" ? encoder.encode(frame) : new Uint8Array(frame);
+    const headers = this.#headersFor(bytes, request);
+    writer.write((n, t) => ({ k: "h", n, t, s, x, ph: "req", method, url, headers: [...headers] }));
+    if (method === "POST") {
+      onBytes?.("client", bytes);
+      writer.frame(bytes, { s, d: "c2s", ch: "http", req: x });
+    }
+    const exchange = this.#exchange();
+    const { signal } = exchange;
+    try {
+      const body = method === "POST" ? { body: bytes } : {};
+      const response = await fetch(url, { method, headers, signal, redirect: "manual", ...body });
+      const { status } = response;
+      writer.write((n, t) => ({ k: "h", n, t, s, x, ph: "res", status, headers: [...response.headers] }));
+      this.#sessionId ??= response.headers.get(mcpHeaders.session) ?? undefined;
+      onResponse?.(response);
+      if (typeof read !== "string") exchange.clearTimeout();
+      const reply = await this.#read(response, { x, id, read, done: exchange.done });
+      writer.write((n, t) => ({ k: "h", n, t, s, x, ph: "end" }));
+      return reply;
+    } catch (error) {
+      exchange.done();
+      const why = messageOf(error);
+      writer.write((n, t) => ({ k: "h", n, t, s, x, ph: "abort", why }));
+      return { ...noAnswer(exchange.isLate() ? "no answer in time" : "the server ended"), error };
+    } finally {
+      exchange.clearTimeout();
+    }
+  }
+
+  /** A signal that ends one exchange. `AbortSignal.any` would not do: those of Node 20 may be collected before they fire. */
+  #exchange(): { signal: AbortSignal; isLate: () => boolean; clearTimeout: () => void; done: () => void } {
+    const controller = new AbortController();
+    let late = false;
+    const abort = (): void => controller.abort();
+    const timer = setTimeout(() => {
+      late = true;
+      abort();
+    }, this.#options.timeout);
+    if (this.#isClosed) abort();
+    this.#inFlight.add(abort);
+    return {
+      signal: controller.signal,
+      isLate: () => late,
+      clearTimeout: () => clearTimeout(timer),
+      done: () => void this.#inFlight.delete(abort),
+    };
+  }
+
+  async close(): Promise<number | undefined> {
+    const { stop } = this.#options;
+    if (this.#sessionId !== undefined && stop?.aborted !== true) await this.send("", undefined, { method: "DELETE" });
+    this.#end();
+    return 0;
+  }
+
+  /** Ends the exchanges that are in flight; another one ends at once. */
+  #end(): void {
+    this.#isClosed = true;
+    for (const abort of this.#inFlight) abort();
+  }
+
+  #headersFor(bytes: Uint8Array, { method = "POST", headers: ofRequest = {} }: RawRequest): Headers {
+    const { mirrors = false, headers: ofAll } = this.#options;
+    const [message = {}] = method === "POST" && mirrors ? messagesIn(new TextDecoder().decode(bytes)) : [];
+    const headers = new Headers({ accept: `${method === "GET" ? "" : "application/json, "}text/event-stream` });
+    if (method === "POST") headers.set("content-type", "application/json");
+    if (this.#version !== undefined) headers.set(mcpHeaders.protocolVersion, this.#version);
+    if (this.#sessionId !== undefined) headers.set(mcpHeaders.session, this.#sessionId);
+    for (const [name, value] of [...mirrored(message), ...ofAll, ...Object.entries(ofRequest)]) {
+      if (value === "") headers.delete(name);
+      else headers.set(name, value);
+    }
+    return headers;
+  }
+
+  /** Reads as much of a body as is asked for. Of an event stream with an answer, the rest is recorded as it comes. */
+  async #read(response: Response, how: Reading): Promise<Reply> {
+    const { id, read, done } = how;
+    const before = this.errorsWithoutId.length;
+    const pending = new PendingReplies(this.#options.timeout);
+    const answer = id === undefined ? undefined : pending.wait(id);
+    const body = new BodyReader(response, (frame) => this.#take(frame, how, pending), this.#options.onBytes);
+    const isAnswerOnStream = body.isStream && read === "answer" && answer !== undefined;
+    const isSkipped = body.isStream && read === "answer" && answer === undefined;
+    const whole = isSkipped ? body.cancel() : body.read(read === "beginning").finally(() => pending.end());
+    void whole.finally(done);
+    if (isAnswerOnStream) await answer;
+    else await (typeof read === "string" ? whole : Promise.race([whole, read]));
+    const { isOver: isWhole } = body;
+    if (!isAnswerOnStream) await body.cancel();
+    if (body.error !== undefined && typeof read === "string" && !isAnswerOnStream) throw body.error;
+    const reply = (await (read === "answer" ? answer : undefined)) ?? noAnswer("nothing was owed");
+    const { status, statusText, headers } = response;
+    const http: RawResponse = { status, statusText, headers, text: body.text, isWhole };
+    // Over HTTP it is certain which request an error without an id answers.
+    return { ...reply, answer: reply.answer ?? this.errorsWithoutId[before], http };
+  }
+
+  #take(frame: BodyFrame, { x }: Reading, pending: PendingReplies): void {
+    const { writer, session: s } = this.#options;
+    const { ch, bytes, len, ev, cut } = frame;
+    const more = { ...(ev !== undefined && { ev }), ...(cut !== undefined && { cut }) };
+    writer.frame(bytes, { s, d: "s2c", ch, req: x, ...more }, len);
+    if (cut === undefined) dispatch(new TextDecoder().decode(bytes), this, pending);
+  }
+}
+
+interface Reading {
+  /** The number of the exchange. */
+  readonly x: number;
+  readonly id: string | number | undefined;
+  readonly read: NonNullable<RawRequest["read"]>;
+  /** The body is over. */
+  readonly done: () => void;
+}
+
+/** Reads one body, cuts it into frames, and keeps its beginning as text. */
+class BodyReader {
+  readonly #source: ReadableStreamDefaultReader<Uint8Array> | undefined;
+  readonly #cutter: BodyCutter;
+  readonly #onFrame: (frame: BodyFrame) => void;
+  readonly #onBytes: OnBytes | undefined;
+  readonly #decoder = new TextDecoder();
+  #isOver = false;
+  text = "";
+  /** Why the body broke off. */
+  error: unknown;
+
+  constructor({ headers, body }: Response, onFrame: (frame: BodyFrame) => void, onBytes: OnBytes | undefined) {
+    this.#source = body?.getReader();
+    this.#cutter = new BodyCutter(headers.get("content-type"));
+    this.#onFrame = onFrame;
+    this.#onBytes = onBytes;
+  }
+
+  get isStream(): boolean {
+    return this.#cutter.isStream;
+  }
+
+  get isOver(): boolean {
+    return this.#isOver;
+  }
+
+  /** Reads to the end, or with `onlyBeginning` up to the first event or 64 KiB. Never rejects: see `error`. */
+  async read(onlyBeginning: boolean): Promise<void> {
+    let how: "ended" | "aborted" = "ended";
+    try {
+      for (let chunk = await this.#next(); chunk !== undefined; chunk = await this.#next()) {
+        this.#onBytes?.("server", chunk);
+        if (this.text.length < longestText) this.text += this.#decoder.decode(chunk, { stream: true });
+        for (const frame of this.#cutter.push(chunk, performance.now())) this.#onFrame(frame);
+        if (onlyBeginning && (this.text.length >= longestText || /\r?\n\r?\n/.test(this.text))) break;
+      }
+    } catch (error) {
+      this.error = error;
+      how = "aborted";
+    }
+    this.#finish(how);
+  }
+
+  async cancel(): Promise<void> {
+    this.#finish("aborted");
+    await this.#source?.cancel().catch(() => undefined); // It is broken, so there is nothing to cancel.
+  }
+
+  async #next(): Promise<Uint8Array | undefined> {
+    return this.#isOver ? undefined : (await this.#source?.read())?.value;
+  }
+
+  #finish(how: "ended" | "aborted"): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    const last = this.#cutter.end(how);
+    if (last !== undefined) this.#onFrame(last);
+  }
+}
+
+/** The headers that repeat what a message says. */
+function mirrored({ method, params }: JsonObject): readonly (readonly [string, string])[] {
+  if (typeof method !== "string") return [];
+  const member = namedBy.get(method);
+  const name = member !== undefined && isObject(params) ? params[member] : undefined;
+  return [
+    [mcpHeaders.method, method],
+    ...(typeof name === "string" ? [[mcpHeaders.name, encodeHeaderValue(name)] as const] : []),
+  ];
+}
+
+/** The message of the innermost cause: `fetch` wraps the reason. */
+function messageOf(error: unknown): string {
+  if (error instanceof Error) return error.cause === undefined ? error.message : messageOf(error.cause);
+  return String(error);
+}
