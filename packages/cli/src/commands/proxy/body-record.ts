@@ -1,11 +1,7 @@
 import type { Transform } from "node:stream";
 import { createBrotliDecompress, createGunzip, createInflate } from "node:zlib";
-import { EventCutter, TimedBytes } from "@parlance/wire";
-import type { ObservedFrame } from "../../shared/recorder/observation.js";
+import { BodyCutter, type BodyFrame } from "@parlance/wire";
 import { type HeaderList, headerValue } from "./headers.js";
-
-/** A frame that its exchange has yet to give a number and a session. */
-export type BodyFrame = Omit<ObservedFrame, "s" | "d" | "req">;
 
 const decoders: Readonly<Record<string, () => Transform>> = {
   gzip: createGunzip,
@@ -14,22 +10,17 @@ const decoders: Readonly<Record<string, () => Transform>> = {
   deflate: createInflate,
 };
 
-/**
- * Takes a body apart as it passes: each event of an event stream is a frame, any other body is one. What is compressed
- * is recorded as it reads; it passes as it is.
- */
+/** Records a body while it passes. What is compressed is recorded decompressed; it passes as it is. */
 export class BodyRecord {
   readonly #write: (frame: BodyFrame) => void;
-  readonly #events: EventCutter | undefined;
-  readonly #body = new TimedBytes();
+  readonly #cutter: BodyCutter;
   readonly #decoder: Transform | undefined;
   readonly #decoded: Promise<void> | undefined;
   #t = 0;
 
   constructor(headers: HeaderList, write: (frame: BodyFrame) => void) {
     this.#write = write;
-    const type = headerValue(headers, "content-type") ?? "";
-    if (/^text\/event-stream\b/i.test(type)) this.#events = new EventCutter();
+    this.#cutter = new BodyCutter(headerValue(headers, "content-type"));
     this.#decoder = decoders[headerValue(headers, "content-encoding")?.toLowerCase() ?? ""]?.();
     if (this.#decoder !== undefined) this.#decoded = this.#decode(this.#decoder);
   }
@@ -50,15 +41,12 @@ export class BodyRecord {
   }
 
   #finish(how: "ended" | "aborted"): void {
-    const rest = this.#events?.end();
-    if (rest !== undefined) this.#write({ ch: "sse", ...rest, cut: how });
-    if (this.#body.length === 0) return;
-    this.#write({ ch: "http", ...this.#body.end(), ...(how === "aborted" && { cut: how }) });
+    const last = this.#cutter.end(how);
+    if (last !== undefined) this.#write(last);
   }
 
   #take(bytes: Uint8Array): void {
-    if (this.#events === undefined) this.#body.append(bytes, this.#t);
-    else for (const event of this.#events.push(bytes, this.#t)) this.#write({ ch: "sse", ...event });
+    for (const frame of this.#cutter.push(bytes, this.#t)) this.#write(frame);
   }
 
   #decode(decoder: Transform): Promise<void> {

@@ -1,6 +1,6 @@
-import { coverCredentials, type Direction, type HttpEntry } from "@parlance/wire";
+import { type BodyFrame, coverCredentials, type Direction, type HttpEntry } from "@parlance/wire";
 import type { Recorder } from "../../shared/recorder/recorder.js";
-import { type BodyFrame, BodyRecord } from "./body-record.js";
+import { BodyRecord } from "./body-record.js";
 import { type HeaderList, headerValue } from "./headers.js";
 import type { SessionNames } from "./sessions.js";
 
