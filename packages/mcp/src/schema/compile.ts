@@ -15,30 +15,33 @@ import type { Checked, SchemaFault } from "./schema-fault.js";
 import { checkStandard, describeStandard, isValidating, standardProps } from "./standard-schema.js";
 import { defaultValidator } from "./validator.js";
 
-/** What a schema may be given as: a schema of any library that speaks Standard Schema, fields of them, or JSON Schema as it is. */
+/**
+ * A schema: a Standard Schema from any library, an object of named Standard Schemas (a raw shape), or plain JSON
+ * Schema.
+ */
 export type Schema = StandardTypedV1 | RawShape | JsonObject;
 
-/** The same for the arguments of a tool, which are an object. */
+/** A schema for a tool's arguments, which are always an object. */
 export type InputSchema =
   | StandardTypedV1<object & { readonly [Symbol.iterator]?: never }, unknown>
   | RawShape
   | JsonObject;
 
-/** The type that a schema takes in. */
+/** The type of values before validation. */
 export type InferInput<S> = S extends StandardTypedV1
   ? StandardTypedV1.InferInput<S>
   : S extends RawShape
     ? Fields<{ [Name in keyof S]: StandardTypedV1.InferInput<S[Name]> }>
     : Record<string, unknown>;
 
-/** The type that a schema gives out, with defaults filled in and transforms done. */
+/** The type of values after validation, with defaults and transforms applied. */
 export type InferOutput<S> = S extends StandardTypedV1
   ? StandardTypedV1.InferOutput<S>
   : S extends RawShape
     ? Fields<{ [Name in keyof S]: StandardTypedV1.InferOutput<S[Name]> }>
     : Record<string, unknown>;
 
-/** An object whose members may be missing where they may be undefined. */
+/** An object type in which members that may be `undefined` are optional. */
 type Fields<Shape> = Flat<
   { [Name in keyof Shape as undefined extends Shape[Name] ? never : Name]: Shape[Name] } & {
     [Name in keyof Shape as undefined extends Shape[Name] ? Name : never]?: Shape[Name];
@@ -46,38 +49,51 @@ type Fields<Shape> = Flat<
 >;
 type Flat<Members> = { -readonly [Name in keyof Members]: Members[Name] };
 
-/** How a schema is compiled. */
+/** Options of `compile`. */
 export interface CompileOptions {
-  /** What the JSON Schema describes: what the schema takes in (the default), or what it gives out. */
+  /**
+   * The side that the JSON Schema describes: values before validation (`"input"`, the default) or after it
+   * (`"output"`).
+   */
   readonly side?: "input" | "output";
-  /** `"object"`: the root must say so, as the protocol wants of the arguments of a tool. By default it may say anything. */
+  /**
+   * With `"object"`, the root must declare `type: "object"`, as the protocol requires for tool arguments. Default: any
+   * root.
+   */
   readonly root?: "object";
-  /** Whose schema it is: a peer's may be hostile. By default our own author's. */
+  /**
+   * The origin of the schema. A peer's schema may be hostile, so it gets the limits of `peerLimits`. Default:
+   * `"author"`.
+   */
   readonly trust?: "author" | "peer";
-  /** Whether a `format` is checked. By default an author's is, and a peer's is an annotation, as JSON Schema has it. */
+  /**
+   * Whether `format` is enforced. Default: enforced for an author's schema; an annotation for a peer's, as JSON Schema
+   * specifies.
+   */
   readonly formats?: "assert" | "annotate";
   readonly limits?: Partial<SchemaLimits>;
-  /** What evaluates JSON Schema. A Standard Schema evaluates itself. */
+  /** The validator for JSON Schema. A Standard Schema validates with its own library instead. */
   readonly validator?: JsonSchemaValidator;
   readonly clock?: Pick<Clock, "now">;
 }
 
-/** A schema that is ready for use: what goes over the wire, and what checks values. */
+/** A compiled schema: the JSON Schema to send, and a function to check values. */
 export interface CompiledSchema<T = unknown> {
   /** The JSON Schema, deeply frozen, with all its annotations. */
   readonly json: JsonObject;
-  /** JSON pointers into `json`: a peer's regular expressions that are not run, as they might never end. */
+  /** JSON pointers into `json` to a peer's patterns that are not checked, because they could backtrack for too long. */
   readonly unchecked: readonly string[];
   /**
-   * Checks a value. A Standard Schema gives back what its library makes of it; a promise only if the library does.
-   * JSON Schema gives back the value: it has no transforms, and a `default` is an annotation. Throws only what a
+   * Checks a value. A Standard Schema returns its library's output, as a promise only if the library is asynchronous.
+   * JSON Schema returns the value unchanged: it has no transforms, and `default` is an annotation. Throws only if the
    * library throws.
    */
   check(value: unknown): MaybePromise<Checked<T>>;
 }
 
 /**
- * Compiles a schema, once, when it is registered. Throws a `SchemaError` for one that cannot be used.
+ * Compiles a schema. Run once, at registration.
+ * @throws SchemaError if the schema cannot be used
  * https://standardschema.dev/json-schema
  */
 export function compile<S extends Schema>(schema: S, options: CompileOptions = {}): CompiledSchema<InferOutput<S>> {
@@ -91,13 +107,11 @@ export function compile<S extends Schema>(schema: S, options: CompileOptions = {
   const compiled = isValidating(standard)
     ? { json, unchecked: [], check: (value: unknown) => checkStandard(standard, value, limits.errors) }
     : compileJson(json, dialect, limits, options);
-  // The library, or JSON Schema, stands for the type of what a check gives out; no code here can see it.
+  // The output type follows from the library or the JSON Schema, which the compiler cannot see.
   return compiled as CompiledSchema<InferOutput<S>>;
 }
 
-/**
- * The same, for a schema that belongs to something: the message of a `SchemaError` begins with its name.
- */
+/** Compiles a schema that belongs to a named subject, and puts that name at the start of a `SchemaError` message. */
 export function compileFor(subject: string, schema: Schema, options: CompileOptions = {}): CompiledSchema {
   try {
     return compile(schema, options);
@@ -118,7 +132,7 @@ function jsonSchema(schema: unknown): JsonObject {
   throw new SchemaError("not-a-schema", "", `${problem}: ${remedy}`);
 }
 
-/** A union of objects, as libraries describe it: the protocol wants its root to say that it is an object. */
+/** Adds `type: "object"` to a union of objects. Libraries omit it there, and the protocol requires it at the root. */
 function asObject(document: JsonObject): JsonObject {
   const { type, anyOf, oneOf = anyOf } = document;
   const isUnion =
@@ -148,8 +162,8 @@ function checkValue(faultsOf: FaultsOf, value: unknown): Checked<unknown> {
 }
 
 /**
- * A handler's result need not be JSON yet: a member may be undefined, a date is an object. What the schema is about is
- * what will be sent, so a result that does not fit is looked at again in that form.
+ * Checks a handler's result. If it fails, the check runs again on its JSON form, because the schema describes the sent
+ * value: JSON drops undefined members and turns dates into text.
  */
 function checkResult(faultsOf: FaultsOf, value: unknown): Checked<unknown> {
   const checked = checkValue(faultsOf, value);
@@ -162,6 +176,6 @@ function asSent(value: unknown): unknown {
   try {
     return JSON.parse(JSON.stringify(value));
   } catch {
-    return undefined; // Not JSON in any form: the faults that were found stand.
+    return undefined; // It has no JSON form, so the first faults stand.
   }
 }

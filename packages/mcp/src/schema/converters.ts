@@ -1,14 +1,17 @@
 import { isObject } from "../base/json.js";
 
-/** Describes schemas of a library that does not describe them itself, with a package that can. */
+/** Converts schemas of a library that cannot produce JSON Schema itself, using a separate package. */
 export interface Converter {
-  /** What is missing, and what to do about it, where the package is not installed. */
+  /** The error message when the package is not installed: the problem and the remedy. */
   readonly remedy: string;
-  /** The JSON Schema. Undefined where the package is not installed. @throws what the package throws */
+  /**
+   * The JSON Schema; undefined if the package is not installed.
+   * @throws what the package throws
+   */
   describe(schema: unknown, side: "input" | "output"): unknown;
 }
 
-/** A package, its function, and how that is called. */
+/** A conversion package: the schemas it applies to, its function, and the options of that function. */
 interface Row {
   readonly applies: (schema: unknown) => boolean;
   readonly specifier: string;
@@ -42,14 +45,14 @@ const rows: Readonly<Record<string, readonly Row[]>> = {
       applies: isZod3,
       specifier: "zod-to-json-schema",
       name: "zodToJsonSchema",
-      // What a schema does not name, it strips: it may be there.
+      // zod 3 strips unknown members, so the input may contain them.
       options: (side) => ({ pipeStrategy: side, removeAdditionalStrategy: "strict" }),
       remedy: "zod 3 describes its schemas with another package: update to zod 4, or npm install zod-to-json-schema",
     },
   ],
 };
 
-/** The converter for schemas of a vendor, as Standard Schema names it. */
+/** The converter for schemas of a Standard Schema vendor. */
 export function converterFor(vendor: string, schema: unknown): Converter | undefined {
   const row = Object.hasOwn(rows, vendor) ? rows[vendor]?.find(({ applies }) => applies(schema)) : undefined;
   if (row === undefined) return undefined;
@@ -62,14 +65,14 @@ export function converterFor(vendor: string, schema: unknown): Converter | undef
   };
 }
 
-/** True for a schema of zod 3, which before 3.24 did not speak Standard Schema. */
+/** True for a zod 3 schema; before 3.24 these did not implement Standard Schema. */
 export function isZod3(schema: unknown): boolean {
   return isObject(schema) && isObject(schema._def) && typeof schema._def.typeName === "string";
 }
 
 /**
- * A package that is installed beside this one. Schemas are compiled at once when they are registered, so it cannot be
- * waited for: only platforms that can load modules synchronously find it. Elsewhere its absence is reported.
+ * Loads an optional package. Schemas compile synchronously at registration, so a dynamic `import()` is not possible.
+ * Platforms without synchronous module loading report the package as not installed.
  */
 function load(specifier: string): Readonly<Record<string, unknown>> | undefined {
   const builtin = globalThis.process?.getBuiltinModule?.("node:module");

@@ -1,7 +1,7 @@
 import { type JsonObject, kindOf } from "../base/json.js";
 import { SchemaError, shorten } from "./schema-error.js";
 
-/** The dialects that are spoken. A document without `$schema` is read as 2020-12 that may use older forms. */
+/** The supported dialects. A document without `$schema` is read as 2020-12 with the older keywords allowed. */
 export type Dialect = "2020-12" | "draft-07" | "unnamed";
 
 const dialects: ReadonlyMap<unknown, Dialect> = new Map([
@@ -10,12 +10,12 @@ const dialects: ReadonlyMap<unknown, Dialect> = new Map([
   ["https://json-schema.org/draft-07/schema", "draft-07"],
 ]);
 
-/** The dialect that a document names. Throws for any other, by its name. */
+/** The dialect that a document declares. Throws for an unsupported one. */
 export function dialectOf(document: JsonObject): Dialect {
   return document.$schema === undefined ? "unnamed" : named(document.$schema, "");
 }
 
-/** Throws where a subschema names a dialect that is not the document's. */
+/** Throws if a subschema declares another dialect than its document. */
 export function checkDialect(subschema: JsonObject, dialect: Dialect, pointer: string): void {
   const uri = subschema.$schema;
   if (uri === undefined || named(uri, pointer) === dialect) return;
@@ -30,7 +30,7 @@ function named(uri: unknown, pointer: string): Dialect {
   throw new SchemaError("dialect", `${pointer}/$schema`, problem);
 }
 
-/** Throws unless the root says what the protocol wants it to say: the arguments of a tool are an object. */
+/** Throws unless the root declares `type: "object"`, as the protocol requires for tool arguments. */
 export function checkRoot(document: JsonObject): void {
   if (document.type === "object") return;
   const found = document.type === undefined ? withoutType(document) : `"type": ${JSON.stringify(document.type)}`;

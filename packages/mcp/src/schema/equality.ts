@@ -1,35 +1,38 @@
 import type { Meter } from "./meter.js";
 
-/** A value that JSON does not have, such as undefined. It never leaves the validator. */
+/** Thrown for a value that JSON cannot represent, such as undefined. The validator catches it. */
 export class NotJson extends Error {
   constructor(value: unknown) {
     super(`expected JSON, got a value of type ${typeof value}`);
   }
 }
 
-/** Longer keys are numbered in pieces: V8 hashes the longest texts by their length alone, so that equal lengths collide. */
+/**
+ * Longer keys are split into pieces: V8 hashes very long strings by their length alone, so keys of equal length would
+ * collide.
+ */
 const piece = 8_192;
 
 /**
- * Numbers JSON values so that equal ones have the same number, whatever the order of their members: 1 is 1.0, and -0 is 0.
- * Each array and object is read once, so that comparing any number of values takes time in proportion to their size.
+ * Assigns numbers to JSON values: equal values get the same number, whatever the order of members (1 equals 1.0, and -0
+ * equals 0). Each array and object is read once, so comparing many values takes time linear in their total size.
  * https://json-schema.org/draft/2020-12/json-schema-core#section-4.2.2
  */
 export class Equality {
   /**
-   * The number of each value by its key. The first character of a key says what kind of value it is. It also keeps the
-   * hash from being guessed: V8 hashes numbers, and texts that look like one, without the seed of the process.
+   * The number of each value by key. The first character of a key is the kind of the value. It also prevents hash
+   * flooding: V8 hashes numbers, and strings that look like numbers, without the per-process seed.
    */
   readonly #numbers = new Map<string, number>();
-  /** The numbers of the arrays and objects that were read. */
+  /** The numbers of arrays and objects read so far. */
   readonly #read = new Map<object, number>();
 
-  /** The number of a value; a value that is equal to none before gets a new one. */
+  /** The number of a value; a value not seen before gets a new number. */
   numberOf(value: unknown, meter?: Meter): number {
-    return this.#number(value, meter, true) as number; // Undefined only where nothing is added.
+    return this.#number(value, meter, true) as number; // Undefined only if `adds` is false.
   }
 
-  /** The number of a value that is equal to one that has a number; otherwise undefined. */
+  /** The number of a value that equals an earlier one; otherwise undefined. */
   find(value: unknown, meter: Meter): number | undefined {
     return this.#number(value, meter, false);
   }
@@ -46,7 +49,8 @@ export class Equality {
       ? this.#items(value, meter, adds)
       : this.#members(value as Record<string, unknown>, meter, adds);
     const number = parts === undefined ? undefined : this.#entry(parts, adds);
-    // What is looked for may be another value next time; what was added stays.
+    // Cache added values only: they do not change, while an object that is only looked up may change before the next
+    // call.
     if (adds && number !== undefined) this.#read.set(value, number);
     return number;
   }

@@ -2,48 +2,51 @@ import { Equality, NotJson } from "./equality.js";
 import type { Meter } from "./meter.js";
 import type { NormalSchema } from "./normal-form.js";
 
-/** The way to a place: the keywords that led there and, where they look into a value, the names and indices in it. */
+/** One step of the path to a place: the keyword and, if it descends into the value, the member name or index. */
 export interface Step {
   readonly before: Step | undefined;
   readonly keyword: string;
   readonly token?: string | number;
 }
 
-/** One thing that is wrong with a value. */
+/** One fault found in a value. */
 export interface Finding {
-  /** The keyword that failed, its argument, and the schema that it stands in. */
+  /** The failed keyword, its argument, and the schema that contains it. */
   readonly keyword: string;
   readonly argument: unknown;
   readonly schema: NormalSchema;
   readonly step: Step | undefined;
   readonly value: unknown;
-  /** What the keyword has to say beyond that: names that are missing, indices of equal items, a count. */
+  /** Details that depend on the keyword: names of missing members, indices of equal items, a count. */
   readonly detail: readonly (string | number)[];
-  /** For `anyOf`, the first thing that is wrong with each of the first alternatives. */
+  /** For `anyOf`: the first fault of each of the first few alternatives. */
   readonly alternatives: readonly Finding[];
 }
 
-/** The names or indices of a value that some subschema was applied to: what is left is unevaluated. */
+/** The members or items that some subschema was applied to. The remaining ones are unevaluated. */
 export type Evaluated = Set<string | number>;
 
-/** Holds a value against one keyword with its argument. False: it does not fit, and the evaluation has its findings. */
+/** Checks a value against one keyword. Returns false if it does not fit; the faults are then in the evaluation. */
 export type Check = (evaluation: Evaluation, value: unknown, step: Step | undefined, evaluated?: Evaluated) => boolean;
 
-/** A schema, ready to be applied. */
+/** A compiled schema. */
 export interface Rule {
   readonly schema: NormalSchema;
   readonly checks: readonly Check[];
-  /** True if it has a keyword that looks at what others evaluated. */
+  /** True if it contains `unevaluatedProperties` or `unevaluatedItems`. */
   readonly looksAtEvaluated: boolean;
 }
 
 const none: readonly never[] = [];
 const nothing: NormalSchema = {};
 
-/** Applies rules to one value, on a meter, and collects what is wrong, up to `most` findings: then it ends early. */
+/**
+ * Applies rules to one value within the step budget of a meter, and collects up to `most` findings; then it stops
+ * early.
+ */
 export class Evaluation {
   readonly meter: Meter;
-  /** What `uniqueItems` compares by: one for the whole value, so that arrays in arrays are read once as well. */
+  /** The comparison for `uniqueItems`. One instance serves the whole value, so nested arrays are read once. */
   readonly equality: Equality = new Equality();
   #findings: Finding[];
   #most: number;
@@ -54,22 +57,26 @@ export class Evaluation {
     this.#most = most;
   }
 
-  /** True once there is nothing more to find. */
+  /** True once `most` findings are collected. */
   get isOver(): boolean {
     return this.#findings.length >= this.#most;
   }
 
-  /** Applies a rule to a value. `evaluated` takes what it evaluates, for keywords above that look at that. */
+  /**
+   * Applies a rule to a value. Adds the members and items that it evaluates to `evaluated`, for `unevaluated…` keywords
+   * of an enclosing schema.
+   */
   apply(rule: Rule | boolean, value: unknown, step: Step | undefined, evaluated?: Evaluated): boolean {
     if (typeof value === "undefined" || typeof value === "function") throw new NotJson(value);
     if (typeof value === "bigint" || typeof value === "symbol") throw new NotJson(value);
     if (typeof rule === "boolean") {
       this.meter.list(1);
-      // `not: true` says the same as `false`, in words.
+      // A boolean schema has no keyword: `not: true` is the equivalent of `false`.
       return rule || this.fault({ keyword: "not", argument: true, schema: nothing, step, value });
     }
     this.meter.spend(1);
-    // Cousins are not looked at, so a rule that looks has a set of its own.
+    // `unevaluated…` keywords count only what their own schema evaluates, not what sibling schemas do. So such a rule
+    // starts with an empty set.
     const own = rule.looksAtEvaluated ? new Set<string | number>() : evaluated;
     let fits = true;
     for (const check of rule.checks) {
@@ -82,8 +89,8 @@ export class Evaluation {
   }
 
   /**
-   * Applies a rule that a value need not fit. What it evaluates counts if the value fits; the first thing that it finds
-   * goes to `findings`, if anywhere.
+   * Applies a rule that a value may fail. If the value fits, the evaluated members count. The first fault goes to
+   * `findings`, if given.
    */
   attempt(
     rule: Rule | boolean,
@@ -95,7 +102,7 @@ export class Evaluation {
     const outer = this.#findings;
     const most = this.#most;
     this.#findings = findings ?? [];
-    // One more than others have found before: the faults of alternatives are in one list.
+    // The alternatives share one list of findings; each may add one to it.
     this.#most = this.#findings.length + 1;
     const own = evaluated && new Set<string | number>();
     const fits = this.apply(rule, value, step, own);
@@ -105,7 +112,7 @@ export class Evaluation {
     return fits;
   }
 
-  /** Notes what is wrong. Always false. */
+  /** Adds a finding. Always returns false. */
   fault(finding: Omit<Finding, "detail" | "alternatives"> & Partial<Finding>): false {
     if (!this.isOver) this.#findings.push({ detail: none, alternatives: none, ...finding });
     return false;

@@ -1,19 +1,19 @@
 import type { NormalForm, NormalSchema } from "./normal-form.js";
 import { SchemaError } from "./schema-error.js";
 
-/** How many references in a row a value may be taken through. Validators follow them recursively. */
+/** The longest chain of references. Validators follow references recursively. */
 const longestChain = 256;
 
 const inPlaceLists = ["allOf", "anyOf", "oneOf"] as const;
 const inPlaceSchemas = ["not", "if", "then", "else"] as const;
 
 /**
- * Refuses a schema that holds one value against too many subschemas before it looks any deeper into the value:
- * endlessly, where references lead in a circle, or exponentially often, where each doubles what the next one does.
+ * Rejects a schema that applies too many subschemas to the same value: infinitely many if references form a cycle that
+ * does not descend into the value, or exponentially many if each reference doubles the work of the next.
  */
 export function checkExpansion({ schema, places }: NormalForm, most: number): void {
   const definitions = schema.$defs as NormalSchema | undefined;
-  /** How many subschemas one value meets below each schema; 0 while that is being found out. */
+  /** The number of subschemas applied to one value, by schema; 0 while it is being computed. */
   const counts = new Map<unknown, number>();
   const refuse = (reason: "endless" | "too-large", at: unknown, problem: string): never => {
     throw new SchemaError(reason, places.get(at as NormalSchema) ?? "", problem);
@@ -36,7 +36,7 @@ export function checkExpansion({ schema, places }: NormalForm, most: number): vo
   for (const node of places.keys()) count(node, 0);
 }
 
-/** The subschemas that look at the same value as `node`. */
+/** The subschemas that apply to the same value as `node`. */
 function inPlace(node: NormalSchema, root: NormalSchema, definitions: NormalSchema | undefined): readonly unknown[] {
   const { $ref } = node;
   const target = $ref === undefined ? [] : [$ref === "#" ? root : definitions?.[String($ref).slice("#/$defs/".length)]];

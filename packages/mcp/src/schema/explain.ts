@@ -4,9 +4,9 @@ import type { NormalSchema } from "./normal-form.js";
 import { shorten } from "./schema-error.js";
 import { moreFaults, type SchemaFault } from "./schema-fault.js";
 
-/** Values of an `enum` that are looked at: a message has room for fewer. */
+/** The number of `enum` values that are formatted for a message; a message has room for fewer. */
 const mostValues = 50;
-/** Turns what is wrong with a value into faults that name what was expected and what was there. */
+/** Turns findings into faults that name the expected and the received value. */
 export function explain(findings: readonly Finding[], most: number): readonly SchemaFault[] {
   const faults = findings.slice(0, most).map(faultOf);
   return findings.length > most ? [...faults, moreFaults(most)] : faults;
@@ -18,7 +18,7 @@ function faultOf(finding: Finding): SchemaFault {
   return { path: pointerOf(path), message: finding.keyword === "anyOf" ? sayAlternatives(finding) : say(finding) };
 }
 
-/** The names and indices that lead to the value of a finding. */
+/** The member names and indices that lead to the value of a finding. */
 function pathOf({ step }: Finding): readonly (string | number)[] {
   const path: (string | number)[] = [];
   for (let at = step; at !== undefined; at = at.before) if (at.token !== undefined) path.push(at.token);
@@ -37,13 +37,13 @@ function say(finding: Finding): string {
   return `${subject}expected ${expected}, got ${got}`;
 }
 
-/** A rule for names is about the last token of the path, not about what stands there. */
+/** A finding of `propertyNames` concerns the last name of the path, not the value under that name. */
 function isOfName({ step }: Finding): boolean {
   for (let at = step; at !== undefined; at = at.before) if (at.keyword === "propertyNames") return true;
   return false;
 }
 
-/** Says of each alternative the first thing that is wrong with it. */
+/** The message for `anyOf`: the first fault of each alternative. */
 function sayAlternatives(finding: Finding): string {
   const { argument, alternatives, value } = finding;
   const above = pathOf(finding).length;
@@ -58,7 +58,7 @@ function sayAlternatives(finding: Finding): string {
 
 type Words = readonly [expected: string, got?: string];
 
-/** What to say for each keyword: what was expected and, where that is not simply the value, what was there. */
+/** The words for each keyword: the expected value and, if it is not simply the value, the received one. */
 const words: Readonly<Record<string, (finding: Finding) => Words>> = {
   type: ({ argument }) => [typeNames(argument)],
   const: ({ argument }) => [show(argument)],
@@ -87,7 +87,7 @@ const words: Readonly<Record<string, (finding: Finding) => Words>> = {
   maxProperties: ({ argument, value }) => [`at most ${argument} properties`, size(value)],
 };
 
-/** `not: true` is what `false` became: nothing may stand there. */
+/** The normal form turns `false` into `not: true`: no value is allowed. */
 function sayNot({ argument, step }: Finding): Words {
   if (argument !== true) return ['a value that does not fit "not"'];
   const kind = /items$/i.test(step?.keyword ?? "") ? "item" : "property";
@@ -99,7 +99,7 @@ function memberType({ properties = {} }: NormalSchema, name: string): unknown {
   return isObject(member) ? member.type : undefined;
 }
 
-/** The names of types as a person lists them; "a value" for a schema without. */
+/** The names of types as an English list; "a value" for a schema without a type. */
 function typeNames(type: unknown): string {
   return type === undefined ? "a value" : [type].flat().join(" or ");
 }
@@ -108,13 +108,13 @@ function size(value: unknown): string {
   return String(Object.keys(value as object).length);
 }
 
-/** How much of a value stands in a message. */
+/** The number of characters of a value that a message shows. */
 const mostShown = 60;
 
-/** A value as it may stand in a message: plain ones as JSON, of the others only the kind. */
+/** A value as shown in a message: scalars as JSON, other values by kind. */
 function show(value: unknown): string {
   if (typeof value === "object" && value !== null) return kindOf(value);
-  // A text can be as long as a frame, and be shown for each of its faults.
+  // Cut the string first: it can be as long as a frame, and each of its faults shows it.
   const text = typeof value === "string" ? JSON.stringify(value.slice(0, mostShown)) : JSON.stringify(value);
   return shorten(text ?? kindOf(value), mostShown);
 }

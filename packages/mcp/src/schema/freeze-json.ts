@@ -3,8 +3,8 @@ import type { SchemaLimits } from "./limits.js";
 import { SchemaError } from "./schema-error.js";
 
 /**
- * A frozen copy of a schema document: what goes over the wire cannot change behind the back of what checks it.
- * Members that `JSON.stringify` leaves out are left out; anything else that is not JSON is refused.
+ * Returns a deeply frozen copy of a schema document, so that the sent schema and the checked schema stay the same.
+ * Members that `JSON.stringify` omits are omitted; any other value that is not JSON is rejected.
  */
 export function freezeJson(schema: JsonObject, limits: SchemaLimits): JsonObject {
   const copy = new Copier(limits).object(schema, "", 1);
@@ -29,13 +29,13 @@ class Copier {
       if (value === undefined || typeof value === "function" || typeof value === "symbol") continue;
       members.push([key, this.#value(value, `${pointer}/${pointerToken(key)}`, depth)]);
     }
-    // Not by assignment: a member named `__proto__` is a member like any other.
+    // `Object.fromEntries` instead of assignment: a member may be named `__proto__`.
     return Object.freeze(Object.fromEntries(members));
   }
 
   #value(source: unknown, pointer: string, depth: number): unknown {
     this.#count(typeof source === "string" ? source.length : 1);
-    // A level of subschemas takes up to three of JSON, and a default or a constant adds its own.
+    // One level of subschemas takes up to three levels of JSON; a default or a constant adds its own.
     if (depth > 4 * this.#limits.depth) {
       throw new SchemaError("too-large", pointer, "is nested too deep for a schema, or contains itself");
     }
@@ -48,7 +48,7 @@ class Copier {
     throw new SchemaError("malformed", pointer, `expected JSON, got ${kindOf(source)}`);
   }
 
-  /** A floor of the length of the text, so that a huge document is given up before it is copied whole. */
+  /** Counts a lower bound of the JSON text, so that a huge document is rejected before it is copied whole. */
   #count(characters: number): void {
     this.#characters += characters;
     if (this.#characters > this.#limits.bytes) throw tooLong(this.#limits);

@@ -3,20 +3,22 @@ import type { SchemaLimits } from "./limits.js";
 import type { NormalSchema } from "./normal-form.js";
 import type { SchemaFault } from "./schema-fault.js";
 
-/** What a check may cost. A validator that cannot count honours what it can. */
+/** The cost limits of one check. A validator that cannot count steps enforces the limits that it can. */
 export interface CheckBounds {
   readonly limits: SchemaLimits;
   readonly clock: Pick<Clock, "now">;
 }
 
 /**
- * What evaluates JSON Schema: the port behind which a validator can be exchanged.
+ * The port for a JSON Schema validator.
  *
- * - `compile` runs once per schema, when it is registered. It gets the normal form, so it has nothing to resolve or to
- *   fetch and no dialect to tell apart, and does not change it. It throws a `SchemaError` for what it cannot evaluate.
- * - The function that it returns is synchronous, keeps nothing of a value, and never throws on account of one. Values
- *   are as `JSON.parse` makes them; a member may have any name, `__proto__` too. An empty list means valid.
- * - A check over its bounds ends with a fault that says so, not with an approval.
+ * - `compile` runs once per schema, at registration. It receives the normal form: all references are resolved and the
+ *   dialect is always the same. It must not change the schema. It throws a `SchemaError` for a schema that it cannot
+ *   evaluate.
+ * - The function that it returns is synchronous, keeps no reference to the value, and never throws because of a value.
+ *   Values are as `JSON.parse` returns them; a member may have any name, including `__proto__`. An empty list means
+ *   that the value is valid.
+ * - A check that exceeds its limits returns a fault, never an empty list.
  */
 export interface JsonSchemaValidator {
   compile(schema: NormalSchema, bounds: CheckBounds): (value: unknown) => readonly SchemaFault[];

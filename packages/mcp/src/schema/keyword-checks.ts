@@ -6,17 +6,20 @@ import { stepsPerCharacter } from "./linear-pattern.js";
 import type { NormalSchema } from "./normal-form.js";
 import { readType } from "./plain-shape.js";
 
-/** Makes rules of the subschemas that a keyword has. */
+/** Compiles the subschemas of a keyword to rules. */
 export interface RuleMaker {
   rule(schema: unknown): Rule | boolean;
-  /** What a `$ref` names. */
+  /** The rule that a `$ref` points to. */
   target(reference: string): Rule | boolean;
 }
 
-/** Makes the check of a keyword, or of a few that belong together; undefined where they ask nothing. */
+/** Compiles a keyword, or a few that belong together, to a check; undefined if the schema contains none of them. */
 type Maker = (schema: NormalSchema, maker: RuleMaker) => Check | undefined;
 
-/** The formats of 2020-12 that the library knows. It also knows a `url` that is exponential, and takes `toString` for one. */
+/**
+ * The formats of 2020-12 that the library supports. It also has a `url` check of exponential time, and would take
+ * `toString` for a format.
+ */
 const formats: ReadonlySet<string> = new Set([
   "date",
   "time",
@@ -35,13 +38,13 @@ const formats: ReadonlySet<string> = new Set([
   "regex",
 ]);
 
-/** A class such as `\p{L}` is hundreds of ranges: this is what compiling an expression takes for each of its characters. */
+/** The cost of compiling an expression, per character: a class such as `\p{L}` expands to hundreds of ranges. */
 const stepsToCompile = 64;
 
-/** Alternatives that a message spells out. */
+/** The number of `anyOf` alternatives that a message lists. */
 const mostAlternatives = 5;
 
-/** In the order in which their faults are told. */
+/** Faults are reported in this order. */
 const makers: readonly [keywords: readonly string[], make: Maker][] = [
   [["$ref"], reference],
   [["type"], type],
@@ -77,14 +80,14 @@ const makers: readonly [keywords: readonly string[], make: Maker][] = [
   [["format"], format],
 ];
 
-/** The checks of a schema. Every one charges the meter for what it costs beyond a step. */
+/** The checks of a schema. Each check charges the meter for its cost beyond one step. */
 export function checksOf(schema: NormalSchema, maker: RuleMaker): readonly Check[] {
   return makers.flatMap(([keywords, make]) =>
     keywords.some((keyword) => schema[keyword] !== undefined) ? (make(schema, maker) ?? []) : [],
   );
 }
 
-/** A finding of a keyword; what else it says follows. */
+/** Adds a finding for a keyword; `detail` comes last. */
 function told(
   keyword: string,
   schema: NormalSchema,
@@ -96,7 +99,7 @@ function told(
 }
 
 function reference({ $ref }: NormalSchema, maker: RuleMaker): Check {
-  // Looked up when it is first followed: it may lead back to where this is made.
+  // Resolved at the first use: the target may refer back to this schema, which is not compiled yet.
   let target: Rule | boolean | undefined;
   return (evaluation, value, before, evaluated) => {
     target ??= maker.target($ref as string);
@@ -111,7 +114,7 @@ function type(schema: NormalSchema): Check | undefined {
   );
 }
 
-/** `enum`, and `const` as one of a single value: a look into a set, whatever the number of values. */
+/** `const` and `enum`: one set lookup, whatever the number of values. `const` is an `enum` of one value. */
 function values(keyword: "const" | "enum", allowed: readonly unknown[], schema: NormalSchema): Check {
   const equality = new Equality();
   const numbers = new Set(allowed.map((value) => equality.numberOf(value)));
@@ -138,7 +141,7 @@ function anyOf(schema: NormalSchema, maker: RuleMaker): Check {
       const findings = index < mostAlternatives ? alternatives : undefined;
       if (!evaluation.attempt(rule, value, step, evaluated, findings)) continue;
       fits = true;
-      // The others may evaluate more of the value.
+      // Continue if evaluated members are tracked: a later alternative may evaluate more of the value.
       if (evaluated === undefined) break;
     }
     return fits || evaluation.fault(told("anyOf", schema, before, value, { alternatives }));
@@ -216,7 +219,9 @@ function propertyNames(schema: NormalSchema, maker: RuleMaker): Check {
     );
 }
 
-/** The three keywords for members, because what is additional depends on the other two. */
+/**
+ * `properties`, `patternProperties` and `additionalProperties` in one check, because the last depends on the other two.
+ */
 function members(schema: NormalSchema, maker: RuleMaker): Check {
   const rules = rulesByName(schema.properties, maker);
   const additional = maker.rule(schema.additionalProperties ?? true);
@@ -303,7 +308,7 @@ function unevaluatedItems(schema: NormalSchema, maker: RuleMaker): Check {
     });
 }
 
-/** Items are numbered, equal ones alike: each is read once and compared with none. */
+/** Uses `Equality`, so each item is read once and no item is compared with another. */
 function uniqueItems(schema: NormalSchema): Check | undefined {
   if (schema.uniqueItems !== true) return undefined;
   return (evaluation, value, step) => {
@@ -321,7 +326,7 @@ function uniqueItems(schema: NormalSchema): Check | undefined {
   };
 }
 
-/** A keyword that bounds how many members or items there are. */
+/** A keyword that limits the number of members or items. */
 function size(
   keyword: string,
   isOf: (value: unknown) => boolean,
@@ -335,7 +340,7 @@ function size(
   };
 }
 
-/** Whether a number is a multiple of another as decimals, which is what people write: 0.3 is one of 0.1. */
+/** Whether a number is a multiple of another, in decimal arithmetic: 0.3 is a multiple of 0.1. */
 function isMultipleOf(value: number, divisor: number): boolean {
   if (!Number.isFinite(value)) return false;
   if (Number.isSafeInteger(value) && Number.isSafeInteger(divisor)) return value % divisor === 0;
@@ -347,7 +352,7 @@ function isMultipleOf(value: number, divisor: number): boolean {
     : digits % (divisorDigits * 10n ** BigInt(-shift)) === 0n;
 }
 
-/** A number as digits and an exponent of ten. */
+/** A number as decimal digits and an exponent of ten. */
 function decimal(value: number): readonly [digits: bigint, exponent: number] {
   const [coefficient = "", exponent = "0"] = Math.abs(value).toString().split("e");
   const [whole = "", fraction = ""] = coefficient.split(".");
@@ -361,7 +366,7 @@ function bound(keyword: string, fits: (value: number, argument: number) => boole
     evaluation.fault(told(keyword, schema, step, value));
 }
 
-/** A keyword that bounds the length of a text in characters, of which some take two units. */
+/** A keyword that limits the length of a string in code points; some take two UTF-16 code units. */
 function length(keyword: string, fits: (count: number, argument: number) => boolean): Maker {
   return (schema) => (evaluation, value, step) => {
     if (typeof value !== "string") return true;
@@ -379,7 +384,10 @@ function pattern(schema: NormalSchema): Check {
     typeof value !== "string" || matches(value, evaluation) || evaluation.fault(told("pattern", schema, step, value));
 }
 
-/** A pattern that charges for what it may take. An author's own may take more than can be shown: that is trusted. */
+/**
+ * Runs a pattern and charges the meter for its worst case. An author's pattern is trusted even if it has no proven
+ * bound.
+ */
 function meteredPattern(source: string): (text: string, evaluation: Evaluation) => boolean {
   const expression = new RegExp(source, "u");
   const times = Math.max(1, stepsPerCharacter(source) ?? 1);
@@ -406,7 +414,7 @@ function rulesByName(schemas: unknown, maker: RuleMaker): ReadonlyMap<string, Ru
   return new Map(Object.entries(schemas ?? {}).map(([name, schema]) => [name, maker.rule(schema)]));
 }
 
-/** The names that a schema and a value have in common: the shorter of the two lists is gone through. */
+/** The names that a schema and a value share. Iterates over the shorter list. */
 function namesIn(
   named: ReadonlyMap<string, unknown>,
   value: Readonly<Record<string, unknown>>,
@@ -419,7 +427,7 @@ function namesIn(
     : [...named.keys()].filter((name) => Object.hasOwn(value, name));
 }
 
-/** Applies something to each of a list. Goes on after a fault as long as more can be found. */
+/** Applies a function to each element. Continues after a fault while more findings can be collected. */
 function each<T>(evaluation: Evaluation, list: readonly T[], fits: (one: T, index: number) => boolean): boolean {
   let all = true;
   for (const [index, one] of list.entries()) {

@@ -1,6 +1,6 @@
 import { isObject, kindOf } from "../base/json.js";
 
-/** What the argument of a keyword is. */
+/** The required form of a keyword's argument. */
 export type Form =
   | "schema"
   | "schemas"
@@ -21,7 +21,7 @@ export type Form =
   | "any";
 
 /**
- * The keywords that decide whether a value is valid. Everything else in a schema is an annotation.
+ * The keywords that affect validity. Every other keyword is an annotation.
  * https://json-schema.org/draft/2020-12/json-schema-validation
  */
 export const keywords: ReadonlyMap<string, Form> = new Map<string, Form>([
@@ -93,7 +93,7 @@ const argumentForms: Readonly<Record<Form, readonly [expected: string, fits: (ar
   any: ["any JSON value", () => true],
 };
 
-/** Says what is wrong with the argument of a keyword, if anything. Subschemas inside it are looked at on their own. */
+/** The problem with a keyword's argument; undefined if there is none. Nested subschemas are checked separately. */
 export function argumentProblem(form: Form, argument: unknown): string | undefined {
   const [expected, fits] = argumentForms[form];
   return fits(argument) ? undefined : `expected ${expected}, got ${kindOf(argument)}`;

@@ -1,26 +1,30 @@
-/** Bounds on schemas and on checking against them. `Infinity` lifts a bound. */
+/** Limits on schemas and on checks against them. `Infinity` removes a limit. */
 export interface SchemaLimits {
-  /** Bytes of a schema as JSON. Stops a list of tools from filling the memory with schemas. */
+  /** The size of a schema as JSON, in bytes. Stops a list of tools from filling the memory with schemas. */
   readonly bytes: number;
-  /** Subschemas in a document, and subschemas that its references make one value be held against. */
+  /** The number of subschemas in a document, and of subschemas that its references apply to one value. */
   readonly subschemas: number;
-  /** Nesting of subschemas. What walks a schema does so recursively. */
+  /** The nesting depth of subschemas. Schemas are processed recursively, so this also bounds the stack. */
   readonly depth: number;
-  /** Characters of a peer's regular expression. The time to prove one harmless grows with its length. */
+  /** The length of a peer's pattern, in characters. The time to prove a pattern harmless grows with its length. */
   readonly patternLength: number;
   /**
-   * Steps of one check: a subschema applied to a value, or eight names or items of a list, or 64 characters of a text.
-   * Recursive alternatives take exponentially many in the depth of a value, and many subschemas that each read one long
-   * list take their product. What a plain shape accepts is not counted: its time grows with the value alone.
+   * The steps of one check. One step is one subschema applied to one value, eight names or items of a list, or 64
+   * characters of a string. Stops recursive alternatives, which take time exponential in the depth of a value, and many
+   * subschemas that each read one long list. Values that pass the quick check (`plainShape`) cost no steps: its time is
+   * linear in the value.
    */
   readonly steps: number;
-  /** Time of one check. A hostile schema and a hostile value meet in a client. */
+  /** The time of one check, in milliseconds. A client may get both a hostile schema and a hostile value. */
   readonly milliseconds: number;
-  /** Faults in one answer. A long list with one fault per item would be answered by one that is many times longer. */
+  /**
+   * The number of faults in one response. Without it, a long list with one fault per item would get a response many
+   * times its size.
+   */
   readonly errors: number;
 }
 
-/** For schemas of our own author: trusted, so only bounds that depend on nothing but the schema and the value. */
+/** Limits for schemas of our own author. They are trusted, so none of these limits depends on the clock. */
 export const authorLimits: SchemaLimits = {
   bytes: 256 * 1024,
   subschemas: 10_000,
@@ -31,5 +35,5 @@ export const authorLimits: SchemaLimits = {
   errors: 50,
 };
 
-/** For schemas that a peer sent. */
+/** Limits for schemas that a peer sent. */
 export const peerLimits: SchemaLimits = { ...authorLimits, patternLength: 256, milliseconds: 250 };

@@ -1,44 +1,44 @@
-// A peer's regular expression runs in this process, in an engine that backtracks. It does so only if the number of
-// steps can be shown beforehand to grow with the text and no faster. What cannot be read here is not run:
-// look-around, references back, and repetition without end of anything longer than one character.
+// Patterns from a peer run in this process, on a backtracking engine. A pattern runs only if its number of steps is
+// provably linear in the text. Patterns with look-around, back-references, or unbounded repetition of a group cannot be
+// proven and do not run.
 
-/** Part of an expression: a character (or a class) or a group, repeated from `min` to `max` times. */
+/** A part of a pattern: one character (or class) or a group, repeated `min` to `max` times. */
 interface Term {
   readonly min: number;
   readonly max: number;
-  /** What is repeated: alternatives of sequences; undefined for one character. */
+  /** The alternatives of a group; undefined for a single character. */
   readonly alternatives?: readonly Sequence[];
 }
 
 type Sequence = readonly Term[];
 
-/** A bound on the steps of matching from one position: `fixed + perCharacter × length of the text`. */
+/** A bound on the steps of a match from one position: `fixed + perCharacter × length of the text`. */
 interface Work {
   readonly fixed: number;
   readonly perCharacter: number;
 }
 
-/** Steps that do not depend on the text, and steps for each of its characters. */
+/** The most steps that an accepted pattern may take. */
 const most: Work = { fixed: 65_536, perCharacter: 64 };
 
 const done: Work = { fixed: 1, perCharacter: 0 };
-/** What entering a group costs, an empty one too. */
+/** The cost of entering a group, even an empty one. */
 const step: Work = { fixed: 1, perCharacter: 0 };
 const unproven: Work = { fixed: Number.POSITIVE_INFINITY, perCharacter: Number.POSITIVE_INFINITY };
 
-/** True if a regular expression (with the `u` flag) provably takes time in proportion to the text it is run on. */
+/** True if a pattern (with the `u` flag) provably runs in time linear in the text. */
 export function isLinear(pattern: string): boolean {
   return stepsPerCharacter(pattern) !== undefined;
 }
 
-/** How many steps a regular expression takes at most for each character of a text; undefined where there is no bound. */
+/** The maximum number of steps of a pattern per character of text; undefined if it has no proven bound. */
 export function stepsPerCharacter(pattern: string): number | undefined {
   const alternatives = new PatternReader(pattern).read();
   if (alternatives === undefined || !isValidPattern(pattern)) return undefined;
   let steps = 0;
   for (const { anchored, terms } of alternatives) {
     const { fixed, perCharacter } = workOfSequence(terms, done);
-    // Without an anchor the engine starts anew at every character.
+    // Without an anchor, the engine starts again at every character.
     const work = anchored ? { fixed, perCharacter } : { fixed, perCharacter: perCharacter === 0 ? fixed : Infinity };
     if (work.fixed > most.fixed || work.perCharacter > most.perCharacter) return undefined;
     steps += work.perCharacter;
@@ -46,17 +46,17 @@ export function stepsPerCharacter(pattern: string): number | undefined {
   return steps;
 }
 
-/** True if the runtime can compile a regular expression as JSON Schema wants it: with the `u` flag. */
+/** True if the runtime can compile a pattern with the `u` flag, as JSON Schema requires. */
 export function isValidPattern(pattern: string): boolean {
   try {
     new RegExp(pattern, "u");
     return true;
   } catch {
-    return false; // The one way to ask.
+    return false; // The constructor throws for an invalid pattern.
   }
 }
 
-/** The steps of a sequence and of what follows it. */
+/** The steps of a sequence followed by `rest`. */
 function workOfSequence(terms: Sequence, rest: Work): Work {
   return terms.reduceRight<Work>((following, term) => workOfTerm(term, following), rest);
 }
@@ -64,14 +64,14 @@ function workOfSequence(terms: Sequence, rest: Work): Work {
 function workOfTerm({ min, max, alternatives }: Term, rest: Work): Work {
   if (alternatives !== undefined) return workOfGroup(alternatives, min, max, rest);
   if (max === Number.POSITIVE_INFINITY) {
-    // Every length of this run may be tried with the rest: the rest must not grow with the text as well.
+    // The engine may try the rest after every length of this run, so the rest must have a fixed cost.
     return rest.perCharacter === 0 ? { fixed: min + rest.fixed, perCharacter: rest.fixed + 1 } : unproven;
   }
   const choices = max - min + 1;
   return { fixed: max + choices * rest.fixed, perCharacter: choices * rest.perCharacter };
 }
 
-/** The steps of a group, written out as often as it may be repeated. */
+/** The steps of a group, unrolled for each repetition. */
 function workOfGroup(alternatives: readonly Sequence[], min: number, max: number, rest: Work): Work {
   let work = rest;
   for (let count = max; count > 0; count -= 1) {
@@ -87,20 +87,20 @@ function plus(one: Work, other: Work): Work {
   return { fixed: one.fixed + other.fixed, perCharacter: one.perCharacter + other.perCharacter };
 }
 
-/** One of the alternatives at the top. */
+/** One top-level alternative. */
 interface Alternative {
   readonly anchored: boolean;
   readonly terms: Sequence;
 }
 
 const quantifier = /(?:([*+?])|\{(\d+)(,?)(\d*)\})\??/y;
-/** One character of the text: a class, an escape that stands for one, a dot, or the character itself. */
+/** One character: a class, an escape, a dot, or a literal. */
 const character =
   /\[(?:\\.|[^\\\]])*\]|\\[dDsSwWtnrvf0^$\\.*+?()[\]{}|/-]|\\c[A-Za-z]|\\x[0-9A-Fa-f]{2}|\\u[0-9A-Fa-f]{4}|\\[up]\{[^}]*\}|\\P\{[^}]*\}|[^\\^$*+?()[\]{}|]/suy;
 const assertion = /\^|\$|\\[bB]/y;
 const opening = /\((?:\?:|(?!\?))/y;
 
-/** Reads the part of the grammar of regular expressions that can be reasoned about. */
+/** Parses the subset of the regular expression grammar that can be analysed. */
 class PatternReader {
   readonly #pattern: string;
   #at = 0;
@@ -109,7 +109,7 @@ class PatternReader {
     this.#pattern = pattern;
   }
 
-  /** The alternatives at the top, or undefined for a pattern that uses anything else. */
+  /** The top-level alternatives; undefined for a pattern outside this subset. */
   read(): readonly Alternative[] | undefined {
     const alternatives: Alternative[] = [];
     do {
@@ -140,7 +140,7 @@ class PatternReader {
     return max > 1_000 ? undefined : { min, max, alternatives };
   }
 
-  /** What a group holds, from behind its opening; undefined where it does not end. */
+  /** Parses the rest of a group after its opening parenthesis; undefined if the group is not closed. */
   #group(): readonly Sequence[] | undefined {
     const alternatives: Sequence[] = [];
     do {

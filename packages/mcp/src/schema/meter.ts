@@ -1,11 +1,11 @@
 import type { Clock } from "../base/clock.js";
 
-/** A check that costs too much. It never leaves the validator. */
+/** Thrown when a check exceeds its limits. The validator catches it. */
 export class OverBounds extends Error {}
 
 /**
- * Counts the steps of one check. A step is one subschema applied to one value; what a step costs beyond that, because a
- * list is long or a string is, is charged in fractions of a step, before the work is done.
+ * Counts the steps of one check. One step is one subschema applied to one value. Long lists and strings cost fractions
+ * of a step more, charged before the work.
  */
 export class Meter {
   readonly #clock: Pick<Clock, "now">;
@@ -13,7 +13,7 @@ export class Meter {
   readonly #until: number;
   #allowed: number;
   #left: number;
-  /** The clock is read once a step, not once a fraction. */
+  /** Reads the clock once per full step, not for each fraction. */
   #lookBelow: number;
 
   constructor(clock: Pick<Clock, "now">, milliseconds: number, steps: number) {
@@ -25,7 +25,7 @@ export class Meter {
     this.#lookBelow = steps;
   }
 
-  /** Allows so many steps for what follows. The time of the check goes on. */
+  /** Sets the step budget for a second run. The time limit continues to count from the start. */
   restart(steps: number): void {
     this.#allowed = steps;
     this.#left = steps;
@@ -42,12 +42,12 @@ export class Meter {
     }
   }
 
-  /** Goes through a list of names or items. */
+  /** Charges for reading a list of names or items. */
   list(length: number): void {
     this.spend(length / 8);
   }
 
-  /** Goes through a text so many times. */
+  /** Charges for reading a string `times` times. */
   text(length: number, times = 1): void {
     this.spend((length * times) / 64);
   }

@@ -8,22 +8,22 @@ import { References, type Resource, type Target } from "./references.js";
 import { SchemaError } from "./schema-error.js";
 
 /**
- * A schema in the form that validators get: JSON Schema 2020-12, every keyword with an argument of its type, only
- * keywords that decide whether a value is valid, objects as `JSON.parse` makes them. Each `$ref` is `"#"` or
- * `"#/$defs/<number>"`; there is no `$id`, `$anchor` or `$dynamicRef`, and nothing to resolve outside of it.
+ * A schema in the form that validators receive: JSON Schema 2020-12 with only the keywords that affect validity, each
+ * with an argument of the right type. Objects are as `JSON.parse` returns them. Each `$ref` is `"#"` or
+ * `"#/$defs/<number>"`; `$id`, `$anchor` and `$dynamicRef` are resolved and removed.
  */
 export type NormalSchema = Readonly<Record<string, unknown>>;
 
-/** What a document is turned into. */
+/** The result of `normalise`. */
 export interface NormalForm {
   readonly schema: NormalSchema;
-  /** Where each subschema stands in the document. */
+  /** A JSON pointer into the document for each subschema. */
   readonly places: ReadonlyMap<NormalSchema, string>;
-  /** Where a peer's patterns stand that are not run. */
+  /** JSON pointers to a peer's patterns that are not checked. */
   readonly unchecked: readonly string[];
 }
 
-/** How a document is read. */
+/** Options of `normalise`. */
 export interface NormalFormOptions {
   readonly dialect: Dialect;
   readonly trust: "author" | "peer";
@@ -46,7 +46,7 @@ interface Link {
   readonly place: Place;
 }
 
-/** Keywords that draft-07 does not have. */
+/** Keywords that are unknown to draft-07. */
 const newer: ReadonlySet<string> = new Set([
   "$dynamicRef",
   "prefixItems",
@@ -57,16 +57,19 @@ const newer: ReadonlySet<string> = new Set([
   "minContains",
   "maxContains",
 ]);
-/** Keywords that 2020-12 does not have. */
+/** Keywords that are unknown to 2020-12. */
 const older: ReadonlySet<string> = new Set(["additionalItems", "dependencies"]);
-/** Beside a `$ref` draft-07 ignores everything; what the reference leads to may still stand there. */
+/** Draft-07 ignores all keywords beside `$ref`. Definitions are still read, because references may point into them. */
 const besideReference: ReadonlySet<string> = new Set(["$ref", "$defs", "definitions"]);
-/** Under these a schema that accepts more makes the whole accept less. */
+/** Keywords that invert: if their subschema accepts more, the whole schema accepts less. */
 const inverting: ReadonlySet<string> = new Set(["not", "if", "oneOf", "contains"]);
-/** How many patterns of a peer each name of a member is held against. */
+/** The number of a peer's patterns that each member name is matched against. */
 const mostPatternProperties = 16;
 
-/** Turns a frozen document into its normal form. Throws a `SchemaError` for what is wrong with it. */
+/**
+ * Converts a frozen document to its normal form.
+ * @throws SchemaError if the document is malformed or exceeds a limit
+ */
 export function normalise(document: JsonObject, options: NormalFormOptions): NormalForm {
   return new Normaliser(options).run(document);
 }
@@ -88,12 +91,12 @@ class Normaliser {
     const root = this.#node(document, { resource: this.#references.open(document), pointer: "", depth: 1 });
     const definitions: MutableSchema = {};
     const names = new Map<unknown, string>([[document, "#"]]);
-    // Following a link may find more of them, behind this one.
+    // Resolving a link may append more links to this list.
     for (const link of this.#links) {
       const { schema, resource } = this.#target(link);
       const name = names.get(schema) ?? `#/$defs/${names.size}`;
       if (!names.has(schema)) {
-        // Not met on the way through the document: it stands where no keyword is known.
+        // The target was not visited because it lies outside the known keywords.
         const pointer = link.reference.slice(link.reference.indexOf("#") + 1);
         definitions[names.size] = this.#schema(schema, { resource, pointer, depth: 1 });
         names.set(schema, name);
@@ -169,7 +172,7 @@ class Normaliser {
     if (keyword === "patternProperties") this.#judgeNames(Object.keys(argument as JsonObject), place.pointer);
   }
 
-  /** The argument of a keyword, subschemas in their normal form. Its type was looked at before. */
+  /** A keyword's argument with its subschemas in normal form. Its type was checked before. */
   #argument(form: Form, argument: unknown, place: Place): unknown {
     if (form === "schema") return this.#schema(argument, place);
     if (form === "schema-map") return this.#map(argument as JsonObject, place);
@@ -190,7 +193,7 @@ class Normaliser {
     );
   }
 
-  /** True for a pattern that is run; false for one of a peer that stays an annotation. */
+  /** True for a pattern that is checked; false for a peer's pattern that stays an annotation. */
   #mayRun(pattern: string, pointer: string): boolean {
     const { trust, limits } = this.#options;
     if (trust === "peer") {
@@ -202,7 +205,7 @@ class Normaliser {
     throw new SchemaError("pattern", pointer, "expected a regular expression that compiles with the u flag");
   }
 
-  /** Which members a pattern names decides what is additional: such a pattern cannot be left out. */
+  /** `patternProperties` also decides which members are additional, so its patterns cannot be ignored. */
   #judgeNames(patterns: readonly string[], pointer: string): void {
     if (this.#options.trust === "peer" && patterns.length > mostPatternProperties) {
       throw tooLarge(pointer, `expected at most ${mostPatternProperties} patterns`);
@@ -210,7 +213,7 @@ class Normaliser {
     if (!patterns.every((pattern) => this.#mayRun(pattern, pointer))) throw unprovable(pointer);
   }
 
-  /** Below `not` and its like a pattern that is left out makes the schema refuse what it should accept. */
+  /** Below an inverting keyword, an ignored pattern would make the schema reject valid values. */
   #judgeUnchecked(): void {
     const [first] = this.#unchecked;
     if (this.#inverts && first !== undefined) throw unprovable(first);
@@ -221,12 +224,13 @@ function connect({ node, keyword }: Link, name: string): void {
   if (keyword === "$ref") {
     node.$ref = name;
   } else {
-    // Both kinds of reference may stand in one schema: the dynamic one moves aside. The list is of our making.
+    // A schema may have both `$ref` and `$dynamicRef`: the dynamic one moves into `allOf`. This module built `allOf`,
+    // so it is an array.
     node.allOf = [...((node.allOf ?? []) as unknown[]), { $ref: name }];
   }
 }
 
-/** The older dialect writes a tuple as an array under `items`, and what follows it under `additionalItems`. */
+/** Draft-07 writes a tuple as an array under `items`, and the schema of the remaining items under `additionalItems`. */
 function moveTuple(node: MutableSchema): void {
   const { items, additionalItems } = node;
   node.prefixItems = items;
@@ -234,7 +238,7 @@ function moveTuple(node: MutableSchema): void {
   else node.items = additionalItems;
 }
 
-/** What one keyword says in the older dialect, two say in the newer one. */
+/** Splits `dependencies` of draft-07 into `dependentSchemas` and `dependentRequired`. */
 function splitDependencies(node: MutableSchema): void {
   const dependencies = Object.entries(node.dependencies as NormalSchema);
   const required = dependencies.filter(([, dependency]) => isNames(dependency));

@@ -1,16 +1,19 @@
 import { isObject } from "../base/json.js";
 import type { NormalSchema } from "./normal-form.js";
 
-/** True: the value is valid, for certain. False: it is not, or only the validator can tell. */
+/**
+ * Returns true if the value is certainly valid. False means that the value is invalid or that only the validator can
+ * decide.
+ */
 type Accept = (value: unknown) => boolean;
 
-/** Says for one keyword with its argument what it accepts; undefined where it is not that simple. */
+/** Compiles one keyword to an `Accept`; undefined if the quick check does not support it. */
 type Reading = (argument: unknown, schema: NormalSchema) => Accept | undefined;
 
 /**
- * A quick check for the shapes that most tools have: objects and arrays of plain values. What it accepts is valid;
- * what it does not accept, or a schema it does not understand (undefined), is left to the validator, which also finds
- * the words for what is wrong. Its time grows with the value alone.
+ * A quick check for common schemas: objects and arrays of scalars. An accepted value is valid. If the value is not
+ * accepted, or the schema is not supported (undefined), the validator decides and writes the message. Runs in time
+ * linear in the value.
  */
 export function plainShape(schema: unknown): Accept | undefined {
   if (typeof schema === "boolean") return schema ? isJson : () => false;
@@ -46,7 +49,7 @@ const readings: ReadonlyMap<string, Reading> = new Map<string, Reading>([
   ["enum", (values) => readValues(values as readonly unknown[])],
   ["const", (value) => readValues([value])],
   ["properties", readMembers],
-  // What is additional depends on the properties: where there are any, they are read together.
+  // `properties` handles `additionalProperties` too, because the latter depends on it.
   [
     "additionalProperties",
     (argument, { properties }) =>
@@ -61,12 +64,12 @@ const readings: ReadonlyMap<string, Reading> = new Map<string, Reading>([
   ["maximum", (max) => (value) => typeof value !== "number" || value <= (max as number)],
   ["exclusiveMinimum", (min) => (value) => typeof value !== "number" || value > (min as number)],
   ["exclusiveMaximum", (max) => (value) => typeof value !== "number" || value < (max as number)],
-  // A character takes one or two units of a string: between the two only counting would tell.
+  // A code point takes one or two UTF-16 units; between the two bounds only counting would decide.
   ["minLength", (min) => (value) => typeof value !== "string" || value.length >= 2 * (min as number) - 1],
   ["maxLength", (max) => (value) => typeof value !== "string" || value.length <= (max as number)],
 ]);
 
-/** What the argument of `type` accepts. */
+/** Compiles the argument of `type`. */
 export function readType(types: unknown): Accept | undefined {
   if (!Array.isArray(types)) return kinds[types as string];
   const accepts = [...new Set(types as readonly string[])].flatMap((type) => kinds[type] ?? []);
@@ -107,10 +110,10 @@ function readItems(schema: unknown): Accept | undefined {
   return item && ((value) => !Array.isArray(value) || value.every(item));
 }
 
-/** Items that a set can take: numbers can be chosen so that their hashes collide, and then each is compared with each. */
+/** The size limit for a set: a peer can choose numbers with colliding hashes, which makes insertion quadratic. */
 const mostInSet = 1_000;
 
-/** True for a short array of plain values without a repetition, and for what is no array. */
+/** True for a short array of distinct scalars, and for values that are not arrays. */
 function isDistinct(value: unknown): boolean {
   if (!Array.isArray(value)) return true;
   if (value.length > mostInSet) return false;
@@ -118,7 +121,7 @@ function isDistinct(value: unknown): boolean {
   return plain && new Set(value).size === value.length;
 }
 
-/** True for what can be in JSON at all, as far as a look from outside tells. */
+/** True if the value can be JSON, judged by its type alone. */
 function isJson(value: unknown): boolean {
   const kind = typeof value;
   return kind === "object" || kind === "string" || kind === "number" || kind === "boolean";

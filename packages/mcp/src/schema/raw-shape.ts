@@ -9,10 +9,10 @@ import {
   type Validating,
 } from "./standard-schema.js";
 
-/** Fields by name, e.g. `{ a: z.number() }`: short for an object of them, as the official SDKs take it. */
+/** An object of named schemas, e.g. `{ a: z.number() }`: shorthand for an object schema, as in the official SDKs. */
 export type RawShape = Readonly<Record<string, StandardTypedV1>>;
 
-/** True for an object with nothing but schemas of libraries in it. */
+/** True for an object whose members are all Standard Schemas. */
 export function isRawShape(value: unknown): value is RawShape {
   if (!isObject(value) || standardProps(value) !== undefined) return false;
   const fields = Object.values(value);
@@ -28,12 +28,12 @@ interface Field {
 type Result = StandardSchemaV1.Result<unknown>;
 
 /**
- * The object of the fields as a Standard Schema of its own, so that none of the libraries is needed here. What is not one of
- * the fields is left out of the value, as zod does.
+ * Builds a Standard Schema for an object with these fields, without using any of the libraries. Other members are
+ * stripped from the value, as zod does.
  */
 export function shapeProps(shape: RawShape): StandardProps {
   const fields = Object.entries(shape).map(([name, schema]): Field => {
-    return { name, schema, props: standardProps(schema) as StandardProps }; // `isRawShape` has looked.
+    return { name, schema, props: standardProps(schema) as StandardProps }; // Checked by `isRawShape`.
   });
   const described = {
     input: () => describe(fields, "input"),
@@ -62,10 +62,10 @@ function describe(fields: readonly Field[], side: "input" | "output"): Record<st
   };
 }
 
-/** Keywords whose arguments are values, in which `$ref` is a member like any other. */
+/** Keywords whose arguments are data: a `$ref` in them is an ordinary member. */
 const values: ReadonlySet<string> = new Set(["const", "enum", "default", "examples"]);
 
-/** A document as a part of another one: its references lead to its new place. */
+/** A document as a part of another one, with its references adjusted to the new place. */
 function movedTo(place: string, json: unknown): unknown {
   if (Array.isArray(json)) return json.map((item) => movedTo(place, item));
   if (!isObject(json)) return json;
@@ -79,9 +79,9 @@ function movedTo(place: string, json: unknown): unknown {
   );
 }
 
-/** Whether the field may be missing from what is taken in, or from what is given out. */
+/** Whether the field may be missing on the given side. */
 function isOptional(schema: unknown, props: StandardProps, side: "input" | "output"): boolean {
-  // zod 4 says so. Asked for a value it would also take a missing one where it coerces.
+  // zod 4 states it. Validating `undefined` would give the wrong answer for schemas that coerce.
   if (isObject(schema) && isObject(schema._zod))
     return schema._zod[side === "input" ? "optin" : "optout"] !== undefined;
   if (!isValidating(props)) return false;
@@ -90,7 +90,7 @@ function isOptional(schema: unknown, props: StandardProps, side: "input" | "outp
     if (isPromise(result)) return false;
     return result.issues === undefined && (side === "input" || result.value === undefined);
   } catch {
-    return false; // A function of the author that does not expect undefined.
+    return false; // An author's function that does not accept undefined.
   }
 }
 
@@ -104,14 +104,14 @@ function validate(checks: readonly Check[], value: unknown): Result | Promise<Re
   const results = checks.map(({ name, props }) => props.validate(Object.hasOwn(value, name) ? value[name] : undefined));
   return results.some(isPromise)
     ? Promise.all(results).then((settled) => join(checks, settled, value))
-    : join(checks, results as readonly Result[], value); // None is a promise.
+    : join(checks, results as readonly Result[], value); // No promises among them.
 }
 
 function join(checks: readonly Check[], results: readonly Result[], given: JsonObject): Result {
   const issues: StandardSchemaV1.Issue[] = [];
   const members: [string, unknown][] = [];
   results.forEach((result, index) => {
-    const { name } = checks[index] as Check; // One result for each.
+    const { name } = checks[index] as Check; // There is one result per check.
     if (result.issues !== undefined) {
       issues.push(...result.issues.map((issue) => ({ ...issue, path: [name, ...(issue.path ?? [])] })));
     } else if (result.value !== undefined || Object.hasOwn(given, name)) {

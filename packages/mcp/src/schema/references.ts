@@ -1,36 +1,36 @@
 import { isObject, type JsonObject, kindOf } from "../base/json.js";
 import { SchemaError, shorten } from "./schema-error.js";
 
-/** A schema with a URI of its own: the document, or a part of it with an `$id`. */
+/** A schema with its own URI: the document, or a part of it with an `$id`. */
 export interface Resource {
   readonly uri: string;
   readonly root: JsonObject;
 }
 
-/** Where a reference leads. */
+/** The target of a reference. */
 export interface Target {
   readonly schema: unknown;
   readonly resource: Resource;
 }
 
-/** The URI of a document that has none: no reference from outside can name it. */
+/** The URI of a document without one: no reference from outside can name it. */
 const unnamed = "schema:///";
 const longestUri = 2_048;
 
-/** The places of one document that references can name. It knows no other document and never fetches one. */
+/** Resolves references within one document. It never fetches another document. */
 export class References {
   readonly #resources = new Map<string, Resource>();
   readonly #anchors = new Map<string, Target>();
   readonly #dynamicAnchors = new Map<string, number>();
 
-  /** The document itself, before its `$id` is read. */
+  /** Registers the document itself, before its `$id` is read. */
   open(root: JsonObject): Resource {
     const resource = { uri: unnamed, root };
     this.#resources.set(unnamed, resource);
     return resource;
   }
 
-  /** Reads what a schema calls itself, and gives the resource that its references are relative to. */
+  /** Registers a schema's `$id` and anchors. Returns the resource that references in it are relative to. */
   declare(schema: JsonObject, outer: Resource, pointer: string): Resource {
     const { $id, $anchor, $dynamicAnchor } = schema;
     const resource = $id === undefined ? outer : this.#identify(schema, $id, outer, pointer);
@@ -43,7 +43,10 @@ export class References {
     return resource;
   }
 
-  /** Follows a reference. Throws when it leads out of the document or nowhere. */
+  /**
+   * Resolves a reference.
+   * @throws SchemaError if the target is outside the document or missing
+   */
   resolve(reference: string, from: Resource, pointer: string): Target {
     const [uri = "", ...rest] = reference.split("#");
     const fragment = decodeFragment(rest.join("#"));
@@ -58,8 +61,8 @@ export class References {
   }
 
   /**
-   * Follows a dynamic reference. Where its name is declared once in the document it can lead to one place only;
-   * otherwise the place depends on how the schema was reached.
+   * Resolves a dynamic reference if only one anchor of that name exists in the document; otherwise the target depends
+   * on the path by which the schema was reached, which is not supported.
    * https://json-schema.org/draft/2020-12/json-schema-core#section-8.2.3.2
    */
   resolveDynamic(reference: string, from: Resource, pointer: string): Target {
@@ -83,7 +86,7 @@ export class References {
       const problem = `expected a URI of at most ${longestUri} characters, got ${found}`;
       throw new SchemaError("malformed", `${pointer}/$id`, problem);
     }
-    // The older dialect writes an anchor this way.
+    // Draft-07 writes an anchor as an `$id` with only a fragment.
     if (id.startsWith("#")) {
       if (id.length > 1) this.#anchor(schema, id.slice(1), outer, pointer);
       return outer;
@@ -108,7 +111,7 @@ function resolveUri(reference: string, base: string): string | undefined {
   try {
     return new URL(reference, base).href;
   } catch {
-    return undefined; // Not a URI: the caller says so in its own words.
+    return undefined; // Not a URI: the caller reports it.
   }
 }
 
@@ -116,17 +119,17 @@ function decodeFragment(fragment: string): string | undefined {
   try {
     return decodeURIComponent(fragment);
   } catch {
-    return undefined; // A percent sign that escapes nothing names no place.
+    return undefined; // A malformed percent-encoding: no such place.
   }
 }
 
-/** What a JSON pointer names below `root` (RFC 6901); undefined for nothing. */
+/** The value at a JSON pointer below `root` (RFC 6901); undefined if there is none. */
 function follow(root: JsonObject, pointer: string): unknown {
   let place: unknown = root;
   for (const token of pointer.slice(1).split("/")) {
     const key = token.replaceAll("~1", "/").replaceAll("~0", "~");
     const holds = (isObject(place) || Array.isArray(place)) && Object.hasOwn(place, key);
-    // An array is read by an index in text, as an object is by its key.
+    // An array index in a pointer is text, like an object key.
     place = holds ? (place as JsonObject)[key] : undefined;
   }
   return place;

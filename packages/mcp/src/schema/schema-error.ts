@@ -1,33 +1,33 @@
-/** Why a schema was refused. */
+/** The reason why a schema was rejected. */
 export type SchemaReason =
   /** Neither a Standard Schema nor a JSON Schema object. */
   | "not-a-schema"
-  /** A Standard Schema of a library that does not describe itself as JSON Schema. */
+  /** A Standard Schema from a library that cannot produce JSON Schema. */
   | "no-json-schema"
-  /** The library cannot say this schema in JSON Schema: a transform's output, a bigint, a function. */
+  /** The schema has no JSON Schema equivalent: a transform's output, a bigint, a function. */
   | "not-representable"
-  /** The root does not say `type: "object"` where the protocol wants it. */
+  /** The root does not declare `type: "object"` where the protocol requires it. */
   | "root"
-  /** `$schema` names a dialect that is not spoken here. */
+  /** `$schema` names an unsupported dialect. */
   | "dialect"
-  /** A `$ref` that leads out of the document or nowhere. Nothing is ever fetched. */
+  /** A `$ref` to another document or to a missing place. References are never fetched. */
   | "reference"
-  /** References lead back to where they started without looking deeper into the value. */
+  /** References form a cycle that does not descend into the value. */
   | "endless"
-  /** A keyword with an argument that its dialect does not allow, or a value that is not JSON. */
+  /** A keyword's argument has the wrong type for its dialect, or a value is not JSON. */
   | "malformed"
-  /** A regular expression that does not compile, or one of a peer that cannot be left out without changing the meaning. */
+  /** A pattern does not compile, or a peer's pattern cannot be proven harmless and cannot be ignored either. */
   | "pattern"
-  /** Over one of the bounds in `SchemaLimits`. */
+  /** The schema exceeds a limit of `SchemaLimits`. */
   | "too-large"
-  /** Valid JSON Schema that the default validator cannot evaluate. */
+  /** Valid JSON Schema that the default validator does not support. */
   | "unsupported";
 
-/** A schema that cannot be used, with the reason, the place and the remedy. Thrown when it is compiled, never later. */
+/** A schema that cannot be used: the reason, the place and the remedy. Thrown at registration, never by a check. */
 export class SchemaError extends Error {
   override readonly name = "SchemaError";
   readonly reason: SchemaReason;
-  /** A JSON pointer to the offending place in the schema; empty for the root. */
+  /** A JSON pointer to the problem in the schema; empty for the root. */
   readonly pointer: string;
 
   constructor(reason: SchemaReason, pointer: string, problem: string, options?: ErrorOptions) {
@@ -36,14 +36,14 @@ export class SchemaError extends Error {
     this.pointer = pointer;
   }
 
-  /** The same error, whose message begins with the name of what the schema belongs to. */
+  /** A copy of the error whose message starts with the name of the schema's owner. */
   of(subject: string): SchemaError {
     const named = new SchemaError(this.reason, "", `${subject}: ${this.message}`, { cause: this.cause });
     return Object.assign(named, { pointer: this.pointer });
   }
 }
 
-/** A text as it may stand in a message: a peer's names can be a hundred kilobytes long. */
+/** Shortens a text for a message: a peer's names can be a hundred kilobytes long. */
 export function shorten(text: string, length = 100): string {
   return text.length <= length ? text : `${text.slice(0, length - 1)}…`;
 }

@@ -1,15 +1,15 @@
-/** One thing that is wrong with a value: where (a JSON pointer, RFC 6901) and what. */
+/** One fault in a value: its place as a JSON pointer (RFC 6901), and a message. */
 export interface SchemaFault {
   readonly path: string;
   readonly message: string;
 }
 
-/** What checking a value gives: the value as the schema gives it out, or everything that is wrong with it. */
+/** The result of a check: the value after validation, or its faults. */
 export type Checked<T> =
   | { readonly ok: true; readonly value: T }
   | { readonly ok: false; readonly errors: readonly SchemaFault[] };
 
-/** Stands for the faults that are left out: an answer shall not be many times longer than what it answers. */
+/** Replaces the faults over the limit, so that a response is not many times longer than its request. */
 export function moreFaults(most: number): SchemaFault {
   return { path: "", message: `expected no faults, got more than ${most}` };
 }

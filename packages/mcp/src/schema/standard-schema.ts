@@ -5,24 +5,24 @@ import { converterFor } from "./converters.js";
 import { SchemaError } from "./schema-error.js";
 import { type Checked, moreFaults, type SchemaFault } from "./schema-fault.js";
 
-/** A schema that checks values itself; without this part it only describes them. */
+/** The validating part of Standard Schema. A schema without it only describes values. */
 export type Validating = Pick<StandardSchemaV1.Props, "validate">;
 
-/** The two parts of Standard Schema, of which a library may implement one or both. */
+/** Standard Schema has two parts; a library may implement one or both. */
 export type StandardProps = StandardTypedV1.Props &
   Partial<Validating & Pick<StandardJSONSchemaV1.Props, "jsonSchema">>;
 
-/** True for a schema that checks values itself. */
+/** True for a schema that can validate. */
 export function isValidating(props: StandardProps | undefined): props is StandardProps & Validating {
   return props?.validate !== undefined;
 }
 
-/** True for a schema of a library that speaks Standard Schema. */
+/** True for an object that implements Standard Schema. */
 export function isStandardSchema(value: unknown): boolean {
   return standardProps(value) !== undefined;
 }
 
-/** What a schema says of itself by Standard Schema; undefined for one that does not speak it. */
+/** The `~standard` member of a schema; undefined if it has none. */
 export function standardProps(schema: unknown): StandardProps | undefined {
   // Some libraries make their schemas functions.
   const holds = (typeof schema === "object" && schema !== null) || typeof schema === "function";
@@ -31,7 +31,7 @@ export function standardProps(schema: unknown): StandardProps | undefined {
   return isObject(props) && props.version === 1 ? (props as unknown as StandardProps) : undefined;
 }
 
-/** The JSON Schema of what a Standard Schema takes in or gives out. */
+/** The JSON Schema of a Standard Schema, for the given side. */
 export function describeStandard(schema: unknown, props: StandardProps, side: "input" | "output"): JsonObject {
   const { vendor, jsonSchema } = props;
   let document: unknown;
@@ -60,7 +60,7 @@ function notRepresentable(problem: string, cause: unknown): SchemaError {
   return new SchemaError("not-representable", "", `${problem}: ${reason}`, { cause });
 }
 
-/** Checks a value with the library that the schema belongs to. */
+/** Validates a value with the schema's own library. */
 export function checkStandard(props: Validating, value: unknown, most: number): MaybePromise<Checked<unknown>> {
   return after(props.validate(value), (result) => {
     const { issues } = result;

@@ -1,10 +1,12 @@
 import type { Schema } from "./compile.js";
 
-/** What the types of a tool's calls come from: the definition that the server was given has both. */
+/** The input and output schema of one tool. A tool definition has both members. */
 export interface ToolSchemas {
   readonly inputSchema?: Schema | undefined;
   readonly outputSchema?: Schema | undefined;
 }
 
-/** The tools of a server by name, for typed calls. They are types alone: what comes is checked by what the server lists. */
+/**
+ * Tools by name, for typed calls: `connect<Tools>()`. Types only; the client validates against the server's tool list.
+ */
 export type ToolTypes = Readonly<Record<string, ToolSchemas>>;

@@ -9,9 +9,9 @@ import { plainShape } from "./plain-shape.js";
 import type { SchemaFault } from "./schema-fault.js";
 
 /**
- * The validator that is used unless another is given. It needs no `eval` and runs everywhere, and no keyword takes more
- * than time in proportion to the value and the schema; their product is metered, see `SchemaLimits.steps`.
- * Plain shapes do not reach the evaluation unless something is wrong with the value.
+ * The default validator. It needs no `eval` and runs on every platform. No keyword takes more time than the size of the
+ * value times the size of the schema, and the meter bounds that product; see `SchemaLimits.steps`. Values of plain
+ * shapes take a quick path unless they are invalid.
  */
 export const defaultValidator: JsonSchemaValidator = {
   compile(schema, bounds) {
@@ -23,12 +23,12 @@ export const defaultValidator: JsonSchemaValidator = {
 
 const valid: readonly SchemaFault[] = [];
 
-/** Steps for finding every fault of a value that is known to have one. */
+/** The step budget for collecting all faults of a value that is known to be invalid. */
 const stepsToExplain = 10_000;
 
 /**
- * Two runs: one that ends at the first fault says whether there is any, and for an invalid value a second one, on a short
- * allowance, looks for all of them. A long list of bad items costs no more than its first bad item and that.
+ * The first run stops at the first fault. For an invalid value, a second run with a small budget collects all faults.
+ * So a long list of invalid items costs little more than its first one.
  */
 function faultsOf(value: unknown, root: Rule | boolean, { limits, clock }: CheckBounds): readonly SchemaFault[] {
   const meter = new Meter(clock, limits.milliseconds, limits.steps);
@@ -38,12 +38,12 @@ function faultsOf(value: unknown, root: Rule | boolean, { limits, clock }: Check
   if (first.length === 0) return valid;
   const all: Finding[] = [];
   meter.restart(Math.min(limits.steps, stepsToExplain));
-  // It may not get as far as the first one did, and what it has found until then counts.
+  // The second run may exceed its budget; the faults found until then are reported.
   run(value, root, meter, all, limits.errors + 1);
   return explain(all.length > 0 ? all : first, limits.errors);
 }
 
-/** Collects what is wrong with a value; gives, as a message, why that cannot be told. */
+/** Collects the findings of a value. Returns a message if a limit was exceeded or the value is not JSON. */
 function run(
   value: unknown,
   root: Rule | boolean,
@@ -62,7 +62,7 @@ function run(
   }
 }
 
-/** The rules of a document. Each subschema is made one once. */
+/** The compiled subschemas of a document. Each subschema is compiled once. */
 class Rules implements RuleMaker {
   readonly #root: NormalSchema;
   readonly #rules = new Map<unknown, Rule>();
@@ -75,7 +75,7 @@ class Rules implements RuleMaker {
     if (typeof schema === "boolean") return schema;
     const known = this.#rules.get(schema);
     if (known !== undefined) return known;
-    // The normal form holds nothing but booleans and objects where a schema belongs.
+    // In the normal form, every subschema is a boolean or an object.
     const source = schema as NormalSchema;
     const rule = {
       schema: source,
