@@ -3,7 +3,7 @@ import type { JsonObject } from "./json.js";
 
 /** Params of `notifications/cancelled`. */
 export interface CancelledParams {
-  /** A request of the same direction that is believed to be in flight. */
+  /** The id of a request that the sender of this notification sent, and that it believes is still running. */
   readonly requestId: Exclude<Id, null>;
   readonly reason?: string;
   readonly _meta?: JsonObject;

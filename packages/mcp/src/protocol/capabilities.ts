@@ -1,26 +1,26 @@
 import { isObject, type JsonObject, kindOf } from "../base/json.js";
 
-// Capability objects are open: members that are not named here are kept. An empty object declares the capability.
+// Capability objects are open: members that are not listed here are kept. An empty object declares the capability.
 
 /**
- * What a client can be asked for.
+ * The capabilities of a client.
  * https://modelcontextprotocol.io/specification/latest/schema#clientcapabilities
  */
 export interface ClientCapabilities {
-  /** `listChanged` exists in the handshake era only. */
+  /** `listChanged` exists in handshake revisions only. */
   readonly roots?: { readonly listChanged?: boolean };
   readonly sampling?: {
-    /** `includeContext` other than `"none"`. */
+    /** Supports `includeContext` values other than `"none"`. */
     readonly context?: JsonObject;
-    /** `tools` and `toolChoice`. */
+    /** Supports `tools` and `toolChoice`. */
     readonly tools?: JsonObject;
   };
-  /** Without members: `form`. */
+  /** An empty object means `form`. */
   readonly elicitation?: { readonly form?: JsonObject; readonly url?: JsonObject };
   /** Settings by extension identifier. */
   readonly extensions?: Readonly<Record<string, JsonObject>>;
   readonly experimental?: Readonly<Record<string, JsonObject>>;
-  /** Where tasks belong to the core protocol: what this side runs as a task. */
+  /** The requests that this side runs as tasks, in revisions where tasks are part of the core protocol. */
   readonly tasks?: {
     readonly list?: JsonObject;
     readonly cancel?: JsonObject;
@@ -32,7 +32,7 @@ export interface ClientCapabilities {
 }
 
 /**
- * What a server offers.
+ * The capabilities of a server.
  * https://modelcontextprotocol.io/specification/latest/schema#servercapabilities
  */
 export interface ServerCapabilities {
@@ -44,7 +44,7 @@ export interface ServerCapabilities {
   /** Settings by extension identifier. */
   readonly extensions?: Readonly<Record<string, JsonObject>>;
   readonly experimental?: Readonly<Record<string, JsonObject>>;
-  /** Where tasks belong to the core protocol: what this side runs as a task. */
+  /** The requests that this side runs as tasks, in revisions where tasks are part of the core protocol. */
   readonly tasks?: {
     readonly list?: JsonObject;
     readonly cancel?: JsonObject;
@@ -52,14 +52,14 @@ export interface ServerCapabilities {
   };
 }
 
-/** Levels of JSON: more than settings have, and fewer than something that contains itself. */
+/** The maximum nesting depth. Enough for settings, and it stops on a value that contains itself. */
 const maxDepth = 32;
 
 /**
- * A copy of the capabilities that a program declares, without members that are undefined.
+ * Checks and copies the capabilities that a program declares. Undefined members are omitted.
  *
- * @param subject what they are given to, for the message
- * @throws TypeError naming the member that is not what it must be
+ * @param subject the owner of the capabilities, for the error message
+ * @throws TypeError naming the member with the wrong type
  */
 export function readCapabilities(subject: string, given: unknown): JsonObject {
   if (given === undefined) return {};
@@ -72,10 +72,10 @@ export function readCapabilities(subject: string, given: unknown): JsonObject {
     for (const [id, each] of Object.entries(settings)) requirePlain(each, memberPath(memberPath(path, name), id));
   }
   requireJson(declared, path, 0);
-  return JSON.parse(JSON.stringify(declared)) as JsonObject; // What was just checked is an object.
+  return JSON.parse(JSON.stringify(declared)) as JsonObject; // The check above ensures an object.
 }
 
-/** Both; where they differ in a value that is no object, what is declared counts. */
+/** Merges two sets of capabilities. Where both have a value that is not an object, the declared one wins. */
 export function mergeCapabilities<Capabilities extends object>(offered: Capabilities, declared: object): Capabilities {
   const added: readonly [string, unknown][] = Object.entries(declared);
   if (added.length === 0) return offered;
@@ -84,7 +84,7 @@ export function mergeCapabilities<Capabilities extends object>(offered: Capabili
     const own = merged.get(name);
     merged.set(name, isObject(own) && isObject(value) ? mergeCapabilities(own, value) : value);
   }
-  return Object.fromEntries(merged) as Capabilities; // Both have the type of the side that they are of.
+  return Object.fromEntries(merged) as Capabilities; // Merging keeps the type of its arguments.
 }
 
 function requirePlain(value: unknown, path: string): JsonObject {
@@ -105,7 +105,7 @@ function requireJson(value: unknown, path: string, depth: number): void {
   }
 }
 
-/** As it is written in JavaScript. */
+/** The path in JavaScript notation. */
 function memberPath(path: string, name: string): string {
   return /^[A-Za-z_$][\w$]*$/.test(name) ? `${path}.${name}` : `${path}[${JSON.stringify(name)}]`;
 }

@@ -1,7 +1,7 @@
 import type { RequestParams } from "./params.js";
 import type { Result } from "./result.js";
 
-/** What an argument belongs to. */
+/** The prompt or resource template that an argument belongs to. */
 export type CompletionReference =
   | { readonly type: "ref/prompt"; readonly name: string; readonly title?: string }
   | { readonly type: "ref/resource"; readonly uri: string };
@@ -9,9 +9,9 @@ export type CompletionReference =
 /** Params of `completion/complete`. */
 export interface CompleteParams extends RequestParams {
   readonly ref: CompletionReference;
-  /** The argument, and what has been typed of it. */
+  /** The argument's name, and the text typed so far. */
   readonly argument: { readonly name: string; readonly value: string };
-  /** The arguments that are settled. */
+  /** The arguments that already have values. */
   readonly context?: { readonly arguments?: Readonly<Record<string, string>> };
 }
 

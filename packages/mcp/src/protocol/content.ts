@@ -1,11 +1,11 @@
 import type { JsonObject } from "./json.js";
 
-/** Who speaks, or whom something is meant for. */
+/** The author or the audience of a message. */
 export type Role = "user" | "assistant";
 
-/** Hints to a client on how to use or show what carries them. */
+/** Hints for the client on how to use or display an object. */
 export interface Annotations {
-  /** Whom it is meant for. */
+  /** The intended audience. */
   readonly audience?: readonly Role[];
   /** From 0, entirely optional, to 1, required. */
   readonly priority?: number;
@@ -13,18 +13,18 @@ export interface Annotations {
   readonly lastModified?: string;
 }
 
-/** An image that stands for something in a user interface. */
+/** An icon for user interfaces. */
 export interface Icon {
   /** An `https:` or `data:` URI. It comes from a peer: fetch it without credentials and treat its bytes as hostile. */
   readonly src: string;
   readonly mimeType?: string;
-  /** `"48x48"` and the like, or `"any"` for a scalable format. */
+  /** Such as `"48x48"`, or `"any"` for a scalable format. */
   readonly sizes?: readonly string[];
-  /** The background that it is drawn for. */
+  /** The background that the icon is designed for. */
   readonly theme?: "light" | "dark";
 }
 
-/** A programmatic name, and one for people. */
+/** A programmatic name and a display name. */
 export interface BaseMetadata {
   readonly name: string;
   readonly title?: string;
@@ -47,7 +47,7 @@ export interface ImageContent {
   readonly _meta?: JsonObject;
 }
 
-/** A sound, in base64. */
+/** Audio, in base64. */
 export interface AudioContent {
   readonly type: "audio";
   readonly data: string;
@@ -56,24 +56,24 @@ export interface AudioContent {
   readonly _meta?: JsonObject;
 }
 
-/** Something that a server can be asked to read. */
+/** A resource that a server offers for reading. */
 export interface Resource extends BaseMetadata {
   readonly uri: string;
   readonly description?: string;
   readonly mimeType?: string;
-  /** Bytes, before any encoding. */
+  /** The size in bytes, before encoding. */
   readonly size?: number;
   readonly annotations?: Annotations;
   readonly icons?: readonly Icon[];
   readonly _meta?: JsonObject;
 }
 
-/** Points to a resource, which need not be in `resources/list`. */
+/** A link to a resource, which need not appear in `resources/list`. */
 export interface ResourceLink extends Resource {
   readonly type: "resource_link";
 }
 
-/** What a resource holds, as text. */
+/** The text contents of a resource. */
 export interface TextResourceContents {
   readonly uri: string;
   readonly mimeType?: string;
@@ -81,7 +81,7 @@ export interface TextResourceContents {
   readonly _meta?: JsonObject;
 }
 
-/** What a resource holds, in base64. */
+/** The binary contents of a resource, in base64. */
 export interface BlobResourceContents {
   readonly uri: string;
   readonly mimeType?: string;
@@ -89,10 +89,10 @@ export interface BlobResourceContents {
   readonly _meta?: JsonObject;
 }
 
-/** What a resource holds. */
+/** The contents of a resource. */
 export type ResourceContents = TextResourceContents | BlobResourceContents;
 
-/** A resource, carried in full. */
+/** A resource with its contents. */
 export interface EmbeddedResource {
   readonly type: "resource";
   readonly resource: ResourceContents;
@@ -101,7 +101,7 @@ export interface EmbeddedResource {
 }
 
 /**
- * One piece of what a tool returns or a prompt says.
+ * One block of a tool result or a prompt message.
  * https://modelcontextprotocol.io/specification/latest/schema#contentblock
  */
 export type ContentBlock = TextContent | ImageContent | AudioContent | ResourceLink | EmbeddedResource;

@@ -5,7 +5,7 @@ interface Labelled {
   readonly description?: string | undefined;
 }
 
-/** A line of text to fill in. */
+/** A text field. */
 export interface StringSchema extends Labelled {
   readonly type: "string";
   readonly minLength?: number | undefined;
@@ -14,7 +14,7 @@ export interface StringSchema extends Labelled {
   readonly default?: string | undefined;
 }
 
-/** A number to fill in. */
+/** A number field. */
 export interface NumberSchema extends Labelled {
   readonly type: "number" | "integer";
   readonly minimum?: number | undefined;
@@ -22,19 +22,19 @@ export interface NumberSchema extends Labelled {
   readonly default?: number | undefined;
 }
 
-/** Yes or no. */
+/** A yes/no field. */
 export interface BooleanSchema extends Labelled {
   readonly type: "boolean";
   readonly default?: boolean | undefined;
 }
 
-/** A value, and its name for people. */
+/** A value with a display name. */
 export interface TitledConst {
   readonly const: string;
   readonly title: string;
 }
 
-/** One of several values; `enumNames` is the older way to give them names. */
+/** A field with one of several values; `enumNames` is the older way to name them. */
 export interface SingleSelectSchema extends Labelled {
   readonly type: "string";
   readonly enum?: readonly string[] | undefined;
@@ -43,7 +43,7 @@ export interface SingleSelectSchema extends Labelled {
   readonly default?: string | undefined;
 }
 
-/** Any of several values. */
+/** A field with any number of several values. */
 export interface MultiSelectSchema extends Labelled {
   readonly type: "array";
   readonly items:
@@ -66,19 +66,19 @@ export interface FormSchema {
   readonly [keyword: string]: unknown;
 }
 
-/** Asks a person to fill in a form. */
+/** Params of an elicitation in form mode. */
 export interface ElicitFormParams extends RequestParams {
   readonly mode?: "form";
   readonly message: string;
   readonly requestedSchema: FormSchema;
 }
 
-/** Sends a person to a web page. */
+/** Params of an elicitation in URL mode. */
 export interface ElicitUrlParams extends RequestParams {
   readonly mode: "url";
   readonly message: string;
   readonly url: string;
-  /** Names the visit, in 2025-11-25 alone. */
+  /** The id of the elicitation. Exists in 2025-11-25 only. */
   readonly elicitationId?: string;
 }
 
@@ -88,6 +88,6 @@ export type ElicitParams = ElicitFormParams | ElicitUrlParams;
 /** Result of `elicitation/create`. */
 export interface ElicitResult {
   readonly action: "accept" | "decline" | "cancel";
-  /** The filled-in form, if one was accepted. */
+  /** The submitted values, if the user accepted. */
   readonly content?: Readonly<Record<string, string | number | boolean | readonly string[]>> | undefined;
 }

@@ -1,25 +1,28 @@
 import { codes, explainCode } from "../jsonrpc/errors.js";
 import { type Method, methods } from "./methods.js";
 
-/** The codes that the specification adds to JSON-RPC's own. Which revision uses which is said in `revisions`. */
+/** The error codes that MCP adds to those of JSON-RPC. The files in `revisions/` list which revision uses which. */
 export const specCodes = {
-  /** `resources/read`: no such resource. Its `data` is `{ uri }`. */
+  /** `resources/read`: the resource does not exist. `data` is `{ uri }`. */
   resourceNotFound: -32_002,
-  /** The person has to go to a web page first. Its `data` is `{ elicitations }`; then the call is made again. */
+  /**
+   * The user must visit a URL before the call can succeed. `data` is `{ elicitations }`; after them, the client retries
+   * the call.
+   */
   urlElicitationRequired: -32_042,
-  /** A header is missing, malformed, or says something else than the body. */
+  /** A header is missing or malformed, or does not match the body. */
   headerMismatch: -32_020,
-  /** The call needs something that its caller cannot be asked for. Its `data` is `{ requiredCapabilities }`. */
+  /** The call needs a capability that the client did not declare. `data` is `{ requiredCapabilities }`. */
   missingRequiredClientCapability: -32_021,
-  /** This side does not speak the revision of the request. Its `data` is `{ supported, requested }`. */
+  /** The receiver does not support the request's revision. `data` is `{ supported, requested }`. */
   unsupportedProtocolVersion: -32_022,
-  /** `sampling/createMessage`: the person said no. */
+  /** `sampling/createMessage`: the user declined. */
   userRejected: -1,
 } as const;
 
 /**
- * The codes that tutorials teach. They lie in the range that new implementations should not use, and −32002 means
- * something else in the specification: a server sends them only if it is told to.
+ * Error codes from tutorials. They are in the range that new implementations should not use, and −32002 has another
+ * meaning in the specification, so a server sends them only if configured to.
  */
 export const catalogueCodes = {
   toolNotFound: -32_001,
@@ -33,24 +36,24 @@ export const catalogueCodes = {
 } as const;
 
 /**
- * Whose word a code is: JSON-RPC's, the MCP specification's, the tutorials', that of deployed programs, this library's, or that of
- * the Language Server Protocol.
+ * The source of an error code: JSON-RPC, the MCP specification, the tutorials, deployed programs, this library, or the
+ * Language Server Protocol.
  */
 export type Vocabulary = "json-rpc" | "specification" | "catalogue" | "wild" | "parlance" | "lsp";
 
-/** One reading of a code. */
+/** One meaning of an error code. */
 export interface CodeReading {
   readonly code: number;
   readonly name: string;
   readonly meaning: string;
   readonly vocabulary: Vocabulary;
-  /** How the specification says it, where the vocabulary is not its own. */
+  /** The specification's equivalent, if the code is not its own. */
   readonly instead?: string;
-  /** The members of `data`, where it has some. */
+  /** The members of `data`, if any. */
   readonly data?: readonly string[];
-  /** The only methods that are answered with it; absent where any may be. */
+  /** The methods that respond with this code; absent if any may. */
   readonly methods?: readonly Method[];
-  /** The HTTP status that it comes with in the stateless era; in the other one a response has 200 whatever it says. */
+  /** The HTTP status of the response in stateless revisions. In handshake revisions it is always 200. */
   readonly httpStatus?: number;
 }
 
@@ -182,7 +185,7 @@ const catalogue = vocabulary("catalogue", [
   },
 ]);
 
-// Seen from deployed SDKs and from implementations of drafts. A receiver must not conclude anything from them.
+// Found in deployed SDKs and in implementations of drafts. A receiver cannot rely on their meaning.
 const wild = vocabulary("wild", [
   {
     code: -32_000,
@@ -214,12 +217,12 @@ const wild = vocabulary("wild", [
   },
 ]);
 
-/** Every code that has a name, in every vocabulary: the specification's own readings first. */
+/** Every named error code from every source, the specification's own first. */
 export const codeReadings: readonly CodeReading[] = [...standard, ...specification, ...catalogue, ...wild];
 
 /**
- * Everything that a code can mean, the specification's own reading first. A code without a name has one reading: its
- * range. https://modelcontextprotocol.io/specification/latest/basic#error-codes
+ * All meanings of an error code, the specification's own first. A code without a name has one: its range.
+ * https://modelcontextprotocol.io/specification/latest/basic#error-codes
  */
 export function readingsOf(code: number): readonly CodeReading[] {
   const named = codeReadings.filter((reading) => reading.code === code);
@@ -240,7 +243,7 @@ function explainRange(code: number): CodeReading {
   return { code, name, meaning, vocabulary: owners.get(code) ?? "json-rpc" };
 }
 
-/** Whose the codes are that the engine has besides those of JSON-RPC. */
+/** The sources of the engine's codes that are not JSON-RPC's own. */
 const owners: ReadonlyMap<number, Vocabulary> = new Map<number, Vocabulary>([
   [codes.tooManyRequests, "parlance"],
   [codes.requestCancelled, "lsp"],

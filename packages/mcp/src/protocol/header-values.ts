@@ -3,12 +3,12 @@ import { decodeBase64, encodeBase64 } from "../base/base64.js";
 const prefix = "=?base64?";
 const suffix = "?=";
 
-/** What stands in a header as it is: nothing, or visible ASCII with spaces only inside. */
+/** A value that needs no encoding: empty, or visible ASCII with inner spaces only. */
 const plain = /^(?:[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?)?$/;
 
 /**
- * A text as the value of `Mcp-Name` or `Mcp-Param-…`: what a header cannot hold, or what would be taken for an encoded text,
- * is in base64 between two marks.
+ * Encodes a text as the value of `Mcp-Name` or `Mcp-Param-…`. A text that is not valid in a header, or that looks
+ * encoded, becomes `=?base64?…?=`.
  * https://modelcontextprotocol.io/specification/latest/basic/transports/streamable-http#value-encoding
  */
 export function encodeHeaderValue(text: string): string {
@@ -16,7 +16,7 @@ export function encodeHeaderValue(text: string): string {
   return `${prefix}${encodeBase64(new TextEncoder().encode(text))}${suffix}`;
 }
 
-/** The text that a header's value stands for; undefined for marks around something else than UTF-8 in base64. */
+/** Decodes a header value; undefined if it is marked as encoded but is not UTF-8 in base64. */
 export function decodeHeaderValue(value: string): string | undefined {
   const isEncoded = value.length >= prefix.length + suffix.length && value.startsWith(prefix) && value.endsWith(suffix);
   if (!isEncoded) return value;

@@ -1,7 +1,7 @@
 import type { BaseMetadata, Icon } from "./content.js";
 
 /**
- * Which program a peer is. For people and logs only: never decide anything by it, it is not proven.
+ * The name and version of a program. Use it for display and logs only: it is not authenticated.
  * https://modelcontextprotocol.io/specification/latest/schema#implementation
  */
 export interface Implementation extends BaseMetadata {

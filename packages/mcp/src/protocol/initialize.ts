@@ -3,9 +3,9 @@ import type { Implementation } from "./implementation.js";
 import type { RequestParams } from "./params.js";
 import type { Result } from "./result.js";
 
-/** Params of `initialize`, which opens a conversation of the handshake era. */
+/** Params of `initialize`, which starts a session in handshake revisions. */
 export interface InitializeParams extends RequestParams {
-  /** The newest revision of the handshake era that the client speaks. */
+  /** The newest handshake revision that the client supports. */
   readonly protocolVersion: string;
   readonly capabilities: ClientCapabilities;
   readonly clientInfo: Implementation;
@@ -13,10 +13,10 @@ export interface InitializeParams extends RequestParams {
 
 /** Result of `initialize`. */
 export interface InitializeResult extends Result {
-  /** The revision of the conversation; a client that does not speak it closes. */
+  /** The revision of the session. A client that does not support it closes the connection. */
   readonly protocolVersion: string;
   readonly capabilities: ServerCapabilities;
   readonly serverInfo: Implementation;
-  /** A hint for the model, from a peer that is not to be trusted with more. */
+  /** A hint for the model. It comes from a peer, so treat it as untrusted text. */
   readonly instructions?: string;
 }

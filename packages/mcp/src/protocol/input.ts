@@ -5,7 +5,7 @@ import type { ListRootsResult } from "./roots.js";
 import type { CreateMessageParams, CreateMessageResult } from "./sampling.js";
 
 /**
- * Something that a server asks its caller in the middle of a call.
+ * A request for input from the client, made while a call runs.
  * https://modelcontextprotocol.io/specification/latest/basic/patterns/mrtr
  */
 export type InputRequest =
@@ -13,10 +13,10 @@ export type InputRequest =
   | { readonly method: "sampling/createMessage"; readonly params: CreateMessageParams }
   | { readonly method: "roots/list"; readonly params?: RequestParams };
 
-/** The answer to an input request. */
+/** The response to an input request. */
 export type InputResponse = ElicitResult | CreateMessageResult | ListRootsResult;
 
-/** A result that asks: call again with the answers, and with the state exactly as it is here. */
+/** A result that requests input. The client repeats the call with the responses and with `requestState` unchanged. */
 export interface InputRequiredResult extends Result {
   readonly resultType: "input_required";
   readonly inputRequests?: Readonly<Record<string, InputRequest>>;

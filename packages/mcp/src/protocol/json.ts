@@ -1,2 +1,2 @@
-// The specification has its own words for JSON (`JSONObject`); folders that see the protocol find them here.
+// Re-exported because the specification has its own names for JSON types (`JSONObject`).
 export { isObject, type JsonObject } from "../base/json.js";

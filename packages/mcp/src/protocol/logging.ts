@@ -1,9 +1,9 @@
 import type { JsonObject } from "./json.js";
 
-/** The severities of RFC 5424, from least to most severe. */
+/** The severities of RFC 5424, least severe first. */
 export const loggingLevels = ["debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"] as const;
 
-/** How severe a log message is. */
+/** The severity of a log message. */
 export type LoggingLevel = (typeof loggingLevels)[number];
 
 /** Narrows to a logging level. */
@@ -15,7 +15,7 @@ export function isLoggingLevel(value: unknown): value is LoggingLevel {
 export interface LoggingMessageParams {
   readonly level: LoggingLevel;
   readonly logger?: string;
-  /** Anything JSON: a sentence, or an object. */
+  /** Any JSON value: a text or an object. */
   readonly data: unknown;
   readonly _meta?: JsonObject;
 }

@@ -4,7 +4,7 @@ import type { Implementation } from "./implementation.js";
 import type { PromptArgument } from "./prompts.js";
 import type { ToolAnnotations, ToolExecution } from "./tools.js";
 
-// The members of what definitions hold, for their check. Beside their types they would be exported with them.
+// Members of protocol objects, for checks. In a file of their own, because the files of the types are public entries.
 
 export const annotationMembers: MembersOf<Annotations> = { audience: [], priority: [], lastModified: [] };
 

@@ -5,11 +5,11 @@ const label = "[A-Za-z](?:[A-Za-z0-9-]*[A-Za-z0-9])?";
 const metaKey = new RegExp(`^(?:${label}(?:\\.${label})*/)?(?:[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?)?$`);
 
 /**
- * The keys of a `_meta` that goes out have a form: a name, behind a prefix of labels such as `com.example/` or alone. Those
- * that come in are taken as they are.
+ * Checks the keys of an outgoing `_meta`: a name, with an optional prefix of labels such as `com.example/`. Keys from
+ * peers are not checked.
  * https://modelcontextprotocol.io/specification/latest/basic#meta
  *
- * @param what what has the `_meta`, for the message
+ * @param what the owner of the `_meta`, for the message
  * @throws TypeError naming the key
  */
 export function requireMetaKeys(holder: unknown, what: string): void {
@@ -20,7 +20,7 @@ export function requireMetaKeys(holder: unknown, what: string): void {
 }
 
 /**
- * The same as a value.
+ * The same check, returning a fault instead of throwing.
  * @param path JSON pointer to the `_meta`
  */
 export function metaKeyFault(meta: JsonObject, path: string): ParamsFault | undefined {

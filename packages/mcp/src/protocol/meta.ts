@@ -8,25 +8,25 @@ import { isLoggingLevel, type LoggingLevel } from "./logging.js";
 import { isProgressToken, type ProgressToken } from "./progress.js";
 
 /**
- * The keys of `_meta` that have a meaning in the protocol.
+ * The `_meta` keys that the protocol defines.
  * https://modelcontextprotocol.io/specification/latest/basic#meta
  */
 export const metaKeys = {
-  /** On a request: the caller wants progress, under this token. */
+  /** On a request: the token for progress notifications. */
   progressToken: "progressToken",
-  /** On a request: the revision that it speaks. */
+  /** On a request: its protocol revision. */
   protocolVersion: "io.modelcontextprotocol/protocolVersion",
-  /** On a request: what its caller can be asked for while it is answered. */
+  /** On a request: the client's capabilities. */
   clientCapabilities: "io.modelcontextprotocol/clientCapabilities",
-  /** On a request: which program calls. */
+  /** On a request: the client's name and version. */
   clientInfo: "io.modelcontextprotocol/clientInfo",
-  /** On a request: the least severe log message that its caller wants. */
+  /** On a request: the minimum severity of log messages to send. */
   logLevel: "io.modelcontextprotocol/logLevel",
-  /** On a result: which program answers. */
+  /** On a result: the server's name and version. */
   serverInfo: "io.modelcontextprotocol/serverInfo",
-  /** On a notification: the `subscriptions/listen` request that it belongs to. */
+  /** On a notification: the id of the `subscriptions/listen` request that it belongs to. */
   subscriptionId: "io.modelcontextprotocol/subscriptionId",
-  /** On anything that belongs to a task, where tasks are part of the core protocol. */
+  /** On any message of a task, in revisions where tasks are part of the core protocol. */
   relatedTask: "io.modelcontextprotocol/related-task",
   /** W3C Trace Context and Baggage, for OpenTelemetry. */
   traceparent: "traceparent",
@@ -34,7 +34,7 @@ export const metaKeys = {
   baggage: "baggage",
 } as const;
 
-/** What every request of the stateless era says about its caller; also open to keys of extensions. */
+/** The `_meta` of every request in stateless revisions. Extensions may add keys. */
 export interface RequestMeta {
   readonly "io.modelcontextprotocol/protocolVersion": string;
   readonly "io.modelcontextprotocol/clientCapabilities": ClientCapabilities;
@@ -44,23 +44,26 @@ export interface RequestMeta {
   readonly [key: string]: unknown;
 }
 
-/** The `_meta` of params or of a result, if it is an object. */
+/** The `_meta` of params or of a result; undefined if it is not an object. */
 export function readMeta(value: Params | undefined): JsonObject | undefined {
   if (!isObject(value)) return undefined;
   const meta = value._meta;
   return isObject(meta) ? meta : undefined;
 }
 
-/** The token under which a request's caller wants progress. */
+/** The progress token of a request, if valid. */
 export function readProgressToken(params: Params | undefined): ProgressToken | undefined {
   const token = readMeta(params)?.[metaKeys.progressToken];
   return isProgressToken(token) ? token : undefined;
 }
 
-/** Bytes of a progress token: every notification of progress repeats it, so a long one is an amplifier. */
+/**
+ * The maximum size of a progress token, in bytes. Every progress notification repeats the token, so a long one
+ * multiplies traffic.
+ */
 const maxProgressTokenBytes = 256;
 
-/** What is wrong with the progress token of a request that has one; nothing where it has none. */
+/** The faults of a request's progress token; empty if there is no token. */
 export function progressTokenFaults(params: Params | undefined): readonly ParamsFault[] {
   const token = readProgressToken(params);
   if (token === undefined || typeof token === "number") return [];
@@ -70,17 +73,17 @@ export function progressTokenFaults(params: Params | undefined): readonly Params
   return [{ path, message: `must have at most ${maxProgressTokenBytes} bytes, got ${bytes}` }];
 }
 
-/** The revision that a request says it speaks; undefined where it says nothing, as in the handshake era. */
+/** The revision that a request declares; undefined in handshake revisions. */
 export function readProtocolVersion(params: Params | undefined): string | undefined {
   const version = readMeta(params)?.[metaKeys.protocolVersion];
   return typeof version === "string" ? version : undefined;
 }
 
-/** A request's `_meta`, or everything that keeps it from being one in the stateless era. */
+/** A valid `_meta` of a stateless request, or its faults. */
 export type RequestMetaReading = { readonly meta: RequestMeta } | { readonly faults: readonly ParamsFault[] };
 
 /**
- * Reads and checks the `_meta` that every request of the stateless era must carry.
+ * Reads and checks the `_meta` that every stateless request must have.
  * https://modelcontextprotocol.io/specification/latest/basic#statelessness
  */
 export function readRequestMeta(params: Params | undefined): RequestMetaReading {
@@ -92,7 +95,7 @@ export function readRequestMeta(params: Params | undefined): RequestMetaReading 
     if (value === undefined ? !required : test(value)) continue;
     faults.push({ path: `/_meta/${pointerToken(key)}`, message: `must be ${expected}, got ${kindOf(value)}` });
   }
-  // The cast says what the tests of `members` have found.
+  // The cast is safe: each entry of `members` was checked.
   return faults.length === 0 ? { meta: meta as RequestMeta } : { faults };
 }
 
@@ -111,7 +114,7 @@ const members: readonly Member[] = [
   { key: metaKeys.progressToken, required: false, expected: "a string or an integer", test: isProgressToken },
 ];
 
-// Only what is read: a capability that this side does not know may look as it likes.
+// Only these are checked, because only these are read. Unknown capabilities may have any form.
 const capabilityNames = ["roots", "sampling", "elicitation", "extensions", "experimental"] as const;
 
 function isCapabilities(value: unknown): value is ClientCapabilities {

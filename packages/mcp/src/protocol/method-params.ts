@@ -21,18 +21,18 @@ import type { AcknowledgedParams, ListenParams } from "./subscriptions.js";
 import type { TaskParams, TaskState } from "./tasks.js";
 import type { CallToolParams, CallToolResult, ListToolsResult } from "./tools.js";
 
-/** Params that say nothing of their own. */
+/** Params without members of their own. */
 export interface NotificationParams {
   readonly _meta?: JsonObject;
 }
 
-/** What goes with every request, in its newest shape. */
+/** The params of every request, in the newest revision. */
 export interface ParamsByMethod {
   readonly initialize: InitializeParams;
   readonly ping: RequestParams;
   readonly "server/discover": RequestParams;
   readonly "tools/list": PaginatedParams;
-  /** `task` asks for a task, where those belong to the core protocol. */
+  /** `task` asks to run the call as a task, in revisions where tasks are part of the core protocol. */
   readonly "tools/call": CallToolParams & { readonly task?: { readonly ttl?: number } };
   readonly "resources/list": PaginatedParams;
   readonly "resources/templates/list": PaginatedParams;
@@ -46,7 +46,7 @@ export interface ParamsByMethod {
   readonly "subscriptions/listen": ListenParams;
   readonly "sampling/createMessage": CreateMessageParams;
   readonly "roots/list": RequestParams;
-  /** A visit has an id where the revision wants one. */
+  /** `elicitationId` is required in 2025-11-25 only. */
   readonly "elicitation/create": ElicitParams | (ElicitUrlParams & { readonly elicitationId: string });
   readonly "tasks/get": TaskParams;
   readonly "tasks/result": TaskParams;
@@ -54,7 +54,7 @@ export interface ParamsByMethod {
   readonly "tasks/cancel": TaskParams;
 }
 
-/** What goes with every notification, in its newest shape. */
+/** The params of every notification, in the newest revision. */
 export interface ParamsByNotification {
   readonly "notifications/initialized": NotificationParams;
   readonly "notifications/cancelled": CancelledParams;
@@ -70,13 +70,13 @@ export interface ParamsByNotification {
   readonly "notifications/subscriptions/acknowledged": AcknowledgedParams;
 }
 
-/** What every request of a client is answered with, in its newest shape. */
+/** The result of every client request, in the newest revision. */
 export interface ResultByMethod {
   readonly initialize: InitializeResult;
   readonly ping: Result;
   readonly "server/discover": DiscoverResult;
   readonly "tools/list": ListToolsResult;
-  /** With `task` in the params, where those belong to the core protocol, there is `task` instead of `content`. */
+  /** If `task` was in the params, the result has `task` instead of `content`. */
   readonly "tools/call": CallToolResult & { readonly task?: TaskState };
   readonly "resources/list": ListResourcesResult;
   readonly "resources/templates/list": ListResourceTemplatesResult;

@@ -1,4 +1,4 @@
-/** Every request of every revision. Which side may send it, and in which revision, is said in `revisions`. */
+/** The requests of all revisions. The files in `revisions/` list which side may send them in which revision. */
 export const methods = {
   initialize: "initialize",
   ping: "ping",
@@ -25,7 +25,7 @@ export const methods = {
 } as const;
 
 /**
- * The requests whose results say how long they may be kept, and for whom.
+ * The requests whose results have `ttlMs` and `cacheScope`.
  * https://modelcontextprotocol.io/specification/latest/server/utilities/caching
  */
 export const cacheable: ReadonlySet<string> = new Set([
@@ -37,7 +37,7 @@ export const cacheable: ReadonlySet<string> = new Set([
   methods.readResource,
 ]);
 
-/** Every notification of every revision. */
+/** The notifications of all revisions. */
 export const notifications = {
   initialized: "notifications/initialized",
   cancelled: "notifications/cancelled",
@@ -55,14 +55,14 @@ export const notifications = {
 
 const all: ReadonlySet<string> = new Set(Object.values(methods));
 
-/** Whether some revision has the request. What none has belongs to an extension, or to nobody. */
+/** Whether any revision has this request. Otherwise it can only belong to an extension. */
 export function isProtocolMethod(name: string): name is Method {
   return all.has(name);
 }
 
 const allNotifications: ReadonlySet<string> = new Set(Object.values(notifications));
 
-/** The same for a notification. */
+/** Whether any revision has this notification. */
 export function isProtocolNotification(name: string): name is NotificationMethod {
   return allNotifications.has(name);
 }

@@ -4,28 +4,28 @@ import { excerpt } from "../jsonrpc/report.js";
 import { decodeHeaderValue, encodeHeaderValue } from "./header-values.js";
 import { isObject, type JsonObject } from "./json.js";
 
-/** The annotation of a property's schema: the argument goes in a header too, so that a proxy can route by it. */
+/** A schema annotation: the argument is also sent in a header, so that a proxy can route by it. */
 const annotation = "x-mcp-header";
 
-/** An argument of a tool that goes in a header too. */
+/** A tool argument that is also sent in a header. */
 export interface MirroredParam {
   /** The header, e.g. `Mcp-Param-Region`. */
   readonly header: string;
-  /** Where the argument lies: the names of the members that lead to it. */
+  /** The member names that lead to the argument. */
   readonly path: readonly string[];
   readonly type: "string" | "integer" | "boolean";
 }
 
-/** What the annotations of an `inputSchema` say, or everything that is wrong with them. */
+/** The mirrored arguments of an `inputSchema`, or the faults of its annotations. */
 export type MirroredParams =
   | { readonly params: readonly MirroredParam[] }
   | {
-      /** Each with a JSON pointer into the schema. */
+      /** `path` is a JSON pointer into the schema. */
       readonly faults: readonly ParamsFault[];
     };
 
 /**
- * Reads which arguments of a tool go in headers.
+ * Reads which arguments of a tool are sent in headers.
  * https://modelcontextprotocol.io/specification/latest/basic/transports/streamable-http#custom-headers-from-tool-parameters
  */
 export function readMirroredParams(inputSchema: unknown): MirroredParams {
@@ -37,11 +37,11 @@ export function readMirroredParams(inputSchema: unknown): MirroredParams {
 interface Walk {
   readonly params: MirroredParam[];
   readonly faults: ParamsFault[];
-  /** In lower case: headers do not differ by case. */
+  /** In lower case, because header names are case-insensitive. */
   readonly names: Set<string>;
 }
 
-/** Keywords with a schema, or an array of them. `properties` leads to arguments; no other does. */
+/** Keywords with a schema or an array of schemas. Only `properties` leads to arguments. */
 const withSchemas: ReadonlySet<string> = new Set([
   ...["allOf", "anyOf", "oneOf", "not", "if", "then", "else", "items", "prefixItems", "additionalItems", "contains"],
   ...["unevaluatedItems", "additionalProperties", "unevaluatedProperties", "propertyNames", "contentSchema"],
@@ -52,7 +52,7 @@ const withSchemaMaps: ReadonlySet<string> = new Set([
   ...["patternProperties", "dependentSchemas", "dependencies", "$defs", "definitions"],
 ]);
 
-/** @param path undefined where the schema is not that of one argument */
+/** @param path undefined if the schema does not describe exactly one argument */
 function visit(walk: Walk, schema: unknown, pointer: string, path: readonly string[] | undefined): void {
   if (!isObject(schema)) return;
   if (Object.hasOwn(schema, annotation)) note(walk, schema, pointer, path);
@@ -80,7 +80,7 @@ function visitMembers(
   }
 }
 
-/** What a header's name is made of (RFC 9110 §5.6.2). */
+/** The characters of a header name (RFC 9110 §5.6.2). */
 const token = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
 
 function note(walk: Walk, schema: JsonObject, pointer: string, path: readonly string[] | undefined): void {
@@ -90,7 +90,7 @@ function note(walk: Walk, schema: JsonObject, pointer: string, path: readonly st
     walk.faults.push({ path: `${pointer}/${annotation}`, message: `${annotation} ${fault}` });
   } else {
     walk.names.add(String(name).toLowerCase());
-    // What the faults have ruled out.
+    // `placeFault` has checked that both are present.
     walk.params.push({ header: `Mcp-Param-${name}`, path: path ?? [], type: type as MirroredParam["type"] });
   }
 }
@@ -111,20 +111,20 @@ function shownType(type: unknown): string {
   return type === undefined ? "no type" : `the type ${JSON.stringify(type)}`;
 }
 
-/** The value of the header that mirrors an argument; undefined where there is none to mirror. */
+/** The header value for an argument; undefined if the argument is absent or not a scalar. */
 export function mirrorOf({ path }: MirroredParam, args: unknown): string | undefined {
   const text = textOf(argumentAt(args, path));
   return text === undefined ? undefined : encodeHeaderValue(text);
 }
 
-/** Whether a header says what the argument says. Where no argument is, no header may be. */
+/** Whether a header matches its argument. If there is no argument, there must be no header. */
 export function isMirrored({ path, type }: MirroredParam, args: unknown, header: string | undefined): boolean {
   const argument = argumentAt(args, path);
   const text = textOf(argument);
   if (text === undefined || header === undefined) return text === header;
   const told = decodeHeaderValue(header);
   if (type !== "integer" || typeof argument !== "number") return told === text;
-  return told !== undefined && integer.test(told) && Number(told) === argument; // `42.0` is 42.
+  return told !== undefined && integer.test(told) && Number(told) === argument; // `42.0` equals 42.
 }
 
 const integer = /^-?\d+(?:\.0+)?$/;
@@ -138,7 +138,7 @@ function argumentAt(args: unknown, path: readonly string[]): unknown {
   return value;
 }
 
-/** What is no string, integer or boolean does not fit its schema, and is refused for that. */
+/** Other types do not fit the argument's schema, and are rejected by its validation. */
 function textOf(argument: unknown): string | undefined {
   if (typeof argument === "string") return argument;
   return typeof argument === "boolean" || Number.isSafeInteger(argument) ? String(argument) : undefined;

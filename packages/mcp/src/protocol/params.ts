@@ -1,23 +1,23 @@
 import type { JsonObject } from "./json.js";
 
-/** What the params of every request may carry. The lifecycle adds its own keys to `_meta`. */
+/** Members that the params of every request may have. Each revision adds its own `_meta` keys. */
 export interface RequestParams {
   readonly _meta?: JsonObject;
 }
 
-/** Params of a request for a list. */
+/** Params of a list request. */
 export interface PaginatedParams extends RequestParams {
-  /** The `nextCursor` of the page before; absent for the first page. */
+  /** The `nextCursor` of the previous page; absent for the first page. */
   readonly cursor?: string;
 }
 
 /**
- * Params of a request that may be asked again with answers, after an `InputRequiredResult`.
+ * Params of a request that may be repeated with input responses, after an `InputRequiredResult`.
  * https://modelcontextprotocol.io/specification/latest/basic/patterns/mrtr
  */
 export interface InputResponseParams extends RequestParams {
-  /** Answers by the keys of `inputRequests`. They come from a peer: check each against its question. */
+  /** Responses under the keys of `inputRequests`. They come from a peer: check each against its request. */
   readonly inputResponses?: JsonObject;
-  /** As the server gave it. */
+  /** Exactly as the server sent it. */
   readonly requestState?: string;
 }

@@ -1,10 +1,10 @@
 import { ExactNumber } from "../jsonrpc/message.js";
 import type { JsonObject } from "./json.js";
 
-/** Chosen by the caller of a request, and unique among its calls in flight. */
+/** Chosen by the caller, and unique among its running requests. */
 export type ProgressToken = string | number;
 
-/** Narrows to a progress token. An integer that cannot be echoed, because nothing holds it exactly, is none. */
+/** Narrows to a progress token. Rejects integers beyond the safe range, which cannot be echoed exactly. */
 export function isProgressToken(value: unknown): value is ProgressToken {
   return typeof value === "string" || Number.isSafeInteger(value) || value instanceof ExactNumber;
 }
@@ -12,7 +12,7 @@ export function isProgressToken(value: unknown): value is ProgressToken {
 /** Params of `notifications/progress`. */
 export interface ProgressParams {
   readonly progressToken: ProgressToken;
-  /** Grows with every notification, even where the total is not known. */
+  /** Increases with every notification, even if the total is unknown. */
   readonly progress: number;
   readonly total?: number;
   readonly message?: string;

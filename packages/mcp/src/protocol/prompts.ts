@@ -3,13 +3,13 @@ import type { JsonObject } from "./json.js";
 import type { InputResponseParams } from "./params.js";
 import type { PaginatedResult, Result } from "./result.js";
 
-/** A value that a prompt is filled in with. */
+/** A parameter of a prompt. */
 export interface PromptArgument extends BaseMetadata {
   readonly description?: string;
   readonly required?: boolean;
 }
 
-/** A message, or several, that a server keeps for people to use. */
+/** A prompt template that a server offers to users. */
 export interface Prompt extends BaseMetadata {
   readonly description?: string;
   readonly arguments?: readonly PromptArgument[];
@@ -17,7 +17,7 @@ export interface Prompt extends BaseMetadata {
   readonly _meta?: JsonObject;
 }
 
-/** One message of a prompt: a single block. */
+/** One message of a prompt, with a single content block. */
 export interface PromptMessage {
   readonly role: Role;
   readonly content: ContentBlock;

@@ -3,12 +3,12 @@ import type { JsonObject } from "./json.js";
 import type { InputResponseParams, RequestParams } from "./params.js";
 import type { CacheableResult, PaginatedResult } from "./result.js";
 
-/** A family of resources. */
+/** A resource template. */
 export interface ResourceTemplate extends BaseMetadata {
-  /** RFC 6570. */
+  /** A URI template (RFC 6570). */
   readonly uriTemplate: string;
   readonly description?: string;
-  /** Of every resource of the family, if they have the same. */
+  /** The MIME type, if all matching resources have the same. */
   readonly mimeType?: string;
   readonly annotations?: Annotations;
   readonly icons?: readonly Icon[];
@@ -30,7 +30,7 @@ export interface ReadResourceParams extends InputResponseParams {
   readonly uri: string;
 }
 
-/** Result of `resources/read`. Never an empty list for a resource that does not exist: that is an error. */
+/** Result of `resources/read`. Never empty for a missing resource: that is an error. */
 export interface ReadResourceResult extends CacheableResult {
   readonly contents: readonly ResourceContents[];
 }

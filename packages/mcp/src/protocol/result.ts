@@ -1,36 +1,36 @@
 import type { Implementation } from "./implementation.js";
 
-/** The `_meta` of a result; open to keys of extensions. */
+/** The `_meta` of a result. Extensions may add keys. */
 export interface ResultMeta {
   readonly "io.modelcontextprotocol/serverInfo"?: Implementation;
   readonly [key: string]: unknown;
 }
 
 /**
- * What every result may carry.
+ * Members that every result may have.
  * https://modelcontextprotocol.io/specification/latest/schema#result
  */
 export interface Result {
   /**
-   * `"complete"`, `"input_required"`, or a word of an extension. Absent means complete: whoever puts the result on the
-   * wire of the stateless era adds it.
+   * `"complete"`, `"input_required"`, or a value of an extension. Absent means complete; encoding for a stateless
+   * revision adds it.
    */
   readonly resultType?: string;
   readonly _meta?: ResultMeta;
 }
 
 /**
- * How long, and for whom, a result may be kept. The wire of the stateless era always has both.
+ * A result that may be cached. On the wire of stateless revisions, both members are present.
  * https://modelcontextprotocol.io/specification/latest/server/utilities/caching
  */
 export interface CacheableResult extends Result {
-  /** Milliseconds for which the result is fresh. */
+  /** How long the result is fresh, in milliseconds. */
   readonly ttlMs?: number;
-  /** `"public"`: the same for every caller. `"private"`: for the authorization that it was asked with. */
+  /** `"public"`: the same result for every caller. `"private"`: only for the same authorization. */
   readonly cacheScope?: "public" | "private";
 }
 
-/** A page of a list. */
+/** One page of a list. */
 export interface PaginatedResult extends CacheableResult {
   /** Opaque; absent on the last page. */
   readonly nextCursor?: string;

@@ -1,6 +1,6 @@
 import type { JsonObject } from "./json.js";
 
-/** A place that a server may work in. */
+/** A directory or file that a server may work in. */
 export interface Root {
   /** A `file:` URI. */
   readonly uri: string;

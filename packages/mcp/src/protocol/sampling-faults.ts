@@ -2,8 +2,8 @@ import { isObject, type JsonObject } from "../base/json.js";
 import type { ParamsFault } from "../jsonrpc/errors.js";
 
 /**
- * What keeps params of `sampling/createMessage` from being asked: each use of a tool is by the model, is answered in the
- * next message, and that holds nothing else.
+ * The rules for tool use in params of `sampling/createMessage`: only the assistant uses tools, the next message has the
+ * results, and it contains nothing else.
  * https://modelcontextprotocol.io/specification/latest/client/sampling#message-content-constraints
  */
 export function samplingFaults({ messages, maxTokens, tools, toolChoice }: JsonObject): readonly ParamsFault[] {
@@ -21,7 +21,7 @@ export function samplingFaults({ messages, maxTokens, tools, toolChoice }: JsonO
   return faults;
 }
 
-/** Whether only a client with `sampling.tools` takes the params. */
+/** Whether the params require the client capability `sampling.tools`. */
 export function involvesTools({ messages, tools, toolChoice }: JsonObject): boolean {
   if (tools !== undefined || toolChoice !== undefined) return true;
   return Array.isArray(messages) && messages.flatMap(blocksOf).some((block) => isUse(block) || isResult(block));
@@ -46,14 +46,14 @@ function messageFault(
   return undefined;
 }
 
-/** Each use has one result, and each result is of a use. */
+/** Whether tool uses and tool results match one to one. */
 function match(uses: readonly JsonObject[], results: readonly JsonObject[]): boolean {
   const asked = uses.map(({ id }) => String(id)).toSorted();
   const answered = results.map(({ toolUseId }) => String(toolUseId)).toSorted();
   return asked.length === 0 || JSON.stringify(asked) === JSON.stringify(answered);
 }
 
-/** Empty for what is no message. */
+/** The content blocks of a message; empty if it is not a message. */
 function blocksOf(message: unknown): readonly JsonObject[] {
   const content = isObject(message) ? message.content : undefined;
   const blocks: readonly unknown[] = Array.isArray(content) ? content : [content];

@@ -3,7 +3,7 @@ import type { JsonObject } from "./json.js";
 import type { RequestParams } from "./params.js";
 import type { Tool } from "./tools.js";
 
-/** A model's wish to call a tool. */
+/** A tool call requested by a model. */
 export interface ToolUseContent {
   readonly type: "tool_use";
   readonly id: string;
@@ -12,7 +12,7 @@ export interface ToolUseContent {
   readonly _meta?: JsonObject;
 }
 
-/** What the tool answered. */
+/** The result of a tool call. */
 export interface ToolResultContent {
   readonly type: "tool_result";
   readonly toolUseId: string;
@@ -22,19 +22,19 @@ export interface ToolResultContent {
   readonly _meta?: JsonObject;
 }
 
-/** One piece of a conversation with a model. */
+/** One content block of a sampling message. */
 export type SamplingContentBlock = TextContent | ImageContent | AudioContent | ToolUseContent | ToolResultContent;
 
-/** One message of a conversation with a model. */
+/** One message of a sampling request. */
 export interface SamplingMessage {
   readonly role: Role;
   readonly content: SamplingContentBlock | readonly SamplingContentBlock[];
   readonly _meta?: JsonObject;
 }
 
-/** Advice on the model to use. The priorities go from 0 to 1. */
+/** Preferences for the choice of a model. Priorities are from 0 to 1. */
 export interface ModelPreferences {
-  /** Substrings of model names, most wanted first. */
+  /** Substrings of model names, the most preferred first. */
   readonly hints?: readonly { readonly name?: string }[];
   readonly costPriority?: number;
   readonly speedPriority?: number;
@@ -50,7 +50,7 @@ export interface CreateMessageParams extends RequestParams {
   readonly includeContext?: "none" | "thisServer" | "allServers";
   readonly temperature?: number;
   readonly stopSequences?: readonly string[];
-  /** For the model's provider. */
+  /** Passed on to the model provider. */
   readonly metadata?: JsonObject;
   readonly tools?: readonly Tool[];
   /** Default: `"auto"`. */
@@ -60,6 +60,6 @@ export interface CreateMessageParams extends RequestParams {
 /** Result of `sampling/createMessage`. */
 export interface CreateMessageResult extends SamplingMessage {
   readonly model: string;
-  /** `"endTurn"`, `"stopSequence"`, `"maxTokens"`, `"toolUse"`, or a word of the model's provider. */
+  /** `"endTurn"`, `"stopSequence"`, `"maxTokens"`, `"toolUse"`, or a value of the model provider. */
   readonly stopReason?: string;
 }

@@ -9,10 +9,10 @@ import { newestShapes } from "./shapes/message-shapes.js";
 import { ref } from "./shapes/shape.js";
 import type { ShapeFault } from "./shapes/shape-fault.js";
 
-// The check of what a handler gives us to send. What nearly every result consists of, text and JSON, is checked by hand;
-// anything else by the shapes that `parlance check` judges peers by, so that the two cannot disagree.
+// Checks of values that handlers return. The common parts, text and JSON, are checked by hand; all others by the shapes
+// that `parlance check` uses, so that both apply the same rules.
 
-/** Bytes that are sent in base64. A `Buffer` is a `Uint8Array`. */
+/** Binary data, sent in base64. A `Buffer` is a `Uint8Array`. */
 export type Bytes = Uint8Array | ArrayBuffer;
 
 type BytesIn<Block extends ImageContent | AudioContent> = Omit<Block, "data"> & { readonly data: string | Bytes };
@@ -21,22 +21,22 @@ type BytesInContents<Contents> = Contents extends { readonly blob: string }
   ? Omit<Contents, "blob"> & { readonly blob: string | Bytes }
   : Contents;
 
-/** A content block as a handler may give it: the data of images, audio and embedded resources may be bytes. */
+/** A content block as a handler may return it: image, audio and resource data may be bytes. */
 export type SendableContent =
   | Exclude<ContentBlock, ImageContent | AudioContent | EmbeddedResource>
   | BytesIn<ImageContent>
   | BytesIn<AudioContent>
   | (Omit<EmbeddedResource, "resource"> & { readonly resource: BytesInContents<ResourceContents> });
 
-/** A view of the bytes of a buffer or of any view of one, of any realm; undefined for anything else. */
+/** The bytes of a buffer or of any view of one, from any realm; undefined for other values. */
 export function bytesIn(value: unknown): Uint8Array | undefined {
   if (ArrayBuffer.isView(value)) return new Uint8Array(value.buffer, value.byteOffset, value.byteLength);
-  // `instanceof` fails for a buffer that another realm has made, such as a test runner's.
+  // `instanceof` fails for a buffer of another realm, such as a test runner's.
   const isBuffer = Object.prototype.toString.call(value) === "[object ArrayBuffer]";
   return isBuffer ? new Uint8Array(value as ArrayBuffer) : undefined;
 }
 
-/** Blocks, or one block, with their bytes in base64; the very same value where there are none. */
+/** Encodes bytes in content blocks as base64. Returns the same value if there are none. */
 export function encodeBytes(content: unknown): unknown {
   if (!Array.isArray(content)) return encodeBlock(content);
   let encoded: unknown[] | undefined;
@@ -75,7 +75,7 @@ function encodeMember(holder: Readonly<Record<string, unknown>>, name: string): 
 }
 
 /**
- * What keeps the blocks of a result from being sent, if anything does.
+ * The first fault that prevents content blocks from being sent.
  * @param path JSON pointer to the blocks
  */
 export function contentFault(blocks: unknown, path: string): ParamsFault | undefined {
@@ -89,7 +89,7 @@ export function contentFault(blocks: unknown, path: string): ParamsFault | undef
   return undefined;
 }
 
-/** What nearly every block is. An own member, as JSON has no others. */
+/** The fast path for text blocks. Own members only, because JSON has no others. */
 function isPlainText(block: unknown): boolean {
   if (!isObject(block)) return false;
   const { type, text, annotations, _meta } = block;
@@ -97,7 +97,7 @@ function isPlainText(block: unknown): boolean {
   return isPlain && Object.getPrototypeOf(block) === Object.prototype;
 }
 
-/** What is wrong with the `_meta` of a block, of the resource in it, or of the blocks in it. */
+/** The first fault of the `_meta` of a block, of its resource, or of nested blocks. */
 export function blockMetaFault(block: unknown, path: string): ParamsFault | undefined {
   if (!isObject(block)) return undefined;
   const own = metaFault(block._meta, `${path}/_meta`);
@@ -108,14 +108,14 @@ export function blockMetaFault(block: unknown, path: string): ParamsFault | unde
   return firstFault(inner, (each, index) => blockMetaFault(each, `${path}/content/${index}`));
 }
 
-/** What keeps a `_meta` from being sent. */
+/** The first fault that prevents a `_meta` from being sent. */
 export function metaFault(meta: unknown, path: string): ParamsFault | undefined {
   if (meta === undefined) return undefined;
   if (!isObject(meta)) return { path, message: `must be an object, got ${kindOf(meta)}` };
   return metaKeyFault(meta, path) ?? jsonFault(meta, path);
 }
 
-/** The first fault that a check finds among some values. */
+/** The first fault that a check finds in a list of values. */
 export function firstFault(
   values: readonly unknown[],
   check: (value: unknown, index: number) => ParamsFault | undefined,
@@ -127,14 +127,14 @@ export function firstFault(
   return undefined;
 }
 
-/** Params or a result of sampling, with the bytes in its message or its messages in base64. */
+/** Encodes bytes in the messages of sampling params or of a sampling result as base64. */
 export function withEncodedMessages(holder: JsonObject): JsonObject {
   if (!Array.isArray(holder.messages)) return { ...holder, content: encodeBytes(holder.content) };
   const messages = holder.messages.map((each: unknown) => (isObject(each) ? withEncodedMessages(each) : each));
   return { ...holder, messages };
 }
 
-/** What the shape of a message of sampling does not say: the keys of its `_meta`s, and JSON that is free in its blocks. */
+/** The rules for a sampling message that its shape does not cover: `_meta` keys, and free JSON in its blocks. */
 export function messageFault({ content, _meta }: JsonObject, path: string): ParamsFault | undefined {
   const blocks: readonly unknown[] = Array.isArray(content) ? content : [content];
   const at = (index: number): string => (Array.isArray(content) ? `${path}/content/${index}` : `${path}/content`);
@@ -153,8 +153,8 @@ let compiler: ShapeCompiler | undefined;
 const checkers = new Map<string, Checker>();
 
 /**
- * The first place where a value does not have the shape that the newest schema gives to the type.
- * @param type a name of `newestShapes.types`
+ * The first place where a value differs from the shape of a type in the newest schema.
+ * @param type a name in `newestShapes.types`
  */
 export function shapeFault(type: string, value: unknown, path: string): ParamsFault | undefined {
   let checker = checkers.get(type);
@@ -168,7 +168,7 @@ export function shapeFault(type: string, value: unknown, path: string): ParamsFa
 }
 
 function describeWithRemedy({ expected, received, pointer }: ShapeFault, type: string): string {
-  // The content of a form is an object of another kind.
+  // The content of a form is an ordinary object, not a block.
   const isBlock = /\/content(?:\/\d+)?$/.test(pointer) && type !== "ElicitResult";
   const remedy = isBlock && expected === "an object" ? blockRemedy : remedies.get(expected);
   const hint = pointer.endsWith("/data") || pointer.endsWith("/blob") ? `${expected} or bytes` : expected;
@@ -177,15 +177,15 @@ function describeWithRemedy({ expected, received, pointer }: ShapeFault, type: s
 
 const blockRemedy = 'text is { type: "text", text: "…" }';
 
-/** By what is expected: the remedies that are not plain from it. */
+/** Remedies by expected value, where the expectation alone is not clear enough. */
 const remedies: ReadonlyMap<string, string> = new Map([
   ["base64", "give a Uint8Array, or the base64 text alone, without a data: prefix and line breaks"],
   ["a URI", "it begins with a scheme, and new URL(…).href escapes what has to be escaped"],
 ]);
 
 /**
- * What JSON would lose, change or refuse in a value: undefined is left out of objects and is fine there. What has a
- * `toJSON` is what that gives.
+ * The first part of a value that JSON would lose, change or reject. Undefined members of objects are allowed. An object
+ * with `toJSON` is judged by the result of it.
  *
  * @param path JSON pointer to the value
  */
@@ -241,7 +241,7 @@ function objectFault(value: object, path: string, parents: object[]): ParamsFaul
   for (const name of names) {
     const member = members[name];
     if (member === undefined) continue;
-    // The pointer is put together only for a fault: this runs for every member of every structured result.
+    // Build the pointer only for a fault: this runs for every member of every structured result.
     const fault = valueFault(member, "", parents);
     if (fault !== undefined) return { ...fault, path: `${path}/${pointerToken(name)}${fault.path}` };
   }
@@ -254,8 +254,8 @@ function hasToJson(value: unknown): boolean {
 }
 
 /**
- * Why an instance of a class is no data: JSON writes its enumerable fields, and these have none, or none that say what
- * they hold. Rows of a database and the like are instances too, and pass.
+ * The remedy for class instances such as `Map`, whose contents JSON loses. Instances with enumerable fields, such as
+ * database rows, are accepted.
  */
 function instanceRemedy(value: object, isEmpty: boolean): string | undefined {
   if (bytesIn(value) !== undefined) return "give its bytes as image, audio or resource content, or as a base64 string";
@@ -266,7 +266,7 @@ function instanceRemedy(value: object, isEmpty: boolean): string | undefined {
   if (typeof (value as { readonly then?: unknown }).then === "function") return "await it";
   if (typeof (value as { readonly arrayBuffer?: unknown }).arrayBuffer === "function")
     return "read it first, with await value.json(), text() or arrayBuffer()";
-  const isPlain = Object.getPrototypeOf(Object.getPrototypeOf(value)) === null; // An object of another realm.
+  const isPlain = Object.getPrototypeOf(Object.getPrototypeOf(value)) === null; // A plain object of another realm.
   return isEmpty && !isPlain ? "JSON writes it as {}: give a plain object with what it holds" : undefined;
 }
 
@@ -276,7 +276,7 @@ function nameOf(value: object): string {
   return `${/^[AEIOU]/i.test(name) ? "an" : "a"} ${name}`;
 }
 
-/** The error for what cannot be sent: a bug of the handler, so *Internal error* to the peer. */
+/** The error for a value that cannot be sent. It is a bug in the handler, so the peer gets *Internal error*. */
 export function unsendable(what: string, { path, message }: ParamsFault): TypeError {
   return new TypeError(`${what} cannot be sent: ${path === "" ? "it" : path} ${message}`);
 }

@@ -1,12 +1,12 @@
 import type { JsonObject } from "./json.js";
 import type { RequestParams } from "./params.js";
 
-/** Which changes a client wants to hear of. */
+/** The changes that a client subscribes to. */
 export interface SubscriptionFilter {
   readonly toolsListChanged?: boolean;
   readonly promptsListChanged?: boolean;
   readonly resourcesListChanged?: boolean;
-  /** URIs. */
+  /** Resource URIs. */
   readonly resourceSubscriptions?: readonly string[];
 }
 
@@ -15,7 +15,7 @@ export interface ListenParams extends RequestParams {
   readonly notifications: SubscriptionFilter;
 }
 
-/** Params of `notifications/subscriptions/acknowledged`: what of the filter the server honours. */
+/** Params of `notifications/subscriptions/acknowledged`: the part of the filter that the server supports. */
 export interface AcknowledgedParams {
   readonly notifications: SubscriptionFilter;
   readonly _meta?: JsonObject;

@@ -1,23 +1,23 @@
 import type { RequestParams } from "./params.js";
 
-/** Where a task stands. The last three are final. */
+/** The status of a task. The last three are final. */
 export type TaskStatus = "working" | "input_required" | "completed" | "failed" | "cancelled";
 
 /**
- * A call that goes on after it was answered, where tasks belong to the core protocol.
+ * A call that continues after its first response, in revisions where tasks are part of the core protocol.
  * https://modelcontextprotocol.io/specification/2025-11-25/basic/utilities/tasks
  */
 export interface TaskState {
   readonly taskId: string;
   readonly status: TaskStatus;
-  /** For people: how the task came to where it stands. */
+  /** A description of the status, for display. */
   readonly statusMessage?: string;
-  /** ISO 8601, as the next one. */
+  /** ISO 8601, as is `lastUpdatedAt`. */
   readonly createdAt: string;
   readonly lastUpdatedAt: string;
-  /** Milliseconds from its creation for which the task is kept; null: for ever. */
+  /** Milliseconds from creation until the task may be deleted; null for no limit. */
   readonly ttl: number | null;
-  /** Milliseconds to wait between two questions how it stands. */
+  /** Milliseconds to wait between two `tasks/get` requests. */
   readonly pollInterval?: number;
 }
 

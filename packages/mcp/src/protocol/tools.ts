@@ -3,39 +3,39 @@ import { isObject, type JsonObject } from "./json.js";
 import type { InputResponseParams } from "./params.js";
 import type { PaginatedResult, Result } from "./result.js";
 
-/** A JSON Schema (2020-12 unless `$schema` says otherwise) whose root is of type object. */
+/** A JSON Schema (2020-12 unless `$schema` names another dialect) with `type: "object"` at the root. */
 export interface ObjectSchema {
   readonly type: "object";
   readonly $schema?: string;
   readonly [keyword: string]: unknown;
 }
 
-/** Narrows to a schema whose root says `type: "object"`. */
+/** Narrows to a schema with `type: "object"` at the root. */
 export function isObjectSchema(schema: unknown): schema is ObjectSchema {
   return isObject(schema) && schema.type === "object";
 }
 
-/** Hints on what a tool does. A client does not rely on those of a server that it does not trust. */
+/** Hints about a tool's behaviour. Clients must not rely on them unless they trust the server. */
 export interface ToolAnnotations {
   readonly title?: string;
-  /** It changes nothing. Default: false. */
+  /** The tool changes nothing. Default: false. */
   readonly readOnlyHint?: boolean;
-  /** It may destroy or overwrite, not only add. Default: true. */
+  /** The tool may delete or overwrite data, not only add to it. Default: true. */
   readonly destructiveHint?: boolean;
-  /** Calling it again with the same arguments changes nothing more. Default: false. */
+  /** Repeating a call with the same arguments has no further effect. Default: false. */
   readonly idempotentHint?: boolean;
-  /** It reaches a world that the server does not know in full, such as the web. Default: true. */
+  /** The tool accesses an open world of external systems, such as the web. Default: true. */
   readonly openWorldHint?: boolean;
 }
 
-/** How a tool runs, where tasks belong to the core protocol. */
+/** Execution options of a tool, in revisions where tasks are part of the core protocol. */
 export interface ToolExecution {
-  /** Whether a call may, must or cannot ask to run as a task. Default: `"forbidden"`. */
+  /** Whether a call may, must or must not ask to run as a task. Default: `"forbidden"`. */
   readonly taskSupport?: "optional" | "required" | "forbidden";
 }
 
 /**
- * Something that a model can call.
+ * A tool that a model can call.
  * https://modelcontextprotocol.io/specification/latest/schema#tool
  */
 export interface Tool extends BaseMetadata {
@@ -57,16 +57,16 @@ export interface ListToolsResult extends PaginatedResult {
 /** Params of `tools/call`. */
 export interface CallToolParams extends InputResponseParams {
   readonly name: string;
-  /** Absent is the same as `{}`. */
+  /** Absent is equivalent to `{}`. */
   readonly arguments?: JsonObject;
 }
 
 /** Result of `tools/call`. */
 export interface CallToolResult extends Result {
-  /** Always there, if only empty, even next to `structuredContent`. */
+  /** Required, even if empty or next to `structuredContent`. */
   readonly content: readonly ContentBlock[];
-  /** Any JSON value, null included: test with `in`. */
+  /** Any JSON value, including null: test for presence with `in`. */
   readonly structuredContent?: unknown;
-  /** The tool failed, and `content` tells the model why. Default: false. */
+  /** The tool failed, and `content` explains it to the model. Default: false. */
   readonly isError?: boolean;
 }

@@ -1,27 +1,27 @@
 import type { MessageShapes } from "./message-shapes.js";
 import type { Members, Shape, Types } from "./shape.js";
 
-/** How a type differs from what it is elsewhere. */
+/** The changes of a type from another revision. */
 export interface TypeChange {
-  /** Members that an object does not have, or types that a tagged one cannot be. */
+  /** Removed members, or removed choices of a tagged type. */
   readonly lacks?: readonly string[];
-  /** Members that an object has besides, or has otherwise. */
+  /** Added or replaced members. */
   readonly has?: Members;
-  /** Types that a tagged one can be besides. */
+  /** Added choices of a tagged type. */
   readonly allows?: readonly string[];
 }
 
-/** Types by name: how they differ, or all that they are. */
+/** Changes or replacements of types, by name. */
 export type TypeChanges = Readonly<Record<string, TypeChange | Shape>>;
 
-/** Messages whose types have changes. */
+/** Applies type changes to messages. */
 export function amendShapes(shapes: MessageShapes, changes: TypeChanges): MessageShapes {
   return { ...shapes, types: amendTypes(shapes.types, changes) };
 }
 
 /**
- * Types with changes.
- * @throws Error when a change does not fit its type, so that no change is without effect
+ * Applies changes to types.
+ * @throws Error if a change has no effect on its type, so that mistakes are found
  */
 export function amendTypes(types: Types, changes: TypeChanges): Types {
   const amended = Object.entries(changes).map(([name, change]): [string, Shape] => [

@@ -3,11 +3,11 @@ import type { Literal, NumberShape, StringFormat } from "./shape.js";
 import { describeValue, eitherOf, ShapeFaults } from "./shape-fault.js";
 import { stringFormats } from "./string-formats.js";
 
-/** A shape that can be asked. */
+/** A compiled shape. */
 export interface Checker {
-  /** Adds every fault of the value that stands at `pointer`. */
+  /** Adds the faults of a value to `faults`. `pointer` is the place of the value. */
   check(value: unknown, pointer: string, faults: ShapeFaults): void;
-  /** How much the value looks as if it was meant to have this shape; 0 for not at all. */
+  /** A score of how likely the value was meant to have this shape; 0 for not at all. */
   resemblance(value: unknown): number;
 }
 
@@ -16,12 +16,12 @@ function scalarChecker(expected: string, test: (value: unknown) => boolean): Che
     check(value, pointer, faults) {
       if (!test(value)) faults.add(pointer, expected, describeValue(value));
     },
-    // A scalar that is not the right one could be meant for any other.
+    // A wrong scalar gives no hint which scalar was meant.
     resemblance: () => 0,
   };
 }
 
-/** Anything, as long as it is there. */
+/** Any value except undefined. */
 export const anyChecker: Checker = scalarChecker("a value", (value) => value !== undefined);
 
 /** A boolean. */
@@ -29,7 +29,7 @@ export const booleanChecker: Checker = scalarChecker("a boolean", (value) => typ
 
 const plainString = scalarChecker("a string", isString);
 
-/** A string, of a format or of any. */
+/** A string, with an optional format. */
 export function stringChecker(format: StringFormat | undefined): Checker {
   if (format === undefined) return plainString;
   const { expected, test } = stringFormats[format];
@@ -59,7 +59,7 @@ export function literalChecker(values: readonly Literal[]): Checker {
   );
 }
 
-/** Nothing, or what the other checker takes. */
+/** Undefined, or a value that the other checker accepts. */
 export function optionalChecker(checker: Checker): Checker {
   return {
     check(value, pointer, faults) {
@@ -69,7 +69,7 @@ export function optionalChecker(checker: Checker): Checker {
   };
 }
 
-/** An array of things that the other checker takes. */
+/** An array whose elements another checker accepts. */
 export function arrayChecker(element: Checker, most: number | undefined): Checker {
   return {
     check(value, pointer, faults) {
@@ -85,7 +85,7 @@ export function arrayChecker(element: Checker, most: number | undefined): Checke
   };
 }
 
-/** An object all of whose members the other checker takes. */
+/** An object whose members another checker accepts. */
 export function mapChecker(member: Checker): Checker {
   return {
     check(value, pointer, faults) {
@@ -101,7 +101,7 @@ export function mapChecker(member: Checker): Checker {
 
 /**
  * An object with members.
- * @param required the names of those that must be there, by which it is recognised
+ * @param required the names of required members, which also serve to recognise the object
  */
 export function objectChecker(members: ReadonlyMap<string, Checker>, required: readonly string[]): Checker {
   return {
@@ -115,12 +115,12 @@ export function objectChecker(members: ReadonlyMap<string, Checker>, required: r
 }
 
 /**
- * One of several objects, told apart by a literal.
- * @param choices by that literal; by undefined the one that may leave it out
+ * One of several objects, distinguished by a literal.
+ * @param choices checkers by that literal; the key undefined is the one that may omit it
  */
 export function taggedChecker(tag: string, choices: ReadonlyMap<Literal | undefined, Checker>): Checker {
   const expected = eitherOf([...choices.keys()].flatMap((key) => (key === undefined ? [] : JSON.stringify(key))));
-  // What is looked up may be anything: what is no key is not found.
+  // `value` may be anything; values that are not keys are not found.
   const choiceOf = (value: unknown): Checker | undefined => choices.get(own(value, tag) as Literal | undefined);
   return {
     check(value, pointer, faults) {
@@ -133,7 +133,10 @@ export function taggedChecker(tag: string, choices: ReadonlyMap<Literal | undefi
   };
 }
 
-/** What any of several checkers takes. What none takes is judged by the one that it resembles most, if that is one. */
+/**
+ * Accepts values that any of several checkers accepts. For other values it reports the faults of the most similar
+ * choice, if one stands out.
+ */
 export function anyOfChecker(expected: string, checkers: readonly Checker[]): Checker {
   return {
     check(value, pointer, faults) {
@@ -152,14 +155,14 @@ export function anyOfChecker(expected: string, checkers: readonly Checker[]): Ch
   };
 }
 
-/** The faults of a value, for a checker that is asked by itself. */
+/** Runs a checker on a value. */
 export function faultsOf(checker: Checker, value: unknown, pointer = ""): ShapeFaults {
   const faults = new ShapeFaults();
   checker.check(value, pointer, faults);
   return faults;
 }
 
-/** A member that JSON would have; none is inherited. */
+/** An own member; inherited members are not part of JSON. */
 function own(value: unknown, name: string): unknown {
   return isObject(value) && Object.hasOwn(value, name) ? value[name] : undefined;
 }

@@ -74,7 +74,7 @@ const label = { title: optional(string), description: optional(string) };
 const titled = array(object({ const: string, title: string }));
 
 const elicitation: Types = {
-  // A line of text, or one of several: with `enum` a plain choice, with `oneOf` a titled one.
+  // A text field or a choice: plain with `enum`, titled with `oneOf`.
   StringSchema: object({
     type: literal("string"),
     ...label,
@@ -150,12 +150,12 @@ const input: Types = {
     ref("ElicitResult"),
   ]),
   AskingResult: extending(["Result"], { resultType: literal("input_required") }),
-  // It asks for one of the two, or for both: basic/patterns/mrtr
+  // At least one of the two must be present: basic/patterns/mrtr
   InputRequiredResult: anyOf("an object with inputRequests, requestState or both", [
     extending(["AskingResult"], { inputRequests, requestState: optional(string) }),
     extending(["AskingResult"], { inputRequests: optional(inputRequests), requestState: string }),
   ]),
 };
 
-/** What a client can be asked, and what it answers. */
+/** The types of requests to a client and of its results. */
 export const clientTypes: Types = { ...sampling, ...elicitation, ...roots, ...input };

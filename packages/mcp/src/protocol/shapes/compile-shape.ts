@@ -15,8 +15,8 @@ import {
 import type { Literal, Members, ObjectShape, Shape, TaggedShape, Types } from "./shape.js";
 
 /**
- * Turns shapes into checkers. No type may contain itself: so the time that a check takes, and how deep it goes, is
- * settled by the shape, and never by the value of a peer.
+ * Compiles shapes to checkers. A type must not contain itself, so the time and depth of a check depend on the shape
+ * alone, never on a peer's value.
  */
 export class ShapeCompiler {
   readonly #types: Types;
@@ -28,7 +28,7 @@ export class ShapeCompiler {
     this.#types = types;
   }
 
-  /** @throws Error when a type is missing, contains itself, or cannot be told from another by its tag */
+  /** @throws Error if a type is missing, contains itself, or cannot be distinguished from another by its tag */
   compile(shape: Shape): Checker {
     switch (shape.kind) {
       case "any":
@@ -105,17 +105,17 @@ export class ShapeCompiler {
     return shape;
   }
 
-  /** The members of an object, those of its bases included. */
+  /** The members of an object, including those of its bases. */
   #membersOf({ bases, members }: ObjectShape): Members {
     const inherited = bases.map((name) => {
       const base = this.#type(name);
       if (base.kind !== "object") throw new Error(`The shape ${name} is no object, so nothing can extend it`);
       return this.#entering(name, () => this.#membersOf(base));
     });
-    return Object.assign({}, ...inherited, members) as Members; // What was assigned are members.
+    return Object.assign({}, ...inherited, members) as Members; // All sources are `Members`.
   }
 
-  /** The literals that an object of a shape has at a member; undefined is one of them if it may have none. */
+  /** The literals that a shape allows for the tag member; undefined if the member is optional. */
   #tagsOf(name: string, shape: Shape, tag: string): readonly (Literal | undefined)[] {
     if (shape.kind === "ref") return this.#tagsOf(name, this.#type(shape.name), tag);
     if (shape.kind === "anyOf") return [...new Set(shape.shapes.flatMap((choice) => this.#tagsOf(name, choice, tag)))];

@@ -18,7 +18,7 @@ import { meta } from "./wrapper-types.js";
 
 const annotations = optional(ref("Annotations"));
 
-/** What tools, prompts and resources say, and how it is marked. */
+/** The types of content blocks and annotations. */
 export const contentTypes: Types = {
   Role: literal("user", "assistant"),
   Annotations: object({

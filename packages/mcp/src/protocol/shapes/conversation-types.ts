@@ -53,7 +53,7 @@ const tasks: Types = {
   TaskStatusNotificationParams: extending(["NotificationParams", "Task"]),
 };
 
-/** What concerns the conversation itself: logs, progress, cancelling, subscriptions, tasks. */
+/** The types of logging, progress, cancellation, subscriptions and tasks. */
 export const conversationTypes: Types = {
   LoggingLevel: literal(...loggingLevels),
   SetLevelRequestParams: extending(["RequestParams"], { level: ref("LoggingLevel") }),

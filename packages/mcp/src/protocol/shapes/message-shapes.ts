@@ -8,19 +8,19 @@ import { serverTypes } from "./server-types.js";
 import { array, object, optional, ref, type Shape, string, type Types } from "./shape.js";
 import { wrapperTypes } from "./wrapper-types.js";
 
-/** What goes into a request and what comes back. */
+/** The shapes of a request's params and result. */
 export interface RequestShape {
   readonly params: Shape;
   readonly result: Shape;
 }
 
-/** The shapes of every message, and of the types that they are made of. */
+/** The shapes of every message, and of the types that they refer to. */
 export interface MessageShapes {
   readonly types: Types;
   readonly requests: Readonly<Record<Method, RequestShape>>;
-  /** Of their params. */
+  /** The shapes of notification params. */
   readonly notifications: Readonly<Record<NotificationMethod, Shape>>;
-  /** Of the `data` of errors, by code. */
+  /** The shapes of error `data`, by code. */
   readonly errors: ReadonlyMap<number, Shape>;
 }
 
@@ -47,7 +47,7 @@ const requests: MessageShapes["requests"] = {
   [methods.listRoots]: { params: optional(ref("InputRequestParams")), result: ref("ListRootsResult") },
   [methods.elicit]: { params: ref("ElicitRequestParams"), result: ref("ElicitOutcome") },
   [methods.getTask]: { params: ref("GetTaskRequestParams"), result: ref("GetTaskResult") },
-  // The result of the request that became the task, whichever that was.
+  // The result of the request that was run as the task.
   [methods.taskResult]: { params: ref("GetTaskRequestParams"), result: ref("Result") },
   [methods.listTasks]: { params: ref("ListRequestParams"), result: ref("ListTasksResult") },
   [methods.cancelTask]: { params: ref("GetTaskRequestParams"), result: ref("GetTaskResult") },
@@ -56,8 +56,8 @@ const requests: MessageShapes["requests"] = {
 const plain = optional(ref("NotificationParams"));
 
 /**
- * Every message, in the newest shape: that of the newest revision which has it. Types have the names of the newest
- * schema; what has no name there has one of ours.
+ * The shape of every message in the newest revision that has it. Types are named as in the newest schema; types without
+ * a name there have our own.
  * https://modelcontextprotocol.io/specification/latest/schema
  */
 export const newestShapes: MessageShapes = {

@@ -4,7 +4,7 @@ const listChanged = optional(boolean);
 const setting = optional(object({}));
 const settings = optional(map(object({})));
 
-/** What a peer says of itself. */
+/** The types of peer descriptions: implementation and capabilities. */
 export const peerTypes: Types = {
   Implementation: extending(["BaseMetadata", "Icons"], {
     version: string,

@@ -20,7 +20,7 @@ import { meta } from "./wrapper-types.js";
 const toolHint = optional(boolean);
 
 const tools: Types = {
-  // Whatever else a JSON Schema says is between a tool and its caller.
+  // Only these members are checked here; the rest of a JSON Schema is between the tool and its caller.
   InputSchema: object({ type: literal("object"), $schema: optional(string) }),
   OutputSchema: object({ $schema: optional(string) }),
   ToolAnnotations: object({
@@ -96,5 +96,5 @@ const completion: Types = {
   }),
 };
 
-/** What a server offers, and how it is asked for it. */
+/** The types of server requests for tools, resources, prompts and completion. */
 export const serverTypes: Types = { ...tools, ...resources, ...prompts, ...completion };

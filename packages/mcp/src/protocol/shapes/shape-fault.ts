@@ -1,32 +1,32 @@
 import { kindOf } from "../../base/json.js";
 import { visible } from "../../base/visible.js";
 
-/** One place where a value does not have its shape. */
+/** A place where a value differs from its shape. */
 export interface ShapeFault {
   /**
-   * JSON pointer to the place (RFC 6901), `""` for the value itself. It spells the names of members as the peer did:
-   * make it visible before it is printed.
+   * JSON pointer to the place (RFC 6901), `""` for the value itself. It contains member names from the peer: escape
+   * control characters before printing.
    */
   readonly pointer: string;
-  /** What has to be there: `a string`, `"user" or "assistant"`. */
+  /** The expected value: `a string`, `"user" or "assistant"`. */
   readonly expected: string;
-  /** What is there, cut short and safe to print: `5`, `"usr"`, `an object`, or `nothing`. */
+  /** The received value, shortened and safe to print: `5`, `"usr"`, `an object`, or `nothing`. */
   readonly received: string;
 }
 
-/** More than anyone reads; a bound for values that are wrong a million times. */
+/** A limit for values with a million faults. */
 const mostFaults = 100;
 
-/** The faults of one value, up to a bound. */
+/** The faults of one value, up to a limit. */
 export class ShapeFaults {
   readonly found: ShapeFault[] = [];
 
-  /** Whether there is no room for another fault, so that looking for more is useless. */
+  /** Whether the limit is reached, so that the search can stop. */
   get full(): boolean {
     return this.found.length >= mostFaults;
   }
 
-  /** Whether the value has its shape. */
+  /** Whether the value fits its shape. */
   get none(): boolean {
     return this.found.length === 0;
   }
@@ -41,8 +41,8 @@ export class ShapeFaults {
 }
 
 /**
- * A fault in one sentence, safe to print: `/name must be a string, got 5`.
- * @param whole what the value itself is called, which has no name in a pointer
+ * A fault as one sentence, safe to print: `/name must be a string, got 5`.
+ * @param whole the name for the value itself, which has an empty pointer
  */
 export function describeFault({ pointer, expected, received }: ShapeFault, whole: string): string {
   return `${pointer === "" ? whole : visible(pointer)} must be ${expected}, got ${received}`;
@@ -50,7 +50,7 @@ export function describeFault({ pointer, expected, received }: ShapeFault, whole
 
 const longestQuote = 40;
 
-/** A value in a few words, for people. */
+/** A short description of a value, for display. */
 export function describeValue(value: unknown): string {
   if (typeof value === "number" || typeof value === "boolean") return String(value);
   if (typeof value !== "string") return kindOf(value);

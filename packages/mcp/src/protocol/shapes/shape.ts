@@ -1,16 +1,16 @@
-// The words in which shapes are stated. A shape is plain data: it can be checked, compared, printed, and restated for
-// another revision. Objects are open everywhere: a member that a shape does not name may be there and may be anything.
+// The language of shapes. A shape is plain data: it can be checked, compared, printed, and derived for another
+// revision. All objects are open: members that a shape does not name may be present with any value.
 
-/** What a string must be besides a string. */
+/** An additional format of a string. */
 export type StringFormat = "uri" | "uri-template" | "base64";
 
-/** What stands for itself. */
+/** A literal value. */
 export type Literal = string | number | boolean | null;
 
-/** Shapes by the name of a member. A member is required unless its shape is optional. */
+/** Shapes by member name. A member is required unless its shape is optional. */
 export type Members = Readonly<Record<string, Shape>>;
 
-/** A number, within bounds where it has some. */
+/** A number, optionally with bounds. */
 export interface NumberShape {
   readonly kind: "number";
   readonly integer: boolean;
@@ -18,21 +18,21 @@ export interface NumberShape {
   readonly maximum?: number;
 }
 
-/** An object: what the named types say of it, and on top of that its own members. */
+/** An object: the members of its bases, plus its own. */
 export interface ObjectShape {
   readonly kind: "object";
   readonly bases: readonly string[];
   readonly members: Members;
 }
 
-/** One of several types of object, told apart by the literals that they have at one member. */
+/** One of several object types, distinguished by a literal at one member. */
 export interface TaggedShape {
   readonly kind: "tagged";
   readonly tag: string;
   readonly choices: readonly string[];
 }
 
-/** What a value looks like. */
+/** The shape of a value. */
 export type Shape =
   | { readonly kind: "any" }
   | { readonly kind: "boolean" }
@@ -47,10 +47,10 @@ export type Shape =
   | { readonly kind: "optional"; readonly shape: Shape }
   | { readonly kind: "ref"; readonly name: string };
 
-/** Shapes by the name that the specification gives to the type. */
+/** Shapes by the type name in the specification. */
 export type Types = Readonly<Record<string, Shape>>;
 
-/** Any JSON value, null included, as long as there is one. */
+/** Any JSON value, including null. It must be present. */
 export const any: Shape = { kind: "any" };
 
 /** A boolean. */
@@ -71,29 +71,29 @@ export const base64: Shape = { kind: "string", format: "base64" };
 /** A number. */
 export const number: Shape = { kind: "number", integer: false };
 
-/** A number without a fraction: `1.0` is one. */
+/** A number without a fraction; `1.0` is an integer. */
 export const integer: Shape = { kind: "number", integer: true };
 
-/** An integer that counts something. */
+/** A non-negative integer. */
 export const count: Shape = { kind: "number", integer: true, minimum: 0 };
 
 /** A number from 0 to 1. */
 export const fraction: Shape = { kind: "number", integer: false, minimum: 0, maximum: 1 };
 
-/** One of these values, and nothing else. */
+/** One of these literal values. */
 export function literal(...values: readonly Literal[]): Shape {
   return { kind: "literal", values };
 }
 
 /**
- * An array of things of one shape.
- * @param most how many elements it may have; as many as one likes where it is left out
+ * An array with elements of one shape.
+ * @param most the maximum number of elements; default: no limit
  */
 export function array(of: Shape, most?: number): Shape {
   return most === undefined ? { kind: "array", of } : { kind: "array", of, most };
 }
 
-/** An object whose members have names that nobody knows beforehand, and one shape. */
+/** An object with arbitrary member names and one shape for all values. */
 export function map(of: Shape): Shape {
   return { kind: "map", of };
 }
@@ -103,30 +103,30 @@ export function object(members: Members): Shape {
   return { kind: "object", bases: [], members };
 }
 
-/** An object with the members of the named types, and with these, which win where both have one. */
+/** An object with the members of the named types and with its own, which take precedence. */
 export function extending(bases: readonly string[], members: Members = {}): Shape {
   return { kind: "object", bases, members };
 }
 
-/** One of the named types of object, told apart by the literals that they have at the member `tag`. */
+/** One of the named object types, distinguished by the literal at the member `tag`. */
 export function tagged(tag: string, choices: readonly string[]): Shape {
   return { kind: "tagged", tag, choices };
 }
 
 /**
  * Any of several shapes.
- * @param expected all of them in words, for a value that is like none of them, or like several
+ * @param expected the choices in words, for a value that resembles none or several of them
  */
 export function anyOf(expected: string, shapes: readonly Shape[]): Shape {
   return { kind: "anyOf", expected, shapes };
 }
 
-/** That shape, or nothing at all. */
+/** A shape that may be absent. */
 export function optional(shape: Shape): Shape {
   return { kind: "optional", shape };
 }
 
-/** The type of that name, as the revision has it. */
+/** A reference to a type of that name in the revision at hand. */
 export function ref(name: string): Shape {
   return { kind: "ref", name };
 }

@@ -1,15 +1,15 @@
 import type { StringFormat } from "./shape.js";
 
-// Every expression takes linear time and no stack, however long the string: a repetition is always of one class of
-// characters, and a `%` is looked at by itself.
+// All expressions run in linear time without recursion, however long the string: only single character classes are
+// repeated, and `%` is checked separately.
 
-/** A kind of string: in words, and as a test. */
+/** A string format: its name in words, and its test. */
 export interface FormatRule {
   readonly expected: string;
   readonly test: (text: string) => boolean;
 }
 
-/** Every format. */
+/** All string formats. */
 export const stringFormats: Readonly<Record<StringFormat, FormatRule>> = {
   uri: { expected: "a URI", test: isUri },
   "uri-template": { expected: "a URI template", test: isUriTemplate },
@@ -22,7 +22,7 @@ const authority = /^\/\/[^/?#]*/;
 const host = /^(?:[^@[\]]*@)?(?:\[(?:[\da-f:.]+|v[\da-f]+\.[^@[\]]+)\]|[^@[\]:]*)(?::\d*)?$/i;
 const notAfterAuthority = /[[\]]|#[^#]*#/;
 
-/** Has the syntax of RFC 3986 §3; the address between brackets is not taken apart further. */
+/** The syntax of RFC 3986 §3. An IP literal in brackets is not parsed further. */
 function isUri(text: string): boolean {
   const start = scheme.exec(text)?.[0];
   if (start === undefined || notInUris.test(text)) return false;
@@ -37,9 +37,9 @@ const operator = /^[+#./;?&=,!@|]/;
 const modifier = /(?::[1-9]\d{0,3}|\*)$/;
 const notInNames = /[^\w.%]|%(?![\da-f]{2})|^\.|\.\.|\.$|^$/i;
 
-/** Has the syntax of RFC 6570 §2. */
+/** The syntax of RFC 6570 §2. */
 function isUriTemplate(text: string): boolean {
-  // A dash in the place of an expression keeps `%` apart from what stands behind it.
+  // Replace each expression with a dash, so that `%` before an expression is not joined with the text after it.
   if (notInLiterals.test(text.replaceAll(expression, "-"))) return false;
   for (const [, inner = ""] of text.matchAll(expression)) {
     if (!inner.replace(operator, "").split(",").every(isVariable)) return false;

@@ -14,13 +14,13 @@ import {
   type Types,
 } from "./shape.js";
 
-/** What pairs a request with its response. */
+/** A request id. */
 export const requestId: Shape = anyOf("a string or an integer", [string, integer]);
 
-/** What anything may carry besides; open to keys of extensions. */
+/** `_meta` of any object. Extensions may add keys. */
 export const meta: Shape = optional(ref("MetaObject"));
 
-/** What params and results have in common. */
+/** The common members of params and results. */
 export const wrapperTypes: Types = {
   MetaObject: object({}),
   RequestMetaObject: object({
@@ -37,14 +37,14 @@ export const wrapperTypes: Types = {
   NotificationParams: object({ _meta: optional(ref("NotificationMetaObject")) }),
   PaginatedRequestParams: extending(["RequestParams"], { cursor: optional(string) }),
   ListRequestParams: ref("PaginatedRequestParams"),
-  // The params of what is asked in the middle of a call, which has said already who calls.
+  // Params of input requests: their `_meta` does not repeat the caller.
   InputRequestParams: object({ _meta: meta }),
   InputResponseRequestParams: extending(["RequestParams"], {
     inputResponses: optional(map(ref("InputResponse"))),
     requestState: optional(string),
   }),
 
-  // A client takes a word that it does not know for an invalid result: basic#resulttype
+  // A client treats an unknown `resultType` as an invalid result: basic#resulttype
   Result: object({ resultType: literal("complete"), _meta: optional(ref("ResultMetaObject")) }),
   PaginatedResult: extending(["Result"], { nextCursor: optional(string) }),
   CacheableResult: extending(["Result"], { ttlMs: count, cacheScope: literal("public", "private") }),
