@@ -1,18 +1,18 @@
-// Names that tutorials and other protocols use for what the specification calls otherwise. No revision has them. They
-// are recognised only by who asks to be lenient, named by rules as what was probably meant, and never sent.
+// Nonstandard names from tutorials and other protocols. No revision has them. Only lenient peers accept them; the rules
+// suggest the standard name; they are never sent.
 
 import { methods, notifications } from "../protocol/methods.js";
 
-/** What a loose name stands for. */
+/** The standard name for a nonstandard one. */
 export interface Alias {
   readonly method: string;
-  /** Members of params that are called otherwise too, from the loose name to the real one. */
+  /** Nonstandard members of params, mapped to the standard ones. */
   readonly params?: Readonly<Record<string, string>>;
-  /** Where the name comes from. */
+  /** The source of the name. */
   readonly origin: "language server protocol" | "tutorials";
 }
 
-/** Real methods by loose name. */
+/** Standard methods by nonstandard name. */
 export const methodAliases: ReadonlyMap<string, Alias> = new Map<string, Alias>([
   ["initialized", { method: notifications.initialized, origin: "language server protocol" }],
   [
@@ -33,7 +33,7 @@ export const methodAliases: ReadonlyMap<string, Alias> = new Map<string, Alias>(
   ["notifications/log", { method: notifications.message, origin: "tutorials" }],
 ]);
 
-/** Real versions by loose version: of tutorials, and of a draft that servers were written for. */
+/** Published versions by unpublished version: from tutorials, and from a draft that servers were written for. */
 export const versionAliases: ReadonlyMap<string, string> = new Map([
   ["0.1.0", "2024-11-05"],
   ["2024-10-07", "2024-11-05"],

@@ -5,10 +5,10 @@ import { v2025_06_18 } from "./v2025-06-18.js";
 import { v2025_11_25 } from "./v2025-11-25.js";
 import { v2026_07_28 } from "./v2026-07-28.js";
 
-/** The newest revision: its shapes are the neutral ones. */
+/** The newest revision. Its shapes are the internal form of messages. */
 export const latest: Revision = publish(v2026_07_28);
 
-/** The newest revision that `initialize` can settle on. */
+/** The newest revision with an `initialize` handshake. */
 export const latestHandshake: Revision = publish(v2025_11_25, [v2026_07_28]);
 
 /** Every published revision, oldest first. */
@@ -22,7 +22,7 @@ export const revisions: readonly Revision[] = [
 
 const byVersion: ReadonlyMap<string, Revision> = new Map(revisions.map((revision) => [revision.version, revision]));
 
-/** The revision of that version, if there is one. */
+/** The revision of a version; undefined for an unknown one. */
 export function revisionOf(version: string): Revision | undefined {
   return byVersion.get(version);
 }
@@ -32,13 +32,13 @@ const newestFirst = revisions.toReversed();
 /** Every version, newest first. */
 export const versions: readonly string[] = newestFirst.map(({ version }) => version);
 
-/** The versions that `initialize` can settle on, newest first. */
+/** The versions that `initialize` can negotiate, newest first. */
 export const handshakeVersions: readonly string[] = versionsOf("handshake");
 
-/** The versions that a request can name for itself, newest first. */
+/** The versions that a stateless request can declare, newest first. */
 export const statelessVersions: readonly string[] = versionsOf("stateless");
 
-/** What an HTTP request speaks that names no revision, where nothing else says it. */
+/** The revision of an HTTP request that does not declare one, as the specification requires. */
 export const unnamedHttpRevision: Revision = requireRevision(
   ({ facts }) => facts.httpBinding === "session" && facts.httpVersionHeader === "none",
 );
@@ -53,7 +53,7 @@ function versionsOf(era: Era): readonly string[] {
   return newestFirst.filter((revision) => revision.era === era).map(({ version }) => version);
 }
 
-/** The versions whose specification sends a code, newest first. */
+/** The versions whose specification uses an error code, newest first. */
 export function versionsWithCode(code: number): readonly string[] {
   return newestFirst.filter(({ codes }) => Object.values(codes).includes(code)).map(({ version }) => version);
 }

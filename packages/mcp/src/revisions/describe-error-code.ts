@@ -2,28 +2,27 @@ import { type CodeReading, readingsOf } from "../protocol/errors.js";
 import { isObject } from "../protocol/json.js";
 import { revisionOf, versionsWithCode } from "./all.js";
 
-/** What is known of an error besides its code. The more there is, the better its most likely reading is. */
+/** The context of an error. The more is known, the better the order of its meanings. */
 export interface CodeCircumstances {
-  /** The version that the peers speak. */
+  /** The version of the session. */
   readonly revision?: string;
-  /** The method that was answered with it. */
+  /** The method that failed. */
   readonly method?: string;
   /** The `data` of the error. */
   readonly data?: unknown;
 }
 
-/** One reading of a code, and the versions whose specification sends it in that sense, newest first. */
+/** One meaning of an error code, and the versions whose specification uses it in that meaning, newest first. */
 export interface DescribedCode extends CodeReading {
   readonly revisions: readonly string[];
 }
 
 /**
- * Everything that a code can mean, most likely first. A guess: what is not the specification's own reading says nothing
- * for certain.
+ * All meanings of an error code, most likely first. Only the specification's own meaning is reliable; the others are
+ * guesses.
  * https://modelcontextprotocol.io/specification/latest/basic#error-codes
  *
- * @example
- * describeErrorCode(-32_002, { method: "tools/call" })[0].name; // "ToolExecutionFailed"
+ * @example describeErrorCode(-32_002, { method: "tools/call" })[0].name; // "ToolExecutionFailed"
  */
 export function describeErrorCode(code: number, circumstances: CodeCircumstances = {}): readonly DescribedCode[] {
   const sent = versionsWithCode(code);
@@ -36,12 +35,12 @@ function isOfficial({ vocabulary }: CodeReading): boolean {
   return vocabulary === "json-rpc" || vocabulary === "specification";
 }
 
-/** What `data` says counts most, then the method, then the era. Readings that are as likely keep their order. */
+/** Weighs `data` most, then the method, then the era. Equal meanings keep their order. */
 function likelihood(reading: CodeReading, { revision = "", method, data }: CodeCircumstances): number {
   const hasData =
     reading.data !== undefined && isObject(data) && reading.data.every((member) => Object.hasOwn(data, member));
   const isForeign = method !== undefined && reading.methods !== undefined && !reading.methods.some((m) => m === method);
-  // The catalogue is of the handshake era; what the drafts of the stateless one sent is of the other.
+  // Tutorials use their codes in handshake revisions; drafts of the stateless revision use theirs there.
   const isStateless = revisionOf(revision)?.era === "stateless";
   const isOfOtherEra = isStateless && reading.vocabulary === "catalogue";
   return (hasData ? 4 : 0) - (isForeign ? 2 : 0) - (isOfOtherEra ? 1 : 0);

@@ -1,67 +1,67 @@
 /**
- * What code may ask of a revision. One member per rule that differs between revisions and that no method name, code or
- * step already says; what follows from the era alone is asked of `revision.era`.
+ * The differences between revisions, one member per rule that methods, error codes or steps do not already express.
+ * Differences that follow from the era are read from `revision.era`.
  */
 export interface Facts {
-  /** Whether messages may come in arrays. */
+  /** Whether messages may come in batches. */
   readonly batches: boolean;
-  /** Whether an error that answers an unreadable request may leave its id out. */
+  /** Whether the error response to an unreadable request may omit its id. */
   readonly errorId: "required" | "optional";
 
-  /** How much it demands that both sides keep to the version and the capabilities that were negotiated. */
+  /** How strictly both sides must respect the negotiated version and capabilities. */
   readonly negotiation: "should" | "must";
 
-  /** Whether `notifications/progress` may say something in words. */
+  /** Whether `notifications/progress` may have a `message`. */
   readonly progressMessage: boolean;
-  /** Whether tools, prompts, resources and peers have a title besides their name. */
+  /** Whether tools, prompts, resources and implementations have a `title`. */
   readonly titles: boolean;
-  /** Whether they have icons. */
+  /** Whether these have `icons`. */
   readonly icons: boolean;
-  /** Whether tools, prompts, resources and content blocks have a `_meta` of their own. */
+  /** Whether tools, prompts, resources and content blocks have `_meta`. */
   readonly itemMeta: boolean;
-  /** What is said on the form of `_meta` keys: nothing, or which prefixes are reserved, by one of two rules. */
+  /** The rule for reserved prefixes of `_meta` keys: none, or one of two. */
   readonly metaKeys: "free" | "prefix" | "second-label";
 
-  /** Whether content may be a sound. */
+  /** Whether content may be audio. */
   readonly audio: boolean;
-  /** Whether content may be a link to a resource. */
+  /** Whether content may be a resource link. */
   readonly resourceLinks: boolean;
   /** Whether tools have annotations. */
   readonly toolAnnotations: boolean;
-  /** What a tool may return besides content. */
+  /** The type of `structuredContent` in tool results. */
   readonly structuredContent: "none" | "object" | "any";
-  /** What the schemas of a tool may say: a dialect that is not named, 2020-12, or that with rules for `$ref`. */
+  /** The dialect of tool schemas: unspecified, 2020-12, or 2020-12 with rules for `$ref`. */
   readonly toolSchemas: "unnamed" | "2020-12" | "2020-12 with references";
-  /** How a tool refuses arguments: as it likes, or with a result that the model can read. */
+  /** How a tool reports invalid arguments: unspecified, or as a result with `isError`, which the model can read. */
   readonly toolArgumentErrors: "any" | "result";
 
-  /** Whether a server that completes arguments says so in its capabilities. */
+  /** Whether servers declare the `completions` capability. */
   readonly completionsCapability: boolean;
-  /** Whether a completion knows the arguments that are settled. */
+  /** Whether a completion request has the values of other arguments. */
   readonly completionContext: boolean;
-  /** What a person can be asked: nothing, a form, or to visit a page, which has an id or has none. */
+  /** The supported modes of elicitation, and whether URL mode has an id. */
   readonly elicitation: "none" | "form" | "form, url with id" | "form, url";
-  /** Whether a sampled model may call tools. */
+  /** Whether a sampled model may use tools. */
   readonly samplingTools: boolean;
-  /** Whether tasks exist, and whether in the core protocol. */
+  /** Whether tasks exist: not at all, in the core protocol, or as an extension. */
   readonly tasks: "none" | "core" | "extension";
 
-  /** How HTTP carries messages. */
+  /** The HTTP transport. */
   readonly httpBinding: "http+sse" | "session" | "stateless";
-  /** Whether a server may end an event stream early, to be polled. */
+  /** Whether a server may close an event stream early, so that the client polls. */
   readonly httpPolling: boolean;
-  /** Which HTTP requests name the revision in `MCP-Protocol-Version`. */
+  /** The HTTP requests that must have the `MCP-Protocol-Version` header. */
   readonly httpVersionHeader: "none" | "after initialize" | "all";
-  /** The status that refuses a foreign `Origin`; undefined where it is left to the server. */
+  /** The HTTP status for a forbidden `Origin`; undefined if the specification does not require one. */
   readonly httpOriginRefusal: 403 | undefined;
   /**
-   * The authorization that HTTP servers may ask for: by a server that is its own authorization server; by a resource
-   * server of another one; with client metadata documents besides; with credentials bound to their issuer besides.
+   * The authorization model of HTTP servers: the MCP server is its own authorization server; it is a resource server of
+   * a separate one; additionally with client metadata documents; additionally with credentials bound to their issuer.
    */
   readonly authorization: "none" | "own server" | "resource server" | "client metadata" | "bound issuer";
 }
 
-/** The error codes of a revision by name; undefined where the revision has no such error. */
+/** The error codes of a revision by name; undefined if the revision has no such error. */
 export interface Codes {
   readonly parseError: number;
   readonly invalidRequest: number;

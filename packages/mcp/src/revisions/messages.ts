@@ -10,7 +10,7 @@ import { revisionOf, revisions, versions } from "./all.js";
 import type { BySender, Revision } from "./revision.js";
 import { checkShape, type MessagePart } from "./shapes.js";
 
-/** What a client says of itself in every request, where requests speak for themselves. */
+/** The client's description in each request of a stateless revision. */
 export interface MessageOptions {
   /** Default: `{ name: "parlance", version: "0.0.0" }`. */
   readonly clientInfo?: Implementation;
@@ -18,33 +18,33 @@ export interface MessageOptions {
   readonly clientCapabilities?: ClientCapabilities;
 }
 
-/** Params may be left out where none of their members must be there. */
+/** Params may be omitted if none of their members is required. */
 type Given<Params> = Record<never, never> extends Params ? [params?: Params] : [params: Params];
 
-/** Makes the messages of a revision. Nothing is sent. */
+/** Creates messages of one revision. Nothing is sent. */
 export interface Messages {
   readonly revision: Revision;
   /**
-   * A request, of either side.
-   * @throws RangeError for one that the revision does not have; TypeError for an id that is none, and for params that do
-   * not fit, naming the places
+   * Creates a request from either side.
+   * @throws RangeError if the revision has no such request; TypeError for an invalid id, and for params that do not
+   * fit, naming the places
    */
   request<M extends Method>(id: string | number, method: M, ...given: Given<ParamsByMethod[M]>): RpcRequest;
   /**
-   * A notification, of either side.
-   * @throws RangeError for one that the revision does not have; TypeError for params that do not fit, naming the places
+   * Creates a notification from either side.
+   * @throws RangeError if the revision has no such notification; TypeError for params that do not fit, naming the
+   * places
    */
   notification<M extends NotificationMethod>(method: M, ...given: Given<ParamsByNotification[M]>): RpcNotification;
 }
 
 /**
- * Makes valid messages of a revision out of their newest shapes: for tests, tools, and whoever writes frames by hand.
+ * Creates valid messages of a revision from their newest shapes, for tests, tools and hand-written frames.
  *
- * @example
- * const messages = messagesOf("2025-06-18");
- * JSON.stringify(messages.request(1, "tools/call", { name: "add", arguments: { a: 2, b: 3 } }));
+ * @example const messages = messagesOf("2025-06-18"); JSON.stringify(messages.request(1, "tools/call", { name: "add",
+ * arguments: { a: 2, b: 3 } }));
  *
- * @throws RangeError for a revision that does not exist
+ * @throws RangeError for an unknown revision
  */
 export function messagesOf(version: string, options: MessageOptions = {}): Messages {
   const revision = revisionOf(version);
@@ -74,14 +74,15 @@ export function messagesOf(version: string, options: MessageOptions = {}): Messa
   };
 }
 
-/** What either side may send has the same shape from both. */
+/** Methods that both sides may send have the same shape from both. */
 function senderOf(senders: BySender<ReadonlySet<string>>, method: string): keyof BySender<unknown> | undefined {
   if (senders.client.has(method)) return "client";
   return senders.server.has(method) ? "server" : undefined;
 }
 
 /**
- * Params with what a request says of its client. Those that cannot hold it stay as they are: the check says why.
+ * Adds the `_meta` of stateless requests to params. Params that are not an object stay as they are, and the check below
+ * reports them.
  * https://modelcontextprotocol.io/specification/latest/basic#meta
  */
 function speakingFor(revision: Revision, options: MessageOptions, params: unknown = {}): unknown {
@@ -97,7 +98,7 @@ function speakingFor(revision: Revision, options: MessageOptions, params: unknow
   return { ...params, _meta: { ...own, ...meta } };
 }
 
-/** Params as a frame says them. They are checked like that: JSON has no NaN, and makes text of a date. */
+/** Converts params to the JSON that is sent, and checks that: JSON has no NaN, and writes a date as text. */
 function asSent(
   revision: Revision,
   part: Extract<MessagePart, { readonly method: string }>,
@@ -106,7 +107,7 @@ function asSent(
   const text: string | undefined = JSON.stringify(params);
   const sent: unknown = text === undefined ? undefined : JSON.parse(text);
   const faults = checkShape(revision, part, sent);
-  if (faults.length === 0) return sent as JsonObject | undefined; // All params that have a shape are objects.
+  if (faults.length === 0) return sent as JsonObject | undefined; // Every params shape is an object.
   const places = faults.map((fault) => describeFault(fault, "params"));
   throw new TypeError(`${part.method} in ${revision.version}: ${places.join("; ")}`);
 }

@@ -1,7 +1,7 @@
 import { isObject, type JsonObject } from "../protocol/json.js";
 import { chain, each, eachMember, object, type Reshape, within, without } from "./reshape.js";
 
-/** One of several titled strings, as it was said before there was `oneOf`. */
+/** Writes titled choices as `enumNames`, which revisions before `oneOf` used. */
 const titlesAsNames = object((field) => {
   const { oneOf, ...rest } = field;
   if (!Array.isArray(oneOf)) return field;
@@ -10,13 +10,13 @@ const titlesAsNames = object((field) => {
   return { ...rest, enum: pick("const"), enumNames: pick("title") };
 });
 
-/** Only a yes or no could be filled in beforehand. */
+/** These revisions allow a default for booleans only. */
 const booleanDefault = object((field) => (field.type === "boolean" ? field : withoutDefault(field)));
 const withoutDefault = without("default");
 
 /**
- * A form from before there were modes, titled choices and defaults. Several choices at once, which no older form has, are
- * not asked for at all: the lifecycle refuses them, because nothing else would ask the same.
+ * Converts a form for revisions without modes, titled choices and defaults. Multiple-choice fields have no equivalent
+ * there; the lifecycle rejects such forms beforehand.
  */
 export const plainForm: Reshape = chain([
   without("mode"),
@@ -24,7 +24,7 @@ export const plainForm: Reshape = chain([
   within("requestedSchema", within("properties", eachMember(chain([titlesAsNames, booleanDefault])))),
 ]);
 
-/** Messages with one block each: several blocks become several messages of the same role. */
+/** Splits a message with several blocks into messages of one block each, with the same role. */
 const singleBlocks: Reshape = within("messages", (messages) => {
   if (!Array.isArray(messages)) return messages;
   const isSingle = (message: unknown): boolean => !isObject(message) || !Array.isArray(message.content);
@@ -37,7 +37,7 @@ function split(message: unknown): readonly unknown[] {
   return blocks.map((content): JsonObject => ({ ...message, content }));
 }
 
-/** What is asked of a model that cannot call tools. */
+/** Removes tool use from sampling params, for clients whose model cannot call tools. */
 export const withoutTools: Reshape = chain([
   without("tools", "toolChoice"),
   within("messages", each(without("_meta"))),

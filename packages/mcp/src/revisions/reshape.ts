@@ -1,15 +1,15 @@
 import { isObject, type JsonObject } from "../protocol/json.js";
 
 /**
- * Turns a value into another shape. Pure and total: it never changes its argument, leaves alone what it does not know,
- * and returns the very same value when there is nothing to change.
+ * Converts a value to another shape. A pure function: it never changes its argument, leaves unknown parts alone, and
+ * returns the same value if nothing changes.
  */
 export type Reshape = (value: unknown) => unknown;
 
-/** Changes nothing. */
+/** Returns the value unchanged. */
 export const keep: Reshape = (value) => value;
 
-/** One reshape after the other. */
+/** Applies several reshapes in order. */
 export function chain(reshapes: readonly Reshape[]): Reshape {
   const [first = keep, ...rest] = reshapes;
   if (rest.length === 0) return first;
@@ -20,12 +20,12 @@ export function chain(reshapes: readonly Reshape[]): Reshape {
   };
 }
 
-/** Reshapes objects only. */
+/** Applies a reshape to objects only. */
 export function object(reshape: (value: JsonObject) => unknown): Reshape {
   return (value) => (isObject(value) ? reshape(value) : value);
 }
 
-/** An object without some of its members. */
+/** Removes members of an object. */
 export function without(...names: readonly string[]): Reshape {
   const rest = (value: JsonObject): unknown =>
     Object.fromEntries(Object.entries(value).filter(([name]) => !names.includes(name)));
@@ -35,7 +35,7 @@ export function without(...names: readonly string[]): Reshape {
   });
 }
 
-/** Reshapes one member of an object. */
+/** Applies a reshape to one member of an object. */
 export function within(name: string, reshape: Reshape): Reshape {
   return object((value) => {
     if (!Object.hasOwn(value, name)) return value;
@@ -44,7 +44,7 @@ export function within(name: string, reshape: Reshape): Reshape {
   });
 }
 
-/** Reshapes every element of an array. */
+/** Applies a reshape to each element of an array. */
 export function each(reshape: Reshape): Reshape {
   return (value) => {
     if (!Array.isArray(value)) return value;
@@ -58,7 +58,7 @@ export function each(reshape: Reshape): Reshape {
   };
 }
 
-/** Reshapes every member of an object, whatever its name. */
+/** Applies a reshape to each member of an object. */
 export function eachMember(reshape: Reshape): Reshape {
   return object((value) => {
     const members = Object.entries(value).map(([name, member]): [string, unknown] => [name, reshape(member)]);

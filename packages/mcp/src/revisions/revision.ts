@@ -2,61 +2,62 @@ import type { Method, NotificationMethod } from "../protocol/methods.js";
 import type { Codes, Facts } from "./facts.js";
 import { chain, keep, type Reshape } from "./reshape.js";
 
-/** How a conversation lives: opened by `initialize`, or every request for itself. */
+/** How a session starts: with `initialize`, or not at all, because each request describes itself. */
 export type Era = "handshake" | "stateless";
 
-/** Which part of a call a step reshapes; that of a notification are its params. */
+/** The part of a message that a step converts; for a notification, its params. */
 export type StepOf = "params" | "result" | "notification";
 
-/** One thing per side, by who sends it. */
+/** One value per side, by the sender of the message. */
 export interface BySender<Thing> {
   readonly client: Thing;
   readonly server: Thing;
 }
 
-/** In the place of a method: all of them. */
+/** Stands for all methods. */
 export const anyMethod = "*";
 
 /**
- * One difference in shape, stated by the revision that brought it.
- *
- * There is only a way down. Receivers read the members of every revision, so what comes from an older peer needs no
- * step: no revision has renamed a member, or given one another meaning.
+ * One change of a message's shape, listed in the revision that introduced it.
+ * Messages are converted only to older revisions. Reading needs no conversion, because no revision has renamed a member
+ * or changed its meaning.
  */
 export interface Step {
   readonly of: StepOf;
   readonly method: Method | NotificationMethod | typeof anyMethod;
-  /** From this revision's shape to that of the revision before. */
+  /** Converts from this revision's shape to the previous revision's. */
   readonly down: Reshape;
-  /** Where the specification says so. */
+  /** The page of the specification that describes the change. */
   readonly spec: string;
 }
 
-/** A revision as its own file states it. */
+/** A revision as defined in its own file. */
 export interface Edition {
   readonly version: string;
   readonly era: Era;
-  /** The requests that a side may send. Any other method is answered with −32601. */
+  /** The requests that each side may send. Other methods get −32601. */
   readonly requests: BySender<ReadonlySet<string>>;
-  /** The notifications that a side may send. Any other is ignored. */
+  /** The notifications that each side may send. Others are ignored. */
   readonly notifications: BySender<ReadonlySet<string>>;
-  /** What a server may ask inside an `input_required` result, instead of sending a request of its own. */
+  /** The requests that a server may put into an `input_required` result instead of sending them. */
   readonly inputRequests: ReadonlySet<string>;
   readonly facts: Facts;
   readonly codes: Codes;
-  /** What the revision changed in shapes. */
+  /** The shape changes of this revision. */
   readonly steps: readonly Step[];
-  /** What earlier revisions have in their shapes and this one has no more: the newest shape keeps a place for it. */
+  /**
+   * Members of older revisions that this revision removed. The newest shape still has them, so these steps remove them.
+   */
   readonly dropped: readonly Step[];
 }
 
-/** What a side may send since a revision, and what no more. */
+/** The methods that a revision adds and removes for one side. */
 export interface MethodChanges<Name> {
   readonly added?: readonly Name[];
   readonly removed?: readonly Name[];
 }
 
-/** What a revision changed. In its file, a comment behind a change names the page of its specification. */
+/** The changes of a revision. In its file, the comment after a change names the specification's page. */
 export interface Changes {
   readonly era?: Era;
   readonly requests?: Partial<BySender<MethodChanges<Method>>>;
@@ -68,7 +69,7 @@ export interface Changes {
   readonly dropped?: readonly Step[];
 }
 
-/** The revision that `changes` make of the one before. */
+/** Defines a revision as a list of changes to the previous one. */
 export function revise(previous: Edition, version: string, changes: Changes): Edition {
   const {
     era = previous.era,
@@ -108,16 +109,16 @@ function reviseMethods(previous: ReadonlySet<string>, changes: MethodChanges<str
 }
 
 /**
- * A published revision of the protocol: what may be sent, by whom, and how it looks. Code asks it by fact, never by
+ * A published revision of the protocol: methods, facts, error codes and shapes. Code asks for facts, never for the
  * version.
  */
 export interface Revision extends Edition {
-  /** Turns the newest shape into this revision's. The very same value comes back when there is nothing to change. */
+  /** Converts from the newest shape to this revision's. Returns the same value if nothing changes. */
   down(of: StepOf, method: string, value: unknown): unknown;
 }
 
 /**
- * A revision with its way down from the newest shape.
+ * Completes a revision with the conversion from the newest shape.
  * @param newer the revisions after it, newest first
  */
 export function publish(edition: Edition, newer: readonly Edition[] = []): Revision {
@@ -136,7 +137,7 @@ export function publish(edition: Edition, newer: readonly Edition[] = []): Revis
   };
 }
 
-/** For every method that a step names, its steps and those for any method, in order, as one. */
+/** Combines the steps of each method with those for all methods, in order, into one function. */
 function reshapesOf(path: readonly Step[], of: StepOf): ReadonlyMap<string, Reshape> {
   const steps = path.filter((step) => step.of === of);
   return new Map(

@@ -1,11 +1,11 @@
-// What 2024-11-05 lacks of 2025-03-26.
+// The differences of 2024-11-05 from 2025-03-26.
 // https://modelcontextprotocol.io/specification/2024-11-05
 
 import { amendShapes } from "../protocol/shapes/amend-shapes.js";
 import type { MessageShapes } from "../protocol/shapes/message-shapes.js";
 import { shapes2025_03_26 } from "./shapes-v2025-03-26.js";
 
-/** The messages of 2024-11-05. */
+/** The message shapes of 2024-11-05. */
 export const shapes2024_11_05: MessageShapes = amendShapes(shapes2025_03_26, {
   Tool: { lacks: ["annotations"] },
   ServerCapabilities: { lacks: ["completions"] },

@@ -1,11 +1,11 @@
-// What 2025-03-26 lacks of 2025-06-18.
+// The differences of 2025-03-26 from 2025-06-18.
 // https://modelcontextprotocol.io/specification/2025-03-26
 
 import { amendShapes } from "../protocol/shapes/amend-shapes.js";
 import type { MessageShapes } from "../protocol/shapes/message-shapes.js";
 import { shapes2025_06_18 } from "./shapes-v2025-06-18.js";
 
-/** The messages of 2025-03-26. */
+/** The message shapes of 2025-03-26. */
 export const shapes2025_03_26: MessageShapes = amendShapes(shapes2025_06_18, {
   BaseMetadata: { lacks: ["title"] },
   Annotations: { lacks: ["lastModified"] },
@@ -14,7 +14,7 @@ export const shapes2025_03_26: MessageShapes = amendShapes(shapes2025_06_18, {
   CallToolResult: { lacks: ["structuredContent"] },
   CompleteRequestParams: { lacks: ["context"] },
 
-  // Only params and results have a `_meta`.
+  // Only params and results have `_meta`.
   Tool: { lacks: ["_meta", "outputSchema"] },
   Prompt: { lacks: ["_meta"] },
   Resource: { lacks: ["_meta"] },

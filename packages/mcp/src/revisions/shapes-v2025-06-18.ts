@@ -1,4 +1,4 @@
-// What 2025-06-18 lacks of 2025-11-25, or has otherwise.
+// The differences of 2025-06-18 from 2025-11-25.
 // https://modelcontextprotocol.io/specification/2025-06-18/schema
 
 import { amendShapes } from "../protocol/shapes/amend-shapes.js";
@@ -6,13 +6,13 @@ import type { MessageShapes } from "../protocol/shapes/message-shapes.js";
 import { anyOf, boolean, map, number, object, optional, ref, string } from "../protocol/shapes/shape.js";
 import { shapes2025_11_25 } from "./shapes-v2025-11-25.js";
 
-/** The messages of 2025-06-18. */
+/** The message shapes of 2025-06-18. */
 export const shapes2025_06_18: MessageShapes = amendShapes(shapes2025_11_25, {
   Icons: { lacks: ["icons"] },
   Implementation: { lacks: ["description", "websiteUrl"] },
   InputSchema: { lacks: ["$schema"] },
 
-  // Neither tasks, nor a word on what sampling and elicitation can do.
+  // No tasks, and no sub-capabilities of sampling and elicitation.
   Tool: { lacks: ["execution"] },
   CallToolRequestParams: { lacks: ["task"] },
   CallToolOutcome: ref("CallToolResult"),
@@ -24,13 +24,13 @@ export const shapes2025_06_18: MessageShapes = amendShapes(shapes2025_11_25, {
   },
   ServerCapabilities: { lacks: ["tasks"] },
 
-  // A message holds one block, and a sampled model calls no tools.
+  // Messages have a single block, and sampled models cannot use tools.
   SamplingContent: ref("SamplingMessageContentBlock"),
   SamplingMessageContentBlock: { lacks: ["ToolUseContent", "ToolResultContent"] },
   SamplingMessage: { lacks: ["_meta"] },
   CreateMessageRequestParams: { lacks: ["tools", "toolChoice", "task"] },
 
-  // A person is only asked to fill in a form, with one choice per field and hardly anything filled in beforehand.
+  // Form mode only, with single-choice fields, and defaults for booleans only.
   ElicitRequestParams: ref("ElicitRequestFormParams"),
   ElicitRequestFormParams: { lacks: ["mode", "task"] },
   RequestedSchema: { lacks: ["$schema"] },

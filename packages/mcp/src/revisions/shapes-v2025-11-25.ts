@@ -1,4 +1,4 @@
-// What 2025-11-25 lacks of 2026-07-28, or has otherwise.
+// The differences of 2025-11-25 from 2026-07-28.
 // https://modelcontextprotocol.io/specification/2025-11-25/schema
 
 import { metaKeys } from "../protocol/meta.js";
@@ -20,9 +20,9 @@ import {
 const setting = optional(object({}));
 const task = optional(ref("TaskMetadata"));
 
-/** The messages of 2025-11-25. */
+/** The message shapes of 2025-11-25. */
 export const shapes2025_11_25: MessageShapes = amendShapes(newestShapes, {
-  // The handshake says once what every request says for itself in 2026-07-28.
+  // The `initialize` handshake carries what 2026-07-28 puts into the `_meta` of each request.
   RequestMetaObject: {
     lacks: [metaKeys.protocolVersion, metaKeys.clientCapabilities, metaKeys.clientInfo, metaKeys.logLevel],
   },
@@ -33,15 +33,15 @@ export const shapes2025_11_25: MessageShapes = amendShapes(newestShapes, {
   Result: { lacks: ["resultType"] },
   CacheableResult: { lacks: ["ttlMs", "cacheScope"] },
 
-  // The server asks by requests of its own, not by results.
+  // Input requests are requests of the server, not parts of a result.
   InputRequestParams: extending(["RequestParams"]),
   InputResponseRequestParams: { lacks: ["inputResponses", "requestState"] },
   GetPromptOutcome: ref("GetPromptResult"),
   ReadResourceOutcome: ref("ReadResourceResult"),
-  // A page to visit has an id, under which the server tells that it is done.
+  // URL mode has an id, which the completion notification refers to.
   ElicitRequestURLParams: { has: { elicitationId: string, task } },
 
-  // Tasks belong to the core protocol.
+  // Tasks are part of the core protocol.
   CallToolRequestParams: { has: { task } },
   CallToolOutcome: anyOf("the result of a tool, or a task", [ref("CallToolResult"), ref("CreateTaskResult")]),
   CreateMessageRequestParams: { has: { task } },
@@ -82,7 +82,7 @@ export const shapes2025_11_25: MessageShapes = amendShapes(newestShapes, {
     },
   },
 
-  // What a tool returns is an object.
+  // `structuredContent` is an object.
   InputSchema: { has: { properties: optional(map(object({}))), required: optional(array(string)) } },
   OutputSchema: extending(["InputSchema"]),
   CallToolResult: { has: { structuredContent: setting } },

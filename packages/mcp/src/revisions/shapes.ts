@@ -13,37 +13,37 @@ import { shapes2025_11_25 } from "./shapes-v2025-11-25.js";
 
 type Sender = keyof BySender<unknown>;
 
-/** Which part of which message a value is. */
+/** The part of a message that a value is. */
 export type MessagePart =
   | {
       readonly of: StepOf;
       readonly method: string;
-      /** The side that sends the request or the notification; the result of a request comes from the other side. */
+      /** The side that sends the request or notification; the result of a request comes from the other side. */
       readonly sender: Sender;
     }
-  /** The error object of a failure, whatever it answers. */
+  /** The error object of an error response to any request. */
   | { readonly of: "error" };
 
-/** What an extension adds to a revision. */
+/** Messages and types that an extension adds to a revision. */
 export interface ShapeAdditions {
-  /** Types of its own, and how those of the revision differ where it is in use. */
+  /** New types, and changes to the revision's types while the extension is in use. */
   readonly types?: TypeChanges;
-  /** Its requests, by who sends them. They replace those of the same name. */
+  /** Requests by sender. They replace requests of the same name. */
   readonly requests?: Partial<BySender<Readonly<Record<string, RequestShape>>>>;
-  /** The params of its notifications, by who sends them. They replace those of the same name. */
+  /** Notification params by sender. They replace those of the same name. */
   readonly notifications?: Partial<BySender<Readonly<Record<string, Shape>>>>;
 }
 
-/** The shapes of a revision, ready to be asked. */
+/** The compiled shapes of a revision. */
 export interface Shapes {
   /**
-   * Every place, up to a hundred, where a part of a message does not have its shape; none if it is sound. Never throws,
-   * whatever JSON says, and however deep. A member that no shape names is no fault.
+   * The places, at most a hundred, where a part of a message differs from its shape; empty if it is valid. Never
+   * throws, for any JSON of any depth. Unknown members are not faults.
    */
   check(part: MessagePart, value: unknown): readonly ShapeFault[];
 }
 
-/** Checks a part of a message of a published revision; see `Shapes`. For tests and tools: a server has no need of it. */
+/** Checks a part of a message of a published revision; see `Shapes`. For tests and tools; servers do not need it. */
 export function checkShape(revision: Revision, part: MessagePart, value: unknown): readonly ShapeFault[] {
   const shapes = compiled.get(revision) ?? shapesOf(revision);
   compiled.set(revision, shapes);
@@ -61,8 +61,8 @@ const published: ReadonlyMap<string, MessageShapes> = new Map([
 ]);
 
 /**
- * The shapes of a published revision, and of the extensions that are in use.
- * @throws Error when an addition names a type that is not there, or changes one in a way that does not fit it
+ * The shapes of a published revision, with those of extensions.
+ * @throws Error if an addition refers to a missing type, or has a change that does not fit its type
  */
 export function shapesOf(revision: Revision, additions: readonly ShapeAdditions[] = []): Shapes {
   const shapes = published.get(revision.version);
@@ -80,7 +80,7 @@ export function shapesOf(revision: Revision, additions: readonly ShapeAdditions[
   };
 }
 
-/** What the revision itself has, as if it was added. */
+/** The revision's own messages in the form of additions. */
 function messagesOf({ requests, inputRequests, notifications }: Revision, shapes: MessageShapes): ShapeAdditions {
   return {
     requests: {
@@ -128,7 +128,7 @@ function keyOf({ of, sender, method }: NamedPart): string {
   return `${of} ${sender} ${method}`;
 }
 
-/** Finds the checker of an error: that of its code where the revision says what such an error carries. */
+/** Compiles the checker of each error code whose `data` the revision defines. */
 function compileErrors(
   compiler: ShapeCompiler,
   { codes }: Revision,

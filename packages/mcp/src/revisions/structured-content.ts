@@ -6,8 +6,8 @@ import { without } from "./reshape.js";
 const withoutStructure = without("structuredContent");
 
 /**
- * A tool's result for a peer that cannot read its structured content. A result that says nothing in words says it as
- * JSON text, so that nothing is lost. Throws where JSON cannot say the structure, as encoding it would.
+ * Converts a tool result for clients without structured content. If it has no content blocks, the structured content is
+ * added as JSON text. Throws if it cannot be written as JSON, as encoding would.
  * https://modelcontextprotocol.io/specification/latest/server/tools#structured-content
  */
 export function structureAsText(result: JsonObject): unknown {
@@ -21,8 +21,8 @@ function withText(result: JsonObject): JsonObject {
 }
 
 /**
- * A tool's result for a peer whose structured content is an object: anything else is wrapped as `{ result }`, as both
- * official SDKs have it. There is no way back: an object with the member `result` may be the tool's own.
+ * Converts a tool result for clients whose structured content is an object: other values are wrapped as `{ result }`,
+ * as both official SDKs do. There is no reverse: an object with the member `result` may be the tool's own.
  */
 export function structureAsObject(result: JsonObject): JsonObject {
   const { structuredContent } = result;
@@ -30,15 +30,15 @@ export function structureAsObject(result: JsonObject): JsonObject {
   return isKept ? result : { ...withText(result), structuredContent: { result: structuredContent } };
 }
 
-// A number that a bridge passes on with all its digits is an object here, and a number on the wire.
+// A bridge represents numbers that a double cannot hold as objects, which are written as numbers.
 function isWrittenAsObject(value: unknown): boolean {
   return isObject(value) && !(value instanceof ExactNumber);
 }
 
 /**
- * A tool for a peer whose output schemas are of type object, in agreement with `structureAsObject`, which knows results and
- * no schemas. A schema that only takes objects says so; one that takes none is that of `result`; and one that takes both
- * leads to either, by the value.
+ * Converts a tool for clients whose output schemas have type object, consistently with `structureAsObject`, which sees
+ * results but no schemas. If the schema accepts only objects, it gets `type: "object"`; if it accepts none, it becomes
+ * the schema of `result`; if it accepts both, either form is valid, depending on the value.
  */
 export function outputAsObject(tool: JsonObject): JsonObject {
   const { outputSchema } = tool;
@@ -49,7 +49,7 @@ export function outputAsObject(tool: JsonObject): JsonObject {
 function objectSchemaOf(schema: JsonObject): JsonObject {
   const taken = objectsIn(schema, schema, new Map());
   if (taken === "only") return { ...schema, type: "object" };
-  // A dialect is that of the document, and stands at its root alone.
+  // `$schema` applies to a document, so it stays at the root.
   const { $schema, ...inner } = schema;
   const root = { ...($schema === undefined ? {} : { $schema }), type: "object" };
   if (taken === "none") {
@@ -59,15 +59,15 @@ function objectSchemaOf(schema: JsonObject): JsonObject {
   return { ...root, anyOf: [moved(inner, "/anyOf/0"), wrapped] };
 }
 
-/** Whether a schema takes objects only, none, or may take both, as far as it is plain to see. */
+/** Whether a schema accepts only objects, no objects, or possibly both. */
 type Objects = "only" | "none" | "both";
 
-/** @param known what was found out; each schema is looked at once, however many references of a peer lead to it */
+/** @param known the results so far; each schema is visited once, however many references lead to it */
 function objectsIn(schema: unknown, root: JsonObject, known: Map<unknown, Objects>): Objects {
   if (!isObject(schema)) return schema === false ? "none" : "both";
   const before = known.get(schema);
   if (before !== undefined) return before;
-  known.set(schema, "both"); // What it says by referring to itself is nothing.
+  known.set(schema, "both"); // A recursive reference adds no information.
   const { type, const: only, enum: values, anyOf, oneOf, allOf, $ref } = schema;
   const said: Objects[] = [];
   if (type !== undefined) said.push(among([type].flat().map((each) => each === "object")));
@@ -78,7 +78,7 @@ function objectsIn(schema: unknown, root: JsonObject, known: Map<unknown, Object
   }
   if (Array.isArray(allOf)) said.push(...allOf.map((each) => objectsIn(each, root, known)));
   if (typeof $ref === "string") said.push(objectsIn(follow($ref, root), root, known));
-  // All of it holds at the same time.
+  // All of these apply at once.
   const all = said.find((each) => each === "none") ?? said.find((each) => each === "only") ?? "both";
   known.set(schema, all);
   return all;
@@ -93,7 +93,9 @@ function either(choices: readonly Objects[]): Objects {
   return choices.every((each) => each === first) ? first : "both";
 }
 
-/** What a reference within a document leads to; undefined, which may take anything, where it leads elsewhere. */
+/**
+ * The target of a reference within the document; undefined if it leads elsewhere, in which case anything is accepted.
+ */
 function follow(reference: string, root: JsonObject): unknown {
   if (reference === "#") return root;
   if (!reference.startsWith("#/")) return undefined;
@@ -106,10 +108,10 @@ function follow(reference: string, root: JsonObject): unknown {
   return place;
 }
 
-/** Keywords whose values are data, in which a `$ref` is a member as any other. */
+/** Keywords whose arguments are data: a `$ref` in them is an ordinary member. */
 const dataKeywords: ReadonlySet<string> = new Set(["const", "enum", "default", "examples"]);
 
-/** Keywords whose values are schemas by names that their author has chosen. */
+/** Keywords with an object of named schemas. */
 const namedSchemas: ReadonlySet<string> = new Set([
   "properties",
   "patternProperties",
@@ -120,8 +122,8 @@ const namedSchemas: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * A schema with its references as they are when it stands at a place in another document: the root has become that place.
- * One with an `$id` is a document of its own, wherever it stands.
+ * Adjusts the references of a schema that moves to another place, at which its former root now is. A schema with an
+ * `$id` is a document of its own and stays as it is.
  */
 function moved(schema: unknown, place: string): unknown {
   if (Array.isArray(schema)) return schema.map((each: unknown) => moved(each, place));
@@ -137,7 +139,7 @@ function moved(schema: unknown, place: string): unknown {
   return Object.fromEntries(members);
 }
 
-// In older drafts an `$id` that is a fragment is the name of a place.
+// In older drafts, an `$id` that is a fragment is an anchor.
 function hasOwnBase({ $id }: JsonObject): boolean {
   return typeof $id === "string" && !$id.startsWith("#");
 }

@@ -1,4 +1,4 @@
-// The first revision: a handshake, tools, resources, prompts, sampling and roots, over stdio and HTTP with SSE.
+// The first revision: handshake, tools, resources, prompts, sampling and roots, over stdio and HTTP+SSE.
 // https://modelcontextprotocol.io/specification/2024-11-05
 
 import { codes } from "../jsonrpc/errors.js";
@@ -8,7 +8,7 @@ import type { Edition } from "./revision.js";
 
 const { parseError, invalidRequest, methodNotFound, invalidParams, internalError } = codes;
 
-/** 2024-11-05, in full. */
+/** The complete definition of 2024-11-05. */
 export const v2024_11_05: Edition = {
   version: "2024-11-05",
   era: "handshake",
@@ -53,8 +53,8 @@ export const v2024_11_05: Edition = {
   inputRequests: new Set(),
 
   facts: {
-    // JSON-RPC has batches, but no message in the schema of this revision is an array, and the next one, which brings them,
-    // warns that earlier ones may not take them. Refused with a reason, they are sent again one by one.
+    // JSON-RPC has batches, but the schema of this revision has no arrays, and 2025-03-26, which adds them, warns that
+    // earlier peers may not support them. A batch gets an error, so its sender can repeat the messages singly.
     batches: false,
     errorId: "required",
 

@@ -1,4 +1,4 @@
-// Streamable HTTP, authorization, batches, sound, tool annotations, progress in words.
+// Adds Streamable HTTP, authorization, batches, audio, tool annotations and progress messages.
 // https://modelcontextprotocol.io/specification/2025-03-26/changelog
 
 import { methods, notifications } from "../protocol/methods.js";
@@ -15,7 +15,7 @@ const soundAsText = object((block) => {
   return { ...rest, type: "text", text: `[audio that this revision of the protocol cannot carry: ${kind}]` };
 });
 
-/** 2025-03-26, as it differs from 2024-11-05. */
+/** 2025-03-26 as changes to 2024-11-05. */
 export const v2025_03_26: Edition = revise(v2024_11_05, "2025-03-26", {
   facts: {
     batches: true, // basic#batching

@@ -1,4 +1,4 @@
-// No more batches; elicitation, structured tool output, resource links, titles, `_meta` on everything that is listed.
+// Removes batches; adds elicitation, structured tool output, resource links, titles, and `_meta` on all listed items.
 // https://modelcontextprotocol.io/specification/2025-06-18/changelog
 
 import type { JsonObject } from "../protocol/json.js";
@@ -25,7 +25,7 @@ const untitled = without("title", "_meta");
 const undated = within("annotations", without("lastModified"));
 const block = chain([linkAsText, without("_meta"), undated, within("resource", without("_meta"))]);
 
-/** 2025-06-18, as it differs from 2025-03-26. */
+/** 2025-06-18 as changes to 2025-03-26. */
 export const v2025_06_18: Edition = revise(v2025_03_26, "2025-06-18", {
   requests: {
     server: { added: [methods.elicit] }, // client/elicitation

@@ -1,4 +1,5 @@
-// Tasks as an experiment, web pages in elicitation, tools in sampling, icons, a dialect for schemas, polled streams.
+// Adds experimental tasks, URL elicitation, tool use in sampling, icons, a schema dialect, and polling of event
+// streams.
 // https://modelcontextprotocol.io/specification/2025-11-25/changelog
 
 import { specCodes } from "../protocol/errors.js";
@@ -13,7 +14,7 @@ const spec = "https://modelcontextprotocol.io/specification/2025-11-25";
 const tasks = [methods.getTask, methods.taskResult, methods.listTasks, methods.cancelTask];
 const plainImplementation = without("icons", "description", "websiteUrl");
 
-/** 2025-11-25, as it differs from 2025-06-18. */
+/** 2025-11-25 as changes to 2025-06-18. */
 export const v2025_11_25: Edition = revise(v2025_06_18, "2025-11-25", {
   requests: {
     client: { added: tasks }, // basic/utilities/tasks

@@ -1,4 +1,5 @@
-// No handshake, no sessions, no requests from the server: every request says for itself what it speaks.
+// Removes the handshake, HTTP sessions and requests from the server: every request declares its own revision and
+// capabilities.
 // https://modelcontextprotocol.io/specification/2026-07-28/changelog
 
 import { codes } from "../jsonrpc/errors.js";
@@ -13,7 +14,7 @@ const spec = "https://modelcontextprotocol.io/specification/2026-07-28";
 
 const tasks = [methods.getTask, methods.taskResult, methods.listTasks, methods.cancelTask];
 
-// A property's schema had to be an object; these two say the same as `true` and `false`.
+// In older revisions a property's schema must be an object; these are the equivalents of `true` and `false`.
 const schemaObject = (schema: unknown): unknown => (schema === true ? {} : schema === false ? { not: {} } : schema);
 const propertiesAsObjects = within("properties", eachMember(schemaObject));
 
@@ -23,7 +24,7 @@ const plainSchemas = chain([
   within("outputSchema", propertiesAsObjects),
 ]);
 
-/** 2026-07-28, as it differs from 2025-11-25. */
+/** 2026-07-28 as changes to 2025-11-25. */
 export const v2026_07_28: Edition = revise(v2025_11_25, "2026-07-28", {
   era: "stateless", // basic#statelessness
 
@@ -69,7 +70,7 @@ export const v2026_07_28: Edition = revise(v2025_11_25, "2026-07-28", {
   codes: {
     resourceNotFound: codes.invalidParams, // server/resources#error-handling
     userRejected: undefined,
-    urlElicitationRequired: undefined, // kept for ever, and must not be sent: basic#error-codes
+    urlElicitationRequired: undefined, // Reserved forever, and must not be sent: basic#error-codes
     headerMismatch: specCodes.headerMismatch, // schema#headermismatcherror
     missingRequiredClientCapability: specCodes.missingRequiredClientCapability,
     unsupportedProtocolVersion: specCodes.unsupportedProtocolVersion,
