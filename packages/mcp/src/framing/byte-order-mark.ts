@@ -2,7 +2,10 @@ import type { FrameDecoder } from "../base/frame.js";
 
 const mark = Uint8Array.of(0xef, 0xbb, 0xbf);
 
-/** `decoder` for a stream that may start with a UTF-8 byte order mark, which some editors and shells on Windows write. */
+/**
+ * Wraps a decoder for a stream that may start with a UTF-8 byte order mark, which some Windows editors and shells
+ * write.
+ */
 export function skipByteOrderMark(decoder: FrameDecoder): FrameDecoder {
   return new MarkSkipper(decoder);
 }
@@ -10,7 +13,7 @@ export function skipByteOrderMark(decoder: FrameDecoder): FrameDecoder {
 class MarkSkipper implements FrameDecoder {
   readonly #decoder: FrameDecoder;
   #phase: "start" | "behind" = "start";
-  /** What was held back is a beginning of the mark, so its length says it all. */
+  /** The number of bytes of the mark received so far. */
   #held = 0;
 
   constructor(decoder: FrameDecoder) {
@@ -37,7 +40,7 @@ class MarkSkipper implements FrameDecoder {
     return chunk.subarray(at);
   }
 
-  /** It was no mark: what was held back belongs to the first frame. */
+  /** It was not a mark: pass the bytes that were held back to the decoder. */
   #release(): void {
     this.#phase = "behind";
     this.#decoder.push(mark.subarray(0, this.#held));

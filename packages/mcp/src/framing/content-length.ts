@@ -9,16 +9,14 @@ const carriageReturn = 0x0d;
 const noLine: Span = { head: new Uint8Array(0), length: 0 };
 
 /**
- * A header with `Content-Length` before each frame, as the Language Server Protocol's base protocol has it
+ * A `Content-Length` header before each frame, as in the base protocol of the Language Server Protocol
  * (https://microsoft.github.io/language-server-protocol/specifications/lsp/3.17/specification/#baseProtocol).
- *
- * Header lines end with `\r\n` or `\n`; empty lines before a header and a byte order mark at the start of the stream are
- * skipped. A body is exactly the bytes that were counted: a byte order mark in it is text, which no JSON parser takes,
- * and an empty body is an empty frame.
- *
- * A body that is too long, or of another charset, is skipped by its length and then refused. Where no length can be
- * trusted, or a line is no header field, the bytes are refused line by line until the next header. There a header
- * may start inside a line, because a body whose length is unknown runs into it.
+ * Header lines end with `\r\n` or `\n`; empty lines before a header and a byte order mark at the start of the stream
+ * are skipped. A body is exactly the counted bytes: a byte order mark in it is text, which JSON parsers reject, and an
+ * empty body is an empty frame.
+ * A body that is too long or has another charset is skipped by its length and then reported as a fault. If the length
+ * is unknown, or a line is not a header field, the bytes are reported line by line until the next header. That header
+ * may start inside a line, because a body of unknown length runs into it.
  */
 export const contentLength: Framing = {
   name: "content-length",
@@ -38,14 +36,14 @@ interface Fault {
 interface Body {
   readonly length: number;
   readonly bytes: Unfinished;
-  /** Why the body will be refused, when the header has already said so. */
+  /** The fault of the header, if any: the body is then skipped and reported. */
   readonly fault: Fault | undefined;
 }
 
-/** A header as far as it has come. */
+/** A partial header. */
 interface Block {
   readonly fields: Field[];
-  /** Its lines as they came, and how many bytes they were. */
+  /** The lines so far, and their length in bytes. */
   text: string;
   bytes: number;
 }
@@ -53,12 +51,12 @@ interface Block {
 class ContentLengthDecoder implements FrameDecoder {
   readonly #sink: FrameSink;
   readonly #max: number;
-  /** The header line that has not ended. Of a line too long to be a field the ends are enough. */
+  /** The current, unfinished header line. If it is too long to be a field, only its head and tail are kept. */
   readonly #line = new Unfinished(headBytes);
-  /** The body that has not ended, if it is one to deliver. */
+  /** The unfinished body, if it will be delivered. */
   readonly #content: Unfinished;
   #block: Block = { fields: [], text: "", bytes: 0 };
-  /** `lost`: nobody knows where the bytes refused last came to an end, so a header may start inside a line. */
+  /** `lost`: the end of the faulty bytes is unknown, so a header may start inside a line. */
   #phase: "header" | "lost" = "header";
   #body: Body | undefined;
 
@@ -172,7 +170,10 @@ class ContentLengthDecoder implements FrameDecoder {
     this.#refuse(fault ?? { reason: "not-utf8", message }, bytes);
   }
 
-  /** Refuses the header so far and the first `length` bytes of `line`, unless that is only white space between frames. */
+  /**
+   * Reports the header so far and the first `length` bytes of `line` as a fault, unless they are only white space
+   * between frames.
+   */
   #giveUp(fault: Fault, line: Span = noLine, length: number = line.length): void {
     const block = this.#block;
     const part = line.head.subarray(0, length);

@@ -1,13 +1,13 @@
-/** The longest header block. A block of fields this long serves nobody, and it is kept until its end is known. */
+/** The maximum size of a header block. It is buffered until its end arrives, and no useful header is this long. */
 export const headerBytes: number = 4 * 1024;
 
 /**
- * The longest body a header may claim (1 GiB). A longer claim is taken for damage: to believe it would be to
- * swallow every frame that follows for as long as the stream lives.
+ * The maximum length that a header may declare (1 GiB). A longer one is treated as damage: skipping that many bytes
+ * would discard all following frames for the rest of the stream.
  */
 const longestClaim = 1024 * 1024 * 1024;
 
-/** What a header block says. With a length the body can be skipped, even when there is a problem. */
+/** The content of a header block. With a length, the body can be skipped even if there is a problem. */
 type Header =
   | { readonly length: number; readonly problem?: string }
   | { readonly length?: undefined; readonly problem: string };
@@ -25,7 +25,7 @@ const charset = /;[ \t]*charset=("?)([^";\r]*)\1/i;
 const utf8 = /^utf-?8[ \t]*$/i;
 const lengthAtEnd = /content-length:[ \t]*[0-9]+[ \t]*\r?$/i;
 
-/** The field in one header line, or undefined when the line is no field. */
+/** Parses one header line; undefined if it is not a field. */
 export function readField(line: string): Field | undefined {
   const colon = line.indexOf(":");
   const name = line.slice(0, Math.max(colon, 0));
@@ -33,8 +33,8 @@ export function readField(line: string): Field | undefined {
 }
 
 /**
- * The fields of one block, read strictly: a length is decimal digits and nothing else, two lengths must agree, and a
- * charset must be UTF-8 (`utf8` is what older language servers write). Other fields are passed over.
+ * Reads the fields of a header block strictly: a length consists of decimal digits, repeated lengths must agree, and
+ * the charset must be UTF-8 (older language servers write `utf8`). Other fields are ignored.
  */
 export function readHeader(fields: readonly Field[]): Header {
   let length: number | undefined;
@@ -55,9 +55,9 @@ export function readHeader(fields: readonly Field[]): Header {
   return problem === undefined ? { length } : { length, problem };
 }
 
-/** The `Content-Length` field that a line ends with, whatever runs into it; empty when there is none. */
+/** The `Content-Length` field at the end of a line, after any other bytes; empty if there is none. */
 export function lengthFieldAtEnd(tail: Uint8Array): string {
-  // A field is ASCII: each of its characters is one byte.
+  // A field is ASCII, so each character is one byte.
   return lengthAtEnd.exec(String.fromCharCode(...tail))?.[0] ?? "";
 }
 
@@ -70,7 +70,7 @@ function readLength(value: string): number | string {
     : `Content-Length ${quote(digits)}, more than the ${longestClaim} a header may claim`;
 }
 
-/** A peer's text for a message: short, and nothing in it that a terminal would obey. */
+/** Quotes a peer's text for a message: shortened, with control characters escaped. */
 function quote(text: string): string {
   const shown = text.trim().replace(/[^ -~]/g, "?");
   return shown.length > 40 ? `"${shown.slice(0, 40)}…"` : `"${shown}"`;

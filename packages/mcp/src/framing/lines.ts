@@ -10,17 +10,16 @@ const onlyWhiteSpace = /^[ \t\r]*$/;
 const lineBreaks = /[\n\r]/g;
 
 /**
- * One frame per line, as MCP uses it on stdio. Lines end with `\n` or `\r\n`; a line of nothing but white space is
- * ignored; a byte order mark at the start of the stream is skipped.
- *
- * A line that is too long or is not UTF-8 is refused when its end arrives: only then are its length and the place of the
- * next line known. What stands behind the last `\n` is refused, even if it reads like a frame: `12` may be what
- * is left of `123`.
+ * One frame per line, as MCP uses on stdio. Lines end with `\n` or `\r\n`; blank lines are ignored; a byte order mark
+ * at the start of the stream is skipped.
+ * A line that is too long or not UTF-8 is reported when its end arrives, because only then are its length and the start
+ * of the next line known. Bytes after the last `\n` are reported as a fault even if they parse: `12` may be the start
+ * of `123`.
  */
 export const lines: Framing = {
   name: "lines",
   encode(text: string): string {
-    // In a JSON text a raw line break can only be white space between tokens.
+    // Raw line breaks in JSON are white space between tokens, so a space can replace them.
     const line = text.includes("\n") || text.includes("\r") ? text.replace(lineBreaks, " ") : text;
     return `${line}\n`;
   },
@@ -37,7 +36,7 @@ class LineDecoder implements FrameDecoder {
   constructor(sink: FrameSink, max: number) {
     this.#sink = sink;
     this.#max = max;
-    // One more for the carriage return, which is no part of the frame.
+    // One more byte for the carriage return, which does not count towards the frame.
     this.#line = new Unfinished(max + 1, headBytes, sink.budget);
   }
 
@@ -63,8 +62,9 @@ class LineDecoder implements FrameDecoder {
   }
 
   /**
-   * Complete lines, without the last newline. One call decodes them all: a call for each would cost more than the rest.
-   * So a frame is a slice of the chunk's text, and who stores frames stores chunks.
+   * Delivers complete lines, without the last newline. All lines are decoded in one call, because a call per line would
+   * cost more than everything else. Each frame is therefore a slice of the chunk's text: storing a frame keeps the
+   * whole chunk in memory.
    */
   #deliverAll(block: Uint8Array): void {
     const text = block.length <= this.#max ? decodeUtf8(block) : undefined;
@@ -80,7 +80,7 @@ class LineDecoder implements FrameDecoder {
     this.#frame(text.slice(from));
   }
 
-  /** The same for lines one of which may be too long or not UTF-8. */
+  /** The slower variant, for blocks with a line that is too long or not UTF-8. */
   #deliverEach(block: Uint8Array): void {
     let from = 0;
     for (let to = block.indexOf(newline); to >= 0; to = block.indexOf(newline, from)) {
@@ -114,7 +114,7 @@ class LineDecoder implements FrameDecoder {
 
   #frame(line: string): void {
     const text = line.endsWith("\r") ? line.slice(0, -1) : line;
-    // Nearly every frame starts with a bracket, which settles it without the expression.
+    // Nearly every frame starts with a bracket, which saves the regular expression.
     if (text.charCodeAt(0) > space || !onlyWhiteSpace.test(text)) this.#sink.frame(text);
   }
 
@@ -126,7 +126,7 @@ class LineDecoder implements FrameDecoder {
   }
 }
 
-/** The length of what stands before the end of the line. */
+/** The length of a line without its line ending. */
 function lengthOf(line: Span): number {
   return tailOf(line).at(-1) === carriageReturn ? line.length - 1 : line.length;
 }

@@ -1,7 +1,7 @@
 import type { ByteBudget } from "../base/byte-budget.js";
 import { headBytes } from "./utf8.js";
 
-/** How many bytes of the end are kept: room for a `Content-Length` field with spaces around its number. */
+/** The number of bytes kept from the end: enough for a `Content-Length` field with spaces around its number. */
 const tailBytes = 64;
 
 const largeChunk = 4 * 1024;
@@ -10,12 +10,12 @@ const largestBlock = 64 * 1024;
 const largestIdleBlock = 4 * 1024;
 const noBytes = new Uint8Array(0);
 
-/** A run of bytes: all of it in `head`, or its first bytes there and its last in `tail`. */
+/** A run of bytes: complete in `head`, or truncated, with its first bytes in `head` and its last in `tail`. */
 export interface Span {
   readonly head: Uint8Array;
   readonly tail?: Uint8Array;
   readonly length: number;
-  /** It would have been kept whole, had the budget had room for it. */
+  /** True if the run was truncated only because the budget was exhausted. */
   readonly hasNoRoom?: boolean;
 }
 
@@ -25,15 +25,13 @@ export function tailOf({ head, tail = head }: Span): Uint8Array {
 }
 
 /**
- * Collects bytes whose end has not arrived. Up to `bound` bytes (at least 64 KiB) are kept; beyond it only the head (64
- * KiB, or as much as `head` says), the tail and the count are, so that any amount can pass in constant memory.
- *
- * What is kept beyond the head is charged to `budget`; where that has no room, the run is treated like one that is too long.
- * The head is free, so short messages, cancellations among them, come through when a peer has used up its budget.
- *
- * Chunks are joined once, at the end, so a long frame in many chunks takes linear time. A chunk is kept as it is only
- * if it is large and most of its memory: a peer that sends single bytes would otherwise cost an object and a read
- * buffer for each of them.
+ * Buffers bytes until their end arrives. Up to `bound` bytes (at least 64 KiB) are kept; of a longer run only the head
+ * (64 KiB, or as given by `head`), the tail and the length, so that memory stays constant.
+ * Bytes beyond the head are charged to `budget`; if it is exhausted, the run is treated as too long. The head is free,
+ * so that short messages such as cancellations still work when a peer has used up its budget.
+ * Chunks are joined once, at the end, so a long frame in many chunks takes linear time. A chunk is kept by reference
+ * only if it is large and fills most of its memory; otherwise a peer that sends single bytes would cost an object and a
+ * read buffer for each.
  */
 export class Unfinished {
   readonly #bound: number;
@@ -41,11 +39,11 @@ export class Unfinished {
   readonly #budget: ByteBudget | undefined;
   #hasNoRoom = false;
   #parts: Uint8Array[] = [];
-  /** Where small chunks are copied to; its first `#used` bytes come behind `#parts`. */
+  /** The buffer for copies of small chunks. Its first `#used` bytes follow `#parts`. */
   #block: Uint8Array = noBytes;
   #used = 0;
   #length = 0;
-  /** There once the bytes are too many; the only part is the head then. */
+  /** Set once the run is truncated; `#parts` then contains only the head. */
   #tail: Uint8Array | undefined;
 
   constructor(bound: number, head: number = headBytes, budget?: ByteBudget) {
@@ -54,12 +52,12 @@ export class Unfinished {
     this.#bound = Math.max(bound, head);
   }
 
-  /** How many bytes have come, kept or not. */
+  /** The number of bytes received, whether kept or not. */
   get length(): number {
     return this.#length;
   }
 
-  /** Takes the next bytes. They may be kept, so the caller must not write to them again. */
+  /** Appends bytes. They may be kept by reference, so the caller must not change them later. */
   append(bytes: Uint8Array): void {
     this.#length += bytes.length;
     if (this.#tail !== undefined) shiftIn(this.#tail, bytes);
@@ -68,7 +66,7 @@ export class Unfinished {
     else this.#copy(bytes);
   }
 
-  /** Takes the last bytes, gives the whole run and starts anew. The span is valid until the next call. */
+  /** Appends the last bytes, returns the whole run and resets the buffer. The span is valid until the next call. */
   finish(last: Uint8Array = noBytes): Span {
     if (this.#length === 0) return this.#spanOf(last);
     this.append(last);
@@ -87,7 +85,7 @@ export class Unfinished {
     return span;
   }
 
-  /** Whether the budget has room for the bytes that have come. */
+  /** Whether the budget has room for the bytes received. */
   #isAffordable(): boolean {
     if (this.#length <= this.#head || this.#budget === undefined) return true;
     this.#hasNoRoom = !this.#budget.hold(this.#length - this.#head);
@@ -109,7 +107,7 @@ export class Unfinished {
   #copy(bytes: Uint8Array): void {
     if (this.#used + bytes.length > this.#block.length) {
       this.#sealBlock();
-      // Blocks grow with the run, so that there are few of them and an idle connection has a small one.
+      // Block sizes grow with the run: few blocks for a long run, and a small one for an idle connection.
       const size = Math.min(Math.max(this.#length, smallestBlock), largestBlock);
       this.#block = new Uint8Array(Math.max(size, bytes.length));
     }
@@ -143,7 +141,7 @@ export class Unfinished {
   }
 }
 
-/** Copies as many of the bytes in `parts` into `target` as it has room for. */
+/** Copies as much of `parts` into `target` as fits. */
 function fill(target: Uint8Array, parts: readonly Uint8Array[]): Uint8Array {
   let at = 0;
   for (const part of parts) {
@@ -154,7 +152,7 @@ function fill(target: Uint8Array, parts: readonly Uint8Array[]): Uint8Array {
   return target;
 }
 
-/** Keeps in `tail` the last bytes of what it held followed by `bytes`. */
+/** Shifts `bytes` into `tail`, which keeps the last bytes of both. */
 function shiftIn(tail: Uint8Array, bytes: Uint8Array): void {
   const last = bytes.subarray(-tail.length);
   tail.copyWithin(0, last.length);
