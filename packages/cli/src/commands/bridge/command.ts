@@ -1,5 +1,5 @@
 import { type Bridge, type BridgeOptions, bridgeTo } from "@parlance/mcp/bridge";
-import { type Report, visible } from "@parlance/mcp/jsonrpc";
+import { type Channel, type Report, visible } from "@parlance/mcp/jsonrpc";
 import { stdioChannel } from "@parlance/mcp/node";
 import { serveChannel } from "@parlance/mcp/server";
 import type { Command } from "commander";
@@ -11,8 +11,9 @@ import { addConversationOptions, type ConversationFlags, chooseTarget, parseRevi
 import { visibleLines } from "../../shared/output/columns.js";
 import { printFailure } from "../../shared/output/print-failure.js";
 import type { Output } from "../../shared/output/terminal.js";
+import { routeTo } from "../../shared/target/route.js";
 import type { Target } from "../../shared/target/target.js";
-import { FarProcesses } from "./far-processes.js";
+import { TextLines } from "../../shared/text-lines.js";
 import { listenAt, listenHelp } from "./listen-at.js";
 
 interface BridgeFlags extends ConversationFlags {
@@ -41,6 +42,9 @@ const examples = `Examples:
 
 /** Milliseconds that running calls have to finish when the program is asked to end. */
 const grace = 5_000;
+
+/** Milliseconds, twice: hosts end a program two seconds after its input, and what it has started must be gone by then. */
+const exitGrace = 900;
 
 /** Adds `parlance bridge`. */
 export function registerBridge(program: Command, invocation: Invocation): void {
@@ -92,16 +96,15 @@ interface Leading {
 }
 
 async function bridgeFor(target: Target, { options, flags, invocation }: Leading): Promise<Bridge> {
-  if (target.kind === "module") return bridgeTo(target.dial, options);
-  if (target.kind === "command") {
-    const stderr = (line: string): void => invocation.err.print(visible(line));
-    return bridgeTo(new FarProcesses(target, invocation.interrupt, stderr).dial, options);
-  }
-  const { url, headers } = target;
-  if (!url.protocol.startsWith("ws")) return bridgeTo(url, { ...options, headers });
-  const { webSocketChannel } = await import("@parlance/mcp/websocket"); // Its package takes a while to load.
-  const settings = { headers: Object.fromEntries(headers), openTimeout: flags.timeout };
-  return bridgeTo(() => webSocketChannel(url, settings), { ...options, reopen: true });
+  const route = await routeTo(target);
+  if (route.kind === "http") return bridgeTo(route.url, { ...options, headers: route.headers });
+  const { err, interrupt } = invocation;
+  const dial = (): Channel => {
+    const stderr = new TextLines((line) => err.print(visible(line)));
+    const onStderr = (chunk: Uint8Array): void => stderr.push(chunk);
+    return route.dial({ onStderr, exitGrace, openTimeout: flags.timeout, force: interrupt.force });
+  };
+  return bridgeTo(dial, target.kind === "url" ? { ...options, reopen: true } : options);
 }
 
 /** The one who has started this program: the conversation is over with its input. */

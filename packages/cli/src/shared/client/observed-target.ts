@@ -1,13 +1,12 @@
 import { type Client, type ClientOptions, connect } from "@parlance/mcp/client";
 import { type Channel, type Tapped, tapChannel } from "@parlance/mcp/jsonrpc";
-import { type ChildChannel, childChannel } from "@parlance/mcp/node";
 import { methods } from "@parlance/mcp/protocol";
 import { exitCodes } from "../exit-codes.js";
 import { type Failure, type Stage, toFailure } from "../failure.js";
 import type { Interrupt } from "../interrupt.js";
 import type { FrameRow } from "../output/conversation-rows.js";
 import { signalGroup } from "../signal-group.js";
-import { commandOf, type StartedCommand } from "../target/started-command.js";
+import { type DialOptions, routeTo, type TargetChannel } from "../target/route.js";
 import type { Target } from "../target/target.js";
 import { TextLines } from "../text-lines.js";
 import { LiveConversation } from "./live-conversation.js";
@@ -41,7 +40,7 @@ export class ObservedTarget {
   readonly #start = performance.now();
   readonly #over = new AbortController();
   #channels: readonly Channel[] = [];
-  #child: ChildChannel | undefined;
+  #dialled: TargetChannel | undefined;
   #stderr: TextLines | undefined;
   #ended: string | undefined;
   #error: Error | undefined;
@@ -50,9 +49,7 @@ export class ObservedTarget {
     this.#target = target;
     this.conversation = new LiveConversation({ stdio: target.kind === "command" });
     this.#options = options;
-    options.interrupt.force.addEventListener("abort", this.#kill);
     options.interrupt.stop.addEventListener("abort", this.#hurry);
-    process.on("exit", this.#kill);
   }
 
   /** Milliseconds since the conversation began. */
@@ -67,23 +64,20 @@ export class ObservedTarget {
 
   /** The last lines that the server wrote to stderr. */
   get stderr(): readonly string[] {
-    return this.#child === undefined || this.#child.stderr === "" ? [] : this.#child.stderr.split("\n");
+    const { stderr = "" } = this.#dialled ?? {};
+    return stderr === "" ? [] : stderr.split("\n");
   }
 
   /** Opens a conversation. @throws what `connect` throws: see `failure` */
   async open(options: ClientOptions): Promise<Client> {
-    const target = this.#target;
-    if (target.kind === "command") return connect(() => this.#tapped(this.#started(target)), options);
-    if (target.kind === "module") return connect(() => this.#tapped(target.dial()), options);
-    const { headers } = target;
-    if (target.url.protocol.startsWith("ws")) {
-      const { webSocketChannel } = await import("@parlance/mcp/websocket"); // Its package takes a while to load.
-      const openTimeout = options.timeout;
-      const settings = { headers: Object.fromEntries(headers), ...(openTimeout !== undefined && { openTimeout }) };
-      return connect(() => this.#tapped(webSocketChannel(target.url, settings)), options);
+    const route = await routeTo(this.#target);
+    if (route.kind === "channel") {
+      const { timeout } = options;
+      const dial = { force: this.#options.interrupt.force, ...(timeout !== undefined && { openTimeout: timeout }) };
+      return connect(() => this.#tapped(this.#dial(route.dial, dial)), options);
     }
     const fetch = watchedFetch({ see: this.#seePosted, tell: this.#tellHttp }, this.#over.signal);
-    return connect(target.url, { ...options, fetch, headers, reopen: false });
+    return connect(route.url, { ...options, fetch, headers: route.headers, reopen: false });
   }
 
   /** What a person is told of anything thrown by the conversation. */
@@ -94,21 +88,20 @@ export class ObservedTarget {
     return remedy === undefined ? failure : failure.with({ remedy });
   }
 
-  /** The channel of a command. Called again by a client whose first channel did not survive the probe. */
-  #started(started: StartedCommand): Channel {
+  /** Opens a channel. Called again by a client whose first channel did not survive the probe: a command is started again. */
+  #dial(dial: (options: DialOptions) => TargetChannel, options: DialOptions): TargetChannel {
     const { interrupt, onObservation } = this.#options;
     if (interrupt.stop.aborted) throw new Error("interrupted");
-    if (this.#child !== undefined) {
-      if (this.#child.pid === undefined && this.#error !== undefined) throw this.#error; // It would not start better.
+    if (this.#target.kind === "command" && this.#dialled !== undefined) {
+      if (this.#dialled.pid === undefined && this.#error !== undefined) throw this.#error; // It would not start better.
       onObservation({ kind: "life", at: this.now, text: "is started again, for a handshake" });
     }
     this.#stderr?.end();
     const stderr = new TextLines((text) => onObservation({ kind: "stderr", at: this.now, text }));
-    const child = childChannel(commandOf(started), { onStderr: (chunk) => stderr.push(chunk) });
     this.#stderr = stderr;
-    this.#child = child;
+    this.#dialled = dial({ ...options, onStderr: (chunk) => stderr.push(chunk) });
     this.#ended = undefined;
-    return child;
+    return this.#dialled;
   }
 
   #tapped(carrier: Channel): Channel {
@@ -134,10 +127,8 @@ export class ObservedTarget {
     this.#over.abort();
     await Promise.all(this.#channels.map((channel) => channel.close()));
     this.#stderr?.end();
-    this.#tellEnd(exitWords(this.#child, "; it did not exit when its input ended"));
-    this.#options.interrupt.force.removeEventListener("abort", this.#kill);
+    this.#tellEnd(exitWords(this.#dialled, "; it did not exit when its input ended"));
     this.#options.interrupt.stop.removeEventListener("abort", this.#hurry);
-    process.off("exit", this.#kill);
   }
 
   #see(tapped: Tapped): void {
@@ -146,7 +137,7 @@ export class ObservedTarget {
       return;
     }
     // What is sent to a command that did not start never reaches a pipe.
-    if (this.#child !== undefined && this.#child.pid === undefined) return;
+    if (this.#target.kind === "command" && this.#dialled?.pid === undefined) return;
     const row = this.conversation.read(tapped, this.now);
     if (row !== undefined) this.#options.onObservation({ kind: "frame", row });
   }
@@ -154,7 +145,7 @@ export class ObservedTarget {
   #seeEnd(error: Error | undefined): void {
     this.#error = error;
     this.#stderr?.end();
-    this.#tellEnd(exitWords(this.#child, ""));
+    this.#tellEnd(exitWords(this.#dialled, ""));
   }
 
   #tellEnd(how: string | undefined): void {
@@ -163,16 +154,11 @@ export class ObservedTarget {
     this.#options.onObservation({ kind: "life", at: this.now, text: how });
   }
 
-  /** For a person who does not want to wait, and for a program that dies: no grace. */
-  readonly #kill = (): void => {
-    if (this.#ended === undefined) signalGroup(this.#child?.pid, "SIGKILL");
-  };
-
   /** A server that does not leave when its input ends is asked to, and then ended: nobody who interrupts wants to wait. */
   readonly #hurry = (): void => {
     for (const [signal, milliseconds] of hurried) {
       setTimeout(() => {
-        if (this.#ended === undefined) signalGroup(this.#child?.pid, signal);
+        if (this.#ended === undefined) signalGroup(this.#dialled?.pid, signal);
       }, milliseconds).unref();
     }
   };
@@ -185,7 +171,7 @@ const hurried: readonly (readonly [signal: NodeJS.Signals, milliseconds: number]
 ];
 
 /** How a process ended; undefined while it lives. `ifKilled` is added to the words on one that was ended by a signal. */
-function exitWords(channel: ChildChannel | undefined, ifKilled: string): string | undefined {
+function exitWords(channel: TargetChannel | undefined, ifKilled: string): string | undefined {
   const exit = channel?.exit;
   if (exit === undefined) return undefined;
   return exit.signal === null ? `exited with code ${exit.code}` : `was ended by ${exit.signal}${ifKilled}`;

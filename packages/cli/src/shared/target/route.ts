@@ -1,0 +1,59 @@
+import type { Channel } from "@parlance/mcp/jsonrpc";
+import type { ChildChannel, ChildChannelOptions } from "@parlance/mcp/node";
+import { signalGroup } from "../signal-group.js";
+import { commandOf } from "./started-command.js";
+import type { Header, Target } from "./target.js";
+
+/** A channel to a target. One to a started process also has what only a process has. */
+export type TargetChannel = Channel & Partial<ChildChannel>;
+
+/** How a channel to a target is opened. Each kind of target uses the options that concern it. */
+export interface DialOptions extends Pick<ChildChannelOptions, "onStderr" | "framing" | "exitGrace"> {
+  /** Milliseconds until a WebSocket must be open. */
+  readonly openTimeout?: number;
+  /** Kills all started processes at once when it is aborted. */
+  readonly force?: AbortSignal;
+}
+
+/** How a target is reached: over channels, one for each conversation, or by HTTP requests. */
+export type Route =
+  | { readonly kind: "channel"; readonly dial: (options?: DialOptions) => TargetChannel }
+  | { readonly kind: "http"; readonly url: URL; readonly headers: readonly Header[] };
+
+/** The route to a target. What it needs of the library is loaded here: each kind of target needs another part. */
+export async function routeTo(target: Target): Promise<Route> {
+  if (target.kind === "module") return { kind: "channel", dial: target.dial };
+  if (target.kind === "command") {
+    const { childChannel } = await import("@parlance/mcp/node");
+    const dial = ({ openTimeout, force, ...options }: DialOptions = {}): TargetChannel =>
+      owned(childChannel(commandOf(target), options), force);
+    return { kind: "channel", dial };
+  }
+  const { url, headers } = target;
+  if (!url.protocol.startsWith("ws")) return { kind: "http", url, headers };
+  const { webSocketChannel } = await import("@parlance/mcp/websocket");
+  const sent = { headers: Object.fromEntries(headers) };
+  const dial = ({ openTimeout }: DialOptions = {}): TargetChannel =>
+    webSocketChannel(url, openTimeout === undefined ? sent : { ...sent, openTimeout });
+  return { kind: "channel", dial };
+}
+
+/** The started processes, until they are known to have exited. */
+const running = new Set<ChildChannel>();
+const forces = new WeakSet<AbortSignal>();
+
+/** Makes sure that a process does not outlive this program, nor a second interrupt. */
+function owned(child: ChildChannel, force: AbortSignal | undefined): ChildChannel {
+  if (running.size === 0) process.once("exit", killRunning);
+  for (const each of running) if (each.exit !== undefined) running.delete(each);
+  running.add(child);
+  if (force !== undefined && !forces.has(force)) {
+    forces.add(force);
+    force.addEventListener("abort", killRunning);
+  }
+  return child;
+}
+
+function killRunning(): void {
+  for (const { pid, exit } of running) if (exit === undefined) signalGroup(pid, "SIGKILL");
+}
