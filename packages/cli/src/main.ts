@@ -1,7 +1,6 @@
 #!/usr/bin/env node
 import { Command, CommanderError } from "commander";
-import { registrationsFor } from "./commands/all.js";
-import { groupCommands } from "./commands/groups.js";
+import { groupCommands, registrationsFor } from "./commands/all.js";
 import { usageErrorText } from "./commands/help/usage-error.js";
 import { exitCodes } from "./shared/exit-codes.js";
 import { toFailure, usageFailure } from "./shared/failure.js";

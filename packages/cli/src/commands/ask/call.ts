@@ -1,4 +1,5 @@
-import type { CallToolResult, Tool } from "@parlance/mcp";
+import { isDeepStrictEqual } from "node:util";
+import type { CallToolResult, ContentBlock, Tool } from "@parlance/mcp";
 import { type Client, RpcError, type VerbOptions } from "@parlance/mcp/client";
 import { codes } from "@parlance/mcp/jsonrpc";
 import { methods } from "@parlance/mcp/protocol";
@@ -13,8 +14,10 @@ import {
 } from "../../shared/client/tool-arguments.js";
 import { Failure, toFailure, usageFailure } from "../../shared/failure.js";
 import type { Invocation } from "../../shared/invocation.js";
+import { blockLines } from "../../shared/output/content-blocks.js";
+import { prettyJson } from "../../shared/output/json-lines.js";
+import type { Style } from "../../shared/output/style.js";
 import { askServer } from "./ask-server.js";
-import { toolResultLines } from "./tool-result.js";
 
 interface CallFlags extends ServerFlags {
   readonly revision?: string;
@@ -75,3 +78,21 @@ function explainInternal(error: unknown): never {
 }
 
 const bareMessage = "Internal error";
+
+/** What a tool has returned, for a person: texts as they are, structure as JSON, everything else described. */
+function toolResultLines(result: CallToolResult, style: Style): readonly string[] {
+  const { content, structuredContent } = result;
+  const structured = "structuredContent" in result ? prettyJson(structuredContent).split("\n") : [];
+  // A tool with structured output repeats it as text, for clients that read nothing else.
+  const blocks = content.filter((block) => structured.length === 0 || !repeats(block, structuredContent));
+  return [...blocks.flatMap((block) => blockLines(block, style)), ...structured];
+}
+
+function repeats(block: ContentBlock, structured: unknown): boolean {
+  if (block.type !== "text") return false;
+  try {
+    return isDeepStrictEqual(JSON.parse(block.text), structured);
+  } catch {
+    return false; // A text that is no JSON says something of its own.
+  }
+}

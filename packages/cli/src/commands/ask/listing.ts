@@ -2,7 +2,6 @@ import type { ListName } from "../../shared/client/advertised.js";
 import { isObject, type JsonObject } from "../../shared/json.js";
 import { cut, left, widthOf } from "../../shared/output/columns.js";
 import type { Look } from "../../shared/output/rows.js";
-import { memberTexts } from "./schema-text.js";
 
 /** One entry of a table: what a person asks for by name, and what is said of it. */
 interface Entry {
@@ -82,4 +81,41 @@ function oneLine(value: unknown): string {
 function text(value: unknown): string {
   if (value === undefined) return "";
   return typeof value === "string" ? value : JSON.stringify(value);
+}
+
+/** Schemas come from peers, and hold each other. */
+const deepest = 3;
+const mostChoices = 6;
+
+/** The members of a schema as a person writes them: `query: string, limit?: integer`. The text is the peer's. */
+function memberTexts({ properties, required }: JsonObject): readonly string[] {
+  if (!isObject(properties)) return [];
+  const needed = new Set<unknown>(Array.isArray(required) ? required : []);
+  // What must be given comes first, as in any call.
+  const names = Object.keys(properties).toSorted((a, b) => Number(needed.has(b)) - Number(needed.has(a)));
+  return names.map((name) => `${name}${needed.has(name) ? "" : "?"}: ${typeText(properties[name])}`);
+}
+
+function typeText(schema: unknown, depth = 0): string {
+  if (!isObject(schema) || depth === deepest) return "any";
+  const inner = (each: unknown): string => typeText(each, depth + 1);
+  const { type, enum: values, anyOf, oneOf, items, $ref: ref } = schema;
+  if (Array.isArray(values)) return choice(values.map((value) => JSON.stringify(value)));
+  if ("const" in schema) return JSON.stringify(schema.const);
+  if (Array.isArray(type)) return choice(type.map((each) => inner({ ...schema, type: each })));
+  const alternatives = anyOf ?? oneOf;
+  if (Array.isArray(alternatives)) return choice(alternatives.map(inner));
+  if (type === "array") return items === undefined ? "array" : arrayText(inner(items));
+  if (typeof type === "string") return type;
+  const [, definition = "any"] = typeof ref === "string" ? (/([^/#]+)$/.exec(ref) ?? []) : [];
+  return definition;
+}
+
+function arrayText(item: string): string {
+  return item.includes("|") ? `(${item})[]` : `${item}[]`;
+}
+
+function choice(texts: readonly string[]): string {
+  const shown = [...new Set(texts)].slice(0, mostChoices);
+  return (texts.length > mostChoices ? [...shown, "…"] : shown).join("|");
 }

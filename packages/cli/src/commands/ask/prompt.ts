@@ -8,9 +8,9 @@ import { parseTextArguments } from "../../shared/client/tool-arguments.js";
 import { usageFailure } from "../../shared/failure.js";
 import type { Invocation } from "../../shared/invocation.js";
 import { visibleLines } from "../../shared/output/columns.js";
-import { peerText } from "../../shared/output/content-blocks.js";
+import { blockLines, peerText } from "../../shared/output/content-blocks.js";
+import type { Style } from "../../shared/output/style.js";
 import { askServer } from "./ask-server.js";
-import { promptLines } from "./prompt-messages.js";
 
 interface PromptFlags extends ServerFlags {
   readonly revision?: string;
@@ -66,4 +66,13 @@ async function getPrompt(
       missing.map((each) => `${each.name}=…`).join(" "),
     );
   return client.prompts.get(name, args, options);
+}
+
+/** The messages of a prompt, for a person: each after the role that speaks it. */
+function promptLines({ messages }: GetPromptResult, style: Style): readonly string[] {
+  return messages.flatMap(({ role, content }, index) => [
+    ...(index === 0 ? [] : [""]),
+    ...visibleLines(`${peerText(role)}:`).map(style.bold),
+    ...blockLines(content, style),
+  ]);
 }

@@ -1,11 +1,13 @@
-import type { ReadResourceResult } from "@parlance/mcp/client";
+import type { ReadResourceResult, ResourceContents } from "@parlance/mcp/client";
 import { methods } from "@parlance/mcp/protocol";
 import type { Command } from "commander";
 import { registerServerCommand, type ServerFlags, type TargetWords } from "../../shared/client/server-command.js";
 import { usageFailure } from "../../shared/failure.js";
 import type { Invocation } from "../../shared/invocation.js";
+import { verbatimLines, visibleLines } from "../../shared/output/columns.js";
+import { blobText, peerText } from "../../shared/output/content-blocks.js";
+import type { Style } from "../../shared/output/style.js";
 import { askServer } from "./ask-server.js";
-import { contentsLines } from "./contents.js";
 
 interface ReadFlags extends ServerFlags {
   readonly revision?: string;
@@ -38,4 +40,13 @@ async function read({ target, rest }: TargetWords, flags: ReadFlags, invocation:
       lines: ({ contents }, style) => contentsLines(contents, style),
     },
   );
+}
+
+/** The contents of a resource, for a person: texts as they are, blobs described; where there are several, with their URIs. */
+function contentsLines(contents: readonly ResourceContents[], style: Style): readonly string[] {
+  return contents.flatMap((each) => {
+    if (!("text" in each)) return visibleLines(blobText(each)).map(style.dim);
+    const title = contents.length > 1 ? visibleLines(`[${peerText(each.uri)}]`).map(style.dim) : [];
+    return [...title, ...verbatimLines(peerText(each.text))];
+  });
 }

@@ -1,7 +1,8 @@
-import { revisions } from "@parlance/mcp/protocol";
-import { type Rule, rules } from "@parlance/wire";
-import { type Explanation, facts } from "./explanation.js";
-import { sentencesOf, strongestOf, titleOf } from "./quoted-sentences.js";
+import { type Revision, revisions } from "@parlance/mcp/protocol";
+import { type Level, levelOf, type Requirement, type Rule, rules, sentenceOf, specOf } from "@parlance/wire";
+import { leaving, probes } from "../check/examination/examine.js";
+import type { Probe } from "../check/examination/probe.js";
+import { type Explanation, facts, type QuotedSentence } from "./explanation.js";
 import { ruleExamples } from "./rule-examples.js";
 import { spanText, versionsWhere } from "./spoken-in.js";
 
@@ -42,4 +43,65 @@ const faults: Readonly<Record<Rule["on"], string>> = {
   frame: "its sender",
   message: "its sender",
   exchange: "the side that the verdict names",
+};
+
+const all: readonly Probe[] = [...probes, leaving];
+
+/** The ids of all probes. */
+export const probeIds: readonly string[] = all.map(({ id }) => id);
+
+/** What a probe asks of a server, by which sentences, in which revisions and over which carriers. */
+export function explainProbe(word: string): Explanation | undefined {
+  const probe = all.find(({ id }) => id === word.toUpperCase());
+  if (probe === undefined) return undefined;
+  const { id, demands, doubt, applies = () => true } = probe;
+  const [overChannel, overHttp] = [havingOf("channel"), havingOf("http")];
+  const having = revisions.filter((each) => overChannel.includes(each) || overHttp.includes(each));
+  const sentences = sentencesOf(probe, having);
+  return {
+    topic: "probe",
+    name: id,
+    title: titleOf[strongestOf(probe, sentences)],
+    says: demands,
+    facts: facts({
+      in: spanText(having.map(({ version }) => version)),
+      over:
+        overChannel.length === 0 ? "HTTP" : overHttp.length === 0 || probe === leaving ? "stdio" : "every transport",
+      "a note": doubt === undefined ? undefined : `because ${doubt}`,
+    }),
+    sentences,
+    wire: [],
+    spec: [...new Set(sentences.map(({ spec }) => spec))],
+  };
+
+  function havingOf(carrier: "channel" | "http"): readonly Revision[] {
+    return revisions.filter((revision) => applies(revision, carrier));
+  }
+}
+
+/** The sentences of a rule or probe, newest first. The address is that in the newest revision that has the sentence. */
+function sentencesOf(requirement: Requirement, having: readonly Revision[]): readonly QuotedSentence[] {
+  const quoted: QuotedSentence[] = [];
+  for (const revision of having.toReversed()) {
+    const [level, text] = [levelOf(requirement, revision), sentenceOf(requirement, revision)];
+    const last = quoted.at(-1);
+    if (last !== undefined && last.level === level && last.text === text)
+      quoted[quoted.length - 1] = { ...last, versions: [revision.version, ...last.versions] };
+    else quoted.push({ versions: [revision.version], level, text, spec: specOf(requirement, revision) });
+  }
+  return quoted;
+}
+
+/** The strongest level that a finding can have. */
+function strongestOf({ doubt }: Requirement, sentences: readonly QuotedSentence[]): Level {
+  if (doubt !== undefined) return "may";
+  const found = new Set(sentences.map(({ level }) => level));
+  return found.has("must") ? "must" : found.has("should") ? "should" : "may";
+}
+
+/** What a rule or probe is, by its strongest level. */
+const titleOf: Readonly<Record<Level, string>> = {
+  must: "a requirement of the protocol",
+  should: "a recommendation of the protocol, and a note where it is not followed",
+  may: "worth knowing: a note, and no violation",
 };

@@ -13,9 +13,8 @@ import {
 import { usageFailure } from "../../shared/failure.js";
 import { codesNamed, explainErrorCode } from "./explain-code.js";
 import { explainNotification, explainRequest } from "./explain-message.js";
-import { explainProbe, probeIds } from "./explain-probe.js";
 import { explainRevision } from "./explain-revision.js";
-import { explainRule, ruleIds } from "./explain-rule.js";
+import { explainProbe, explainRule, probeIds, ruleIds } from "./explain-rule.js";
 import type { Explanation, Topic } from "./explanation.js";
 
 /** What is known of a word. */

@@ -9,8 +9,7 @@ import { addFaultOptions, type FaultFlags, faultPlan } from "../../shared/faults
 import type { Invocation } from "../../shared/invocation.js";
 import { jsonLine } from "../../shared/output/json-lines.js";
 import { count } from "../../shared/output/quantities.js";
-import { missingAtEnd } from "../../shared/recorder/missing-at-end.js";
-import { Recorder } from "../../shared/recorder/recorder.js";
+import { missingAtEnd, Recorder } from "../../shared/recorder/recorder.js";
 import { hostName, newRecordingPath } from "../../shared/recorder/recording-name.js";
 import { FaultyExchanges } from "./faulty-exchanges.js";
 import { type HttpProxy, keepSecretsHelp, type ProxyOptions, proxyHeader, startProxy } from "./proxy.js";

@@ -1,14 +1,13 @@
-import { comparisonSteps } from "@parlance/wire";
-import type { Command } from "commander";
-import { InvalidArgumentError } from "commander";
+import { type ComparedItem, type Comparison, comparisonSteps } from "@parlance/wire";
+import { type Command, InvalidArgumentError } from "commander";
 import { exitCodes } from "../../shared/exit-codes.js";
 import type { Invocation } from "../../shared/invocation.js";
 import { comparisonLines } from "../../shared/output/comparison-lines.js";
+import { jsonLine } from "../../shared/output/json-lines.js";
 import { lined } from "../../shared/output/terminal.js";
 import { Pace } from "../../shared/pace.js";
 import { recordingHelp } from "../../shared/recordings/find-recording.js";
 import { openRecorded } from "../../shared/recordings/recorded-conversation.js";
-import { comparisonJson } from "./comparison-json.js";
 
 interface DiffFlags {
   readonly ignore?: readonly string[];
@@ -63,4 +62,24 @@ async function diff(before: string, after: string, flags: DiffFlags, { out, inte
   if (flags.json === true) out.print(comparisonJson(comparison));
   else await out.write(lined(comparisonLines(comparison, out)), new Pace(interrupt, "not all differences are shown"));
   return comparison.equal ? exitCodes.clean : exitCodes.violations;
+}
+
+/** A comparison as one JSON object. Integers that a double cannot hold are strings. */
+function comparisonJson({ contract, definitions, items, same, latencies, equal }: Comparison): string {
+  const changed = items.map(({ left, right, ...what }) => ({ ...what, left: place(left), right: place(right) }));
+  const slower = latencies.map(({ left, right }) => ({
+    ...place(left),
+    before: left.latency,
+    after: right.latency,
+  }));
+  const whole = { equal, same, contract, definitions, items: changed, latencies: slower };
+  return jsonLine(
+    JSON.parse(JSON.stringify(whole, (_, value: unknown) => (typeof value === "bigint" ? String(value) : value))),
+  );
+}
+
+function place(item: ComparedItem | undefined): object | undefined {
+  if (item === undefined) return undefined;
+  const { n, from, kind, method, target, status, rules } = item;
+  return { n, from, kind, method, target, status, rules };
 }

@@ -10,8 +10,8 @@ import { Pace } from "../../shared/pace.js";
 import { findRecording, recordingHelp } from "../../shared/recordings/find-recording.js";
 import { loadRecording } from "../../shared/recordings/load-recording.js";
 import { pendingValue, rowValue } from "../../shared/recordings/recorded-json.js";
+import { loadFrame } from "./frame-context.js";
 import { detailLines } from "./frame-detail.js";
-import { loadFrame } from "./load-frame.js";
 
 interface ShowFlags {
   readonly hex?: true;

@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 import type { Report } from "@parlance/wire";
-import { numberedPath } from "../../shared/recorder/numbered-path.js";
+import { numberedPath } from "../../shared/recorder/recording-name.js";
 import { FollowedFile } from "../../shared/recordings/follow-file.js";
 import { nameOfRecording } from "../../shared/recordings/list-recordings.js";
 import { TailedRecording, type TailView } from "../../shared/recordings/tailed-recording.js";

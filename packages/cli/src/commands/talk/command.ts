@@ -4,8 +4,7 @@ import { answererIfGiven } from "../../shared/answers/answerer.js";
 import { awaitAftermath, exercise, openConversation, untilOver } from "../../shared/client/conversation.js";
 import { ObservedTarget } from "../../shared/client/observed-target.js";
 import { registerServerCommand, type ServerFlags, type TargetWords } from "../../shared/client/server-command.js";
-import { argumentHelp } from "../../shared/client/tool-arguments.js";
-import { parseCall, type WantedCall } from "../../shared/client/wanted-call.js";
+import { argumentHelp, parseCall, type WantedCall } from "../../shared/client/tool-arguments.js";
 import { exitCodes } from "../../shared/exit-codes.js";
 import type { Failure } from "../../shared/failure.js";
 import type { Invocation } from "../../shared/invocation.js";
@@ -13,9 +12,8 @@ import { addExerciseOptions, chooseTarget } from "../../shared/options.js";
 import { printFailure } from "../../shared/output/print-failure.js";
 import type { Target } from "../../shared/target/target.js";
 import { talkJson } from "./talk-json.js";
-import type { TalkOutcome } from "./talk-outcome.js";
 import { talkText } from "./talk-text.js";
-import type { TalkView } from "./talk-view.js";
+import type { TalkOutcome, TalkView } from "./talk-view.js";
 
 interface TalkFlags extends ServerFlags {
   readonly revision?: readonly string[];

@@ -3,7 +3,7 @@ import { cut, left, right, widthOf } from "../../shared/output/columns.js";
 import { type FrameRow, partsOf } from "../../shared/output/conversation-rows.js";
 import { bytesText, count, durationText } from "../../shared/output/quantities.js";
 import type { Look } from "../../shared/output/rows.js";
-import type { TalkOutcome } from "./talk-outcome.js";
+import type { TalkOutcome } from "./talk-view.js";
 
 /** One row of the table: its name, and a cell for each conversation. */
 interface Line {

@@ -4,8 +4,7 @@ import { partsOf } from "../../shared/output/conversation-rows.js";
 import { jsonLine } from "../../shared/output/json-lines.js";
 import type { Part } from "../../shared/output/rows.js";
 import type { Output } from "../../shared/output/terminal.js";
-import type { TalkOutcome } from "./talk-outcome.js";
-import type { TalkView } from "./talk-view.js";
+import type { TalkOutcome, TalkView } from "./talk-view.js";
 
 /** Shows conversations to a program: one JSON object per line, `conversation` counts them from 1. */
 export function talkJson(output: Output): TalkView {

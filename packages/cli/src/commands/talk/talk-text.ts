@@ -8,8 +8,7 @@ import { headingRow, type Look, remarkRows } from "../../shared/output/rows.js";
 import type { Paint } from "../../shared/output/style.js";
 import type { Output } from "../../shared/output/terminal.js";
 import { comparison } from "./comparison.js";
-import type { TalkOutcome } from "./talk-outcome.js";
-import type { TalkView } from "./talk-view.js";
+import type { TalkOutcome, TalkView } from "./talk-view.js";
 
 /** Shows a conversation to a person. */
 export function talkText(title: string, output: Output): TalkView {

@@ -1,12 +1,13 @@
+import { fstatSync } from "node:fs";
+import { Socket } from "node:net";
+import type { Writable } from "node:stream";
 import type { FaultPlan } from "../../shared/faults/fault-option.js";
 import { packageVersion } from "../../shared/package-version.js";
-import { missingAtEnd } from "../../shared/recorder/missing-at-end.js";
-import { Recorder } from "../../shared/recorder/recorder.js";
+import { missingAtEnd, Recorder } from "../../shared/recorder/recorder.js";
 import { newRecordingPath, serverName } from "../../shared/recorder/recording-name.js";
 import type { TapArguments } from "./arguments.js";
 import type { FaultyTap, FaultyTapEnds } from "./faulty-tap.js";
 import { Relay } from "./relay.js";
-import { standardOutput } from "./standard-output.js";
 import { leaveLike, type StartedServer, sweep } from "./tapped-process.js";
 
 /** What shells end with when a command is not there, or is no program. */
@@ -73,4 +74,16 @@ function cannotStart(command: string, error: Error): string {
 
 function codeOf(error: Error): string | undefined {
   return (error as NodeJS.ErrnoException).code; // `spawn` gives errors of the system.
+}
+
+/**
+ * The stream of our own stdout (1) or stderr (2). The one that Node makes writes to a pipe in one go, and stands still,
+ * with everything else, until the reader has taken it.
+ */
+function standardOutput(fd: 1 | 2): Writable {
+  const stats = fstatSync(fd);
+  if (process.platform === "win32" || !(stats.isFIFO() || stats.isSocket())) {
+    return fd === 1 ? process.stdout : process.stderr;
+  }
+  return new Socket({ fd, readable: false, writable: true });
 }

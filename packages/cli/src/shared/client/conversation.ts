@@ -11,8 +11,7 @@ import { durationText } from "../output/quantities.js";
 import type { Output } from "../output/terminal.js";
 import { type AskOptions, listAdvertised, unlessRefused } from "./advertised.js";
 import type { ObservedTarget } from "./observed-target.js";
-import { argumentsFor } from "./tool-arguments.js";
-import type { WantedCall } from "./wanted-call.js";
+import { argumentsFor, type WantedCall } from "./tool-arguments.js";
 
 /** How to speak to a server. */
 export interface SpeakOptions {

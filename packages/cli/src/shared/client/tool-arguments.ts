@@ -1,5 +1,6 @@
 import { usageFailure } from "../failure.js";
 import { isObject, type JsonObject } from "../json.js";
+import { splitWords } from "../target/split-words.js";
 
 /** An argument as it was written: `name=text`, or `name:=json`. */
 export interface WrittenArgument {
@@ -78,4 +79,18 @@ function coerce(text: string, schema: unknown): unknown {
 /** An integer beyond 2^53 would arrive as another one. */
 function isExact(number: number): boolean {
   return Number.isFinite(number) && (Number.isSafeInteger(number) || !Number.isInteger(number));
+}
+
+/** A call that a person asks for. */
+export interface WantedCall {
+  readonly tool: string;
+  readonly args: readonly WrittenArgument[];
+}
+
+/** Reads a call as `--call` takes it. @throws Failure */
+export function parseCall(text: string): WantedCall {
+  const [tool, ...args] = splitWords(text) ?? [];
+  if (tool === undefined)
+    throw usageFailure(`--call ${text}: name the tool, close the quotes`, '--call "add a:=2 b:=3"');
+  return { tool, args: parseArguments(args) };
 }

@@ -1,5 +1,7 @@
+import { compileFilter, parseFilter, type RowTest } from "@parlance/wire";
 import { type Command, InvalidArgumentError } from "commander";
-import { type FaultCarrier, type FaultRule, parseFaultRule } from "./fault-rules.js";
+import { usageFailure } from "../failure.js";
+import { type Fault, parseFault } from "./fault.js";
 
 /** What a command line says of faults. */
 export interface FaultFlags {
@@ -33,4 +35,41 @@ function collectFault(text: string, others: readonly string[] = []): readonly st
 function seed(text: string): number {
   if (/^\d{1,9}$/.test(text)) return Number(text);
   throw new InvalidArgumentError("It must be a whole number, of at most nine digits.");
+}
+
+/** Which frames a fault is for. */
+export interface FaultRule {
+  /** As it was written. */
+  readonly text: string;
+  readonly chooses: RowTest;
+  readonly fault: Fault;
+}
+
+/** What can be done to the frames of a carrier. */
+type FaultCarrier = "stdio" | "http";
+
+const arrow =
+  /\s*=>\s*(?=(?:delay|drop|dup|reorder|corrupt|truncate|split|wrong-id|string-id|noise|stderr|close|exit|http|sse-cut)\b)/;
+/** What a proxy does to an exchange; everything else is done to the frames of stdio. */
+const httpFaults: ReadonlySet<Fault["is"]> = new Set(["http", "sse-cut", "delay", "drop", "close"]);
+const onlyHttp: ReadonlySet<Fault["is"]> = new Set(["http", "sse-cut"]);
+
+/** Reads `'<filter> => <fault>'`. @throws Failure */
+function parseFaultRule(text: string, carrier: FaultCarrier): FaultRule {
+  const at = arrow.exec(text);
+  const fault = at === null ? undefined : parseFault(text.slice(at.index + at[0].length));
+  if (at === null || fault === undefined)
+    throw usageFailure(
+      `--fault ${text}: it must be a filter, => and a fault`,
+      "--fault 'tool:search => delay 500ms±200'",
+    );
+  const isPossible = carrier === "http" ? httpFaults.has(fault.is) : !onlyHttp.has(fault.is);
+  if (!isPossible)
+    throw usageFailure(
+      `--fault ${text}: ${fault.is} is no fault of ${carrier}`,
+      carrier === "http" ? `a proxy knows ${[...httpFaults].join(", ")}` : "parlance proxy knows it",
+    );
+  const filter = parseFilter(text.slice(0, at.index));
+  if (!filter.ok) throw usageFailure(`--fault ${text}: the filter cannot be read: ${filter.fault.says}`);
+  return { text, chooses: compileFilter(filter.filter), fault };
 }

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { Row } from "@parlance/wire";
-import type { FaultRule } from "./fault-rules.js";
+import type { FaultRule } from "./fault-option.js";
 import { type Act, type FaultyFrame, faultyFrame } from "./faulty-frame.js";
 import { seeded, shuffled } from "./random.js";
 

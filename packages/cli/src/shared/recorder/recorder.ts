@@ -221,3 +221,9 @@ function linesIn(bytes: Uint8Array): number {
   for (let at = bytes.indexOf(newline); at >= 0; at = bytes.indexOf(newline, at + 1)) lines += 1;
   return lines;
 }
+
+/** What a person must be told of a recording that could not be written to its end: it cannot say so itself. */
+export function missingAtEnd({ path, untold, why }: RecordingOutcome): string {
+  const lines = untold === 1 ? "1 line is" : `${untold} lines are`;
+  return `${lines} missing at the end of the recording ${path}: ${why ?? "it could not be written"}`;
+}

@@ -3,8 +3,8 @@ import { closeSync, constants, existsSync, fchmodSync, fstatSync, mkdirSync, ope
 import { dirname } from "node:path";
 import { type Entry, encodeEntry, type GapEntry, type HeaderEntry } from "@parlance/wire";
 import { milliseconds } from "../monotonic.js";
-import { numberedPath } from "./numbered-path.js";
 import type { ObservedEntry } from "./observation.js";
+import { numberedPath } from "./recording-name.js";
 
 /** Bytes of whole lines that may wait for a disk that is slow or full, before the next ones are dropped. */
 const mostQueued = 32 * 1024 * 1024;

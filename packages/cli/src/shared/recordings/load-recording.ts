@@ -1,8 +1,7 @@
 import { Conversation, type Damage, type EndEntry, type Entry, type HeaderEntry } from "@parlance/wire";
 import { exitCodes } from "../exit-codes.js";
 import { Failure } from "../failure.js";
-import { readRecordingFile } from "./read-recording.js";
-import { RecordedLines } from "./recorded-lines.js";
+import { RecordedLines, readRecordingFile } from "./read-recording.js";
 
 /** A recording that was read to its end. */
 export interface LoadedRecording {

@@ -1,7 +1,7 @@
 import { createReadStream } from "node:fs";
 import { Readable } from "node:stream";
 import { constants, createGunzip } from "node:zlib";
-import { type LinePlace, RecordingDecoder, type RecordingItem } from "@parlance/wire";
+import { type Entry, type LinePlace, RecordingDecoder, type RecordingItem, type ReportOptions } from "@parlance/wire";
 import { exitCodes } from "../exit-codes.js";
 import { Failure } from "../failure.js";
 import { Seal } from "./seal.js";
@@ -67,4 +67,24 @@ function unreadable(path: string, error: unknown): Failure {
 
 function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
+}
+
+/** On which line of its file everything of a recording stands. */
+export class RecordedLines {
+  readonly #lines = new Map<number, number>();
+  readonly #gaps = new Map<number, number>();
+
+  /** Nothing was noted. */
+  get isEmpty(): boolean {
+    return this.#lines.size === 0;
+  }
+
+  note(entry: Entry, line: number): void {
+    if (entry.k === "gap") this.#gaps.set(entry.t, line);
+    else if ("n" in entry && entry.k !== "a") this.#lines.set(entry.n, line);
+  }
+
+  /** The line of something, by its number; of a gap by its time. */
+  readonly of: NonNullable<ReportOptions["lineOf"]> = (at) =>
+    "n" in at ? this.#lines.get(at.n) : this.#gaps.get(at.gapAt);
 }

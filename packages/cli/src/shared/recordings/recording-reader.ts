@@ -4,8 +4,7 @@ import { Failure } from "../failure.js";
 import type { Pace } from "../pace.js";
 import { findRecording } from "./find-recording.js";
 import { nameOfRecording } from "./list-recordings.js";
-import { readRecordingFile } from "./read-recording.js";
-import { RecordedLines } from "./recorded-lines.js";
+import { RecordedLines, readRecordingFile } from "./read-recording.js";
 import { uriOf } from "./recording-source.js";
 
 /** A recording that can be read more than once, and is not held meanwhile: only what comes on stdin is. */
