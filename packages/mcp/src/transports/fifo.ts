@@ -1,7 +1,7 @@
-/** First in, first out, in constant time however long it gets. */
+/** A queue with constant-time operations at any length. */
 export class Fifo<T> {
   #items: (T | undefined)[] = [];
-  /** Where the first item is; what stood before it is gone. */
+  /** The index of the first item; earlier slots are empty. */
   #first = 0;
 
   get isEmpty(): boolean {
@@ -12,17 +12,17 @@ export class Fifo<T> {
     this.#items.push(item);
   }
 
-  /** The first item; undefined when there is none. */
+  /** The first item; undefined if the queue is empty. */
   peek(): T | undefined {
     return this.#items[this.#first];
   }
 
-  /** Puts something else in the place of the first item. */
+  /** Replaces the first item. */
   replace(item: T): void {
     this.#items[this.#first] = item;
   }
 
-  /** Takes the first item out. */
+  /** Removes and returns the first item. */
   shift(): T | undefined {
     const item = this.#items[this.#first];
     this.#items[this.#first] = undefined;

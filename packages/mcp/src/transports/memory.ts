@@ -2,8 +2,9 @@ import type { Channel, ChannelReceiver } from "../jsonrpc/channel.js";
 import { type Id, idKey } from "../jsonrpc/message.js";
 
 /**
- * Two ends of one carrier in memory: what one sends, the other receives, in order and a microtask later. A call that fails with
- * *Internal error* has what its handler has thrown as `cause`: it does not leave the process.
+ * Two connected channels in memory: each message arrives at the other one in order, a microtask later. If a handler's
+ * error becomes *Internal error*, the caller's error has the original as `cause`, because it does not leave the
+ * process.
  */
 export function memoryChannels(): readonly [Channel, Channel] {
   const left = new MemoryChannel();
@@ -22,7 +23,7 @@ class MemoryChannel implements Channel {
   #peer: MemoryChannel | undefined;
   #receiver: ChannelReceiver | undefined;
   #inbox: Sent[] = [];
-  /** What handlers have thrown whose answers are not sent yet, by request. */
+  /** Errors thrown by handlers, by request, until their responses are sent. */
   readonly #thrown = new Map<unknown, unknown>();
   #scheduled = false;
   #paused = false;

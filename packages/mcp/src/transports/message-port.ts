@@ -5,30 +5,35 @@ import { freeQueueBytes, type QueueBounds, queueBoundsOf } from "../jsonrpc/queu
 import { Fifo } from "./fifo.js";
 import { type Outlet, PacedWriter } from "./paced-writer.js";
 
-/** What two realms speak through: a `MessagePort` of the web or of Node, a `Worker`, or `self` in a dedicated worker. */
+/**
+ * The endpoint of a pair of realms: a `MessagePort` of the web or of Node, a `Worker`, or `self` in a dedicated worker.
+ */
 export interface MessagePortLike extends EventTarget {
   postMessage(message: unknown): void;
-  /** Ports have it: they hold messages back until they are started. */
+  /** Ports queue messages until `start` is called. Workers have no `start`. */
   start?(): void;
   close?(): void;
 }
 
 /**
- * A channel over a message port, with one at the other end as well. The port belongs to the channel from here on.
+ * A channel over a message port; the other end needs one too. The channel owns the port.
  *
- * A frame is a string. Three messages that are none keep the two ends in step: a number `n` asks to be told when the first `n`
- * characters have been read, `-n` tells it, and `null` is the end. Ports never push back by themselves; with this, a
- * peer that does not read costs `highWaterBytes` in flight and `maxQueuedBytes` on this side, and a peer that does not
- * wait is given up when `maxQueuedBytes` are unread. All bounds count characters here.
+ * A frame is a string. Three other messages provide flow control: a number `n` requests an acknowledgement once the
+ * first `n` characters are read, `-n` acknowledges it, and `null` closes. Ports have no backpressure of their own; with
+ * this protocol, a peer that does not read costs `highWaterBytes` in flight and `maxQueuedBytes` on this side, and the
+ * channel closes if a peer sends on while `maxQueuedBytes` are unread. All limits count characters here.
  *
- * A port that is closed says so (`null`, or its `close` event). A worker that is terminated says nothing in browsers without
- * that event: there its owner closes the channel.
+ * A closed port announces it (with `null` or a `close` event). In browsers without that event a terminated worker does
+ * not; there its owner must close the channel.
  */
 export function messagePortChannel(port: MessagePortLike, options: QueueBounds = {}): Channel {
   return new MessagePortChannel(port, queueBoundsOf(options));
 }
 
-/** What came and was not delivered: a frame, a question how far this side has read, the end, or something else. */
+/**
+ * A received message that is not delivered yet: a frame, a request for acknowledgement, the close, or an invalid
+ * message.
+ */
 type Arrived = string | number | null | undefined;
 
 class MessagePortChannel implements Channel {
@@ -49,7 +54,7 @@ class MessagePortChannel implements Channel {
     this.#inboxBound = bounds.maxQueuedBytes;
     this.#outlet = new PortOutlet((message) => this.#post(message), bounds.highWaterBytes);
     this.#writer = new PacedWriter(this.#outlet, bounds, (error) => this.#end(error));
-    // Before it is opened as well: the peer's answers how far it has read, and what a `Worker` does not hold back.
+    // Listen before `open` too: for acknowledgements, and because a `Worker` does not queue messages.
     port.addEventListener("message", this.#onMessage);
     port.addEventListener("messageerror", this.#onMessageError);
     port.addEventListener("close", this.#onClose);
@@ -67,14 +72,14 @@ class MessagePortChannel implements Channel {
   }
 
   async close(): Promise<void> {
-    const hasFailed = this.#closeError !== undefined; // Then its end has said so.
+    const hasFailed = this.#closeError !== undefined; // The receiver already got that error.
     this.#phase = "closed";
     while (!this.#inbox.isEmpty) this.#drop(this.#inbox.shift());
     await this.#writer.end();
     this.#port.removeEventListener("message", this.#onMessage);
     this.#port.removeEventListener("messageerror", this.#onMessageError);
     this.#port.removeEventListener("close", this.#onClose);
-    // Only a port is this channel's own: `close` of a worker's global scope would end the worker.
+    // Close real ports only: `close` of a worker's global scope would terminate the worker.
     if (this.#port.start !== undefined) this.#port.close?.();
     if (!hasFailed && this.#closeError !== undefined) throw this.#closeError;
   }
@@ -89,7 +94,7 @@ class MessagePortChannel implements Channel {
   }
 
   readonly #onMessage = (event: Event): void => {
-    const { data } = event as MessageEvent<unknown>; // A port dispatches no other event by this name.
+    const { data } = event as MessageEvent<unknown>; // Ports dispatch only message events under this name.
     if (typeof data === "number" && data < 0) {
       if (this.#outlet.acknowledged(-data)) this.#writer.progressed();
     } else if (typeof data === "string" || typeof data === "number" || data === null) this.#arrive(data);
@@ -101,7 +106,7 @@ class MessagePortChannel implements Channel {
   readonly #onClose = (): void => this.#arrive(null);
 
   #arrive(arrived: Arrived): void {
-    if (arrived === null) this.#writer.stop(); // Nobody takes anything any more.
+    if (arrived === null) this.#writer.stop(); // The peer reads no more.
     if (this.#phase !== "open") {
       this.#drop(arrived);
       return;
@@ -139,12 +144,12 @@ class MessagePortChannel implements Channel {
     }
   }
 
-  /** What is not delivered is read all the same, so that the peer can come to its end. */
+  /** Acknowledges a message that is not delivered, so that the peer can finish sending and close. */
   #drop(arrived: Arrived): void {
     if (typeof arrived === "number") this.#post(-arrived);
   }
 
-  /** What is not taken is lost, so the conversation is over. */
+  /** Posts a message. A message that cannot be posted is lost, so the channel ends. */
   #post(message: string | number | null): void {
     const hook = "MessagePort.postMessage";
     guarded(
@@ -165,17 +170,17 @@ class MessagePortChannel implements Channel {
   }
 }
 
-/** What keeping it costs, about: the smallest message takes room as well. */
+/** The approximate memory of a queued message; even the smallest takes some. */
 function sizeOf(arrived: Arrived): number {
   return typeof arrived === "string" ? arrived.length + 1 : 1;
 }
 
-/** The sending half of a port. At most so many characters and one frame are in flight. */
+/** The sending half of a port. Allows up to `mostUnread` characters plus one frame in flight. */
 class PortOutlet implements Outlet {
   readonly #post: (message: string | number | null) => void;
   readonly #mostUnread: number;
   #sent = 0;
-  /** How many of them the peer has been asked about, and has read. */
+  /** The character counts of the last requested and the last received acknowledgement. */
   #asked = 0;
   #read = 0;
 
@@ -199,7 +204,7 @@ class PortOutlet implements Outlet {
     return frame.length;
   }
 
-  /** The peer has read that much. False for a number that it was not asked about. */
+  /** Handles an acknowledgement. Returns false for a count that was not requested. */
   acknowledged(count: number): boolean {
     if (count !== this.#asked || count === this.#read) return false;
     this.#read = count;
@@ -216,7 +221,10 @@ class PortOutlet implements Outlet {
     void this.end();
   }
 
-  /** One question at a time, and none in short conversations; soon enough that a peer that reads is never charged to a budget. */
+  /**
+   * Requests an acknowledgement: one at a time, none for little traffic, and early enough that a peer that reads is
+   * never charged to a budget.
+   */
   #ask(): void {
     if (this.#asked > this.#read || this.unread <= Math.min(this.#mostUnread, freeQueueBytes) / 2) return;
     this.#asked = this.#sent;

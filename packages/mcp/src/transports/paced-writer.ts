@@ -6,25 +6,25 @@ import { endGrace, freeQueueBytes, type QueueBounds, UnreadError } from "../json
 import { characterBytes } from "../jsonrpc/weight.js";
 import { Fifo } from "./fifo.js";
 
-/** The way out of a carrier, as a `PacedWriter` uses it. */
+/** The sending side of a transport, as used by `PacedWriter`. */
 export interface Outlet {
-  /** Nothing can be put for now; the carrier calls `PacedWriter.progressed` when that has changed. */
+  /** True while `put` must not be called. The transport calls `PacedWriter.progressed` when this changes. */
   readonly isFull: boolean;
-  /** Characters that were put and, as far as this side knows, not taken. */
+  /** The number of characters put and not known to be read. */
   readonly unread: number;
-  /** Hands over the beginning of what waits, as much as goes in one piece, and tells how many characters that was. */
+  /** Sends the start of `rest`, as much as fits into one piece, and returns its number of characters. */
   put(rest: string): number;
-  /** Everything has been put. Resolves when the other side knows. */
+  /** Closes after everything was put. Resolves when the peer has been notified. */
   end(): Promise<void>;
-  /** Nobody will take what was put. */
+  /** Closes without delivering what was put. */
   abort(error: Error): void;
 }
 
 /**
- * Puts texts into an outlet no faster than they are taken, and knows how much waits. What it counts are characters: to count
- * the bytes of a text is to encode it.
+ * Writes texts to an outlet at the peer's reading speed, and counts what is queued. It counts characters, because
+ * counting bytes would mean encoding twice.
  *
- * `failed` hears, once, that the peer does not read.
+ * `failed` is called once, if the peer stops reading.
  */
 export class PacedWriter {
   readonly #outlet: Outlet;
@@ -32,7 +32,7 @@ export class PacedWriter {
   readonly #failed: (error: Error) => void;
   readonly #waiting = new Fifo<string>();
   #waitingLength = 0;
-  /** `flushing`: what waits is still put; `ending`: all of it was. */
+  /** `flushing`: the queue is still being put; `ending`: all of it was put. */
   #phase: "open" | "flushing" | "ending" | "over" = "open";
   #room: Deferred<void> | undefined;
   #stallTimer: Timer | undefined;
@@ -45,20 +45,20 @@ export class PacedWriter {
     this.#failed = failed;
   }
 
-  /** Characters that were sent and, as far as this side knows, not taken. */
+  /** The number of characters sent and not known to be read. */
   get unread(): number {
     return this.#waitingLength + this.#outlet.unread;
   }
 
-  /** Charges what is not taken to a budget from here on. */
+  /** Charges unread text to a budget from now on. */
   charge(budget: ByteBudget | undefined): void {
     this.#budget = budget?.child();
   }
 
-  /** As `Channel.send` has it. What is sent after the end is dropped. */
+  /** Implements `Channel.send`. Texts sent after the end are dropped. */
   send(text: string): void | Promise<void> {
     if (this.#phase !== "open") return;
-    // A single long text is no fault of the reader: what counts is what had not been taken before it.
+    // Judge by the text queued before: a single long text is not the reader's fault.
     const before = this.unread;
     this.#waiting.push(text);
     this.#waitingLength += text.length;
@@ -77,7 +77,7 @@ export class PacedWriter {
     return this.#room.promise;
   }
 
-  /** The outlet has taken something, or can take more. */
+  /** Called when the outlet has been read from or has room again. */
   progressed(): void {
     if (this.#phase === "over") return;
     this.#stopWatch();
@@ -89,8 +89,8 @@ export class PacedWriter {
   }
 
   /**
-   * Puts what waits, then ends the outlet. Resolves when that is done or cannot be done: the outlet is broken, or nothing
-   * is taken for two seconds.
+   * Writes the queue, then closes the outlet. Resolves when done, when the outlet fails, or when nothing is read for
+   * two seconds.
    */
   end(): Promise<void> {
     if (this.#phase === "open") {
@@ -100,7 +100,7 @@ export class PacedWriter {
     return this.#ended.promise;
   }
 
-  /** Nothing is put any more, and nobody is kept waiting. */
+  /** Stops writing and releases all waiting senders. */
   stop(): void {
     this.#phase = "over";
     this.#waiting.clear();
@@ -111,7 +111,7 @@ export class PacedWriter {
     this.#ended.resolve();
   }
 
-  /** Brings what is charged up to date. */
+  /** Updates the budget's charge. Returns false if the budget is exhausted. */
   #isAffordable(): boolean {
     const { unread } = this;
     return this.#budget?.hold(unread > freeQueueBytes ? characterBytes * unread : 0) ?? true;
@@ -138,14 +138,14 @@ export class PacedWriter {
     this.#room = undefined;
   }
 
-  /** Waits for a sign of the peer from here on, unless it does already. */
+  /** Starts the stall timer, unless it is running. */
   #watch(): void {
     if (this.#stallTimer !== undefined) return;
     const { clock, stallTimeout } = this.#bounds;
     const patience = this.#phase === "open" ? stallTimeout : Math.min(endGrace, stallTimeout);
     const giveUp = (): void => this.#giveUp(`nothing was read for ${patience} ms`);
     this.#stallTimer = clock.setTimer(giveUp, Math.min(patience, longestTimer));
-    // Somebody may wait for the end; other than that, a peer that stalls is no reason for the process to stay.
+    // While open, a stalled peer must not keep the process alive. While ending, `end` may be awaited.
     if (this.#phase === "open") this.#stallTimer.unref?.();
   }
 

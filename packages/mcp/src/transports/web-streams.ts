@@ -10,26 +10,29 @@ import { serverLimits } from "../jsonrpc/limits.js";
 import { lastWordsGrace, type QueueBounds, queueBoundsOf, queueMembers } from "../jsonrpc/queue-bounds.js";
 import { type Outlet, PacedWriter } from "./paced-writer.js";
 
-/** A byte stream in each direction, e.g. a connection of Deno or of a worker's `connect`. */
+/** A byte stream for each direction, e.g. a connection of Deno or of a worker's `connect`. */
 export interface ByteStreams {
   readonly readable: ReadableStream<Uint8Array>;
   readonly writable: WritableStream<Uint8Array>;
 }
 
 export interface WebStreamOptions extends QueueBounds {
-  /** How frames lie in the stream. Default: `lines`. */
+  /** The framing of messages in the stream. Default: `lines`. */
   readonly framing?: Framing;
-  /** The longest frame to accept. Default: 4 MiB; a longer one is skipped in constant memory and refused. */
+  /**
+   * The maximum size of an incoming frame in bytes. Default: 4 MiB. A longer one is skipped in constant memory and
+   * reported.
+   */
   readonly frameBytes?: number;
 }
 
 const webStreamMembers: MembersOf<WebStreamOptions> = { ...queueMembers, framing: [], frameBytes: ["maxFrameBytes"] };
 
 /**
- * A channel over web streams, which belong to it from here on. `close` waits for a peer that still reads, and gives up one
- * that takes nothing for two seconds.
+ * A channel over web streams. The channel owns the streams. `close` waits for a peer that still reads, but closes if
+ * nothing is read for two seconds.
  *
- * @throws TypeError for a stream that is locked to somebody else
+ * @throws TypeError if a stream is locked
  */
 export function webStreamChannel(streams: ByteStreams, options: WebStreamOptions = {}): Channel {
   checkMembers("webStreamChannel", options, webStreamMembers);
@@ -42,11 +45,11 @@ class WebStreamChannel implements Channel {
   readonly #clock: Clock;
   readonly #framing: Framing;
   readonly #frameBytes: number;
-  /** There while reading is paused. */
+  /** Set while reading is paused. */
   #gate: Deferred<void> | undefined;
   #phase: "open" | "ended" | "closed" = "open";
   #receiver: ChannelReceiver | undefined;
-  /** What is charged for the frame whose end has not come. */
+  /** The budget for the incomplete frame. */
   #reading: ByteBudget | undefined;
   #writeError: Error | undefined;
   #lastWordsTimer: Timer | undefined;
@@ -76,7 +79,7 @@ class WebStreamChannel implements Channel {
     return this.#writer.send(this.#framing.encode(frame));
   }
 
-  /** What is left of the chunk at hand is still delivered. */
+  /** The rest of the current chunk is still delivered. */
   pause(): void {
     this.#gate ??= deferred<void>();
   }
@@ -90,9 +93,9 @@ class WebStreamChannel implements Channel {
     this.#phase = "closed";
     this.#stopLastWordsTimer();
     this.#reading?.close();
-    this.resume(); // Read on, into nothing, so that the peer can end its side.
+    this.resume(); // Read and discard, so that the peer can end its side.
     await this.#writer.end();
-    await this.#reader.cancel().catch(() => undefined); // What broke it before was told, or nobody listens.
+    await this.#reader.cancel().catch(() => undefined); // An earlier failure was reported.
   }
 
   async #read(receiver: ChannelReceiver): Promise<void> {
@@ -122,7 +125,7 @@ class WebStreamChannel implements Channel {
     this.#writingFailed(error, isLost);
   }
 
-  /** A peer that has taken all there was, and ends its side now, has ended. */
+  /** Waits briefly for the peer's own end: a peer that read everything and then closes has ended normally. */
   #writingFailed(error: Error, isLost: boolean): void {
     if (this.#phase !== "open" || this.#lastWordsTimer !== undefined) return;
     if (isLost) this.#writeError = error;
@@ -143,13 +146,13 @@ class WebStreamChannel implements Channel {
   }
 }
 
-/** The most that one write holds, so that every write that ends is a sign that the peer reads. */
+/** The maximum size of one write, so that each completed write shows that the peer reads. */
 const pieceBytes = 64 * 1024;
 
 const encoder = new TextEncoder();
 
 class StreamOutlet implements Outlet {
-  /** Resolves, if ever, with what has broken the stream. */
+  /** Resolves with the error if the stream fails. */
   readonly broken: Promise<Error>;
   readonly #writer: WritableStreamDefaultWriter<Uint8Array>;
   readonly #progressed: () => void;
@@ -169,7 +172,7 @@ class StreamOutlet implements Outlet {
     return this.#unread;
   }
 
-  /** A stream may be made so that it never asks for more; one piece at a time always goes. */
+  /** A stream may be configured with no room at all; one piece at a time is always allowed. */
   get isFull(): boolean {
     return this.#unread > 0 && (this.#writer.desiredSize ?? 0) <= 0;
   }
@@ -182,12 +185,12 @@ class StreamOutlet implements Outlet {
       this.#unread -= read;
       this.#progressed();
     };
-    this.#writer.write(piece.subarray(0, written)).then(taken, () => undefined); // `broken` tells why.
+    this.#writer.write(piece.subarray(0, written)).then(taken, () => undefined); // `broken` reports failures.
     return read;
   }
 
   end(): Promise<void> {
-    return this.#writer.close().catch(() => undefined); // `broken` tells why.
+    return this.#writer.close().catch(() => undefined); // `broken` reports failures.
   }
 
   abort(error: Error): void {

@@ -1,31 +1,31 @@
-/** What a socket tells, of whichever kind the event is. */
+/** The members of WebSocket events that the channel reads. */
 export interface WebSocketEvent {
   readonly type: string;
-  /** Of a message. */
+  /** On message events. */
   readonly data?: unknown;
-  /** Of an error, where the platform lets a program see it. */
+  /** On error events, if the platform exposes it. */
   readonly message?: string;
-  /** Of the end. */
+  /** On close events. */
   readonly code?: number;
   readonly reason?: string;
 }
 
-/** What a channel needs of a `WebSocket`: that of the web has it, and so has that of `ws`. */
+/** The part of the `WebSocket` interface that a channel needs; both the web's and that of `ws` have it. */
 export interface WebSocketLike {
   readonly readyState: number;
   readonly bufferedAmount: number;
   readonly protocol: string;
   binaryType: string;
   addEventListener(type: "open" | "message" | "error" | "close", listener: (event: WebSocketEvent) => void): void;
-  /** `taken` is called, where the platform does that, when nothing of the text is left on this side. */
+  /** `taken` is called, if the platform supports it, when the text has left this side's buffer. */
   send(text: string, taken?: () => void): void;
   close(code?: number): void;
-  /** Where reading can wait, so that the peer has to. */
+  /** Present if the socket can pause reading, so that the peer is slowed down. */
   pause?(): void;
   resume?(): void;
-  /** Where a peer that does not answer can be left. */
+  /** Present if the socket can be closed without the peer's response. */
   terminate?(): void;
 }
 
-/** Makes a socket that opens. */
+/** A constructor that opens a socket. */
 export type WebSocketConstructor = new (url: string | URL, protocols: string[]) => WebSocketLike;

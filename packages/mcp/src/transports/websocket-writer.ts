@@ -6,28 +6,28 @@ import { guarded } from "../jsonrpc/hooks.js";
 import { endGrace, freeQueueBytes, type QueueBounds, UnreadError } from "../jsonrpc/queue-bounds.js";
 import type { WebSocketLike } from "./websocket-like.js";
 
-/** Milliseconds between two looks at what is left: the first, and the most while none of it goes. */
+/** The interval in milliseconds of polling `bufferedAmount`: initially, and at most while nothing drains. */
 const firstLook = 10;
 const longestLook = 1_000;
 
-/** The code of an end that is nobody's fault. */
+/** The close code of a normal end. */
 const normalClosure = 1000;
 
 /**
- * Sends what has to wait for a socket to open, and watches how much of what was sent is still there: sockets of the web tell
- * that only to those who look.
+ * Queues texts until the socket opens, then tracks how much of them is unsent. Web sockets offer no event for that, so
+ * it polls `bufferedAmount`.
  *
- * `failed` hears that the peer does not read, and stops the writer.
+ * `failed` is called, and the writer stops, if the peer stops reading.
  */
 export class WebSocketWriter {
   readonly #socket: WebSocketLike;
   readonly #bounds: Required<QueueBounds>;
   readonly #failed: (error: Error) => void;
   #phase: "opening" | "open" | "ending" | "over" = "opening";
-  /** What was sent before the socket has opened. */
+  /** Texts sent before the socket opened. */
   #early: string[] = [];
   #earlyLength = 0;
-  /** Bytes that the socket was given, and has got rid of. */
+  /** Bytes given to the socket, and bytes that left its buffer. */
   #given = 0;
   #taken = 0;
   #takenAt = 0;
@@ -42,15 +42,15 @@ export class WebSocketWriter {
     this.#failed = failed;
   }
 
-  /** Charges what is not taken to a budget from here on. */
+  /** Charges unsent text to a budget from now on. */
   charge(budget: ByteBudget | undefined): void {
     this.#budget = budget?.child();
   }
 
-  /** As `Channel.send` has it. What is sent after the end is dropped. */
+  /** Implements `Channel.send`. Texts sent after the end are dropped. */
   send(text: string): void | Promise<void> {
     if (this.#phase !== "opening" && this.#phase !== "open") return;
-    // A single long text is no fault of the reader: what counts is what had not gone out before it.
+    // Judge by the text queued before: a single long text is not the reader's fault.
     const before = this.#queued;
     if (before > this.#bounds.maxQueuedBytes) {
       this.#giveUp(`${before} bytes wait to be read`);
@@ -66,7 +66,7 @@ export class WebSocketWriter {
     return this.#room.promise;
   }
 
-  /** The socket has opened. */
+  /** Called when the socket opens. */
   opened(): void {
     if (this.#phase === "over") return;
     const isEnding = this.#phase === "ending";
@@ -79,7 +79,7 @@ export class WebSocketWriter {
     if (isEnding) this.end();
   }
 
-  /** Closes the socket behind what was sent. A peer that takes nothing for two seconds is given up. */
+  /** Closes the socket after the queued texts. If nothing is read for two seconds, closes without them. */
   end(): void {
     if (this.#phase !== "opening" && this.#phase !== "open") return;
     const mustOpen = this.#phase === "opening" && this.#early.length > 0;
@@ -94,7 +94,7 @@ export class WebSocketWriter {
     }
   }
 
-  /** Nothing is written any more, and nobody is kept waiting. */
+  /** Stops writing and releases all waiting senders. */
   stop(): void {
     this.#phase = "over";
     this.#early = [];
@@ -107,7 +107,7 @@ export class WebSocketWriter {
     return this.#earlyLength + this.#socket.bufferedAmount;
   }
 
-  /** Brings what is charged up to date. */
+  /** Updates the budget's charge. Returns false if the budget is exhausted. */
   #isAffordable(): boolean {
     const queued = this.#queued;
     return this.#budget?.hold(queued > freeQueueBytes ? queued : 0) ?? true;
@@ -121,7 +121,7 @@ export class WebSocketWriter {
     }
     const before = this.#socket.bufferedAmount;
     const hook = "WebSocket.send";
-    // What is not taken is lost, so the conversation is over.
+    // A text that cannot be sent is lost, so the channel ends.
     guarded(
       hook,
       () => this.#socket.send(text, this.#makeRoom),
@@ -142,7 +142,7 @@ export class WebSocketWriter {
     const { clock } = this.#bounds;
     const untilLook = Math.min(this.#untilLook, this.#takenAt + this.#patience - clock.now());
     this.#look = clock.setTimer(() => this.#lookNow(), untilLook);
-    // Somebody may wait for the end; other than that, a peer that stalls is no reason for the process to stay.
+    // While open, a stalled peer must not keep the process alive. While ending, `end` may be awaited.
     if (this.#phase === "open") this.#look.unref?.();
   }
 

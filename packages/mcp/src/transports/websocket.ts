@@ -10,19 +10,22 @@ import { excerpt } from "../jsonrpc/report.js";
 import type { WebSocketConstructor, WebSocketEvent, WebSocketLike } from "./websocket-like.js";
 import { WebSocketWriter } from "./websocket-writer.js";
 
-/** What can be set about a channel over a WebSocket. */
+/** Options of a channel over a WebSocket. */
 export interface WebSocketOptions extends QueueBounds {
-  /** The longest message to accept. Default: 16 MiB. The web hands over a longer one whole: it is refused then. */
+  /**
+   * The maximum size of an incoming message in bytes. Default: 16 MiB. The web's sockets buffer a longer one completely
+   * before it is rejected.
+   */
   readonly frameBytes?: number;
-  /** The subprotocol that the server has to choose. Default: `mcp`; for a socket that somebody else has made, any. */
+  /** The required subprotocol. Default: `mcp`; for an existing socket, any. */
   readonly protocol?: string;
-  /** Milliseconds until a socket that does not open is given up. Default: 10,000. */
+  /** The time limit in milliseconds for opening the socket. Default: 10,000. */
   readonly openTimeout?: number;
-  /** Default: the `WebSocket` of the platform. Node has one from version 22 on. */
+  /** The constructor. Default: the platform's `WebSocket`, which Node has from version 22. */
   readonly WebSocket?: WebSocketConstructor;
 }
 
-/** The members of `WebSocketOptions`, for the check of options. */
+/** The members of `WebSocketOptions`, to detect unknown options. */
 export const webSocketMembers: MembersOf<WebSocketOptions> = {
   ...queueMembers,
   frameBytes: ["maxFrameBytes"],
@@ -32,13 +35,13 @@ export const webSocketMembers: MembersOf<WebSocketOptions> = {
 };
 
 /**
- * A channel over a WebSocket: one text message is one frame. Give `connect` a function that makes one, so that it can be made
- * anew.
+ * A channel over a WebSocket: each text message is one frame. Pass `connect` a function that returns one, so that it
+ * can reconnect.
  *
  * @example
  * await using client = await connect(() => webSocketChannel("wss://example.com/mcp"));
  *
- * @throws TypeError where the platform has no WebSocket; what the platform throws for a URL that is none
+ * @throws TypeError if the platform has no WebSocket; the platform's error for an invalid URL
  */
 export function webSocketChannel(target: string | URL | WebSocketLike, options: WebSocketOptions = {}): Channel {
   checkMembers("webSocketChannel", options, webSocketMembers);
@@ -51,26 +54,29 @@ export function webSocketChannel(target: string | URL | WebSocketLike, options: 
   return new WebSocketChannel(new WebSocket(target, [protocol]), { ...options, protocol });
 }
 
-/** States of a socket. */
+/** Values of `readyState`. */
 const connecting = 0;
 const isOpen = 1;
 
 const defaultOpenTimeout = 10_000;
 
-/** Codes of an end that is nobody's fault: done, going away, and none given. */
+/** Close codes of a normal end: done, going away, and none given. */
 const ordinaryCodes: ReadonlySet<number> = new Set([1000, 1001, 1005]);
 
-/** The connection has broken without a word. */
+/** The close code of a connection that broke without a close frame. */
 const abnormalClosure = 1006;
 
-/** A channel over a socket that is open, or is about to be. */
+/** A channel over a socket that is open or opening. */
 export class WebSocketChannel implements Channel {
   readonly #socket: WebSocketLike;
   readonly #bounds: Required<QueueBounds>;
   readonly #frameBytes: number;
   readonly #writer: WebSocketWriter;
   #receiver: ChannelReceiver | undefined;
-  /** What came before the channel was opened, or while it is paused: a socket still hands over what it has read. */
+  /**
+   * Events that came before the channel was opened, or while it is paused: a paused socket still delivers what it has
+   * read.
+   */
   #inbox: ((receiver: ChannelReceiver) => void)[] = [];
   #paused = false;
   readonly #released = deferred<void>();
@@ -102,7 +108,7 @@ export class WebSocketChannel implements Channel {
     return this.#writer.send(frame);
   }
 
-  /** Nothing, where a socket cannot wait: then the peer is given up when too much waits for it. */
+  /** Does nothing if the socket cannot pause. Then the channel closes if too much is queued. */
   pause(): void {
     if (this.#phase !== "open" || this.#socket.pause === undefined) return;
     this.#paused = true;
@@ -119,27 +125,27 @@ export class WebSocketChannel implements Channel {
   close(): Promise<void> {
     this.#phase = "closed";
     this.#inbox = [];
-    this.resume(); // Read on, into nothing, so that the peer can close its side.
+    this.resume(); // Read and discard, so that the peer can close its side.
     this.#writer.end();
     return this.#released.promise;
   }
 
-  /** Ends the channel, and leaves the peer. */
+  /** Ends the channel without waiting for the peer. */
   fail(error: Error): void {
     this.#stopOpenTimer();
     this.#writer.stop();
-    // It may wait for its peer as long as it likes.
+    // Without `terminate`, the socket may wait for its peer for any time, so `close` does not wait for it.
     if (this.#socket.terminate === undefined) this.#released.resolve();
     try {
       if (this.#socket.terminate === undefined) this.#socket.close();
       else this.#socket.terminate();
     } catch {
-      this.#released.resolve(); // `error` has ended the conversation, and a socket that cannot be ended either has no more to say.
+      this.#released.resolve(); // The channel ends with `error`; a failed close adds nothing.
     }
     this.#end(error);
   }
 
-  /** Waits for the socket to open, and for the server to choose the subprotocol. */
+  /** Waits for the socket to open and checks the subprotocol. */
   #opens({ protocol, openTimeout = defaultOpenTimeout }: WebSocketOptions): void {
     const giveUp = (): void => this.fail(new Error(`the WebSocket has not opened within ${openTimeout} ms`));
     this.#openTimer = this.#bounds.clock.setTimer(giveUp, Math.min(openTimeout, longestTimer));
@@ -185,7 +191,7 @@ export class WebSocketChannel implements Channel {
     }
   }
 
-  /** What the platform does not say here, it says with the end that follows. */
+  /** If the platform gives no message here, the close event follows with the reason. */
   #broke({ message = "" }: WebSocketEvent): void {
     if (message !== "") this.#end(new Error(`${this.#whatBroke}: ${visible(message)}`));
   }
@@ -218,5 +224,5 @@ export class WebSocketChannel implements Channel {
   }
 }
 
-/** Characters of a message that is not read, in which an id can be looked for. */
+/** The number of characters kept of a rejected message, so that its id can be found. */
 const headLength = 64 * 1024;
