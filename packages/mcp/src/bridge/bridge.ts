@@ -21,39 +21,40 @@ import { NearCalls } from "./near-calls.js";
 import { NearConversation } from "./near-conversation.js";
 import { SharedEnds } from "./shared-ends.js";
 
-/** What can be set about a bridge. */
+/** Options of a bridge. */
 export interface BridgeOptions
   extends Omit<OpenOptions, "identity" | "revision" | "signal" | "onNotification" | "exactNumbers"> {
-  /** What the bridge says of itself where a side says nothing of itself. Default: this library. */
+  /** The bridge's name and version, used where a side does not give its own. Default: this library. */
   readonly info?: Implementation;
-  /** A protocol revision to insist on at the far end. Default: one of the near end's era, or else the newest. */
+  /** The required protocol revision upstream. Default: prefer one of the downstream client's era, else the newest. */
   readonly revision?: string;
-  /** Whether a far end is opened again when its carrier has broken. Default: true for a URL, false for anything else. */
+  /** Whether to reconnect upstream when the connection breaks. Default: true for a URL, false otherwise. */
   readonly reopen?: boolean;
-  /** Far ends that may be there at the same time, and those of one principal. Default: 256 and 32. */
+  /** The maximum number of upstream sessions, in total and per principal. Defaults: 256 and 32. */
   readonly max?: number;
   readonly maxPerPrincipal?: number;
-  /** The same for the anonymous callers of one network address. Default: 32. */
+  /** The maximum number of upstream sessions for anonymous callers of one network address. Default: 32. */
   readonly maxPerAddress?: number;
   /**
-   * Far ends of the stateless era that one principal or network address may have by saying that it is different clients. Its
-   * further clients share one for each revision, which knows nothing of them: names are free, and each would be a process. Default: 8.
+   * The maximum number of upstream sessions for stateless clients of one principal or network address that declare
+   * different client infos or capabilities. Further clients share one session per revision, without client info and
+   * capabilities. Declarations cost a client nothing, while each session may be a process. Default: 8.
    */
   readonly maxClients?: number;
-  /** Milliseconds until a far end of the stateless era that nobody uses is closed. Default: 300,000. */
+  /** Milliseconds until an unused upstream session for stateless clients is closed. Default: 300,000. */
   readonly idleTtl?: number;
   /**
-   * Whether a near client is told what the carrier or the process of the far end has said of its end: for a near end that is
-   * nobody else than whoever runs the bridge. Default: false, it is only reported.
+   * Whether downstream clients see transport and process errors of the upstream server. Enable it only if the client
+   * belongs to the operator of the bridge. Default: false; these errors are only reported.
    */
   readonly candid?: boolean;
-  /** Told of a far end that could not be opened, or has gone by itself. Default: it is reported. */
+  /** Called when an upstream session cannot be opened or ends unexpectedly. Default: the error is reported. */
   readonly onLost?: (error: unknown) => unknown;
 }
 
 const { revision, signal, onNotification, exactNumbers, ...farMembers } = openMembers;
 
-/** The members of `BridgeOptions`, for the check of options. */
+/** The members of `BridgeOptions`, to detect unknown options. */
 export const bridgeMembers: MembersOf<BridgeOptions> = {
   ...farMembers,
   info: implementationMembers,
@@ -70,16 +71,22 @@ export const bridgeMembers: MembersOf<BridgeOptions> = {
 
 const defaults = { max: 256, maxPerPrincipal: 32, maxPerAddress: 32, maxClients: 8, idleTtl: 300_000 } as const;
 
-/** Calls on one far end of the stateless era. Servers of this library run 128 of a connection, so the queue is here, where it is fair. */
+/**
+ * Concurrent calls on a shared upstream session. Servers of this library run 128 calls per connection; the limit here
+ * is lower, so that calls queue in the bridge, which is fair to all peers.
+ */
 const places = { total: 96, perPeer: 64 };
 
-/** A server that is another one, somewhere else. It is served like any server, and owns its far ends. */
+/** A server that forwards to an upstream server. It is served like any other server, and owns its upstream sessions. */
 export interface Bridge extends Served, AsyncDisposable {
-  /** Ends all far ends; resolves when they are gone. */
+  /** Closes all upstream sessions; resolves when they are closed. */
   close(): Promise<void>;
 }
 
-/** Makes a bridge. @throws RangeError for a revision that does not exist */
+/**
+ * Creates a bridge.
+ * @throws RangeError for an unknown revision
+ */
 export function bridgeOver(open: Opening, isLasting: boolean, options: BridgeOptions = {}): Bridge {
   return new OpenBridge(open, isLasting, options);
 }
@@ -95,7 +102,7 @@ class OpenBridge implements Bridge {
   readonly #held: HeldCalls;
   readonly #shared: SharedEnds;
   readonly #closing = new AbortController();
-  /** All that are there or are being opened, and who has opened them. */
+  /** All upstream sessions that are open or opening, with the owner of each. */
   readonly #ends = new Map<Promise<FarEnd>, Owner>();
 
   constructor(open: Opening, isLasting: boolean, options: BridgeOptions) {
@@ -142,7 +149,7 @@ class OpenBridge implements Bridge {
     return [];
   }
 
-  /** Whoever is met is served by a far end. */
+  /** Never called: each client is served by the `BridgedServer` for its upstream session. */
   run(method: string): never {
     throw new Error(`${method}: a bridge serves nobody whom it has not met`);
   }
@@ -163,7 +170,7 @@ class OpenBridge implements Bridge {
     return this.close();
   }
 
-  /** One far end per conversation: it begins and ends with it. */
+  /** Opens an upstream session for one handshake client. Both end together. */
   async #ownEnd(newcomer: Newcomer, conversation: OpenConversation): Promise<Served> {
     const near = new NearConversation(newcomer, conversation, this.#host.report);
     const { ended } = conversation;
@@ -174,7 +181,10 @@ class OpenBridge implements Bridge {
     return new BridgedServer(near, far, this.#host);
   }
 
-  /** One far end for all calls of a principal that declare the same; for one that declares ever new things, another. */
+  /**
+   * The upstream session shared by all stateless calls of a principal with the same declarations. Beyond `maxClients`
+   * different declarations, one without any.
+   */
   #sharedEnd(newcomer: Newcomer): Promise<Served> {
     const { principal, info, capabilities, revision } = newcomer;
     const owner = { ...ownerOf(newcomer), isShared: true };
@@ -195,7 +205,7 @@ class OpenBridge implements Bridge {
     });
   }
 
-  /** @throws RpcError where there are too many, or there is none */
+  /** @throws RpcError if a limit is reached, or the upstream server cannot be reached */
   async #open(near: CallingEnd, owner: Owner, unwanted: AbortSignal): Promise<FarEnd> {
     this.#requireRoom(owner);
     const stop = AbortSignal.any([unwanted, this.#closing.signal]);
@@ -224,7 +234,7 @@ class OpenBridge implements Bridge {
     else guarded("onLost", () => onLost(error), this.#host.report);
   }
 
-  /** Far ends of that kind that the owner has opened. */
+  /** The number of the owner's upstream sessions of that kind. */
   #count({ peer, isShared }: Owner): number {
     return [...this.#ends.values()].filter((each) => each.peer === peer && each.isShared === isShared).length;
   }
@@ -242,11 +252,11 @@ class OpenBridge implements Bridge {
   }
 }
 
-/** By what the far ends of somebody are counted. */
+/** The key by which upstream sessions are counted. */
 interface Owner {
   readonly peer: string | undefined;
   readonly isPrincipal: boolean;
-  /** Whether it is one of the stateless era. */
+  /** Whether it is shared by stateless clients. */
   readonly isShared: boolean;
 }
 
@@ -262,7 +272,7 @@ async function closed(opening: Promise<FarEnd>): Promise<void> {
   try {
     await (await opening).close();
   } catch {
-    // It was never open, and whoever wanted it knows.
+    // Opening failed; the caller of `#open` got the error.
   }
 }
 

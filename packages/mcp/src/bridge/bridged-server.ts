@@ -9,22 +9,22 @@ import { crossedError, offeredAcross, unanswered } from "./crossing.js";
 import type { FarEnd, FarEndHost, NearEnd } from "./far-end.js";
 import type { Round } from "./held-calls.js";
 
-/** A near end that makes calls on a far end. */
+/** A downstream client that calls the upstream server. */
 export interface CallingEnd extends NearEnd {
   call(method: string, round: Round, far: FarEnd): Promise<JsonObject>;
-  /** Takes what the client tells outside of calls. */
+  /** Handles a notification from the client. */
   heard?(method: string, params: Params | undefined, far: FarEnd): void;
 }
 
-/** What is told of changes crosses as it comes, and not as a change of this server. */
+/** Change notifications are forwarded from upstream, so the bridge has no changes of its own. */
 export const noChanges: ChangeSource = { size: 0, listen: () => () => undefined };
 
-/** The far server as one near end sees it. */
+/** The upstream server as served to one downstream client. */
 export class BridgedServer implements Served {
   readonly info: Implementation;
   readonly exactNumbers = true;
   readonly changes: ChangeSource = noChanges;
-  /** The far server keeps its own, and what it needs of this side is kept with the calls. */
+  /** The upstream server seals its own state; the bridge keeps held calls in memory. */
   readonly stateSeal = undefined;
   readonly #near: CallingEnd;
   readonly #far: FarEnd;
@@ -45,12 +45,12 @@ export class BridgedServer implements Served {
     return offeredAcross(this.#far.server, this.#far.revision, this.#near.revision);
   }
 
-  /** What it does not know it says itself. */
+  /** The upstream server itself rejects unknown methods. */
   knows(): boolean {
     return true;
   }
 
-  /** The far carrier mirrors what it has to; nothing behind this one reads headers. */
+  /** The upstream transport mirrors params into headers; the bridge does not check those of its clients. */
   mirroredParams(): readonly [] {
     return [];
   }
@@ -63,7 +63,7 @@ export class BridgedServer implements Served {
     try {
       return await this.#near.call(method, { operation, params }, this.#far);
     } catch (thrown) {
-      // A client that does not answer says why, and its words are what the call comes to.
+      // If the client answered an input request with an error, the call fails with that error.
       const isRefusal = thrown instanceof LocalError && thrown.cause instanceof RpcError;
       const error = isRefusal ? thrown.cause : thrown;
       if (error instanceof RpcError) throw crossedError({ method, params, error }, operation.revision);

@@ -8,7 +8,7 @@ import { metaKeys, readMeta } from "../protocol/meta.js";
 import { methods, notifications } from "../protocol/methods.js";
 import type { Revision } from "../revisions/revision.js";
 
-/** What a peer says of itself in `_meta`: each side of a bridge says its own. */
+/** `_meta` keys that describe one side; the bridge sends its own on each side. */
 const ofOneSide = new Set<string>([
   metaKeys.progressToken,
   metaKeys.protocolVersion,
@@ -18,7 +18,7 @@ const ofOneSide = new Set<string>([
   metaKeys.subscriptionId,
 ]);
 
-/** Params without what concerns only the side that they come from, and with `added` in their `_meta`. */
+/** Removes `_meta` keys of one side from params, and adds those in `added`. */
 export function crossedParams(params: JsonObject, added: JsonObject = {}): JsonObject {
   const meta = readMeta(params);
   if (meta === undefined && Object.keys(added).length === 0) return params;
@@ -28,10 +28,10 @@ export function crossedParams(params: JsonObject, added: JsonObject = {}): JsonO
   return Object.keys(crossed).length === 0 ? rest : { ...rest, _meta: crossed };
 }
 
-/** What the near side may count on: what the far server offers, as far as both revisions have it. */
+/** The capabilities declared downstream: those of the upstream server that both revisions support. */
 export function offeredAcross({ capabilities }: ServerDescription, far: Revision, near: Revision): ServerCapabilities {
   const { tasks, completions, ...rest } = capabilities;
-  // Before it was a capability, completion was there or not.
+  // Revisions without a `completions` capability do not declare it, so assume support.
   const completing = completions ?? (far.facts.completionsCapability ? undefined : {});
   return {
     ...rest,
@@ -40,7 +40,7 @@ export function offeredAcross({ capabilities }: ServerDescription, far: Revision
   };
 }
 
-/** What the far side may ask: what the near client has declared, as far as both revisions have it. */
+/** The capabilities declared upstream: those of the downstream client that both revisions support. */
 export function declaredAcross(declared: ClientCapabilities, near: Revision, far: Revision): ClientCapabilities {
   const { roots, sampling, elicitation, tasks, ...rest } = declared;
   const listChanged =
@@ -57,7 +57,7 @@ export function declaredAcross(declared: ClientCapabilities, near: Revision, far
 
 type Elicitation = NonNullable<ClientCapabilities["elicitation"]>;
 
-/** Nothing, forms without a word on it, or the modes. An empty one means forms. */
+/** Converts the elicitation capability: absent, an empty object (which means forms), or a list of modes. */
 function elicitationAcross(
   declared: Elicitation,
   near: Revision,
@@ -69,14 +69,14 @@ function elicitationAcross(
   return { elicitation: near.facts.elicitation === "form" ? { form: {} } : declared };
 }
 
-/** What went wrong on the far side, of which call. */
+/** An upstream error, with the call that failed. */
 export interface FarFault {
   readonly method: string;
   readonly params: JsonObject;
   readonly error: RpcError;
 }
 
-/** An error of the far side in the words of the newest revision, from where the near side's lifecycle takes it to its own. */
+/** Converts an upstream error to the newest revision. The downstream session then converts it to its own. */
 export function crossedError({ method, params, error }: FarFault, near: Revision): RpcError {
   const { code, message, data } = error;
   const as = (other: number): RpcError => new RpcError(other, message, data, { cause: error });
@@ -87,22 +87,22 @@ export function crossedError({ method, params, error }: FarFault, near: Revision
   return isForeign ? as(codes.invalidRequest) : error;
 }
 
-/** One revision has a code for it; the others say it with what it names. */
+/** Recognises a missing client capability: one revision has an error code for it, the others use `data`. */
 function lacksCapability({ code, data }: RpcError): boolean {
   const mayBe = code === specCodes.missingRequiredClientCapability || code === codes.invalidRequest;
   return mayBe && isObject(data) && isObject(data.requiredCapabilities);
 }
 
-/** A question of the far server as the near revision has it: one names every visit to a page, the next does not any more. */
+/** Converts an input request from upstream to the downstream revision. Only 2025-11-25 has an elicitation id. */
 export function crossedQuestion(method: string, params: JsonObject, near: Revision): JsonObject {
-  const shaped = near.down("params", method, params) as JsonObject; // A reshape of an object gives an object.
+  const shaped = near.down("params", method, params) as JsonObject; // Conversion keeps objects objects.
   if (method !== methods.elicit) return shaped;
   if (near.facts.elicitation === "form, url with id") return withElicitationId(method, shaped, near);
   const { elicitationId, ...rest } = shaped;
   return rest;
 }
 
-/** How a question of the far server ends that the near end has left without an answer. */
+/** The error sent upstream when the downstream client did not answer an input request. */
 export function notAnswered(error: LocalError): RpcError {
   return new RpcError(
     codes.internalError,
@@ -112,7 +112,7 @@ export function notAnswered(error: LocalError): RpcError {
   );
 }
 
-/** How a call ends whose far side gave no answer. What its carrier or its process has said is not for everybody at the near end. */
+/** The error of a call that got no upstream response. Transport and process details are included only with `candid`. */
 export function unanswered(error: LocalError, isCandid: boolean): RpcError {
   const reason = error.reason === "cancelled" ? "the bridge has cancelled the call" : told[error.reason];
   return new RpcError(

@@ -1,25 +1,25 @@
 import { onAbort } from "../jsonrpc/abort-listeners.js";
 
-/** How many calls run at the same time, of all peers and of one. */
+/** The maximum number of concurrent calls, in total and per peer. */
 export interface FairQueueLimits {
   readonly total: number;
   readonly perPeer: number;
 }
 
-/** A peer that has calls here. */
+/** A peer with running or waiting calls. */
 interface Lane {
   running: number;
-  /** What starts each call that waits, in order. */
+  /** Functions that start the waiting calls, in order. */
   readonly waiting: Set<() => void>;
 }
 
 /**
- * Lets calls run at the same time up to a bound, and shares the places among peers: those that wait take turns, and none has
- * all places, since its calls may never end. How many wait is bounded where they come from.
+ * Limits concurrent calls and divides them fairly: waiting peers take turns, and no peer can take all places, because
+ * its calls may never end. The number of waiting calls is limited by the downstream connections.
  */
 export class FairQueue {
   readonly #limits: FairQueueLimits;
-  /** The peer whose turn is next comes first. Callers that nothing is known of are one. */
+  /** The next peer to run comes first. All unidentified callers count as one peer. */
   readonly #lanes = new Map<string | undefined, Lane>();
   #running = 0;
 
@@ -27,7 +27,10 @@ export class FairQueue {
     this.#limits = limits;
   }
 
-  /** Runs the work when there is a place. @throws the reason of the signal when that comes first; what the work throws */
+  /**
+   * Runs `work` when a place is free.
+   * @throws the signal's reason if it aborts first; otherwise what `work` throws
+   */
   async run<T>(peer: string | undefined, signal: AbortSignal, work: () => Promise<T>): Promise<T> {
     const lane = this.#lanes.get(peer) ?? { running: 0, waiting: new Set() };
     this.#lanes.set(peer, lane);
@@ -60,7 +63,7 @@ export class FairQueue {
     });
   }
 
-  /** The peer goes behind all others. */
+  /** Moves the peer to the end of the order. */
   #start(peer: string | undefined, lane: Lane): void {
     lane.running += 1;
     this.#running += 1;

@@ -22,32 +22,32 @@ import type { Revision } from "../revisions/revision.js";
 import { crossedParams, declaredAcross, notAnswered } from "./crossing.js";
 import type { Ask, CrossingCall } from "./held-calls.js";
 
-/** How far ends are opened. */
+/** The settings for opening upstream sessions. */
 export interface FarEndHost {
   readonly open: Opening;
-  /** Whether the far end is opened again when its carrier has broken. */
+  /** Whether to reconnect when the connection breaks. */
   readonly reopen: boolean;
   readonly options: Omit<OpenOptions, "identity" | "signal" | "onNotification">;
   readonly info: Implementation;
-  /** Whether the near end is told what the carrier or the process of the far end has said. */
+  /** Whether downstream clients see transport and process errors of the upstream server. */
   readonly isCandid: boolean;
   readonly clock: Clock;
   readonly report: Reporter;
 }
 
-/** Who stands at the near end. */
+/** The downstream client that an upstream session serves. */
 export interface NearEnd {
   readonly revision: Revision;
   readonly client: ClientDescription;
-  /** Takes a question that comes while no call is open. */
+  /** Handles an input request that arrives while no call is running. */
   readonly ask: Ask;
-  /** Takes what the far server tells outside of calls, or of a call that it does not name. `call`: the one that is open. */
+  /** Handles an upstream notification that does not name its call. `call` is the latest running call, if any. */
   hear(method: string, params: JsonObject, call: Operation | undefined): void;
 }
 
 const patient = { timeout: Number.POSITIVE_INFINITY, totalTimeout: Number.POSITIVE_INFINITY } as const;
 
-/** A conversation with the far server, for one near end. How long a call may take is the near end's to say. */
+/** A session with the upstream server. The downstream side sets the time limits of calls. */
 export class FarEnd {
   readonly subscribe: Subscribe;
   readonly #conversation: LastingConversation;
@@ -57,7 +57,7 @@ export class FarEnd {
   readonly #calls: Set<CrossingCall>;
   #level: LoggingLevel | undefined;
 
-  /** @throws as the opening fails */
+  /** @throws the error of opening the session */
   static async open(host: FarEndHost, near: NearEnd, signal: AbortSignal): Promise<FarEnd> {
     const calls = new Set<CrossingCall>();
     const heard = new Heard(host.report, (method, params) =>
@@ -103,22 +103,22 @@ export class FarEnd {
     return this.#conversation.server;
   }
 
-  /** Resolves when the conversation is over. Never rejects. */
+  /** Resolves when the session is over. Never rejects. */
   get closed(): Promise<Closed> {
     return this.#conversation.closed;
   }
 
-  /** Whether it can be called, though it may have to be opened again for that. */
+  /** Whether calls are possible, possibly after a reconnect. */
   get isUsable(): boolean {
     return this.#isLasting || this.#conversation.connection.phase === "open";
   }
 
-  /** Calls are open. */
+  /** Whether calls are running. */
   get isBusy(): boolean {
     return this.#calls.size > 0;
   }
 
-  /** Makes a call of the near end. What the far server asks meanwhile, goes to it. */
+  /** Forwards a call. Input requests of the upstream server during the call go to its caller. */
   async call(method: string, call: CrossingCall): Promise<JsonObject> {
     this.#calls.add(call);
     try {
@@ -137,7 +137,7 @@ export class FarEnd {
     return this.#conversation.close();
   }
 
-  /** In the same era, what asks crosses as it is. */
+  /** Within one era, input requests are forwarded unchanged; otherwise they are converted. */
   #answered({ ask, round }: CrossingCall): LastingConversation["call"] {
     const { revision, over } = this.#conversation;
     const { operation } = round();
@@ -170,7 +170,10 @@ export class FarEnd {
     };
   }
 
-  /** What a client of the stateless era says with its call, a server of the other one is told before. */
+  /**
+   * Sets the log level upstream before a call: stateless clients send it with each call, handshake servers need a
+   * request.
+   */
   async #setLevel({ logLevel, revision }: Operation): Promise<void> {
     const isSaidBefore = revision.era === "stateless" && this.revision.era === "handshake";
     if (!isSaidBefore || logLevel === undefined || logLevel === this.#level) return;
@@ -179,22 +182,25 @@ export class FarEnd {
       await this.#conversation.setLogLevel(logLevel);
       this.#level = logLevel;
     } catch (error) {
-      if (!(error instanceof RpcError)) throw error; // Whoever offers a log and sets no level can be called all the same.
+      if (!(error instanceof RpcError)) throw error; // A rejected level does not prevent the call.
     }
   }
 }
 
-/** In the same era more of it crosses. */
+/** Prefers the downstream client's era, because more can then be forwarded unchanged. */
 function preferring({ era }: Revision, options: FarEndHost["options"]): FarEndHost["options"] {
   return era === "handshake" && options.prior === undefined ? { ...options, prior: { era } } : options;
 }
 
-/** A server of the stateless era names the subscription that a notification belongs to: the bridge's own. */
+/** Removes the subscription id from a notification, because it is the bridge's own. */
 function toldParams(params: Params | undefined): JsonObject {
   return isObject(params) ? crossedParams(params) : {};
 }
 
-/** Milliseconds: whose call is cancelled takes back what it has asked for it, and nobody answers what is taken back. */
+/**
+ * Milliseconds to wait before answering an input request of a cancelled call: the upstream server cancels its request
+ * first, so that no response is needed.
+ */
 const withdrawal = 1_000;
 
 function answeringFor(near: NearEnd, calls: ReadonlySet<CrossingCall>, clock: Clock): Answering {
@@ -203,7 +209,8 @@ function answeringFor(near: NearEnd, calls: ReadonlySet<CrossingCall>, clock: Cl
     accept: (method, params) => (signal) => {
       const asking = [...calls].filter(({ ask }) => ask !== undefined);
       const { ask = near.ask, signal: theirs = signal } = asking.at(-1) ?? {};
-      // Of several calls nobody says which one asks; of one it is certain, and what it asks goes with it.
+      // With several running calls, the origin of an input request is unknown. With one it is certain, so cancelling
+      // that call cancels the request.
       const wanted = asking.length === 1 ? AbortSignal.any([signal, theirs]) : signal;
       return ask(method, crossedParams(params), wanted).catch(async (error: unknown) => {
         if (theirs.aborted) await pause(clock, withdrawal, signal);

@@ -12,7 +12,7 @@ const lists = {
 
 const names = Object.keys(lists) as readonly (keyof typeof lists)[];
 
-/** The part of a filter that the far server tells of at all. */
+/** The part of a filter that the upstream server supports. */
 export function followableOf({ server: { capabilities } }: FarEnd, filter: SubscriptionFilter): SubscriptionFilter {
   const { resourceSubscriptions = [] } = filter;
   const followed = names.filter((name) => filter[name] === true && isAdvertised(lists[name].path, capabilities));
@@ -23,7 +23,7 @@ export function followableOf({ server: { capabilities } }: FarEnd, filter: Subsc
   };
 }
 
-/** Tells of everything in a filter, because nobody knows what of it has changed. */
+/** Sends a notification for everything in a filter, because changes may have been missed. */
 export function tellMissed(filter: SubscriptionFilter, tell: (method: string, params: JsonObject) => void): void {
   for (const name of names) if (filter[name] === true) tell(lists[name].told, {});
   for (const uri of filter.resourceSubscriptions ?? []) tell(notifications.resourceUpdated, { uri });

@@ -11,32 +11,34 @@ import { canonical } from "../lifecycle/state-seal.js";
 import { isObject, type JsonObject } from "../protocol/json.js";
 import { crossedQuestion } from "./crossing.js";
 
-/** Asks the near client. The signal is aborted when nobody wants the answer any more. */
+/** Sends an input request to the downstream client. The signal aborts when the response is no longer needed. */
 export type Ask = (method: string, params: JsonObject, signal: AbortSignal) => Promise<JsonObject>;
 
-/** A request of the near end: a call, or a further round of one. */
+/** A downstream request: a call, or its repetition with input responses. */
 export interface Round {
   readonly operation: Operation;
-  /** As they came. */
+  /** As received. */
   readonly params: JsonObject;
 }
 
-/** A call on its way across. */
+/** A call on its way upstream. */
 export interface CrossingCall {
-  /** Asks its caller; undefined where nothing may be asked. */
+  /** Sends an input request to the caller; undefined if that is not possible. */
   readonly ask?: Ask;
   readonly signal: AbortSignal;
-  /** How it stands at the near end. */
+  /** The call's current downstream request. */
   readonly round: () => Round;
 }
 
-/** Makes a call on the far side. */
+/** Forwards a call upstream. */
 export type Cross = (call: CrossingCall) => Promise<JsonObject>;
 
-/** Milliseconds in which a client brings its answers: a person may have to think. */
+/** Milliseconds until input responses must arrive. Long, because a user may have to think. */
 const answerTime = 600_000;
 
-/** They hold calls of the far side open: an attacker could leave any number behind. */
+/**
+ * The maximum number of held calls. Each keeps an upstream call open, and a client could abandon any number of them.
+ */
 const maxWaiting = 1_000;
 
 interface OpenQuestion extends Question {
@@ -44,8 +46,8 @@ interface OpenQuestion extends Question {
 }
 
 /**
- * Calls whose far end asks with requests of its own, and whose near end is asked by results. Between two rounds the call on the
- * far side goes on; what the client brings back is the name of that call, and nothing else.
+ * Forwards calls between a handshake server, which sends input requests, and stateless clients, which get them in
+ * results. The upstream call stays open between two rounds; `requestState` is only its key.
  * https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/mrtr
  */
 export class HeldCalls {
@@ -60,7 +62,7 @@ export class HeldCalls {
     return this.#waiting.size;
   }
 
-  /** One round: makes the call, or goes on with the one that the params name. */
+  /** Handles one round: starts the call, or continues the one that `requestState` names. */
   async run(method: string, round: Round, cross: Cross): Promise<JsonObject> {
     const call = this.#resumed(method, round) ?? new HeldCall(bindingOf(method, round), cross, round);
     call.answer(readResponses(round.params));
@@ -76,7 +78,7 @@ export class HeldCalls {
     return { resultType: "input_required", inputRequests: call.questions, requestState };
   }
 
-  /** Nobody comes back. */
+  /** Ends all held calls. */
   close(): void {
     for (const call of this.#waiting.values()) call.stop("the bridge is closed");
     this.#waiting.clear();
@@ -87,18 +89,18 @@ export class HeldCalls {
     if (requestState === undefined) return undefined;
     const call = typeof requestState === "string" ? this.#waiting.get(requestState) : undefined;
     if (call === undefined || call.binding !== bindingOf(method, round)) throw refusedState();
-    this.#waiting.delete(String(requestState)); // It opens once: two rounds of one call would share its questions.
+    this.#waiting.delete(String(requestState)); // Valid once: two rounds would share the requests.
     return call;
   }
 }
 
-/** The same call of the same caller: what may differ between its rounds is left out. */
+/** Identifies the call and its caller. Params that may differ between rounds are left out. */
 function bindingOf(method: string, { params, operation }: Round): string {
   const { _meta, inputResponses, requestState, ...same } = params;
   return canonical([operation.principal ?? null, method, same]);
 }
 
-/** @throws RpcError −32602, as every revision has it */
+/** @throws RpcError −32602, which every revision has, if the client did not declare the capability */
 function requireDeclared(question: Question, asked: Asked): void {
   try {
     requireAnswerable({ question }, asked);
@@ -111,7 +113,7 @@ function invalid(error: RpcError): RpcError {
   return new RpcError(codes.invalidParams, error.message, error.data, { cause: error });
 }
 
-/** A call on the far side, and the questions in it that the client has not answered. */
+/** An upstream call, and its unanswered input requests. */
 class HeldCall {
   readonly binding: string;
   readonly #questions = new Map<string, OpenQuestion>();
@@ -129,7 +131,7 @@ class HeldCall {
     this.#round = first;
   }
 
-  /** What a result asks. */
+  /** The `inputRequests` of the result. */
   get questions(): JsonObject {
     return Object.fromEntries([...this.#questions].map(([key, { method, params }]) => [key, { method, params }]));
   }
@@ -143,7 +145,7 @@ class HeldCall {
     }
   }
 
-  /** Waits for the result; undefined if the far side asks first. */
+  /** Waits for the result; undefined if input requests come first. */
   async run(round: Round, clock: Clock): Promise<JsonObject | undefined> {
     if (this.#expiry !== undefined) this.#expiry.clock.clearTimer(this.#expiry.timer);
     this.#round = round;
@@ -156,7 +158,7 @@ class HeldCall {
         const result = await Promise.race([this.#outcome, this.#asked.promise]);
         if (result !== undefined) return result;
       }
-      await pause(clock, 0, this.#stop.signal); // What is asked at the same time comes in one result.
+      await pause(clock, 0, this.#stop.signal); // Collect simultaneous input requests into one result.
       return this.#questions.size > 0 ? undefined : await this.run(round, clock);
     } finally {
       forget();
@@ -164,7 +166,7 @@ class HeldCall {
   }
 
   expire(clock: Clock, milliseconds: number, expired: () => void): void {
-    this.#outcome?.catch(() => undefined); // Its client may never come back to hear of it.
+    this.#outcome?.catch(() => undefined); // The client may never repeat the call.
     const timer = clock.setTimer(() => {
       expired();
       this.stop("the client did not come back with its answers");

@@ -15,15 +15,15 @@ import type { FarEnd, NearEnd } from "./far-end.js";
 import { followableOf, tellMissed } from "./following.js";
 import type { Ask, Cross, HeldCalls, Round } from "./held-calls.js";
 
-/** A subscription of the near end. */
+/** A `subscriptions/listen` request of a downstream client. */
 interface Listener {
   readonly filter: SubscriptionFilter;
   tell(method: string, params: JsonObject): void;
 }
 
 /**
- * The near end of calls that stand for themselves: all that come from one principal and declare the same share a far end, and are
- * asked by their results.
+ * The stateless downstream clients of one upstream session: all calls of one principal with the same declarations.
+ * Input requests are returned in results.
  */
 export class NearCalls implements NearEnd {
   readonly revision: Revision;
@@ -32,7 +32,7 @@ export class NearCalls implements NearEnd {
   readonly #queue: FairQueue;
   readonly #listeners = new Set<Listener>();
 
-  /** @param queue shares the far end among those who call it */
+  /** @param queue divides the upstream session among the callers */
   constructor(newcomer: Newcomer, held: HeldCalls, queue: FairQueue) {
     this.#queue = queue;
     this.revision = newcomer.revision;
@@ -40,10 +40,10 @@ export class NearCalls implements NearEnd {
     this.#held = held;
   }
 
-  /** There is nobody to ask while no call is open. */
+  /** No call is running, so nobody could answer: the request is rejected. */
   readonly ask: Ask = (method) => Promise.reject(methodNotFound(method));
 
-  /** Somebody listens. */
+  /** Whether there are subscriptions. */
   get isBusy(): boolean {
     return this.#listeners.size > 0;
   }
@@ -94,7 +94,7 @@ export class NearCalls implements NearEnd {
     return { _meta: named };
   }
 
-  /** Undefined for a filter of which the far server tells nothing. */
+  /** Undefined if the upstream server supports nothing of the filter. */
   async #follow(
     filter: SubscriptionFilter,
     far: FarEnd,
@@ -127,7 +127,7 @@ function untilOver({ signal, closing }: Operation, subscription: Subscription | 
   });
 }
 
-/** The filter that lets every change pass. */
+/** A filter that matches every change. */
 function everything({ uri }: JsonObject): SubscriptionFilter {
   const lists = { toolsListChanged: true, promptsListChanged: true, resourcesListChanged: true };
   return typeof uri === "string" ? { ...lists, resourceSubscriptions: [uri] } : lists;

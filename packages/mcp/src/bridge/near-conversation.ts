@@ -14,14 +14,14 @@ import type { FarEnd, NearEnd } from "./far-end.js";
 import { followableOf, tellMissed } from "./following.js";
 import type { Ask, Round } from "./held-calls.js";
 
-/** The near end of a conversation with a handshake: it has a far end of its own, and is asked by requests. */
+/** A downstream client with a handshake. It has its own upstream session, and gets input requests as requests. */
 export class NearConversation implements NearEnd {
   readonly revision: Revision;
   readonly client: Newcomer;
   readonly #conversation: OpenConversation;
   readonly #report: Reporter;
   readonly #subscriptions = new Map<string, Subscription>();
-  /** What comes before the client has said that it is ready waits: it may not be asked or told anything. */
+  /** Work that waits for `notifications/initialized`; before it, the client must not get requests or notifications. */
   #early: (() => void)[] | undefined = [];
 
   constructor(newcomer: Newcomer, conversation: OpenConversation, report: Reporter) {
@@ -44,7 +44,7 @@ export class NearConversation implements NearEnd {
     else this.#whenReady(() => this.#tell(method, params));
   }
 
-  /** What the client tells. */
+  /** Handles a notification from the client. */
   heard(method: string, params: Params | undefined, far: FarEnd): void {
     if (method === notifications.initialized) this.#ready(far);
     else if (mayTell(method, far.revision)) far.notify(method, isObject(params) ? params : {});
@@ -52,7 +52,7 @@ export class NearConversation implements NearEnd {
 
   async call(method: string, round: Round, far: FarEnd): Promise<JsonObject> {
     if (far.revision.era === "stateless") {
-      if (method === methods.setLevel) return {}; // It goes with every call from here on.
+      if (method === methods.setLevel) return {}; // Sent with every later call.
       if (method === methods.subscribe) return this.#subscribe(String(round.params.uri), far);
       if (method === methods.unsubscribe) return this.#unsubscribe(String(round.params.uri));
     }
@@ -72,7 +72,7 @@ export class NearConversation implements NearEnd {
 
   #tell(method: string, params: JsonObject): void {
     if (isProtocolNotification(method) && !this.revision.notifications.server.has(method)) return;
-    // A reshape of an object gives an object.
+    // Conversion keeps objects objects.
     const shaped = this.revision.down("notification", method, params) as JsonObject;
     this.#conversation.notify(method, Object.keys(shaped).length === 0 ? undefined : shaped);
   }
@@ -93,7 +93,10 @@ export class NearConversation implements NearEnd {
     return new Promise((resolve) => this.#whenReady(resolve));
   }
 
-  /** In the handshake era a server tells everybody of its lists; in the other one it wants to be asked. */
+  /**
+   * Subscribes to list changes upstream: handshake clients expect them without a subscription, stateless servers
+   * require one.
+   */
   async #followLists(far: FarEnd): Promise<void> {
     const filter = followableOf(far, { toolsListChanged: true, promptsListChanged: true, resourcesListChanged: true });
     if (Object.keys(filter).length === 0) return;
@@ -105,7 +108,7 @@ export class NearConversation implements NearEnd {
   }
 
   #follow(filter: SubscriptionFilter, far: FarEnd): Promise<Subscription> {
-    // The changes themselves cross as they are told.
+    // Change notifications are forwarded as they arrive, by `hear`.
     return far.subscribe(filter, {
       onChange: ({ kind }) => {
         if (kind === "missed") tellMissed(filter, (method, params) => this.#tell(method, params));
@@ -132,7 +135,7 @@ export class NearConversation implements NearEnd {
   }
 }
 
-/** What a client may tell a server of that revision. */
+/** Whether a client of that revision may send the notification. */
 function mayTell(method: string, revision: Revision): boolean {
   return !isProtocolNotification(method) || revision.notifications.client.has(method);
 }

@@ -2,7 +2,7 @@ import type { Clock, Timer } from "../base/clock.js";
 import type { Served } from "../lifecycle/served.js";
 import type { FarEnd } from "./far-end.js";
 
-/** A far end that several calls use. */
+/** An upstream session that several calls use. */
 export interface SharedEnd {
   readonly server: Served;
   readonly far: FarEnd;
@@ -14,7 +14,10 @@ interface Entry {
   usedAt: number;
 }
 
-/** Far ends of the stateless era by the name of who uses them. Nobody says that it needs one no more: they end by not being used. */
+/**
+ * Upstream sessions for stateless clients, by key. Stateless clients do not announce their end, so sessions close after
+ * a time without use.
+ */
 export class SharedEnds {
   readonly #clock: Clock;
   readonly #idleTtl: number;
@@ -30,13 +33,16 @@ export class SharedEnds {
     return this.#entries.has(name);
   }
 
-  /** The end of that name, opened if there is none. @throws as `open` */
+  /**
+   * Returns the session of a key, opening it if needed.
+   * @throws as `open`
+   */
   async find(name: string, open: () => Promise<SharedEnd>): Promise<Served> {
     const entry = this.#entries.get(name) ?? this.#add(name, open);
     entry.usedAt = this.#clock.now();
     const { server, far } = await entry.end;
     if (far.isUsable) return server;
-    if (this.#entries.get(name) === entry) this.#entries.delete(name); // What is left of it goes by itself.
+    if (this.#entries.get(name) === entry) this.#entries.delete(name); // It closes by itself.
     return this.find(name, open);
   }
 
@@ -68,7 +74,7 @@ export class SharedEnds {
   async #sweep(): Promise<void> {
     const now = this.#clock.now();
     for (const [name, entry] of [...this.#entries]) {
-      const end = await entry.end.catch(() => undefined); // Whoever opens it hears of it.
+      const end = await entry.end.catch(() => undefined); // The caller that opened it got the error.
       if (end === undefined || end.isBusy()) entry.usedAt = now;
       if (now - entry.usedAt < this.#idleTtl) continue;
       this.#entries.delete(name);
