@@ -22,7 +22,8 @@ export interface DescribedCode extends CodeReading {
  * guesses.
  * https://modelcontextprotocol.io/specification/latest/basic#error-codes
  *
- * @example describeErrorCode(-32_002, { method: "tools/call" })[0].name; // "ToolExecutionFailed"
+ * @example
+ * describeErrorCode(-32_002, { method: "tools/call" })[0].name; // "ToolExecutionFailed"
  */
 export function describeErrorCode(code: number, circumstances: CodeCircumstances = {}): readonly DescribedCode[] {
   const sent = versionsWithCode(code);

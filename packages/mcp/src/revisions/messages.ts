@@ -41,8 +41,9 @@ export interface Messages {
 /**
  * Creates valid messages of a revision from their newest shapes, for tests, tools and hand-written frames.
  *
- * @example const messages = messagesOf("2025-06-18"); JSON.stringify(messages.request(1, "tools/call", { name: "add",
- * arguments: { a: 2, b: 3 } }));
+ * @example
+ * const messages = messagesOf("2025-06-18");
+ * JSON.stringify(messages.request(1, "tools/call", { name: "add", arguments: { a: 2, b: 3 } }));
  *
  * @throws RangeError for an unknown revision
  */

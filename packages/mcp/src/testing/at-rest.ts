@@ -1,8 +1,8 @@
 import type { ConnectionState } from "../entries/jsonrpc.js";
 
 /**
- * The leak check: everything that was begun on a connection has come to its end.
- * @throws Error that says what has not: calls without an outcome, requests without an answer, handlers that still run
+ * The leak check: nothing is in progress on a connection.
+ * @throws Error that lists the rest: calls without an outcome, requests without a response, running handlers
  */
 export function assertAtRest(connection: ConnectionState): void {
   const { outgoing, incoming, running } = connection.inFlight;
@@ -20,7 +20,7 @@ function counted(what: string, count: number): readonly string[] {
   return count === 0 ? [] : [`${what}: ${count}`];
 }
 
-/** One turn of the event loop: whatever is on its way in memory has arrived, and what it set off is done. */
+/** Waits for one turn of the event loop: messages in memory are then delivered and their effects done. */
 export function nextTurn(): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, 0));
 }

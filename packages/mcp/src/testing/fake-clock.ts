@@ -1,10 +1,10 @@
 import type { Clock, Timer } from "../entries/jsonrpc.js";
 
-/** A clock that stands still until a test moves it. */
+/** A clock that only a test advances. */
 export interface FakeClock extends Clock {
-  /** Moves the time on and fires every timer that falls due, in order of its time. */
+  /** Advances the time, and fires the timers that are due in order. */
   advance(milliseconds: number): void;
-  /** How many timers are armed; zero when nothing leaks. */
+  /** The number of active timers; zero if nothing leaks. */
   readonly armed: number;
 }
 
@@ -13,7 +13,14 @@ interface FakeTimer extends Timer {
   readonly fire: () => void;
 }
 
-/** A clock for tests of timeouts: no test waits for real time. */
+/**
+ * Creates a clock for tests of timeouts, which then need no real time.
+ *
+ * @example
+ * const clock = createFakeClock();
+ * clock.setTimer(() => console.log("due"), 1_000);
+ * clock.advance(1_000); // logs "due"
+ */
 export function createFakeClock(): FakeClock {
   const timers = new Set<FakeTimer>();
   let now = 0;
@@ -27,7 +34,7 @@ export function createFakeClock(): FakeClock {
       return timer;
     },
     clearTimer(timer) {
-      timers.delete(timer as FakeTimer); // Only timers of this clock come back to it.
+      timers.delete(timer as FakeTimer); // Timers are only passed back to the clock that created them.
     },
     advance(milliseconds) {
       const until = now + milliseconds;

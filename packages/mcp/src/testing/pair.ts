@@ -3,24 +3,27 @@ import { assertAtRest, nextTurn } from "./at-rest.js";
 import { createFakeClock, type FakeClock } from "./fake-clock.js";
 
 export interface PairOptions {
-  /** The end that the test holds. */
+  /** Options of `near`, the end that the test calls. */
   readonly near?: ConnectionOptions;
-  /** Its peer. */
+  /** Options of `far`, its peer. */
   readonly far?: ConnectionOptions;
 }
 
-/** Two connections that speak to each other in memory, on a clock that the test moves. */
+/** Two connections to each other in memory, on a fake clock. */
 export interface Pair extends AsyncDisposable {
   readonly near: Connection;
   readonly far: Connection;
-  /** The clock of both, unless their options name another. */
+  /** The clock of both ends, unless their options have another. */
   readonly clock: FakeClock;
-  /** Closes both. @throws Error when anything is left: a call, a handler, a timer */
+  /**
+   * Closes both ends.
+   * @throws Error if a call, a handler or a timer is left
+   */
   [Symbol.asyncDispose](): Promise<void>;
 }
 
 /**
- * Two connected ends for a test, with the leak check at its end.
+ * Creates two connected ends for a test, with a leak check when they are disposed.
  *
  * @example
  * await using ends = pair({ far: { handle: createService().method("ping", () => "pong").call } });

@@ -1,23 +1,26 @@
 import type { Channel, ChannelReceiver, Refusal } from "../entries/jsonrpc.js";
 import { nextTurn } from "./at-rest.js";
 
-/** A peer without manners: it writes what a test says, and shows what comes back, frame by frame. */
+/** A peer that sends arbitrary frames and returns received frames one by one. */
 export interface RawPeer extends AsyncDisposable {
-  /** Writes one frame as it is, be it JSON or not. */
+  /** Sends one frame unchanged, whether it is JSON or not. */
   send(frame: string): void;
   /**
-   * The next frame that was not read yet, as it came.
-   * @throws Error when the other side has ended, sent what is no frame, or sends nothing for five seconds
+   * The next unread frame, unchanged.
+   * @throws Error if the other side closed, sent invalid frame data, or sends nothing for five seconds
    */
   next(): Promise<string>;
-  /** Closes the channel, as a peer that goes away does. */
+  /** Closes the channel. */
   close(): Promise<void>;
-  /** Closes the channel. @throws Error when frames came that the test did not read: one answer too many is a fault */
+  /**
+   * Closes the channel.
+   * @throws Error if unread frames are left, because an unexpected response is a fault
+   */
   [Symbol.asyncDispose](): Promise<void>;
 }
 
 /**
- * A raw peer on a channel. Bytes that are no frame can be written past it, into the stream under the channel.
+ * Creates a raw peer on a channel. To send bytes that are not a frame, write to the stream under the channel.
  *
  * @example
  * const [left, right] = memoryChannels();
@@ -30,7 +33,7 @@ export function rawPeer(channel: Channel): RawPeer {
   return new ChannelPeer(channel);
 }
 
-/** For a test that would wait for ever, not for one that is slow. */
+/** Only for tests that would wait forever, so it is generous. */
 const patience = 5_000;
 
 interface Reader {
@@ -50,7 +53,7 @@ class ChannelPeer implements RawPeer, ChannelReceiver {
   }
 
   send(frame: string): void {
-    void this.#channel.send(frame); // A raw peer does not care whether it is read.
+    void this.#channel.send(frame); // Tests do not wait until the peer has read the frame.
   }
 
   next(): Promise<string> {
