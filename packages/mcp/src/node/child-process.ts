@@ -16,11 +16,11 @@ import { StreamChannel, type StreamChannelOptions, streamMembers } from "./strea
 export type { Command } from "./command.js";
 
 export interface ChildChannelOptions extends Omit<StreamChannelOptions, "keepsOutputOpen"> {
-  /** Receives what the child writes to stderr, as it comes. Default: it is kept for error messages only. */
+  /** Called with each chunk that the child writes to stderr. Default: stderr is kept for error messages only. */
   readonly onStderr?: (chunk: Uint8Array) => unknown;
-  /** Takes what `onStderr` throws or rejects with. Default: it is written to the console (stderr). */
+  /** Called with errors that `onStderr` throws or rejects with. Default: they are written to the console (stderr). */
   readonly report?: Reporter;
-  /** Milliseconds from the end of stdin to SIGTERM, and from there to SIGKILL. Default: 2,000. */
+  /** Milliseconds between closing stdin and SIGTERM, and between SIGTERM and SIGKILL. Default: 2,000. */
   readonly exitGrace?: number;
 }
 
@@ -32,31 +32,31 @@ const childMembers: MembersOf<ChildChannelOptions> = {
   exitGrace: ["grace", "killTimeout"],
 };
 
-/** A channel to a child process, and what became of the process. */
+/** A channel to a child process, with the state of the process. */
 export interface ChildChannel extends Channel {
-  /** Undefined when the process could not be started. */
+  /** Undefined if the process could not be started. */
   readonly pid: number | undefined;
-  /** The input of the child, for bytes that are no frame: they may overtake frames that are sent at the same time. */
+  /** The child's stdin, for bytes that are not frames. They may overtake frames sent at the same time. */
   readonly stdin: Writable | undefined;
   /** The last lines that the child wrote to stderr. */
   readonly stderr: string;
-  /** How the process ended; undefined while it runs, and where it was never started. */
+  /** How the process ended; undefined if it is running or was never started. */
   readonly exit: ProcessExit | undefined;
 }
 
-/** A code, or the signal that ended the process. */
+/** The exit code, or the signal that ended the process. */
 export interface ProcessExit {
   readonly code: number | null;
   readonly signal: string | null;
 }
 
 /**
- * Starts a command in a process group of its own and speaks to its stdin and stdout.
+ * Starts a command in its own process group and opens a channel to its stdin and stdout.
  *
- * A command that cannot be started, exits or closes its output ends the channel with an error that says what was seen:
- * exit code or signal, and the last lines of stderr. `close` ends stdin, then sends SIGTERM, then SIGKILL to the whole
- * group, and resolves when the process is gone. What a process that exits leaves in its group is ended in the same way.
- * On Windows, which has no such groups, the process alone is.
+ * If the command cannot be started, exits or closes its output, the channel ends with an error that has the exit code
+ * or signal and the last lines of stderr. `close` closes stdin, then sends SIGTERM, then SIGKILL to the whole group,
+ * and resolves when the process has exited. When the process exits, the rest of its group is ended in the same way.
+ * Windows has no such groups; there only the process itself is ended.
  */
 export function childChannel(command: Command, options: ChildChannelOptions = {}): ChildChannel {
   checkMembers("The command", command, commandMembers);
@@ -64,10 +64,10 @@ export function childChannel(command: Command, options: ChildChannelOptions = {}
   return new ProcessChannel(command, options);
 }
 
-/** Milliseconds from the end of a child's output until it counts as one that goes on without it. */
+/** Milliseconds after the child's output closes until the error says that the child still runs. */
 const exitDelay = 250;
 
-/** Milliseconds from the exit of a child until its pipes are no longer waited for: others may hold them open for ever. */
+/** Milliseconds after the child's exit to wait for its pipes to close; other processes may hold them open forever. */
 const pipesDelay = 50;
 
 class ProcessChannel implements ChildChannel {
@@ -75,7 +75,7 @@ class ProcessChannel implements ChildChannel {
   readonly #options: ChildChannelOptions;
   readonly #clock: Clock;
   readonly #tail = new StderrTail();
-  /** The command has exited, or was never started. */
+  /** Resolves when the command has exited or could not be started. */
   readonly #exited = deferred<undefined>();
   readonly #pipesClosed = deferred<undefined>();
   readonly #outputEnded = deferred<Error | undefined>();
@@ -147,7 +147,7 @@ class ProcessChannel implements ChildChannel {
   async #close(): Promise<void> {
     const finished = this.#stream?.finish();
     await this.#group?.stop();
-    // A process that has left the group may hold its ends of the pipes for ever.
+    // A process that left the group may hold its ends of the pipes open forever.
     for (const pipe of this.#child?.stdio ?? []) pipe?.destroy();
     await finished;
   }
@@ -158,7 +158,7 @@ class ProcessChannel implements ChildChannel {
     child.on("exit", () => this.#exited.resolve(undefined));
     child.on("close", () => this.#pipesClosed.resolve(undefined));
     child.on("error", (error) => {
-      // With a number it was started, and what failed is a signal: `stop` sees that the process is still there.
+      // With a pid, the process was started and a signal failed: `stop` sees that the process still runs.
       if (pid === undefined) this.#startFailed(error);
     });
     if (pid !== undefined) this.#group = new ProcessGroup(child, pid, exitGrace, this.#clock);
@@ -166,8 +166,8 @@ class ProcessChannel implements ChildChannel {
       this.#tail.push(chunk);
       guarded("onStderr", () => this.#options.onStderr?.(chunk), reporterOf(this.#options.report));
     });
-    stderr?.on("error", () => undefined); // What it said before is there, and nothing depends on the rest.
-    // There are no pipes where the system has no more of them to give.
+    stderr?.on("error", () => undefined); // The output so far is kept, and nothing depends on the rest.
+    // The pipes are missing if the system could not create them.
     if (stdin && stdout) {
       this.#stream = new StreamChannel(stdout, stdin, { frameBytes: clientLimits.frameBytes, ...this.#options });
     }
@@ -179,12 +179,12 @@ class ProcessChannel implements ChildChannel {
     this.#pipesClosed.resolve(undefined);
   }
 
-  /** Resolves when the conversation is over, with what was seen of its end. */
+  /** Resolves with the error that ends the channel. */
   async #whenOver(): Promise<Error> {
     const broken = await Promise.race([this.#exited.promise, this.#outputEnded.promise]);
-    // Where the output ended first, the exit is about to follow, and says more.
+    // If the output closed first, wait for the exit, whose code says more.
     await settlesWithin(this.#exited.promise, exitDelay, this.#clock);
-    // What it said before is read by then: the system tells of the exit behind the bytes.
+    // Wait until the last output is read: the exit may be reported before it.
     await settlesWithin(this.#pipesClosed.promise, pipesDelay, this.#clock);
     return this.#notStarted ?? this.#ending(broken);
   }

@@ -2,17 +2,20 @@ import type { Reporter } from "../jsonrpc/report.js";
 import { type ChildChannel, childChannel } from "./child-process.js";
 import type { Command } from "./command.js";
 
-/** A command that `connect` starts. */
+/** A command that `connect` starts and talks to over stdio. */
 export interface CommandTarget extends Command {
   /**
-   * Where that goes what the command writes to stderr. `"inherit"` (default): to stderr of this process. `"pipe"`: nowhere. A
-   * function takes it line by line; what it throws is reported. Its last lines are always kept: an error says them when the
-   * command cannot be started, or ends.
+   * Where the command's stderr goes: to this process's stderr (`"inherit"`, the default), nowhere (`"pipe"`), or line
+   * by line to a function, whose errors are reported. In each case the last lines are kept for the error message if the
+   * command cannot be started or exits.
    */
   readonly stderr?: "inherit" | "pipe" | ((line: string) => unknown);
 }
 
-/** Starts the command of a client. @throws TypeError for a member that does not exist, or another `stderr` */
+/**
+ * Starts the command of a client.
+ * @throws TypeError for an unknown option, or an invalid `stderr`
+ */
 export function startedChannel({ stderr = "inherit", ...command }: CommandTarget, report?: Reporter): ChildChannel {
   const reporting = report === undefined ? {} : { report };
   if (stderr === "pipe") return childChannel(command, reporting);
@@ -23,7 +26,10 @@ export function startedChannel({ stderr = "inherit", ...command }: CommandTarget
   throw new TypeError(`stderr of a command must be "inherit", "pipe" or a function, got ${JSON.stringify(stderr)}`);
 }
 
-/** Characters of a line from which on it is handed over in parts: a process may never end one. */
+/**
+ * The maximum length of a line in characters; a longer one is passed on in parts, because a process may never end its
+ * line.
+ */
 const longestLine = 64 * 1024;
 
 function byLine(take: (line: string) => unknown): (chunk: Uint8Array) => unknown {

@@ -5,18 +5,21 @@ import spawn from "cross-spawn";
 import type { MembersOf } from "../base/members.js";
 import { excerpt } from "../jsonrpc/report.js";
 
-/** A command to start and speak to. No shell is involved: every argument arrives as it is. */
+/** A command to start. No shell is involved: arguments are passed unchanged. */
 export interface Command {
   readonly command: string;
   readonly args?: readonly string[];
   readonly cwd?: string;
-  /** Added to the inherited variables. */
+  /** Added to the inherited environment variables. */
   readonly env?: Readonly<Record<string, string>>;
-  /** `safe` (default): only variables like PATH and HOME, so that secrets of this process stay here; `all`: every one. */
+  /**
+   * `"safe"` (default) inherits only variables such as PATH and HOME, so that secrets stay in this process; `"all"`
+   * inherits every variable.
+   */
   readonly inheritEnv?: "safe" | "all";
 }
 
-/** The members of `Command`, for the check of options. */
+/** The members of `Command`, to detect unknown options. */
 export const commandMembers: MembersOf<Command> = {
   command: [],
   args: ["arguments", "argv"],
@@ -27,7 +30,7 @@ export const commandMembers: MembersOf<Command> = {
 
 const windows = process.platform === "win32";
 
-/** Starts a command. One that cannot be started is told by the event `error`, or thrown where Node sees it at once. */
+/** Starts a command. A failure is reported by the `error` event, or thrown if Node detects it synchronously. */
 export function start(command: Command): ChildProcess {
   return spawn(command.command, [...(command.args ?? [])], {
     cwd: command.cwd,
@@ -35,19 +38,19 @@ export function start(command: Command): ChildProcess {
     stdio: ["pipe", "pipe", "pipe"],
     shell: false,
     windowsHide: true,
-    // A group of its own, so that a signal reaches the processes that the command starts as well.
+    // A process group of its own, so that signals also reach the command's child processes.
     detached: !windows,
   });
 }
 
-/** Why a command could not be started, with what to do about it. */
+/** The error for a command that could not be started, with the remedy. */
 export function startFailure(command: Command, error: unknown): Error {
   return new Error(`${excerpt(command.command)} could not be started: ${remedyOf(command, error)}`, { cause: error });
 }
 
 function remedyOf({ command, cwd = "." }: Command, error: unknown): string {
-  const { code, message } = error as NodeJS.ErrnoException; // `spawn` throws and emits nothing else.
-  // The system reports a missing folder as a missing command.
+  const { code, message } = error as NodeJS.ErrnoException; // `spawn` throws and emits only this type.
+  // A missing working directory is reported as a missing command.
   if (!isFolder(cwd)) return `there is no folder ${excerpt(cwd)} to start it in`;
   if (code === "EACCES") return "permission denied: check that it is a program and may be executed";
   if (code !== "ENOENT") return message;
@@ -59,7 +62,7 @@ function isFolder(path: string): boolean {
   try {
     return statSync(path).isDirectory();
   } catch {
-    // Missing, out of reach, or no path at all: nothing starts there.
+    // Missing, inaccessible, or not a valid path.
     return false;
   }
 }
@@ -91,7 +94,7 @@ function environmentOf({ env = {}, inheritEnv = "safe" }: Command): NodeJS.Proce
   return { ...Object.fromEntries(kept.map((name) => [name, process.env[name]])), ...env };
 }
 
-/** Windows takes `Path` and `PATH` for one variable, and of the two the one that sorts first. */
+/** On Windows, `Path` and `PATH` are one variable, and the one that sorts first wins. */
 function variableKey(name: string): string {
   return windows ? name.toUpperCase() : name;
 }

@@ -3,10 +3,11 @@ import type { ChannelReceiver } from "../jsonrpc/channel.js";
 const beginsLikeMessage = /^\s*[{[]/;
 
 /**
- * Passes everything on, if the first thing that comes begins like a message of JSON-RPC; else nothing, and `drop` is told.
+ * Passes frames on only if the first one starts like a JSON-RPC message; otherwise calls `drop` and discards
+ * everything.
  *
- * A web page can make a browser connect to any port of its machine, and write lines of its choice in the body of an HTTP
- * request, or in what a TLS handshake sends in the clear. It cannot choose how the connection begins.
+ * A web page can make a browser connect to any local port and send lines of its choice, in the body of an HTTP request
+ * or in the plain text of a TLS handshake. But it cannot choose the first bytes.
  */
 export function messagesOnly(receiver: ChannelReceiver, drop: (error: Error) => void): ChannelReceiver {
   let isGenuine: boolean | undefined;

@@ -2,7 +2,9 @@ import type { Socket } from "node:net";
 import type { Clock, Timer } from "../base/clock.js";
 import type { MembersOf } from "../base/members.js";
 
-/** What is needed of a socket of `ws`, without its types: whoever imports ours need not have them. */
+/**
+ * The members of a `ws` socket that are needed here. Declared here, so that users need not install the types of `ws`.
+ */
 interface Pinged {
   readonly bufferedAmount: number;
   readonly isPaused: boolean;
@@ -10,24 +12,25 @@ interface Pinged {
   once(event: "close", listener: () => void): unknown;
 }
 
-/** When a peer is asked whether it is still there. */
+/** Options of the heartbeat. */
 export interface HeartbeatOptions {
   /** Milliseconds between two pings. Default: 15,000. */
   readonly pingInterval?: number;
-  /** Milliseconds for a sign of life behind a ping, until the peer is given up. Default: 10,000. */
+  /** Milliseconds to wait for any data after a ping before the connection is closed. Default: 10,000. */
   readonly pongTimeout?: number;
 }
 
-/** The members of `HeartbeatOptions`, for the check of options. */
+/** The members of `HeartbeatOptions`, to detect unknown options. */
 export const heartbeatMembers: MembersOf<HeartbeatOptions> = {
   pingInterval: ["keepAlive", "heartbeat"],
   pongTimeout: [],
 };
 
 /**
- * Pings a peer while its socket is open. Any byte that comes is a sign of life: a pong waits behind a long message.
+ * Pings the peer while the socket is open. Any received byte counts as a response, because a pong may be queued after a
+ * long message.
  *
- * @param lost told when there is none, with how long there was none
+ * @param lost called if nothing was received, with the milliseconds waited
  */
 export function heartbeat(
   webSocket: Pinged,
@@ -42,7 +45,7 @@ export function heartbeat(
     timer.unref?.();
   };
   const ask = (): void => {
-    // A ping waits behind what was sent. While that is not taken, its sender watches over the peer, and may not read.
+    // A ping is queued after data that the peer has not read. Until it reads, the stall timer of the writer decides.
     if (webSocket.bufferedAmount > 0) {
       wait(pingInterval, ask);
       return;

@@ -2,7 +2,7 @@ import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import type { Duplex } from "node:stream";
 import { networkOf } from "../http/peers.js";
 
-/** How many connections a server of `node:http` has at the same time. */
+/** The maximum number of concurrent connections of a `node:http` server. */
 export interface ConnectionBounds {
   readonly max: number;
   readonly maxPerAddress: number;
@@ -12,11 +12,11 @@ export const defaultConnections: ConnectionBounds = { max: 4_096, maxPerAddress:
 
 interface Connection {
   readonly socket: Duplex;
-  /** Its last request, whose body may still be on its way. */
+  /** The latest request, whose body may still be incoming. */
   request: IncomingMessage | undefined;
-  /** Requests that are not answered yet, and a protocol that the connection was upgraded to. */
+  /** The number of unanswered requests, plus one if the connection was upgraded. */
   open: number;
-  /** The count of all requests when its last one came. */
+  /** The server's request count at the latest request of this connection. */
   used: number;
 }
 
@@ -25,7 +25,10 @@ class AddressConnections extends Set<Connection> {
   #madeRoom = 0;
   #since = 0;
 
-  /** Whether one of them may give way to another. Beyond so many in a second, newcomers cost less if they are closed. */
+  /**
+   * Whether one of them may be closed to make room for a new one. Beyond a rate per second, it is cheaper to close the
+   * new connection.
+   */
   mayMakeRoom(): boolean {
     const now = performance.now();
     if (now - this.#since > 1_000) {
@@ -37,16 +40,16 @@ class AddressConnections extends Set<Connection> {
   }
 }
 
-/** Idle connections of one network address that are closed in a second to make room. */
+/** The maximum number of idle connections per network address and second that are closed to make room. */
 const mostRoomMade = 32;
 
 /**
- * Bounds the connections of a server, of one network address before all. One too many takes the place of the one that was idle
- * longest: one on which nothing is asked, or a request is not complete. Where all are in use, or too many came in this second, it
- * is closed.
+ * Limits the connections of a server, in total and per network address. At the limit, a new connection replaces the one
+ * that was idle longest (with no request, or an incomplete one). If none is idle, or too many were replaced in this
+ * second, the new connection is closed.
  *
- * @returns to be called with each request that upgrades its connection. There is no listener for that here: with one, Node hands
- * over the connections of a server that upgrades none, and leaves the client without an answer.
+ * @returns a function to call with each upgrade request. It is not an event listener here, because with an `upgrade`
+ * listener Node stops answering upgrade requests of servers that do not support them.
  */
 export function boundConnections(server: Server, bounds: ConnectionBounds): (request: IncomingMessage) => void {
   const connections = new HttpConnections(bounds);
@@ -84,7 +87,7 @@ class HttpConnections {
     const connection = this.#use(request);
     if (connection === undefined) return;
     connection.open += 1;
-    // It closes once: `once` would only cost more.
+    // `close` fires once, so `on` is enough, and `once` is slower.
     response.on("close", () => {
       connection.open -= 1;
     });
@@ -108,12 +111,12 @@ class HttpConnections {
     const { max, maxPerAddress } = this.#bounds;
     if (own.size >= maxPerAddress && !(own.mayMakeRoom() && this.#closeIdle(own))) return false;
     if (this.#bySocket.size < max) return true;
-    // Whoever has most gives way first.
+    // Addresses with the most connections are considered first.
     const all = [...this.#ofAddresses.values()].sort((one, other) => other.size - one.size);
     return all.some((each) => this.#closeIdle(each));
   }
 
-  /** Closes the one that has been idle longest; false if none is. */
+  /** Closes the connection that was idle longest; returns false if none is idle. */
   #closeIdle(own: AddressConnections): boolean {
     let longest: Connection | undefined;
     for (const connection of own) {

@@ -15,7 +15,7 @@ import {
   requireRoom,
 } from "../http/request.js";
 
-/** A request of `node:http` as a door sees it. */
+/** A `node:http` request as `HttpRequest`. */
 export class NodeRequest implements HttpRequest {
   readonly #request: IncomingMessage;
   readonly #response: ServerResponse;
@@ -30,7 +30,7 @@ export class NodeRequest implements HttpRequest {
   }
 
   get url(): string {
-    // Routers take off what they have matched, and keep the whole.
+    // Routers remove the matched prefix from `url`, and keep the full URL in `originalUrl`.
     return (this.#request as { readonly originalUrl?: string }).originalUrl ?? this.#request.url ?? "/";
   }
 
@@ -47,7 +47,7 @@ export class NodeRequest implements HttpRequest {
   }
 
   text(maxBytes: number, budget: ByteBudget): Promise<string> | string {
-    // What a body parser has read before us is gone from the stream.
+    // If a body parser ran before, the stream is already consumed.
     const parsed = (this.#request as { readonly body?: unknown }).body;
     if (parsed !== undefined && parsed !== null) return textOf(parsed, maxBytes);
     requireBodyBytes(Number(this.#request.headers["content-length"] ?? 0), maxBytes);
@@ -68,9 +68,9 @@ export class NodeRequest implements HttpRequest {
     const kept = budget.child();
     return new Promise((resolve, reject) => {
       let earlier: Unfinished | undefined;
-      let last: Uint8Array | undefined; // Most bodies are one chunk, and need not be copied.
+      let last: Uint8Array | undefined; // Most bodies are one chunk, which need not be copied.
       let bytes = 0;
-      // Every request closes; to make an error costs more than to read most bodies.
+      // Every request closes, and creating an error costs more than reading most bodies.
       const fail = (): void => {
         kept.close();
         if (!request.readableEnded) reject(new BodyFault(400, "the body ended before its end"));
@@ -109,14 +109,14 @@ export class NodeRequest implements HttpRequest {
 
 const noBytes = new Uint8Array(0);
 
-/** The addresses of the connection that a request came on. */
+/** The local and remote address of a request's connection. */
 export function endsOf({ socket }: IncomingMessage): ConnectionEnds {
   const { localAddress: local, remoteAddress: remote } = socket;
-  // A connection that is gone has no addresses, as a Unix socket has none: it must not pass for one.
+  // A closed connection has no addresses, like a Unix socket; it must not be mistaken for one.
   return { local, remote: remote ?? (socket.destroyed ? "gone" : undefined) };
 }
 
-/** As `HttpRequest.header` has it. */
+/** Implements `HttpRequest.header`. */
 export function headerOf({ headers, rawHeaders }: IncomingMessage, name: string): string | undefined {
   const value = headers[name];
   if (value !== undefined && singles.has(name)) return valuesOf(rawHeaders, name);
@@ -124,8 +124,8 @@ export function headerOf({ headers, rawHeaders }: IncomingMessage, name: string)
 }
 
 /**
- * Headers of which Node hands on the first alone. All of them are looked at: the first may be what a proxy has judged, another
- * what a program behind it would take.
+ * Headers of which Node returns only the first value. All values are checked: a proxy may have checked the first, and a
+ * later program may use another.
  */
 const singles: ReadonlySet<string> = new Set(["authorization", "content-type", "host"]);
 
@@ -151,34 +151,38 @@ function decoded(bytes: Uint8Array): string {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("utf8");
 }
 
-/** Writes an answer of a door. */
+/** Writes an `HttpAnswer`. */
 export function writeAnswer(request: IncomingMessage, response: ServerResponse, answer: HttpAnswer): void {
   if (request.complete) write(request, response, answer);
-  // A turn later the platform has seen the end of a body that came with its head.
+  // One turn later, Node has seen the end of a body that arrived with its headers.
   else setImmediate(() => write(request, response, answer, request.complete));
 }
 
-/** Milliseconds that the rest of a request is read for after its answer, and the most bytes of it. */
+/** Milliseconds and bytes for which the rest of a request is read after its response. */
 const lingerTime = 10_000;
 const lingerBytes = 64 * 1024 * 1024;
 
-/** So many connections of one network address are read on at the same time, so that refused bodies take no time from others. */
+/**
+ * The maximum number of connections per network address that are read on at once, so that rejected bodies do not slow
+ * down other clients.
+ */
 const mostLingering = 8;
 
-/** Milliseconds between two chunks that are read, of at most 64 KiB: 4 MiB take about 0.13 s. */
+/** Milliseconds between two chunks of at most 64 KiB: 4 MiB take about 0.13 s. */
 const lingerPause = 2;
 
-/** By network address. */
+/** The number of connections being read on, by network address. */
 const lingering = new Map<string, number>();
 
 /**
- * Closes the connection after an answer that comes before the end of the request. A connection that is closed with unread bytes is
- * reset, and a reset overtakes the answer: so this side ends its half, and reads and discards until the client has ended its own.
+ * Closes the connection after a response that was sent before the end of the request. Closing with unread bytes would
+ * reset the connection, and the client may lose the response. So this side closes its half, then reads and discards
+ * until the client closes.
  * https://www.rfc-editor.org/rfc/rfc9112#section-9.6
  */
 function closeLingering(request: IncomingMessage, response: ServerResponse): void {
   const { socket } = request;
-  if (request.httpVersionMajor !== 1) return; // A stream of HTTP/2 is closed alone.
+  if (request.httpVersionMajor !== 1) return; // An HTTP/2 stream is closed without its connection.
   const address = networkOf(socket.remoteAddress) ?? "unknown";
   const others = lingering.get(address) ?? 0;
   if (others >= mostLingering) return;
@@ -191,7 +195,7 @@ function closeLingering(request: IncomingMessage, response: ServerResponse): voi
     request.pause();
     next = setTimeout(() => request.resume(), lingerPause).unref();
   });
-  // The platform calls this when the answer is written.
+  // Node calls this when the response is written.
   socket.destroySoon = () => {
     socket.end();
     const timer = setTimeout(() => socket.destroy(), lingerTime).unref();
@@ -219,7 +223,7 @@ function write(
     if (typeof body === "object") body.gone();
     return;
   }
-  // The rest of a body that nobody reads would keep the connection busy.
+  // An unread body would keep the connection busy.
   if (!isRead) {
     response.shouldKeepAlive = false;
     closeLingering(request, response);

@@ -11,10 +11,9 @@ import {
 } from "./socket-address.js";
 
 /**
- * Starts to listen. A socket file that nobody listens at any more, as a process leaves it that was killed, is replaced.
- * The file goes when the server closes.
+ * Starts listening. Replaces a socket file that a killed process left. The file is removed when the server closes.
  *
- * @throws TypeError for an address that must not be listened at; Error for one that is in use
+ * @throws TypeError for a forbidden address; Error for an address that is in use
  */
 export async function listen(server: Server, address: ListenAddress): Promise<void> {
   requireListenable(address);
@@ -26,9 +25,9 @@ async function bindFile(server: Server, address: ListenPath): Promise<void> {
   const { path, mode = 0o600 } = address;
   if (await isStale(path)) await unlink(path);
   await bind(server, address);
-  if (process.platform === "win32") return; // A named pipe is no file.
+  if (process.platform === "win32") return; // A named pipe is not a file.
   try {
-    chmodSync(path, mode); // At once, before the event loop can take a connection.
+    chmodSync(path, mode); // Synchronously, before the event loop can accept a connection.
   } catch (error) {
     server.close();
     throw error;
@@ -43,13 +42,13 @@ async function bind(server: Server, address: ListenAddress): Promise<void> {
     if ((error as NodeJS.ErrnoException).code !== "EADDRINUSE") throw error;
     const remedy = "choose another address, or end what listens there";
     const inUse = new Error(`${describeAddress(address)} is in use: ${remedy}`, { cause: error });
-    throw Object.assign(inUse, { code: "EADDRINUSE" }); // What programs look at, as with any server of Node.
+    throw Object.assign(inUse, { code: "EADDRINUSE" }); // Programs check the code, as with any Node server.
   }
 }
 
-/** True for the file of a socket that refuses connections. Any other file is left alone. */
+/** True for a socket file that refuses connections. Other files are never deleted. */
 async function isStale(path: string): Promise<boolean> {
-  const found = await lstat(path).catch(() => undefined); // What cannot be seen will be told by the attempt to listen.
+  const found = await lstat(path).catch(() => undefined); // `listen` reports inaccessible paths.
   if (found?.isSocket() !== true) return false;
   const socket = connect({ path });
   try {

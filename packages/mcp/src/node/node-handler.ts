@@ -13,19 +13,19 @@ import { requireServed, type Served } from "../lifecycle/served.js";
 import { NodeRequest, writeAnswer } from "./http-exchange.js";
 import { defaultGrace } from "./serving.js";
 
-/** A server for `node:http`, and for everything that hands on its requests: Express, Fastify (`.raw`), Connect. */
+/** A request listener for `node:http`, and for frameworks that use its requests: Express, Fastify (`.raw`), Connect. */
 export interface NodeHandler {
   (request: IncomingMessage, response: ServerResponse): void;
-  /** Takes nothing new; what runs has `grace` milliseconds (default: 10,000) to come to its end. */
+  /** Stops accepting requests, waits up to `grace` milliseconds (default: 10,000) for running calls, then closes. */
   drain(grace?: number): Promise<void>;
-  /** Ends every session and stream at once. */
+  /** Closes every session and stream at once. */
   close(): void;
 }
 
-/** What can be set about a server behind requests of `node:http`. */
+/** Options of `nodeHandler`. */
 export interface NodeHandlerOptions extends HttpOptions, Pick<GuardOptions, "exposed"> {}
 
-/** What can be set about plain JSON-RPC behind requests of `node:http`. */
+/** Options of `nodeRpcHandler`. */
 export interface NodeRpcHandlerOptions extends RpcOptions, Pick<GuardOptions, "exposed"> {}
 
 const exposedMember = { exposed: ["expose"] };
@@ -33,14 +33,14 @@ const nodeHandlerMembers: MembersOf<NodeHandlerOptions> = { ...httpMembers, ...e
 const nodeRpcHandlerMembers: MembersOf<NodeRpcHandlerOptions> = { ...rpcMembers, ...exposedMember };
 
 /**
- * Serves clients of every revision on one URL. A body that a parser has read is taken from `request.body`. Faults go to stderr
- * unless `report` takes them. Requests by a name of this machine, such as `localhost`, are served to this machine alone, also
- * where the framework listens on every interface.
+ * Serves MCP clients of every revision at one URL. If a body parser ran before, the body is taken from `request.body`.
+ * Faults go to stderr unless `report` is set. Requests to a loopback name such as `localhost` are accepted only from
+ * this machine, even if the framework listens on all interfaces.
  *
  * @example
  * app.all("/mcp", nodeHandler(server)); // Express
  *
- * @throws TypeError for an allowed host or origin that is none
+ * @throws TypeError for an invalid entry in the allowed hosts or origins
  */
 export function nodeHandler(served: Served, options: NodeHandlerOptions = {}): NodeHandler {
   requireServed("nodeHandler", served);
@@ -49,19 +49,20 @@ export function nodeHandler(served: Served, options: NodeHandlerOptions = {}): N
 }
 
 /**
- * Plain JSON-RPC 2.0 on HTTP: a POST is a message or a batch, and its answer is the answer, or 204 where none is owed.
+ * Serves plain JSON-RPC 2.0 over HTTP: a POST contains a message or a batch, and its response is the JSON-RPC response,
+ * or 204 if there is none.
  *
  * @example
  * http.createServer(nodeRpcHandler(service.call)).listen(3000, "127.0.0.1");
  *
- * @throws TypeError for an allowed host or origin that is none
+ * @throws TypeError for an invalid entry in the allowed hosts or origins
  */
 export function nodeRpcHandler(call: Call, options: NodeRpcHandlerOptions = {}): NodeHandler {
   checkMembers("nodeRpcHandler", options, nodeRpcHandlerMembers);
   return handlerOf(new RpcDoor(call, options));
 }
 
-/** Milliseconds in which answers have to leave that are given at the end of a drain. */
+/** Milliseconds to wait at the end of a drain for the last responses to be sent. */
 const leaveTime = 2_000;
 
 function handlerOf(door: HttpDoor): NodeHandler {
@@ -69,7 +70,7 @@ function handlerOf(door: HttpDoor): NodeHandler {
   let whenLeft: (() => void) | undefined;
   const handle = (request: IncomingMessage, response: ServerResponse): void => {
     open.add(response);
-    // It closes once: `once` would only cost more.
+    // `close` fires once, so `on` is enough, and `once` is slower.
     response.on("close", () => {
       open.delete(response);
       if (open.size === 0) whenLeft?.();

@@ -1,22 +1,22 @@
 import { fstatSync, readFileSync, readlinkSync } from "node:fs";
 import { type Clock, systemClock, type Timer } from "../base/clock.js";
 
-/** Milliseconds between two looks at the host: one small file is read each time. */
+/** Milliseconds between two checks of the host. Each reads one small file. */
 const pollInterval = 2_000;
 
-/** The most wrappers (`npx`, `sh -c`, `env`, …) between a host and its server that are looked through. */
+/** The maximum number of wrapper processes (`npx`, `sh -c`, `env`, …) between the host and this server. */
 const maxWrappers = 16;
 
 /**
- * Calls `gone`, once, when the process that started this one has ended: for stdio servers, which the end of their input does
- * not reach while another process holds the host's end of the pipe. Returns a function that stops the watch.
+ * Calls `gone`, once, when the process that started this one has exited. For stdio servers: they get no end of input
+ * while another process holds the host's end of the pipe. Returns a function that stops watching.
  *
- * Looks every two seconds, with a timer that does not keep the process alive. On Linux the host is the nearest ancestor that
- * does not share this process's stdin, so that a host is noticed through wrappers that stay (`npx`, `sh -c`), and a wrapper that
- * exits is no reason to end. On other systems the parent is watched.
+ * Checks every two seconds, with a timer that does not keep the process alive. On Linux the host is the nearest
+ * ancestor with a different stdin: an exiting host is detected through wrappers that remain (`npx`, `sh -c`), and an
+ * exiting wrapper is ignored. Other systems watch the parent.
  *
- * There is nothing to watch, and `gone` is never called, where stdin is neither a pipe nor a socket (a terminal, a file), where
- * the parent is outside of this container, and where the host had ended before the call.
+ * `gone` is never called if stdin is neither a pipe nor a socket (a terminal, a file), if the parent is outside of this
+ * container, or if the host had exited before the call.
  *
  * @example
  * const stop = watchParent(() => connection.close());
@@ -38,14 +38,14 @@ function stdinIsPipe(): boolean {
     const stdin = fstatSync(0);
     return stdin.isFIFO() || stdin.isSocket();
   } catch {
-    return false; // Started with stdin closed: it is no stdio server.
+    return false; // Started with stdin closed, so it is not a stdio server.
   }
 }
 
-/** A function that tells whether the host is still there; undefined where that cannot be found out. */
+/** A function that checks whether the host is running; undefined if that cannot be determined. */
 function hostCheck(): (() => boolean) | undefined {
   const parent = process.ppid;
-  if (process.platform === "win32") return () => isRunning(parent); // The number of a parent stays there when it ends.
+  if (process.platform === "win32") return () => isRunning(parent); // `ppid` never changes on Windows.
   const host = hostOf(parent);
   if (host === undefined) {
     const isHidden = stdinOf(parent) === undefined;
@@ -58,18 +58,21 @@ function isRunning(pid: number): boolean {
   try {
     return process.kill(pid, 0);
   } catch (error) {
-    return (error as NodeJS.ErrnoException).code === "EPERM"; // It runs as another user.
+    return (error as NodeJS.ErrnoException).code === "EPERM"; // EPERM: it runs, as another user.
   }
 }
 
-/** A process as `/proc` shows it. A number alone may belong to another process later; the time of the start tells. */
+/** A process in `/proc`. A pid may be reused, so the start time is compared too. */
 interface Process {
   readonly pid: number;
   readonly parent: number;
   readonly startedAt: string;
 }
 
-/** The nearest ancestor with another stdin; undefined where there is no `/proc`, or the ancestor is outside of this container. */
+/**
+ * The nearest ancestor with a different stdin; undefined without `/proc`, or if the ancestor is outside of this
+ * container.
+ */
 function hostOf(parent: number): Process | undefined {
   const stdin = stdinOf("self");
   let pid = parent;
@@ -79,7 +82,10 @@ function hostOf(parent: number): Process | undefined {
   return processAt(pid);
 }
 
-/** Names the pipe or socket; undefined for a process that cannot be looked into: it runs as another user, or is gone. */
+/**
+ * The identity of a process's stdin; undefined if it cannot be read, because the process runs as another user or has
+ * exited.
+ */
 function stdinOf(pid: number | "self"): string | undefined {
   try {
     return readlinkSync(`/proc/${pid}/fd/0`);
@@ -88,7 +94,7 @@ function stdinOf(pid: number | "self"): string | undefined {
   }
 }
 
-/** Undefined for a process that is not there, or has ended and waits to be reaped. */
+/** Undefined if the process does not exist, or has exited and is a zombie. */
 function processAt(pid: number): Process | undefined {
   let stat: string;
   try {
@@ -96,7 +102,8 @@ function processAt(pid: number): Process | undefined {
   } catch {
     return undefined;
   }
-  // https://man7.org/linux/man-pages/man5/proc_pid_stat.5.html; the name, in parentheses, may hold anything.
+  // The name, in parentheses, may contain any character.
+  // https://man7.org/linux/man-pages/man5/proc_pid_stat.5.html
   const [state = "", parent = "0", ...rest] = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
   return "ZX".includes(state) ? undefined : { pid, parent: Number(parent), startedAt: rest[17] ?? "" };
 }

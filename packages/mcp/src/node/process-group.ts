@@ -6,17 +6,17 @@ import { ProcessGuardian } from "./process-guardian.js";
 
 const windows = process.platform === "win32";
 
-/** Milliseconds between two looks at a group without its leader: nobody is told when the others go. */
+/** Milliseconds between two checks of a group whose leader has exited; there is no event for the others. */
 const pollInterval = 20;
 
-/** Milliseconds from SIGKILL until a process counts as gone, whatever the system says. */
+/** Milliseconds after SIGKILL until a process counts as gone, in any case. */
 const reapGrace = 1_000;
 
 /**
- * A process and what it starts in its group; on Windows, which has no such groups, the process alone.
+ * A process and its child processes in one process group; on Windows, which has no groups, the process alone.
  *
- * The group's number is its own only while somebody is in it; after that the system may give it to a stranger. So what
- * a leader leaves behind is ended without waiting to be asked, and a group found empty is never signalled again.
+ * The group id may be reused as soon as the group is empty. So when the leader exits, the rest is ended at once, and a
+ * group that was found empty is never signalled again.
  */
 export class ProcessGroup {
   readonly id: number;
@@ -27,7 +27,7 @@ export class ProcessGroup {
   #phase: "led" | "leaderless" | "empty" = "led";
   #stopping: Promise<void> | undefined;
 
-  /** `grace`: the milliseconds that `stop` waits before each signal. */
+  /** @param grace milliseconds that `stop` waits before each signal */
   constructor(leader: ChildProcess, id: number, grace: number, clock: Clock) {
     this.#leader = leader;
     this.id = id;
@@ -41,13 +41,13 @@ export class ProcessGroup {
     endWithThisProcess(this);
   }
 
-  /** Waits until everybody is gone: for a time of their own accord, for a time after SIGTERM, then it sends SIGKILL. */
+  /** Waits for all processes to exit, then sends SIGTERM, then SIGKILL, with `grace` milliseconds before each. */
   stop(): Promise<void> {
     this.#stopping ??= this.#stop();
     return this.#stopping;
   }
 
-  /** Signals everybody in the group. */
+  /** Sends a signal to all processes of the group. */
   signal(signal: NodeJS.Signals): void {
     if (this.#isEmpty()) return;
     if (windows) this.#leader.kill(signal);
@@ -59,7 +59,7 @@ export class ProcessGroup {
       if (!(await this.#isEmptyWithin(this.#grace))) this.signal(signal);
     }
     await settlesWithin(this.#leaderGone.promise, reapGrace, this.#clock);
-    this.#leader.unref(); // Who hangs in the kernel and does not even heed SIGKILL keeps nobody here.
+    this.#leader.unref(); // A process stuck in the kernel must not keep this one alive.
     forget(this);
   }
 
@@ -78,12 +78,12 @@ export class ProcessGroup {
   }
 }
 
-/** False when there is nobody in the group who could be signalled. */
+/** Returns false if the group has no process that can be signalled. */
 function send(group: number, signal: NodeJS.Signals | 0): boolean {
   try {
     return process.kill(-group, signal);
   } catch {
-    // ESRCH: everybody is gone. EPERM: who is left runs as another user, out of reach.
+    // ESRCH: the group is empty. EPERM: its processes run as another user.
     return false;
   }
 }
@@ -92,8 +92,8 @@ const started = new Set<ProcessGroup>();
 const guardian = new ProcessGuardian();
 
 /**
- * `process.exit` and an uncaught exception leave no time to wait for anybody. SIGTERM lets a process clean up, and ends one that
- * does not heed the end of its input; the guardian ends one that heeds neither.
+ * `process.exit` and uncaught exceptions leave no time to wait. SIGTERM lets a child clean up, even if it ignores the
+ * end of its input; the guardian ends children that ignore both.
  */
 function endWithThisProcess(group: ProcessGroup): void {
   if (started.size === 0) process.on("exit", endAll);

@@ -1,9 +1,9 @@
 import { type ChildProcess, spawn } from "node:child_process";
 
-/** Seconds from the end of this process to SIGTERM, and from there to SIGKILL. */
+/** Seconds between the exit of this process and SIGTERM, and between SIGTERM and SIGKILL. */
 const grace = 2;
 
-/** Keeps the groups that its input names; the end of its input is the end of this process, however it came. */
+/** Reads the ids of groups to end from its input. The input closes when this process exits, for whatever reason. */
 const script = `left=" "
 while read -r sign id; do
   case $sign in
@@ -18,17 +18,17 @@ for signal in TERM KILL; do
 done`;
 
 /**
- * A shell that outlives this process by a few seconds, to end the process groups that it leaves behind. A process that is killed
- * (SIGKILL, no memory) or ended by a signal without a listener runs no code of its own at its end. Handlers of signals would
- * change what the program's own do; a pipe that breaks tells of every kind of end.
+ * A shell that outlives this process by a few seconds and ends its remaining process groups. A process that is killed
+ * (by SIGKILL or for lack of memory), or ended by a signal without a listener, runs no exit code. Signal handlers of
+ * our own would interfere with those of the program; the closing of a pipe covers every case.
  *
- * One shell serves all groups, and ends with the last of them. There is none on Windows, and on systems without `/bin/sh`.
+ * One shell serves all groups and exits with the last of them. There is none on Windows, or without `/bin/sh`.
  */
 export class ProcessGuardian {
   readonly #groups = new Set<number>();
   #shell: ChildProcess | undefined;
 
-  /** Ends the group behind this process. */
+  /** Ends the group after this process has exited. */
   guard(group: number): void {
     if (process.platform === "win32") return;
     this.#shell ??= startShell();
@@ -36,7 +36,7 @@ export class ProcessGuardian {
     this.#shell.stdin?.write(`+ ${group}\n`);
   }
 
-  /** The group is empty: its number may belong to a stranger from here on. */
+  /** Removes an empty group: the system may reuse its id. */
   dismiss(group: number): void {
     if (!this.#groups.delete(group)) return;
     this.#shell?.stdin?.write(`- ${group}\n`);
@@ -47,12 +47,12 @@ export class ProcessGuardian {
 }
 
 function startShell(): ChildProcess {
-  // A group of its own: what ends this process from the terminal must not end the shell.
+  // A group of its own, so that Ctrl+C in the terminal does not end the shell.
   const shell = spawn("/bin/sh", ["-c", script], { cwd: "/", stdio: ["pipe", "ignore", "ignore"], detached: true });
-  shell.on("error", () => undefined); // There is no shell: the groups are ended as far as this process can.
+  shell.on("error", () => undefined); // Without a shell, only normal exits end the groups.
   shell.stdin?.on("error", () => undefined);
   shell.unref();
-  // A pipe to a child is a socket, whose handle must not keep this process either.
+  // A child's pipe is a socket, whose handle must not keep this process alive either.
   (shell.stdin as unknown as { unref?(): void } | null)?.unref?.();
   return shell;
 }

@@ -14,27 +14,30 @@ import { closedOf, defaultGrace, type Serving } from "./serving.js";
 import { describeAddress } from "./socket-address.js";
 import { closeWhenVanished } from "./vanished-peers.js";
 
-/** Where a server listens. */
+/** Options of `serveHttp`. */
 export interface ServeHttpOptions extends HttpOptions {
-  /** Default: one that is free. */
+  /** Default: any free port. */
   readonly port?: number;
-  /** The address of the interface. Default: 127.0.0.1, which only this machine reaches. */
+  /** The address of the interface to listen on. Default: 127.0.0.1, reachable from this machine only. */
   readonly host?: string;
-  /** Where clients find it, with a slash at the end or without; the first of several is the one of `url`. Default: `/mcp`. */
+  /**
+   * The path of the endpoint, with or without a trailing slash. If there are several, `url` has the first. Default:
+   * `/mcp`.
+   */
   readonly path?: string | readonly string[];
   /**
-   * Serve other machines although nobody is asked who they are; they may use this machine's own names and its address. Default:
-   * false, and it does not start where they could reach it.
+   * Allow other machines without authentication; they may use this machine's own names and address in `Host`. Default:
+   * false, and `serveHttp` throws if other machines could connect.
    */
   readonly exposed?: boolean;
   /**
-   * Connections at the same time. One too many takes the place of the one that was idle longest; where all are in use, it is
-   * closed. Default: 4,096.
+   * The maximum number of concurrent connections. At the limit, a new one replaces the one that was idle longest; if
+   * none is idle, it is closed. Default: 4,096.
    */
   readonly maxConnections?: number;
   /**
-   * The same for one network address (IPv6: one /64), so that none takes every place. Default: 256; with `addressOf`, no bound,
-   * because all connections are those of the proxy.
+   * The same limit per network address (IPv6: per /64), so that one client cannot take every place. Default: 256; with
+   * `addressOf`, no limit, because all connections come from the proxy.
    */
   readonly maxConnectionsPerAddress?: number;
 }
@@ -49,22 +52,22 @@ const serveHttpMembers: MembersOf<ServeHttpOptions> = {
   maxConnectionsPerAddress: [],
 };
 
-/** A server that listens. */
+/** A running HTTP server. */
 export interface HttpServer extends Serving {
-  /** What clients connect to. */
+  /** The URL for clients. */
   readonly url: string;
   readonly port: number;
 }
 
-/** What a client may take, and how much it may send, before there is anything to answer. */
+/** Limits on the time and size of a request until it is complete. */
 const bounds = {
   headersTimeout: 10_000,
   requestTimeout: 30_000,
   keepAliveTimeout: 65_000,
   connectionsCheckingInterval: 5_000,
   maxHeaderSize: 16 * 1024,
-  // The system asks an idle client whether it is there, and after ten questions in as many seconds without an answer breaks the
-  // connection: within 15 s. Behind bytes that were not acknowledged it does not ask: those are for `closeWhenVanished`.
+  // TCP keep-alive probes an idle connection, and closes it after ten seconds without a response: within 15 s. It does
+  // not probe while sent data is unacknowledged; `closeWhenVanished` handles that.
   keepAlive: true,
   keepAliveInitialDelay: 5_000,
 } as const;
@@ -72,13 +75,13 @@ const maxHeadersCount = 100;
 const maxRequestsPerSocket = 10_000;
 
 /**
- * Listens for clients of every revision. Only this machine reaches it, unless `host` says otherwise.
+ * Listens for MCP clients of every revision. Reachable from this machine only, unless `host` is set.
  *
  * @example
  * await using http = await serveHttp(server, { port: 3000 });
  * console.log(http.url); // http://127.0.0.1:3000/mcp
  *
- * @throws TypeError for an address that others reach, without `authenticate`; Error when the port is taken
+ * @throws TypeError if other machines can connect and there is no `authenticate`; Error if the port is in use
  */
 export async function serveHttp(served: Served, options: ServeHttpOptions = {}): Promise<HttpServer> {
   requireServed("serveHttp", served);
@@ -92,7 +95,7 @@ export async function serveHttp(served: Served, options: ServeHttpOptions = {}):
   const guard = guardOf({ ...rest, exposed, anyHost: rest.authenticate !== undefined });
   const server = boundedServer((request, response) => {
     if (isAt(paths, request.url)) return handler(request, response);
-    // Whoever may not in, learns nothing of what there is.
+    // Check `Host` and `Origin` first, so that forbidden callers do not learn the paths.
     const foreign = guard(headerOf(request, "host"), headerOf(request, "origin"), endsOf(request));
     const { status, reason } = foreign ?? { status: 404, reason: nothingHere(paths) };
     writeAnswer(request, response, refusal(status, reason));
@@ -102,27 +105,30 @@ export async function serveHttp(served: Served, options: ServeHttpOptions = {}):
     max: maxConnections ?? defaultConnections.max,
     maxPerAddress: maxConnectionsPerAddress ?? perAddress,
   });
-  await listen(server, { port, host, exposed: true }); // Whether it may be was asked above.
-  // A connection that cannot be accepted, for want of file descriptors for instance, is no reason to end.
+  await listen(server, { port, host, exposed: true }); // `requireAuthentication` checked that.
+  // A connection that cannot be accepted, such as for lack of file descriptors, must not end the process.
   server.on("error", (error) => report({ kind: "fault", method: "HTTP", error }));
-  // A TCP server has an address of this kind.
+  // A TCP server always has this type of address.
   return running(server, handler, { host, path: paths[0] ?? "/", port: (server.address() as AddressInfo).port });
 }
 
-/** @throws TypeError */
+/** @throws TypeError if the host is not loopback and there is no authentication */
 export function requireAuthentication(host: string, isTold: boolean): void {
   if (isTold || isLoopback(host)) return;
   const remedy = "give authenticate, or say exposed: true if that is what you want";
   throw new TypeError(`Whoever reaches ${host} could call this server, and nobody asks who they are: ${remedy}`);
 }
 
-/** A server that does not wait for ever, nor read without end. */
+/** A server with time and size limits. */
 export function boundedServer(listener: RequestListener): Server {
   const server = createServer(bounds, listener).on("connection", closeWhenVanished);
   return Object.assign(server, { maxHeadersCount, maxRequestsPerSocket });
 }
 
-/** The paths that a server is found at. @throws TypeError for what is none */
+/**
+ * The paths of an endpoint.
+ * @throws TypeError for an invalid path
+ */
 export function pathsOf(path: string | readonly string[]): readonly string[] {
   const paths = typeof path === "string" ? [path] : path;
   const wrong = paths.length === 0 ? "[]" : paths.find((each) => !/^\/[^?#]*$/.test(each));
@@ -130,14 +136,14 @@ export function pathsOf(path: string | readonly string[]): readonly string[] {
   return paths;
 }
 
-/** Whether a request is for one of the paths, with a slash at the end or without. */
+/** Whether a request URL has one of the paths, with or without a trailing slash. */
 export function isAt(paths: readonly string[], url = "/"): boolean {
   const query = url.indexOf("?");
   const asked = query === -1 ? url : url.slice(0, query);
   return paths.includes(asked) || paths.some((path) => withoutSlash(path) === withoutSlash(asked));
 }
 
-/** What a request for another path is answered with. */
+/** The response body for a request to another path. */
 export function nothingHere(paths: readonly string[]): string {
   return `there is nothing here: the server is at ${paths.join(", ")}`;
 }

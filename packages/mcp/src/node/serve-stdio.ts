@@ -5,28 +5,28 @@ import { requireServed, type Served } from "../lifecycle/served.js";
 import { defaultGrace, type Serving } from "./serving.js";
 import { type StdioChannelOptions, stdioChannel } from "./stdio.js";
 
-/** Settings of a server on stdin and stdout. */
+/** Options of `serveStdio`. */
 export interface ServeStdioOptions extends CarrierOptions, Pick<StdioChannelOptions, "parentWatch"> {}
 
 const serveStdioMembers: MembersOf<ServeStdioOptions> = { ...carrierMembers, parentWatch: [] };
 
-/** Milliseconds that the rest of the program has to end after the conversation, before it is ended. */
+/** Milliseconds for the rest of the program to finish after the connection has closed; then the process exits. */
 const exitGrace = 5_000;
 
 /**
- * Serves the process that started this one, on stdin and stdout. Resolves when it serves; `closed` resolves when the conversation
- * is over. The process lives until then.
+ * Serves the parent process over stdin and stdout. Resolves once it is ready; `closed` resolves when the connection is
+ * closed. The process stays alive until then.
  *
- * The end of stdin, the end of the process that started this one (`parentWatch`), SIGTERM and SIGINT let running calls finish
- * first; a second signal does not wait. Code behind `closed` can clean up; a process that is still there five seconds later is
- * ended, so that a forgotten timer leaves no orphan. Faults go to stderr unless `report` takes them.
+ * When stdin ends, the parent exits (`parentWatch`), or SIGTERM or SIGINT arrives, running calls may finish first; a
+ * second signal exits at once. Code after `closed` can clean up; five seconds later the process exits, so that a
+ * forgotten timer does not leave an orphan. Faults go to stderr unless `report` is set.
  *
  * @example
  * const { closed } = await serveStdio(server);
  * await closed;
  * await database.end();
  *
- * @throws TypeError for what is no server, or for an option that does not exist
+ * @throws TypeError if `served` is not a server, or for an unknown option
  */
 export async function serveStdio(served: Served, options: ServeStdioOptions = {}): Promise<Serving> {
   requireServed("serveStdio", served);

@@ -19,11 +19,14 @@ import { StreamChannel, type StreamChannelOptions, streamMembers } from "./strea
 import { tune } from "./tcp.js";
 
 export interface AcceptOptions extends Omit<StreamChannelOptions, "keepsOutputOpen"> {
-  /** Connections at the same time; further ones are closed at once. Stops a flood of them from taking all memory. Default: 4,096. */
+  /**
+   * The maximum number of concurrent connections; further ones are closed at once. Stops a flood of connections from
+   * exhausting memory. Default: 4,096.
+   */
   readonly maxConnections?: number;
-  /** The same from one network address (IPv6: one /64): a single client cannot take every place. Default: 256. */
+  /** The same limit per network address (IPv6: per /64), so that one client cannot take every place. Default: 256. */
   readonly maxConnectionsPerAddress?: number;
-  /** Receives what goes wrong before there is a connection. Default: it is written to stderr. */
+  /** Called with errors that precede a connection. Default: they are written to stderr. */
   readonly report?: Reporter;
 }
 
@@ -40,32 +43,32 @@ export interface ServeTcpOptions extends CarrierOptions, Omit<AcceptOptions, "fr
 const { frameBytes, ...ownAcceptMembers } = acceptMembers;
 const serveTcpMembers: MembersOf<ServeTcpOptions> = { ...carrierMembers, ...ownAcceptMembers };
 
-/** Who has connected. */
+/** The client of a connection. */
 export interface TcpCaller {
-  /** The network address that limits are counted by; undefined on a Unix socket. */
+  /** The network address by which limits are counted; undefined on a Unix socket. */
   readonly peer: string | undefined;
-  /** Bounds the bytes that are kept for it: all connections from one network address share it. */
+  /** The memory budget, shared by all connections of the network address. */
   readonly budget: ByteBudget;
 }
 
-/** Opens the conversation with one client. */
+/** Opens a connection to one client. */
 export type AcceptTcp = (channel: Channel, caller: TcpCaller) => Connection;
 
-/** Listens, and holds a conversation on each connection. */
+/** A listening TCP server, with its connections. */
 export interface TcpServer extends Serving {
-  /** Where it listens, as `tcpChannel` takes it. */
+  /** The address, as accepted by `tcpChannel`. */
   readonly address: SocketAddress;
-  /** The conversations that are open. */
+  /** The open connections. */
   readonly connections: ReadonlySet<Connection>;
 }
 
 /**
- * Serves every client that connects to a TCP port or a Unix socket, each in a conversation of its own.
+ * Serves every client that connects to a TCP port or a Unix socket.
  *
  * @example
  * await using listening = await serveTcp(server, { port: 7007 });
  *
- * @throws TypeError for an address that other machines reach, unless it is `exposed`; Error for one that is in use
+ * @throws TypeError for an address that other machines can reach, unless `exposed` is set; Error for one in use
  */
 export async function serveTcp(
   served: Served,
@@ -81,7 +84,8 @@ export async function serveTcp(
 }
 
 /**
- * Gives `open` a channel for each connection to a TCP port or a Unix socket: what `serveTcp` does, for any JSON-RPC.
+ * Calls `open` with a channel for each connection to a TCP port or a Unix socket. Like `serveTcp`, but for any JSON-RPC
+ * service.
  *
  * @example
  * const { call: handle } = service;
@@ -102,7 +106,7 @@ async function accept(address: ListenAddress, open: AcceptTcp, options: AcceptOp
   checkMembers("The address", address, listenMembers);
   const server = createServer({ allowHalfOpen: true });
   await listen(server, address);
-  return new SocketServer(server, open, options); // In time for the first connection: the event loop has not gone on.
+  return new SocketServer(server, open, options); // Before any connection: the event loop has not run since.
 }
 
 const { max, maxPerAddress } = defaultConnections;
@@ -127,7 +131,7 @@ class SocketServer implements TcpServer {
     this.address = addressOf(server);
     this.closed = closedOf(server);
     server.on("connection", (socket) => this.#accept(socket));
-    // Without a listener, a connection that could not be accepted would end the process.
+    // Without a listener, a connection that cannot be accepted would end the process.
     server.on("error", (error) => this.#report(error));
   }
 
@@ -154,7 +158,7 @@ class SocketServer implements TcpServer {
   }
 
   #accept(socket: Socket): void {
-    // Whoever comes by a Unix socket comes from no network.
+    // Unix socket connections do not come from a network.
     const isLocal = "path" in this.address;
     const place = isLocal ? undefined : (socket.remoteAddress ?? "unknown");
     const caller = this.#peers.caller(undefined, place);
@@ -186,7 +190,7 @@ class SocketServer implements TcpServer {
     }
   }
 
-  /** @throws Error where there is no place, or no room, for another connection */
+  /** @throws Error if the connection limit or the memory budget is exhausted */
   #enter(caller: HttpCaller): void {
     const { peer, budget } = caller;
     const { maxConnections = max, maxConnectionsPerAddress = maxPerAddress } = this.#options;

@@ -17,11 +17,11 @@ import {
   webSocketUpgrade,
 } from "./websocket-upgrade.js";
 
-/** Where a server on WebSockets listens. */
+/** Options of `serveWebSocket`. */
 export interface ServeWebSocketOptions extends WebSocketUpgradeOptions {
-  /** Default: one that is free. */
+  /** Default: any free port. */
   readonly port?: number;
-  /** The address of the interface. Default: 127.0.0.1, which only this machine reaches. */
+  /** The address of the interface to listen on. Default: 127.0.0.1, reachable from this machine only. */
   readonly host?: string;
 }
 
@@ -32,26 +32,26 @@ const serveWebSocketMembers: MembersOf<ServeWebSocketOptions> = {
   path: ["url", "endpoint"],
 };
 
-/** A server on WebSockets that listens. */
+/** A running WebSocket server. */
 export interface WebSocketListener extends Serving {
-  /** What clients connect to. */
+  /** The URL for clients. */
   readonly url: string;
   readonly port: number;
-  /** The conversations that are open. */
+  /** The open connections. */
   readonly connections: ReadonlySet<Connection>;
 }
 
-/** Connections that are no WebSockets yet, or get an answer that says why they do not become one. */
+/** The extra places for connections that are not upgraded yet, or get an error response. */
 const spare = 64;
 
 /**
- * Listens for clients of every revision. Only this machine reaches it, unless `host` says otherwise.
+ * Listens for MCP clients of every revision. Reachable from this machine only, unless `host` is set.
  *
  * @example
  * await using listener = await serveWebSocket(server, { port: 3000 });
  * console.log(listener.url); // ws://127.0.0.1:3000/mcp
  *
- * @throws TypeError for an address that others reach, without `authenticate`; Error when the port is taken
+ * @throws TypeError if other machines can connect and there is no `authenticate`; Error if the port is in use
  */
 export async function serveWebSocket(
   target: Served | AcceptWebSocket,
@@ -74,8 +74,8 @@ export async function serveWebSocket(
     upgraded(request);
     upgrade(request, socket, head);
   });
-  await listen(server, { port: wanted, host, exposed: true }); // Whether it may be was asked above.
-  // A connection that cannot be accepted, for want of file descriptors for instance, is no reason to end.
+  await listen(server, { port: wanted, host, exposed: true }); // `requireAuthentication` checked that.
+  // A connection that cannot be accepted, such as for lack of file descriptors, must not end the process.
   const report = reporterOf(rest.report);
   server.on("error", (error) => report({ kind: "fault", method: "WebSocket", error }));
   const ended = async (conversations: Promise<void>): Promise<void> => {
@@ -84,7 +84,7 @@ export async function serveWebSocket(
     server.closeAllConnections();
     await closed;
   };
-  const { port } = server.address() as AddressInfo; // A TCP server has an address of this kind.
+  const { port } = server.address() as AddressInfo; // A TCP server always has this type of address.
   const close = (): Promise<void> => ended(upgrade.close());
   return {
     url: `ws://${describeAddress({ host, port })}${pathsOf(path)[0]}`,

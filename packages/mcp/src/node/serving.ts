@@ -1,20 +1,20 @@
 import type { Server } from "node:net";
 import type { Closed } from "../jsonrpc/connection.js";
 
-/** Milliseconds that running calls have to finish. */
+/** Milliseconds for running calls to finish. */
 export const defaultGrace = 10_000;
 
-/** A server that serves, until it is closed. Every serve function resolves with one as soon as clients can come. */
+/** A running server. Every serve function resolves with one as soon as clients can connect. */
 export interface Serving extends AsyncDisposable {
-  /** Resolves when it is over: nothing is listened at any more, and every conversation has ended. Never rejects. */
+  /** Resolves when the server has stopped listening and every connection is closed. Never rejects. */
   readonly closed: Promise<Closed>;
-  /** Takes nothing new; what runs has `grace` milliseconds (default: 10,000) to come to its end. */
+  /** Stops accepting calls, waits up to `grace` milliseconds (default: 10,000) for running ones, then closes. */
   drain(grace?: number): Promise<void>;
-  /** Ends everything at once. Resolves when it is over. */
+  /** Closes everything at once. Resolves when done. */
   close(): Promise<void>;
 }
 
-/** Resolves when a server does not listen any more and its last connection is gone. */
+/** Resolves when a server has stopped listening and its last connection is closed. */
 export function closedOf(server: Server): Promise<Closed> {
   return new Promise((resolve) => server.once("close", () => resolve({ reason: "closed" })));
 }

@@ -1,7 +1,7 @@
 import type { MembersOf } from "../base/members.js";
 import { isLoopback } from "../http/guard.js";
 
-/** Where a socket is: a TCP port, or the path of a Unix socket (on Windows: of a named pipe). */
+/** The address of a socket: a TCP port, or the path of a Unix socket (on Windows: of a named pipe). */
 export type SocketAddress =
   | {
       readonly port: number;
@@ -10,28 +10,28 @@ export type SocketAddress =
     }
   | { readonly path: string };
 
-/** Where to listen. */
+/** The address to listen on. */
 export type ListenAddress = ListenPort | ListenPath;
 
 export interface ListenPort {
-  /** 0 for any that is free. */
+  /** 0 for any free port. */
   readonly port: number;
   /** Default: 127.0.0.1. */
   readonly host?: string;
   /**
-   * Listen where other machines can reach it. Plain TCP knows neither who calls nor who listens in: only for a network
-   * whose every member may do all that the server can. Default: false, only this machine is let in.
+   * Allow other machines to connect. Plain TCP has neither authentication nor encryption, so use it only in a network
+   * where every machine may do all that the server can. Default: false.
    */
   readonly exposed?: boolean;
 }
 
 export interface ListenPath {
   readonly path: string;
-  /** Permissions of the socket file; whoever may write to it may call. Default: 0o600, this user alone. */
+  /** The permissions of the socket file; users with write access may connect. Default: 0o600, this user only. */
   readonly mode?: number;
 }
 
-/** The members of a `ListenAddress`, for the check of options. */
+/** The members of a `ListenAddress`, to detect unknown options. */
 export const listenMembers: MembersOf<ListenPort & ListenPath> = {
   port: [],
   host: ["hostname", "address"],
@@ -40,13 +40,13 @@ export const listenMembers: MembersOf<ListenPort & ListenPath> = {
   mode: [],
 };
 
-/** The host where none is named: a name such as `localhost` may lead elsewhere. */
+/** The default host. Not `localhost`, which may resolve to another address. */
 export const defaultHost = "127.0.0.1";
 
-/** What the systems have room for in the address of a Unix socket; a longer one would be cut off in silence. */
+/** The maximum length of a Unix socket path; systems silently truncate longer ones. */
 const longestPath = 103;
 
-/** @throws TypeError for an address that must not be listened at, with the remedy */
+/** @throws TypeError for a forbidden address, with the remedy */
 export function requireListenable(address: ListenAddress): void {
   if ("path" in address) requirePath(address.path);
   else if (address.exposed !== true && !isLoopback(address.host ?? defaultHost)) {
@@ -67,7 +67,7 @@ function requirePath(path: string): void {
   }
 }
 
-/** An address for a person. */
+/** An address for display. */
 export function describeAddress(address: SocketAddress): string {
   if ("path" in address) return JSON.stringify(address.path);
   const { host = defaultHost, port } = address;

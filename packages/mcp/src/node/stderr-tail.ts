@@ -4,7 +4,7 @@ const maxBytes = 64 * 1024;
 const maxLines = 20;
 const maxLineLength = 8 * 1024;
 
-/** The end of what a process wrote to stderr, in constant memory however many chunks it came in. */
+/** The end of a process's stderr, kept in constant memory. */
 export class StderrTail {
   readonly #ring = new Uint8Array(maxBytes);
   #written = 0;
@@ -18,7 +18,7 @@ export class StderrTail {
     this.#written += kept.length;
   }
 
-  /** The last 20 lines, each cut to 8 Ki characters; control characters are made visible. */
+  /** The last 20 lines, each cut to 8 Ki characters, with control characters escaped. */
   get text(): string {
     return this.#decoded()
       .split(/\r?\n/)

@@ -5,8 +5,8 @@ import { StreamChannel, type StreamChannelOptions, streamMembers } from "./strea
 
 export interface StdioChannelOptions extends Omit<StreamChannelOptions, "keepsOutputOpen"> {
   /**
-   * End as at the end of stdin when the process that started this one is gone, even if another process holds its end of the
-   * pipe. Turn it off for a server that is meant to outlive the process that starts it. Default: true.
+   * End the channel when the parent process has exited, even if another process still holds its end of the pipe. Turn
+   * it off for a server that should outlive its parent. Default: true.
    */
   readonly parentWatch?: boolean;
 }
@@ -14,8 +14,11 @@ export interface StdioChannelOptions extends Omit<StreamChannelOptions, "keepsOu
 const stdioMembers: MembersOf<StdioChannelOptions> = { ...streamMembers, parentWatch: [] };
 
 /**
- * The channel of a process that its parent speaks to: frames on stdin and stdout. Nothing else may write to stdout;
- * `console.log` does, so use `console.error`.
+ * The channel of a stdio server: frames on stdin and stdout. Nothing else may write to stdout: use `console.error`
+ * instead of `console.log`.
+ *
+ * @example
+ * await using connection = openConnection(stdioChannel(), { handle: service.call });
  */
 export function stdioChannel(options: StdioChannelOptions = {}): Channel {
   checkMembers("stdioChannel", options, stdioMembers);
@@ -27,7 +30,7 @@ class StdioChannel extends StreamChannel {
 
   constructor({ parentWatch = true, ...options }: StdioChannelOptions) {
     super(process.stdin, process.stdout, { ...options, keepsOutputOpen: true });
-    // A destroyed input ends the conversation as an ended one does: calls that run may finish.
+    // Destroying stdin ends the channel as its end does, so running calls may finish.
     this.#stopWatch = parentWatch ? watchParent(() => process.stdin.destroy(), options) : () => undefined;
   }
 

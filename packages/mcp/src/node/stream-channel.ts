@@ -13,15 +13,18 @@ import { lastWordsGrace, type QueueBounds, queueBoundsOf, queueMembers } from ".
 import { StreamWriter } from "./stream-writer.js";
 
 export interface StreamChannelOptions extends QueueBounds {
-  /** How frames lie in the stream. Default: `lines`. */
+  /** The framing of messages in the stream. Default: `lines`. */
   readonly framing?: Framing;
-  /** The longest frame to accept. Default: 4 MiB; a longer one is skipped in constant memory and refused. */
+  /**
+   * The maximum size of an incoming frame in bytes. Default: 4 MiB. A longer one is skipped in constant memory and
+   * reported.
+   */
   readonly frameBytes?: number;
-  /** Leave the output open on `close`, because somebody else owns it. Default: false. */
+  /** Leave the output open on `close`, because another owner needs it. Default: false. */
   readonly keepsOutputOpen?: boolean;
 }
 
-/** The members of `StreamChannelOptions`, for the check of options. */
+/** The members of `StreamChannelOptions`, to detect unknown options. */
 export const streamMembers: MembersOf<StreamChannelOptions> = {
   ...queueMembers,
   framing: [],
@@ -30,10 +33,13 @@ export const streamMembers: MembersOf<StreamChannelOptions> = {
 };
 
 /**
- * A Channel over a Node byte stream in each direction; a socket can be both. `close` waits for a peer that still reads,
- * and gives up one that takes nothing for two seconds.
+ * A channel over two Node byte streams; a socket can be both. `close` waits for a peer that still reads, but closes if
+ * nothing is read for two seconds.
  *
- * @throws TypeError for an input that gives strings or objects instead of bytes
+ * @example
+ * await using connection = openConnection(streamChannel(socket, socket), { handle: service.call });
+ *
+ * @throws TypeError for an input that yields strings or objects instead of bytes
  */
 export function streamChannel(input: Readable, output: Writable, options: StreamChannelOptions = {}): Channel {
   checkMembers("streamChannel", options, streamMembers);
@@ -48,7 +54,7 @@ export class StreamChannel implements Channel {
   readonly #framing: Framing;
   readonly #ended = deferred<Error | undefined>();
   #decoder: FrameDecoder | undefined;
-  /** What is charged for the frame whose end has not come. */
+  /** The budget for the incomplete frame. */
   #reading: ByteBudget | undefined;
   #phase: "open" | "ended" | "closed" = "open";
   #writeError: Error | undefined;
@@ -93,7 +99,7 @@ export class StreamChannel implements Channel {
     });
   }
 
-  /** A framing of the application may fail: then nothing that follows can be read. */
+  /** If a custom framing throws, the rest of the stream cannot be read. */
   #push(decoder: FrameDecoder, chunk: Uint8Array): void {
     const hook = "Framing.decoder";
     guarded(
@@ -109,7 +115,7 @@ export class StreamChannel implements Channel {
     return this.#writer.send(typeof text === "string" ? text : atOnce("Framing.encode", () => text));
   }
 
-  /** What is left of the chunk at hand is still delivered. */
+  /** The rest of the current chunk is still delivered. */
   pause(): void {
     if (this.#phase === "open") this.#input.pause();
   }
@@ -123,7 +129,7 @@ export class StreamChannel implements Channel {
     this.#input.destroy();
   }
 
-  /** Delivers nothing more and ends the output. The input is read on, into nothing, so that the peer can end its side. */
+  /** Stops delivery and closes the output. Input is read and discarded, so that the peer can close its side. */
   finish(): Promise<void> {
     this.#phase = "closed";
     this.#stopLastWordsTimer();

@@ -10,24 +10,25 @@ export interface StreamWriterOptions extends Required<QueueBounds> {
   readonly keepsOutputOpen: boolean;
 }
 
-/** The most that one write holds, so that every write that ends is a sign that the peer reads. */
+/** The maximum size of one write, so that each completed write shows that the peer reads. */
 const pieceBytes = 64 * 1024;
 
 const nothing = new Uint8Array(0);
 
 /**
- * Writes to a stream, one write at a time: what was sent in one tick goes out together, and what waits is known.
+ * Writes texts to a stream, one write at a time: texts sent in one tick are written together, and the queue is
+ * measured.
  *
- * `failed` hears, once, that nothing can be written any more: the carrier broke, or the peer does not read.
+ * `failed` is called once, if the stream breaks or the peer stops reading.
  */
 export class StreamWriter {
   readonly #output: Writable;
   readonly #options: StreamWriterOptions;
   readonly #failed: (error: Error) => void;
   #phase: "open" | "ending" | "over" = "open";
-  /** A write is under way, or about to be. */
+  /** A write is running or scheduled. */
   #busy = false;
-  /** What was sent and is not with the stream: the rest of a long text, and behind it whole texts. */
+  /** Texts not yet given to the stream: the rest of a long text, followed by whole texts. */
   #rest: Uint8Array = nothing;
   #waiting = "";
   #room: Deferred<void> | undefined;
@@ -43,24 +44,24 @@ export class StreamWriter {
     output.on("close", this.#onClose);
   }
 
-  /** Charges what waits to a budget from here on. */
+  /** Charges queued text to a budget from now on. */
   charge(budget: ByteBudget | undefined): void {
     this.#budget = budget?.child();
   }
 
-  /** As `Channel.send` has it. What is sent after the end is dropped. */
+  /** Implements `Channel.send`. Texts sent after the end are dropped. */
   send(text: string): void | Promise<void> {
     if (this.#phase !== "open") return;
     this.#waiting += text;
     this.#start();
-    // A text that waits is counted in characters: to count its bytes is to encode it.
+    // Queued text is counted in characters, because counting bytes would mean encoding twice.
     const queued = this.#waiting.length + this.#rest.length + this.#output.writableLength;
     if (queued > freeQueueBytes && !this.#isAffordable() && queued - text.length > freeQueueBytes) {
       this.#giveUp(`${queued} bytes wait to be read, and there is no room for more`);
       return;
     }
     if (queued <= this.#options.highWaterBytes) return;
-    // A single long text is no fault of the reader: what counts is what had not gone out before it.
+    // Judge by the text queued before: a single long text is not the reader's fault.
     if (queued - text.length > this.#options.maxQueuedBytes) {
       this.#giveUp(`${queued} bytes wait to be read`);
       return;
@@ -70,8 +71,8 @@ export class StreamWriter {
   }
 
   /**
-   * Writes what waits, then ends the stream, unless somebody else owns it. Resolves when that is done or cannot be
-   * done: the stream is broken, or the peer takes nothing for two seconds.
+   * Writes the queue, then closes the stream, unless another owner needs it. Resolves when done, when the stream
+   * breaks, or when nothing is read for two seconds.
    */
   end(): Promise<void> {
     if (this.#phase === "open") {
@@ -82,7 +83,9 @@ export class StreamWriter {
     return this.#ended.promise;
   }
 
-  /** Brings what is charged up to date. What the stream itself holds is a piece, and free. */
+  /**
+   * Updates the budget's charge. The piece inside the stream itself is free. Returns false if the budget is exhausted.
+   */
   #isAffordable(): boolean {
     const bytes = characterBytes * this.#waiting.length + this.#rest.length;
     return this.#budget?.hold(bytes > freeQueueBytes ? bytes : 0) ?? true;
@@ -106,7 +109,7 @@ export class StreamWriter {
     if (this.#output.writableLength > 0) this.#watch();
   }
 
-  /** The next piece to write. */
+  /** Removes the next piece to write from the queue. */
   #take(): Uint8Array | string | undefined {
     if (this.#rest.length === 0) {
       const text = this.#waiting;
@@ -119,7 +122,7 @@ export class StreamWriter {
     return piece;
   }
 
-  /** The peer took a piece. */
+  /** Called when the peer has read a piece. */
   #written(): void {
     if (this.#phase === "over") return;
     this.#stopWatch();
@@ -130,7 +133,7 @@ export class StreamWriter {
 
   #end(): void {
     if (this.#options.keepsOutputOpen) {
-      // Every write has been answered, so what goes wrong from here on is the owner's to hear.
+      // All writes are complete, so later errors belong to the stream's owner.
       this.#output.off("error", this.#onError);
       this.#output.off("close", this.#onClose);
       this.#release();
@@ -145,7 +148,7 @@ export class StreamWriter {
     this.#room = undefined;
   }
 
-  /** Waits for a sign of the peer from here on. */
+  /** Starts the stall timer. */
   #watch(): void {
     const { clock, stallTimeout } = this.#options;
     const patience = this.#phase === "ending" ? Math.min(endGrace, stallTimeout) : stallTimeout;
@@ -154,7 +157,7 @@ export class StreamWriter {
       () => this.#giveUp(`nothing was read for ${patience} ms`),
       Math.min(patience, longestTimer),
     );
-    // Somebody may wait for the end; other than that, a peer that stalls is no reason for the process to stay.
+    // While open, a stalled peer must not keep the process alive. While ending, `end` may be awaited.
     if (this.#phase === "open") this.#stallTimer.unref?.();
   }
 
@@ -182,7 +185,7 @@ export class StreamWriter {
     if (wasOpen) this.#failed(error);
   }
 
-  /** Nothing is written any more, and nobody is kept waiting. */
+  /** Stops writing and releases all waiting senders. */
   #release(): void {
     this.#phase = "over";
     this.#waiting = "";

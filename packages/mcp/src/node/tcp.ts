@@ -9,24 +9,24 @@ import { StreamChannel, type StreamChannelOptions, streamMembers } from "./strea
 import { closeWhenVanished } from "./vanished-peers.js";
 
 export interface TcpChannelOptions extends Omit<StreamChannelOptions, "keepsOutputOpen"> {
-  /** Milliseconds in which the other side must have accepted. Default: 10,000. */
+  /** The time limit in milliseconds for connecting. Default: 10,000. */
   readonly connectTimeout?: number;
 }
 
 const { keepsOutputOpen, ...socketMembers } = streamMembers;
 const tcpMembers: MembersOf<TcpChannelOptions> = { ...socketMembers, connectTimeout: ["openTimeout"] };
 
-/** Milliseconds of silence after which the system asks whether the other machine is still there. */
+/** Milliseconds of silence before TCP keep-alive probes the peer. */
 const keepAliveDelay = 15_000;
 
 /**
- * A channel to whoever listens at a TCP port or a Unix socket. What is sent before there is a connection waits for it; one
- * that does not come about ends the channel with an error that says why.
+ * A channel to a TCP port or a Unix socket. Messages sent before the connection is established are queued. If it fails,
+ * the channel ends with an error.
  *
  * @example
  * await using client = await connect(() => tcpChannel({ port: 7007 }));
  *
- * @throws RangeError for a port that is none
+ * @throws RangeError for an invalid port
  */
 export function tcpChannel(address: SocketAddress, options: TcpChannelOptions = {}): Channel {
   checkMembers("tcpChannel", options, tcpMembers);
@@ -57,7 +57,7 @@ class DialledChannel extends StreamChannel {
 
   #explained(error: Error): Error {
     if (this.#connected) return error;
-    // Where a name has several addresses and none answers, the error has a code and no message.
+    // If a name has several addresses and all fail, the error has a code but no message.
     const { message, code }: NodeJS.ErrnoException = error;
     return new Error(`no connection to ${this.#to}: ${message || code}`, { cause: error });
   }
@@ -75,7 +75,7 @@ function dial(address: SocketAddress, timeout: number, clock: Clock): Socket {
   return socket;
 }
 
-/** A message goes out at once, and a machine that has vanished is noticed within half a minute. */
+/** Sends each message without delay, and detects a vanished peer within half a minute. */
 export function tune(socket: Socket): void {
   socket.setNoDelay(true).setKeepAlive(true, keepAliveDelay);
   closeWhenVanished(socket);

@@ -2,13 +2,16 @@ import { readFile } from "node:fs/promises";
 import { isIPv4, type Socket } from "node:net";
 import { endianness } from "node:os";
 
-/** Every connection of this network namespace, and how often its unacknowledged bytes were sent again: `man 5 proc_pid_net`. */
+/** The TCP connections of this network namespace, with their retransmission counts: `man 5 proc_pid_net`. */
 const tables = ["/proc/self/net/tcp", "/proc/self/net/tcp6"] as const;
 
-/** Milliseconds between two looks. */
+/** Milliseconds between two checks. */
 const interval = 2_000;
 
-/** So often are bytes sent again before the peer counts as gone: after 0.2 s first, then in doubled pauses, 13 s in all. */
+/**
+ * The number of retransmissions after which a peer counts as gone: the first after 0.2 s, then with doubled delays, 13
+ * s in total.
+ */
 const mostRetransmissions = 6;
 
 const connection = /^ *\d+: ([0-9A-F]+):([0-9A-F]{4}) ([0-9A-F]+):([0-9A-F]{4}) \S+ \S+ \S+ ([0-9A-F]{8}) /gm;
@@ -17,10 +20,9 @@ const watched = new Set<Socket>();
 let timer: NodeJS.Timeout | undefined;
 
 /**
- * Closes a connection whose peer acknowledges nothing any more, such as a machine that has lost its network. TCP's own
- * keep-alive does that for idle connections alone: bytes that were sent are repeated for up to 15 minutes first
- * (`net.ipv4.tcp_retries2`), and Node cannot set `TCP_USER_TIMEOUT`. Linux counts those repetitions in a table; elsewhere
- * nothing is done here.
+ * Closes a connection whose peer no longer acknowledges data, such as a machine without network. TCP keep-alive covers
+ * idle connections only: sent data is retransmitted for up to 15 minutes first (`net.ipv4.tcp_retries2`), and Node
+ * cannot set `TCP_USER_TIMEOUT`. Linux lists the retransmission counts; on other systems this does nothing.
  */
 export function closeWhenVanished(socket: Socket): void {
   if (process.platform !== "linux") return;
@@ -36,7 +38,7 @@ async function look(): Promise<void> {
     return;
   }
   const gone = new Set<string>();
-  // A system without IPv6 has one table; one without /proc has none.
+  // A system without IPv6 has one table; one without `/proc` has none.
   for (const text of await Promise.all(tables.map((path) => readFile(path, "latin1").catch(() => "")))) {
     for (const [, , localPort = "", address = "", port = "", retransmissions = ""] of text.matchAll(connection)) {
       if (Number.parseInt(retransmissions, 16) < mostRetransmissions) continue;
@@ -54,7 +56,7 @@ function keyOf(localPort: number, remotePort: number, remoteAddress: string): st
   return `${localPort} ${remotePort} ${remoteAddress}`;
 }
 
-/** An address as the table has it: words of four bytes, each as the processor keeps numbers. */
+/** Parses an address of the table: 32-bit words in native byte order. */
 function addressOf(hex: string): string {
   const words = hex.match(/.{8}/g) ?? [];
   const bytes = words.flatMap((word) => {
@@ -65,7 +67,7 @@ function addressOf(hex: string): string {
   return normalized((bytes.join("").match(/.{4}/g) ?? []).join(":"));
 }
 
-/** An IPv6 address in its one short form, without a scope. */
+/** The canonical short form of an IPv6 address, without a zone. */
 function normalized(address: string): string {
   return isIPv4(address) ? address : new URL(`http://[${address.replace(/%.*$/, "")}]`).hostname;
 }

@@ -12,9 +12,9 @@ import type { WebSocketConstructor, WebSocketLike } from "../transports/websocke
 import { type HeartbeatOptions, heartbeat, heartbeatMembers } from "./heartbeat.js";
 import { socketOptions } from "./websocket-options.js";
 
-/** What can be set about a channel over a WebSocket of `ws`. */
+/** Options of a channel over a WebSocket of the package `ws`. */
 export interface NodeWebSocketOptions extends WebSocketOptions, HeartbeatOptions {
-  /** Headers of the request that opens the socket, e.g. `authorization`. */
+  /** Headers of the opening request, e.g. `authorization`. */
   readonly headers?: Readonly<Record<string, string>>;
 }
 
@@ -25,14 +25,15 @@ const nodeWebSocketMembers: MembersOf<NodeWebSocketOptions> = {
 };
 
 /**
- * `webSocketChannel` of the jsonrpc entry, on the sockets of `ws`: they take headers, wait when this side cannot read on, end a
- * message that is too long before it is there, and notice within 25 s (`pingInterval` + `pongTimeout`) that a server has vanished.
+ * Like `webSocketChannel` of the jsonrpc entry, but on sockets of `ws`: they support headers and pausing, reject a
+ * message that is too long before buffering it, and detect a vanished server within 25 s (`pingInterval` +
+ * `pongTimeout`).
  *
  * @example
  * const headers = { authorization: `Bearer ${token}` };
  * await using client = await connect(() => webSocketChannel("wss://example.com/mcp", { headers }));
  *
- * @throws SyntaxError for a URL that is none of a WebSocket
+ * @throws SyntaxError for an invalid WebSocket URL
  */
 export function webSocketChannel(target: string | URL | WebSocketLike, options: NodeWebSocketOptions = {}): Channel {
   checkMembers("webSocketChannel", options, nodeWebSocketMembers);

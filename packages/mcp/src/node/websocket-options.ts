@@ -1,9 +1,11 @@
 import { endGrace } from "../jsonrpc/queue-bounds.js";
 
-/** The most fragments that a message may come in: each costs room, however little it holds. */
+/** The maximum number of fragments of a message: each costs memory, however small it is. */
 const maxFragments = 1_024;
 
-/** What the sockets of `ws` are made with. Compressed, a message of a few bytes could become one that takes all memory. */
+/**
+ * Options for sockets of `ws`. Compression is off: a compressed message of a few bytes could expand to fill all memory.
+ */
 export function socketOptions(frameBytes: number): {
   readonly perMessageDeflate: false;
   readonly maxPayload: number;

@@ -27,37 +27,42 @@ import { isAt, nothingHere, pathsOf } from "./serve-http.js";
 import { defaultGrace } from "./serving.js";
 import { socketOptions } from "./websocket-options.js";
 
-/** Who is at the other end of a channel. */
+/** The client of a channel. */
 export interface WebSocketCaller {
   readonly principal: string | undefined;
-  /** What limits are counted by: the principal, or the network address. */
+  /** The key by which limits are counted: the principal, or the network address. */
   readonly peer: string | undefined;
-  /** Bounds the bytes that are kept for it: all connections of one principal, or of one network address, share it. */
+  /** The memory budget, shared by all connections of the principal or network address. */
   readonly budget: ByteBudget;
 }
 
-/** Opens the conversation with one client: for those who serve something else than MCP. */
+/** Opens a connection to one client, to serve something other than MCP. */
 export type AcceptWebSocket = (channel: Channel, caller: WebSocketCaller) => Connection;
 
-/** What can be set about a server on WebSockets. */
+/** Options of `webSocketUpgrade`. */
 export interface WebSocketUpgradeOptions
   extends CarrierOptions,
     QueueBounds,
     HeartbeatOptions,
     Pick<GuardOptions, "allowedHosts" | "allowedOrigins" | "exposed"> {
-  /** Who may connect; asked before the connection is a WebSocket. Default: everybody who reaches this server by an allowed host. */
+  /**
+   * Authenticates a client before the connection is upgraded. Default: every client with an allowed host may connect.
+   */
   readonly authenticate?: Authenticate;
-  /** The subprotocol that a client has to offer. Default: `mcp`. */
+  /** The subprotocol that clients must offer. Default: `mcp`. */
   readonly protocol?: string;
-  /** Where clients find this server, with a slash at the end or without; elsewhere there is nothing. Default: at every path. */
+  /** The path of the endpoint, with or without a trailing slash; others get 404. Default: every path. */
   readonly path?: string | readonly string[];
-  /** Connections at the same time. Default: 4,096. */
+  /** The maximum number of concurrent connections. Default: 4,096. */
   readonly maxConnections?: number;
-  /** Connections from one network address (IPv6: one /64) at the same time; behind a proxy all have its address. Default: 256. */
+  /**
+   * The same limit per network address (IPv6: per /64). All connections through a proxy share its address. Default:
+   * 256.
+   */
   readonly maxConnectionsPerAddress?: number;
 }
 
-/** The members of `WebSocketUpgradeOptions`, for the check of options. */
+/** The members of `WebSocketUpgradeOptions`, to detect unknown options. */
 export const upgradeMembers: MembersOf<WebSocketUpgradeOptions> = {
   ...carrierMembers,
   ...queueMembers,
@@ -71,25 +76,25 @@ export const upgradeMembers: MembersOf<WebSocketUpgradeOptions> = {
   maxConnectionsPerAddress: [],
 };
 
-/** A listener for the `upgrade` event of a server of `node:http` or `node:https`. */
+/** A listener for the `upgrade` event of a `node:http` or `node:https` server. */
 export interface WebSocketUpgrade {
   (request: IncomingMessage, socket: Duplex, head: Buffer): void;
-  /** The conversations that are open. */
+  /** The open connections. */
   readonly connections: ReadonlySet<Connection>;
-  /** Takes nothing new; what runs has `grace` milliseconds (default: 10,000) to come to its end. */
+  /** Stops accepting calls, waits up to `grace` milliseconds (default: 10,000) for running ones, then closes. */
   drain(grace?: number): Promise<void>;
-  /** Ends every conversation at once. */
+  /** Closes every connection at once. */
   close(): Promise<void>;
 }
 
 /**
- * Serves clients of every revision on a server that is there already: each connection is a conversation of its own. Faults go to
- * stderr unless `report` takes them.
+ * Serves MCP clients of every revision over WebSockets on an existing HTTP server. Faults go to stderr unless `report`
+ * is set.
  *
  * @example
  * httpsServer.on("upgrade", webSocketUpgrade(server, { allowedHosts: ["mcp.example.com"] }));
  *
- * @throws TypeError for an allowed host or origin that is none
+ * @throws TypeError for an invalid entry in the allowed hosts or origins
  */
 export function webSocketUpgrade(
   target: Served | AcceptWebSocket,
@@ -112,7 +117,7 @@ export function webSocketUpgrade(
 
 const { max, maxPerAddress } = defaultConnections;
 
-/** Milliseconds in which it has to be found out who calls. */
+/** The time limit in milliseconds for authentication. */
 const handshakeTimeout = 10_000;
 
 class WebSocketGate {
@@ -126,7 +131,7 @@ class WebSocketGate {
   readonly #admission: Admission;
   readonly #peers: Peers;
   readonly #webSockets: WebSocketServer;
-  /** What those get who are not let in yet when everything ends. */
+  /** Resolves on close, with the response for clients that are still being authenticated. */
   readonly #ended = deferred<HttpAnswer>();
   #isClosing = false;
 
@@ -174,7 +179,7 @@ class WebSocketGate {
     await Promise.all([...this.connections].map(how));
   }
 
-  /** What the request alone is turned away for. */
+  /** Checks that need only the request. Returns an error response, or undefined. */
   #refusalOf(request: IncomingMessage): HttpAnswer | undefined {
     if (this.#isClosing) return closingAnswer();
     const foreign = this.#guard(headerOf(request, "host"), headerOf(request, "origin"), endsOf(request));
@@ -185,7 +190,7 @@ class WebSocketGate {
     return refusal(400, `Sec-WebSocket-Protocol must have ${this.#protocol}`);
   }
 
-  /** Who calls, or why it may not. Never rejects. */
+  /** The authenticated caller, or an error response. Never rejects. */
   async #admit(request: IncomingMessage): Promise<WebSocketCaller | HttpAnswer> {
     const { authenticate } = this.#options;
     const callerOf = (principal?: string): WebSocketCaller =>
@@ -194,7 +199,7 @@ class WebSocketGate {
     try {
       const asked = { method: "GET", url: request.url ?? "/", header: (name: string) => headerOf(request, name) };
       const identity = Promise.race([inHook("authenticate", () => authenticate(asked)), this.#ended.promise]);
-      identity.catch(() => undefined); // Later than the handshake may take, nobody waits for it.
+      identity.catch(() => undefined); // After the timeout, nothing awaits it.
       if (!(await settlesWithin(identity, handshakeTimeout, this.#terms.clock))) return unidentified(503);
       const known = await identity;
       if (known === undefined) return refusal(401, "who calls is not known", { "www-authenticate": "Bearer" });
@@ -223,12 +228,12 @@ class WebSocketGate {
   }
 }
 
-/** Bytes of a message whose end has not come, that no budget is charged for. */
+/** Bytes of an incomplete message that are not charged to a budget. */
 const freeBytes = 64 * 1024;
 
 /**
- * Charges what `ws` keeps of a message whose end has not come. Where there is no room for it, the connection ends with 1013, *Try
- * Again Later*: half a message cannot be skipped.
+ * Charges the bytes that `ws` buffers for an incomplete message. If the budget is exhausted, the connection closes with
+ * 1013, *Try Again Later*, because the rest of a message cannot be skipped.
  */
 function chargeUnfinished(webSocket: WebSocket, socket: Duplex, budget: ByteBudget): void {
   const unfinished = budget.child();
@@ -237,7 +242,7 @@ function chargeUnfinished(webSocket: WebSocket, socket: Duplex, budget: ByteBudg
   webSocket.on("message", () => {
     hasEnded = true;
   });
-  // Comes behind the listener of `ws`: of a chunk that ended a message, the rest is at most a chunk.
+  // Runs after the listener of `ws`. After a complete message, at most the rest of the chunk belongs to the next.
   socket.on("data", (chunk: Uint8Array) => {
     bytes = hasEnded ? 0 : bytes + chunk.length;
     hasEnded = false;
@@ -252,12 +257,12 @@ function unidentified(status: number): HttpAnswer {
   return refusal(status, "it could not be found out who calls");
 }
 
-/** One connection too many. */
+/** The response to a connection over the limit. */
 function tooMany(): HttpAnswer {
   return refusal(503, "more connections than this server, or your address, may have", { "retry-after": "1" });
 }
 
-/** Turns a client away: it gets an answer of HTTP, and no WebSocket. */
+/** Rejects an upgrade with an HTTP response. */
 function refuse(socket: Duplex, { status, headers, body }: HttpAnswer): void {
   const text = typeof body === "string" ? body : "";
   const lines = Object.entries({ ...headers, "content-length": String(Buffer.byteLength(text)), connection: "close" });
