@@ -1,7 +1,7 @@
 import type { Clock, Timer } from "../base/clock.js";
 import { deferred } from "../base/deferred.js";
+import { longestTimer } from "../base/settles-within.js";
 import { onAbort } from "../jsonrpc/abort-listeners.js";
-import { longestTimer } from "../jsonrpc/caller.js";
 import { LocalError } from "../jsonrpc/errors.js";
 import type { Params } from "../jsonrpc/message.js";
 import type { Change } from "../lifecycle/change-feed.js";

@@ -51,7 +51,6 @@ export {
   RpcError,
 } from "../jsonrpc/errors.js";
 export type { InFlightCounts, Phase } from "../jsonrpc/in-flight.js";
-export { type Cancellation, lspCancellation, type NotificationListener, type Routing } from "../jsonrpc/inbound.js";
 export { clientLimits, type Limits, serverLimits } from "../jsonrpc/limits.js";
 export type { AnswerTolerance } from "../jsonrpc/meant-answers.js";
 export {
@@ -80,6 +79,7 @@ export type { CallOptions, Outcome } from "../jsonrpc/outgoing-call.js";
 export { baseProfile, mcpAskingProfile, mcpBatchProfile, mcpProfile, type Profile } from "../jsonrpc/profile.js";
 export type { QueueBounds } from "../jsonrpc/queue-bounds.js";
 export { describeReport, type Report, type Reporter } from "../jsonrpc/report.js";
+export { type Cancellation, lspCancellation, type NotificationListener, type Routing } from "../jsonrpc/routing.js";
 export { type Tapped, tapChannel } from "../jsonrpc/tap.js";
 export type { TermsOptions } from "../jsonrpc/terms.js";
 export {

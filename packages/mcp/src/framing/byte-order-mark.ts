@@ -13,15 +13,14 @@ export function skipByteOrderMark(decoder: FrameDecoder): FrameDecoder {
 class MarkSkipper implements FrameDecoder {
   readonly #decoder: FrameDecoder;
   #phase: "start" | "behind" = "start";
+  /** Replaced by the method of the decoder after the start, so that no later chunk passes through here. */
+  push: (chunk: Uint8Array) => void;
   /** The number of bytes of the mark received so far. */
   #held = 0;
 
   constructor(decoder: FrameDecoder) {
     this.#decoder = decoder;
-  }
-
-  push(chunk: Uint8Array): void {
-    this.#decoder.push(this.#phase === "behind" ? chunk : this.#start(chunk));
+    this.push = (chunk) => decoder.push(this.#start(chunk));
   }
 
   end(): void {
@@ -35,14 +34,19 @@ class MarkSkipper implements FrameDecoder {
       at += 1;
       this.#held += 1;
     }
-    if (this.#held === mark.length) this.#phase = "behind";
+    if (this.#held === mark.length) this.#leaveStart();
     else if (at < chunk.length) this.#release();
     return chunk.subarray(at);
   }
 
   /** It was not a mark: pass the bytes that were held back to the decoder. */
   #release(): void {
-    this.#phase = "behind";
+    this.#leaveStart();
     this.#decoder.push(mark.subarray(0, this.#held));
+  }
+
+  #leaveStart(): void {
+    this.#phase = "behind";
+    this.push = this.#decoder.push.bind(this.#decoder);
   }
 }

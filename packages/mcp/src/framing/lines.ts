@@ -47,7 +47,7 @@ class LineDecoder implements FrameDecoder {
       start = chunk.indexOf(newline) + 1;
       this.#deliver(this.#line.finish(chunk.subarray(0, start - 1)));
     }
-    if (start < last) this.#deliverAll(chunk.subarray(start, last));
+    if (start < last) this.#deliverLines(chunk.subarray(start, last));
     if (last + 1 < chunk.length) this.#line.append(chunk.subarray(last + 1));
   }
 
@@ -66,18 +66,20 @@ class LineDecoder implements FrameDecoder {
    * cost more than everything else. Each frame is therefore a slice of the chunk's text: storing a frame keeps the
    * whole chunk in memory.
    */
-  #deliverAll(block: Uint8Array): void {
+  #deliverLines(block: Uint8Array): void {
     const text = block.length <= this.#max ? decodeUtf8(block) : undefined;
     if (text === undefined) {
       this.#deliverEach(block);
       return;
     }
-    let from = 0;
-    for (let to = text.indexOf("\n"); to >= 0; to = text.indexOf("\n", from)) {
-      this.#frame(text.slice(from, to));
-      from = to + 1;
+    for (let from = 0, to = 0; to < text.length; from = to + 1) {
+      to = text.indexOf("\n", from);
+      if (to < 0) to = text.length;
+      const end = text.charCodeAt(to - 1) === carriageReturn && to > from ? to - 1 : to;
+      // Nearly every frame starts with a bracket, which settles it without the expression.
+      const line = text.slice(from, end);
+      if (line.charCodeAt(0) > space || !onlyWhiteSpace.test(line)) this.#sink.frame(line);
     }
-    this.#frame(text.slice(from));
   }
 
   /** The slower variant, for blocks with a line that is too long or not UTF-8. */

@@ -1,6 +1,7 @@
 import type { Timer } from "../base/clock.js";
 import { isObject } from "../base/json.js";
 import { checkMembers, type MembersOf } from "../base/members.js";
+import { longestTimer } from "../base/settles-within.js";
 import { withinBounds } from "./bounds.js";
 import type { Exchange } from "./call.js";
 import type { Problem } from "./check.js";
@@ -16,7 +17,7 @@ import type { Terms } from "./terms.js";
 
 /** What the calling half needs from its connection. */
 export interface CallerHost {
-  readonly inFlight: InFlight;
+  readonly inFlight: InFlight<OutgoingCall>;
   readonly terms: Terms;
   readonly timeouts: Timeouts;
   /** Pending while the carrier holds more than it likes to. A call waits for it before it is serialised; reading goes on. */
@@ -326,9 +327,6 @@ export class Caller {
 
 /** Cancelled calls whose answers are still expected; an answer to an older one is reported. */
 const maxLate = 1_000;
-
-/** What `setTimeout` takes; a longer wait fires early and is armed again. */
-export const longestTimer: number = 2 ** 31 - 1;
 
 function timeoutReason(call: OutgoingCall, now: number): string {
   return call.totalAt <= now

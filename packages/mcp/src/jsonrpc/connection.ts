@@ -1,23 +1,29 @@
-import type { Timer } from "../base/clock.js";
 import { deferred } from "../base/deferred.js";
+import type { Refusal } from "../base/frame.js";
 import type { MembersOf } from "../base/members.js";
+import { longestTimer } from "../base/settles-within.js";
+import { realNames } from "./aliases.js";
 import { RequestBatch } from "./batch.js";
 import type { Call } from "./call.js";
-import { Caller, type CallerHost, longestTimer } from "./caller.js";
+import { Caller } from "./caller.js";
 import type { Channel } from "./channel.js";
-import { encodeRequest } from "./codec.js";
-import { HookError, LocalError, methodNotFound, notJson, RpcError } from "./errors.js";
+import { Problem } from "./check.js";
+import { boundProblem, type Decoded, isInexact } from "./codec.js";
+import { codes, HookError, LocalError, methodNotFound } from "./errors.js";
 import { answered, guarded, inHook } from "./hooks.js";
 import { InFlight, type InFlightCounts, type Phase } from "./in-flight.js";
-import { cancelledError, Inbound, type Routing, routingMembers } from "./inbound.js";
-import type { Id, Params } from "./message.js";
-import { type Lossy, type LossyNotification, Outbox } from "./outbox.js";
+import type { IncomingCall } from "./incoming-call.js";
+import { SpreadMessage } from "./meant-answers.js";
+import { ExactNumber, type Id, type Message, type Params, type RpcNotification, type RpcRequest } from "./message.js";
+import { type LossyRule, Outbound } from "./outbound.js";
 import { type CallOptions, defaultTimeouts, type OutgoingCall } from "./outgoing-call.js";
 import type { Profile } from "./profile.js";
 import { UnreadError } from "./queue-bounds.js";
 import { faultOf } from "./report.js";
-import { Responder, type ResponderHost } from "./responder.js";
-import { type Terms, type TermsOptions, termsMembers, termsOf } from "./terms.js";
+import { Responder } from "./responder.js";
+import { type Cancellation, type Routing, routingMembers } from "./routing.js";
+import { type MemberTexts, membersOf, membersOfElements } from "./scan.js";
+import { decodeOn, type Terms, type TermsOptions, termsMembers, termsOf } from "./terms.js";
 
 export interface ConnectionOptions extends TermsOptions, Routing {
   /** Runs what the peer calls. Default: every method is unknown. */
@@ -31,7 +37,7 @@ export interface ConnectionOptions extends TermsOptions, Routing {
    * later one that `tells` the same, or dropped (and reported) when 16 MiB wait. While the peer keeps up none is. Default: none may
    * be lost, and a peer that lets more wait than its carrier holds is given up.
    */
-  readonly lossy?: (method: string, params: Params | undefined) => Lossy | undefined;
+  readonly lossy?: LossyRule;
   /** Whom the carrier has authenticated; handlers see it on their exchange. */
   readonly principal?: string | undefined;
   /** What the limits of the peer are counted by, where it has other connections: handlers see it on their exchange. */
@@ -86,31 +92,44 @@ export class Connection implements Remote, ConnectionState, AsyncDisposable {
   readonly #options: ConnectionOptions;
   /** @internal The settled terms: what the options come to. */
   readonly terms: Terms;
-  readonly #inFlight = new InFlight();
+  readonly #inFlight = new InFlight<OutgoingCall, IncomingCall>();
+  readonly #out: Outbound;
   readonly #caller: Caller;
   readonly #responder: Responder;
   readonly #ended = deferred<Closed>();
-  #blocked: Promise<void> | undefined;
-  /** What waits until the carrier has room. */
-  readonly #outbox: Outbox<WaitingFrame>;
-  #paused = false;
-  /** Characters of long messages that were refused, as they are forgotten, and when that was counted. */
-  #refused = 0;
-  #refusedAt = 0;
-  /** Runs while a peer that has sent too many of them is not read. */
-  #slowed: Timer | undefined;
+  /** When frames that were too long came, in the last minute. */
+  #oversizedAt: number[] = [];
+  /** Made on first use. */
+  #spread: SpreadMessage | undefined;
 
   /** Made by `openConnection`. */
   constructor(channel: Channel, options: ConnectionOptions) {
+    const { timeout = defaultTimeouts.idle, totalTimeout = defaultTimeouts.total, principal, peer } = options;
+    const terms = termsOf(options);
+    const inFlight = this.#inFlight;
     this.#channel = channel;
     this.#options = options;
-    this.terms = termsOf(options);
+    this.terms = terms;
     this.closed = this.#ended.promise;
-    this.#outbox = new Outbox(mostLossyWaiting, this.terms.budget, (method) =>
-      this.terms.report({ kind: "dropped", method, unread: true }),
+    const out = new Outbound(
+      channel,
+      terms,
+      inFlight,
+      options.lossy,
+      (error) => void this.#end({ reason: "failed", error }), // Never rejects.
+      () => this.#responder.runWaiting(),
     );
-    this.#caller = new Caller(this.#callerHost());
-    this.#responder = new Responder(this.#responderHost());
+    const caller = new Caller({
+      inFlight,
+      terms,
+      timeouts: { idle: timeout, total: totalTimeout },
+      blocked: () => out.blocked(),
+      cancelAtPeer: (call, reason) => this.#cancelAtPeer(call, reason),
+    });
+    const parts = { terms, inFlight, out, caller, principal, peer };
+    this.#out = out;
+    this.#caller = caller;
+    this.#responder = new Responder(parts, options.handle ?? unknownMethod, options);
   }
 
   /** The rules of the conversation; set anew when the peers agree on narrower or wider ones. */
@@ -140,46 +159,29 @@ export class Connection implements Remote, ConnectionState, AsyncDisposable {
    * @throws RpcError what the peer answered; LocalError `closed`, `timeout`, `cancelled`, `refused` or `protocol`
    */
   readonly call = (method: string, params?: Params, options: CallOptions = {}): Promise<unknown> =>
-    this.#caller.call(method, params, options, (frame) => this.#write(frame));
+    this.#caller.call(method, params, options, (frame) => this.#out.write(frame));
 
   /**
    * Tells the peer something. It waits for nothing; `drained` does. On a closed connection it does nothing.
    * @throws LocalError `refused` when the params are not JSON
    */
-  readonly notify = (method: string, params?: Params): void => {
-    let frame: string;
-    try {
-      frame = encodeRequest(undefined, method, params);
-    } catch (error) {
-      throw notJson(method, error);
-    }
-    this.#write(frame, undefined, false, this.#lossy(method, params));
-  };
+  readonly notify = (method: string, params?: Params): void => this.#out.notify(method, params);
 
   /** An empty batch to fill and send. */
   batch(): RequestBatch {
     if (!this.terms.profile.batches) {
       throw new LocalError("refused", "batches are not part of this protocol revision: send each call on its own");
     }
-    return new RequestBatch(this.#caller, (frame) => this.#write(frame));
+    return new RequestBatch(this.#caller, (frame) => this.#out.write(frame));
   }
 
-  /** Resolves when the carrier can take more. */
+  /** Resolves when the channel can take more. */
   drained(): Promise<void> {
-    return this.#drained(undefined);
-  }
-
-  /** Never rejects: what fails is reported, and a channel that breaks ends the connection by itself. */
-  async #drained(relatedTo: Id | undefined): Promise<void> {
-    try {
-      await inHook("Channel.drained", () => this.#channel.drained?.(relatedTo) ?? this.#unblocked());
-    } catch (error) {
-      this.terms.report(faultOf("Channel.drained", error));
-    }
+    return this.#out.drained(undefined);
   }
 
   /**
-   * Takes nothing new, lets what runs finish for at most `grace` milliseconds, then closes.
+   * Stops accepting calls, waits up to `grace` ms for running ones, then closes.
    * Requests that arrive meanwhile are answered with −32603, and so are those that are not finished in time.
    */
   async drain(grace: number): Promise<void> {
@@ -199,19 +201,10 @@ export class Connection implements Remote, ConnectionState, AsyncDisposable {
 
   /** @internal Starts delivery. */
   open(): this {
-    const inbound = new Inbound({
-      terms: this.terms,
-      options: this.#options,
-      caller: this.#caller,
-      responder: this.#responder,
-      isClosed: () => this.phase === "closed",
-      refused: (length) => this.#slowDown(length),
-      giveUp: (why) => void this.#end({ reason: "refused", error: new Error(why) }),
-    });
     this.#channel.open({
       budget: this.terms.budget,
-      frame: (text, decoded, cause) => inbound.frame(text, decoded, cause),
-      refuse: (refusal) => inbound.refuse(refusal),
+      frame: this.#frame.bind(this),
+      refuse: (refusal) => this.#refuse(refusal),
       lost: (request, error) => this.#caller.lose(request, error),
       end: (error) => this.#inputEnded(error),
     });
@@ -226,8 +219,8 @@ export class Connection implements Remote, ConnectionState, AsyncDisposable {
     this.#caller.failAll(why, error);
     if (error instanceof UnreadError) this.terms.report({ kind: "given-up", error });
     if (error !== undefined) void this.#end({ reason: "failed", error });
-    else if (this.#inFlight.idle && this.#outbox.isEmpty) void this.#end({ reason: "ended" });
-    else void this.#finish(endGrace).then(() => this.#outlast(why));
+    else if (this.#inFlight.idle && this.#out.isEmpty) void this.#end({ reason: "ended" });
+    else void this.#finish(answerGrace).then(() => this.#outlast(why));
   }
 
   /** The peer may still read: it is told which of its calls were not finished. */
@@ -257,7 +250,7 @@ export class Connection implements Remote, ConnectionState, AsyncDisposable {
       };
       void this.#inFlight
         .whenIdle()
-        .then(() => this.#unblocked())
+        .then(() => this.#out.unblocked())
         .then(finished);
       void this.closed.then(finished);
     });
@@ -265,11 +258,10 @@ export class Connection implements Remote, ConnectionState, AsyncDisposable {
 
   async #end(closed: Closed): Promise<void> {
     if (this.phase !== "closed") {
-      // The channel may still get out what waits, as it closes; one that has failed cannot.
-      const isOpen = (): boolean => this.phase !== "closed";
-      if (closed.reason !== "failed") this.#outbox.flush((waiting) => this.#send(waiting), isOpen);
+      // A channel writes what it has when it closes; one that has failed cannot.
+      if (closed.reason !== "failed") this.#out.flush();
       this.#inFlight.change({ kind: "phase", phase: "closed" });
-      this.#speedUp();
+      this.#out.speedUp();
       const why = closed.error?.message ?? "the connection was closed";
       this.#caller.failAll(why, closed.error);
       this.#responder.cancelAll(why);
@@ -282,112 +274,6 @@ export class Connection implements Remote, ConnectionState, AsyncDisposable {
     this.#ended.resolve(closed);
   }
 
-  /** While the carrier has no room, answers wait: they are no fault of the peer. Of other frames its carrier judges. */
-  #write(frame: string, relatedTo?: Id, isAnswer = false, lossy?: LossyNotification): void {
-    if (this.phase === "closed") return;
-    if (this.#blocked !== undefined && (isAnswer || lossy !== undefined)) {
-      this.#outbox.push({ frame, relatedTo, isAnswer }, lossy);
-      this.#balance();
-    } else {
-      if (!this.#outbox.isEmpty) this.#outbox.flush((waiting) => this.#send(waiting), always);
-      this.#send({ frame, relatedTo, isAnswer }, lossy);
-    }
-  }
-
-  #send({ frame, relatedTo, isAnswer }: WaitingFrame, lossy?: LossyNotification): void {
-    let pending: void | Promise<void>;
-    try {
-      pending = this.#channel.send(frame, relatedTo, isAnswer, lossy);
-    } catch (error) {
-      this.#broken("send", error);
-      return;
-    }
-    if (pending === undefined) return;
-    if (pending === this.#blocked) this.#balance();
-    else void this.#waitForRoom(pending);
-  }
-
-  /** A frame is lost, or nothing comes in any more: either side would wait for ever. */
-  #broken(method: "send" | "resume", thrown: unknown): void {
-    if (this.phase === "closed") return;
-    this.terms.report(faultOf(`Channel.${method}`, thrown));
-    const error = new HookError(`Channel.${method}`, thrown);
-    void this.#end({ reason: "failed", error }); // Never rejects.
-  }
-
-  async #waitForRoom(pending: Promise<void>): Promise<void> {
-    this.#blocked = pending;
-    this.#balance();
-    try {
-      await pending;
-    } catch (error) {
-      this.#broken("send", error);
-    }
-    if (this.#blocked !== pending) return;
-    this.#blocked = undefined;
-    if (this.phase !== "closed") this.#outbox.flush((waiting) => this.#send(waiting), this.#hasRoom);
-    this.#responder.runWaiting();
-    this.#balance();
-  }
-
-  readonly #hasRoom = (): boolean => this.#blocked === undefined;
-
-  /** Resolves when nothing waits for the carrier. */
-  async #unblocked(): Promise<void> {
-    while (this.#blocked !== undefined) await this.#blocked;
-  }
-
-  #lossy(method: string, params: Params | undefined, relatedTo?: Id): LossyNotification | undefined {
-    // A carrier with more than one stream lets each wait for itself.
-    const mayWait = this.#blocked !== undefined || this.#channel.drained !== undefined;
-    const { lossy: decide } = this.#options;
-    const lossy =
-      mayWait && decide !== undefined ? answered("lossy", () => decide(method, params), this.terms.report) : undefined;
-    if (lossy?.tells === undefined) return lossy && { method };
-    return { method, tells: `${typeof relatedTo} ${String(relatedTo)} ${lossy.tells}` };
-  }
-
-  /**
-   * While the peer does not read, reading is paused, so it cannot make this side produce more; but not while this side
-   * waits for an answer, or two peers that both wait to be read would wait for ever.
-   */
-  #balance(): void {
-    const mustPause = this.#slowed !== undefined || (this.#blocked !== undefined && this.#inFlight.calling === 0);
-    if (mustPause === this.#paused) return;
-    this.#paused = mustPause;
-    if (mustPause) guarded("Channel.pause", () => this.#channel.pause?.(), this.terms.report);
-    else
-      guarded(
-        "Channel.resume",
-        () => this.#channel.resume?.(),
-        ({ error }) => this.#broken("resume", error),
-      );
-  }
-
-  /**
-   * Reading and parsing long messages that are refused takes time from all other peers. A peer that sends many of them is not read
-   * for about twenty times as long as they took, so that they take no more than 5 % of the time.
-   */
-  #slowDown(length: number): void {
-    if (length < freeRefusalLength || this.phase === "closed") return;
-    const { clock } = this.terms;
-    const now = clock.now();
-    this.#refused = Math.max(0, this.#refused - (now - this.#refusedAt) * refusedPerMillisecond) + length;
-    this.#refusedAt = now;
-    const excess = this.#refused - refusedAtOnce;
-    if (excess <= 0) return;
-    if (this.#slowed !== undefined) clock.clearTimer(this.#slowed);
-    this.#slowed = clock.setTimer(() => this.#speedUp(), Math.ceil(excess / refusedPerMillisecond));
-    this.#balance();
-  }
-
-  #speedUp(): void {
-    if (this.#slowed === undefined) return;
-    this.terms.clock.clearTimer(this.#slowed);
-    this.#slowed = undefined;
-    if (this.phase !== "closed") this.#balance();
-  }
-
   #cancelAtPeer({ id }: OutgoingCall, reason: string): void {
     const { cancellation } = this.#options;
     if (cancellation === undefined) return;
@@ -395,85 +281,150 @@ export class Connection implements Remote, ConnectionState, AsyncDisposable {
     this.notify(cancellation.method, { [cancellation.idMember]: id, reason });
   }
 
-  #callerHost(): CallerHost {
-    const { timeout = defaultTimeouts.idle, totalTimeout = defaultTimeouts.total } = this.#options;
-    return {
-      inFlight: this.#inFlight,
-      terms: this.terms,
-      timeouts: { idle: timeout, total: totalTimeout },
-      blocked: () => {
-        this.#balance();
-        return this.#blocked;
-      },
-      cancelAtPeer: (call, reason) => this.#cancelAtPeer(call, reason),
-    };
+  /** A whole frame. `known`: what it holds, from a channel that had to look. `cause`: see `ChannelReceiver.frame`. */
+  #frame(text: string, known?: Decoded, cause?: unknown): void {
+    if (this.phase === "closed") return;
+    const decoded = known ?? decodeOn(this.terms, text);
+    if (isElements(decoded)) this.#batchFrame(decoded, text);
+    else if (decoded instanceof Problem) {
+      if (this.#isMeant(decoded, text)) return;
+      if (this.#isOwed(decoded, text)) this.#responder.problem(decoded);
+      this.#out.refused(text.length);
+    } else if (!("method" in decoded)) this.#caller.receive(decoded, cause);
+    else if (!("id" in decoded)) this.#notification(this.#real(decoded), text, undefined);
+    else if (!this.terms.profile.answersRequests)
+      this.terms.report({ kind: "unanswerable", method: decoded.method, id: decoded.id });
+    else if (!this.#responder.request(this.#real(decoded), text.length)) this.#out.refused(text.length);
   }
 
-  #responderHost(): ResponderHost {
-    return {
-      inFlight: this.#inFlight,
-      terms: this.terms,
-      handle: this.#options.handle ?? unknownMethod,
-      isLasting: (method) => this.#options.lasting?.has(method) === true,
-      call: (method, params, options, relatedTo) =>
-        this.#caller.call(method, params, options ?? {}, (frame) => this.#write(frame, relatedTo)),
-      answer: (frame, request) => this.#write(frame, request, true),
-      unanswered: (request) => {
-        if (this.phase === "closed") return;
-        guarded("Channel.unanswered", () => this.#channel.unanswered?.(request), this.terms.report);
-      },
-      cancelled: this.#options.cancellation && cancelledError(this.#options.cancellation),
-      principal: this.#options.principal,
-      peer: this.#options.peer,
-      report: this.terms.report,
-      failed: (request, thrown) =>
-        guarded("Channel.failed", () => this.#channel.failed?.(request, causeOf(thrown)), this.terms.report),
-      release: (request, retry) =>
-        guarded("Channel.release", () => this.#channel.release?.(request, retry), this.terms.report),
-      mayRun: () => this.#outbox.length < mostAnswersWaiting,
-      tell: (method, params, relatedTo) => this.#tell(method, params, relatedTo),
-      drained: (relatedTo) => this.#drained(relatedTo),
-    };
-  }
-
-  /** A notification from inside a handler, which must not fail because of it. */
-  #tell(method: string, params: Params | undefined, relatedTo: Id | undefined): void {
-    try {
-      this.#write(encodeRequest(undefined, method, params), relatedTo, false, this.#lossy(method, params, relatedTo));
-    } catch (error) {
-      this.terms.report({ kind: "fault", method, error });
+  #batchFrame(elements: readonly (Message | Problem)[], frame: string): void {
+    const reply = this.#responder.batch();
+    for (const [index, element] of elements.entries()) {
+      if (this.phase === "closed") break; // By what an earlier element set off.
+      if (element instanceof Problem) {
+        if (this.#isOwed(element, frame)) reply.take(element);
+      } else if (!("method" in element)) this.#caller.receive(element);
+      else if ("id" in element) reply.take(this.#real(element));
+      else this.#notification(this.#real(element), frame, index);
     }
+    reply.end();
   }
-}
 
-/** A refused message of fewer characters costs its sender nothing. */
-const freeRefusalLength = 64 * 1024;
+  /** The message with the method that a loose name stands for. */
+  #real<M extends RpcRequest | RpcNotification>(message: M): M {
+    const { aliases } = this.#options;
+    return aliases === undefined ? message : realNames(message, aliases);
+  }
 
-/** Characters of long messages that may be refused before their sender is slowed down, and those of them forgotten in a millisecond. */
-const refusedAtOnce = 16 * 1024 * 1024;
-const refusedPerMillisecond = 16 * 1024;
+  /** True for what is no message, but an answer that breaks a rule: its call has its outcome. */
+  #isMeant(problem: Problem, text: string): boolean {
+    const { terms } = this;
+    const fails = problem.id !== undefined && problem.subject !== "request"; // By itself, with a better reason.
+    if (terms.tolerance === undefined || (terms.tolerance === "explain" && fails)) return false;
+    this.#spread ??= new SpreadMessage(terms.limits.frameBytes);
+    const whole = this.#spread.push(text);
+    return this.#caller.receiveMeant(whole ?? text);
+  }
 
-interface WaitingFrame {
-  readonly frame: string;
-  readonly relatedTo: Id | undefined;
-  readonly isAnswer: boolean;
-}
+  /** True for something that is no message, if this side owes it an answer; a call that waits for it fails of it. */
+  #isOwed(problem: Problem, frame: string): boolean {
+    if (this.#caller.receiveProblem(problem)) return false;
+    this.#caller.complain({ kind: "invalid", problem, frame });
+    return this.#answers(problem);
+  }
 
-/** Characters that wait for a peer that does not read, from which on lossy notifications are dropped. */
-const mostLossyWaiting = 16 * 1024 * 1024;
+  #answers({ subject }: Problem): boolean {
+    if (!this.terms.profile.answersRequests) return false;
+    return subject === "request" || this.#options.answersUnreadable !== false;
+  }
 
-/** The same, from which on none of its requests is begun. */
-const mostAnswersWaiting = 8 * 1024 * 1024;
+  #notification(message: RpcNotification, frame: string, index: number | undefined): void {
+    const { cancellation, onNotification } = this.#options;
+    if (message.method === cancellation?.method) {
+      const members = (): MemberTexts | undefined =>
+        index === undefined ? membersOf(frame) : membersOfElements(frame)[index];
+      this.#cancelRequested(cancellation, message.params, members);
+      return;
+    }
+    const tag = this.#tagOf(message);
+    if (tag !== undefined && this.#caller.receiveRelated(tag, message.method, message.params)) return;
+    if (onNotification === undefined) this.#responder.notification(message, frame.length);
+    else guarded("onNotification", () => onNotification(message.method, message.params), this.terms.report);
+  }
 
-const always = (): boolean => true;
+  #tagOf({ method, params }: RpcNotification): string | number | undefined {
+    const { relatedTo } = this.#options;
+    return relatedTo && answered("relatedTo", () => relatedTo(method, params), this.terms.report);
+  }
 
-/** What lies behind an error on the wire: what a handler or a hook has thrown, or the cause that it has given its own error. */
-function causeOf(thrown: unknown): unknown {
-  return thrown instanceof HookError || thrown instanceof RpcError ? thrown.cause : thrown;
+  /** A cancel of something unknown is not an error: it may have crossed the answer on its way. */
+  #cancelRequested(
+    { idMember }: Cancellation,
+    params: Params | undefined,
+    members: () => MemberTexts | undefined,
+  ): void {
+    const { [idMember]: given, reason } = (params ?? {}) as Readonly<Record<string, unknown>>;
+    const literal = isInexact(given) ? membersOf(members()?.get("params") ?? "").get(idMember) : undefined;
+    const id = literal === undefined ? (given as Id | undefined) : new ExactNumber(literal);
+    const known = isId(id) && this.#responder.cancel(id, typeof reason === "string" ? reason : "cancelled by the peer");
+    if (!known) this.terms.report({ kind: "unknown-cancel", id: isId(id) ? id : undefined });
+  }
+
+  /** Bytes that did not become a frame. */
+  #refuse(refusal: Refusal): void {
+    if (this.phase === "closed") return;
+    if (refusal.reason === "not-utf8" && refusal.raw !== undefined && this.terms.tolerance === "accept") {
+      this.terms.report({ kind: "refused", refusal });
+      this.#frame(new TextDecoder("windows-1252").decode(refusal.raw));
+      return;
+    }
+    this.#caller.complain({ kind: "refused", refusal });
+    if (refusal.reason === "truncated") return; // The end follows and says it all.
+    const { profile, limits } = this.terms;
+    const oversized = refusal.reason === "too-long";
+    const boundCode = boundCodes.get(refusal.reason);
+    const problem =
+      boundCode === undefined
+        ? new Problem(codes.parseError, refusal.message, "", undefined, hasMethod(refusal.head) ? "request" : "unknown")
+        : boundProblem(refusal.message, refusal.head, profile, limits, boundCode);
+    if (this.terms.tolerance !== undefined && refusal.reason === "not-utf8") {
+      const answer = boundProblem(refusal.message, refusal.head, profile, limits);
+      if (this.#caller.receiveProblem(answer)) return;
+    }
+    if (!this.#caller.receiveProblem(problem) && this.#answers(problem)) this.#responder.problem(problem);
+    if (oversized && this.#isTooMuch()) void this.#end({ reason: "refused", error: new Error(refusal.message) });
+  }
+
+  #isTooMuch(): boolean {
+    const { clock, limits } = this.terms;
+    if (limits.oversizedPerMinute === Number.POSITIVE_INFINITY) return false; // Nothing is kept of what is not counted.
+    const now = clock.now();
+    this.#oversizedAt = [...this.#oversizedAt.filter((at) => at > now - 60_000), now];
+    return this.#oversizedAt.length >= limits.oversizedPerMinute;
+  }
 }
 
 /** Milliseconds that handlers have when the peer has ended its side: enough to answer what it asked before. */
-const endGrace = 5_000;
+const answerGrace = 5_000;
+
+/** Codes of what was refused for its length: it is JSON for all that is known, and its id may stand at its beginning. */
+const boundCodes: ReadonlyMap<Refusal["reason"], number> = new Map([
+  ["too-long", codes.invalidRequest],
+  ["no-room", codes.tooManyRequests],
+]);
+
+function hasMethod(head: string): boolean {
+  return membersOf(head).has("method");
+}
+
+function isId(value: unknown): value is Id {
+  return typeof value === "string" || typeof value === "number" || value === null || value instanceof ExactNumber;
+}
+
+// `Array.isArray` does not narrow a readonly array out of a union.
+function isElements(decoded: Decoded): decoded is readonly (Message | Problem)[] {
+  return Array.isArray(decoded);
+}
 
 const unknownMethod: Call = (method) => {
   throw methodNotFound(method);

@@ -1,10 +1,21 @@
-import type { CallKey, IncomingCall } from "./incoming-call.js";
-import type { OutgoingCall } from "./outgoing-call.js";
-
 /** `closing`: nothing new is taken in either direction, what runs may finish. */
 export type Phase = "open" | "closing" | "closed";
 
-export type Change =
+/** What a call of the peer is found by while it is in flight; a notification has a key of its own. */
+export type CallKey = string | number | null | symbol;
+
+interface Outgoing {
+  readonly id: number;
+  readonly options: { readonly tag?: string | number };
+}
+
+interface Incoming {
+  readonly key: CallKey;
+  /** It stays open until one side ends it, and takes no place of those that run. */
+  readonly isLasting: boolean;
+}
+
+type Change<OutgoingCall, IncomingCall> =
   /** This side calls the peer. */
   | { readonly kind: "call"; readonly call: OutgoingCall }
   /** A call of this side has its outcome. */
@@ -35,22 +46,29 @@ export interface InFlightCounts {
  * Everything that is under way on one connection, both ways, in one record. `change` is the only function that alters
  * it; whether the connection is idle is a question to it and to nothing else.
  */
-export class InFlight {
+export class InFlight<OutgoingCall extends Outgoing = Outgoing, IncomingCall extends Incoming = Incoming> {
   readonly #outgoing = new Map<number, OutgoingCall>();
   /** Made on first use, as the waiting room is: most connections never need them. */
   #tagged: Map<string | number, OutgoingCall> | undefined;
   readonly #incoming = new Map<CallKey, IncomingCall>();
   #waiting: Set<IncomingCall> | undefined;
-  #running = 0;
+  /** `change` alone sets this, and the next four. Fields, and no accessors: every request reads them. */
+  phase: Phase = "open";
+  /** Handlers that run. */
+  running = 0;
   /** Handlers of calls that stay open, beside those that run. */
-  #lasting = 0;
-  #phase: Phase = "open";
+  lasting = 0;
+  /** Calls of the peer that wait for a place. */
+  waiting = 0;
+  /** Calls of this side without an outcome. */
+  calling = 0;
   #whenIdle: (() => void)[] = [];
 
-  change(change: Change): void {
+  change(change: Change<OutgoingCall, IncomingCall>): void {
     switch (change.kind) {
       case "call":
         this.#outgoing.set(change.call.id, change.call);
+        this.calling = this.#outgoing.size;
         if (change.call.options.tag !== undefined) {
           this.#tagged ??= new Map();
           this.#tagged.set(change.call.options.tag, change.call);
@@ -58,35 +76,34 @@ export class InFlight {
         return;
       case "outcome":
         this.#outgoing.delete(change.call.id);
+        this.calling = this.#outgoing.size;
         if (change.call.options.tag !== undefined) this.#tagged?.delete(change.call.options.tag);
         break;
       case "wait":
         this.#incoming.set(change.call.key, change.call);
         this.#waiting ??= new Set();
         this.#waiting.add(change.call);
+        this.waiting = this.#waiting.size;
         return;
       case "run":
-        if (this.#waiting?.delete(change.call) !== true) this.#incoming.set(change.call.key, change.call);
-        if (change.call.isLasting) this.#lasting += 1;
-        else this.#running += 1;
+        if (this.waiting > 0 && this.#waiting?.delete(change.call) === true) this.waiting -= 1;
+        else this.#incoming.set(change.call.key, change.call);
+        if (change.call.isLasting) this.lasting += 1;
+        else this.running += 1;
         return;
       case "over":
         this.#incoming.delete(change.call.key);
-        this.#waiting?.delete(change.call);
+        if (this.waiting > 0 && this.#waiting?.delete(change.call) === true) this.waiting -= 1;
         break;
       case "settle":
-        if (change.call.isLasting) this.#lasting -= 1;
-        else this.#running -= 1;
+        if (change.call.isLasting) this.lasting -= 1;
+        else this.running -= 1;
         break;
       case "phase":
-        this.#phase = change.phase;
+        this.phase = change.phase;
         break;
     }
     if (this.#whenIdle.length > 0 && this.idle) this.#tellIdle();
-  }
-
-  get phase(): Phase {
-    return this.#phase;
   }
 
   get counts(): InFlightCounts {
@@ -94,34 +111,13 @@ export class InFlight {
       outgoing: this.#outgoing.size,
       incoming: this.#incoming.size,
       waiting: this.waiting,
-      running: this.#running + this.#lasting,
+      running: this.running + this.lasting,
     };
-  }
-
-  get calling(): number {
-    return this.#outgoing.size;
-  }
-
-  get running(): number {
-    return this.#running;
-  }
-
-  get lasting(): number {
-    return this.#lasting;
-  }
-
-  get waiting(): number {
-    return this.#waiting?.size ?? 0;
   }
 
   /** Nothing is under way. */
   get idle(): boolean {
-    return this.#outgoing.size === 0 && this.#incoming.size === 0 && this.#running === 0 && this.#lasting === 0;
-  }
-
-  /** Nothing new is taken, and something still runs. */
-  get draining(): boolean {
-    return this.#phase === "closing" && !this.idle;
+    return this.#outgoing.size === 0 && this.#incoming.size === 0 && this.running === 0 && this.lasting === 0;
   }
 
   outgoing(id: unknown): OutgoingCall | undefined {

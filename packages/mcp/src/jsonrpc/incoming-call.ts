@@ -1,32 +1,27 @@
 import { handled } from "../base/later.js";
 import type { Exchange, RemoteCall } from "./call.js";
+import type { Caller } from "./caller.js";
 import { LocalError } from "./errors.js";
+import type { CallKey, InFlight } from "./in-flight.js";
 import { type ErrorObject, type Id, idKey, type Params } from "./message.js";
-import type { CallOptions } from "./outgoing-call.js";
+import type { Outbound } from "./outbound.js";
+import type { OutgoingCall } from "./outgoing-call.js";
 import type { Reporter } from "./report.js";
+import type { Terms } from "./terms.js";
 
-/** What a running call of the peer needs from its connection. */
-export interface IncomingHost {
-  call(
-    method: string,
-    params: Params | undefined,
-    options: CallOptions | undefined,
-    relatedTo: Id | undefined,
-  ): Promise<unknown>;
+/** The parts of a connection, which its halves and its calls share. */
+export interface ConnectionParts {
+  readonly terms: Terms;
+  readonly inFlight: InFlight<OutgoingCall, IncomingCall>;
+  readonly out: Outbound;
+  readonly caller: Caller;
+  /** Who the channel has authenticated. */
   readonly principal: string | undefined;
   readonly peer: string | undefined;
-  readonly report: Reporter;
-  /** The request is answered with an error that stands for `thrown`. */
-  failed(request: Id, thrown: unknown): void;
-  tell(method: string, params: Params | undefined, relatedTo: Id | undefined): void;
-  drained(relatedTo: Id | undefined): Promise<void>;
-  release(request: Id, retry: number): void;
 }
 
-/** Where the answer of a call goes; undefined where there is none, because it is a notification or was cancelled. */
+/** Takes the answer of a call that came in a batch; undefined where there is none, because it was cancelled. */
 export type Reply = (answer: string | undefined) => void;
-
-export type CallKey = string | number | null | symbol;
 
 /** A request or notification of the peer from its arrival to its answer, and the Exchange that its handler sees. */
 export class IncomingCall implements Exchange {
@@ -35,20 +30,34 @@ export class IncomingCall implements Exchange {
   readonly key: CallKey;
   readonly method: string;
   readonly params: Params | undefined;
-  readonly reply: Reply;
+  /** Undefined for a call whose answer is a frame of its own. */
+  readonly reply: Reply | undefined;
+  readonly principal: string | undefined;
+  readonly peer: string | undefined;
+  readonly report: Reporter;
   /** What the budget of the peer is charged for it, until its handler has come to its end. */
   bytes = 0;
   /** It stays open until somebody ends it, and takes no place of those that run. */
   isLasting = false;
-  readonly #host: IncomingHost;
+  /** True once it is answered or cancelled: nothing of it goes out any more. */
+  over = false;
+  readonly #parts: ConnectionParts;
   #controller: AbortController | undefined;
   #closing: AbortController | undefined;
   #isClosing = false;
   #cancelled: LocalError | undefined;
-  #over = false;
 
-  constructor(host: IncomingHost, id: Id | undefined, method: string, params: Params | undefined, reply: Reply) {
-    this.#host = host;
+  constructor(
+    parts: ConnectionParts,
+    id: Id | undefined,
+    method: string,
+    params: Params | undefined,
+    reply: Reply | undefined,
+  ) {
+    this.#parts = parts;
+    this.principal = parts.principal;
+    this.peer = parts.peer;
+    this.report = parts.terms.report;
     this.id = id;
     this.key = id === undefined ? Symbol(method) : idKey(id);
     this.method = method;
@@ -73,46 +82,27 @@ export class IncomingCall implements Exchange {
     return this.#closing.signal;
   }
 
-  get principal(): string | undefined {
-    return this.#host.principal;
-  }
-
-  get peer(): string | undefined {
-    return this.#host.peer;
-  }
-
-  get report(): Reporter {
-    return this.#host.report;
-  }
-
   failed(_error: ErrorObject, thrown: unknown): void {
-    if (!this.#over && this.id !== undefined) this.#host.failed(this.id, thrown);
+    if (!this.over && this.id !== undefined) this.#parts.out.failedBy(this.id, thrown);
   }
 
   /** What is asked for the sake of a request goes where its answer will go. */
   get callback(): RemoteCall {
-    return (method, params, options) => handled(this.#host.call(method, params, options, this.id));
+    const { caller, out } = this.#parts;
+    const write = (frame: string): void => out.write(frame, this.id);
+    return (method, params, options = {}) => handled(caller.call(method, params, options, write));
   }
 
   notify(method: string, params?: Params): void {
-    if (!this.#over) this.#host.tell(method, params, this.id);
+    if (!this.over) this.#parts.out.notifyRelated(method, params, this.id);
   }
 
   drained(): Promise<void> {
-    return handled(this.#host.drained(this.id));
+    return handled(this.#parts.out.drained(this.id));
   }
 
   release(retry: number): void {
-    if (!this.#over && this.id !== undefined) this.#host.release(this.id, retry);
-  }
-
-  /** True once it is answered or cancelled: nothing of it goes out any more. */
-  get over(): boolean {
-    return this.#over;
-  }
-
-  end(): void {
-    this.#over = true;
+    if (!this.over && this.id !== undefined) this.#parts.out.release(this.id, retry);
   }
 
   /** The connection takes nothing new, and waits for this call. */
@@ -122,7 +112,7 @@ export class IncomingCall implements Exchange {
   }
 
   cancel(reason: string): void {
-    this.#over = true;
+    this.over = true;
     this.#cancelled = new LocalError("cancelled", reason);
     this.#controller?.abort(this.#cancelled);
   }

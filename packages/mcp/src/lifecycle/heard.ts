@@ -1,7 +1,7 @@
 import { guarded } from "../jsonrpc/hooks.js";
-import type { NotificationListener } from "../jsonrpc/inbound.js";
 import type { Params } from "../jsonrpc/message.js";
 import type { Reporter } from "../jsonrpc/report.js";
+import type { NotificationListener } from "../jsonrpc/routing.js";
 
 /** What a server tells outside of calls, for everybody on this side who listens. */
 export class Heard {

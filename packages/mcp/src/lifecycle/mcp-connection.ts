@@ -1,9 +1,9 @@
 // What MCP says of a JSON-RPC connection, to either side of it.
 
-import type { Cancellation } from "../jsonrpc/inbound.js";
 import type { Params } from "../jsonrpc/message.js";
 import type { Lossy } from "../jsonrpc/outbox.js";
 import { mcpBatchProfile, mcpProfile, type Profile } from "../jsonrpc/profile.js";
+import type { Cancellation } from "../jsonrpc/routing.js";
 import { isObject } from "../protocol/json.js";
 import { metaKeys, readMeta } from "../protocol/meta.js";
 import { notifications } from "../protocol/methods.js";

@@ -1,6 +1,6 @@
 import type { Clock } from "../base/clock.js";
+import { longestTimer } from "../base/settles-within.js";
 import { onAbort } from "../jsonrpc/abort-listeners.js";
-import { longestTimer } from "../jsonrpc/caller.js";
 import { LocalError, type LocalReason } from "../jsonrpc/errors.js";
 import type { CallOptions } from "../jsonrpc/outgoing-call.js";
 import type { JsonObject } from "../protocol/json.js";

@@ -2,12 +2,13 @@ import type { Readable, Writable } from "node:stream";
 import type { ByteBudget } from "../base/byte-budget.js";
 import type { Clock, Timer } from "../base/clock.js";
 import { deferred } from "../base/deferred.js";
-import type { FrameDecoder, FrameSink, Framing } from "../base/frame.js";
+import type { FrameDecoder, FrameSink, Framing, Refusal } from "../base/frame.js";
+import { isPromise } from "../base/later.js";
 import { checkMembers, type MembersOf } from "../base/members.js";
 import { lines } from "../framing/lines.js";
 import type { Channel, ChannelReceiver } from "../jsonrpc/channel.js";
 import { HookError } from "../jsonrpc/errors.js";
-import { atOnce, guarded } from "../jsonrpc/hooks.js";
+import { atOnce } from "../jsonrpc/hooks.js";
 import { serverLimits } from "../jsonrpc/limits.js";
 import { lastWordsGrace, type QueueBounds, queueBoundsOf, queueMembers } from "../jsonrpc/queue-bounds.js";
 import { StreamWriter } from "./stream-writer.js";
@@ -46,7 +47,7 @@ export function streamChannel(input: Readable, output: Writable, options: Stream
   return new StreamChannel(input, output, options);
 }
 
-export class StreamChannel implements Channel {
+export class StreamChannel implements Channel, FrameSink {
   readonly #input: Readable;
   readonly #writer: StreamWriter;
   readonly #options: StreamChannelOptions;
@@ -54,8 +55,9 @@ export class StreamChannel implements Channel {
   readonly #framing: Framing;
   readonly #ended = deferred<Error | undefined>();
   #decoder: FrameDecoder | undefined;
+  #receiver: ChannelReceiver | undefined;
   /** The budget for the incomplete frame. */
-  #reading: ByteBudget | undefined;
+  budget: ByteBudget | undefined;
   #phase: "open" | "ended" | "closed" = "open";
   #writeError: Error | undefined;
   #lastWordsTimer: Timer | undefined;
@@ -78,35 +80,34 @@ export class StreamChannel implements Channel {
   }
 
   open(receiver: ChannelReceiver): void {
-    this.#reading = receiver.budget?.child();
+    this.#receiver = receiver;
+    this.budget = receiver.budget?.child();
     this.#writer.charge(receiver.budget);
-    const sink: FrameSink = {
-      budget: this.#reading,
-      frame: (text) => {
-        if (this.#phase === "open") receiver.frame(text);
-      },
-      refuse: (refusal) => {
-        if (this.#phase === "open") receiver.refuse(refusal);
-      },
-    };
-    const decoder = this.#framing.decoder(sink, this.#options.frameBytes ?? serverLimits.frameBytes);
+    const decoder = this.#framing.decoder(this, this.#options.frameBytes ?? serverLimits.frameBytes);
     this.#decoder = decoder;
+    // A framing that fails leaves nothing that can be read.
+    const unreadable = (error: unknown): void => this.#end(new HookError("Framing.decoder", error));
     this.#input.on("data", (chunk: Uint8Array) => {
-      if (this.#phase === "open") this.#push(decoder, chunk);
+      if (this.#phase !== "open") return;
+      try {
+        const returned: unknown = decoder.push(chunk);
+        if (isPromise(returned)) returned.then(undefined, unreadable); // Only that of a framing of the application is one.
+      } catch (error) {
+        unreadable(error);
+      }
     });
     void this.#ended.promise.then((error) => {
       if (this.#phase === "ended") receiver.end(error);
     });
   }
 
-  /** If a custom framing throws, the rest of the stream cannot be read. */
-  #push(decoder: FrameDecoder, chunk: Uint8Array): void {
-    const hook = "Framing.decoder";
-    guarded(
-      hook,
-      () => decoder.push(chunk),
-      ({ error }) => this.#end(new HookError(hook, error)),
-    );
+  /** Takes a frame from the framing. */
+  frame(text: string): void {
+    if (this.#phase === "open") this.#receiver?.frame(text);
+  }
+
+  refuse(refusal: Refusal): void {
+    if (this.#phase === "open") this.#receiver?.refuse(refusal);
   }
 
   send(frame: string): void | Promise<void> {
@@ -133,7 +134,7 @@ export class StreamChannel implements Channel {
   finish(): Promise<void> {
     this.#phase = "closed";
     this.#stopLastWordsTimer();
-    this.#reading?.close();
+    this.budget?.close();
     this.#input.resume();
     return this.#writer.end();
   }
@@ -153,7 +154,7 @@ export class StreamChannel implements Channel {
     this.#stopLastWordsTimer();
     if (this.#phase !== "open") return;
     this.#phase = "ended";
-    this.#reading?.close();
+    this.budget?.close();
     this.#ended.resolve(error);
   }
 

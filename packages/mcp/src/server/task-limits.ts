@@ -1,5 +1,5 @@
 import type { MembersOf } from "../base/members.js";
-import { longestTimer } from "../jsonrpc/caller.js";
+import { longestTimer } from "../base/settles-within.js";
 
 /** How long tasks are kept, and how many. The bounds are those of one conversation: a peer chooses how many it makes. */
 export interface TaskOptions {

@@ -1,7 +1,7 @@
 import type { ByteBudget } from "../base/byte-budget.js";
 import type { Timer } from "../base/clock.js";
 import { type Deferred, deferred } from "../base/deferred.js";
-import { longestTimer } from "../jsonrpc/caller.js";
+import { longestTimer } from "../base/settles-within.js";
 import { endGrace, freeQueueBytes, type QueueBounds, UnreadError } from "../jsonrpc/queue-bounds.js";
 import { characterBytes } from "../jsonrpc/weight.js";
 import { Fifo } from "./fifo.js";

@@ -5,7 +5,7 @@ import type { Closed, ConnectionState } from "../../jsonrpc/connection.js";
 import { LocalError, notJson } from "../../jsonrpc/errors.js";
 import { InFlight, type InFlightCounts, type Phase } from "../../jsonrpc/in-flight.js";
 import { clientLimits } from "../../jsonrpc/limits.js";
-import { defaultTimeouts } from "../../jsonrpc/outgoing-call.js";
+import { defaultTimeouts, type OutgoingCall } from "../../jsonrpc/outgoing-call.js";
 import { mcpAskingProfile } from "../../jsonrpc/profile.js";
 import { termsOf } from "../../jsonrpc/terms.js";
 import type { LineOptions } from "../../lifecycle/line.js";
@@ -30,7 +30,7 @@ export class HttpRemote implements ServerRemote, ConnectionState {
   /** @throws as `Connection.call`; LocalError `protocol` for an answer that HTTP does not have there, see `HttpError` */
   readonly call: ServerRemote["call"];
   readonly #host: PostHost;
-  readonly #inFlight = new InFlight();
+  readonly #inFlight = new InFlight<OutgoingCall>();
   readonly #over = new AbortController();
   readonly #ended = deferred<Closed>();
   /** What is not over, and what gives it up. */

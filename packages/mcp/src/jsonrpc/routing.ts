@@ -1,0 +1,61 @@
+import type { MembersOf } from "../base/members.js";
+import type { MethodAliases } from "./aliases.js";
+import { codes } from "./errors.js";
+import type { ErrorObject, Params } from "./message.js";
+
+/** The notification that asks to stop a request, and the answer that the request then gets. */
+export interface Cancellation {
+  readonly method: string;
+  /** The member of its params that holds the request's id. */
+  readonly idMember: string;
+  /**
+   * The error that answers a cancelled request. JSON-RPC 2.0 owes every request an answer, and callers of other libraries
+   * wait for it. `null`: the request is not answered, as MCP has it. Default: −32800 *Request cancelled*.
+   */
+  readonly error?: ErrorObject | null;
+}
+
+/**
+ * Cancellation as in the Language Server Protocol: `$/cancelRequest`, answered with −32800.
+ * https://microsoft.github.io/language-server-protocol/specifications/lsp/3.17/specification/#cancelRequest
+ *
+ * @example
+ * openConnection(channel, { handle: service.call, cancellation: lspCancellation });
+ */
+export const lspCancellation: Cancellation = { method: "$/cancelRequest", idMember: "id" };
+
+/** The error that answers a cancelled request; undefined for silence. */
+export function cancelledError({ error }: Cancellation): ErrorObject | undefined {
+  return error === null ? undefined : (error ?? requestCancelled);
+}
+
+const requestCancelled: ErrorObject = { code: codes.requestCancelled, message: "Request cancelled" };
+
+/** Takes a notification of the peer. What it throws, or rejects with, is reported. */
+export type NotificationListener = (method: string, params: Params | undefined) => unknown;
+
+/** Where a connection sends what comes in. */
+export interface Routing {
+  /** Loose names that are taken for the methods that they stand for. Default: none. */
+  readonly aliases?: MethodAliases | undefined;
+  /** Takes what the peer tells. Default: `handle` runs it and nobody is answered, as in plain JSON-RPC. */
+  readonly onNotification?: NotificationListener;
+  /** Methods of calls that stay open until somebody ends them: `limits.listening` bounds them, and `limits.running` does not. Default: none. */
+  readonly lasting?: ReadonlySet<string>;
+  /** How either side asks the other to stop. Default: it cannot; a cancelled call just stops waiting. */
+  readonly cancellation?: Cancellation;
+  /** The tag of the call of this side that a notification belongs to (`CallOptions.tag`), or undefined. */
+  readonly relatedTo?: (method: string, params: Params | undefined) => string | number | undefined;
+  /** False for a side that only calls: it reports frames that are no messages, and writes no answer to them. Default: true. */
+  readonly answersUnreadable?: boolean;
+}
+
+/** The members of `Routing`, for the check of options. */
+export const routingMembers: MembersOf<Routing> = {
+  aliases: [],
+  onNotification: ["onnotification", "notification"],
+  lasting: [],
+  cancellation: ["cancel"],
+  relatedTo: [],
+  answersUnreadable: [],
+};
