@@ -1,21 +1,21 @@
 import type { HttpCaller } from "./peers.js";
 
-/** How many there may be at the same time, of one peer and of all. */
+/** The maximum number of concurrent requests or connections, in total and per peer. */
 export interface AdmissionLimits {
   readonly perPrincipal: number;
-  /** Of the anonymous callers of one network address, who may be many. */
+  /** For the anonymous callers of one network address, which may be many. */
   readonly perAddress: number;
   readonly total: number;
 }
 
-/** Counts connections: they come from an address before it is known who they are from. */
+/** A limit on connections, which are counted by address because they exist before authentication. */
 export function connectionLimits(max: number, maxPerAddress: number): Admission {
   return new Admission({ perPrincipal: maxPerAddress, perAddress: maxPerAddress, total: max });
 }
 
 type Admitted = Pick<HttpCaller, "principal" | "peer">;
 
-/** Counts requests that run, or connections. A peer is bounded before all of them are; one that is not known, only with all. */
+/** Counts running requests or connections, in total and per peer. Unidentified callers count towards the total only. */
 export class Admission {
   readonly #limits: AdmissionLimits;
   readonly #running = new Map<string, number>();
@@ -26,7 +26,7 @@ export class Admission {
     this.#limits = limits;
   }
 
-  /** False when the peer, or all of them together, have enough. */
+  /** Counts one more; returns false if the peer or the total is at its limit. */
   enter({ principal, peer }: Admitted): boolean {
     const { perPrincipal, perAddress, total } = this.#limits;
     if (this.#total >= total) return false;
@@ -39,7 +39,7 @@ export class Admission {
     return true;
   }
 
-  /** For each that has entered, once. */
+  /** Call once for each successful `enter`. */
   leave({ peer }: Admitted): void {
     this.#total -= 1;
     if (peer !== undefined) {
@@ -50,7 +50,7 @@ export class Admission {
     if (this.#total === 0) this.#whenIdle?.();
   }
 
-  /** Resolves when nothing runs. */
+  /** Resolves when nothing is running. */
   idle(): Promise<void> {
     if (this.#total === 0) return Promise.resolve();
     return new Promise((resolve) => {

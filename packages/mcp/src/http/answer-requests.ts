@@ -13,16 +13,16 @@ import { PostExchange } from "./post-exchange.js";
 import { Reply } from "./reply.js";
 import type { HttpAnswer, HttpRequest } from "./request.js";
 
-/** What a POST asks for, where nothing of it is remembered. */
+/** A POST that does not belong to a session. */
 export interface PostedCall {
   readonly caller: HttpCaller;
   readonly admission: Admission;
-  /** Characters of the body. */
+  /** The length of the body in characters. */
   readonly length: number;
   call(message: RpcRequest, exchange: PostExchange): unknown;
 }
 
-/** Runs one request, and answers its POST. */
+/** Runs one request and responds to its POST. */
 export function answerRequest(
   host: DoorHost,
   request: HttpRequest,
@@ -33,7 +33,7 @@ export function answerRequest(
   return answerWith(host, request, message, posted, bytes, (exchange) => run(host, message, exchange, posted));
 }
 
-/** Runs the requests of a batch side by side; `others` are the answers to what was no request. */
+/** Runs the requests of a batch concurrently. `others` are the responses to its invalid elements. */
 export function answerBatch(
   host: DoorHost,
   request: HttpRequest,
@@ -47,12 +47,12 @@ export function answerBatch(
   const { budget } = posted.caller;
   const bytes = batch.requests.reduce((sum, each) => sum + weightOfMessage(each, Number.POSITIVE_INFINITY), 0);
   return answerWith(host, request, first, posted, bytes, async (exchange) => {
-    const waiting = budget.child(); // For the answers that wait for the last one.
+    const waiting = budget.child(); // Holds responses until the last one is ready.
     const answers = await Promise.all(
       batch.requests.map(async (each) => {
         const text = await run(host, each, exchange, posted);
         const answer = fittingAnswer(text, each.id, host.terms.profile, waiting);
-        waiting.take(weightOfText(answer)); // A short one goes in any case.
+        waiting.take(weightOfText(answer)); // A short response is sent even without room.
         return answer;
       }),
     );
@@ -111,9 +111,9 @@ function answerWith(
   running.add(end);
   request.onGone(() => {
     exchange.cancel("the client has closed the connection");
-    pulse.delete(reply); // The handler may never end.
+    pulse.delete(reply); // The handler may never finish.
   });
-  // Never rejects: what a handler throws is an answer.
+  // Never rejects: errors of the handler become error responses.
   void answer.then((text) => {
     pulse.delete(reply);
     running.delete(end);

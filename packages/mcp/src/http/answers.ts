@@ -11,7 +11,7 @@ import type { BodyFault, HttpAnswer, HttpHeaders } from "./request.js";
 const jsonHeaders: HttpHeaders = { "content-type": "application/json" };
 const noHeaders: HttpHeaders = {};
 
-/** What stands between must neither keep a stream nor hold it back. */
+/** Intermediaries must neither cache nor buffer a stream. */
 const streamHeaders: HttpHeaders = {
   "content-type": "text/event-stream",
   "cache-control": "no-cache, no-transform",
@@ -30,50 +30,50 @@ export function streamAnswer(body: EventStream): HttpAnswer {
   return { status: 200, headers: streamHeaders, body };
 }
 
-/** A body that is no message. */
+/** The response to a body that is not a valid message. */
 export function problemAnswer(problem: Problem): HttpAnswer {
   return errorAnswer(400, problemError(problem), problem.subject === "response" ? undefined : problem.id);
 }
 
-/** One request too many; nothing of it has been done. */
+/** The response to a request over the concurrency limit. The request was not run. */
 export function busyAnswer(id?: Id): HttpAnswer {
   const data = { reason: "more requests in flight than this side holds: wait for answers, then retry" };
   return errorAnswer(429, { code: codes.tooManyRequests, message: "Too many requests", data }, id, retryLater);
 }
 
-/** Bytes that there is no room for; nothing of the request has been done. */
+/** The response if the memory budget is exhausted. The request was not run. */
 export function noRoomAnswer(isPeerFull: boolean, id?: Id): HttpAnswer {
   return errorAnswer(isPeerFull ? 429 : 503, tooManyBytes, id, retryLater);
 }
 
-/** A body that could not be read. */
+/** The response to a body that could not be read. */
 export function bodyFaultAnswer({ status, message }: BodyFault): HttpAnswer {
   if (status === 400 || status === 413) return refusal(status, message);
   return errorAnswer(status, { ...tooManyBytes, data: { reason: message } }, undefined, retryLater);
 }
 
-/** Seconds. */
+/** In seconds. */
 const retryLater: HttpHeaders = { "retry-after": "1" };
 
-/** This side takes nothing new. */
+/** The response while the server is shutting down. */
 export function closingAnswer(): HttpAnswer {
   return refusal(503, "this side is shutting down: send it again elsewhere or later", retryLater);
 }
 
-/** The same answer with more headers. */
+/** Adds headers to a response. */
 export function withHeaders(answer: HttpAnswer, headers: HttpHeaders): HttpAnswer {
   return { ...answer, headers: { ...answer.headers, ...headers } };
 }
 
-/** A request that is turned away, with an error that says why. `id` is that of the message, where it could be read. */
+/** A JSON-RPC error response. `id` is that of the message, if it could be read. */
 export function errorAnswer(status: number, error: ErrorObject, id?: Id, headers?: HttpHeaders): HttpAnswer {
   const body = encodeFailure(id, error, mcpProfile);
   return jsonAnswer(status, body, headers === undefined ? jsonHeaders : { ...jsonHeaders, ...headers });
 }
 
-/** A request that is turned away before anybody has looked at what it asks for. */
+/** An error response for a request that was rejected before its message was read. */
 export function refusal(status: number, reason: string, headers?: HttpHeaders): HttpAnswer {
-  // Most programs show the message alone.
+  // Most programs display only the message, so it includes the reason.
   const error = { code: codes.invalidRequest, message: `Invalid Request: ${reason}`, data: { reason } };
   return errorAnswer(status, error, undefined, headers);
 }

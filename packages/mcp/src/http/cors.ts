@@ -2,19 +2,19 @@ import type { MembersOf } from "../base/members.js";
 import { emptyAnswer } from "./answers.js";
 import type { HttpAnswer, HttpHeaders, HttpRequest } from "./request.js";
 
-/** Headers of pages. */
+/** CORS options. */
 export interface PageHeaders {
   /**
-   * Headers that pages of allowed origins may send besides those of the protocol, e.g. `x-request-id`: the answer to a
-   * preflight names them. Default: none.
+   * Request headers that pages of allowed origins may send, in addition to those of MCP, e.g. `x-request-id`. Listed in
+   * preflight responses. Default: none.
    */
   readonly allowedHeaders?: readonly string[];
 }
 
-/** The members of `PageHeaders`, for the check of options. */
+/** The members of `PageHeaders`, to detect unknown options. */
 export const pageHeaderMembers: MembersOf<PageHeaders> = { allowedHeaders: ["allowHeaders", "corsHeaders"] };
 
-/** What a page may send besides what every page may. Headers of single arguments are told by their prefix. */
+/** Request headers that need permission. Headers of mirrored arguments are matched by prefix. */
 const requestHeaders: readonly string[] = [
   "accept",
   "authorization",
@@ -27,10 +27,10 @@ const requestHeaders: readonly string[] = [
 ];
 const parameterPrefix = "mcp-param-";
 
-/** Seconds for which a browser need not ask again. */
+/** Seconds for which browsers may cache a preflight response. */
 const maxAge = "7200";
 
-/** What lets a page of an allowed origin read the answer. */
+/** The response headers that let a page of an allowed origin read the response. */
 export function corsHeaders(origin: string): HttpHeaders {
   return {
     "access-control-allow-origin": origin,
@@ -39,12 +39,15 @@ export function corsHeaders(origin: string): HttpHeaders {
   };
 }
 
-/** Whether a browser asks what a page of an allowed origin may send. */
+/** Whether a request is a CORS preflight. */
 export function isPreflight(request: HttpRequest): boolean {
   return request.method === "OPTIONS" && request.header("access-control-request-method") !== undefined;
 }
 
-/** All headers that a page may send. @throws TypeError for a name that no header can have */
+/**
+ * The request headers that pages may send.
+ * @throws TypeError for an invalid header name
+ */
 export function pageHeaders(allowed: readonly string[] = []): ReadonlySet<string> {
   const names = allowed.map((name) => name.toLowerCase());
   const wrong = names.find((name) => !token.test(name));
@@ -69,7 +72,7 @@ export function preflightAnswer(request: HttpRequest, methods: string, headers: 
   });
 }
 
-/** A name of a header (RFC 9110 §5.6.2), in lower case. */
+/** A header name (RFC 9110 §5.6.2) in lower case. */
 const token = /^[a-z0-9!#$%&'*+.^_`|~-]+$/;
 
 function isParameter(name: string): boolean {

@@ -5,20 +5,20 @@ import type { StreamTerms } from "./event-stream.js";
 import type { Peers } from "./peers.js";
 import type { Pulse } from "./pulse.js";
 
-/** What everything behind one door shares. */
+/** State shared by everything that serves one URL. */
 export interface DoorHost {
   readonly served: Served;
-  /** How messages are read and answered where no conversation has its own terms. */
+  /** How to read messages and respond outside of sessions. */
   readonly terms: Terms;
   readonly streams: StreamTerms;
   readonly pulse: Pulse;
   readonly peers: Peers;
-  /** What runs on POSTs that belong to no session. */
+  /** The concurrency limit of POSTs without a session. */
   readonly calls: Admission;
-  /** Those of them that stay open. */
+  /** The limit of open subscriptions among them. */
   readonly subscriptions: Admission;
-  /** What ends them, one by one. */
+  /** Functions that end each of them. */
   readonly running: Set<() => void>;
-  /** Aborted when nothing new is taken. */
+  /** Aborts when the server shuts down. */
   readonly closing: AbortSignal;
 }

@@ -1,11 +1,11 @@
 import type { HttpAnswer, HttpRequest } from "./request.js";
 
-/** What stands behind a URL: a plain request in, a plain answer out. What the platform brings and takes is for its adapter. */
+/** The handler of one URL: a platform-neutral request in, a response out. Adapters convert from and to the platform. */
 export interface HttpDoor {
   /** Never rejects. */
   handle(request: HttpRequest): Promise<HttpAnswer>;
-  /** Takes nothing new, and lets what runs come to its end for at most `grace` milliseconds. Then everything is ended. */
+  /** Stops accepting requests, waits up to `grace` milliseconds for running ones, then closes. */
   drain(grace: number): Promise<void>;
-  /** Ends everything at once. */
+  /** Closes everything at once. */
   close(): void;
 }

@@ -3,36 +3,39 @@ import { type Clock, systemClock } from "../base/clock.js";
 import type { MaybePromise } from "../base/later.js";
 import { checkMembers, type MembersOf } from "../base/members.js";
 
-/** One event of a stream, by its place in it. */
+/** One event of a stream, with its position. */
 export interface StoredEvent {
   readonly sequence: number;
   /** The message; empty for an event without one. */
   readonly frame: string;
 }
 
-/** A stream of a session. */
+/** The identity of a stream of a session. */
 export interface StreamName {
   readonly session: string;
   readonly stream: string;
 }
 
 /**
- * Keeps what was sent on the streams of sessions, so that a client that has lost one gets the rest of it. What a method throws
- * or rejects with is reported under its name, e.g. `EventStore.append`, and the session goes on.
+ * Stores the events of session streams, so that clients can resume them after a reconnect. Errors of a method are
+ * reported under its name, e.g. `EventStore.append`, and the session continues.
  * https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#resumability-and-redelivery
  */
 export interface EventStore {
-  /** Keeps an event. Sequences of one stream come in order. A stream of which an event was not kept cannot be resumed before it. */
+  /**
+   * Stores an event. Sequence numbers of one stream arrive in order. If an event is missing, the stream cannot be
+   * resumed before it.
+   */
   append(name: StreamName, event: StoredEvent): MaybePromise<void>;
-  /** All events after that one, in order; undefined if they are not all kept any more, or the stream is unknown. */
+  /** All events after a sequence number, in order; undefined if any of them is missing or the stream is unknown. */
   after(name: StreamName, sequence: number): MaybePromise<readonly StoredEvent[] | undefined>;
-  /** The session is over. */
+  /** Deletes the events of a session that is over. */
   forget(session: string): MaybePromise<void>;
 }
 
 /**
- * Bounds on what is kept. It is charged to the budgets of the peers too, at most a quarter of each, and gives way to nothing: what
- * does not fit pushes out the oldest of its session. An event counts two bytes for each character of its message, and 512 for itself.
+ * Limits of the memory store. Events are also charged to the budgets of peers, up to a quarter of each. At a limit, the
+ * oldest events of the session are dropped. An event counts two bytes per character of its message, plus 512.
  */
 export interface MemoryEventStoreOptions {
   /** Milliseconds. Default: 300,000. */
@@ -68,7 +71,7 @@ interface KeptStream {
 
 interface KeptSession {
   readonly budget: ByteBudget | undefined;
-  /** Those that hold events. */
+  /** Streams with events. */
   readonly streams: Map<string, KeptStream>;
   bytes: number;
 }
@@ -76,7 +79,7 @@ interface KeptSession {
 const mebibyte = 1024 * 1024;
 
 /**
- * A store in the memory of this process, with bounds of its own.
+ * An event store in the memory of this process.
  *
  * @example
  * await serveHttp(server, { sessions: { eventStore: memoryEventStore({ maxAge: 60_000 }) } });
@@ -87,14 +90,14 @@ export function memoryEventStore(options: MemoryEventStoreOptions & { readonly c
   return new MemoryEventStore(clock, bounds);
 }
 
-/** Keeps events in the memory of this process. What exceeds a bound pushes out the oldest. */
+/** Stores events in memory. At a limit, the oldest are dropped. */
 export class MemoryEventStore implements EventStore {
   readonly #clock: Clock;
   readonly #limits: Required<MemoryEventStoreOptions>;
   readonly #sessions = new Map<string, KeptSession>();
   /** By session. */
   readonly #budgets = new Map<string, ByteBudget>();
-  /** Those that hold events, the one that was written to longest ago first. */
+  /** Streams with events, the least recently written first. */
   readonly #streams = new Set<KeptStream>();
   #bytes = 0;
 
@@ -110,7 +113,7 @@ export class MemoryEventStore implements EventStore {
     };
   }
 
-  /** Charges what is kept of a session to a budget, from before its first event until it is forgotten. */
+  /** Sets the budget for the events of a session, until `forget`. Call it before the first event. */
   charge(session: string, budget: ByteBudget): void {
     this.#budgets.set(session, budget.child());
   }
@@ -118,7 +121,7 @@ export class MemoryEventStore implements EventStore {
   append({ session, stream }: StreamName, event: StoredEvent): void {
     const now = this.#clock.now();
     const bytes = bytesOf(event);
-    if (!this.#makeRoom(session, bytes)) return; // Nothing of the session is left: it cannot be resumed from here.
+    if (!this.#makeRoom(session, bytes)) return; // Too large even for an empty session.
     const kept = this.#stream(session, stream);
     kept.events.push({ ...event, at: now });
     this.#count(kept, bytes);
@@ -135,7 +138,7 @@ export class MemoryEventStore implements EventStore {
     this.#expire(this.#clock.now());
     const events = this.#sessions.get(session)?.streams.get(stream)?.events;
     const first = events?.[0]?.sequence;
-    // The next one must still be there, or there was none.
+    // The event after `sequence` must still be stored.
     if (events === undefined || first === undefined || first > sequence + 1) return undefined;
     return events.filter((event) => event.sequence > sequence);
   }
@@ -150,7 +153,10 @@ export class MemoryEventStore implements EventStore {
     this.#bytes -= kept.bytes;
   }
 
-  /** Takes the bytes, and drops what is oldest in the session where they do not fit. False if they do not fit all the same. */
+  /**
+   * Charges bytes to the session's budget, and drops its oldest events until they fit. Returns false if they do not fit
+   * in any case.
+   */
   #makeRoom(session: string, bytes: number): boolean {
     const budget = this.#budgets.get(session);
     while (budget?.take(bytes) === false) {
@@ -210,7 +216,7 @@ function firstOf(streams: Iterable<KeptStream>): KeptStream | undefined {
   return undefined;
 }
 
-/** So many small events would else cost much more than they count. */
+/** The overhead of an event, so that many small events are not undercounted. */
 const eventBytes = 512;
 
 function bytesOf({ frame }: StoredEvent): number {

@@ -8,32 +8,32 @@ import { characterBytes } from "../jsonrpc/weight.js";
 import { keepAliveComment } from "./events.js";
 import type { Living } from "./pulse.js";
 
-/** Where the text of an event stream goes: the platform's end of it. */
+/** The platform's side of an event stream. */
 export interface EventSink {
-  /** Takes text. A promise says that the reader is behind, and resolves when it has caught up or is gone. */
+  /** Writes text. Returns a promise if the reader is behind; it resolves when the reader has caught up or is gone. */
   write(text: string): void | Promise<void>;
   /** Ends the stream. */
   end(): void;
-  /** Breaks the connection. */
+  /** Closes the connection. */
   destroy(): void;
 }
 
-/** What bounds a stream whose reader does not read. */
+/** Limits for a reader that does not read. */
 export interface StreamTerms {
   readonly clock: Clock;
-  /** Characters that wait for the reader, from which on it is given up instead of given more. */
+  /** The maximum number of queued characters; beyond it the stream is closed. */
   readonly maxQueuedBytes: number;
-  /** Milliseconds without any of them being read, after which it is given up. */
+  /** Milliseconds without any progress of the reader after which the stream is closed. */
   readonly stallTimeout: number;
   readonly report: Reporter;
 }
 
-/** Characters that wait, from which on notifications give way to later ones. */
+/** The number of queued characters above which droppable notifications are replaced by later ones. */
 const highWater = 1024 * 1024;
 
 /**
- * A body that is written event by event. What is pushed in one turn goes out in one write, and what is pushed before the
- * platform takes the stream waits for it.
+ * A response body that is written event by event. Events pushed in one turn go into one write. Events pushed before the
+ * platform attaches are queued.
  */
 export class EventStream implements Living {
   readonly #terms: StreamTerms;
@@ -41,15 +41,15 @@ export class EventStream implements Living {
   #phase: "open" | "ended" | "gone" = "open";
   #sink: EventSink | undefined;
   #waiting = "";
-  /** What comes behind that, once there is room. */
+  /** Events that wait for room. */
   readonly #outbox: Outbox<{ readonly frame: string }>;
   #isScheduled = false;
-  /** There while the reader is behind. */
+  /** Set while the reader is behind. */
   #room: Deferred<void> | undefined;
   #drained: Deferred<void> | undefined;
   #stallTimer: Timer | undefined;
 
-  /** @param budget is charged for what waits for the reader */
+  /** @param budget charged for queued text */
   constructor(terms: StreamTerms, budget: ByteBudget) {
     this.#terms = terms;
     this.#budget = budget.child();
@@ -62,7 +62,9 @@ export class EventStream implements Living {
     return this.#phase === "open";
   }
 
-  /** Writes text that is made of whole events. After the end it is dropped. `lossy`: a notification that may be lost while it waits. */
+  /**
+   * Writes one or more whole events; dropped after the end. `lossy`: a notification that may be dropped while queued.
+   */
   push(text: string, lossy?: LossyNotification): void {
     if (this.#phase !== "open") return;
     if (this.#hasRoom()) {
@@ -77,35 +79,35 @@ export class EventStream implements Living {
     if (isUnread) this.#giveUp(`${queued} characters wait to be read`);
   }
 
-  /** A sign of life. */
+  /** Sends a keep-alive. */
   beat(): boolean {
-    // A reader that is behind has something to read.
+    // A reader that is behind needs none.
     if (this.#room === undefined) this.push(keepAliveComment);
     return this.isOpen;
   }
 
-  /** Ends the stream behind what was pushed. */
+  /** Ends the stream after the queued events. */
   end(): void {
     if (this.#phase !== "open") return;
     this.#phase = "ended";
     this.#schedule();
   }
 
-  /** Resolves when the reader has room for more, or is gone. */
+  /** Resolves when the reader has room, or is gone. */
   drained(): Promise<void> {
     if (this.#phase === "gone" || (this.#room === undefined && this.#hasRoom())) return Promise.resolve();
     this.#drained ??= deferred<void>();
     return this.#drained.promise;
   }
 
-  /** The platform takes the stream. */
+  /** Called when the platform starts to send the body. */
   attach(sink: EventSink): void {
     this.#sink = sink;
     if (this.#phase === "gone") sink.destroy();
     else this.#flush();
   }
 
-  /** The platform has lost the reader. */
+  /** Called when the platform has lost the reader. */
   gone(): void {
     if (this.#phase === "gone") return;
     this.#phase = "gone";
@@ -116,7 +118,7 @@ export class EventStream implements Living {
     this.#tellDrained();
   }
 
-  /** Brings what is charged up to date, for so many characters more. */
+  /** Charges the budget for the queue plus `more` characters. Returns false if it is exhausted. */
   #isAffordable(more: number): boolean {
     const length = this.#waiting.length + more;
     return this.#budget.hold(length > freeQueueBytes ? characterBytes * length : 0);
@@ -187,10 +189,10 @@ export class EventStream implements Living {
   }
 }
 
-/** Characters of one write. What a reader takes of a longer one could not be seen. */
+/** The maximum number of characters of one write. Progress within a write is invisible. */
 export const longestWrite: number = 128 * 1024;
 
-/** As much as goes out in one write. It ends behind a whole character. */
+/** The part of a text for one write. It never splits a surrogate pair. */
 function beginningOf(text: string): string {
   if (text.length <= longestWrite) return text;
   const last = text.charCodeAt(longestWrite - 1);

@@ -11,29 +11,29 @@ import { type HttpOptions, httpMembers } from "./options.js";
 import { type HttpAnswer, type HttpRequest, notUtf8, requireBodyBytes, requireRoom } from "./request.js";
 import { RpcDoor, type RpcOptions, rpcMembers } from "./rpc-door.js";
 
-/** A server for every platform that speaks in `Request` and `Response`. */
+/** A request handler for platforms with `Request` and `Response`. */
 export interface HttpHandler {
   (request: Request): Promise<Response>;
-  /** Takes nothing new; what runs has `grace` milliseconds (default: 10,000) to come to its end. */
+  /** Stops accepting requests, waits up to `grace` milliseconds (default: 10,000) for running calls, then closes. */
   drain(grace?: number): Promise<void>;
-  /** Ends every session and stream at once. */
+  /** Closes every session and stream at once. */
   close(): void;
 }
 
 const defaultGrace = 10_000;
 
 /**
- * Serves clients of every revision on one URL, on workers, Bun, Deno, Hono, Next and everything else that takes a handler of
- * `Request`s.
+ * Serves MCP clients of every revision at one URL, on workers, Bun, Deno, Hono, Next and other platforms with `Request`
+ * handlers.
  *
- * Without `authenticate`, hosts other than this machine have to be named in `allowedHosts`; web pages of other origins than
- * this machine's, in `allowedOrigins`. A `Request` does not say which machine it comes from: where the platform listens on
- * every interface, give `authenticate`, because any machine can write `Host: localhost`.
+ * Without `authenticate`, only loopback hosts and pages of loopback origins are allowed; add others with `allowedHosts`
+ * and `allowedOrigins`. A `Request` does not tell which machine it comes from, and any machine can send `Host:
+ * localhost`: if the platform listens on all interfaces, set `authenticate`.
  *
  * @example
  * export default { fetch: httpHandler(server, { allowedHosts: ["mcp.example.com"] }) };
  *
- * @throws TypeError for an allowed host or origin that is none
+ * @throws TypeError for an invalid entry in the allowed hosts or origins
  */
 export function httpHandler(served: Served, options: HttpOptions = {}): HttpHandler {
   checkMembers("httpHandler", options, httpMembers);
@@ -42,14 +42,14 @@ export function httpHandler(served: Served, options: HttpOptions = {}): HttpHand
 }
 
 /**
- * Plain JSON-RPC 2.0 on HTTP, for the same platforms: a POST is a message or a batch, and its answer is the answer, or 204 where
- * none is owed. Who gets in is decided as for `httpHandler`.
+ * Serves plain JSON-RPC 2.0 on the same platforms: a POST contains a message or a batch, and its response is the
+ * JSON-RPC response, or 204 if there is none. Hosts, origins and authentication are checked as by `httpHandler`.
  *
  * @example
  * const service = createService().method("ping", () => "pong");
  * export default { fetch: rpcHandler(service.call, { allowedHosts: ["rpc.example.com"] }) };
  *
- * @throws TypeError for an allowed host or origin that is none
+ * @throws TypeError for an invalid entry in the allowed hosts or origins
  */
 export function rpcHandler(call: Call, options: RpcOptions = {}): HttpHandler {
   checkMembers("rpcHandler", options, rpcMembers);
@@ -67,7 +67,7 @@ function handlerOf(door: HttpDoor): HttpHandler {
   });
 }
 
-/** A `Request` as a door sees it. */
+/** A web `Request` as `HttpRequest`. */
 class FetchRequest implements HttpRequest {
   readonly #request: Request;
   #onGone: (() => void) | undefined;
@@ -87,10 +87,10 @@ class FetchRequest implements HttpRequest {
   header(name: string): string | undefined {
     const value = this.#request.headers.get(name);
     if (value !== null) return value;
-    return name === "host" ? new URL(this.#request.url).host : undefined; // Some platforms say it only there.
+    return name === "host" ? new URL(this.#request.url).host : undefined; // Some platforms omit the header.
   }
 
-  /** Such a `Request` does not tell. */
+  /** A `Request` has no address. */
   get address(): undefined {
     return undefined;
   }
@@ -100,7 +100,7 @@ class FetchRequest implements HttpRequest {
     const kept = budget.child();
     const body = new Unfinished(maxBytes);
     try {
-      // Some platforms have types without an iterator for what has one.
+      // The body is async iterable on all platforms, but not in the types of all of them.
       for await (const chunk of (this.#request.body ?? []) as AsyncIterable<Uint8Array>) {
         body.append(chunk);
         requireBodyBytes(body.length, maxBytes);
@@ -123,7 +123,7 @@ class FetchRequest implements HttpRequest {
     else signal.addEventListener("abort", () => this.gone(), { once: true });
   }
 
-  /** Nobody waits for the answer any more. */
+  /** Called when the response is no longer needed. */
   gone(): void {
     const listener = this.#onGone;
     this.#onGone = undefined;
@@ -131,13 +131,13 @@ class FetchRequest implements HttpRequest {
   }
 }
 
-/** An answer as a `Response`. */
+/** Converts an `HttpAnswer` to a `Response`. */
 function responseOf({ status, headers, body }: HttpAnswer, request: FetchRequest): Response {
   const isStream = body !== undefined && typeof body !== "string";
   return new Response(isStream ? readableOf(body, request) : (body ?? null), { status, headers });
 }
 
-/** Bytes that the platform takes before it is asked to wait. */
+/** The number of bytes that the platform may buffer. */
 const highWaterMark = 64 * 1024;
 
 function readableOf(stream: EventStream, request: FetchRequest): ReadableStream<Uint8Array> {

@@ -1,51 +1,48 @@
 import type { MembersOf } from "../base/members.js";
 
-/** Which requests are let in, by what their `Host` and `Origin` say and where they come from. */
+/** Options for the check of `Host`, `Origin` and the network address. */
 export interface GuardOptions {
   /**
-   * Names that this server answers to besides those of the loopback interface: `example.com`, `example.com:8443` for that
-   * port alone, or `*.example.com` for every name below it. Without them, a page that points its own name at this machine is
-   * turned away (DNS rebinding).
+   * Accepted hosts besides loopback: `example.com`, `example.com:8443` for that port only, or `*.example.com` for all
+   * subdomains. Stops DNS rebinding, where a page points its own host name at this machine.
    */
   readonly allowedHosts?: readonly string[];
   /**
-   * Origins of pages that may call, as browsers send them: `https://app.example.com`, but also `vscode-file://vscode-app`,
-   * `chrome-extension://<id>`, `tauri://localhost` or `app://-`. `null` stands for every page that hides its origin: local files
-   * and sandboxed frames of any site. Pages from this machine may always call a server on this machine.
+   * Accepted origins of web pages, as browsers send them: `https://app.example.com`, but also
+   * `vscode-file://vscode-app`, `chrome-extension://<id>`, `tauri://localhost` or `app://-`. `null` accepts every page
+   * with an opaque origin: local files and sandboxed frames of any site. Pages with a loopback origin may always call a
+   * server on a loopback host.
    */
   readonly allowedOrigins?: readonly string[];
   /**
-   * Serve other machines although nobody is asked who they are: they may call this machine `localhost`, as through a port that
-   * a container publishes, and use the address at which they reach it. Default: false.
+   * Allow other machines without authentication: they may use loopback hosts, as through a published port of a
+   * container, and the address of this machine. Default: false.
    */
   readonly exposed?: boolean;
-  /** Answer to every name: for a server whose callers prove who they are, or behind a proxy that looks at names. */
+  /** Accept every host. For servers that authenticate their callers, or behind a proxy that checks hosts. */
   readonly anyHost?: boolean;
 }
 
-/** The members of `GuardOptions` that an application may give, for the check of options. */
+/** The members of `GuardOptions` that users may set, to detect unknown options. */
 export const guardMembers: MembersOf<Omit<GuardOptions, "anyHost" | "exposed">> = {
   allowedHosts: ["hosts", "allowedHost", "host"],
   allowedOrigins: ["origins", "allowedOrigin", "origin", "cors"],
 };
 
-/** Why a request is not let in. */
+/** A rejected request. */
 export interface GuardRefusal {
   readonly status: 400 | 403;
-  /** What was received, and the remedy. */
+  /** The received value, and the remedy. */
   readonly reason: string;
 }
 
-/** The addresses of the two ends of a connection; of a Unix socket neither has one. */
+/** The addresses of a connection; undefined on a Unix socket. */
 export interface ConnectionEnds {
   readonly local: string | undefined;
   readonly remote: string | undefined;
 }
 
-/**
- * Looks at the values of `Host` and `Origin`, and at where the request comes from, if the platform says so; undefined for a
- * request that is let in.
- */
+/** Checks the values of `Host` and `Origin` and, if known, the addresses. Returns undefined for an accepted request. */
 export type Guard = (
   host: string | undefined,
   origin: string | undefined,
@@ -53,8 +50,9 @@ export type Guard = (
 ) => GuardRefusal | undefined;
 
 /**
- * A page in somebody's browser can reach every server of that machine, by a name of its own or across origins. Both are told
- * by the headers that a page cannot set. Other machines can write any header: `localhost` counts only for who is there.
+ * Creates a check against cross-origin requests and DNS rebinding, with which a web page could call servers on its
+ * user's machine. Pages cannot forge `Host` and `Origin`. Other machines can, so loopback hosts are accepted from this
+ * machine only.
  * https://modelcontextprotocol.io/specification/latest/basic/transports/streamable-http#security-warning
  *
  * @example
@@ -62,7 +60,7 @@ export type Guard = (
  * const { remoteAddress: remote, localAddress: local } = request.socket;
  * const refusal = guard(request.headers.host, request.headers.origin, { remote, local });
  *
- * @throws TypeError for an allowed host or origin that is none
+ * @throws TypeError for an invalid entry in the allowed hosts or origins
  */
 export function guardOf(options: GuardOptions): Guard {
   const { allowedHosts = [], allowedOrigins = [], anyHost = false, exposed = false } = options;
@@ -82,18 +80,18 @@ export function guardOf(options: GuardOptions): Guard {
       return { status: 403, reason: `${reason}: give authenticate, name it in allowedHosts, or set exposed` };
     }
     if (origin === undefined || origins.has(origin) || (isLocal && isLocalOrigin(origin))) return undefined;
-    // A page that this very address has sent: no other site can have an address for its name.
+    // A page from this very address: no other site can have an address as its host.
     if (isOwn && (origin === `http://${place.whole}` || origin === `https://${place.whole}`)) return undefined;
     return { status: 403, reason: `pages of ${quoted(origin)} may not call: name it in allowedOrigins` };
   };
 }
 
-/** True for an address that only this machine reaches. */
+/** True for a loopback name or address. */
 export function isLoopback(address: string): boolean {
   return loopback.has(address) || isLoopbackAddress(address);
 }
 
-/** An IPv4 address as a socket that takes both kinds writes it. */
+/** The prefix of an IPv4 address on a dual-stack socket. */
 const mapped = /^::ffff:(?=\d+\.)/i;
 
 function isLoopbackAddress(address: string): boolean {
@@ -102,7 +100,7 @@ function isLoopbackAddress(address: string): boolean {
   );
 }
 
-/** True for a connection that was made on this machine. One without addresses is on a Unix socket, or in memory. */
+/** True for a connection from this machine. One without addresses is on a Unix socket or in memory. */
 function isFromHere({ local, remote }: ConnectionEnds): boolean {
   if (local === undefined && remote === undefined) return true;
   if (local !== undefined && isLoopbackAddress(local)) return true;
@@ -111,12 +109,12 @@ function isFromHere({ local, remote }: ConnectionEnds): boolean {
 
 const loopback: ReadonlySet<string> = new Set(["localhost", "127.0.0.1", "[::1]"]);
 
-/** `uri-host [ ":" port ]` (RFC 9110 §7.2): a name, or an address in the form that URIs have for it. */
+/** `uri-host [ ":" port ]` (RFC 9110 §7.2): a name, or an address as written in URIs. */
 const hostGrammar = /^(\[[0-9a-f:.]+\]|[a-z0-9._-]+)(?::(\d{1,5}))?$/;
 
 interface Place {
   readonly name: string;
-  /** With its port, if there is one. */
+  /** Includes the port, if there is one. */
   readonly whole: string;
 }
 
@@ -126,7 +124,7 @@ function readHost(host: string): Place | undefined {
   return name === undefined ? undefined : { name, whole };
 }
 
-/** True for a host that is named, with its port or without, or one below a name with a wildcard. */
+/** True for an allowed host, with or without port, or a subdomain of a wildcard. */
 function isAllowed({ name, whole }: Place, hosts: ReadonlySet<string>): boolean {
   if (hosts.size === 0) return false;
   if (hosts.has(name) || hosts.has(whole)) return true;
@@ -137,7 +135,7 @@ function isAllowed({ name, whole }: Place, hosts: ReadonlySet<string>): boolean 
   return false;
 }
 
-/** An address as it stands in a URL, and so in a `Host`. */
+/** An address as written in a URL, and so in `Host`. */
 function inUrl(address: string): string {
   const plain = address.replace(mapped, "").replace(/%.*$/, "");
   return plain.includes(":") ? `[${plain}]` : plain;
@@ -149,26 +147,26 @@ function requireHost(host: string): string {
   return host.toLowerCase();
 }
 
-/** The origin of a page that is not of the web: a scheme of its own, and a name that it may write as it likes. */
+/** An origin with a custom scheme and any host. */
 const otherOrigin = /^[a-z][a-z0-9+.-]*:\/\/[A-Za-z0-9._~-]*(?::\d{1,5})?$/;
 
 function requireOrigin(origin: string): string {
   const url = URL.canParse(origin) ? new URL(origin) : undefined;
   if (url?.origin === origin || origin === "null") return origin;
-  // The platform calls the origin of every scheme that it does not know "null".
+  // `URL` returns the origin "null" for unknown schemes.
   if (url?.origin === "null" && otherOrigin.test(origin)) return origin;
   const remedy = url === undefined || url.origin === "null" ? "write scheme and host" : `write ${quoted(url.origin)}`;
   throw new TypeError(`allowedOrigins: ${quoted(origin)} is not an origin: ${remedy}`);
 }
 
-/** Pages of a server on this machine, e.g. of one that a developer runs. */
+/** A loopback origin, such as that of a development server. */
 function isLocalOrigin(origin: string): boolean {
   const host = /^https?:\/\/(.*)$/.exec(origin)?.[1];
   const place = host === undefined ? undefined : readHost(host);
   return place !== undefined && loopback.has(place.name);
 }
 
-/** A header's value as it may stand in an answer or a log. */
+/** Quotes a header value for a response or a log. */
 function quoted(value: string): string {
   return JSON.stringify(value.length > 100 ? `${value.slice(0, 100)}…` : value);
 }

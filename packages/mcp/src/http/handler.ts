@@ -34,27 +34,27 @@ import { Sessions, type SessionsHost } from "./sessions.js";
 import { answerStateless } from "./stateless.js";
 import { statelessOnly } from "./stateless-only.js";
 
-/** What runs at the same time on POSTs that belong to no session. */
+/** The maximum number of concurrent POSTs without a session. */
 const running = { perPrincipal: 512, perAddress: 2_048, total: 8_192 };
 
-/** Subscriptions that are open; those of one peer are bounded by `limits.listening`. */
+/** The maximum number of open subscriptions; `limits.listening` limits those of one peer. */
 const maxListening = 5_000;
 
-/** Bytes that wait for a reader, and milliseconds without one of them being read, until it is given up. */
+/** The limits for a reader that does not read: queued bytes, and milliseconds without progress. */
 const maxQueuedBytes = 8 * 1024 * 1024;
 const stallTimeout = 30_000;
 
 const defaultKeepAlive = 15_000;
 
 /**
- * A server behind one URL, for clients of every revision. Each message decides for itself how it is answered.
+ * Serves MCP clients of every revision at one URL. Each message shows which revision family it belongs to.
  * https://modelcontextprotocol.io/specification/latest/basic/transports/streamable-http
  */
 export class Door implements HttpDoor {
   readonly #guard: Guard;
   readonly #authenticate: HttpOptions["authenticate"];
   readonly #addressOf: NonNullable<HttpOptions["addressOf"]>;
-  /** Headers that pages of allowed origins may send. */
+  /** Request headers that pages may send. */
   readonly #pageHeaders: ReadonlySet<string>;
   readonly #host: DoorHost;
   readonly #closing = new AbortController();
@@ -62,7 +62,7 @@ export class Door implements HttpDoor {
   readonly #methods: readonly string[];
   readonly #legacySse: boolean;
 
-  /** @throws TypeError for an allowed host, origin or header that is none */
+  /** @throws TypeError for an invalid allowed host, origin or header */
   constructor(served: Served, options: HttpOptions & Pick<GuardOptions, "exposed"> = {}) {
     const { authenticate, legacySse = false, keepAlive = defaultKeepAlive } = options;
     const clock = options.clock ?? systemClock;
@@ -172,7 +172,9 @@ export class Door implements HttpDoor {
   }
 }
 
-/** The body says what a message speaks. Where it does not, the header or the method may show that it should. */
+/**
+ * A message is stateless if it declares a revision. If it does not, the header or the method may show that it should.
+ */
 function isStateless(request: HttpRequest, message: Message): boolean {
   if (claims(message) || ("method" in message && isStatelessOnly(message.method))) return true;
   const version = request.header(mcpHeaders.protocolVersion);
@@ -200,7 +202,7 @@ function withoutSessions(host: DoorHost, sessions: false | "none"): HandshakeBin
   return sessions === "none" ? statelessOnly : new Sessionless(host);
 }
 
-/** What a session's own conversation is set to. */
+/** The options for the connection of a session. */
 function carrierOf({ limits, report, clock, mapError, timeout, totalTimeout, lenient }: HttpOptions): HttpOptions {
   return {
     ...(limits && { limits }),

@@ -10,31 +10,31 @@ import { refusal } from "./answers.js";
 import type { HttpCaller } from "./peers.js";
 import type { HttpAnswer, HttpRequest } from "./request.js";
 
-/** A body that is a message, or a batch. */
+/** A valid message or batch from a POST. */
 export type Posted = Exclude<Decoded, Problem>;
 
-/** What a body holds, one by one. */
+/** The messages of a POST. */
 export function elementsOf(posted: Posted): readonly (Message | Problem)[] {
-  // `Array.isArray` does not narrow a readonly array out of a union.
+  // `Array.isArray` does not narrow a readonly array in a union.
   return Array.isArray(posted) ? (posted as readonly (Message | Problem)[]) : [posted as Message];
 }
 
-/** How the revisions with a handshake are answered. */
+/** The HTTP side of the handshake revisions. */
 export interface HandshakeBinding {
-  /** What may be done besides POST. */
+  /** Supported HTTP methods besides POST. */
   readonly methods: readonly string[];
-  /** By what rules the body of a POST is read. */
+  /** The rules for reading the body of a POST. */
   profileOf(request: HttpRequest, caller: HttpCaller): Profile;
   post(request: HttpRequest, frame: string, posted: Posted, caller: HttpCaller): MaybePromise<HttpAnswer>;
   get(request: HttpRequest, caller: HttpCaller): MaybePromise<HttpAnswer>;
   delete(request: HttpRequest, caller: HttpCaller): MaybePromise<HttpAnswer>;
-  /** Takes nothing new, and resolves when nothing runs, or after `grace` milliseconds. */
+  /** Stops accepting requests; resolves when nothing is running, or after `grace` milliseconds. */
   drain(grace: number): Promise<void>;
-  /** Ends what is still there. */
+  /** Closes everything. */
   close(): void;
 }
 
-/** Whether a body is the request that opens a conversation. One in a batch opens nothing. */
+/** Whether a body is an `initialize` request. In a batch it opens no session. */
 export function opens(posted: Posted): boolean {
   const [first] = elementsOf(posted);
   if (Array.isArray(posted) || first === undefined || first instanceof Problem) return false;
@@ -42,7 +42,7 @@ export function opens(posted: Posted): boolean {
 }
 
 /**
- * Whether a request names a version that nobody here speaks. Another one than that of the session is no fault.
+ * Whether a request declares an unsupported version. A version other than that of the session is accepted.
  * https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#protocol-version-header
  */
 export function isForeignVersion(request: HttpRequest): boolean {

@@ -17,8 +17,8 @@ import type { SessionsHost } from "./sessions.js";
 const parameter = "sessionId";
 
 /**
- * HTTP+SSE: one stream for everything that the server says, which begins with the address for what the client says. Whatever
- * belongs to no such stream goes to the binding of later revisions, on the same URL.
+ * HTTP+SSE: one stream for all messages of the server, whose first event is the URL for the client's POSTs. Other
+ * requests go to the binding of the later revisions, at the same URL.
  * https://modelcontextprotocol.io/specification/2024-11-05/basic/transports#http-with-sse
  */
 export class LegacySse implements HandshakeBinding {
@@ -89,7 +89,7 @@ export class LegacySse implements HandshakeBinding {
   }
 }
 
-/** Such a client says nothing of what it accepts: the answer to a POST is empty. */
+/** HTTP+SSE clients need not send `Accept`, because the response to their POST is empty. */
 export function isLegacyPost(request: HttpRequest): boolean {
   return request.url.includes(`${parameter}=`) && request.header(mcpHeaders.session) === undefined;
 }
@@ -99,7 +99,7 @@ interface LegacySession extends Lasting {
   drain(grace: number): Promise<void>;
 }
 
-/** What is posted, and the one stream, as a channel. */
+/** The POSTs and the stream as a channel. */
 class LegacyChannel implements Channel {
   readonly #stream: EventStream;
   #receiver: ChannelReceiver | undefined;
@@ -130,7 +130,7 @@ class LegacyChannel implements Channel {
   }
 }
 
-/** Not with `URL`, to which some paths are none. */
+/** Without `URL`, which rejects some paths. */
 function partsOf({ url }: HttpRequest): { readonly path: string; readonly query: string } {
   const [whole = "/", query = ""] = url.split("?", 2);
   return { path: whole.replace(/^[a-z]+:\/\/[^/]*/i, ""), query };

@@ -1,8 +1,8 @@
-/** The media types of a POST and of its answer. */
+/** The media types of MCP over HTTP. */
 export const json = "application/json";
 export const eventStream = "text/event-stream";
 
-/** Why a body of that `Content-Type` is not JSON in UTF-8; undefined for one that is. */
+/** The problem with a `Content-Type`; undefined if it is JSON in UTF-8. */
 export function contentTypeFault(contentType: string | undefined): string | undefined {
   if (contentType === json) return undefined;
   if (contentType === undefined) return `the body has no Content-Type: ${json} is expected`;
@@ -14,7 +14,7 @@ export function contentTypeFault(contentType: string | undefined): string | unde
 
 const utf8: ReadonlySet<string> = new Set(["charset=utf-8", 'charset="utf-8"', "charset=utf8"]);
 
-/** Whether an `Accept` takes all of the media types. One that is not there takes none. */
+/** Whether an `Accept` header accepts all of the media types. Without the header, none is accepted. */
 export function accepts(accept: string | undefined, ...types: readonly string[]): boolean {
   if (accept === undefined) return false;
   const taken = accept.split(",").flatMap((each) => {
@@ -24,7 +24,7 @@ export function accepts(accept: string | undefined, ...types: readonly string[])
   return types.every((type) => taken.some((range) => range === type || range === "*/*" || range === anyOf(type)));
 }
 
-/** A weight that says: not this one (RFC 9110 §12.4.2). */
+/** A weight of zero, which means "not acceptable" (RFC 9110 §12.4.2). */
 const refused = /^q=0(?:\.0*)?$/;
 
 function anyOf(type: string): string {

@@ -7,59 +7,58 @@ import { type GuardOptions, guardMembers } from "./guard.js";
 import type { HttpRequest } from "./request.js";
 import { type SessionLimits, sessionLimitMembers } from "./session-table.js";
 
-/** Who calls. */
+/** An authenticated caller. */
 export interface Identity {
-  /** The same for the same caller, and for no other, e.g. issuer, subject and client of a token. */
+  /** A unique name of the caller, e.g. made from issuer, subject and client of a token. */
   readonly principal: string;
 }
 
-/** Finds out who calls; undefined turns the request away. It runs before the body is read. */
+/** Authenticates a caller; undefined rejects the request with 401. Called before the body is read. */
 export type Authenticate = (
   request: Pick<HttpRequest, "method" | "url" | "header">,
 ) => MaybePromise<Identity | undefined>;
 
-/** How sessions of the revisions with a handshake are kept. */
+/** Options of sessions, for handshake revisions. */
 export interface SessionOptions extends Partial<SessionLimits> {
-  /** Keeps what clients may come back for; false: nothing is kept. Default: the memory of this process. */
+  /** Stores events so that clients can resume streams; false disables it. Default: the memory of this process. */
   readonly eventStore?: EventStore | false;
 }
 
 const sessionMembers: MembersOf<SessionOptions> = { ...sessionLimitMembers, eventStore: ["store"] };
 
 /**
- * Finds the network address that an anonymous request comes from, where that is not the other end of the connection; e.g. the
- * last entry of `x-forwarded-for`, when a proxy of yours has written it. Undefined: it is not known, and bounded only together
- * with all others. Must not throw.
+ * Returns the network address of an anonymous caller if it is not the peer of the connection, e.g. the last entry of
+ * `x-forwarded-for` from your own proxy. Undefined: unknown, so only the global limits apply. Must not throw.
  */
 export type AddressOf = (request: Pick<HttpRequest, "method" | "url" | "header" | "address">) => string | undefined;
 
-/** What can be set about a server on HTTP. */
+/** Options of an MCP server over HTTP. */
 export interface HttpOptions
   extends CarrierOptions,
     PageHeaders,
     Pick<GuardOptions, "allowedHosts" | "allowedOrigins"> {
-  /** Who may call. Default: everybody who reaches this server by an allowed host. */
+  /** Authenticates callers. Default: every caller with an allowed host is accepted. */
   readonly authenticate?: Authenticate;
   /**
-   * Where anonymous callers come from: their limits are counted by it. Behind a proxy all have its address, unless this finds
-   * theirs. Default: the other end of the connection, on Node; elsewhere nothing is known of it.
+   * The network address of anonymous callers, by which their limits are counted. Set it behind a proxy, where all
+   * callers have the proxy's address. Default: the peer of the connection on Node; unknown on other platforms.
    *
    * @example
    * addressOf: (request) => request.header("x-forwarded-for")?.split(",").at(-1)?.trim(),
    */
   readonly addressOf?: AddressOf;
   /**
-   * How the revisions with a handshake are answered: with sessions; `false`, each request for itself, so that any process
-   * can take any of them, but nobody can be asked or told of changes; `"none"`, not at all. Default: with sessions.
+   * How to serve the handshake revisions. With sessions (default); `false`: each request on its own, so that any
+   * process can handle it, but without input requests and change notifications; `"none"`: not at all.
    */
   readonly sessions?: SessionOptions | false | "none";
-  /** Serve clients of HTTP+SSE too, whose stream is a GET without a session on the same URL. Default: false. */
+  /** Also serve HTTP+SSE clients: a GET without a session at the same URL opens their stream. Default: false. */
   readonly legacySse?: boolean;
-  /** Milliseconds between signs of life on streams. Default: 15,000. */
+  /** Milliseconds between keep-alives on streams. Default: 15,000. */
   readonly keepAlive?: number;
 }
 
-/** The members of `HttpOptions`, for the check of options. */
+/** The members of `HttpOptions`, to detect unknown options. */
 export const httpMembers: MembersOf<HttpOptions> = {
   ...carrierMembers,
   ...guardMembers,

@@ -5,30 +5,30 @@ import type { EventStore, StoredEvent, StreamName } from "./event-store.js";
 import type { EventStream } from "./event-stream.js";
 import { messageEvent, primingEvent, retryField } from "./events.js";
 
-/** What an outlet needs of its session. */
+/** The parts of the session that a stream needs. */
 export interface OutletHost {
   readonly session: string;
-  /** Undefined where nothing is kept, so that a stream that is lost is lost. */
+  /** Undefined without an event store: a dropped stream cannot be resumed. */
   readonly store: EventStore | undefined;
-  /** Whether the client comes back for a stream that was ended early. */
+  /** Whether the client reconnects to a stream that was closed early. */
   readonly isPolled: boolean;
-  /** Takes what the store throws or rejects with. */
+  /** Called with errors of the event store. */
   readonly report: Reporter;
 }
 
-/** Messages that wait for a store to say what came before them. */
+/** The maximum number of messages held while the event store reads earlier ones. */
 const maxHeld = 1_000;
 
 /**
- * One stream of a session, whoever reads it: the answer to a POST, or what belongs to no request. Its reader may be lost and
- * come back, and then gets what was sent meanwhile.
+ * One stream of a session that can be resumed: the response to a POST, or the session's own stream. Its reader may
+ * disconnect, reconnect, and get the messages sent in between.
  */
 export class Outlet {
   readonly #host: OutletHost;
   readonly #name: string;
   #reader: EventStream | undefined;
   #sequence = 0;
-  /** While a reader that came back is given what it has missed. */
+  /** Messages held while a reader is being resumed. */
   #held: StoredEvent[] | undefined;
   #isOver = false;
 
@@ -45,22 +45,22 @@ export class Outlet {
     return this.#host.isPolled && this.#host.store !== undefined;
   }
 
-  /** Gives it its first reader, or the next one. */
+  /** Sets the reader. */
   attach(reader: EventStream): void {
     this.#reader = reader;
     if (this.canRelease) reader.push(primingEvent(this.#record("")));
   }
 
-  /** `lossy`: a notification that may be lost while it waits. */
+  /** `lossy`: a notification that may be dropped while queued. */
   message(frame: string, lossy?: LossyNotification): void {
     const id = this.#host.store === undefined ? undefined : this.#record(frame);
-    // The store has it too: a reader that would wait for too much comes back once more.
+    // The event store has the messages too, so the reader can resume again.
     if (this.#held !== undefined && this.#held.length >= maxHeld) this.#held = undefined;
     if (this.#held !== undefined) this.#held.push({ sequence: this.#sequence, frame });
     else this.#reader?.push(messageEvent(frame, id), lossy);
   }
 
-  /** Nothing comes any more. */
+  /** Ends the stream. */
   end(): void {
     this.#isOver = true;
     if (this.#held === undefined) this.#reader?.end();
@@ -72,14 +72,14 @@ export class Outlet {
     this.#reader = undefined;
   }
 
-  /** Resolves when the reader has room for more; without a reader, at once. */
+  /** Resolves when the reader has room; immediately without a reader. */
   drained(): Promise<void> {
     return this.#reader?.drained() ?? Promise.resolve();
   }
 
   /**
-   * Gives a reader that came back what it has missed, then what follows. False if that is not all kept any more, and the
-   * reader that was there stays. Of several that come back at once the last one is the reader.
+   * Sends a reconnected reader the events it missed, then continues. Returns false, and keeps the current reader, if
+   * events are missing. If several readers resume at once, the last one wins.
    */
   async resume(reader: EventStream, sequence: number): Promise<boolean> {
     const { store, session } = this.#host;
@@ -96,7 +96,7 @@ export class Outlet {
     return missed !== undefined;
   }
 
-  /** Undefined unless it is every event there was: one that the store has failed to keep would be lost without a word. */
+  /** Undefined if any event is missing: one that the store failed to keep would otherwise be lost silently. */
   async #missed(store: EventStore, name: StreamName, sequence: number): Promise<readonly StoredEvent[] | undefined> {
     const last = this.#sequence;
     if (sequence === last) return [];
@@ -130,7 +130,7 @@ export class Outlet {
   }
 }
 
-/** What an event id says; undefined for one that is none of ours. */
+/** Parses an event id; undefined if it is not one of ours. */
 export function readEventId(id: string): { readonly stream: string; readonly sequence: number } | undefined {
   const [, stream, sequence] = /^(\d{1,15})-(\d{1,15})$/.exec(id) ?? [];
   return stream === undefined || sequence === undefined ? undefined : { stream, sequence: Number(sequence) };

@@ -2,33 +2,33 @@ import type { ByteBudget } from "../base/byte-budget.js";
 import type { Limits } from "../jsonrpc/limits.js";
 import { budgetOf } from "../jsonrpc/terms.js";
 
-/** Who a request comes from. */
+/** The caller of a request. */
 export interface HttpCaller {
-  /** Who it is, where `authenticate` has found out. */
+  /** The principal, if authenticated. */
   readonly principal: string | undefined;
   /**
-   * What its limits are counted by: the principal, or the network address of an anonymous caller. Undefined where the
-   * platform tells neither; such callers share the global limits alone.
+   * The key by which limits are counted: the principal, or the network address of an anonymous caller. Undefined if
+   * neither is known; only the global limits apply then.
    */
   readonly peer: string | undefined;
-  /** Bounds the bytes that are kept for that peer. */
+  /** The memory budget of the peer. */
   readonly budget: ByteBudget;
-  /** The part of it that events to resume from may take: they are kept for convenience, and must not stand in the way of calls. */
+  /** The part of it for resumable events, so that they leave room for calls. */
   readonly events: ByteBudget;
 }
 
 type PeerBudgets = Pick<HttpCaller, "budget" | "events">;
 
-/** Events may take so many parts of a budget. */
+/** Events may use one part in so many. */
 const eventParts = 4;
 
-/** Bytes of a connection on which nothing is under way, as they are charged to the budget of its peer. */
+/** The cost of an idle connection in bytes, charged to the budget of its peer. */
 export const connectionBytes: number = 16 * 1024;
 
-/** Budgets are looked through for those at rest when there are so many, and from then on whenever they have doubled. */
+/** The number of budgets at which unused ones are deleted; the next sweep is at twice as many. */
 const firstSweep = 1_024;
 
-/** The peers of one server, and what is kept for each of them. A peer for which nothing is kept is forgotten. */
+/** The peers of one server, with their budgets. A peer without charges is deleted. */
 export class Peers {
   readonly #limits: Limits;
   readonly #budgets = new Map<string, PeerBudgets>();
@@ -38,7 +38,7 @@ export class Peers {
     this.#limits = limits;
   }
 
-  /** @param address of the other end of the connection */
+  /** @param address the address of the connection's peer */
   caller(principal: string | undefined, address: string | undefined): HttpCaller {
     const peer = principal === undefined ? networkOf(address) : `principal ${principal}`;
     const { budget, events } = this.#budgetsOf(peer);
@@ -67,8 +67,7 @@ export class Peers {
 }
 
 /**
- * The network that an address belongs to, as limits count: an IPv4 address is one, and so is an IPv6 prefix of 64 bits, because
- * a single host is given all of it.
+ * The network of an address, for limits: an IPv4 address, or an IPv6 /64, because one host usually gets a whole /64.
  */
 export function networkOf(address: string | undefined): string | undefined {
   if (address === undefined || !address.includes(":")) return address;

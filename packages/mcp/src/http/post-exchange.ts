@@ -8,22 +8,24 @@ import { lossyNotification } from "../lifecycle/mcp-connection.js";
 import { specCodes } from "../protocol/errors.js";
 import type { Reply } from "./reply.js";
 
-/** What a POST brings into its exchange. */
+/** The parts of a POST that its exchange needs. */
 export interface PostedRequest {
   readonly id: Id;
   readonly principal: string | undefined;
   readonly peer: string | undefined;
-  /** Aborted when the door takes nothing new. */
+  /** Aborts when the server shuts down. */
   readonly closing: AbortSignal;
 }
 
-/** What surrounds a call that is one POST: it is told things on its answer, and is cancelled by hanging up. */
+/**
+ * The exchange of a call that is one POST: notifications go into its response, and closing the connection cancels it.
+ */
 export class PostExchange implements Exchange {
   readonly id: Id;
   readonly principal: string | undefined;
   readonly peer: string | undefined;
   readonly closing: AbortSignal;
-  /** That of the answer, as far as it is known. */
+  /** The HTTP status of the response. */
   status = 200;
   readonly #reply: Reply;
   readonly #terms: Terms;
@@ -73,12 +75,12 @@ export class PostExchange implements Exchange {
     return this.#reply.drained();
   }
 
-  /** A missing capability of the client is the one failure of a handler that HTTP has a status for. */
+  /** A missing client capability is the only handler error with its own HTTP status. */
   failed({ code }: ErrorObject): void {
     if (code === specCodes.missingRequiredClientCapability) this.status = 400;
   }
 
-  /** Nobody waits for the answer any more. */
+  /** Cancels the call. */
   cancel(why: string): void {
     if (this.over) return;
     this.#cancelled = new LocalError("cancelled", why);

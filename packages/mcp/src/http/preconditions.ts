@@ -3,8 +3,8 @@ import { accepts, contentTypeFault, eventStream, json } from "./media-types.js";
 import type { HttpAnswer, HttpHeaders, HttpRequest } from "./request.js";
 
 /**
- * What the headers alone are turned away for.
- * @param acceptsNothing whether the answer to a POST is empty in any case
+ * Checks the headers. Returns an error response, or undefined.
+ * @param acceptsNothing whether the response to a POST is always empty
  */
 export function preconditionOf(
   request: HttpRequest,
@@ -27,13 +27,13 @@ function postPrecondition(request: HttpRequest, acceptsNothing: boolean): HttpAn
   return fault === undefined ? undefined : refusal(415, fault.reason, fault.headers);
 }
 
-/** Why a body is not read at all. */
+/** A body that is rejected unread. */
 export interface BodyRefusal {
   readonly reason: string;
   readonly headers?: HttpHeaders;
 }
 
-/** What the headers say of a body that is turned away for it. */
+/** The fault of a body's headers, if any. */
 export function bodyFault(request: HttpRequest): BodyRefusal | undefined {
   const fault = contentTypeFault(request.header("content-type"));
   if (fault !== undefined) return { reason: fault };
@@ -43,5 +43,5 @@ export function bodyFault(request: HttpRequest): BodyRefusal | undefined {
   return { reason, headers: { "accept-encoding": "identity" } };
 }
 
-/** As most clients write it. */
+/** In the form that most clients send. */
 const bothTypes = `${json}, ${eventStream}`;

@@ -1,21 +1,21 @@
 import type { Clock, Timer } from "../base/clock.js";
 
-/** Something that has to give a sign of life from time to time. */
+/** Something that sends keep-alives. */
 export interface Living {
-  /** False when it is over, and need not give one again. */
+  /** Sends a keep-alive. Returns false if it is over and needs no more. */
   beat(): boolean;
 }
 
 /**
- * Makes streams give signs of life. Each has a timer of its own: on workers a timer ends with the request that has set it,
- * and a request that waits for nothing of its own is taken for hung.
+ * Sends keep-alives on streams. Each stream has its own timer: on workers, a timer ends with the request that set it,
+ * and a request that waits for nothing of its own is aborted as hung.
  */
 export class Pulse {
   readonly #clock: Clock;
   readonly #period: number;
   readonly #timers = new Map<Living, Timer>();
 
-  /** @param period in milliseconds */
+  /** @param period milliseconds */
   constructor(clock: Clock, period: number) {
     this.#clock = clock;
     this.#period = period;

@@ -10,7 +10,7 @@ import type { Living } from "./pulse.js";
 import type { HttpAnswer } from "./request.js";
 
 /**
- * The answer to one POST that owes a response: JSON, or an event stream as soon as something has to be told before it.
+ * The response to a POST with a request: JSON, or an event stream as soon as another message precedes the response.
  * https://modelcontextprotocol.io/specification/latest/basic/transports/streamable-http
  */
 export class Reply implements Living {
@@ -22,8 +22,8 @@ export class Reply implements Living {
   #isOver = false;
 
   /**
-   * @param budget is charged for what waits for the reader
-   * @param outlet through which the stream can lose its reader and be resumed
+   * @param budget charged for queued text
+   * @param outlet the resumable stream of the response, if any
    */
   constructor(terms: StreamTerms, budget: ByteBudget, outlet?: Outlet) {
     this.#terms = terms;
@@ -31,28 +31,28 @@ export class Reply implements Living {
     this.#outlet = outlet;
   }
 
-  /** At once if it is known. */
+  /** Synchronous if the response is known. */
   get answer(): MaybePromise<HttpAnswer> {
     this.#answer ??= deferred<HttpAnswer>();
     return "promise" in this.#answer ? this.#answer.promise : this.#answer;
   }
 
-  /** It is an event stream, or has been one. */
+  /** Whether it has become an event stream. */
   get isStream(): boolean {
     return this.#stream !== undefined;
   }
 
-  /** The response has been given, or there will be none. */
+  /** Whether the response was sent, or none will be. */
   get isOver(): boolean {
     return this.#isOver;
   }
 
-  /** Something that comes before the response. `lossy`: a notification that may be lost while it waits. */
+  /** Sends a message before the response. `lossy`: a notification that may be dropped while queued. */
   tell(frame: string, lossy?: LossyNotification): void {
     this.#write(this.stream(), frame, lossy);
   }
 
-  /** The response. `status` counts only where nothing was told before it. */
+  /** Sends the response. `status` applies only if no message was sent before. */
   respond(frame: string, status = 200): void {
     if (this.#isOver) return;
     this.#isOver = true;
@@ -64,32 +64,32 @@ export class Reply implements Living {
     }
   }
 
-  /** There will be no response: its caller has cancelled. */
+  /** Ends without a response, because the call was cancelled. */
   giveUp(): void {
     if (this.#isOver) return;
     this.#end(this.stream());
     this.#isOver = true;
   }
 
-  /** A sign of life. A response that lets itself be waited for becomes a stream, where there can be one. */
+  /** Sends a keep-alive. A response that takes long becomes a stream. */
   beat(): boolean {
     if (!this.#isOver) this.stream().beat();
     return !this.#isOver;
   }
 
-  /** Resolves when the reader has room for more. */
+  /** Resolves when the reader has room. */
   drained(): Promise<void> {
     return (this.#outlet ?? this.#stream)?.drained() ?? Promise.resolve();
   }
 
-  /** Lets the reader go: it comes back after `retry` milliseconds for the rest. */
+  /** Closes the stream early; the client reconnects after `retry` milliseconds for the rest. */
   release(retry: number): void {
     if (this.#isOver || this.#outlet?.canRelease !== true) return;
     this.stream();
     this.#outlet.release(retry);
   }
 
-  /** The stream that it is from here on. Not for one that is over. */
+  /** Turns it into an event stream. Must not be called after the response. */
   stream(): EventStream {
     if (this.#stream === undefined) {
       this.#stream = new EventStream(this.#terms, this.#budget);
@@ -99,7 +99,7 @@ export class Reply implements Living {
     return this.#stream;
   }
 
-  /** A long body as one that is written bit by bit, so that a reader that does not read it is given up. */
+  /** A long body is written in pieces, so that the stall timer detects a reader that does not read. */
   #written(frame: string): EventStream {
     const body = new EventStream(this.#terms, this.#budget);
     body.push(frame);

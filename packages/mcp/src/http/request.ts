@@ -3,35 +3,38 @@ import type { MaybePromise } from "../base/later.js";
 import type { EventStream } from "./event-stream.js";
 import type { ConnectionEnds } from "./guard.js";
 
-/** A request as the door sees it, whichever platform it came through. */
+/** A platform-neutral HTTP request. */
 export interface HttpRequest {
   readonly method: string;
-  /** Path and query, or a whole URL. */
+  /** Path and query, or a full URL. */
   readonly url: string;
-  /** Where the connection comes from and leads to; undefined where the platform does not say. */
+  /** The addresses of the connection; undefined if the platform does not provide them. */
   readonly ends?: ConnectionEnds;
-  /** The value of a header by its name in lower case, without the spaces around it; several are joined with commas. */
+  /** The value of a header by its lower-case name, trimmed; multiple values are joined with commas. */
   header(name: string): string | undefined;
-  /** The network address of the other end of the connection; undefined where the platform does not tell. */
+  /** The network address of the client; undefined if the platform does not provide it. */
   readonly address: string | undefined;
-  /** The whole body. What has come of a long one is charged to the budget. @throws BodyFault, as a rejection too */
+  /**
+   * Reads the whole body. Long bodies are charged to the budget while they arrive.
+   * @throws BodyFault, also as a rejection
+   */
   text(maxBytes: number, budget: ByteBudget): MaybePromise<string>;
-  /** Calls `listener` when the client goes before it has all of the answer. At most one listens. */
+  /** Sets the listener for a client that disconnects before the end of the response. At most one. */
   onGone(listener: () => void): void;
 }
 
 export type HttpHeaders = Readonly<Record<string, string>>;
 
-/** What a request is answered with. */
+/** A platform-neutral HTTP response. */
 export interface HttpAnswer {
   readonly status: number;
-  /** By their names in lower case. */
+  /** Header names are lower-case. */
   readonly headers: HttpHeaders;
-  /** The whole body, or one that is still being written; undefined for none. */
+  /** The whole body, or a stream; undefined for no body. */
   readonly body: string | EventStream | undefined;
 }
 
-/** Why a body could not be read. */
+/** Thrown if a body cannot be read. */
 export class BodyFault extends Error {
   override readonly name = "BodyFault";
   readonly status: 400 | 413 | 429 | 503;
@@ -47,12 +50,12 @@ export function requireBodyBytes(bytes: number, maxBytes: number): void {
   if (bytes > maxBytes) throw new BodyFault(413, `the body has more than ${maxBytes} bytes`);
 }
 
-/** Bytes of a body that no budget is charged for, so that short messages come through when a peer has used up its budget. */
+/** Bytes of a body that are not charged, so that short messages still work when a peer has used up its budget. */
 const freeBytes = 64 * 1024;
 
 /**
- * Charges what has come of a body to its own part of the peer's budget.
- * @throws BodyFault 429 where the peer has no room for it, 503 where all of them together have none
+ * Charges the received part of a body to the peer's budget.
+ * @throws BodyFault 429 if the peer's budget is exhausted, 503 if the global one is
  */
 export function requireRoom(part: ByteBudget, bytes: number, peer: ByteBudget): void {
   if (bytes <= freeBytes || part.hold(bytes)) return;

@@ -23,15 +23,15 @@ import { Peers } from "./peers.js";
 import { bodyFault } from "./preconditions.js";
 import { BodyFault, type HttpAnswer, type HttpHeaders, type HttpRequest } from "./request.js";
 
-/** What can be set about plain JSON-RPC on HTTP. */
+/** Options of plain JSON-RPC over HTTP. */
 export interface RpcOptions extends TermsOptions, PageHeaders, Pick<GuardOptions, "allowedHosts" | "allowedOrigins"> {
-  /** Who may call. Default: everybody who reaches this service by an allowed host. */
+  /** Authenticates callers. Default: every caller with an allowed host is accepted. */
   readonly authenticate?: Authenticate;
-  /** Where anonymous callers come from, as in `HttpOptions`. */
+  /** The network address of anonymous callers, as in `HttpOptions`. */
   readonly addressOf?: AddressOf;
 }
 
-/** The members of `RpcOptions`, for the check of options. */
+/** The members of `RpcOptions`, to detect unknown options. */
 export const rpcMembers: MembersOf<RpcOptions> = {
   ...termsMembers,
   ...guardMembers,
@@ -40,27 +40,30 @@ export const rpcMembers: MembersOf<RpcOptions> = {
   addressOf: ["trustProxy", "trustedProxy", "clientAddress"],
 };
 
-/** What runs at the same time. */
+/** The maximum number of concurrent requests. */
 const running = { perPrincipal: 512, perAddress: 2_048, total: 8_192 };
 
-/** Plain JSON-RPC behind one URL: a frame is posted, and its answer is the answer. Who posts no request is owed none. */
+/**
+ * Serves plain JSON-RPC at one URL. A POST contains a message or a batch; its response is the JSON-RPC response, or 204
+ * if there is none.
+ */
 export class RpcDoor implements HttpDoor {
   readonly #call: Call;
   readonly #terms: Terms;
   readonly #guard: Guard;
   readonly #authenticate: RpcOptions["authenticate"];
-  /** Headers that pages of allowed origins may send. */
+  /** Request headers that pages may send. */
   readonly #pageHeaders: ReadonlySet<string>;
   readonly #running = new Admission(running);
   readonly #peers: Peers;
   readonly #addressOf: AddressOf;
   readonly #closing = new AbortController();
-  /** Resolves when what runs is not waited for any longer. */
+  /** Resolves when running requests are no longer awaited. */
   readonly #over = deferred<undefined>();
-  /** One for each request that runs. */
+  /** One per running request. */
   readonly #cancels = new Set<AbortController>();
 
-  /** @throws TypeError for an allowed host, origin or header that is none */
+  /** @throws TypeError for an invalid allowed host, origin or header */
   constructor(call: Call, options: RpcOptions & Pick<GuardOptions, "exposed"> = {}) {
     this.#call = call;
     this.#terms = termsOf(options);
@@ -138,7 +141,7 @@ export class RpcDoor implements HttpDoor {
       principal,
       closing: this.#closing.signal,
       report: this.#terms.report,
-      notify: () => undefined, // There is one answer, and nothing before it.
+      notify: () => undefined, // The response is a single message, with nothing before it.
       drained: () => Promise.resolve(),
     };
     const answer = answerDecoded(this.#call, decoded, frame, exchange, this.#terms);
@@ -166,12 +169,12 @@ export class RpcDoor implements HttpDoor {
   }
 }
 
-/** There is no answer yet. */
+/** Marks a call without a result yet. */
 const late = Symbol("late");
 
 function idOf(message: Message): Id | undefined {
   return "id" in message ? message.id : undefined;
 }
 
-/** Seconds. */
+/** In seconds. */
 const retryLater: HttpHeaders = { "retry-after": "1" };

@@ -17,34 +17,37 @@ import { Reply } from "./reply.js";
 import type { HttpAnswer, HttpRequest } from "./request.js";
 
 export interface SessionChannelHost extends OutletHost {
-  /** Is charged for what waits for a reader. */
+  /** Charged for queued messages. */
   readonly budget: ByteBudget;
   readonly streams: StreamTerms;
   readonly pulse: Pulse;
-  /** Told what is lost because nobody reads the stream of the session. */
+  /** Called with a message that is dropped because the client does not read the session's stream. */
   dropped(frame: string): void;
 }
 
-/** What belongs to no request waits for a reader: so many messages, and so many characters of them. */
+/** The maximum number of messages, and of their characters, queued for the session's stream. */
 const maxBacklog = 1_000;
 const maxBacklogLength = 512 * 1024;
 
-/** Answers that were streams and are over can still be read again: so many, or what the event store has of them. */
+/**
+ * The maximum number of finished response streams that can still be resumed, as far as the event store has their
+ * events.
+ */
 const maxEndedOutlets = 32;
 
 const mainName = "0";
 
 /**
- * The POSTs of a session, and the stream that it may open, as one channel. What belongs to a request goes on the answer to its
- * POST, anything else on the stream.
+ * The POSTs and the stream of a session as one channel. A message related to a request goes into the response to its
+ * POST; other messages go to the session's stream.
  * https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#streamable-http
  */
 export class SessionChannel implements Channel {
   readonly #host: SessionChannelHost;
   readonly #main: Outlet;
-  /** Of the requests that are not answered. */
+  /** Responses in progress, by request id. */
   readonly #replies = new Map<unknown, PendingReply>();
-  /** By name; those that are over as well. */
+  /** Streams by name, including finished ones. */
   readonly #outlets = new Map<string, Outlet>();
   #receiver: ChannelReceiver | undefined;
   /** The POST whose message is being delivered. */
@@ -63,7 +66,7 @@ export class SessionChannel implements Channel {
     this.#outlets.set(mainName, this.#main);
   }
 
-  /** Somebody waits for an answer, or reads. */
+  /** Whether a response is awaited or the stream is being read. */
   get isBusy(): boolean {
     return this.#replies.size > 0 || this.#main.hasReader;
   }
@@ -113,7 +116,7 @@ export class SessionChannel implements Channel {
     return Promise.resolve();
   }
 
-  /** A message of the client, or a batch. */
+  /** Handles a POST with a message or a batch. */
   post(request: HttpRequest, frame: string, posted: Posted): MaybePromise<HttpAnswer> {
     if (this.#isClosed) return closingAnswer();
     const messages = elementsOf(posted);
@@ -130,13 +133,13 @@ export class SessionChannel implements Channel {
     this.#current = undefined;
     const { reply } = pending;
     if (reply.isOver) return reply.answer;
-    if (ids.length === 0) return emptyAnswer(202); // Nothing of it was owed an answer.
+    if (ids.length === 0) return emptyAnswer(202); // No message requires a response.
     this.#host.pulse.add(reply);
     request.onGone(() => this.#host.pulse.delete(reply));
     return reply.answer;
   }
 
-  /** The client wants to read what belongs to no request, or comes back for a stream that it has lost. */
+  /** Handles a GET: opens the session's stream, or resumes a stream. */
   get(request: HttpRequest): MaybePromise<HttpAnswer> {
     if (this.#isClosed) return closingAnswer();
     const lastEventId = request.header("last-event-id");
@@ -235,7 +238,7 @@ export class SessionChannel implements Channel {
   }
 }
 
-/** A POST that owes an answer: to one request, or to those of a batch. */
+/** The response in progress to a POST with one or more requests. */
 interface PendingReply {
   readonly reply: Reply;
   readonly outlet: Outlet;

@@ -2,24 +2,27 @@ import type { Clock, Timer } from "../base/clock.js";
 import type { MembersOf } from "../base/members.js";
 import type { HttpCaller } from "./peers.js";
 
-/** How long sessions last, and how many there may be. */
+/** Lifetimes and limits of sessions. */
 export interface SessionLimits {
-  /** Milliseconds without a request, an answer that is waited for, or a stream that is read. Default: 900,000. */
+  /** Milliseconds without a request, a pending response, or a reader. Default: 900,000. */
   readonly idleTtl: number;
-  /** Milliseconds from the beginning, whatever happens. Default: 43,200,000. */
+  /** Milliseconds from the start, in any case. Default: 43,200,000. */
   readonly absoluteTtl: number;
   /**
-   * Sessions at the same time. When there are so many, a new one takes the place of the one that was idle longest; only where
-   * all of them are in use it is refused with 503. Default: 10,000.
+   * The maximum number of sessions. At the limit, a new session replaces the one that was idle longest; if none is
+   * idle, it is rejected with 503. Default: 10,000.
    */
   readonly max: number;
-  /** The same for one authenticated caller. Default: 32. */
+  /** The same limit per authenticated caller. Default: 32. */
   readonly maxPerPrincipal: number;
-  /** The same for all anonymous callers of one network address, so that none of them takes the places of others. Default: 1,000. */
+  /**
+   * The same limit for all anonymous callers of one network address, so that they cannot take all places. Default:
+   * 1,000.
+   */
   readonly maxPerAddress: number;
 }
 
-/** The members of `SessionLimits`, for the check of options. */
+/** The members of `SessionLimits`, to detect unknown options. */
 export const sessionLimitMembers: MembersOf<SessionLimits> = {
   idleTtl: ["ttl", "idleTimeout"],
   absoluteTtl: ["maxAge"],
@@ -36,17 +39,17 @@ export const defaultSessionLimits: SessionLimits = {
   maxPerAddress: 1_000,
 };
 
-/** Bytes of a session in which nothing is under way, as they are charged to the budget of its peer. */
+/** The cost of an idle session in bytes, charged to the budget of its peer. */
 export const sessionBytes: number = 8 * 1024;
 
-/** Whose a session is, and by what it is counted. */
+/** The owner of a session, and the key by which its sessions are counted. */
 type SessionOwner = Pick<HttpCaller, "principal" | "peer">;
 
-/** What a table keeps. */
+/** A session as the table sees it. */
 export interface Lasting {
-  /** It is in use, though nothing comes in. */
+  /** Whether it is in use even without incoming requests. */
   readonly isBusy: boolean;
-  /** It is over. Called once. */
+  /** Called once, when the session ends. */
   end(): void;
 }
 
@@ -59,16 +62,16 @@ interface Entry<Session> {
   usedAt: number;
 }
 
-/** How often what has expired is looked for, in parts of the time that a session may be idle; but not more often than once a second. */
+/** Expired sessions are searched for this many times per `idleTtl`, within the bounds below in milliseconds. */
 const sweepsPerTtl = 10;
 const shortestSweep = 1_000;
 const longestSweep = 60_000;
 
-/** Sessions by their ids, each bound to who has opened it: to anybody else it does not exist. */
+/** Sessions by id. Each belongs to the caller that opened it; for other callers it does not exist. */
 export class SessionTable<Session extends Lasting> {
   readonly #clock: Clock;
   readonly #limits: SessionLimits;
-  /** The one that was used longest ago comes first; so in those of each peer. */
+  /** Least recently used first; the same order in the sets of each peer. */
   readonly #entries = new Map<string, Entry<Session>>();
   readonly #ofPeers = new Map<string, Set<Entry<Session>>>();
   #timer: Timer | undefined;
@@ -83,8 +86,8 @@ export class SessionTable<Session extends Lasting> {
   }
 
   /**
-   * Makes room for another session of that caller: where there are too many, the one that was idle longest is ended. Its client
-   * is answered 404 and opens another. Returns why there is no room, where all of them are in use.
+   * Makes room for a new session of a caller: at a limit, the session that was idle longest ends. Its client gets 404
+   * and opens a new one. Returns the reason if there is no room, because all sessions are in use.
    */
   makeRoom({ principal, peer }: SessionOwner): string | undefined {
     const { max, maxPerPrincipal, maxPerAddress } = this.#limits;
@@ -105,7 +108,7 @@ export class SessionTable<Session extends Lasting> {
     if (this.#timer === undefined) this.#watch();
   }
 
-  /** The caller's session of that id. Asking for it is using it. */
+  /** Returns the caller's session of that id, and marks it as used. */
   find(id: string, { principal }: SessionOwner): Session | undefined {
     const entry = this.#entries.get(id);
     if (entry === undefined || entry.principal !== principal) return undefined;
@@ -141,7 +144,7 @@ export class SessionTable<Session extends Lasting> {
     for (const id of [...this.#entries.keys()]) this.end(id);
   }
 
-  /** Ends the first that is not in use; false if there is none. */
+  /** Ends the first idle session; returns false if there is none. */
   #endIdle(entries: Iterable<Entry<Session>>): boolean {
     for (const { id, session } of entries) {
       if (session.isBusy) continue;

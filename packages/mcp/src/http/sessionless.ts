@@ -17,7 +17,7 @@ import { elementsOf, foreignVersion, type HandshakeBinding, opens, type Posted }
 import type { HttpCaller } from "./peers.js";
 import type { HttpAnswer, HttpRequest } from "./request.js";
 
-/** The revisions with a handshake, without sessions: each POST stands for itself, so any process can take any of them. */
+/** Handshake revisions without sessions: each POST is handled on its own, so any process can take it. */
 export class Sessionless implements HandshakeBinding {
   readonly methods: readonly string[] = [];
   readonly #host: DoorHost;
@@ -53,11 +53,11 @@ export class Sessionless implements HandshakeBinding {
   }
 
   drain(): Promise<void> {
-    return Promise.resolve(); // Nothing is kept.
+    return Promise.resolve(); // No state.
   }
 
   close(): void {
-    // Nothing is kept.
+    // No state.
   }
 
   #batch(request: HttpRequest, elements: readonly (Message | Problem)[], posted: PostedCall): MaybePromise<HttpAnswer> {
@@ -76,7 +76,7 @@ export class Sessionless implements HandshakeBinding {
   }
 }
 
-/** Undefined for a version that is none. */
+/** Undefined for an unknown version. */
 function revisionBy(request: HttpRequest): Revision | undefined {
   const version = request.header(mcpHeaders.protocolVersion);
   return version === undefined ? unnamedHttpRevision : revisionOf(version);

@@ -24,7 +24,7 @@ export interface SessionsHost extends DoorHost {
 }
 
 /**
- * Conversations over HTTP: each has an id that its client brings with every request.
+ * HTTP sessions: clients send the session id with each request.
  * https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#session-management
  */
 export class Sessions implements HandshakeBinding {
@@ -69,7 +69,7 @@ export class Sessions implements HandshakeBinding {
     this.#table.endAll();
   }
 
-  /** A session of somebody else is as unknown as one that never was. */
+  /** A session of another caller is reported like an unknown one. */
   #inSession(
     request: HttpRequest,
     caller: HttpCaller,
@@ -82,7 +82,7 @@ export class Sessions implements HandshakeBinding {
     return isForeignVersion(request) ? foreignVersion() : use(session);
   }
 
-  /** The session is kept only when the peers have come to an agreement. */
+  /** Opens a session. It is kept only if the version negotiation succeeds. */
   #open(request: HttpRequest, frame: string, posted: Posted, caller: HttpCaller): MaybePromise<HttpAnswer> {
     if (this.#host.closing.aborted) return closingAnswer();
     const full = this.#table.makeRoom(caller);
@@ -91,28 +91,29 @@ export class Sessions implements HandshakeBinding {
     if (!budget.take(sessionBytes)) return noRoomAnswer(budget.parentFits(sessionBytes));
     const session = new Session(this.#host, crypto.randomUUID(), caller);
     return after(session.channel.post(request, frame, posted), (answer) => {
-      const mayAgree = session.revision !== undefined || session.channel.isBusy; // Its answer may begin before it is known.
+      const mayAgree = session.revision !== undefined || session.channel.isBusy; // Busy: a stream may start first.
       if (!mayAgree || this.#host.closing.aborted) {
         session.end();
         return answer;
       }
       this.#table.add(session.session, caller, session);
-      // By its server, perhaps. One that drains has nothing left to do, and still says why it takes nothing.
+      // The server may close the connection itself. While draining, the session stays, so that it can reject new calls
+      // with a reason.
       void session.closed.then(() => this.#isDraining || this.#table.end(session.session));
       return withHeaders(answer, { [mcpHeaders.session]: session.session });
     });
   }
 }
 
-/** A conversation, and what its carrier has to know of it. */
+/** A session, with its connection and channel. */
 class Session implements Lasting, SessionChannelHost {
   readonly session: string;
   readonly channel: SessionChannel;
-  /** Undefined before the peers have settled on one. */
+  /** Undefined before the version is negotiated. */
   revision: Revision | undefined;
   readonly #host: SessionsHost;
   readonly #connection: Connection;
-  /** That of whoever has opened it. It is charged with what a session takes while nothing is under way. */
+  /** The budget of its owner, charged with the cost of an idle session. */
   readonly budget: ByteBudget;
   #isOver = false;
 
@@ -171,7 +172,7 @@ class Session implements Lasting, SessionChannelHost {
     this.#host.terms.report({ kind: "fault", method: "HTTP GET", error });
   }
 
-  /** What runs may finish; what comes is told that it is too late, but answers to questions are still taken. */
+  /** Running calls may finish; new ones are rejected, but input responses are still accepted. */
   drain(grace: number): Promise<void> {
     return this.#connection.drain(grace);
   }

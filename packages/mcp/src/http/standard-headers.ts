@@ -8,23 +8,23 @@ import { methods } from "../protocol/methods.js";
 import { isMirrored } from "../protocol/mirrored-params.js";
 import type { HttpRequest } from "./request.js";
 
-// The headers let a proxy route and refuse by what the body says; so they must say the same.
+// Proxies may route and filter by these headers, so they must match the body.
 // https://modelcontextprotocol.io/specification/2026-07-28/basic/transports/streamable-http#request-metadata
 
-/** @throws RpcError −32020 when header and body name different revisions */
+/** @throws RpcError −32020 if header and body have different revisions */
 export function requireSameVersion(request: HttpRequest, claimed: string | undefined): void {
   const version = request.header(mcpHeaders.protocolVersion);
   if (version !== undefined && claimed !== undefined && version !== claimed)
     throw mismatch("MCP-Protocol-Version", "is not the protocolVersion of the body");
 }
 
-/** @throws RpcError −32020 for a header that is missing, or says something else than the body */
+/** @throws RpcError −32020 if a header is missing or does not match the body */
 export function requireStandardHeaders(request: HttpRequest, method: string, params: JsonObject): void {
   if (request.header(mcpHeaders.protocolVersion) === undefined) throw mismatch("MCP-Protocol-Version", "is missing");
   requireEqual("Mcp-Method", request.header(mcpHeaders.method), method, "the method of the body");
   const member = namedBy.get(method);
   const name = member === undefined ? undefined : params[member];
-  // What is no string is told by whoever checks the params.
+  // The validation of the params reports other types.
   if (member === undefined || typeof name !== "string") return;
   const header = request.header(mcpHeaders.name);
   const told = header === undefined ? undefined : decodeHeaderValue(header);
@@ -33,7 +33,7 @@ export function requireStandardHeaders(request: HttpRequest, method: string, par
   requireEqual("Mcp-Name", told, name, `params.${member}`);
 }
 
-/** @throws RpcError −32020 for an argument that its header does not mirror */
+/** @throws RpcError −32020 if the header of a mirrored argument does not match it */
 export function requireParameterHeaders(
   request: HttpRequest,
   served: Served,

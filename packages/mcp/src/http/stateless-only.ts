@@ -8,7 +8,7 @@ import { errorAnswer, refusal } from "./answers.js";
 import { elementsOf, type HandshakeBinding, opens, type Posted } from "./handshake-binding.js";
 import type { HttpAnswer, HttpRequest } from "./request.js";
 
-/** No revision with a handshake is spoken. Who opens one hears what is. */
+/** Serves no handshake revision. A client that sends `initialize` gets the list of supported revisions. */
 export const statelessOnly: HandshakeBinding = {
   methods: [],
   profileOf: (): Profile => mcpProfile,

@@ -14,7 +14,7 @@ import type { HttpAnswer, HttpRequest } from "./request.js";
 import { requireParameterHeaders, requireSameVersion, requireStandardHeaders } from "./standard-headers.js";
 
 /**
- * Answers a POST that says for itself what it speaks. Nothing is kept of it. `length`: the characters of its body.
+ * Responds to a POST of a stateless revision, without keeping state. `length`: the length of its body in characters.
  * https://modelcontextprotocol.io/specification/2026-07-28/basic/transports/streamable-http
  */
 export function answerStateless(
@@ -42,7 +42,7 @@ export function answerStateless(
 }
 
 /**
- * The checks in the order that the specification's own tests expect: of two faults the first is told.
+ * Runs the checks in the order that the official conformance tests expect; the first fault is reported.
  * @throws RpcError
  */
 function admit(served: Served, request: HttpRequest, method: string, params: JsonObject): StatelessTerms {

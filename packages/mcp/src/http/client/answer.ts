@@ -10,24 +10,24 @@ import { readBody } from "./body.js";
 import { readEvents } from "./event-reader.js";
 import { HttpError } from "./http-error.js";
 
-/** How the answer to one request is read. */
+/** How to read the response to one request. */
 export interface AnswerTerms {
-  /** What was asked, for messages. */
+  /** A description of the request, for error messages. */
   readonly what: string;
-  /** Bytes of one message. */
+  /** The maximum size of one message in bytes. */
   readonly maxBytes: number;
   readonly signal: AbortSignal;
-  /** Whether an answer is taken for what it looks like, whatever its headers and its encoding say. */
+  /** Whether to ignore a wrong media type or encoding and judge the body by its content. */
   readonly lenient?: boolean;
   readonly clock?: Clock;
 }
 
-/** Bytes of a refusal that are looked at. */
+/** The number of bytes of an error response that are read. */
 const refusalBytes = 64 * 1024;
 
 /**
- * Hands over the texts of the messages in an answer: one of a JSON body, any number of an event stream.
- * @throws LocalError `protocol` for what is neither; what the platform throws for one that breaks off
+ * Passes each message of a response to `take`: one from a JSON body, any number from an event stream.
+ * @throws LocalError `protocol` if the response is neither; the platform's error if it breaks off
  */
 export async function readAnswer(response: Response, terms: AnswerTerms, take: (text: string) => void): Promise<void> {
   const type = mediaTypeOf(response);
@@ -46,7 +46,7 @@ export async function readAnswer(response: Response, terms: AnswerTerms, take: (
   }
 }
 
-/** Takes a body of another media type that looks like events, or like a message. */
+/** Reads a body with a wrong media type that looks like events or like a message. */
 function takeByLooks(text: string, take: (text: string) => void): boolean {
   const isEvents = /^\s*(?:data|event|id|retry|):/.test(text);
   if (isEvents) createParser({ onEvent: ({ data }) => take(data) }).feed(`${text}\n\n`);
@@ -55,16 +55,19 @@ function takeByLooks(text: string, take: (text: string) => void): boolean {
   return true;
 }
 
-/** How a request was refused. */
+/** An error response to a request. */
 export interface Refused {
   readonly error: HttpError;
-  /** What the server has said in the words of the protocol; no more than that it is about one of `requests`, or about none. */
+  /** The server's JSON-RPC error, if it belongs to one of `requests` or has no id. */
   readonly said: RpcError | undefined;
-  /** The body, as far as it was read. */
+  /** The body, possibly truncated. */
   readonly text: string;
 }
 
-/** Reads why a request was refused. @param requests the ids of those that were asked, as literals */
+/**
+ * Reads an error response.
+ * @param requests the ids of the requests, as JSON literals
+ */
 export async function readRefusal(
   response: Response,
   terms: AnswerTerms,
@@ -75,12 +78,12 @@ export async function readRefusal(
   const text = new TextDecoder().decode(bytes);
   const body = text === "" ? "" : `: ${excerpt(text)}`;
   const error = new HttpError(status, `${terms.what}: ${inWords(response)}${body}`);
-  // Who is not let in has reached nobody who speaks the protocol.
+  // 401 and 403 come from an authorization layer, which knows nothing of the protocol.
   const mayBeSaid = status !== 401 && status !== 403 && isWhole && mediaTypeOf(response) === json;
   return { error, said: mayBeSaid ? saidIn(text, requests, error) : undefined, text };
 }
 
-/** An error without an id says that the request could not be read: there is only one that it can mean. */
+/** An error without an id reports an unreadable request, so it belongs to this POST. */
 function saidIn(text: string, requests: readonly string[], cause: HttpError): RpcError | undefined {
   const message = decode(text, mcpProfile, clientLimits);
   if (!("error" in message)) return undefined;
@@ -116,7 +119,7 @@ function inExcerpt(text: string): string {
   return text === "" ? "it is empty" : excerpt(text);
 }
 
-/** Whether an answer is an event stream. */
+/** Whether a response is an event stream. */
 export function isEventStream(response: Response): boolean {
   return mediaTypeOf(response) === eventStream;
 }

@@ -1,14 +1,17 @@
 import { Unfinished } from "../../framing/unfinished.js";
 import { onAbort } from "../../jsonrpc/abort-listeners.js";
 
-/** A body, or as much of it as may be read. */
+/** A body, possibly truncated. */
 export interface ReadBody {
   readonly bytes: Uint8Array;
-  /** False when there was more. */
+  /** False if the body was longer. */
   readonly isWhole: boolean;
 }
 
-/** Reads a body up to a bound, and lets go of the rest. @throws what the platform throws for a body that breaks off */
+/**
+ * Reads a body up to a limit, and cancels the rest.
+ * @throws the platform's error if the body breaks off
+ */
 export async function readBody(response: Response, maxBytes: number, signal: AbortSignal): Promise<ReadBody> {
   const body = new Unfinished(maxBytes);
   let isWhole = true;
@@ -22,8 +25,8 @@ export async function readBody(response: Response, maxBytes: number, signal: Abo
 }
 
 /**
- * Hands over a body chunk by chunk, until it ends, or `take` wants no more, or the signal aborts: that of a program's own
- * `fetch` may be deaf to it. Reads on when `ready` says so.
+ * Passes a body to `take` chunk by chunk, until it ends, `take` returns false, or the signal aborts (checked here,
+ * because a custom `fetch` may ignore it). Waits for `ready` before each chunk.
  */
 export async function readChunks(
   { body }: Response,
@@ -33,7 +36,7 @@ export async function readChunks(
 ): Promise<void> {
   if (body === null) return;
   const reader = body.getReader();
-  const cancel = (): void => void reader.cancel().catch(() => undefined); // It is broken already.
+  const cancel = (): void => void reader.cancel().catch(() => undefined); // It is already broken.
   const forget = onAbort(signal, cancel);
   if (signal.aborted) cancel();
   let isRead = false;

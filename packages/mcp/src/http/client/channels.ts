@@ -5,7 +5,7 @@ import { type HttpClientOptions, HttpTarget, httpClientMembers } from "./http-ta
 import { RemoteLegacySse } from "./remote-legacy-sse.js";
 import { type HttpCarrierOptions, RemoteSession } from "./remote-session.js";
 
-/** What can be set about a channel to a server at a URL. */
+/** Options of a channel to a server at a URL. */
 export interface HttpChannelOptions extends HttpClientOptions, HttpCarrierOptions {}
 
 const { clock, lenient, limits, random, report } = openMembers;
@@ -19,12 +19,13 @@ const channelMembers: MembersOf<HttpChannelOptions> = {
 };
 
 /**
- * A session with a server at a URL as a channel, for whoever looks at its frames or passes them on; `connect` opens it by itself.
+ * A Streamable HTTP session with a server as a channel, for programs that inspect or forward its frames. `connect`
+ * opens one by itself.
  *
  * @example
  * const client = await connect(() => sessionChannel("https://example.com/mcp"), { era: "handshake", reopen: true });
  *
- * @throws TypeError for what is no URL of HTTP
+ * @throws TypeError for an invalid HTTP URL
  */
 export function sessionChannel(url: string | URL, options: HttpChannelOptions = {}): Channel {
   checkMembers("sessionChannel", options, channelMembers);
@@ -32,8 +33,10 @@ export function sessionChannel(url: string | URL, options: HttpChannelOptions = 
 }
 
 /**
- * The channel of a server that speaks HTTP+SSE alone, the carrier of the first revision; `connect` finds that out by itself.
- * @throws TypeError for what is no URL of HTTP
+ * A channel to a server that supports only HTTP+SSE, the HTTP transport of 2024-11-05. `connect` detects such servers
+ * by itself.
+ *
+ * @throws TypeError for an invalid HTTP URL
  */
 export function legacySseChannel(url: string | URL, options: HttpChannelOptions = {}): Channel {
   checkMembers("legacySseChannel", options, channelMembers);

@@ -1,20 +1,19 @@
 /**
- * The text of an event stream with line feeds as its only line ends, and how many lines its unfinished event has.
- *
- * Lines may end in three ways. With this one alone the parser takes linear time, and an event is complete as soon as its last
- * line is: behind a carriage return the parser waits for what comes next, or for ever.
+ * Normalises the line endings of an event stream to line feeds, and counts the lines of the incomplete event.
+ * Event streams allow three line endings. With line feeds only, the parser takes linear time and delivers an event as
+ * soon as its last line is complete; after a carriage return it would wait for the next character, possibly forever.
  */
 export class EventLines {
   #isBehindReturn = false;
   #isInLine = false;
   #count = 0;
 
-  /** The lines of the event that has not ended. */
+  /** The number of lines of the incomplete event. */
   get count(): number {
     return this.#count;
   }
 
-  /** The next piece of the stream, as the parser is to have it. */
+  /** Normalises the next piece of the stream. */
   unify(text: string): string {
     if (text === "") return text;
     const rest = this.#isBehindReturn && text.startsWith("\n") ? text.slice(1) : text;

@@ -10,38 +10,43 @@ import { Silence } from "./silence.js";
 /** One event of a stream. */
 export type StreamEvent = Readonly<EventSourceMessage>;
 
-/** How an event stream is read. */
+/** How to read an event stream. */
 export interface EventTerms {
-  /** What it is read for, for messages. */
+  /** A description of the stream, for error messages. */
   readonly what: string;
-  /** Bytes of the data of one event. */
+  /** The maximum size of the data of one event in bytes. */
   readonly maxBytes: number;
   readonly signal: AbortSignal;
-  /** Whether what is not UTF-8 is replaced, and an event is taken that the end cuts off. */
+  /** Whether to replace invalid UTF-8, and to accept an incomplete last event. */
   readonly lenient?: boolean;
-  /** Measures the silence of a stream that had keep-alives. */
+  /** Measures the silence of a stream that has sent keep-alives. */
   readonly clock?: Clock;
-  /** Pending while nobody takes more. */
+  /** While reading is paused, a promise that resolves when it may continue. */
   ready?(): Promise<void> | undefined;
-  /** Told how many milliseconds the server wants to pass before somebody comes back. */
+  /** Called with the reconnection delay in milliseconds that the server requests. */
   onRetry?(milliseconds: number): void;
 }
 
-/** Characters that an event may have besides its data: names of fields, its type, its id. */
+/** The number of characters that an event may have besides its data: field names, type, id. */
 const overhead = 16 * 1024;
 
-/** Lines of one event. The parser keeps each as a piece of its own, which takes more memory than what stands in it. */
+/**
+ * The maximum number of lines of one event. The parser stores each separately, which takes more memory than its text.
+ */
 const maxLines = 200_000;
 
-/** Lines of one stream that are no field of an event. The parser makes an error of each, which takes longer than to skip it. */
+/**
+ * The maximum number of lines of a stream that are not valid fields. The parser creates an error for each, which is
+ * slow.
+ */
 const maxStrangeLines = 10_000;
 
 /**
- * Hands over the events of a stream as they come; resolves at its end. An event that the end cuts off is none.
+ * Passes the events of a stream to `take`; resolves at its end. An incomplete last event is dropped.
  * https://html.spec.whatwg.org/multipage/server-sent-events.html#event-stream-interpretation
  *
- * @throws LocalError `protocol` for an event that is too long, or what is no event stream in UTF-8; Error for a stream that goes
- * silent although it had keep-alives; what the platform throws for one that breaks off
+ * @throws LocalError `protocol` if an event is too long, or the stream is not an event stream in UTF-8; Error if a
+ * stream with keep-alives becomes silent; the platform's error if it breaks off
  */
 export async function readEvents(
   response: Response,
@@ -102,7 +107,7 @@ export async function readEvents(
   }
 }
 
-/** No character takes more than three bytes, so most events need not be measured. */
+/** A UTF-16 unit takes at most three bytes, so most events need no exact measurement. */
 function isLonger(text: string, maxBytes: number): boolean {
   return text.length * 3 > maxBytes && utf8Length(text) > maxBytes;
 }

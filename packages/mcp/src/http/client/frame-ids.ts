@@ -1,14 +1,14 @@
 import { type MemberTexts, membersOf, membersOfElements } from "../../jsonrpc/scan.js";
 
-/** What a carrier has to know of a frame of this side. Ids are literals: `1` and `"1"` differ. */
+/** The method and ids of an outgoing frame. Ids are JSON literals: `1` and `"1"` differ. */
 export interface FrameIds {
-  /** Undefined for an answer, and for a batch. */
+  /** Undefined for a response and for a batch. */
   readonly method: string | undefined;
-  /** The ids of the requests in it. */
+  /** The ids of the requests in the frame. */
   readonly requests: readonly string[];
 }
 
-/** Looks into a frame that this side has written. */
+/** Reads the ids of a frame that this side wrote. */
 export function frameIdsOf(frame: string): FrameIds {
   const messages = messagesOf(frame);
   const method = frame.startsWith("[") ? undefined : messages[0]?.get("method");
@@ -18,7 +18,7 @@ export function frameIdsOf(frame: string): FrameIds {
   };
 }
 
-/** The ids of the responses in a frame of the peer. */
+/** The ids of the responses in a received frame. */
 export function answeredIn(frame: string): readonly string[] {
   return messagesOf(frame).flatMap((message) => (message.has("method") ? [] : idOf(message)));
 }

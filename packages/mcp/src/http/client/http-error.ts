@@ -1,6 +1,6 @@
 import { LocalError } from "../../jsonrpc/errors.js";
 
-/** The server has answered with a status that refuses the request, and said nothing in the words of the protocol. */
+/** The server rejected a request with an HTTP status, without a JSON-RPC error. */
 export class HttpError extends LocalError {
   readonly status: number;
 
@@ -10,7 +10,7 @@ export class HttpError extends LocalError {
   }
 }
 
-/** The status of an error of the server, or of what has caused it; undefined where no status was refused. */
+/** The HTTP status of an error or of its cause; undefined if there is none. */
 export function statusOf(error: unknown): number | undefined {
   for (let each = error; each instanceof Error; each = each.cause) {
     if (each instanceof HttpError) return each.status;

@@ -4,24 +4,24 @@ import { LocalError, thrownText } from "../../jsonrpc/errors.js";
 import { excerpt } from "../../jsonrpc/report.js";
 import { HttpError } from "./http-error.js";
 
-/** What makes requests: the platform's `fetch`, or one like it. */
+/** A function with the signature of `fetch`. */
 export type Fetch = (url: URL, init: RequestInit) => Promise<Response>;
 
-/** Headers as `new Headers` takes them. */
+/** Headers in any form that `new Headers` accepts. */
 export type HeaderEntries = Headers | Readonly<Record<string, string>> | readonly (readonly [string, string])[];
 
-/** What can be set about the requests of a client. */
+/** HTTP options of a client. */
 export interface HttpClientOptions {
-  /** Makes the requests: for a proxy, for certificates, for authorization. Default: the platform's. */
+  /** Sends the requests, for proxies, certificates or authorization. Default: the platform's `fetch`. */
   readonly fetch?: Fetch;
-  /** What every request carries besides, or a function that is asked for it before each. */
+  /** Headers for every request, or a function that returns them, called before each request. */
   readonly headers?: HeaderEntries | (() => MaybePromise<HeaderEntries>);
 }
 
-/** The members of `HttpClientOptions`, for the check of options. */
+/** The members of `HttpClientOptions`, to detect unknown options. */
 export const httpClientMembers: MembersOf<HttpClientOptions> = { fetch: [], headers: ["header", "requestInit"] };
 
-/** One request. */
+/** One HTTP request. */
 export interface TargetRequest {
   readonly method: "GET" | "POST" | "DELETE";
   readonly headers: Readonly<Record<string, string>>;
@@ -29,16 +29,16 @@ export interface TargetRequest {
   readonly signal: AbortSignal;
 }
 
-/** A server goes on to another path at most this often. */
+/** The maximum number of redirects per request. */
 const maxRedirects = 5;
 
-/** Where the requests of a client go. */
+/** The endpoint of a client's requests. */
 export class HttpTarget {
   readonly url: URL;
   readonly #fetch: Fetch;
   readonly #headers: HttpClientOptions["headers"];
 
-  /** @throws TypeError for a URL that no request can be made to */
+  /** @throws TypeError for an invalid URL */
   constructor(url: URL, { fetch = globalThis.fetch, headers }: HttpClientOptions) {
     if (url.protocol !== "http:" && url.protocol !== "https:") throw new TypeError(`${url.protocol} is not HTTP`);
     if (url.username !== "" || url.password !== "")
@@ -49,12 +49,12 @@ export class HttpTarget {
   }
 
   /**
-   * Makes a request, and follows the server to another path of its own. To another origin nothing goes: what is sent may
-   * be secret.
+   * Sends a request, and follows redirects within the same origin. Other origins get nothing, because a request may
+   * contain secrets.
    *
-   * @param what what it is made for, for messages
-   * @throws LocalError `refused` for headers that cannot be sent, `closed` for a server that cannot be reached, HttpError
-   * for one that sends this side elsewhere, `cancelled` when the signal aborts
+   * @param what a description of the request, for error messages
+   * @throws LocalError `refused` for invalid headers, `closed` if the server cannot be reached, HttpError for a
+   * redirect to another origin, `cancelled` if the signal aborts
    */
   async send(what: string, request: TargetRequest, url: URL = this.url): Promise<Response> {
     const init = { ...request, headers: await this.#headersOf(what, request), redirect: "manual" } as const;
@@ -62,7 +62,7 @@ export class HttpTarget {
     for (let left = maxRedirects; ; left -= 1) {
       const response = await this.#request(what, at, init);
       if (!isRedirect(response)) return response;
-      void response.body?.cancel().catch(() => undefined); // Nobody reads it.
+      void response.body?.cancel().catch(() => undefined); // The body is not needed.
       at = redirected(what, response, at, left);
     }
   }
@@ -70,7 +70,7 @@ export class HttpTarget {
   async #headersOf(what: string, request: TargetRequest): Promise<Headers> {
     try {
       const given = typeof this.#headers === "function" ? await this.#headers() : this.#headers;
-      const headers = new Headers(given as HeadersInit | undefined); // Its types do not know `readonly`.
+      const headers = new Headers(given as HeadersInit | undefined); // Its types do not accept `readonly`.
       for (const [name, value] of Object.entries(request.headers)) headers.set(name, value);
       return headers;
     } catch (error) {
@@ -79,7 +79,7 @@ export class HttpTarget {
   }
 
   async #request(what: string, url: URL, init: RequestInit & { readonly signal: AbortSignal }): Promise<Response> {
-    const fetch = this.#fetch; // That of a browser or a worker refuses to be a method of anything else.
+    const fetch = this.#fetch; // The `fetch` of browsers and workers throws if called as a method.
     try {
       return await fetch(url, init);
     } catch (error) {
@@ -88,7 +88,7 @@ export class HttpTarget {
   }
 }
 
-/** 307 and 308 repeat the request as it is; after the others it would be another one. */
+/** Only 307 and 308 repeat a request unchanged; the other statuses would turn it into a GET. */
 function isRedirect({ status, type }: Response): boolean {
   return type === "opaqueredirect" || (status >= 300 && status < 400 && status !== 304);
 }
@@ -115,7 +115,7 @@ function unreachable(what: string, { origin }: URL, cause: unknown): LocalError 
   return new LocalError("closed", `${what}: ${origin} cannot be reached: ${innermost(cause)}`, { cause });
 }
 
-/** `fetch` says nothing but that it failed; what it was lies below. */
+/** `fetch` reports only that it failed; the reason is the innermost cause. */
 function innermost(error: unknown): string {
   let at = error;
   while (at instanceof Error && at.cause instanceof Error) at = at.cause;

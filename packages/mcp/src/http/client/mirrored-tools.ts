@@ -3,23 +3,23 @@ import { isObject, type JsonObject } from "../../protocol/json.js";
 import { methods } from "../../protocol/methods.js";
 import { type MirroredParam, mirrorOf, readMirroredParams } from "../../protocol/mirrored-params.js";
 
-/** A server may list other tools each time: the oldest are forgotten. */
+/** The maximum number of tools to remember; the oldest are dropped. A server may list other tools each time. */
 const maxTools = 10_000;
 
 /**
- * Which arguments of a server's tools go in headers, as it has listed them. Of a tool that was not listed, none does.
+ * The arguments that each tool of a server requires in headers, from its tool list. Unlisted tools have none.
  * https://modelcontextprotocol.io/specification/latest/basic/transports/streamable-http#custom-headers-from-tool-parameters
  */
 export class MirroredTools {
   readonly #params = new Map<string, readonly MirroredParam[]>();
   readonly #report: Reporter;
 
-  /** @param report is told of tools that cannot be called */
+  /** @param report called for tools that cannot be called */
   constructor(report: Reporter) {
     this.#report = report;
   }
 
-  /** Learns from a page of `tools/list`, and gives it back without the tools whose headers cannot be made. */
+  /** Records the tools of a `tools/list` page, and returns the page without those whose headers are invalid. */
   learn(page: JsonObject): JsonObject {
     if (!Array.isArray(page.tools)) return page;
     const tools: readonly unknown[] = page.tools;
@@ -27,7 +27,7 @@ export class MirroredTools {
     return usable.length === tools.length ? page : { ...page, tools: usable };
   }
 
-  /** Whether a tool was listed that has arguments in headers. */
+  /** Whether a listed tool has arguments in headers. */
   knows(name: unknown): boolean {
     return typeof name === "string" && this.#params.has(name);
   }
@@ -43,9 +43,9 @@ export class MirroredTools {
     );
   }
 
-  /** False for a tool that must not be offered. */
+  /** Returns false for a tool that must be removed from the list. */
   #note(tool: unknown): boolean {
-    if (!isObject(tool) || typeof tool.name !== "string") return true; // Whoever reads the list says what is wrong.
+    if (!isObject(tool) || typeof tool.name !== "string") return true; // The validation of the list reports it.
     const { name } = tool;
     this.#params.delete(name);
     const read = readMirroredParams(tool.inputSchema);

@@ -8,7 +8,7 @@ import { metaKeys, readMeta } from "../../protocol/meta.js";
 import { methods } from "../../protocol/methods.js";
 import { MirroredTools } from "./mirrored-tools.js";
 
-/** Makes a call that has headers of its own. */
+/** Sends a call with additional headers. */
 export type CallWithHeaders = (
   method: string,
   params: JsonObject,
@@ -16,12 +16,12 @@ export type CallWithHeaders = (
   headers: Readonly<Record<string, string>>,
 ) => Promise<unknown>;
 
-/** A server may be wrong about there being more. */
+/** The maximum number of list pages to read; a server may always claim that there are more. */
 const maxPages = 64;
 
 /**
- * Calls that put arguments of tools in headers, as the server has listed them. When the server has listed them otherwise since,
- * the call is made again: what is refused for its headers was not run.
+ * Sends tool calls with arguments mirrored into headers, as the tool list requires. If the server rejects the headers,
+ * the list may have changed: the call is repeated with a new list. The rejected call was not run.
  * https://modelcontextprotocol.io/specification/latest/basic/transports/streamable-http#custom-headers-from-tool-parameters
  */
 export function mirroringCall(call: CallWithHeaders, report: Reporter): ServerRemote["call"] {

@@ -15,10 +15,10 @@ import { RemoteLegacySse } from "./remote-legacy-sse.js";
 import { RemoteSession } from "./remote-session.js";
 
 /**
- * Opens a conversation with a server on HTTP, in the era that it speaks.
+ * Opens a session with an HTTP server, in the era that it supports.
  * https://modelcontextprotocol.io/specification/2026-07-28/basic/versioning
  *
- * @throws as `openOnChannel`; LocalError as `HttpRemote.call` for a server that says nothing of what it speaks
+ * @throws as `openOnChannel`; LocalError as `HttpRemote.call` if the server gives no indication of its era
  */
 export async function openOverHttp(
   url: URL,
@@ -33,7 +33,7 @@ export async function openOverHttp(
   return (await openWithoutSession(target, options)) ?? openWithHandshake(target, options);
 }
 
-/** A server that takes no handshake any more has changed since, and is asked. */
+/** Tries the era of the previous session. If the server no longer accepts it, probes again. */
 async function openAsBefore(target: HttpTarget, options: OpenOptions): Promise<CarriedConversation> {
   try {
     return await openWithHandshake(target, options);
@@ -46,7 +46,7 @@ async function openAsBefore(target: HttpTarget, options: OpenOptions): Promise<C
 }
 
 /**
- * Opens a session, or what the first revision has instead where that is refused.
+ * Opens a Streamable HTTP session; if the server rejects that, HTTP+SSE of the first revision.
  * https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#backwards-compatibility
  */
 async function openWithHandshake(target: HttpTarget, options: OpenOptions): Promise<CarriedConversation> {
@@ -60,19 +60,19 @@ async function openWithHandshake(target: HttpTarget, options: OpenOptions): Prom
     try {
       return await openOnChannel(() => new RemoteLegacySse(target, options), how);
     } catch (older) {
-      // A server without such a stream has said the first time what it does not like.
+      // If the server has no such stream either, the first error is the relevant one.
       throw statusOf(older) === undefined ? older : error;
     }
   }
 }
 
-/** Whether the server has answered, and does not want what it was asked. */
+/** Whether the server responded and rejected the request. */
 function isRefusal(error: unknown): boolean {
   const status = statusOf(error);
   return status === undefined ? error instanceof RpcError : refusesRequest(status);
 }
 
-/** Not so where the server fails, sends its clients elsewhere, or lets nobody in whom it does not know. */
+/** Statuses that reject the request itself. Server failures, redirects and missing authorization do not. */
 function refusesRequest(status: number): boolean {
   return status >= 400 && status < 500 && status !== 401 && status !== 403;
 }
@@ -113,18 +113,18 @@ async function ask(remote: HttpRemote, { identity, revision = latest, ...options
 }
 
 /**
- * A server that cannot be reached says nothing of what it speaks; nor does silence, because every server of HTTP answers.
- * @throws the error that says so
+ * Requires evidence of the era. An unreachable server is none, nor is silence, because every HTTP server responds.
+ * @throws the error of the probe
  */
 function requireEvidence({ answered, why }: NotStateless): void {
   const status = statusOf(why);
   if (!answered || !(status === undefined || refusesRequest(status))) throw told(why);
   const { cause } = why;
-  // It has understood the question, and something between here and there has lost a header.
+  // The server is stateless, but an intermediary removed a header.
   if (status === 400 && cause instanceof RpcError && cause.code === specCodes.headerMismatch) throw cause;
 }
 
-/** What the server itself has said, where it has. */
+/** The server's own error, if there is one. */
 function told(why: LocalError): Error {
   return why.cause instanceof RpcError ? why.cause : why;
 }

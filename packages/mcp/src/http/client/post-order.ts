@@ -2,14 +2,13 @@ import { type Deferred, deferred } from "../../base/deferred.js";
 import { methods } from "../../protocol/methods.js";
 import type { SentPost } from "./sent-post.js";
 
-/** POSTs that wait for their turn before whoever writes them is held back. */
+/** The number of waiting POSTs above which senders must wait. */
 const maxWaiting = 64;
 
 /**
- * In which order frames go out as POSTs. A server may take them in any order, so whatever must be there before what follows is
- * waited for: the opening of the conversation, and what is told. What follows a call does not wait for it.
- *
- * An answer waits for nothing: the server may need it before it accepts what it was told.
+ * The order of POSTs. A server may process them in any order, so frames that later ones depend on are awaited:
+ * `initialize` and notifications. Frames after any other request do not wait for it.
+ * Responses never wait: the server may need one before it accepts a notification.
  */
 export class PostOrder {
   #turn: Promise<void> = Promise.resolve();
@@ -17,9 +16,9 @@ export class PostOrder {
   #room: Deferred<void> | undefined;
 
   /**
-   * Makes a POST in its turn.
-   * @param make never rejects
-   * @returns when it is over, and when there is room for more
+   * Sends a POST in its turn.
+   * @param make must not reject
+   * @returns promises for its end and, if senders must wait, for room
    */
   add(post: SentPost, make: () => Promise<void>): { readonly over: Promise<void>; readonly room?: Promise<void> } {
     if (post.isAnswer) return this.#held(Promise.resolve().then(make));

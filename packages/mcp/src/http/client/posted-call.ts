@@ -13,7 +13,7 @@ import { methodAliases } from "../../revisions/aliases.js";
 import { type AnswerTerms, readAnswer, readRefusal } from "./answer.js";
 import type { HttpTarget } from "./http-target.js";
 
-/** What a posted call needs of its remote. */
+/** The parts of the remote that a call needs. */
 export interface PostHost {
   readonly target: HttpTarget;
   readonly caller: Caller;
@@ -22,15 +22,16 @@ export interface PostHost {
   readonly onNotification: NotificationListener;
 }
 
-/** Milliseconds: a stream that goes on behind its response is ended by this side. */
+/** Milliseconds after the response until this side closes a stream that stays open. */
 const linger = 1_000;
 
 /**
- * A call that is one request: what is in its answer belongs to it and to nobody else, and giving up the request cancels it.
+ * A call that is one HTTP request. All messages in its response belong to the call, and aborting the request cancels
+ * it.
  * https://modelcontextprotocol.io/specification/latest/basic/transports/streamable-http
  */
 export class PostedCall {
-  /** Resolves when nothing of the request is left. Never rejects. */
+  /** Resolves when the request is over. Never rejects. */
   readonly over: Promise<void>;
   readonly #host: PostHost;
   readonly #call: OutgoingCall;
@@ -70,7 +71,7 @@ export class PostedCall {
   async #read(response: Response, reading: AnswerTerms): Promise<void> {
     await readAnswer(response, reading, (text) => this.#take(text));
     const { caller } = this.#host;
-    // It is lost: a server keeps no answer for whoever comes back.
+    // The response is lost: stateless servers do not keep it for a retry.
     if (caller.isPending(this.#call)) caller.fail(this.#call, "closed", "the answer ended without a response");
   }
 
@@ -82,14 +83,14 @@ export class PostedCall {
 
   #fail(error: unknown): void {
     const { caller } = this.#host;
-    if (!caller.isPending(this.#call)) return; // Whoever gave it up knows why.
+    if (!caller.isPending(this.#call)) return; // The call has already ended.
     if (error instanceof LocalError) caller.settle(this.#call, { ok: false, error });
     else caller.fail(this.#call, "closed", `the answer broke off: ${thrownText(error)}`, error);
   }
 
   #take(text: string): void {
     const { terms, caller, lenient } = this.#host;
-    const message = decodeOn(terms, text) as Message | Problem; // The profile has no batches.
+    const message = decodeOn(terms, text) as Message | Problem; // The profile allows no batches.
     if (message instanceof Problem) {
       const isAnswer = (lenient && caller.receiveMeant(text)) || this.#fails(message) || caller.receiveMeant(text);
       if (!isAnswer) caller.complain({ kind: "invalid", problem: message, frame: text });
@@ -104,12 +105,12 @@ export class PostedCall {
     }
   }
 
-  /** True for a problem of the answer to this call, which has failed of it. */
+  /** Fails the call with a malformed response, if it is one to this call. Returns whether it is. */
   #fails(problem: Problem): boolean {
     return problem.id === this.#call.id && this.#host.caller.receiveProblem(problem);
   }
 
-  /** An error without an id says that the request could not be read: there is one request that it can mean. */
+  /** An error without an id reports an unreadable request, so it belongs to this call. */
   #isMine(response: RpcResponse): boolean {
     const { id } = response;
     const isUnread = "error" in response && (id === undefined || id === null);
@@ -130,7 +131,7 @@ export class PostedCall {
 
   #hear({ method, params }: RpcNotification): void {
     const { caller, terms, onNotification } = this.#host;
-    if (!caller.isPending(this.#call)) return; // Nothing comes behind a response.
+    if (!caller.isPending(this.#call)) return; // Notifications after the response are ignored.
     const tag = progressTag(method, params);
     if (tag !== undefined && tag === this.#call.options.tag && caller.receiveRelated(tag, method, params)) return;
     caller.touch(this.#call);

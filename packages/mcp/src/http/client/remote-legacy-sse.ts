@@ -14,26 +14,26 @@ import { PostOrder } from "./post-order.js";
 import type { HttpCarrierOptions } from "./remote-session.js";
 import { SentPost } from "./sent-post.js";
 
-/** Bytes of an answer that says nothing. */
+/** The number of bytes read of a response without content. */
 const emptyBytes = 64 * 1024;
 
-/** Milliseconds within which the stream tells where POSTs go: it is the first thing that it says. */
+/** Milliseconds to wait for the `endpoint` event, which is the first of the stream. */
 const patience = 10_000;
 
 /**
- * HTTP as the first revision has it: one event stream for all that the server sends, and a second address for POSTs, which
- * the stream tells.
+ * HTTP+SSE of the first revision: one event stream for all messages of the server, and a second URL for POSTs, which
+ * the stream announces.
  * https://modelcontextprotocol.io/specification/2024-11-05/basic/transports#http-with-sse
  */
 export class RemoteLegacySse implements Channel {
   readonly #target: HttpTarget;
   readonly #terms: Terms;
   readonly #stop = new AbortController();
-  /** Where POSTs go; undefined when the stream has ended before it has told. */
+  /** The URL for POSTs; undefined if the stream ended without announcing it. */
   readonly #endpoint = deferred<URL | undefined>();
   #receiver: ChannelReceiver | undefined;
   readonly #order = new PostOrder();
-  /** What is under way, and when it is over. */
+  /** Running POSTs, with promises for their end. */
   readonly #posts = new Map<SentPost, Promise<void>>();
   #stream: Promise<void> = Promise.resolve();
   #resumed: Deferred<void> | undefined;
@@ -64,7 +64,7 @@ export class RemoteLegacySse implements Channel {
     this.#resumed = undefined;
   }
 
-  /** The end of the stream is the end of the session. */
+  /** Closing the stream ends the session. */
   async close(): Promise<void> {
     this.#stopAll();
     this.resume();
@@ -114,24 +114,27 @@ export class RemoteLegacySse implements Channel {
     if (event === "endpoint") this.#endpoint.resolve(this.#endpointIn(data));
   }
 
-  /** Elsewhere, somebody else would read what is sent. @throws LocalError `protocol` */
+  /**
+   * Checks that the URL has the same origin, so that no other server gets the messages.
+   * @throws LocalError `protocol`
+   */
   #endpointIn(data: string): URL {
     const url = URL.canParse(data, this.#target.url.href) ? new URL(data, this.#target.url) : undefined;
     if (url?.origin === this.#target.url.origin) return url;
     throw new LocalError("protocol", `the server sends its client elsewhere, to ${excerpt(data)}`);
   }
 
-  /** Resolves when nothing of it is under way any more. Never rejects. */
+  /** Resolves when the POST is over. Never rejects. */
   async #post(post: SentPost, body: string): Promise<void> {
     const { what, signal, requests } = post;
     try {
       const url = await this.#endpoint.promise;
-      if (url === undefined) return; // The end of the stream says why.
+      if (url === undefined) return; // The end of the stream was reported.
       post.expectAcceptance((error) => this.#lose(post, error));
       const headers = { "content-type": json };
       const response = await this.#target.send(what, { method: "POST", headers, body, signal }, url);
       if (response.ok) {
-        await readBody(response, emptyBytes, signal).catch(() => undefined); // It is accepted, however that breaks off.
+        await readBody(response, emptyBytes, signal).catch(() => undefined); // The status is enough.
       } else {
         const { error, said = error } = await readRefusal(
           response,
@@ -148,7 +151,7 @@ export class RemoteLegacySse implements Channel {
     }
   }
 
-  /** Whoever waits for it hears why there is no answer. */
+  /** Reports a failed POST to the callers of its requests. */
   #lose(post: SentPost, error: Error): void {
     if (post.signal.aborted) return;
     if (post.requests.length === 0) this.#terms.report({ kind: "fault", method: post.what, error });

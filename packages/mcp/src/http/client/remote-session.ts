@@ -20,33 +20,33 @@ import { PostOrder } from "./post-order.js";
 import { isPassing, readReturning, type StreamHost } from "./returning-stream.js";
 import { SentPost } from "./sent-post.js";
 
-/** Milliseconds that a server has, at the end, to take what was sent and to hear that it was the end. */
+/** Milliseconds for the server, on close, to accept sent messages and the end of the session. */
 const grace = 2_000;
 
-/** A server need not have a stream of its own, and where nobody has thought of one it says so in another way. */
+/** The stream is optional; servers without it use one of these statuses. */
 const unoffered: ReadonlySet<number> = new Set([404, 405, 501]);
 
-/** Bytes of an answer that says nothing. */
+/** The number of bytes read of a response without content. */
 const emptyBytes = 64 * 1024;
 
-/** What can be set about a carrier on HTTP. */
+/** Options of an HTTP channel. */
 export type HttpCarrierOptions = Pick<OpenOptions, "clock" | "lenient" | "limits" | "random" | "report">;
 
 /**
- * A session of the revisions with a handshake as one channel: what this side sends are POSTs, what the server sends comes in
- * their answers and on a stream of its own.
+ * A Streamable HTTP session as one channel: outgoing messages are POSTs; incoming ones arrive in their responses and on
+ * a separate stream.
  * https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#streamable-http
  */
 export class RemoteSession implements Channel {
   readonly #target: HttpTarget;
   readonly #terms: Terms;
   readonly #random: () => number;
-  /** Whether answers are taken that HTTP has otherwise. */
+  /** Whether to accept responses that violate the HTTP rules. */
   readonly #lenient: boolean;
-  /** What is under way, and when it is over. */
+  /** Running POSTs, with promises for their end. */
   readonly #posts = new Map<SentPost, Promise<void>>();
   readonly #order = new PostOrder();
-  /** Aborted when nothing is read any more. */
+  /** Aborts when nothing more is read. */
   readonly #over = new AbortController();
   #receiver: ChannelReceiver | undefined;
   #phase: "open" | "ending" | "ended" = "open";
@@ -91,7 +91,7 @@ export class RemoteSession implements Channel {
     return this.#closing;
   }
 
-  /** Lets what was told go out, says that the session is over, and gives up the rest. */
+  /** Waits for notifications to be sent, ends the session, and aborts the rest. */
   async #close(): Promise<void> {
     this.#phase = "ended";
     this.#over.abort();
@@ -108,7 +108,7 @@ export class RemoteSession implements Channel {
     this.#terms.clock.clearTimer(timer);
   }
 
-  /** A server that cannot be told, or does not want to know, forgets the session by itself. */
+  /** Ends the session at the server. If that fails, the session expires by itself. */
   async #delete(signal: AbortSignal): Promise<void> {
     try {
       const response = await this.#target.send("the end of the session", {
@@ -129,7 +129,7 @@ export class RemoteSession implements Channel {
     };
   }
 
-  /** Resolves when nothing of it is under way any more. Never rejects. */
+  /** Resolves when the POST is over. Never rejects. */
   async #post(post: SentPost, body: string): Promise<void> {
     const { what, signal } = post;
     post.expectAcceptance((error) => this.#lose(post, error));
@@ -168,7 +168,7 @@ export class RemoteSession implements Channel {
       const host = this.#streamHost(what, signal, (text) => this.#take(text, post));
       await readReturning(host, { what, signal, isOver, isEndless: false }, response);
     } else if (this.#lenient && response.status === 202 && this.#listening !== undefined) {
-      await readBody(response, emptyBytes, signal); // The answer comes on the stream of the session.
+      await readBody(response, emptyBytes, signal); // The response arrives on the session's stream.
     } else {
       const lenient = this.#lenient;
       await readAnswer(response, { what, maxBytes, signal, lenient, clock: this.#terms.clock }, (text) =>
@@ -200,7 +200,7 @@ export class RemoteSession implements Channel {
     return new NotTaken(`${what}: the session is over: ${cause.message}`, { cause });
   }
 
-  /** Whoever waits for it hears why there is no answer. */
+  /** Reports a failed POST to the callers of its requests. */
   #lose(post: SentPost, error: Error): void {
     if (post.signal.aborted) return;
     if (post.requests.length === 0) this.#terms.report({ kind: "fault", method: post.what, error });
@@ -208,7 +208,7 @@ export class RemoteSession implements Channel {
     post.stop();
   }
 
-  /** The server has forgotten the session. What it has not begun to answer, it may be turning away at this moment. */
+  /** The session expired. Requests without any response yet may be rejected at this moment, so wait for them. */
   async #gone(cause: Error): Promise<void> {
     if (this.#phase !== "open") return;
     this.#phase = "ending";
@@ -219,7 +219,7 @@ export class RemoteSession implements Channel {
     this.#receiver?.end(new LocalError("closed", "the session is over", { cause }));
   }
 
-  /** What the server tells outside of answers. Never rejects. */
+  /** Reads messages that do not belong to a POST. Never rejects. */
   async #listen(): Promise<void> {
     const what = "the stream of the session";
     const { signal } = this.#over;
@@ -266,24 +266,24 @@ export class RemoteSession implements Channel {
     }
   }
 
-  /** The caller has cancelled a request: the server is told, and its stream is not waited for. */
+  /** After a cancellation, stops waiting for the stream of the request. */
   #forget(frame: string): void {
     const { params } = JSON.parse(frame) as { readonly params?: { readonly requestId?: unknown } };
     for (const post of this.#posts.keys()) post.forget(String(params?.requestId));
   }
 }
 
-/** Words of servers that do not know a session, or not any more. */
+/** Phrases with which servers report an unknown session. */
 const forgottenWords =
   /\bsession\b.{0,40}\b(?:not found|unknown|invalid|expired|missing|required|terminated|closed)\b|\b(?:no valid|invalid|missing|unknown|no|expired)\b.{0,20}\bsession\b|\bserver not initialized\b/is;
 
-/** Longer than any sentence that says so. */
+/** The maximum length of such an error message. */
 const longestRefusal = 2_000;
 
 /**
- * Whether a server refuses a request because it does not know the session that the request names: with 404 by the specification,
- * with 400 in the examples of the official SDK, which much is copied from. Either way the request was not run. With 400 the
- * server must say that it is about the session: of anything else it is the request's own fault.
+ * Whether the server rejected a request because the session is unknown: with 404 as specified, or with 400 as in the
+ * examples of the official SDK, which many servers copied. In both cases the request was not run. A 400 must mention
+ * the session; otherwise it concerns the request itself.
  * https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#session-management
  */
 function isForgotten(status: number, { said, text }: Refused): boolean {
@@ -292,10 +292,13 @@ function isForgotten(status: number, { said, text }: Refused): boolean {
   return mayBe && text.length <= longestRefusal && forgottenWords.test(text);
 }
 
-/** What such servers answer with: no code is specified. */
+/** The error codes of such responses; the specification defines none. */
 const sessionCodes: ReadonlySet<number> = new Set([-32_000, -32_001, codes.invalidRequest]);
 
-/** What every later request carries. @throws LocalError `protocol` for what the specification does not let it be */
+/**
+ * The session id, which later requests must send.
+ * @throws LocalError `protocol` for an id with forbidden characters
+ */
 function sessionIn({ headers }: Response, what: string, lenient: boolean): string | undefined {
   const id = headers.get(mcpHeaders.session);
   if (id === null || (lenient ? sendable : sound).test(id)) return id ?? undefined;
@@ -309,13 +312,13 @@ function sessionIn({ headers }: Response, what: string, lenient: boolean): strin
 const sendable = /^[\x20-\x7e]{1,4096}$/;
 const sound = /^[\x21-\x7e]{1,4096}$/;
 
-/** The version that later requests name, where its revision has them name one. */
+/** The negotiated version, if later requests must declare it. */
 function versionIn(text: string): string | undefined {
   let message: unknown;
   try {
     message = JSON.parse(text);
   } catch {
-    return undefined; // Whoever takes the frame says so.
+    return undefined; // The receiver of the frame reports it.
   }
   const result = isObject(message) ? message.result : undefined;
   const version = isObject(result) ? result.protocolVersion : undefined;

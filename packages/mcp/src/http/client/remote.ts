@@ -20,22 +20,22 @@ import { type CallWithHeaders, mirroringCall } from "./mirroring-call.js";
 import { PostedCall, type PostHost } from "./posted-call.js";
 
 /**
- * A server of the stateless era, over HTTP: every call is one request, and there is no connection that could break.
+ * A stateless server over HTTP: each call is one request, and no connection is kept.
  * https://modelcontextprotocol.io/specification/latest/basic/transports/streamable-http
  */
 export class HttpRemote implements ServerRemote, ConnectionState {
-  /** Aborted when this side has closed it. */
+  /** Aborts when this side has closed. */
   readonly over: AbortSignal;
   readonly closed: Promise<Closed>;
-  /** @throws as `Connection.call`; LocalError `protocol` for an answer that HTTP does not have there, see `HttpError` */
+  /** @throws as `Connection.call`; LocalError `protocol` for an invalid HTTP response, see `HttpError` */
   readonly call: ServerRemote["call"];
   readonly #host: PostHost;
   readonly #inFlight = new InFlight<OutgoingCall>();
   readonly #over = new AbortController();
   readonly #ended = deferred<Closed>();
-  /** What is not over, and what gives it up. */
+  /** Running requests, with the controller that aborts each. */
   readonly #requests = new Map<AbortController, Promise<void>>();
-  /** What the last request has named: notifications do not say for themselves which revision they speak. */
+  /** The revision of the latest request. Notifications do not declare one, so they use it for their header. */
   #version: string | undefined;
 
   constructor(target: HttpTarget, { lenient = false, onNotification = ignore, ...options }: LineOptions) {
@@ -51,7 +51,7 @@ export class HttpRemote implements ServerRemote, ConnectionState {
       terms,
       timeouts: { idle: timeout, total: totalTimeout },
       blocked: () => undefined,
-      cancelAtPeer: () => undefined, // Whoever gives up a call gives up its request, and that tells the server.
+      cancelAtPeer: () => undefined, // Aborting the HTTP request cancels the call at the server.
     });
     this.over = this.#over.signal;
     this.closed = this.#ended.promise;
@@ -67,7 +67,7 @@ export class HttpRemote implements ServerRemote, ConnectionState {
     return this.#inFlight.counts;
   }
 
-  /** Each call is a request of its own: nothing is kept for the server between them. */
+  /** Nothing is kept between calls. */
   get heldBytes(): number {
     return 0;
   }
@@ -84,7 +84,7 @@ export class HttpRemote implements ServerRemote, ConnectionState {
     this.#keep(stop, this.#tell(method, { body, headers: this.#headersOf(method, params) }, stop.signal));
   }
 
-  /** Gives up what is under way; resolves when nothing of it is left. */
+  /** Aborts running requests; resolves when they are over. */
   async close(): Promise<void> {
     if (this.phase === "open") {
       this.#inFlight.change({ kind: "phase", phase: "closed" });

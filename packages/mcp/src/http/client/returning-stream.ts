@@ -4,56 +4,59 @@ import { pause } from "../../lifecycle/pause.js";
 import { readEvents, type StreamEvent } from "./event-reader.js";
 import { HttpError } from "./http-error.js";
 
-/** What reading a stream and coming back for it needs. */
+/** The dependencies of reading and resuming a stream. */
 export interface StreamHost {
   readonly clock: Clock;
-  /** From 0 to 1: so that many clients do not come back at once. */
+  /** From 0 to 1. Spreads the reconnections of many clients over time. */
   readonly random: () => number;
   readonly maxBytes: number;
   /** As in `AnswerTerms`. */
   readonly lenient: boolean;
   /**
-   * Asks for what is left of the stream; undefined while the server cannot be reached.
-   * @throws what means that coming back is of no use
+   * Requests the rest of the stream; undefined if the server cannot be reached now.
+   * @throws an error if retrying is useless
    */
   comeBack(lastEventId: string | undefined): Promise<Response | undefined>;
   take(text: string): void;
-  /** Pending while nobody takes more. */
+  /** While reading is paused, a promise that resolves when it may continue. */
   ready(): Promise<void> | undefined;
 }
 
-/** A stream that is read. */
+/** One stream to read. */
 export interface StreamTerms {
   readonly what: string;
   readonly signal: AbortSignal;
-  /** Whether nobody waits for anything of it any more. */
+  /** Whether nothing more of the stream is needed. */
   isOver(): boolean;
-  /** Comes back even for a stream without ids, and as often as it takes. */
+  /** Reconnect even without event ids, and without a limit on attempts. */
   readonly isEndless: boolean;
 }
 
-/** Milliseconds before somebody comes back, where the server does not say. */
+/** Milliseconds before a reconnect, unless the server sends `retry`. */
 const defaultRetry = 1_000;
-/** What a server may say of it. */
+/** The accepted range of `retry`. */
 const shortestRetry = 250;
 const longestRetry = 60_000;
-/** Milliseconds from one time to the next. */
+/** The average distance of reconnects in milliseconds. */
 const distance = 1_000;
-/** So often sooner than that. */
+/** The number of reconnects that may come sooner. */
 const inARow = 4;
-/** An id that a header can hold. Without one nobody can come back for what followed. */
+/** An event id that is valid in a header. Without one the stream cannot be resumed. */
 const sendable = /^[\x20-\x7e]{1,4096}$/;
-/** So often in vain, one after the other, for an answer. */
+/** The maximum number of consecutive failures, for the response to a POST. */
 const maxFailures = 5;
-/** Milliseconds from which on a stream has served its purpose, even if nothing came: something on the way ends silent ones. */
+/**
+ * Milliseconds after which a stream counts as useful even without data, because intermediaries may close silent
+ * streams.
+ */
 const soundAfter = 10_000;
 
 /**
- * Reads an event stream to its end. When it breaks off, or the server ends it early to be polled, the client comes back for the
- * rest behind the last event that it has.
+ * Reads an event stream to its end. If it breaks off, or the server closes it early so that the client polls, the
+ * client reconnects and resumes after the last event.
  * https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#resumability-and-redelivery
  *
- * @throws LocalError `closed` for a stream that is lost; what `comeBack` throws
+ * @throws LocalError `closed` if the stream cannot be resumed; the error of `comeBack`
  */
 export async function readReturning(
   host: StreamHost,
@@ -73,7 +76,7 @@ export async function readReturning(
     response = await host.comeBack(lastEventId);
   }
 
-  /** Whether it was of any use. */
+  /** Reads one response. Returns whether the connection was useful. */
   async function readOnce(from: Response): Promise<boolean> {
     const since = host.clock.now();
     let isAlive = false;
@@ -90,22 +93,22 @@ export async function readReturning(
       const { maxBytes, lenient, clock } = host;
       await readEvents(from, { what, maxBytes, lenient, signal, clock, ready, onRetry }, take);
     } catch (error) {
-      if (error instanceof LocalError) throw error; // Nothing better would come of reading it again.
+      if (error instanceof LocalError) throw error; // A protocol error would only repeat.
     }
     return isAlive || host.clock.now() - since >= soundAfter;
   }
 }
 
-/** As long as the server says, the first time; then longer and longer, each client in its own way. */
+/** The server's delay at first, then exponential backoff with jitter. */
 function backOff(retry: number, failures: number, random: () => number): number {
   if (failures === 0) return retry;
   return Math.max(retry, Math.min(longestRetry, retry * 2 ** failures) * (1 - random() / 2));
 }
 
-/** How often somebody comes back: a server that ends each of its streams at once is not asked many times a second for it. */
+/** Limits the rate of reconnects, for servers that close each stream at once. */
 class Pace {
   readonly #clock: Clock;
-  /** When the next time would be if every one had kept the distance. */
+  /** The time of the next reconnect if all had kept the distance. */
   #due: number;
 
   constructor(clock: Clock) {
@@ -113,7 +116,7 @@ class Pace {
     this.#due = clock.now();
   }
 
-  /** `wait`, or as much longer as it takes. */
+  /** `wait`, or longer if the rate limit requires it. */
   waitFor(wait: number): number {
     const now = this.#clock.now();
     const at = Math.max(now + wait, this.#due - inARow * distance);
@@ -126,7 +129,7 @@ function lost(what: string): LocalError {
   return new LocalError("closed", `${what}: the answer ended without a response`);
 }
 
-/** Whether a refusal may not be the last word: the server has trouble, or still holds the stream that has broken. */
+/** Whether a retry may succeed: the server is overloaded or failing, or still holds the broken stream. */
 export function isPassing(error: unknown): boolean {
   if (!(error instanceof HttpError)) return error instanceof LocalError && error.reason === "closed";
   return (error.status >= 500 && error.status !== 501) || error.status === 409 || error.status === 429;

@@ -3,24 +3,24 @@ import { deferred } from "../../base/deferred.js";
 import { LocalError, thrownText } from "../../jsonrpc/errors.js";
 import type { FrameIds } from "./frame-ids.js";
 
-/** Milliseconds: a stream that goes on behind its last response is ended by this side. */
+/** Milliseconds after the last response until this side closes a stream that stays open. */
 const linger = 1_000;
 
-/** Milliseconds: what is told takes no longer to accept than this, whatever the server then does with it. */
+/** Milliseconds for the server to accept a notification or a response. */
 const acceptance = 30_000;
 
-/** A frame on its way, and what is still awaited for it. */
+/** A sent frame, and the responses that it awaits. */
 export class SentPost {
-  /** What it is, for messages. */
+  /** A description of the frame, for error messages. */
   readonly what: string;
   readonly method: string | undefined;
-  /** The ids of the requests in it, as literals. */
+  /** The ids of its requests, as JSON literals. */
   readonly requests: readonly string[];
-  /** It answers what the server has asked. */
+  /** Whether it is a response to a request of the server. */
   readonly isAnswer: boolean;
-  /** Resolves when every request in it is answered, or nobody waits for that. */
+  /** Resolves when every request has a response or was cancelled. */
   readonly answered: Promise<void>;
-  /** The server has begun to answer, so it has taken what was sent. */
+  /** True once the HTTP response has started, so the server has accepted the frame. */
   isTaken = false;
   readonly #answered = deferred<void>();
   readonly #clock: Clock;
@@ -38,17 +38,17 @@ export class SentPost {
     this.#open = new Set(requests);
   }
 
-  /** Aborted when nobody waits for anything of it. */
+  /** Aborts when no more responses are awaited. */
   get signal(): AbortSignal {
     return this.#stop.signal;
   }
 
-  /** The requests without a response, as far as anybody waits for one. */
+  /** The ids of requests without a response. */
   get open(): ReadonlySet<string> {
     return this.#open;
   }
 
-  /** Of what is told, and of answers: `late` hears that the server does not accept it. A call has its own patience. */
+  /** Starts the acceptance timeout of notifications and responses. Requests have their own timeout. */
   expectAcceptance(late: (error: LocalError) => void): void {
     if (this.requests.length > 0) return;
     const error = new LocalError("timeout", `${this.what}: the server has not accepted it within ${acceptance} ms`);
@@ -56,7 +56,7 @@ export class SentPost {
     this.#timer.unref?.();
   }
 
-  /** A response is here. */
+  /** Records a response. */
   answer(request: string): void {
     if (!this.#open.delete(request) || this.#open.size > 0) return;
     this.#answered.resolve();
@@ -64,7 +64,7 @@ export class SentPost {
     this.#timer.unref?.();
   }
 
-  /** Nobody waits for that response any more. */
+  /** Stops waiting for a response. */
   forget(request: string): void {
     if (this.#open.delete(request) && this.#open.size === 0) this.stop();
   }
@@ -74,13 +74,13 @@ export class SentPost {
     this.end();
   }
 
-  /** Nothing of it is under way any more. */
+  /** Marks the POST as over. */
   end(): void {
     this.#answered.resolve();
     if (this.#timer !== undefined) this.#clock.clearTimer(this.#timer);
   }
 
-  /** Why it has failed. */
+  /** The error to report for a failure. */
   errorOf(thrown: unknown): LocalError {
     if (thrown instanceof LocalError) return thrown;
     return new LocalError("closed", `${this.what}: the answer broke off: ${thrownText(thrown)}`, { cause: thrown });

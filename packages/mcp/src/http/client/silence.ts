@@ -1,11 +1,11 @@
 import type { Clock, Timer } from "../../base/clock.js";
 
-/** Milliseconds without a byte, after which the server of a stream that had keep-alives is given up. */
+/** The minimum silence in milliseconds after which the stream counts as dead. */
 const shortestBound = 30_000;
 
 /**
- * Notices that a stream has gone silent: behind a server that vanished nothing ends it. Only a server that has sent keep-alives
- * (comments) promises more of them, and may leave out one: the bound is 30 s, or twice the longest time between two.
+ * Detects a dead event stream: if a server vanishes, TCP does not report it. Applies only to servers that have sent
+ * keep-alives (comments), and tolerates one missing: the limit is 30 s, or twice the longest distance of two.
  */
 export class Silence {
   readonly #clock: Clock;
@@ -16,19 +16,19 @@ export class Silence {
   #isPaused = false;
   #isOver = false;
 
-  /** `noticed` is called once. */
+  /** @param noticed called once */
   constructor(clock: Clock, noticed: () => void) {
     this.#clock = clock;
     this.#noticed = noticed;
     this.#heardAt = clock.now();
   }
 
-  /** Milliseconds that are too long. */
+  /** The maximum silence in milliseconds. */
   get bound(): number {
     return this.#bound;
   }
 
-  /** Bytes have come; `isKeepAlive`: there was a comment among them. */
+  /** Records received bytes. `isKeepAlive`: they contained a comment. */
   heard(isKeepAlive: boolean): void {
     const now = this.#clock.now();
     if (isKeepAlive) {
@@ -39,13 +39,13 @@ export class Silence {
     if (this.#timer === undefined && this.#bound < Number.POSITIVE_INFINITY) this.#watch();
   }
 
-  /** While this side does not read, it hears nothing. */
+  /** While reading is paused, silence is not measured. */
   set isPaused(isPaused: boolean) {
     this.#isPaused = isPaused;
     this.#heardAt = this.#clock.now();
   }
 
-  /** The stream has ended. */
+  /** Stops measuring. */
   end(): void {
     this.#isOver = true;
     if (this.#timer !== undefined) this.#clock.clearTimer(this.#timer);
