@@ -1,5 +1,5 @@
 /**
- * Bridges: a server that is another one, behind any carrier and in any revision.
+ * Bridges: forward to another server over any transport and between any revisions.
  *
  * @module
  */
@@ -14,20 +14,20 @@ import { webSocketChannel } from "../transports/websocket.js";
 
 export type { Bridge } from "../bridge/bridge.js";
 
-/** What a bridge leads to: a server at a URL, or a function that makes channels to one. */
+/** The upstream server: a URL, or a function that opens a channel to it. */
 export type FarTarget = string | URL | Dial;
 
-/** What can be set about a bridge and, for a server at a URL, about its requests. */
+/** Options of a bridge and, for a URL, of its HTTP requests. */
 export interface BridgeOptions extends BridgeSettings, HttpClientOptions {}
 
 /**
- * Makes a server of another one: whoever is served by it speaks to the server at `target`, each in its own revision and over its
- * own carrier.
+ * Creates a server that forwards to the server at `target`. Each downstream client speaks its own revision over its own
+ * transport; the upstream server may use others.
  *
  * @example
  * await serveStdio(bridgeTo("https://example.com/mcp"));
  *
- * @throws RangeError for a revision that does not exist; TypeError for what is no URL of HTTP or WebSocket
+ * @throws RangeError for an unknown revision; TypeError for an invalid HTTP or WebSocket URL
  */
 export function bridgeTo(target: FarTarget, given: BridgeOptions = {}): Bridge {
   checkMembers("bridgeTo", given, { ...bridgeMembers, ...httpClientMembers } satisfies MembersOf<BridgeOptions>);

@@ -61,12 +61,12 @@ export type { TaskState } from "../protocol/tasks.js";
 export type { CallToolResult, Tool } from "../protocol/tools.js";
 export type { ToolSchemas, ToolTypes } from "../schema/tool-types.js";
 
-/** What a client can reach: a server at a URL, a server object in this process, a channel, or a function that makes channels. */
+/** The server of a client: a URL, a server object in this process, a channel, or a function that opens a channel. */
 export type Target = string | URL | Served | Channel | Dial;
 
 /**
- * The tools that a client can call with types: those that are given (`connect<Tools>(url)`), those that the server was created
- * with (`createServer({ tools })`), or any.
+ * The tools with typed calls: those given as `connect<Tools>(url)`, those of `createServer({ tools })`, or untyped
+ * ones.
  */
 export type ToolsOf<Tools extends ToolTypes, To> = [Tools] extends [never]
   ? To extends { readonly toolTypes?: infer Known extends ToolTypes }
@@ -74,21 +74,21 @@ export type ToolsOf<Tools extends ToolTypes, To> = [Tools] extends [never]
     : ToolTypes
   : Tools;
 
-/** What can be set about a client and, for a server at a URL, about its requests. There `reopen` is true by default. */
+/** Options of a client and, for a URL, of its HTTP requests. `reopen` is true by default for a URL. */
 export interface ConnectOptions extends ClientOptions, HttpClientOptions {}
 
 const connectMembers: MembersOf<ConnectOptions> = { ...clientMembers, ...httpClientMembers };
 
 /**
- * Opens a conversation with a server, in the newest revision that both sides speak.
+ * Connects to a server, using the newest revision that both sides support.
  *
  * @example
  * await using client = await connect("https://example.com/mcp");
  * for await (const tool of client.tools.list()) console.log(tool.name);
  * const result = await client.tools.call("add", { a: 2, b: 3 });
  *
- * @throws RangeError for a revision that does not exist; TypeError for what is no URL of HTTP or WebSocket; RpcError or LocalError as the
- * opening fails
+ * @throws RangeError for an unknown revision; TypeError for an invalid target or HTTP or WebSocket URL; RpcError or
+ * LocalError if the connection fails
  */
 export async function connect<Tools extends ToolTypes = never, To extends Target = Target>(
   target: To,
@@ -122,7 +122,7 @@ function dialOf(target: Served | Channel | Dial, report: ClientOptions["report"]
   return "run" in target ? () => inMemory(target, report) : () => target;
 }
 
-/** @throws TypeError for what nothing can be reached by, with what to give instead */
+/** @throws TypeError for an invalid target, with the remedy */
 function requireTarget(target: unknown): void {
   if (isObject(target) && typeof target.open === "function" && typeof target.send === "function") return;
   if (isObject(target) && typeof target.run === "function") {
@@ -138,8 +138,8 @@ function requireTarget(target: unknown): void {
 }
 
 /**
- * The far end of a carrier in memory that `served` is served on: the same bytes as on any other. What either side reports
- * goes to the same place, so that a fault of a handler shows in the test that calls it.
+ * Serves `served` in memory and returns the client's channel. The bytes are the same as on other transports. Both sides
+ * report to the same place, so that a test sees faults of the handlers it calls.
  */
 function inMemory(served: Served, report: ClientOptions["report"]): Channel {
   const [near, far] = memoryChannels();

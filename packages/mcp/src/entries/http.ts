@@ -1,5 +1,5 @@
 /**
- * Servers on HTTP, for every platform that speaks in `Request` and `Response`, and the channels of a client's sessions.
+ * MCP servers over HTTP for every platform with `Request` and `Response`, and channels for HTTP clients.
  *
  * @module
  */

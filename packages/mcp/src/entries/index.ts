@@ -1,5 +1,5 @@
 /**
- * What servers and clients share: the types of the protocol in their newest shape, and the versions and error codes by name.
+ * Types shared by servers and clients: the messages of the protocol in their newest shape, versions, and error codes.
  *
  * @module
  */

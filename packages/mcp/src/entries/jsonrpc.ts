@@ -1,5 +1,5 @@
 /**
- * JSON-RPC 2.0, complete, for both roles and any carrier. Knows nothing of MCP.
+ * JSON-RPC 2.0: connections for both roles over any transport, independent of MCP.
  * https://www.jsonrpc.org/specification
  *
  * @module
@@ -97,7 +97,7 @@ export { type WebSocketOptions, webSocketChannel } from "../transports/websocket
 export type { WebSocketConstructor, WebSocketEvent, WebSocketLike } from "../transports/websocket-like.js";
 
 /**
- * Starts a conversation on a channel.
+ * Opens a connection on a channel.
  *
  * @example
  * await using connection = openConnection(channel, { handle: service.call });

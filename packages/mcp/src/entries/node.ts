@@ -1,5 +1,5 @@
 /**
- * Carriers of Node: HTTP, stdio, child processes, TCP and Unix sockets, byte streams.
+ * Transports for Node: HTTP, stdio, child processes, TCP and Unix sockets, byte streams.
  *
  * @module
  */
@@ -39,11 +39,13 @@ export { type StreamChannelOptions, streamChannel } from "../node/stream-channel
 export { type TcpChannelOptions, tcpChannel } from "../node/tcp.js";
 
 /**
- * `connect` of the client entry, which also starts a command and speaks to it on stdio. What the command writes to stderr appears
- * on that of this process, unless its `stderr` says otherwise.
+ * Like `connect` of the client entry, but also starts commands and connects to them over stdio. By default the
+ * command's stderr goes to the stderr of this process; see `CommandTarget.stderr`.
  *
  * @example
  * await using client = await connect({ command: "node", args: ["server.js"] });
+ *
+ * @throws as `connect` of the client entry
  */
 export function connect<Tools extends ToolTypes = never, To extends Target | CommandTarget = Target | CommandTarget>(
   target: To,
@@ -51,5 +53,5 @@ export function connect<Tools extends ToolTypes = never, To extends Target | Com
 ): Promise<Client<ToolsOf<Tools, To>>> {
   const isCommand = typeof target === "object" && target !== null && "command" in target;
   const connected = connectAnywhere(isCommand ? () => startedChannel(target, options.report) : target, options);
-  return connected as Promise<Client<ToolsOf<Tools, To>>>; // A command has no types of its own.
+  return connected as Promise<Client<ToolsOf<Tools, To>>>; // A command has no tool types.
 }

@@ -1,6 +1,6 @@
 /**
- * The facts of the protocol, for tools that read, judge or make messages: methods, revisions, shapes, error codes, HTTP headers,
- * and the few functions on JSON and bytes that such tools share with the library. Servers and clients do not need it.
+ * Protocol data for tools that read, check or create messages: methods, revisions, shapes, error codes, HTTP headers,
+ * and a few functions for JSON and bytes. Servers and clients do not need it.
  *
  * @module
  */

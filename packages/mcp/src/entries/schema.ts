@@ -1,5 +1,5 @@
 /**
- * Schemas: any Standard Schema or JSON Schema in, JSON Schema for the wire and one check out.
+ * Schemas: compiles any Standard Schema or JSON Schema to the JSON Schema to send and a function to check values.
  *
  * @module
  */

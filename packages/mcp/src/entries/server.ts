@@ -1,5 +1,5 @@
 /**
- * MCP servers: one object for every revision and every carrier.
+ * MCP servers: one server object for every revision and every transport.
  *
  * @module
  */
@@ -99,10 +99,14 @@ export {
 } from "../server/uri-template.js";
 
 /**
- * Serves one client on a channel, whichever revision it speaks. The server itself keeps nothing of the conversation,
- * so any number of channels may be served at the same time.
+ * Serves one client on a channel, in whichever revision it uses. The server keeps no state of the connection, so it can
+ * serve any number of channels at once.
  *
- * @throws TypeError for an unknown option
+ * @example
+ * const connection = serveChannel(server, stdioChannel());
+ * await connection.closed;
+ *
+ * @throws TypeError if `served` is not a server, or for an unknown option
  */
 export function serveChannel(served: Served, channel: Channel, options: ServeOptions = {}): Connection {
   requireServed("serveChannel", served);

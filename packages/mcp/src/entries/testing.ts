@@ -1,5 +1,5 @@
 /**
- * What a test of a peer needs: two connected ends with a leak check, a peer that writes anything, a clock to drive.
+ * Test helpers: connected pairs with a leak check, a raw peer that sends any frame, and a fake clock.
  *
  * @module
  */

@@ -1,5 +1,5 @@
 /**
- * WebSockets on Node, with the package `ws`, which has to be installed beside this one.
+ * WebSockets for Node, based on the package `ws`, which must be installed separately.
  *
  * @module
  */
