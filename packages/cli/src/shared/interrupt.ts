@@ -51,3 +51,18 @@ export function listenForInterrupt(): Interrupt {
     },
   };
 }
+
+/** One listener for each signal: Node warns of a leak when a signal has more than ten. */
+const abortions = new WeakMap<AbortSignal, Promise<undefined>>();
+
+/** Resolves when a signal is aborted. */
+export function aborted(signal: AbortSignal): Promise<undefined> {
+  const known = abortions.get(signal);
+  if (known !== undefined) return known;
+  const abortion = new Promise<undefined>((resolve) => {
+    if (signal.aborted) resolve(undefined);
+    else signal.addEventListener("abort", () => resolve(undefined), { once: true });
+  });
+  abortions.set(signal, abortion);
+  return abortion;
+}

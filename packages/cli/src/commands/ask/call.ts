@@ -4,7 +4,7 @@ import { type Client, RpcError, type VerbOptions } from "@parlance/mcp/client";
 import { codes } from "@parlance/mcp/jsonrpc";
 import { methods } from "@parlance/mcp/protocol";
 import type { Command } from "commander";
-import { findTool } from "../../shared/client/conversation.js";
+import { findTool } from "../../shared/client/exercise.js";
 import { registerServerCommand, type ServerFlags, type TargetWords } from "../../shared/client/server-command.js";
 import {
   argumentHelp,

@@ -2,7 +2,7 @@ import type { Client, GetPromptResult, VerbOptions } from "@parlance/mcp/client"
 import { didYouMean } from "@parlance/mcp/jsonrpc";
 import { methods } from "@parlance/mcp/protocol";
 import type { Command } from "commander";
-import { offersWords } from "../../shared/client/conversation.js";
+import { offersWords } from "../../shared/client/exercise.js";
 import { registerServerCommand, type ServerFlags, type TargetWords } from "../../shared/client/server-command.js";
 import { parseTextArguments } from "../../shared/client/tool-arguments.js";
 import { usageFailure } from "../../shared/failure.js";

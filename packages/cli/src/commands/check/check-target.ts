@@ -3,7 +3,7 @@ import { connect } from "node:net";
 import { visible } from "@parlance/mcp/jsonrpc";
 import { revisionOf } from "@parlance/mcp/protocol";
 import { type Concern, type Expectation, type Report, reportOf } from "@parlance/wire";
-import { stillStarting } from "../../shared/client/conversation.js";
+import { stillStarting } from "../../shared/client/converse.js";
 import { missingVariableRemedy } from "../../shared/client/missing-variable.js";
 import { remedyForWords } from "../../shared/client/url-failure.js";
 import { exitCodes } from "../../shared/exit-codes.js";

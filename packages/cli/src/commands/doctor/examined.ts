@@ -1,6 +1,6 @@
 import type { Client, ClientOptions } from "@parlance/mcp/client";
 import type { WireMessage } from "@parlance/wire";
-import { openConversation } from "../../shared/client/conversation.js";
+import { openConversation } from "../../shared/client/converse.js";
 import { type Observation, ObservedTarget } from "../../shared/client/observed-target.js";
 import { type Failure, toFailure } from "../../shared/failure.js";
 import type { Invocation } from "../../shared/invocation.js";

@@ -1,11 +1,11 @@
 import { isIPv4 } from "node:net";
 import { guardOf } from "@parlance/mcp/http";
 import { type Command, InvalidArgumentError } from "commander";
-import { aborted } from "../../shared/client/conversation.js";
 import { exitCodes } from "../../shared/exit-codes.js";
 import { Failure, usageFailure } from "../../shared/failure.js";
 import { httpFaultHelp } from "../../shared/faults/fault.js";
 import { addFaultOptions, type FaultFlags, faultPlan } from "../../shared/faults/fault-option.js";
+import { aborted } from "../../shared/interrupt.js";
 import type { Invocation } from "../../shared/invocation.js";
 import { jsonLine } from "../../shared/output/json-lines.js";
 import { count } from "../../shared/output/quantities.js";

@@ -1,8 +1,8 @@
 import type { Report } from "@parlance/wire";
 import type { Command } from "commander";
 import { answererIfGiven } from "../../shared/answers/answerer.js";
-import { awaitAftermath, exercise, type Skipped, untilOver } from "../../shared/client/conversation.js";
-import { converse } from "../../shared/client/converse.js";
+import { awaitAftermath, converse, untilOver } from "../../shared/client/converse.js";
+import { exercise, type Skipped } from "../../shared/client/exercise.js";
 import { registerServerCommand, type ServerFlags, type TargetWords } from "../../shared/client/server-command.js";
 import { argumentHelp, parseCall } from "../../shared/client/tool-arguments.js";
 import { exitCodes } from "../../shared/exit-codes.js";

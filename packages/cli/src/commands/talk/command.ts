@@ -1,7 +1,8 @@
 import type { Client } from "@parlance/mcp/client";
 import type { Command } from "commander";
 import { answererIfGiven } from "../../shared/answers/answerer.js";
-import { awaitAftermath, exercise, openConversation, untilOver } from "../../shared/client/conversation.js";
+import { awaitAftermath, openConversation, untilOver } from "../../shared/client/converse.js";
+import { exercise } from "../../shared/client/exercise.js";
 import { ObservedTarget } from "../../shared/client/observed-target.js";
 import { registerServerCommand, type ServerFlags, type TargetWords } from "../../shared/client/server-command.js";
 import { argumentHelp, parseCall, type WantedCall } from "../../shared/client/tool-arguments.js";

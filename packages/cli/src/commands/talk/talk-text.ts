@@ -1,4 +1,4 @@
-import type { Skipped } from "../../shared/client/conversation.js";
+import type { Skipped } from "../../shared/client/exercise.js";
 import type { Observation } from "../../shared/client/observed-target.js";
 import { cut } from "../../shared/output/columns.js";
 import { rowLines } from "../../shared/output/conversation-rows.js";

@@ -1,4 +1,4 @@
-import type { Skipped } from "../../shared/client/conversation.js";
+import type { Skipped } from "../../shared/client/exercise.js";
 import type { Opening, Tally } from "../../shared/client/live-conversation.js";
 import type { Observation } from "../../shared/client/observed-target.js";
 import type { Failure } from "../../shared/failure.js";

@@ -1,31 +1,32 @@
-import type { Client } from "@parlance/mcp/client";
+import type { Client, ClientOptions } from "@parlance/mcp/client";
+import { describeReport } from "@parlance/mcp/jsonrpc";
+import type { Era } from "@parlance/mcp/protocol";
 import type { Answerer } from "../answers/answerer.js";
 import { exitCodes } from "../exit-codes.js";
-import type { Failure, Stage } from "../failure.js";
+import { Failure, type Stage } from "../failure.js";
+import { aborted, type Interrupt } from "../interrupt.js";
 import type { Invocation } from "../invocation.js";
 import type { ConversationFlags } from "../options.js";
 import { printArrived, printFailure } from "../output/print-failure.js";
+import { durationText } from "../output/quantities.js";
+import type { Output } from "../output/terminal.js";
 import type { Target } from "../target/target.js";
-import { awaitAftermath, openConversation } from "./conversation.js";
 import { type Observation, ObservedTarget } from "./observed-target.js";
 
-/** With whom a command speaks, and how. */
+/** The target of a conversation, and its settings. */
 export interface ConverseOptions {
   readonly target: Target;
   readonly flags: ConversationFlags & { readonly revision?: string };
   readonly invocation: Invocation;
-  /** Answers what the server asks. Default: nothing is declared. */
+  /** Answers input requests of the server. Default: the client declares no capability for them. */
   readonly answerer?: Answerer | undefined;
-  /** Takes everything that is seen, in order. */
+  /** Takes every observation, in order. */
   readonly onObservation?: (observation: Observation) => void;
-  /** Takes why the conversation failed. Default: it is printed, and what had crossed where an answer did not come. */
+  /** Takes the failure of the conversation. Default: it is printed; after a timeout with the last frames. */
   readonly onFailure?: (failure: Failure) => void;
 }
 
-/**
- * One conversation, from the start of the server to its end: opens it, lets `speak` say what there is to say, and closes
- * everything. Gives back the exit code.
- */
+/** Opens a conversation, runs `speak`, and closes the client and the server. Resolves to the exit code. */
 export async function converse(
   { target, flags, invocation, answerer, onObservation = () => undefined, onFailure }: ConverseOptions,
   speak: (client: Client, observed: ObservedTarget) => Promise<number>,
@@ -48,7 +49,7 @@ export async function converse(
   } catch (error) {
     if (interrupt.stop.aborted) return interrupt.exitCode;
     const failure = observed.failure(error, stage);
-    await awaitAftermath(interrupt.stop); // What it writes to stderr may come behind what it answers.
+    await awaitAftermath(interrupt.stop); // Its stderr may arrive after its answer.
     const told = withLastWords(failure, observed.stderr);
     if (onFailure !== undefined) onFailure(told);
     else {
@@ -62,9 +63,75 @@ export async function converse(
   }
 }
 
-/** What the server said last, where the failure does not have it already. */
+/** Adds the last lines of stderr to a failure that does not have them. */
 function withLastWords(failure: Failure, stderr: readonly string[]): Failure {
   const { exitCode, seen } = failure;
   if (stderr.length === 0 || exitCode === exitCodes.usage || exitCode === exitCodes.unreachable) return failure;
   return failure.with({ seen: [...seen, "its last lines on stderr:", ...stderr] });
+}
+
+/** How a conversation is opened. */
+export interface SpeakOptions {
+  /** The only revision to negotiate. */
+  readonly revision: string | undefined;
+  /** The only era to negotiate. Default: that of `revision`, or either. */
+  readonly era?: Era;
+  /** Milliseconds to wait for each answer. */
+  readonly timeout: number;
+  /** Takes notices, for instance that the server starts slowly. */
+  readonly err: Output;
+  readonly interrupt: Interrupt;
+  /** Answers input requests of the server. Default: the client declares no capability for them. */
+  readonly answerer?: Answerer;
+}
+
+/** Milliseconds without an answer after which a notice is printed and a handshake is tried. */
+const probeTimeout = 5_000;
+
+/** Opens a conversation. @throws Failure */
+export async function openConversation(observed: ObservedTarget, options: SpeakOptions): Promise<Client> {
+  const { revision, era, timeout, err, interrupt, answerer } = options;
+  const settings: ClientOptions = {
+    timeout,
+    probeTimeout: Math.min(timeout, probeTimeout),
+    report(each) {
+      if (each.kind === "slow-start") err.print(err.style.dim(stillStarting(each.milliseconds)));
+      if (each.kind === "left-out" || each.kind === "tolerated") err.print(err.style.yellow(describeReport(each)));
+    },
+    ...(revision !== undefined && { revision }),
+    ...(era !== undefined && { era }),
+    ...(answerer !== undefined && { answers: answerer.answers, clock: answerer.clock }),
+  };
+  // `connect` takes no signal: an interrupt stops the wait for it, and closing the target closes its channel.
+  const stopped = aborted(interrupt.stop).then((): never => {
+    throw new Failure("interrupted", { exitCode: exitCodes.interrupted });
+  });
+  try {
+    return await Promise.race([observed.open(settings), stopped]);
+  } catch (error) {
+    throw observed.failure(error, "opening");
+  }
+}
+
+/** The notice while a server has not answered yet. */
+export function stillStarting(milliseconds: number): string {
+  return `still starting … no answer for ${durationText(milliseconds)}`;
+}
+
+/** Milliseconds after the last answer in which a second answer or noise would arrive. */
+const aftermath = 100;
+
+/** Waits for what the server may send after its last answer. */
+export async function awaitAftermath(stop: AbortSignal): Promise<void> {
+  await Promise.race([new Promise((resolve) => setTimeout(resolve, aftermath)), aborted(stop)]);
+}
+
+/** Stays until the server or the person ends the conversation. @throws Failure if the server did not end in order */
+export async function untilOver(client: Client, observed: ObservedTarget, stop: AbortSignal): Promise<void> {
+  const closed = await Promise.race([client.closed, aborted(stop)]);
+  if (closed?.error === undefined || observed.ended === "exited with code 0") return;
+  throw new Failure(closed.error.message.split("\n")[0] ?? "", {
+    exitCode: exitCodes.unreachable,
+    cause: closed.error,
+  });
 }
