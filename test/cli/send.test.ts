@@ -6,7 +6,7 @@ import { serveHttp } from "@parlance/mcp/node";
 import { createServer } from "@parlance/mcp/server";
 import { serveWebSocket } from "@parlance/mcp/websocket";
 import { expect, test } from "vitest";
-import { hexLines } from "../../packages/cli/src/commands/send/hex.js";
+import { hexLines } from "../../packages/cli/src/shared/output/hex.js";
 import { plainHttp } from "./plain-http.js";
 import { expectGone, fixture, jsonLines, misbehaving, parlance, toolsServer } from "./run.js";
 

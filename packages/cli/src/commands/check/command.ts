@@ -24,7 +24,7 @@ import { readExpectation } from "../../shared/recordings/filter-option.js";
 import { findRecording, recordingHelp } from "../../shared/recordings/find-recording.js";
 import { loadRecording } from "../../shared/recordings/load-recording.js";
 import { isRecording } from "../../shared/recordings/read-recording.js";
-import { sourceOf, uriOf } from "../../shared/recordings/recording-source.js";
+import { sourceOf, uriOf } from "../../shared/recordings/recording-reader.js";
 import { namesConfigured, targetHelp } from "../../shared/target/target.js";
 import { secretOptions } from "../recordings/redact.js";
 import { checkTarget } from "./check-target.js";

@@ -2,7 +2,7 @@ import { crashWords, levelOf, type Report, requirementWords, sentenceOf, specOf,
 import { cut, cutMiddle, left, wrapWords } from "../../shared/output/columns.js";
 import { pieceLines } from "../../shared/output/pieces.js";
 import { count } from "../../shared/output/quantities.js";
-import { reportValue } from "../../shared/output/report-json.js";
+import { reportValue } from "../../shared/output/report.js";
 import type { Look } from "../../shared/output/rows.js";
 import { signs } from "../../shared/output/style.js";
 import type { Examination, ProbeResult, RevisionResult } from "./examination/examine.js";

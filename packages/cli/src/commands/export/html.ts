@@ -1,12 +1,11 @@
 import { createHash } from "node:crypto";
 import { visible } from "@parlance/mcp/jsonrpc";
 import { bytesOf, type Row, requirementWords, scanJson, type Verdict } from "@parlance/wire";
+import { hexLines } from "../../shared/output/hex.js";
 import { count } from "../../shared/output/quantities.js";
 import { packageVersion } from "../../shared/package-version.js";
 import { commandOf, type Exported, shellWord } from "./exported.js";
-import { hexLines } from "./hex.js";
-import { prettyNode } from "./pretty-node.js";
-import { rowWords } from "./row-words.js";
+import { prettyNode, rowWords } from "./row-words.js";
 
 const style = `
 :root { color-scheme: light dark; font: 13px/1.45 ui-monospace, Menlo, Consolas, monospace; }

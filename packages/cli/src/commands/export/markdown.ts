@@ -2,8 +2,7 @@ import { type Row, scanJson } from "@parlance/wire";
 import { count } from "../../shared/output/quantities.js";
 import { packageVersion } from "../../shared/package-version.js";
 import { commandOf, type Exported, shellWord } from "./exported.js";
-import { prettyNode } from "./pretty-node.js";
-import { rowWords } from "./row-words.js";
+import { prettyNode, rowWords } from "./row-words.js";
 
 /** A report of a fault, to paste where it is to be mended. What peers have said stands in code, where it is only text. */
 export function* toMarkdown(exported: Exported): Generator<string> {

@@ -1,5 +1,15 @@
 import { visible } from "@parlance/mcp/jsonrpc";
-import { bytesOf, latencyOf, pairOf, type Row, sizeOf, targetOf, type WireMessage } from "@parlance/wire";
+import {
+  bytesOf,
+  type JsonNode,
+  latencyOf,
+  literalOf,
+  pairOf,
+  type Row,
+  sizeOf,
+  targetOf,
+  type WireMessage,
+} from "@parlance/wire";
 import { isObject } from "../../shared/json.js";
 import { bytesText, durationText } from "../../shared/output/quantities.js";
 
@@ -80,4 +90,22 @@ function restWords({ entry, frame }: Row): string {
 
 function decode(bytes: Uint8Array = new Uint8Array(0)): string {
   return new TextDecoder().decode(bytes.subarray(0, longest)).trimEnd();
+}
+
+/** A JSON text on many lines, with everything in it as it was written: numbers, escapes, names that come twice. */
+export function prettyNode(node: JsonNode, bytes: Uint8Array, indent = ""): string {
+  const deeper = `${indent}  `;
+  if (node.kind === "object" && node.members.length > 0) {
+    const members = node.members.map(({ keyStart, keyEnd, value }) => {
+      const key = visible(literalOf({ start: keyStart, end: keyEnd }, bytes));
+      return `${deeper}${key}: ${prettyNode(value, bytes, deeper)}`;
+    });
+    return `{\n${members.join(",\n")}\n${indent}}`;
+  }
+  if (node.kind === "array" && node.elements.length > 0) {
+    const elements = node.elements.map((element) => `${deeper}${prettyNode(element, bytes, deeper)}`);
+    return `[\n${elements.join(",\n")}\n${indent}]`;
+  }
+  if (node.kind === "object") return "{}";
+  return node.kind === "array" ? "[]" : visible(literalOf(node, bytes));
 }

@@ -1,6 +1,7 @@
 import type { ClientRequest, IncomingMessage, RequestOptions, ServerResponse } from "node:http";
-import type { Readable } from "node:stream";
+import type { Readable, Writable } from "node:stream";
 import { setTimeout as delay } from "node:timers/promises";
+import { EventCutter } from "@parlance/wire";
 import { forward } from "../../shared/forward.js";
 import type { Recorder } from "../../shared/recorder/recorder.js";
 import { endpointRewriter } from "./endpoint-rewriter.js";
@@ -8,7 +9,6 @@ import { type AbortedBy, ExchangeRecord } from "./exchange-record.js";
 import type { FaultyExchanges } from "./faulty-exchanges.js";
 import { endToEnd, flattened, type HeaderList, headersOf, headerValue, pairsOf, withLength } from "./headers.js";
 import { isDiscovery, isForm, type Origins, renamed, towardsClient, towardsServer } from "./origins.js";
-import { passEvents } from "./pass-events.js";
 import { refuse } from "./refuse.js";
 import type { SessionNames } from "./sessions.js";
 
@@ -221,4 +221,24 @@ async function renamedBody(body: Readable, from: string, to: string): Promise<Bu
 function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   return error.message || String((error as NodeJS.ErrnoException).code ?? error.name);
+}
+
+/** Passes on so many events of a stream, and resolves when they are written: to true if the stream goes on. */
+async function passEvents(
+  from: Readable,
+  to: Writable,
+  most: number,
+  chunk: (bytes: Uint8Array) => void,
+): Promise<boolean> {
+  const cutter = new EventCutter();
+  let passed = 0;
+  for await (const bytes of from as AsyncIterable<Uint8Array>) {
+    // Byte by byte: it is the byte that ends the last event that is looked for.
+    let end = 0;
+    for (; end < bytes.length && passed < most; end += 1) passed += cutter.push(bytes.subarray(end, end + 1), 0).length;
+    chunk(bytes);
+    await new Promise((resolve) => to.write(bytes.subarray(0, end), resolve));
+    if (passed >= most) return true;
+  }
+  return false;
 }

@@ -14,10 +14,10 @@ import {
 } from "@parlance/wire";
 import { visibleLines } from "../../shared/output/columns.js";
 import { wordsOf } from "../../shared/output/conversation-rows.js";
+import { hexRows } from "../../shared/output/hex.js";
 import { bytesText, count, durationText, secondsText } from "../../shared/output/quantities.js";
 import { type Style, signs } from "../../shared/output/style.js";
 import type { Output } from "../../shared/output/terminal.js";
-import { hexLines } from "./hex-lines.js";
 import { type Highlight, jsonLines } from "./json-tree.js";
 
 /** What a person wants to see of a row. */
@@ -43,7 +43,7 @@ export function detailLines({ row, pending, hex }: DetailOptions, { style }: Out
     ...headerLines(row),
     ...row.verdicts.flatMap((verdict) => ["", ...verdictLines(verdict, style)]),
     "",
-    ...(hex && frame !== undefined ? hexLines(bytes, highlights, style) : body()),
+    ...(hex && frame !== undefined ? markedHexLines(bytes, highlights, style) : body()),
   ];
 }
 
@@ -149,4 +149,19 @@ function bodyLines({ bytes, whole }: Frame, highlights: readonly Highlight[], st
   if (scan.ok) return jsonLines(scan.root, bytes, highlights, style);
   const text = visibleLines(literalOf({ start: 0, end: bytes.length }, bytes));
   return [...text, whole ? style.red(`not JSON: ${scan.fault.says}`) : style.yellow("… cut here by the recorder")];
+}
+
+/** A hex dump with marks: bytes in a highlight are red, and the labels of the highlights stand at the end of the line. */
+function markedHexLines(bytes: Uint8Array, highlights: readonly Highlight[], style: Style): readonly string[] {
+  const width = Math.max(4, bytes.length.toString(16).length);
+  return hexRows(bytes).map(({ offset, digits, glyphs }) => {
+    const touching = highlights.filter(({ range: [from, to] }) => from < offset + digits.length && to > offset);
+    const paint = (text: string, at: number): string =>
+      touching.some(({ range: [from, to] }) => offset + at >= from && offset + at < to) ? style.red(text) : text;
+    const missing = 16 - digits.length;
+    const labels = [...new Set(touching.map(({ label }) => label))].join(" ");
+    const mark = labels === "" ? "" : `${" ".repeat(missing)}  ${style.red(`◀ ${labels}`)}`;
+    const hex = `${digits.map(paint).join(" ")}${"   ".repeat(missing)}`;
+    return `${style.dim(offset.toString(16).padStart(width, "0"))}  ${hex}  ${glyphs.map(paint).join("")}${mark}`;
+  });
 }

@@ -1,4 +1,4 @@
-import { compareConversations, type HeaderEntry } from "@parlance/wire";
+import { Conversation, compareConversations, type Entry, EntryWriter, type HeaderEntry } from "@parlance/wire";
 import { type Command, InvalidArgumentError, Option } from "commander";
 import { exitCodes } from "../../shared/exit-codes.js";
 import { usageFailure } from "../../shared/failure.js";
@@ -11,8 +11,9 @@ import { Pace } from "../../shared/pace.js";
 import { recordingHelp } from "../../shared/recordings/find-recording.js";
 import { openRecorded, type RecordedConversation } from "../../shared/recordings/recorded-conversation.js";
 import { newHeader, recordingText, writeNewFile } from "../../shared/recordings/recording-text.js";
+import { openRawClient, rawServerOf } from "../../shared/target/raw-server.js";
 import { type Target, targetHelp } from "../../shared/target/target.js";
-import { drive } from "./drive.js";
+import { ClientPlayer } from "./client-player.js";
 import { type MatchMode, matchModes } from "./matching.js";
 import { playOnStdio } from "./stdio-stage.js";
 import { playedLines } from "./view.js";
@@ -126,4 +127,37 @@ async function beClient(
 
 function parentOf({ entries }: RecordedConversation): HeaderEntry | undefined {
   return entries.find((entry) => entry.k === "hdr");
+}
+
+/** How a server is driven. */
+interface DriveOptions {
+  readonly target: Target;
+  /** Milliseconds to wait for an answer. */
+  readonly timeout: number;
+}
+
+/** The conversation that came of it. */
+interface Driven {
+  readonly entries: readonly Entry[];
+  readonly conversation: Conversation;
+}
+
+/** Says to a server everything that the client of a recording has said, session by session. @throws Failure */
+async function drive(recording: Conversation, options: DriveOptions): Promise<Driven> {
+  const entries: Entry[] = [];
+  const conversation = new Conversation();
+  const writer = new EntryWriter((entry) => {
+    entries.push(entry);
+    conversation.push(entry);
+  });
+  const server = await rawServerOf(options.target);
+  for (const session of recording.sessions) {
+    if (session.operations.length === 0) continue;
+    const { name, revision } = session;
+    const client = openRawClient(server, { timeout: options.timeout, writer, session: name, revision });
+    await new ClientPlayer(recording, session, client).play();
+    await client.close();
+  }
+  conversation.finish();
+  return { entries, conversation };
 }

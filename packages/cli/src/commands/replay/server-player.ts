@@ -13,7 +13,6 @@ import {
   type WireMessage,
 } from "@parlance/wire";
 import { type LiveRequest, liveBytes } from "./live-bytes.js";
-import { Mailbox } from "./mailbox.js";
 import { Matching, type MatchMode } from "./matching.js";
 import { type Scene, type Step, scenesOf } from "./scene.js";
 
@@ -171,4 +170,34 @@ function liveRequest(message: WireMessage): LiveRequest {
 function isSameAnswer(live: WireMessage, recorded: WireMessage): boolean {
   const [said, written] = [live, recorded].map(({ value }) => canonicalJson(significant(value, ignoresId)));
   return said === written;
+}
+
+/** Holds what comes under a key until somebody takes it, and lets whoever takes wait for it. */
+class Mailbox<Item> {
+  readonly #arrived = new Map<string, Item[]>();
+  readonly #waiting = new Map<string, ((item: Item | undefined) => void)[]>();
+  #closed = false;
+
+  /** Gives an item to the one that waits longest for its key, or keeps it. */
+  put(key: string, item: Item): void {
+    const waiting = this.#waiting.get(key)?.shift();
+    if (waiting !== undefined) waiting(item);
+    else this.#arrived.set(key, [...(this.#arrived.get(key) ?? []), item]);
+  }
+
+  /** The next item of a key; undefined once nothing more can come. */
+  take(key: string): Promise<Item | undefined> {
+    const arrived = this.#arrived.get(key)?.shift();
+    if (arrived !== undefined || this.#closed) return Promise.resolve(arrived);
+    return new Promise((resolve) => {
+      this.#waiting.set(key, [...(this.#waiting.get(key) ?? []), resolve]);
+    });
+  }
+
+  /** Nothing more comes: whoever waits, waits no longer. */
+  close(): void {
+    this.#closed = true;
+    for (const waiting of this.#waiting.values()) for (const resolve of waiting) resolve(undefined);
+    this.#waiting.clear();
+  }
 }

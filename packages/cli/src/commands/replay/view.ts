@@ -1,5 +1,5 @@
 import { targetOf, type WireMessage } from "@parlance/wire";
-import { messageText } from "../../shared/output/message-text.js";
+import { messageText } from "../../shared/output/comparison-lines.js";
 import { count } from "../../shared/output/quantities.js";
 import type { Style } from "../../shared/output/style.js";
 import type { ServerPlayer } from "./server-player.js";

@@ -1,12 +1,12 @@
 import type { Sender } from "@parlance/wire";
 import type { Observation } from "../../shared/client/observed-target.js";
 import { visibleLines } from "../../shared/output/columns.js";
+import { hexLines } from "../../shared/output/hex.js";
 import { jsonLine } from "../../shared/output/json-lines.js";
 import { headingRow } from "../../shared/output/rows.js";
 import type { Output } from "../../shared/output/terminal.js";
 import { observationValues } from "../talk/talk-json.js";
 import { observationRows } from "../talk/talk-text.js";
-import { hexLines } from "./hex.js";
 
 /** The head of an HTTP response. */
 export interface ResponseHead {

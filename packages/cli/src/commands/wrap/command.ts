@@ -1,13 +1,13 @@
 import { fileURLToPath } from "node:url";
 import { visible } from "@parlance/mcp/jsonrpc";
 import { Argument, type Command } from "commander";
-import type { Edit } from "jsonc-parser";
+import { applyEdits, type Edit, type Node } from "jsonc-parser";
 import { exitCodes } from "../../shared/exit-codes.js";
 import { usageFailure } from "../../shared/failure.js";
 import type { Invocation } from "../../shared/invocation.js";
 import { collect } from "../../shared/options.js";
 import { jsonLine } from "../../shared/output/json-lines.js";
-import type { ServerEntry } from "../../shared/target/configuration.js";
+import { type Format, type ServerEntry, treeOf } from "../../shared/target/configuration.js";
 import {
   type ConfigurationFile,
   filesOf,
@@ -18,7 +18,6 @@ import {
 import { hosts } from "../../shared/target/host-table.js";
 import { edited, write } from "./edit-file.js";
 import { type Launcher, launcherFor } from "./launcher.js";
-import { withoutSecrets } from "./secrets.js";
 import { diffLines, unifiedDiff } from "./unified-diff.js";
 import { listHosts } from "./view.js";
 import {
@@ -210,4 +209,23 @@ function launcherOf({ host }: LoadedFile): Launcher {
     node: process.execPath,
     main: fileURLToPath(new URL("../../parlance.js", import.meta.url)),
   });
+}
+
+/** Members of a server that hold keys and passwords. */
+const secret: ReadonlySet<unknown> = new Set(["env", "headers", "http_headers"]);
+
+/** A configuration with `…` for every value that may be a secret: what is printed ends up in reports. */
+function withoutSecrets(text: string, format: Format): string {
+  const root = treeOf(text, format);
+  return "problem" in root ? text : applyEdits(text, [...edits(root)]);
+}
+
+function* edits(node: Node): Generator<Edit> {
+  const [key, value] = node.children ?? [];
+  if (node.type === "property" && secret.has(key?.value) && value?.type === "object") {
+    for (const { children: [, hidden] = [] } of value.children ?? [])
+      if (hidden !== undefined) yield { offset: hidden.offset, length: hidden.length, content: '"…"' };
+    return;
+  }
+  for (const child of node.children ?? []) yield* edits(child);
 }

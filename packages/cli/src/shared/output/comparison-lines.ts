@@ -6,8 +6,8 @@ import type {
   LatencyChange,
   ValueChange,
 } from "@parlance/wire";
+import { isObject } from "../json.js";
 import { cut, cutMiddle, left, widthOf } from "./columns.js";
-import { jsonText, messageText } from "./message-text.js";
 import { count, durationText } from "./quantities.js";
 import type { Look } from "./rows.js";
 
@@ -94,4 +94,22 @@ function latencyLine({ left: a, right: b }: LatencyChange): string {
   const ratio = Math.max(before, after) / Math.max(0.001, Math.min(before, after));
   const times = after > before ? `×${ratio.toFixed(0)}` : `÷${ratio.toFixed(0)}`;
   return `${itemText(a)}  ${durationText(before)} → ${durationText(after)} (${times})`;
+}
+
+const widest = 80;
+
+/** What a message asks, in one line: its method, its target, and the arguments that go with it; or the text of noise. */
+export function messageText(method: string | undefined, target: string | undefined, value: unknown): string {
+  if (method === undefined)
+    return typeof value === "string" ? cut(JSON.stringify(value), widest) : jsonText(value, widest);
+  const params = isObject(value) && isObject(value.params) ? value.params : {};
+  const args = params.arguments === undefined ? "" : jsonText(params.arguments, widest);
+  return cut([method, target, args].filter((part) => part !== undefined && part !== "").join(" "), widest);
+}
+
+/** A value as JSON in at most so many columns. Integers that a double cannot hold are written as they are. */
+function jsonText(value: unknown, width: number): string {
+  const marked = (_: string, each: unknown): unknown => (typeof each === "bigint" ? `\u0000${each}` : each);
+  const text = JSON.stringify(value, marked) as string | undefined; // There is none of undefined.
+  return cut(text?.replaceAll(/"\\u0000(-?\d+)"/g, "$1") ?? "nothing", width);
 }

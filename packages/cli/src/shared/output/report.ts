@@ -1,7 +1,7 @@
 import { junitOf, type Report, sarifOf } from "@parlance/wire";
 import { packageVersion } from "../package-version.js";
+import { pendingValue, verdictValue } from "../recordings/recorded-json.js";
 import { escapeHidden, jsonLine } from "./json-lines.js";
-import { reportValue } from "./report-json.js";
 import { reportLines } from "./report-text.js";
 import type { Output } from "./terminal.js";
 
@@ -36,3 +36,22 @@ const printers: Readonly<Record<ReportFormat, (print: ReportPrint) => readonly s
     return [escapeHidden(JSON.stringify(sarifOf(report, { uri, tool }), undefined, 2))];
   },
 };
+
+/** A report for a program. */
+export function reportValue(report: Report): object {
+  const { source, passed, failedFor, tally, verdicts, pending, crashes, gaps, damages, expectations } = report;
+  return {
+    source,
+    passed,
+    failedFor,
+    ...tally,
+    verdicts: verdicts.map(({ verdict, line }) => ({ line, ...verdictValue(verdict) })),
+    pending: pending.map((each) => ({ line: each.line, ...pendingValue(each.pending) })),
+    crashes: crashes.map(({ crash: { n, session, how, during }, line }) => {
+      return { line, n, session, how, during: during.map(({ request }) => request.frame.n) };
+    }),
+    gaps: gaps.map(({ gap: { t, from, to, lost, why }, line }) => ({ line, at: t, from, to, lost, why })),
+    damages,
+    expectations: expectations.map(({ expectation: { text }, holds, found }) => ({ text, holds, found })),
+  };
+}

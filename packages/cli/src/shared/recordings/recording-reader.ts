@@ -1,3 +1,5 @@
+import { relative } from "node:path";
+import { pathToFileURL } from "node:url";
 import type { Entry } from "@parlance/wire";
 import { exitCodes } from "../exit-codes.js";
 import { Failure } from "../failure.js";
@@ -5,7 +7,6 @@ import type { Pace } from "../pace.js";
 import { findRecording } from "./find-recording.js";
 import { nameOfRecording } from "./list-recordings.js";
 import { RecordedLines, readRecordingFile } from "./read-recording.js";
-import { uriOf } from "./recording-source.js";
 
 /** A recording that can be read more than once, and is not held meanwhile: only what comes on stdin is. */
 export class RecordingReader {
@@ -68,4 +69,17 @@ function damaged(path: string, line: number, says: string): Failure {
     exitCode: exitCodes.damaged,
     remedy: `parlance check ${path} judges what can be read of it`,
   });
+}
+
+/** The path of a recording, as short as it can be clicked on. */
+export function sourceOf(path: string): string {
+  if (path === "-") return "stdin";
+  const near = relative(process.cwd(), path);
+  return near.startsWith("..") ? path : near;
+}
+
+/** The address of a recording, relative to where the command runs. */
+export function uriOf(path: string): string {
+  const source = sourceOf(path);
+  return source === path && path.startsWith("/") ? pathToFileURL(path).href : encodeURI(source.replaceAll("\\", "/"));
 }
