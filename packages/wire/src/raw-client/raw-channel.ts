@@ -1,6 +1,5 @@
-import { type Channel, type Tapped, tapChannel } from "@parlance/mcp/jsonrpc";
+import { type Channel, clientLimits, lines, type Tapped, tapChannel } from "@parlance/mcp/jsonrpc";
 import type { JsonObject } from "@parlance/mcp/protocol";
-import { LineCutter } from "../recording/line-cutter.js";
 import { dispatch, noAnswer, PendingReplies, type RawClient, type RawOptions, type Reply } from "./raw-client.js";
 
 /** A channel to a server; the channel of a process knows how the process ended, and can do more. */
@@ -30,7 +29,6 @@ export class RawChannel implements RawClient {
   readonly #options: RawChannelOptions;
   readonly #channel: Channel;
   readonly #pending: PendingReplies;
-  #error: Error | undefined;
   #hasExited = false;
 
   constructor(options: RawChannelOptions) {
@@ -40,19 +38,13 @@ export class RawChannel implements RawClient {
     this.#channel.open({
       frame: (text) => dispatch(text, this, this.#pending),
       refuse: () => undefined,
-      end: (error) => {
-        this.#error = error;
+      end: () => {
         this.#pending.end();
         this.#recordExit();
       },
     });
     options.stop?.addEventListener("abort", () => this.#stop(), { once: true });
     if (options.stop?.aborted === true) this.#stop();
-  }
-
-  /** Why the channel broke, if it did. */
-  get error(): Error | undefined {
-    return this.#error;
   }
 
   /** Ends every wait, and a process that would take its time to exit. */
@@ -69,14 +61,16 @@ export class RawChannel implements RawClient {
   }
 
   #write(bytes: Uint8Array): void {
-    const { write, writer, session: s } = this.#options;
+    const { write } = this.#options;
     if (write === undefined) {
       void this.#channel.send(new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes));
       return;
     }
-    const lines = new LineCutter();
-    for (const line of [...lines.push(bytes, 0), lines.end()])
-      if (line !== undefined) writer.frame(line.bytes, { s, d: "c2s", ch: "stdin", nl: line.nl });
+    // Recorded as a server on stdio reads them: the last line may lack its end.
+    const sent = (frame: string): void => this.#record({ kind: "sent", frame });
+    const decoder = lines.decoder({ frame: sent, refuse: ({ head }) => sent(head) }, clientLimits.frameBytes);
+    decoder.push(bytes);
+    decoder.end();
     write(bytes);
   }
 
@@ -108,7 +102,8 @@ export class RawChannel implements RawClient {
   }
 
   #record(tapped: Tapped): void {
-    const { writer, session: s } = this.#options;
+    const { writer, session: s, onFrame } = this.#options;
+    onFrame?.(tapped);
     if (tapped.kind === "ended") return;
     const nl = "\n";
     if (tapped.kind === "sent") writer.frame(encoder.encode(tapped.frame), { s, d: "c2s", ch: "stdin", nl });

@@ -1,5 +1,5 @@
+import type { Tapped } from "@parlance/mcp/jsonrpc";
 import { isObject, type JsonObject } from "@parlance/mcp/protocol";
-import type { Sender } from "../recording/frame.js";
 import type { EntryWriter } from "./entry-writer.js";
 
 /** The result of sending something. */
@@ -31,9 +31,9 @@ export interface RawRequest {
   readonly headers?: Readonly<Record<string, string>>;
   /**
    * How much of the body of the response is read. `answer`, the default: up to the answer; without an id, all of a body and nothing of
-   * an event stream. `beginning`: up to the first event, or 64 KiB. A promise: until it resolves.
+   * an event stream. `beginning`: up to the first event, or 64 KiB. A function, called with the head: until its promise resolves.
    */
-  readonly read?: "answer" | "beginning" | Promise<unknown>;
+  readonly read?: "answer" | "beginning" | ((response: Response) => Promise<unknown>);
 }
 
 /** What both kinds of raw clients need. */
@@ -45,6 +45,8 @@ export interface RawOptions {
   readonly session: string;
   /** When it is aborted, every wait ends. */
   readonly stop?: AbortSignal | undefined;
+  /** Takes every message, and what was refused in the place of one, with the reason. */
+  readonly onFrame?: (tapped: Tapped) => void;
 }
 
 /**
@@ -151,6 +153,3 @@ export function messagesIn(text: string): readonly JsonObject[] {
     return []; // The rules report it.
   }
 }
-
-/** Takes the bytes that cross, before they are cut into frames. */
-export type OnBytes = (from: Sender, chunk: Uint8Array) => void;

@@ -1,10 +1,10 @@
 import { encodeHeaderValue, isObject, type JsonObject, mcpHeaders, namedBy } from "@parlance/mcp/protocol";
 import { BodyCutter, type BodyFrame } from "../recording/body-cutter.js";
+import type { Sender } from "../recording/frame.js";
 import {
   dispatch,
   messagesIn,
   noAnswer,
-  type OnBytes,
   PendingReplies,
   type RawClient,
   type RawOptions,
@@ -21,10 +21,11 @@ interface RawHttpOptions extends RawOptions {
   readonly mirrors?: boolean;
   /** The version that every request names. */
   readonly version?: string | undefined;
+  /** Takes the chunks of bodies as they cross. */
   readonly onBytes?: OnBytes;
-  /** Called with the head of each response. */
-  readonly onResponse?: (response: Response) => void;
 }
+
+type OnBytes = (from: Sender, chunk: Uint8Array) => void;
 
 /** Characters that are kept of a body for `RawResponse.text`. */
 const longestText = 64 * 1024;
@@ -59,7 +60,7 @@ export class RawHttp implements RawClient {
   }
 
   async send(frame: string | Uint8Array, id?: string | number, request: RawRequest = {}): Promise<Reply> {
-    const { url, writer, session: s, onBytes, onResponse } = this.#options;
+    const { url, writer, session: s, onBytes, onFrame } = this.#options;
     const { method = "POST", read = "answer" } = request;
     const x = writer.nextExchange();
     const bytes = typeof frame === "string" ? encoder.encode(frame) : new Uint8Array(frame);
@@ -68,6 +69,7 @@ export class RawHttp implements RawClient {
     if (method === "POST") {
       onBytes?.("client", bytes);
       writer.frame(bytes, { s, d: "c2s", ch: "http", req: x });
+      onFrame?.({ kind: "sent", frame: new TextDecoder().decode(bytes) });
     }
     const exchange = this.#exchange();
     const { signal } = exchange;
@@ -77,7 +79,6 @@ export class RawHttp implements RawClient {
       const { status } = response;
       writer.write((n, t) => ({ k: "h", n, t, s, x, ph: "res", status, headers: [...response.headers] }));
       this.#sessionId ??= response.headers.get(mcpHeaders.session) ?? undefined;
-      onResponse?.(response);
       if (typeof read !== "string") exchange.clearTimeout();
       const reply = await this.#read(response, { x, id, read, done: exchange.done });
       writer.write((n, t) => ({ k: "h", n, t, s, x, ph: "end" }));
@@ -144,16 +145,21 @@ export class RawHttp implements RawClient {
     const before = this.errorsWithoutId.length;
     const pending = new PendingReplies(this.#options.timeout);
     const answer = id === undefined ? undefined : pending.wait(id);
-    const body = new BodyReader(response, (frame) => this.#take(frame, how, pending), this.#options.onBytes);
+    const body = new BodyReader(
+      response,
+      (frame) => this.#take(frame, response, how.x, pending),
+      this.#options.onBytes,
+    );
     const isAnswerOnStream = body.isStream && read === "answer" && answer !== undefined;
+    const until = typeof read === "function" ? read(response) : undefined;
     const isSkipped = body.isStream && read === "answer" && answer === undefined;
     const whole = isSkipped ? body.cancel() : body.read(read === "beginning").finally(() => pending.end());
     void whole.finally(done);
     if (isAnswerOnStream) await answer;
-    else await (typeof read === "string" ? whole : Promise.race([whole, read]));
+    else await (until === undefined ? whole : Promise.race([whole, until]));
     const { isOver: isWhole } = body;
     if (!isAnswerOnStream) await body.cancel();
-    if (body.error !== undefined && typeof read === "string" && !isAnswerOnStream) throw body.error;
+    if (body.error !== undefined && until === undefined && !isAnswerOnStream) throw body.error;
     const reply = (await (read === "answer" ? answer : undefined)) ?? noAnswer("nothing was owed");
     const { status, statusText, headers } = response;
     const http: RawResponse = { status, statusText, headers, text: body.text, isWhole };
@@ -161,13 +167,27 @@ export class RawHttp implements RawClient {
     return { ...reply, answer: reply.answer ?? this.errorsWithoutId[before], http };
   }
 
-  #take(frame: BodyFrame, { x }: Reading, pending: PendingReplies): void {
-    const { writer, session: s } = this.#options;
+  #take(frame: BodyFrame, response: Response, x: number, pending: PendingReplies): void {
+    const { writer, session: s, onFrame } = this.#options;
     const { ch, bytes, len, ev, cut } = frame;
     const more = { ...(ev !== undefined && { ev }), ...(cut !== undefined && { cut }) };
     writer.frame(bytes, { s, d: "s2c", ch, req: x, ...more }, len);
-    if (cut === undefined) dispatch(new TextDecoder().decode(bytes), this, pending);
+    const text = new TextDecoder().decode(bytes);
+    if (cut === undefined) dispatch(text, this, pending);
+    if (onFrame === undefined || !isMessage(frame, text, response)) return;
+    if (cut === undefined) onFrame({ kind: "received", frame: text });
+    else if (ch === "http") {
+      const message = "the body broke off in the middle of a message";
+      onFrame({ kind: "refused", refusal: { reason: "truncated", message, head: text, bytes: len } });
+    }
   }
+}
+
+/** Whether a frame is a message: not a page, a word of a gateway, or an event of another name. */
+function isMessage({ ch, ev }: BodyFrame, text: string, { ok, headers }: Response): boolean {
+  if (ch === "sse") return ok && text !== "" && (ev?.event ?? "message") === "message";
+  if (ok && /^application\/json\b/i.test(headers.get("content-type") ?? "")) return true;
+  return !ok && messagesIn(text).some(({ error, id = null }) => isObject(error) && id !== null);
 }
 
 interface Reading {

@@ -14,11 +14,9 @@ import {
 import { printFailure } from "../../shared/output/print-failure.js";
 import { count } from "../../shared/output/quantities.js";
 import { type Target, targetHelp } from "../../shared/target/target.js";
-import { RawTraffic } from "./exchange.js";
 import { payloadHelp, payloadOf } from "./payload.js";
-import { sendInPost } from "./send-in-post.js";
-import { sendOnLine } from "./send-on-line.js";
-import type { SendOptions } from "./send-options.js";
+import { RawTraffic } from "./raw-traffic.js";
+import { type SendOptions, sendBytes } from "./send-bytes.js";
 import { type SendView, sendJson, sendText } from "./view.js";
 
 interface SendFlags extends ConversationFlags {
@@ -101,8 +99,7 @@ function isHttp(target: Target): target is Extract<Target, { kind: "url" }> {
 
 async function sending(target: Target, bytes: Uint8Array, options: SendOptions): Promise<Failure | undefined> {
   try {
-    if (isHttp(target)) await sendInPost(target, bytes, options);
-    else await sendOnLine(target, bytes, options);
+    await sendBytes(target, bytes, options);
     return undefined;
   } catch (error) {
     return toFailure(error, "opening");

@@ -1,4 +1,4 @@
-import type { Framing } from "@parlance/mcp/jsonrpc";
+import { type Framing, lines } from "@parlance/mcp/jsonrpc";
 import { childChannel } from "@parlance/mcp/node";
 import type { Revision } from "@parlance/mcp/protocol";
 import { RawChannel, type RawClient, RawHttp, type RawOptions, type RawTransport, recordedBytes } from "@parlance/wire";
@@ -10,8 +10,8 @@ import type { Header, Target } from "./target.js";
 export interface DialOptions {
   /** Takes what a started process writes to stderr. */
   readonly onStderr?: (chunk: Uint8Array) => void;
-  /** Default: lines. */
-  readonly framing?: Framing;
+  /** Takes what a started process writes to stdout, before it is cut into lines. */
+  readonly onStdout?: (chunk: Uint8Array) => void;
 }
 
 /** A server to which raw clients can be opened, each in a session of its own. */
@@ -23,8 +23,9 @@ export type RawServer =
 export async function rawServerOf(target: Target): Promise<RawServer> {
   if (target.kind === "module") return { kind: "channel", dial: () => ({ channel: target.dial() }) };
   if (target.kind === "command") {
-    const dial = (options: DialOptions): RawTransport => {
-      const channel = childChannel(commandOf(target), options);
+    const dial = ({ onStdout, ...options }: DialOptions): RawTransport => {
+      const framing = onStdout === undefined ? lines : observedLines(onStdout);
+      const channel = childChannel(commandOf(target), { ...options, framing });
       return {
         channel,
         write: (bytes) => void channel.stdin?.write(bytes),
@@ -38,6 +39,23 @@ export async function rawServerOf(target: Target): Promise<RawServer> {
   const { webSocketChannel } = await import("@parlance/mcp/websocket"); // Its package takes a while to load.
   const dial = (): RawTransport => ({ channel: webSocketChannel(url, { headers: Object.fromEntries(headers) }) });
   return { kind: "channel", dial };
+}
+
+/** The framing of stdio, with an observer that takes the bytes first. */
+function observedLines(onBytes: (chunk: Uint8Array) => void): Framing {
+  return {
+    ...lines,
+    decoder(sink, maxBytes) {
+      const decoder = lines.decoder(sink, maxBytes);
+      return {
+        push(chunk) {
+          onBytes(chunk);
+          decoder.push(chunk);
+        },
+        end: () => decoder.end(),
+      };
+    },
+  };
 }
 
 interface OpenOptions extends RawOptions {

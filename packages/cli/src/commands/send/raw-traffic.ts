@@ -1,6 +1,4 @@
-import { latestHandshake } from "@parlance/mcp";
-import type { RpcRequest, Tapped } from "@parlance/mcp/jsonrpc";
-import { messagesOf, methods, notifications, revisionOf } from "@parlance/mcp/protocol";
+import type { Tapped } from "@parlance/mcp/jsonrpc";
 import type { WireMessage } from "@parlance/wire";
 import { LiveConversation } from "../../shared/client/live-conversation.js";
 import type { Observation } from "../../shared/client/observed-target.js";
@@ -15,7 +13,6 @@ export class RawTraffic {
   readonly #view: SendView;
   readonly #start = performance.now();
   #sent: readonly FrameRow[] = [];
-  #answered: (() => void) | undefined;
   #error: Error | undefined;
   #isSettled = false;
 
@@ -45,7 +42,6 @@ export class RawTraffic {
   see(tapped: Tapped): void {
     if (tapped.kind === "ended") {
       this.#error = tapped.error;
-      this.#answered?.();
       this.silence.end();
       return;
     }
@@ -53,7 +49,6 @@ export class RawTraffic {
     if (row === undefined) return;
     if (row.from === "client") this.#sent = [...this.#sent, row];
     this.observe({ kind: "frame", row });
-    if (row.from === "server") this.#answered?.();
   }
 
   observe(observation: Observation): void {
@@ -77,35 +72,4 @@ export class RawTraffic {
   settle(): void {
     this.#isSettled = true;
   }
-
-  /** Resolves when everything that was asked is answered, when the other side has ended, or when time is up. */
-  async answers(timeout: number, stop: AbortSignal): Promise<void> {
-    await new Promise<void>((resolve) => {
-      const done = (): void => {
-        clearTimeout(timer);
-        stop.removeEventListener("abort", done);
-        resolve();
-      };
-      const timer = setTimeout(done, timeout);
-      stop.addEventListener("abort", done);
-      this.#answered = () => {
-        if (this.owed.length === 0 || this.#error !== undefined || stop.aborted) done();
-      };
-      this.#answered();
-    });
-    this.#answered = undefined;
-  }
-}
-
-/** The messages that open a conversation by hand; undefined where none has to be opened. */
-export function handshakeIn(version: string = latestHandshake.version): readonly [RpcRequest, string] | undefined {
-  if (revisionOf(version)?.era !== "handshake") return undefined;
-  const messages = messagesOf(version);
-  const clientInfo = { name: "parlance send", version: "0.1.0" };
-  const request = messages.request("open", methods.initialize, {
-    protocolVersion: version,
-    capabilities: {},
-    clientInfo,
-  });
-  return [request, JSON.stringify(messages.notification(notifications.initialized))];
 }
