@@ -6,7 +6,8 @@ import { probes } from "../../packages/cli/src/commands/check/examination/examin
 import type { Finding } from "../../packages/cli/src/commands/check/examination/finding.js";
 import { levelOfProbe, type Probe } from "../../packages/cli/src/commands/check/examination/probe.js";
 import { Subject } from "../../packages/cli/src/commands/check/examination/subject.js";
-import { openRawClient, type RawServer as RawServerOf } from "../../packages/cli/src/shared/target/raw-server.js";
+import { openRawClient } from "../../packages/cli/src/shared/target/raw-client.js";
+import type { Route } from "../../packages/cli/src/shared/target/route.js";
 import { plainHttp } from "./plain-http.js";
 import { probeCases } from "./probe-cases.js";
 import { type Quirk, RawServer } from "./probe-server.js";
@@ -34,11 +35,11 @@ async function found({ probe, revision, transport }: Place, quirk: Quirk, timeou
   const server = new RawServer(revision, quirk);
   await using http = transport === "http" ? await plainHttp(server.listener) : undefined;
   const writer = new EntryWriter(() => undefined);
-  const dialled: RawServerOf =
+  const route: Route =
     http === undefined
-      ? { kind: "channel", dial: () => ({ channel: channelTo(server) }) }
-      : { kind: "http", url: http.url, headers: [] };
-  const client = openRawClient(dialled, { timeout, writer, session: "1", revision });
+      ? { kind: "channel", dial: () => channelTo(server) }
+      : { kind: "http", url: new URL(http.url), headers: [] };
+  const client = openRawClient(route, { timeout, writer, session: "1", revision });
   const subject = new Subject(client, messagesOf(revision.version));
   expect(await subject.open()).toEqual({ is: "passed" });
   const finding = await probe.ask(subject);

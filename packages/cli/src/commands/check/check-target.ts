@@ -13,7 +13,7 @@ import { wordsOf } from "../../shared/output/conversation-rows.js";
 import { jsonLine } from "../../shared/output/json-lines.js";
 import { printReport, type ReportFormat } from "../../shared/output/report.js";
 import { newHeader, recordingText, writeNewFile } from "../../shared/recordings/recording-text.js";
-import { rawServerOf } from "../../shared/target/raw-server.js";
+import { routeTo } from "../../shared/target/route.js";
 import type { Target } from "../../shared/target/target.js";
 import { type Examination, examine } from "./examination/examine.js";
 import { examinationLines, examinationValue } from "./examination-view.js";
@@ -38,7 +38,7 @@ export async function checkTarget(
   { out, err, interrupt }: Invocation,
 ): Promise<number> {
   const { timeout, revision: wanted, record, format, failOn, expectations } = options;
-  const examination = await examine(await rawServerOf(target), {
+  const examination = await examine(await routeTo(target), {
     ...(wanted !== undefined && { revisions: wanted.flatMap((version) => revisionOf(version) ?? []) }),
     timeout,
     signal: interrupt.stop,

@@ -11,7 +11,8 @@ import { Pace } from "../../shared/pace.js";
 import { recordingHelp } from "../../shared/recordings/find-recording.js";
 import { openRecorded, type RecordedConversation } from "../../shared/recordings/recorded-conversation.js";
 import { newHeader, recordingText, writeNewFile } from "../../shared/recordings/recording-text.js";
-import { openRawClient, rawServerOf } from "../../shared/target/raw-server.js";
+import { openRawClient } from "../../shared/target/raw-client.js";
+import { routeTo } from "../../shared/target/route.js";
 import { type Target, targetHelp } from "../../shared/target/target.js";
 import { ClientPlayer } from "./client-player.js";
 import { type MatchMode, matchModes } from "./matching.js";
@@ -150,11 +151,11 @@ async function drive(recording: Conversation, options: DriveOptions): Promise<Dr
     entries.push(entry);
     conversation.push(entry);
   });
-  const server = await rawServerOf(options.target);
+  const route = await routeTo(options.target);
   for (const session of recording.sessions) {
     if (session.operations.length === 0) continue;
     const { name, revision } = session;
-    const client = openRawClient(server, { timeout: options.timeout, writer, session: name, revision });
+    const client = openRawClient(route, { timeout: options.timeout, writer, session: name, revision });
     await new ClientPlayer(recording, session, client).play();
     await client.close();
   }

@@ -4,7 +4,8 @@ import { EntryWriter, RawChannel, type RawClient, RawHttp, type Reply } from "@p
 import { innermost, toFailureAtUrl } from "../../shared/client/url-failure.js";
 import { exitCodes } from "../../shared/exit-codes.js";
 import { Failure, toFailure, usageFailure } from "../../shared/failure.js";
-import { type RawServer, rawServerOf } from "../../shared/target/raw-server.js";
+import { observedLines, rawTransport } from "../../shared/target/raw-client.js";
+import { type Route, routeTo } from "../../shared/target/route.js";
 import type { Target } from "../../shared/target/target.js";
 import { TextLines } from "../../shared/text-lines.js";
 import type { RawTraffic } from "./raw-traffic.js";
@@ -26,22 +27,23 @@ export interface SendOptions {
 
 /** Sends bytes, and shows everything that crosses until it is quiet. @throws Failure for a target that cannot be reached */
 export async function sendBytes(target: Target, bytes: Uint8Array, options: SendOptions): Promise<void> {
-  const server = await rawServerOf(target);
-  if (server.kind === "http") await sendOverHttp(server, bytes, options);
-  else await sendOnChannel(target, server, bytes, options);
+  const route = await routeTo(target);
+  if (route.kind === "http") await sendOverHttp(route, bytes, options);
+  else await sendOnChannel(target, route, bytes, options);
 }
 
 async function sendOnChannel(
   target: Target,
-  server: Extract<RawServer, { kind: "channel" }>,
+  route: Extract<Route, { kind: "channel" }>,
   bytes: Uint8Array,
   { opening, wait, timeout, stop, view, traffic }: SendOptions,
 ): Promise<void> {
   const stderr = new TextLines((text) => traffic.observe({ kind: "stderr", at: traffic.now, text }));
-  const { channel, write } = server.dial({
+  const channel = route.dial({
     onStderr: (chunk) => stderr.push(chunk),
-    onStdout: (chunk) => traffic.bytes("server", chunk),
+    framing: observedLines((chunk) => traffic.bytes("server", chunk)),
   });
+  const { write } = rawTransport(channel);
   if (write === undefined && !isUtf8(bytes))
     throw usageFailure("these bytes are no UTF-8, and a message of this target is text", "a command takes any bytes");
   const client = new RawChannel({
@@ -105,7 +107,7 @@ function requireReached(target: Target, { error, conversation }: RawTraffic): vo
 }
 
 async function sendOverHttp(
-  { url, headers }: Extract<RawServer, { kind: "http" }>,
+  { url, headers }: Extract<Route, { kind: "http" }>,
   bytes: Uint8Array,
   { opening, wait, timeout, stop, view, traffic }: SendOptions,
 ): Promise<void> {
@@ -113,7 +115,7 @@ async function sendOverHttp(
   let body = new TextLines(() => undefined);
   let isClosing = false;
   const client = new RawHttp({
-    url,
+    url: url.href,
     headers,
     timeout,
     writer: new EntryWriter(() => undefined),

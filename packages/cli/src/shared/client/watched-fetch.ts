@@ -1,10 +1,10 @@
 import type { Fetch } from "@parlance/mcp/client";
 import { baseProfile, clientLimits, decode, type Refusal, type RpcFailure, type Tapped } from "@parlance/mcp/jsonrpc";
-import { createParser } from "eventsource-parser";
+import { BodyCutter } from "@parlance/wire";
 import { excerpt } from "../excerpt.js";
 
 /** Who hears what crosses in the requests of a client, before the client acts on it. */
-export interface HttpWatcher {
+interface HttpWatcher {
   /** A message in a body or in an event. */
   see(tapped: Tapped): void;
   /** What HTTP says besides: refusals, streams that open, sessions that end. */
@@ -31,14 +31,14 @@ export function watchedFetch(watcher: HttpWatcher, over: AbortSignal): Fetch {
 }
 
 /** Takes a body apart as it comes. */
-export interface BodyReader {
+interface BodyReader {
   push(chunk: Uint8Array): void;
   /** @param isWhole false for one that broke off, or that nobody reads on */
   end(isWhole: boolean): void;
 }
 
 /** What a body is the answer to, in words. */
-export interface Exchange {
+interface Exchange {
   /** Its method and path. */
   readonly what: string;
   /** The same, with what it was answered. */
@@ -46,7 +46,7 @@ export interface Exchange {
 }
 
 /** What takes the body of a response apart: events, a message, or something else. */
-export function bodyReader(response: Response, exchange: Exchange, watcher: HttpWatcher): BodyReader {
+function bodyReader(response: Response, exchange: Exchange, watcher: HttpWatcher): BodyReader {
   const type = mediaTypeOf(response);
   if (response.ok && type === "text/event-stream") return eventReader(exchange, watcher);
   if (response.ok && type === "application/json") return textReader((text, isWhole) => seeJson(text, isWhole, watcher));
@@ -97,26 +97,19 @@ function textReader(
   };
 }
 
-/** The events of a stream: messages, and what the server calls otherwise, like the `endpoint` of the first revision. */
+/** Reads an event stream: messages, and events of other names, such as `endpoint` of HTTP+SSE. */
 function eventReader({ what, line }: Exchange, { see, tell }: HttpWatcher): BodyReader {
   if (what.startsWith("GET ")) tell(`${line}: the stream is open`);
+  const cutter = new BodyCutter("text/event-stream");
   const decoder = new TextDecoder();
-  let isReadable = true;
-  const parser = createParser({
-    maxBufferSize: clientLimits.frameBytes,
-    onEvent({ event = "message", data }) {
-      if (event !== "message") tell(`${what}: event ${event}: ${data}`);
-      else if (data !== "") see({ kind: "received", frame: data });
-    },
-    onError({ type }) {
-      if (type !== "max-buffer-size-exceeded") return;
-      isReadable = false;
-      tell(`${what}: an event of more than ${clientLimits.frameBytes} bytes; what follows it is not shown`);
-    },
-  });
   return {
     push(chunk) {
-      if (isReadable) parser.feed(decoder.decode(chunk, { stream: true }));
+      for (const { bytes, len, ev: { event = "message" } = {} } of cutter.push(chunk, 0)) {
+        const data = decoder.decode(bytes);
+        if (bytes.length < len) tell(`${what}: an event of ${len} bytes, which is too long to be shown`);
+        else if (event !== "message") tell(`${what}: event ${event}: ${data}`);
+        else if (data !== "") see({ kind: "received", frame: data });
+      }
     },
     end: () => undefined,
   };

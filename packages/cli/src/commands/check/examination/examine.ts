@@ -12,7 +12,8 @@ import {
   specOf,
   type Verdict,
 } from "@parlance/wire";
-import { openRawClient, type RawServer } from "../../../shared/target/raw-server.js";
+import { openRawClient } from "../../../shared/target/raw-client.js";
+import type { Route } from "../../../shared/target/route.js";
 import { type Finding, failed, passed } from "./finding.js";
 import { levelOfProbe, type Probe } from "./probe.js";
 import { featureProbes } from "./probes/features.js";
@@ -74,7 +75,7 @@ interface StartTime {
 }
 
 /** Asks a server everything that can be asked from outside, in every revision that it speaks, and records it. */
-export async function examine(server: RawServer, options: ExamineOptions): Promise<Examination> {
+export async function examine(route: Route, options: ExamineOptions): Promise<Examination> {
   const entries: Entry[] = [options.header];
   const conversation = new Conversation();
   const writer = new EntryWriter((entry) => {
@@ -85,7 +86,7 @@ export async function examine(server: RawServer, options: ExamineOptions): Promi
   const start: StartTime = { slowest: undefined };
   for (const revision of options.revisions ?? revisions) {
     if (options.signal.aborted) break;
-    const result = await new RevisionExamination(server, revision, conversation, writer, start, options).run();
+    const result = await new RevisionExamination(route, revision, conversation, writer, start, options).run();
     if (!options.signal.aborted || result.results.length > 0) results.push(result);
   }
   conversation.finish();
@@ -112,7 +113,7 @@ function failureOf({ probe, finding, frames }: ProbeResult, revision: Revision):
 }
 
 class RevisionExamination {
-  readonly #server: RawServer;
+  readonly #route: Route;
   readonly #revision: Revision;
   readonly #conversation: Conversation;
   readonly #writer: EntryWriter;
@@ -121,14 +122,14 @@ class RevisionExamination {
   #clients = 0;
 
   constructor(
-    server: RawServer,
+    route: Route,
     revision: Revision,
     conversation: Conversation,
     writer: EntryWriter,
     start: StartTime,
     options: ExamineOptions,
   ) {
-    this.#server = server;
+    this.#route = route;
     this.#revision = revision;
     this.#conversation = conversation;
     this.#writer = writer;
@@ -191,7 +192,7 @@ class RevisionExamination {
     const { slowest } = this.#start;
     const firstTimeout = slowest === undefined ? startFactor * timeout : timeout + slowest;
     const how = { timeout, firstTimeout, writer: this.#writer, session, revision: this.#revision, stop: signal };
-    return openRawClient(this.#server, how);
+    return openRawClient(this.#route, how);
   }
 
   async #leave(client: RawClient): Promise<readonly ProbeResult[]> {
