@@ -1,5 +1,5 @@
+import { isObject, type JsonObject } from "@parlance/mcp/protocol";
 import type { ListName } from "../../shared/client/advertised.js";
-import { isObject, type JsonObject } from "../../shared/json.js";
 import { cut, left, widthOf } from "../../shared/output/columns.js";
 import type { Look } from "../../shared/output/rows.js";
 

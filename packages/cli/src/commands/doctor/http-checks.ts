@@ -1,10 +1,9 @@
 import { latestHandshake } from "@parlance/mcp";
 import { baseProfile, clientLimits, codes, decode, Problem } from "@parlance/mcp/jsonrpc";
-import { messagesOf, methods } from "@parlance/mcp/protocol";
+import { isObject, messagesOf, methods } from "@parlance/mcp/protocol";
 import { EntryWriter, RawHttp, type RawRequest, type RawResponse, type Reply } from "@parlance/wire";
 import { innermost, remedyForWords, statusRemedy } from "../../shared/client/url-failure.js";
 import { exitCodes } from "../../shared/exit-codes.js";
-import { isObject } from "../../shared/json.js";
 import type { Header } from "../../shared/target/target.js";
 import type { Check, Finding } from "./check.js";
 

@@ -1,11 +1,11 @@
 import { LocalError, RpcError } from "@parlance/mcp/client";
 import { codes, visible } from "@parlance/mcp/jsonrpc";
+import { isObject, type JsonObject } from "@parlance/mcp/protocol";
 import { compile } from "@parlance/mcp/schema";
 import { type OfferedList, offeredLists, readList } from "../../shared/client/advertised.js";
 import { awaitAftermath } from "../../shared/client/converse.js";
 import { brokenByServer } from "../../shared/client/live-conversation.js";
 import { exitCodes } from "../../shared/exit-codes.js";
-import { isObject, type JsonObject } from "../../shared/json.js";
 import { verdictText } from "../../shared/output/conversation-rows.js";
 import type { Check, Finding } from "./check.js";
 import type { Examined } from "./examined.js";

@@ -1,5 +1,5 @@
 import { latest } from "@parlance/mcp";
-import type { JsonObject } from "../../shared/json.js";
+import type { JsonObject } from "@parlance/mcp/protocol";
 
 /** What is said of the reading of a code, besides what the library knows of it. */
 export interface CodeNote {

@@ -1,7 +1,6 @@
 import { latest, latestHandshake } from "@parlance/mcp";
 import type { RpcNotification, RpcRequest } from "@parlance/mcp/jsonrpc";
-import { type Messages, type Method, methods } from "@parlance/mcp/protocol";
-import type { JsonObject } from "../../shared/json.js";
+import { type JsonObject, type Messages, type Method, methods } from "@parlance/mcp/protocol";
 
 /** What is said of a message, besides what the revisions know of it. */
 export interface MessageNote<Message extends RpcRequest | RpcNotification> {

@@ -1,6 +1,5 @@
 import { latest, latestHandshake } from "@parlance/mcp";
-import { type Method, messagesOf, methods } from "@parlance/mcp/protocol";
-import type { JsonObject } from "../../shared/json.js";
+import { type JsonObject, type Method, messagesOf, methods } from "@parlance/mcp/protocol";
 import type { WireExample } from "./explanation.js";
 
 const client = (raw: string): WireExample => ({ from: "client", raw });

@@ -1,7 +1,6 @@
 import { createHash } from "node:crypto";
-import { metaKeys } from "@parlance/mcp/protocol";
+import { isObject, metaKeys } from "@parlance/mcp/protocol";
 import { type Operation, statusOf, targetOf } from "@parlance/wire";
-import { isObject } from "../../shared/json.js";
 import { packageVersion } from "../../shared/package-version.js";
 import { chosenOperations, type Exported, jsonWithList, momentOf } from "./exported.js";
 

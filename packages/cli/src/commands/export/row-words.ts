@@ -1,4 +1,5 @@
 import { visible } from "@parlance/mcp/jsonrpc";
+import { isObject } from "@parlance/mcp/protocol";
 import {
   bytesOf,
   type JsonNode,
@@ -10,7 +11,6 @@ import {
   targetOf,
   type WireMessage,
 } from "@parlance/wire";
-import { isObject } from "../../shared/json.js";
 import { bytesText, durationText } from "../../shared/output/quantities.js";
 
 /** A row in words. All of them are safe to print. */

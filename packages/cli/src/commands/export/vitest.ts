@@ -1,7 +1,6 @@
-import { methods } from "@parlance/mcp/protocol";
+import { isObject, methods } from "@parlance/mcp/protocol";
 import type { Operation, WireMessage } from "@parlance/wire";
 import { usageFailure } from "../../shared/failure.js";
-import { isObject } from "../../shared/json.js";
 import { chosenOperations, commandOf, type Exported, escaped } from "./exported.js";
 
 /** Places in results that differ from run to run, and how they go on into the next request. */

@@ -1,8 +1,8 @@
 import { readFile } from "node:fs/promises";
 import { promisify } from "node:util";
 import { gunzip } from "node:zlib";
+import { isObject, type JsonObject } from "@parlance/mcp/protocol";
 import { Conversation, RecordingDecoder } from "@parlance/wire";
-import { isObject, type JsonObject } from "../../shared/json.js";
 
 // One frame of a long recording is judged by what came before it. Which lines that are is found by searching the text of the file:
 // to read and judge all of them takes ten times as long. What cannot be told from the text alone is left to a reading of all lines.

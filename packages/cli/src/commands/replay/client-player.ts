@@ -1,3 +1,4 @@
+import { isObject, type JsonObject } from "@parlance/mcp/protocol";
 import {
   type Conversation,
   canonicalJson,
@@ -12,7 +13,6 @@ import {
   type WireMessage,
   type WireSession,
 } from "@parlance/wire";
-import { isObject, type JsonObject } from "../../shared/json.js";
 import { replaced } from "./live-bytes.js";
 
 /** Milliseconds: what a server sends behind its last answer comes soon. */

@@ -14,8 +14,7 @@ import {
   notification,
   Problem,
 } from "@parlance/mcp/jsonrpc";
-import { methods, notifications } from "@parlance/mcp/protocol";
-import { isObject } from "../../shared/json.js";
+import { isObject, methods, notifications } from "@parlance/mcp/protocol";
 
 /** The greeting of the host, as it wrote it: each new server is greeted with it. */
 interface Greeting {

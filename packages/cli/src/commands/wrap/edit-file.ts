@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
+import { isObject } from "@parlance/mcp/protocol";
 import { applyEdits, type Edit, getNodeValue } from "jsonc-parser";
-import { isObject } from "../../shared/json.js";
 import { treeOf } from "../../shared/target/configuration.js";
 import { fileFailure, type LoadedFile } from "../../shared/target/find-server.js";
 import { ChangedMeanwhile, replaceFile } from "../../shared/target/replace-file.js";

@@ -2,8 +2,8 @@ import { statSync } from "node:fs";
 import { resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import type { CreateMessageResult, ElicitResult, Root } from "@parlance/mcp/client";
+import { isObject, type JsonObject } from "@parlance/mcp/protocol";
 import { type Command, InvalidArgumentError } from "commander";
-import { isObject, type JsonObject } from "../json.js";
 
 /** An answer of the command line to an input request of the server. */
 export type WrittenAnswer =

@@ -1,5 +1,5 @@
 import type { ElicitFormParams, ElicitResult } from "@parlance/mcp/client";
-import { isObject } from "../json.js";
+import { isObject } from "@parlance/mcp/protocol";
 import { visibleLines } from "../output/columns.js";
 import { prettyJson } from "../output/json-lines.js";
 import type { Talk } from "./dialog.js";

@@ -1,5 +1,5 @@
+import { isObject, type JsonObject } from "@parlance/mcp/protocol";
 import { compile, SchemaError } from "@parlance/mcp/schema";
-import { isObject, type JsonObject } from "../json.js";
 
 /** One field of a form, as a person is asked for it. The words are the server's. */
 export interface Field {

@@ -1,8 +1,7 @@
 import type { ServerCapabilities, Tool } from "@parlance/mcp";
 import { type Client, RpcError } from "@parlance/mcp/client";
 import { OutOfBounds, visible } from "@parlance/mcp/jsonrpc";
-import { methods } from "@parlance/mcp/protocol";
-import { isObject, type JsonObject } from "../json.js";
+import { isObject, type JsonObject, methods } from "@parlance/mcp/protocol";
 
 /** A list of things that a server can offer, by the word under which a person asks for it. */
 export type ListName = "tools" | "resources" | "templates" | "prompts";

@@ -1,6 +1,5 @@
-import { metaKeys, methods, notifications } from "@parlance/mcp/protocol";
+import { isObject, type JsonObject, metaKeys, methods, notifications } from "@parlance/mcp/protocol";
 import { excerpt } from "../excerpt.js";
-import { isObject, type JsonObject } from "../json.js";
 
 /** Says what matters of the params or the result of one method. */
 type Reader = (value: JsonObject) => string;

@@ -1,9 +1,8 @@
 import type { Tool } from "@parlance/mcp";
 import type { Client } from "@parlance/mcp/client";
 import { didYouMean } from "@parlance/mcp/jsonrpc";
-import { methods } from "@parlance/mcp/protocol";
+import { type JsonObject, methods } from "@parlance/mcp/protocol";
 import { usageFailure } from "../failure.js";
-import type { JsonObject } from "../json.js";
 import { type AskOptions, listAdvertised, unlessRefused } from "./advertised.js";
 import { argumentsFor, type WantedCall } from "./tool-arguments.js";
 

@@ -1,5 +1,5 @@
+import { isObject, type JsonObject } from "@parlance/mcp/protocol";
 import { usageFailure } from "../failure.js";
-import { isObject, type JsonObject } from "../json.js";
 import { splitWords } from "../target/split-words.js";
 
 /** An argument as it was written: `name=text`, or `name:=json`. */

@@ -1,3 +1,4 @@
+import { isObject } from "@parlance/mcp/protocol";
 import type {
   ComparedItem,
   Comparison,
@@ -6,7 +7,6 @@ import type {
   LatencyChange,
   ValueChange,
 } from "@parlance/wire";
-import { isObject } from "../json.js";
 import { cut, cutMiddle, left, widthOf } from "./columns.js";
 import { count, durationText } from "./quantities.js";
 import type { Look } from "./rows.js";

@@ -1,4 +1,5 @@
 import { ExactNumber, type Id } from "@parlance/mcp/jsonrpc";
+import { isObject } from "@parlance/mcp/protocol";
 import {
   bytesOf,
   type Entry,
@@ -14,7 +15,6 @@ import {
 } from "@parlance/wire";
 import { digest } from "../client/digest.js";
 import { excerpt } from "../excerpt.js";
-import { isObject } from "../json.js";
 import { bytesText, count } from "./quantities.js";
 import { frameRows, type Look, type Mark, type Part, type Remark, remarkRows } from "./rows.js";
 

@@ -4,9 +4,9 @@ import { createRequire } from "node:module";
 import { relative, resolve } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import type { Served } from "@parlance/mcp/client";
+import { isObject } from "@parlance/mcp/protocol";
 import { exitCodes } from "../exit-codes.js";
 import { Failure } from "../failure.js";
-import { isObject } from "../json.js";
 
 /** Milliseconds in which a module must have loaded. One that serves itself never does. */
 const loadTime = 5_000;

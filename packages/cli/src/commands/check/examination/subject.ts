@@ -1,7 +1,13 @@
 import { visible } from "@parlance/mcp/jsonrpc";
-import { type Messages, methods, notifications, type Revision } from "@parlance/mcp/protocol";
+import {
+  isObject,
+  type JsonObject,
+  type Messages,
+  methods,
+  notifications,
+  type Revision,
+} from "@parlance/mcp/protocol";
 import type { RawClient, RawRequest, Reply } from "@parlance/wire";
-import { isObject, type JsonObject } from "../../../shared/json.js";
 import { asNote, type Finding, failed, passed } from "./finding.js";
 
 /** A server in one revision, while it is examined. */

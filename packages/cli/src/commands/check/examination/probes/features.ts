@@ -1,6 +1,5 @@
-import { methods } from "@parlance/mcp/protocol";
+import { isObject, type JsonObject, methods } from "@parlance/mcp/protocol";
 import { byEra, inSchema } from "@parlance/wire";
-import { isObject, type JsonObject } from "../../../../shared/json.js";
 import { asNote, type Finding, failed, passed, skipped } from "../finding.js";
 import type { Probe } from "../probe.js";
 import { describe, expectError, expectRefusal, expectResult, quoted, type Subject } from "../subject.js";

@@ -1,6 +1,5 @@
-import { methods, notifications, type Revision } from "@parlance/mcp/protocol";
+import { isObject, methods, notifications, type Revision } from "@parlance/mcp/protocol";
 import { byEra, isErrorWithoutId, onMessages } from "@parlance/wire";
-import { isObject } from "../../../../shared/json.js";
 import { asNote, type Finding, failed, passed } from "../finding.js";
 import type { Probe } from "../probe.js";
 import { describe, expectError, expectRefusal, expectResult, noCode, quoted, type Subject } from "../subject.js";

@@ -1,5 +1,4 @@
-import { metaKeys, methods } from "@parlance/mcp/protocol";
-import { isObject } from "../../../../shared/json.js";
+import { isObject, metaKeys, methods } from "@parlance/mcp/protocol";
 import { failed, passed } from "../finding.js";
 import type { Probe } from "../probe.js";
 import { describe, expectError, expectRefusal, expectResult, quoted } from "../subject.js";
