@@ -17,17 +17,17 @@ import type { Style } from "../../shared/output/style.js";
 export interface Operation<Result> {
   /** The method whose response is timed. */
   readonly method: string;
-  /** Performs it. What it throws ends the command. */
+  /** Performs it. An error ends the command. */
   readonly perform: (client: Client, options: VerbOptions) => Promise<Result>;
-  /** The result for people. */
+  /** The result as text. */
   readonly lines: (result: Result, style: Style) => readonly string[];
-  /** What went wrong although there is a result; undefined if nothing did. */
+  /** Why the result is a failure; undefined if it is not. */
   readonly failed?: (result: Result) => string | undefined;
-  /** What else to say about the result, on stderr. */
+  /** Notes on the result, printed on stderr. */
   readonly notes?: (result: Result) => readonly string[];
 }
 
-/** What a command line says about the conversation. */
+/** The target and the flags of the command line. */
 export interface Asking {
   /** The target as it is written; undefined for the command after `--`. */
   readonly target: string | undefined;
@@ -70,7 +70,7 @@ function answers(message: WireMessage, method: string): boolean {
   return message.operation?.request.method === method && latencyOf(message) !== undefined;
 }
 
-/** How long the answer took, how big it is, and how it went. */
+/** Latency, size and outcome of the response. */
 function costs(answer: WireMessage | undefined, failure: string | undefined, style: Style): string {
   const latency = answer && latencyOf(answer);
   const took = [

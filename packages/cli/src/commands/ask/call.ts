@@ -67,7 +67,7 @@ async function callTool(client: Client, { name, written }: WrittenCall, options:
   return client.tools.call(name, args, options).catch(explainInternal);
 }
 
-/** A bare internal error says nothing, and no more to a model: what to do about it is for the author of the tool. */
+/** Adds a remedy for the author of the tool to an internal error without details. */
 function explainInternal(error: unknown): never {
   if (!(error instanceof RpcError) || error.code !== codes.internalError || error.message !== bareMessage) throw error;
   const { message, exitCode, seen } = toFailure(error, "open");
@@ -79,7 +79,7 @@ function explainInternal(error: unknown): never {
 
 const bareMessage = "Internal error";
 
-/** What a tool has returned, for a person: texts as they are, structure as JSON, everything else described. */
+/** The result of a tool: text content unchanged, structured content as JSON, other content described. */
 function toolResultLines(result: CallToolResult, style: Style): readonly string[] {
   const { content, structuredContent } = result;
   const structured = "structuredContent" in result ? prettyJson(structuredContent).split("\n") : [];
@@ -93,6 +93,6 @@ function repeats(block: ContentBlock, structured: unknown): boolean {
   try {
     return isDeepStrictEqual(JSON.parse(block.text), structured);
   } catch {
-    return false; // A text that is no JSON says something of its own.
+    return false; // Text that is not JSON does not repeat the structured content.
   }
 }

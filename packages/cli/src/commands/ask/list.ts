@@ -76,12 +76,12 @@ function listNamed(name: string): OfferedList {
   throw usageFailure(`${name} is none of ${names.join(", ")}`, didYouMean(name, names));
 }
 
-/** What came of asking for one list. */
+/** The result of listing one kind of item. */
 interface Found {
   readonly list: OfferedList;
   readonly items: readonly unknown[];
   readonly isOffered: boolean;
-  /** Why there are no more items. */
+  /** Why listing stopped early. */
   readonly failure?: string;
 }
 
@@ -93,9 +93,9 @@ async function read(client: Client, list: OfferedList, options: AskOptions): Pro
     return { list, items, isOffered: true, ...(failure !== undefined && { failure }) };
   } catch (error) {
     if (!(error instanceof RpcError)) throw error;
-    // Nobody has promised it.
+    // The server has not advertised it.
     if (client.server.capabilities[list.capability] === undefined) return { list, items: [], isOffered: false };
-    // Many servers have resources and do not know of templates: nobody asks twice.
+    // Many servers have resources but no templates method: that is no failure.
     if (list.name === "templates" && error.code === codes.methodNotFound) return { list, items, isOffered: false };
     return { list, items, isOffered: true, failure: toFailure(error, "open").message };
   }

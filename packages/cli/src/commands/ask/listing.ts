@@ -3,7 +3,7 @@ import type { ListName } from "../../shared/client/advertised.js";
 import { cut, left, widthOf } from "../../shared/output/columns.js";
 import type { Look } from "../../shared/output/rows.js";
 
-/** One entry of a table: what a person asks for by name, and what is said of it. */
+/** One row of a list: a name and what describes it. */
 interface Entry {
   readonly name: string;
   readonly description: string;
@@ -15,14 +15,14 @@ const indent = "  ";
 const narrowestName = 8;
 const widestName = 32;
 
-/** The items of one list as lines: name and description, and below it what a call of it takes. */
+/** The items of one list as lines: name and description, then the arguments. */
 export function listLines(name: ListName, items: readonly unknown[], { style, width }: Look): readonly string[] {
   const entries = items.map((item) => entryOf(name, isObject(item) ? item : {}));
   const longest = Math.max(narrowestName, ...entries.map((entry) => widthOf(cut(entry.name, widestName))));
   const start = indent.length + longest + indent.length;
   const room = width - start;
   return entries.flatMap(({ name: written, description, details }) => {
-    // A name is there to be copied: it is never cut, and takes a line of its own where it is long.
+    // Names are copied into commands: never cut them; a long one has a line of its own.
     const isLong = widthOf(cut(written, width)) > longest;
     const first = style.bold(isLong ? cut(written, width - indent.length) : left(written, longest));
     const lines = [cut(description, room), ...wrap(details, room).map(style.dim)].filter((line) => line !== "");
@@ -60,7 +60,7 @@ function argumentText({ name, required }: JsonObject): string {
   return `${text(name)}${required === true ? "" : "?"}`;
 }
 
-/** Words of a peer, joined by commas, in lines of at most `width` columns. */
+/** Words of the server, joined by commas, in lines of at most `width` columns. */
 function wrap(words: readonly string[], width: number): readonly string[] {
   const lines: string[] = [];
   for (const [index, word] of words.entries()) {
@@ -72,7 +72,7 @@ function wrap(words: readonly string[], width: number): readonly string[] {
   return lines;
 }
 
-/** The first sentence or line of what may be pages: `parlance list --json` has all of it. */
+/** The first sentence or line of a description, which may be long: `parlance list --json` has all of it. */
 function oneLine(value: unknown): string {
   const [first = ""] = text(value).trim().split(/\r?\n/);
   return first.trim();
@@ -83,15 +83,15 @@ function text(value: unknown): string {
   return typeof value === "string" ? value : JSON.stringify(value);
 }
 
-/** Schemas come from peers, and hold each other. */
+/** Limits for schemas of a server, which may nest without end. */
 const deepest = 3;
 const mostChoices = 6;
 
-/** The members of a schema as a person writes them: `query: string, limit?: integer`. The text is the peer's. */
+/** The properties of a schema: `query: string, limit?: integer`. The text comes from the server: escape it. */
 function memberTexts({ properties, required }: JsonObject): readonly string[] {
   if (!isObject(properties)) return [];
   const needed = new Set<unknown>(Array.isArray(required) ? required : []);
-  // What must be given comes first, as in any call.
+  // Required properties first.
   const names = Object.keys(properties).toSorted((a, b) => Number(needed.has(b)) - Number(needed.has(a)));
   return names.map((name) => `${name}${needed.has(name) ? "" : "?"}: ${typeText(properties[name])}`);
 }

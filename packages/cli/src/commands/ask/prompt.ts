@@ -68,7 +68,7 @@ async function getPrompt(
   return client.prompts.get(name, args, options);
 }
 
-/** The messages of a prompt, for a person: each after the role that speaks it. */
+/** The messages of a prompt, each after its role. */
 function promptLines({ messages }: GetPromptResult, style: Style): readonly string[] {
   return messages.flatMap(({ role, content }, index) => [
     ...(index === 0 ? [] : [""]),

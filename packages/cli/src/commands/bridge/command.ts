@@ -43,7 +43,7 @@ const examples = `Examples:
 /** Milliseconds that running calls have to finish when the program is asked to end. */
 const grace = 5_000;
 
-/** Milliseconds, twice: hosts end a program two seconds after its input, and what it has started must be gone by then. */
+/** Milliseconds until SIGTERM, and again until SIGKILL. Hosts kill a program two seconds after they close its stdin; its servers must exit before. */
 const exitGrace = 900;
 
 /** Adds `parlance bridge`. */
@@ -70,7 +70,7 @@ async function run(word: string | undefined, flags: BridgeFlags, invocation: Inv
   const options: BridgeOptions = {
     timeout: flags.timeout,
     ...(flags.revision !== undefined && { revision: flags.revision }),
-    candid: flags.listen === undefined, // Whoever has started this program is the one at the near end.
+    candid: flags.listen === undefined, // The client on stdio has started this program itself.
     report: (each) => tell(each, err),
     onLost(error) {
       const failure = withoutLastWords(toKind(error, "opening"));
@@ -83,7 +83,7 @@ async function run(word: string | undefined, flags: BridgeFlags, invocation: Inv
     if (flags.listen === undefined) await serveHost(bridge, invocation);
     else await serveClients(bridge, { address: flags.listen, isJson: flags.json === true, invocation });
   } finally {
-    await bridge.close(); // What was lost is known for certain when everything is gone.
+    await bridge.close(); // `onLost` may still be called until everything is closed.
   }
   if (interrupt.stop.aborted) return interrupt.exitCode;
   return lost[0]?.exitCode ?? exitCodes.clean;
@@ -107,7 +107,7 @@ async function bridgeFor(target: Target, { options, flags, invocation }: Leading
   return bridgeTo(dial, target.kind === "url" ? { ...options, reopen: true } : options);
 }
 
-/** The one who has started this program: the conversation is over with its input. */
+/** Serves the client on stdio until it closes stdin. */
 async function serveHost(bridge: Bridge, { interrupt, err }: Invocation): Promise<void> {
   const connection = serveChannel(bridge, stdioChannel(), { report: (each) => tell(each, err) });
   interrupt.stop.addEventListener("abort", () => void connection.drain(grace));
@@ -131,15 +131,15 @@ async function serveClients(
   await listening.drain(grace);
 }
 
-/** What the peers have been told of is theirs to say. */
+/** Prints faults. Other reports are about errors that a peer has received too. */
 function tell(report: Report, err: Output): void {
   if (report.kind !== "fault") return;
   const { error, method } = report;
-  const [why = ""] = (error instanceof Error ? error.message : String(error)).split("\n"); // The rest has come by itself.
+  const [why = ""] = (error instanceof Error ? error.message : String(error)).split("\n"); // The other lines are stderr, which is printed as it arrives.
   err.print(...visibleLines(`${method}: ${why}`));
 }
 
-/** The server's last lines on stderr have been passed on as they came. */
+/** Removes the last lines of stderr from a message: they have been printed already. */
 function withoutLastWords({ message, exitCode, remedy, cause }: Failure): Failure {
   const headline = message.replace(/; (?:its last lines on stderr:|it wrote nothing to stderr)$/, "");
   return new Failure(headline, remedy === undefined ? { exitCode, cause } : { exitCode, remedy, cause });

@@ -4,11 +4,11 @@ import { serveHttp, serveTcp } from "@parlance/mcp/node";
 import { exitCodes } from "../../shared/exit-codes.js";
 import { Failure, usageFailure } from "../../shared/failure.js";
 
-/** Something that listens. */
+/** A listening server. */
 export interface Listening {
   /** What clients connect to. */
   readonly url: string;
-  /** Takes nothing new, lets what runs come to its end, and closes. */
+  /** Stops accepting calls, waits for running ones, then closes. */
   drain(grace: number): Promise<void>;
   close(): Promise<void>;
 }
@@ -18,7 +18,7 @@ type Listen = (served: Served, at: URL, report: Reporter) => Promise<Listening>;
 /** By the scheme of the address. */
 const carriers: Readonly<Record<string, Listen>> = {
   async "http:"(served, { hostname, port, pathname }, report) {
-    // Of a client it knows no more than that it is on this machine; so older clients may come in the older way.
+    // Clients of 2024-11-05 may connect too: every client is on this machine.
     const host = hostname.replace(/^\[|\]$/g, "");
     const path = pathname === "/" ? "/mcp" : pathname;
     return serveHttp(served, { host, port: Number(port), path, legacySse: true, report });
@@ -42,7 +42,7 @@ export const listenHelp = `An <address> is one of
   tcp://127.0.0.1:7007        lines of JSON on a TCP port of this machine
   unix:/path/to/socket        the same on a Unix socket, for this user alone`;
 
-/** Serves at an address of this machine. @throws Failure for one that is none, or where nobody may listen */
+/** Serves at a local address. @throws Failure for an invalid address, or one that is taken or forbidden */
 export async function listenAt(address: string, served: Served, report: Reporter): Promise<Listening> {
   const url = URL.canParse(address) ? new URL(address) : undefined;
   const listen = url === undefined ? undefined : carriers[url.protocol];

@@ -20,7 +20,7 @@ import { toMarkdown } from "./markdown.js";
 import { toOtlp } from "./otlp.js";
 import { toVitest } from "./vitest.js";
 
-/** Each gives a text in pieces, so that a long one is never held as a whole. */
+/** Each yields its text in pieces, so that a long export is never in memory as a whole. */
 const formats: Readonly<Record<string, (exported: Exported) => Iterable<string>>> = {
   html: toHtml,
   har: toHar,
@@ -99,7 +99,7 @@ async function exportFile(word: string, flags: ExportFlags, { out, err, interrup
   return exitCodes.clean;
 }
 
-/** For a terminal: the last line has its end, whatever the format. */
+/** Ends the last line, for a terminal. */
 function* endingWithLineBreak(pieces: Iterable<string>): Generator<string> {
   let last = "";
   for (const piece of pieces) {

@@ -4,7 +4,7 @@ import { commandOf, type Exported, shellWord, urlOf } from "./exported.js";
 /** Headers that curl writes itself, or that belong to one connection. */
 const own = new Set(["host", "content-length", "connection", "transfer-encoding", "accept-encoding", "user-agent"]);
 
-/** Commands for a shell that send again what the client has sent: curl for HTTP, a pipe for a process. */
+/** Shell commands that repeat what the client sent: curl for HTTP, a pipe for a process. */
 export function* toCurl(exported: Exported): Generator<string> {
   const exchanges = [...new Set(exported.rows.flatMap(({ exchange }) => (exchange === undefined ? [] : [exchange])))];
   for (const [at, each] of exchanges.entries()) yield `${at === 0 ? "" : "\n"}${curl(each, exported)}`;

@@ -2,29 +2,29 @@ import { isUtf8 } from "node:buffer";
 import { type Exchange, type HeaderEntry, literalOf, type Operation, type Row, type WireMessage } from "@parlance/wire";
 import type { RecordedConversation } from "../../shared/recordings/recorded-conversation.js";
 
-/** What goes into an export: a recording, and the rows of it that were chosen. */
+/** A recording and its selected rows. */
 export interface Exported extends RecordedConversation {
   readonly header: HeaderEntry | undefined;
   readonly rows: readonly Row[];
 }
 
-/** The requests among the chosen rows, with what became of them. */
+/** The operations of the selected rows. */
 export function chosenOperations({ rows, conversation }: Exported): readonly Operation[] {
   const chosen = new Set<WireMessage>(rows.flatMap(({ messages }) => messages));
   return conversation.sessions.flatMap(({ operations }) => operations.filter(({ request }) => chosen.has(request)));
 }
 
-/** The text of a message as it crossed; what is not UTF-8 in it reads U+FFFD. */
+/** The text of a message; invalid UTF-8 becomes U+FFFD. */
 export function textOf({ frame, node }: WireMessage): string {
   return literalOf(node, frame.bytes);
 }
 
-/** The moment of a time of the recording. */
+/** The date of a time in the recording. */
 export function momentOf(header: HeaderEntry | undefined, at: number): Date {
   return new Date(Date.parse(header?.t0 ?? "") + at);
 }
 
-/** What a screen would obey or not show: controls, text-direction marks, what has no width, invisible tags. */
+/** Characters that a terminal obeys or hides: controls, direction marks, zero-width characters, tags. */
 const hidden =
   "\\u007f-\\u009f\\u00ad\\u061c\\u180e\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff\\u{e0000}-\\u{e007f}";
 const hiddenInJson = new RegExp(`[${hidden}]`, "gu");
@@ -74,13 +74,13 @@ function quotedWord(text: string, escapedPart: RegExp, encoding: "utf8" | "latin
   return word.replace(/^''(?=")/, "").replace(/(?<=")''$/, "");
 }
 
-/** How the recorded server is started; undefined for one that was reached by a URL. */
+/** The command of the recorded server; undefined for a URL. */
 export function commandOf(header: HeaderEntry | undefined): readonly string[] | undefined {
   const { cmd, args = [] } = header?.server ?? {};
   return cmd === undefined ? undefined : [cmd, ...args];
 }
 
-/** The whole address of an exchange: a proxy has recorded the path alone. */
+/** The absolute URL of an exchange: a proxy records only the path. */
 export function urlOf({ request }: Exchange, header: HeaderEntry | undefined): string {
   const { url = "" } = request;
   const base = header?.server?.url ?? "http://server/";

@@ -5,7 +5,7 @@ import { chosenOperations, type Exported, jsonWithList, momentOf, textOf, urlOf 
 const mapping =
   "a mapping: this conversation crossed stdio, and not HTTP; each request with its answer is shown as one exchange";
 
-/** HAR 1.2: the exchanges of HTTP as they were; of other carriers every request with its answer as if it were one. */
+/** HAR 1.2: HTTP exchanges as they were; on other transports each request with its response as one exchange. */
 export function* toHar(exported: Exported): Generator<string> {
   const exchanges = exchangesOf(exported);
   const creator = { name: "parlance", version: packageVersion() };

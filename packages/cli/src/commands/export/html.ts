@@ -20,7 +20,7 @@ summary > *, .head > * { overflow: hidden; text-overflow: ellipsis; white-space:
 @media (max-width: 60rem) { summary, .head { display: block; } summary > *, .head > * { margin-right: 1ch; } }
 `;
 
-/** Bytes that are shown of one frame. The recording has them all. */
+/** Bytes shown of one frame; the recording has them all. */
 const mostShown = 256 * 1024;
 /** Bytes that are shown in hexadecimal. */
 const mostHex = 4 * 1024;
@@ -61,7 +61,7 @@ ${facts(exported)}
 `;
 }
 
-/** Text that is nothing but text, between tags and in attributes; what a screen would obey is made visible. */
+/** Escapes text for HTML content and attributes, and makes control characters visible. */
 function escaped(text: string): string {
   const lines = /[^\n -~]/.test(text) ? text.split("\n").map(visible).join("\n") : text;
   return lines.replace(/[&<>"']/g, (character) => entities[character] ?? character);

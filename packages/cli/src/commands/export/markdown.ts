@@ -4,7 +4,7 @@ import { packageVersion } from "../../shared/package-version.js";
 import { commandOf, type Exported, shellWord } from "./exported.js";
 import { prettyNode, rowWords } from "./row-words.js";
 
-/** A report of a fault, to paste where it is to be mended. What peers have said stands in code, where it is only text. */
+/** A bug report in Markdown. Text of peers stands in code blocks, where it is not markup. */
 export function* toMarkdown(exported: Exported): Generator<string> {
   const { rows, conversation, title } = exported;
   const verdicts = rows.flatMap((row) => row.verdicts.filter(({ level }) => level === "must"));

@@ -71,7 +71,7 @@ function digest(text: string, length: number): string {
   return createHash("sha256").update(text).digest("hex").slice(0, length);
 }
 
-/** Since 1970: more than a double can hold. */
+/** Nanoseconds since 1970, as text: a double cannot hold them. */
 function nanoseconds(header: Exported["header"], at: number): string {
   const start = BigInt(momentOf(header, 0).getTime()) * 1_000_000n;
   return String(start + BigInt(Math.round(at * 1_000_000)));

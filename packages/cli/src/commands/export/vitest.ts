@@ -3,13 +3,13 @@ import type { Operation, WireMessage } from "@parlance/wire";
 import { usageFailure } from "../../shared/failure.js";
 import { chosenOperations, commandOf, type Exported, escaped } from "./exported.js";
 
-/** Places in results that differ from run to run, and how they go on into the next request. */
+/** Places in results that differ between runs, and where the next request repeats them. */
 const carried = [
   { result: "requestState", param: "requestState" },
   { result: "nextCursor", param: "cursor" },
 ] as const;
 
-/** A file for vitest that says to a server what the recorded client has said, and expects what the recorded server said. */
+/** A vitest file that sends the recorded requests and expects the recorded results. */
 export function toVitest(exported: Exported): string {
   const { header, title } = exported;
   const command = commandOf(header);
@@ -22,7 +22,7 @@ export function toVitest(exported: Exported): string {
   const asked = operations.filter(({ request }) => request.from === "server");
   const [program = "", ...args] = command;
   const lines = said(exported, operations);
-  // Everything of a peer stands in string literals.
+  // Text of peers stands in string literals only.
   return escaped(`import { openConnection } from "@parlance/mcp/jsonrpc";
 import { childChannel } from "@parlance/mcp/node";
 import { expect, test } from "vitest";
@@ -36,14 +36,14 @@ ${lines.map((line) => (line === "" ? "" : `  ${line.replaceAll("\n", "\n  ")}`))
 `);
 }
 
-/** What the client answers, in its order for each method. */
+/** The client's responses to the server's requests, in order, by method. */
 function answersText(asked: readonly Operation[]): string {
   const recorded = new Map<string, unknown[]>();
   for (const { request, answer } of asked) {
     const { method = "" } = request;
     recorded.set(method, [...(recorded.get(method) ?? []), answer?.member("result") ?? {}]);
   }
-  return `/** What the client has answered to each question of the server, in order. */
+  return `/** The client's recorded responses to the server's requests, in order. */
 const answers: Record<string, object[]> = ${literal(Object.fromEntries(recorded))};
 
 function answer(method: string): object {
@@ -91,7 +91,7 @@ function call({ method = "", params }: WireMessage, names: ReadonlyMap<unknown, 
   return `${JSON.stringify(method)}, ${text}`;
 }
 
-/** A result as a test expects it: what only its maker can read is any string. */
+/** A result as the test expects it: an opaque value matches any string. */
 function expected(result: unknown, { method }: WireMessage): string {
   let text = literal(result);
   if (!isObject(result)) return text;

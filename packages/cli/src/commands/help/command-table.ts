@@ -1,6 +1,6 @@
 import type { Command, Option } from "commander";
 
-/** What can be completed: the commands of the program, each with its options and the words that it knows. */
+/** All commands with their options and values. */
 export interface CommandTable {
   readonly options: readonly OptionRow[];
   readonly commands: readonly CommandRow[];
@@ -10,7 +10,7 @@ export interface CommandRow {
   readonly name: string;
   readonly summary: string;
   readonly options: readonly OptionRow[];
-  /** What the first word behind the command may be; none, if it is a file or anything else. */
+  /** The possible first words after the command; empty if it may be anything. */
   readonly words: readonly string[];
   /** Whether the first word after the command is a target, which may be the name of a configured server. */
   readonly targets: boolean;
@@ -25,7 +25,7 @@ export interface OptionRow {
   readonly description: string;
 }
 
-/** Reads the table out of the program itself, so that it has all that the program has. */
+/** Reads the table from the registered commands. */
 export function commandTable(program: Command): CommandTable {
   const help = program.createHelp();
   const commands = help.visibleCommands(program);

@@ -19,7 +19,7 @@ Examples:
   source <(parlance completion bash)
   parlance completion fish > ~/.config/fish/completions/parlance.fish`;
 
-/** What the scripts ask for while words are completed. */
+/** The names that completion scripts ask for at run time. */
 const targets = "targets";
 
 /** Adds `parlance completion`. */

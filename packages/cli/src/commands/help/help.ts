@@ -2,7 +2,7 @@ import type { Command } from "commander";
 import { exitCodes } from "../../shared/exit-codes.js";
 import type { Invocation } from "../../shared/invocation.js";
 
-/** Adds `parlance help`: what `--help` of a command prints, and no page but its own for a name that is none. */
+/** Adds `parlance help`, which prints what `--help` of a command prints. */
 export function registerHelp(program: Command, { run }: Invocation): void {
   program
     .command("help")

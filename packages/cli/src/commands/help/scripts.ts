@@ -1,10 +1,10 @@
 import type { CommandRow, CommandTable, OptionRow } from "./command-table.js";
 
-/** The shells that there is a script for. */
+/** The supported shells. */
 export const shells = ["bash", "zsh", "fish"] as const;
 export type Shell = (typeof shells)[number];
 
-/** A script that teaches a shell the commands and options of the table. */
+/** The completion script of a shell. */
 export function completionScript(shell: Shell, table: CommandTable): string {
   return scripts[shell](table);
 }

@@ -3,7 +3,7 @@ import type { Command } from "commander";
 import { visibleLines } from "../../shared/output/columns.js";
 import type { Style } from "../../shared/output/style.js";
 
-/** What commander says of a wrong command line, in the form of every other failure: with the nearest name, or the page to read. */
+/** A usage error of commander in the form of our failures, with the nearest name or the help page as the remedy. */
 export function usageErrorText(message: string, program: Command, words: readonly string[], style: Style): string {
   const [headline = ""] = visibleLines(message.replace(/^error: /, ""));
   const command = program.commands.find((each) => each.name() === words[0]);

@@ -10,7 +10,7 @@ const decoders: Readonly<Record<string, () => Transform>> = {
   deflate: createInflate,
 };
 
-/** Records a body while it passes. What is compressed is recorded decompressed; it passes as it is. */
+/** Records a body while it passes. A compressed body is recorded decompressed and forwarded unchanged. */
 export class BodyRecord {
   readonly #write: (frame: BodyFrame) => void;
   readonly #cutter: BodyCutter;
@@ -32,7 +32,7 @@ export class BodyRecord {
     else if (this.#decoder.writable) this.#decoder.write(bytes);
   }
 
-  /** There is nothing more. What it gives, if anything, resolves when all of it is written down. */
+  /** The body has ended. The promise, if any, resolves when everything is recorded. */
   end(how: "ended" | "aborted"): Promise<void> | undefined {
     this.#decoder?.end();
     if (this.#decoded !== undefined) return this.#decoded.then(() => this.#finish(how));

@@ -31,7 +31,7 @@ interface ListenAt {
   readonly port: number;
 }
 
-/** Tried first, so that what a client is configured with stays true. */
+/** Tried first, so that a configured client keeps working. */
 const usualPort = 7777;
 
 const about = `Stand between clients and an HTTP server: give them the address that is printed in
@@ -124,7 +124,7 @@ async function proxy(flags: ProxyFlags, { out, err, interrupt }: Invocation): Pr
   return exitCodes.clean;
 }
 
-/** Listens; where nobody has said at which port, any that is free will do. @throws Failure */
+/** Listens at the wanted port, or at any free one where none is given. @throws Failure */
 async function listenWith(options: ProxyOptions, isChosen: boolean): Promise<HttpProxy> {
   try {
     return await startProxy(options);
@@ -150,7 +150,7 @@ function origins(text: string, others: readonly string[] = []): readonly string[
   throw new InvalidArgumentError(`${problem}.`);
 }
 
-/** What the guard says of an origin that is none. */
+/** The error for an invalid origin. */
 function originProblem(text: string): string | undefined {
   try {
     guardOf({ allowedOrigins: [text] });

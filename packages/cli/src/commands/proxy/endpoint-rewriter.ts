@@ -2,7 +2,7 @@ import { EventCutter } from "@parlance/wire";
 import type { Rewriter } from "../../shared/forward.js";
 import { type Origins, renamed } from "./origins.js";
 
-/** Bytes of the beginning of a stream that are looked at before they go on. */
+/** Bytes at the beginning of a stream that are searched before they are forwarded. */
 const mostHeld = 64 * 1024;
 
 const nothing = new Uint8Array(0);

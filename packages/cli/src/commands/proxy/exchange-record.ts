@@ -4,21 +4,21 @@ import { BodyRecord } from "./body-record.js";
 import { type HeaderList, headerValue } from "./headers.js";
 import type { SessionNames } from "./sessions.js";
 
-/** Milliseconds for which what an exchange says is kept back, so that its session may become known. */
+/** Milliseconds for which the entries of an exchange wait for its session id. */
 const longestWait = 1_000;
 
 const sessionId = "mcp-session-id";
 const initialize = /"initialize"/;
 
-/** Bytes of a body in which that is looked for. */
+/** Bytes of a body that are searched for `initialize`. */
 const mostLookedAt = 64 * 1024;
 
 const decoder = new TextDecoder();
 
-/** A head of HTTP whose exchange has yet to give it a session. */
+/** An HTTP head without its session yet. */
 type Head = Pick<HttpEntry, "ph" | "method" | "url" | "status" | "headers" | "why" | "by">;
 
-/** Who breaks off an exchange. */
+/** The side that aborted an exchange. */
 export type AbortedBy = NonNullable<HttpEntry["by"]>;
 
 /** What is recorded of an exchange. */
@@ -27,13 +27,13 @@ export interface ExchangeStart {
   readonly method: string;
   readonly url: string;
   readonly headers: HeaderList;
-  /** Bodies of other paths are no messages, and may be secrets: passwords and tokens on the way in. */
+  /** Bodies of other paths are no messages, and may hold passwords and tokens. */
   readonly hasMessages: boolean;
-  /** Record credentials in heads as they are. */
+  /** Record credentials in HTTP headers unredacted. */
   readonly keepsSecrets: boolean;
-  /** All of it is written down. */
+  /** Resolves when everything is recorded. */
   readonly onWritten: () => void;
-  /** Where the server is. */
+  /** The URL of the server. */
   readonly target: URL;
 }
 
@@ -48,7 +48,7 @@ export class ExchangeRecord {
   readonly #request: BodyRecord;
   #response: BodyRecord | undefined;
   #session: string | undefined;
-  /** Its body looks like the one by which a session is asked for. */
+  /** The body looks like an `initialize` request. */
   #opensSession = false;
   #held: ((session: string) => void)[] = [];
 
@@ -95,7 +95,7 @@ export class ExchangeRecord {
     this.#finish({ ph: "end" }, "ended");
   }
 
-  /** It ends before it is whole. */
+  /** The exchange was aborted. */
   abort(why: string, by: AbortedBy): void {
     this.#finish({ ph: "abort", why, by }, "aborted");
   }
@@ -145,7 +145,7 @@ export class ExchangeRecord {
     else write(this.#session);
   }
 
-  /** It is known, if it was not, what it belongs to. */
+  /** Assigns the session, if the exchange has none yet. */
   #belongsTo(session: string): void {
     if (this.#session !== undefined) return;
     this.#session = session;

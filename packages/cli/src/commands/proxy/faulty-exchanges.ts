@@ -4,7 +4,7 @@ import type { FaultPlan } from "../../shared/faults/fault-option.js";
 import { seeded } from "../../shared/faults/random.js";
 import type { Recorder } from "../../shared/recorder/recorder.js";
 
-/** A request of HTTP, as far as a filter may ask for it. */
+/** The parts of an HTTP request that a filter can match. */
 export interface FilteredRequest {
   readonly x: number;
   readonly method: string;
@@ -13,7 +13,7 @@ export interface FilteredRequest {
   readonly body: Uint8Array;
 }
 
-/** Chooses the fault that an exchange of a proxy meets: by the head of its request, or by the message in it. */
+/** Chooses the fault of an exchange by the head of its request or by its message. */
 export class FaultyExchanges {
   readonly #plan: FaultPlan;
   readonly #recorder: Recorder;
@@ -28,7 +28,7 @@ export class FaultyExchanges {
     for (const { text } of plan.rules) this.#tell(text);
   }
 
-  /** The fault of the first rule that chooses the request, if there is one. */
+  /** The fault of the first rule that matches the request. */
   faultOf({ x, method, url, headers, body }: FilteredRequest): Fault | undefined {
     const t = this.#recorder.now();
     const place = { s: "1", t } as const;
@@ -44,7 +44,7 @@ export class FaultyExchanges {
     return rule?.fault;
   }
 
-  /** Milliseconds that a request is held back for. */
+  /** Milliseconds to delay a request. */
   waitOf(fault: Extract<Fault, { is: "delay" }>): number {
     return Math.max(0, fault.for + (this.#random() * 2 - 1) * fault.spread);
   }

@@ -1,13 +1,13 @@
 import type { HeaderList } from "./headers.js";
 import { headerValue } from "./headers.js";
 
-/** The two names of one server: the one that clients use here, and its own. */
+/** The origin of the proxy, which clients use, and that of the server. */
 export interface Origins {
   readonly near: string;
   readonly far: string;
 }
 
-/** What a client says of us, as the server must hear it: its own host, and its own origin where a page of ours asks. */
+/** Rewrites headers of a request: the Host, and the Origin of a page of the proxy, become those of the server. */
 export function towardsServer(headers: HeaderList, { near, far }: Origins): HeaderList {
   const { host } = new URL(far);
   return headers.map(([name, value]) => {
@@ -17,35 +17,35 @@ export function towardsServer(headers: HeaderList, { near, far }: Origins): Head
   });
 }
 
-/** Headers in which a server names itself, to tell a client where to go on. */
+/** Response headers that may hold the origin of the server. */
 const naming: ReadonlySet<string> = new Set(["location", "content-location", "www-authenticate", "link"]);
 
-/** What a server says of itself, as the client must hear it to stay on this way. */
+/** Rewrites headers of a response: the server's origin becomes the proxy's, so that the client stays on the proxy. */
 export function towardsClient(headers: HeaderList, { near, far }: Origins): HeaderList {
   return headers.map(([name, value]) => [name, naming.has(name.toLowerCase()) ? renamed(value, far, near) : value]);
 }
 
-/** Documents by which a client finds out how to get in (RFC 9728, RFC 8414, OpenID Connect Discovery). */
+/** Discovery documents of authorization (RFC 9728, RFC 8414, OpenID Connect Discovery). */
 const discovery =
   /^\/\.well-known\/(oauth-protected-resource|oauth-authorization-server|openid-configuration)(\/|$)|\/\.well-known\/(oauth-authorization-server|openid-configuration)$/;
 
-/** Whether the answer to this path is a document in which a server names itself. */
+/** Whether this path is a discovery document, which holds the origin of the server. */
 export function isDiscovery(path: string): boolean {
   return discovery.test(path.replace(/\?.*$/s, ""));
 }
 
-/** Whether a body is a form, in which a client may name the server that it wants to get into. */
+/** Whether a body is a form, which may hold the origin of the server as `resource`. */
 export function isForm(headers: HeaderList): boolean {
   return /^application\/x-www-form-urlencoded\b/i.test(headerValue(headers, "content-type") ?? "");
 }
 
-/** One origin in place of the other wherever it stands: as it is, and percent-encoded as in a query. */
+/** Replaces one origin by the other wherever it occurs, plain or percent-encoded. */
 export function renamed(text: string, from: string, to: string): string {
   return replaceOrigin(replaceOrigin(text, from, to), encodeURIComponent(from), encodeURIComponent(to));
 }
 
 function replaceOrigin(text: string, from: string, to: string): string {
-  // Not where the name goes on: https://example.com is no part of https://example.com.evil.
+  // Not as the prefix of a longer host: https://example.com.evil.
   const pattern = new RegExp(`${from.replaceAll(/[.*+?^${}()|[\]\\]/g, "\\$&")}(?![\\w.:-])`, "gi");
   return text.replaceAll(pattern, () => to);
 }

@@ -12,7 +12,7 @@ import { isDiscovery, isForm, type Origins, renamed, towardsClient, towardsServe
 import { refuse } from "./refuse.js";
 import type { SessionNames } from "./sessions.js";
 
-/** What a passage needs of the proxy that it goes through. */
+/** Settings of one exchange. */
 export interface PassageOptions {
   /** The number of the exchange. */
   readonly x: number;
@@ -21,20 +21,20 @@ export interface PassageOptions {
   readonly hasMessages: boolean;
   readonly recorder: Recorder;
   readonly sessions: SessionNames;
-  /** All of it is written down. */
+  /** Resolves when everything is recorded. */
   readonly onWritten: () => void;
   readonly send: (options: RequestOptions) => ClientRequest;
   readonly faults: FaultyExchanges | undefined;
-  /** Aborted when the proxy is stopped, before it breaks off what is under way. */
+  /** Aborted when the proxy stops, before it aborts open exchanges. */
   readonly stopped: AbortSignal;
-  /** Record credentials in heads as they are. */
+  /** Record credentials in HTTP headers unredacted. */
   readonly keepsSecrets: boolean;
 }
 
-/** Bytes of a form, or of a document, in which names are changed. */
+/** The longest form or document, in bytes, in which origins are replaced. */
 const mostRenamed = 1024 * 1024;
 
-/** One request on its way to the server, and its response on the way back. Each chunk goes on as it comes. */
+/** Forwards one request to the server and its response to the client, chunk by chunk as they arrive. */
 export class Passage {
   readonly #near: IncomingMessage;
   readonly #answer: ServerResponse;
@@ -42,7 +42,7 @@ export class Passage {
   readonly #record: ExchangeRecord;
   readonly #url: string;
   #isOver = false;
-  /** Events of the response that pass, if a fault says so. */
+  /** Events after which a fault cuts the response. */
   #mostEvents: number | undefined;
 
   constructor(near: IncomingMessage, answer: ServerResponse, options: PassageOptions) {
@@ -91,7 +91,7 @@ export class Passage {
       far.end(body);
       return;
     }
-    // The head goes out before the body: who waits for the word to go on sends none before.
+    // Send the head first: a client with `Expect: 100-continue` waits with its body.
     far.flushHeaders();
     forward(this.#near, far, {
       chunk: (bytes) => this.#record.requestBytes(bytes),
@@ -99,7 +99,7 @@ export class Passage {
     });
   }
 
-  /** Reads the request to find the fault that it meets. Gives its body, if it may pass. */
+  /** Reads the request to choose its fault. Resolves to the body if the request may pass. */
   async #meetFault(faults: FaultyExchanges, method: string, headers: HeaderList): Promise<Buffer | "ended"> {
     const { x } = this.#options;
     if (this.#near.headers.expect !== undefined) this.#answer.writeContinue();
@@ -119,7 +119,7 @@ export class Passage {
     return fault === undefined || fault.is === "delay" || fault.is === "sse-cut" ? body : "ended";
   }
 
-  /** In the place of the server. */
+  /** Answers instead of the server. */
   #answerWith(status: number, retryAfter: number | undefined): void {
     const headers: HeaderList = retryAfter === undefined ? [] : [["Retry-After", String(retryAfter)]];
     this.#record.responseHead(status, headers);
@@ -128,7 +128,7 @@ export class Passage {
     this.#end();
   }
 
-  /** A document in which names will be changed must not come compressed. */
+  /** Asks for an uncompressed document, since its origins are replaced. */
   #readable(headers: HeaderList): HeaderList {
     return isDiscovery(this.#url) ? headers.filter(([name]) => name.toLowerCase() !== "accept-encoding") : headers;
   }
@@ -205,7 +205,7 @@ function isEventStream(headers: HeaderList): boolean {
   return /^text\/event-stream\b/i.test(headerValue(headers, "content-type") ?? "");
 }
 
-/** A whole body with one origin in place of the other. @throws for one that is too long */
+/** A whole body with one origin replaced by the other. @throws for a body that is too long */
 async function renamedBody(body: Readable, from: string, to: string): Promise<Buffer> {
   const parts: Buffer[] = [];
   let length = 0;
@@ -217,13 +217,13 @@ async function renamedBody(body: Readable, from: string, to: string): Promise<Bu
   return Buffer.from(renamed(Buffer.concat(parts).toString(), from, to));
 }
 
-/** An error of the network in a few words; of a name with several addresses there are several, and no message. */
+/** A network error in a few words. An AggregateError (a host with several addresses) has no message of its own. */
 function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   return error.message || String((error as NodeJS.ErrnoException).code ?? error.name);
 }
 
-/** Passes on so many events of a stream, and resolves when they are written: to true if the stream goes on. */
+/** Forwards a number of events, and resolves when they are written: true if the stream goes on. */
 async function passEvents(
   from: Readable,
   to: Writable,
@@ -233,7 +233,7 @@ async function passEvents(
   const cutter = new EventCutter();
   let passed = 0;
   for await (const bytes of from as AsyncIterable<Uint8Array>) {
-    // Byte by byte: it is the byte that ends the last event that is looked for.
+    // Byte by byte, to find the byte that ends the last event.
     let end = 0;
     for (; end < bytes.length && passed < most; end += 1) passed += cutter.push(bytes.subarray(end, end + 1), 0).length;
     chunk(bytes);

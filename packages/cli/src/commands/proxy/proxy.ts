@@ -17,43 +17,43 @@ import { Passage } from "./passage.js";
 import { refuse } from "./refuse.js";
 import { SessionNames } from "./sessions.js";
 
-/** Where a proxy stands. */
+/** The address of a proxy and its target. */
 export interface ProxyOptions {
   readonly target: URL;
   readonly host: string;
-  /** 0: one that is free. */
+  /** 0: any free port. */
   readonly port: number;
-  /** Take requests by any name, and from other machines: for a proxy that others may use. */
+  /** Accept any Host header and remote addresses, for a proxy that others may use. */
   readonly anyHost: boolean;
-  /** Whose pages may call, besides those of this machine. */
+  /** Origins whose pages may call, besides local ones. */
   readonly allowedOrigins?: readonly string[] | undefined;
   readonly recorder: Recorder;
-  /** Record credentials in heads as they are. Default: false, they are covered. */
+  /** Record credentials in HTTP headers unredacted. Default: false. */
   readonly keepsSecrets?: boolean;
-  /** What exchanges meet on their way. */
+  /** The faults to inject. */
   readonly faults?: FaultyExchanges | undefined;
 }
 
-/** A proxy that listens. */
+/** A listening proxy. */
 export interface HttpProxy {
-  /** What to give a client in place of the target. */
+  /** The URL for clients, instead of the target. */
   readonly url: URL;
   /** Exchanges so far. */
   readonly exchanges: number;
   close(): Promise<void>;
 }
 
-/** How `--keep-secrets` is explained where a conversation over HTTP is recorded. */
+/** The help of `--keep-secrets`. */
 export const keepSecretsHelp = "record Authorization, cookies and API keys of HTTP as they are";
 
-/** The header of what is recorded of a server at a URL. */
+/** The header of a recording of a server at a URL. */
 export function proxyHeader(mode: HeaderEntry["mode"], target: URL, keepsSecrets: boolean): RecorderOptions["header"] {
   const app = { name: "parlance", ver: packageVersion() };
   if (keepsSecrets) return { app, mode, server: { url: target.href } };
   return { app, mode, server: coverCredentials({ url: target.href }), redact: [credentialWords] };
 }
 
-/** Milliseconds for which a connection to the server is kept without use: below the five seconds of most servers. */
+/** Milliseconds that an idle connection to the server is kept: less than the five seconds of most servers. */
 const idle = 4_000;
 
 /** Starts a proxy before an HTTP server. Rejects if it cannot listen. */
@@ -125,7 +125,7 @@ function listening(server: Server, port: number, host: string): Promise<void> {
   });
 }
 
-/** Takes nothing new, and breaks off what is under way: who ends a proxy does not wait for streams that never end. */
+/** Stops listening and aborts open exchanges: event streams may never end. */
 function closed(server: Server): Promise<void> {
   return new Promise((resolve) => {
     server.close(() => resolve());
@@ -133,7 +133,7 @@ function closed(server: Server): Promise<void> {
   });
 }
 
-/** An address as it stands in a URL. */
+/** An address as part of a URL. */
 function nameOf(host: string): string {
   return host.includes(":") ? `[${host}]` : host;
 }

@@ -2,10 +2,10 @@
 export class SessionNames {
   readonly #names = new Map<string, string>();
 
-  /** Of exchanges that belong to no session, or to one that nobody names. */
+  /** The session of exchanges without a session id. */
   readonly none: string = "0";
 
-  /** The name of the session that its server calls so: `Mcp-Session-Id`, or the address that an event stream gives. */
+  /** The session for an id of the server: `Mcp-Session-Id`, or the endpoint URL of an event stream. */
   of(id: string): string {
     const known = this.#names.get(id);
     if (known !== undefined) return known;
@@ -14,12 +14,12 @@ export class SessionNames {
     return name;
   }
 
-  /** Whether a server has called a session so. */
+  /** Whether the server has used this id for a session. */
   has(id: string): boolean {
     return this.#names.has(id);
   }
 
-  /** Another name that a server uses for the same session. */
+  /** Registers another id of the same session. */
   alias(id: string, name: string): void {
     this.#names.set(id, name);
   }

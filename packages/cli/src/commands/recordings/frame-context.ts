@@ -7,13 +7,13 @@ import { Conversation, RecordingDecoder } from "@parlance/wire";
 // One frame of a long recording is judged by what came before it. Which lines that are is found by searching the text of the file:
 // to read and judge all of them takes ten times as long. What cannot be told from the text alone is left to a reading of all lines.
 
-/** Lines on which a frame may depend that are near it, and those with which a conversation begins. */
+/** Lines before a frame, and at the beginning of a session, on which its verdicts may depend. */
 const near = 64;
-/** Answers by which the rules know how long a method usually takes. */
+/** Responses from which the rules compute the usual latency of a method. */
 const mostAnswers = 200;
-/** Lines that are read back for them. */
+/** Lines that are searched for them. */
 const mostRead = 4_000;
-/** Characters after a request in which its answer is looked for. */
+/** Characters after a request in which its response is searched. */
 const answerWithin = 1 << 20;
 /** The members that hold the id of a request. */
 const idNames = "id|requestId|io\\.modelcontextprotocol/subscriptionId";
@@ -22,7 +22,7 @@ const longestText = 0x1fff_ff00;
 /** More lines than that are not fewer than all. */
 const mostLines = 8_000;
 
-/** What a frame is known by. */
+/** The features by which related lines are found. */
 interface Seen {
   readonly at: number;
   readonly session: string;
@@ -48,10 +48,10 @@ export function contextOfFrame(file: Buffer, n: number): Buffer | undefined {
 }
 
 class FrameContext {
-  /** A character for each byte. */
+  /** The file as Latin-1: one character per byte. */
   readonly #text: string;
   readonly #target: Seen;
-  /** Where the lines begin that are taken. */
+  /** Offsets of the selected lines. */
   readonly #taken = new Set<number>();
 
   constructor(text: string, n: number) {
@@ -126,7 +126,7 @@ class FrameContext {
       }
   }
 
-  /** What the message itself belongs to. */
+  /** The request or response of the message. */
   #takeOwn(message: JsonObject): void {
     const { id, method, params, result } = message;
     const about = isObject(params) ? params : {};
@@ -146,7 +146,7 @@ class FrameContext {
     if (isKey(id)) this.#takeNamed(idNames, id);
   }
 
-  /** Every line in which a member has a value, and the near lines of each. */
+  /** Every line in which a member has a value, with the lines around it. */
   #takeNamed(names: string, value: string | number): readonly number[] {
     const plain = String(value).replaceAll(/[.*+?^${}()|[\]\\]/g, "\\$&");
     const number = /^-?\d+$/.test(plain) ? `|${plain}(?:\\.0+)?(?![\\d.eE])` : "";
@@ -163,7 +163,7 @@ class FrameContext {
     return found;
   }
 
-  /** A request that has no answer is explained by all that came. */
+  /** A request without a response is explained by everything after it. */
   #requireAnswer(id: string | number): void {
     const answered = [...this.#taken].some((line) => {
       const { message, session, direction } = (line > this.#target.at && this.#seen(line)) || {};
@@ -186,7 +186,7 @@ class FrameContext {
     this.#take(this.#startOf(behind + at));
   }
 
-  /** The last answers to requests of the same method: by them it is told what takes unusually long. */
+  /** The last responses to requests of the same method: they give the usual latency. */
   #takeUsual(id: string | number): void {
     const isOwn = (seen: Seen | undefined): seen is Seen => seen?.session === this.#target.session;
     const own = [...this.#taken]
@@ -231,7 +231,7 @@ class FrameContext {
     if (!isObject(entry) || entry.k !== "f" || typeof entry.s !== "string" || typeof entry.d !== "string")
       return undefined;
     const message = typeof entry.raw === "string" ? parsed(entry.raw) : undefined;
-    // A batch has several messages, and what is not whole has none that can be told.
+    // A batch has several messages, and a truncated frame none.
     if (isTarget && (Array.isArray(message) || entry.raw === undefined || entry.kept !== undefined))
       throw new Unclear();
     return { at: line, session: entry.s, direction: entry.d, message: isObject(message) ? message : undefined };

@@ -20,7 +20,7 @@ import { type Style, signs } from "../../shared/output/style.js";
 import type { Output } from "../../shared/output/terminal.js";
 import { type Highlight, jsonLines } from "./json-tree.js";
 
-/** What a person wants to see of a row. */
+/** What to show of a row. */
 export interface DetailOptions {
   readonly row: Row;
   /** The requests that have no answer. */
@@ -28,7 +28,7 @@ export interface DetailOptions {
   readonly hex: boolean;
 }
 
-/** All that is known of one row: where it stands, what it belongs to, what rules say, and what crossed. */
+/** Everything about one row: its place, its request or response, its verdicts and its bytes. */
 export function detailLines({ row, pending, hex }: DetailOptions, { style }: Output): readonly string[] {
   const bytes = row.frame?.bytes ?? new Uint8Array(0);
   const highlights = row.verdicts.flatMap(highlightOf);
@@ -97,7 +97,7 @@ function messageLines(message: WireMessage, pending: readonly Pending[]): readon
   ];
 }
 
-/** The rounds of one call, where its answers have asked for input. */
+/** The other rounds of a multi-round-trip request. */
 function roundLines({ operation }: WireMessage): readonly string[] {
   const before = operation?.previous?.request.frame.n;
   const after = operation?.next?.request.frame.n;
@@ -107,7 +107,7 @@ function roundLines({ operation }: WireMessage): readonly string[] {
   ];
 }
 
-/** When the bytes came, where they came in more than one piece. */
+/** The times of the chunks, if there was more than one. */
 function writeLines({ entry }: Row): readonly string[] {
   if (entry.k !== "f" || entry.w === undefined || entry.w.length === 0) return [];
   const { t, t1, w, len } = entry;
@@ -127,7 +127,7 @@ function headerLines({ entry }: Row): readonly string[] {
   return (entry.headers ?? []).map(([name, value]) => `  ${visible(name)}: ${visible(value)}`);
 }
 
-/** A verdict: the rule, who is at fault, where, what was found, what is demanded, by which sentence, and where it is. */
+/** A verdict: rule, party, place, finding, requirement, sentence and link. */
 function verdictLines(verdict: Verdict, style: Style): readonly string[] {
   const { level, rule, party, pointer = "", range, header, says, spec } = verdict;
   const paint = level === "must" ? style.red : style.yellow;

@@ -51,7 +51,7 @@ async function ls(json: boolean, { out, err, interrupt }: Invocation): Promise<n
   return exitCodes.clean;
 }
 
-/** What is said of a recording in a list. */
+/** A recording in a list. */
 interface RecordingDigest extends RecordingFile {
   readonly began: string | undefined;
   readonly mode: HeaderEntry["mode"] | undefined;

@@ -6,11 +6,11 @@ import { constants, fstatSync, lstatSync, readdirSync, readlinkSync } from "node
  * process, the host of a container) it is never taken for gone.
  */
 export class PipeReader {
-  /** How /proc names the pipe. */
+  /** The name of the pipe in /proc. */
   readonly #pipe: string | undefined;
   #pid: string | undefined;
 
-  /** @param fd what this process writes to, before anything is written */
+  /** @param fd the descriptor that this process writes to; call before writing */
   constructor(fd: number) {
     if (process.platform !== "linux") return;
     const stats = fstatSync(fd);
@@ -38,7 +38,7 @@ export class PipeReader {
         return readlinkSync(path) === this.#pipe && (lstatSync(path).mode & constants.S_IRUSR) !== 0;
       });
     } catch {
-      return false; // It has ended, or is not ours to look into.
+      return false; // The process has exited, or belongs to another user.
     }
   }
 }

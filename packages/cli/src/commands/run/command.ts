@@ -77,7 +77,7 @@ async function run({ target: word }: TargetWords, flags: RunFlags, invocation: I
   });
   const missing = await recorded.end();
   await followed.end();
-  // Behind the table: what had crossed before the failure is in it.
+  // After the table, which has the frames before the failure.
   if (failure !== undefined) printFailure(failure, err);
   if (missing !== undefined) err.print(missing);
   const { reports } = followed;

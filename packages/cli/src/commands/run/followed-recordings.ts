@@ -5,10 +5,10 @@ import { FollowedFile } from "../../shared/recordings/follow-file.js";
 import { nameOfRecording } from "../../shared/recordings/list-recordings.js";
 import { TailedRecording, type TailView } from "../../shared/recordings/tailed-recording.js";
 
-/** Milliseconds between two looks: soon enough for eyes. */
+/** Milliseconds between two reads of the files. */
 const pause = 50;
 
-/** Shows the recordings of one run while they are written: there are more where the server was started again. */
+/** Shows the recordings of one run while they are written; a restarted server has another one. */
 export class FollowedRecordings {
   readonly #path: string;
   readonly #view: TailView;
@@ -23,12 +23,12 @@ export class FollowedRecordings {
     this.#timer = setInterval(() => this.#read(), pause);
   }
 
-  /** What came of each, judged as `parlance check` does. */
+  /** The report of each recording, as `parlance check` makes it. */
   get reports(): readonly Report[] {
     return this.#followed.map(({ path, recording }) => recording.report(path));
   }
 
-  /** Shows what is left, and lets go of the files. */
+  /** Shows the remaining rows, and closes the files. */
   async end(): Promise<void> {
     clearInterval(this.#timer);
     await this.#reading;

@@ -9,20 +9,20 @@ import type { StartedCommand } from "../../shared/target/started-command.js";
 import type { Target } from "../../shared/target/target.js";
 import { proxyHeader, startProxy } from "../proxy/proxy.js";
 
-/** A target that is spoken to through a recorder. */
+/** A target behind a recorder. */
 export interface RecordedTarget {
   readonly target: Target;
-  /** The recording. A server that is started again has another one beside it. */
+  /** The recording. A restarted server has another one beside it. */
   readonly path: string;
-  /** Ends the recording; gives what a person must be told of it, if it is not whole. */
+  /** Ends the recording. Resolves to a warning if lines are missing. */
   end(): Promise<string | undefined>;
 }
 
-/** Where a recording goes, and what the server is called in its name. */
+/** The path of a recording, and the name of the server in it. */
 export interface RecordAs {
   readonly record?: string;
   readonly name?: string;
-  /** Record credentials in heads of HTTP as they are. */
+  /** Record credentials in HTTP headers unredacted. */
   readonly keepSecrets?: boolean;
 }
 
@@ -32,7 +32,7 @@ const command = fileURLToPath(new URL("../../parlance.js", import.meta.url));
 export function recordedTarget(target: Target, as: RecordAs): Promise<RecordedTarget> | RecordedTarget {
   if (target.kind === "command") return behindTap(target, [target.command, ...target.args], as);
   if (target.kind === "url") return behindProxy(target, as);
-  // In memory no bytes cross: it is served as a program instead.
+  // A module in memory exchanges no bytes: serve it as a program instead.
   const words = [process.execPath, command, "serve", "--no-watch", target.title];
   return behindTap({ title: target.title, env: {} }, words, { name: serverName([target.title]), ...as });
 }
@@ -55,7 +55,7 @@ function behindTap(
   return { target, path, end: async () => undefined };
 }
 
-/** The tap would find it too; but what is there already must not be taken for what is recorded. */
+/** The first path without a file. The tap would find one too, but `run` must know which file is the new one. */
 function unused(path: string): string {
   for (let number = 1; ; number += 1) {
     if (!existsSync(numberedPath(path, number))) return numberedPath(path, number);

@@ -1,13 +1,13 @@
 import { readFileSync } from "node:fs";
 import { usageFailure } from "../../shared/failure.js";
 
-/** How what is sent is written, for help pages. */
+/** The forms of a payload, for help pages. */
 export const payloadHelp = `A <message> is one of
   @path/to/file        the bytes of the file, as they are
   -                    the bytes of stdin, up to its end
   'text'               the text itself, in UTF-8`;
 
-/** The exact bytes that a word stands for. @throws Failure for a file that cannot be read */
+/** The exact bytes of a payload argument. @throws Failure for an unreadable file */
 export async function payloadOf(word: string, isLine: boolean): Promise<Uint8Array> {
   const bytes = await bytesOf(word);
   return isLine ? Buffer.concat([bytes, Buffer.from("\n")]) : bytes;

@@ -15,28 +15,28 @@ export interface ResponseHead {
   readonly headers: readonly (readonly [string, string])[];
 }
 
-/** Where `parlance send` shows what crosses. */
+/** The output of `parlance send`. */
 export interface SendView {
   begin(): void;
   observe(observation: Observation): void;
-  /** Bytes as they cross; shown only to those who want to see them. */
+  /** Raw bytes, shown with `--hex`. */
   bytes(from: Sender, at: number, chunk: Uint8Array): void;
   head(head: ResponseHead, at: number): void;
   /** A line of the body of a response. */
   body(line: string, at: number): void;
-  /** Something that a person should know. */
+  /** A notice. */
   remark(text: string): void;
 }
 
-/** What a person wants to see. */
+/** What to show. */
 export interface SendLook {
-  /** The bytes, in hex. */
+  /** The bytes as a hex dump. */
   readonly hex: boolean;
-  /** What comes back comes in bodies, and not as frames of their own. */
+  /** Responses arrive in HTTP bodies, which are shown instead of frames. */
   readonly bodies: boolean;
 }
 
-/** Shows it to a person. */
+/** Prints text. */
 export function sendText(out: Output, { hex, bodies }: SendLook): SendView {
   const { style, print } = out;
   const offsets: Record<Sender, number> = { client: 0, server: 0 };
@@ -65,15 +65,15 @@ export function sendText(out: Output, { hex, bodies }: SendLook): SendView {
   };
 }
 
-/** Under the sender of a row. */
+/** Columns before the sender of a row. */
 const indent = 14;
 
-/** A text of a peer, whole: it is what somebody wants to see. */
+/** Text of the server, uncut. */
 function indented(text: string): readonly string[] {
   return visibleLines(text).map((line) => (" ".repeat(indent) + line).trimEnd());
 }
 
-/** Shows it to a program. */
+/** Prints one JSON object per line. */
 export function sendJson(out: Output, { hex }: SendLook): SendView {
   const print = (value: object): void => out.print(jsonLine(value));
   return {

@@ -60,7 +60,7 @@ async function talk({ target: word }: TargetWords, flags: TalkFlags, invocation:
   return exitCodeOf(before);
 }
 
-/** The first failure counts; a server that broke a rule and went on did not fail, but is not clean. */
+/** The first failure decides; without one, a broken rule does. */
 function exitCodeOf(outcomes: readonly TalkOutcome[]): number {
   const failure = outcomes.find((outcome) => outcome.failure !== undefined)?.failure;
   if (failure !== undefined) return failure.exitCode;
@@ -76,7 +76,7 @@ interface TalkOptions {
   readonly revision: string | undefined;
 }
 
-/** One conversation of the command, from the start of the server to its end. */
+/** One conversation, from the start of the server to its exit. */
 class Talk {
   readonly #options: TalkOptions;
   readonly #observed: ObservedTarget;
@@ -93,12 +93,12 @@ class Talk {
     });
   }
 
-  /** Whether everything was said that was to be said. */
+  /** Whether all lists and calls have completed. */
   get isDone(): boolean {
     return this.#done;
   }
 
-  /** Holds the conversation. With `before`, the conversations held earlier, it stays open when everything is said. */
+  /** Runs the conversation. With `before`, the outcomes of earlier conversations, it stays open after the last call. */
   async hold(before: readonly TalkOutcome[] | undefined): Promise<TalkOutcome> {
     const { view, revision, invocation } = this.#options;
     view.begin(revision);

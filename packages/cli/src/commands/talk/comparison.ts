@@ -11,7 +11,7 @@ interface Line {
   readonly cells: readonly Cell[];
 }
 
-/** Words, and an amount that stands at the right. */
+/** Words, and an amount aligned to the right. */
 interface Cell {
   readonly words: string;
   readonly amount?: string;
@@ -23,7 +23,7 @@ const widestColumn = 48;
 const gap = "  ";
 const empty: Cell = { words: "" };
 
-/** Conversations side by side: who opens how, and what it takes. As many beside each other as there is room for. */
+/** Conversations side by side: how each opens, in how many frames and bytes. Columns that do not fit go below. */
 export function comparison(outcomes: readonly TalkOutcome[], look: Look): readonly string[] {
   const room = look.width - labelWidth;
   const perRow = Math.max(1, Math.floor(room / narrowestColumn));

@@ -6,7 +6,7 @@ import type { Part } from "../../shared/output/rows.js";
 import type { Output } from "../../shared/output/terminal.js";
 import type { TalkOutcome, TalkView } from "./talk-view.js";
 
-/** Shows conversations to a program: one JSON object per line, `conversation` counts them from 1. */
+/** Prints conversations as JSON, one object per line; `conversation` numbers them from 1. */
 export function talkJson(output: Output): TalkView {
   let conversation = 0;
   let missed = 0;
@@ -39,7 +39,7 @@ export function talkJson(output: Output): TalkView {
   };
 }
 
-/** What was seen as JSON: one object for each. */
+/** An observation as JSON objects. */
 export function observationValues(observation: Observation): readonly object[] {
   if (observation.kind !== "frame")
     return [{ kind: observation.kind, at: micro(observation.at), text: observation.text }];
@@ -65,7 +65,7 @@ function partValue({ kind, id, pair, method, latency, isError, marks }: Part): o
   };
 }
 
-/** A number that JSON.stringify would change is given as text; `raw` has it as it is. */
+/** An id that JSON.stringify would change is printed as text; `raw` has the original. */
 function idValue(id: Id | undefined): unknown {
   return id instanceof ExactNumber ? id.text : id;
 }

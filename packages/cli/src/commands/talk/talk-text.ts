@@ -10,12 +10,12 @@ import type { Output } from "../../shared/output/terminal.js";
 import { comparison } from "./comparison.js";
 import type { TalkOutcome, TalkView } from "./talk-view.js";
 
-/** Shows a conversation to a person. */
+/** Prints conversations as text. */
 export function talkText(title: string, output: Output): TalkView {
   const { style, print } = output;
   let conversations = 0;
   let missed = 0;
-  /** What is left out is never left out silently. */
+  /** Says how many frames were skipped because the output is read too slowly. */
   const tellMissed = (): void => {
     if (missed > 0) print(style.yellow(`    ${count(missed, "frame")} not shown: this output is read too slowly`));
     missed = 0;
@@ -55,7 +55,7 @@ export function talkText(title: string, output: Output): TalkView {
   };
 }
 
-/** What was seen as rows. */
+/** An observation as rows. */
 export function observationRows(observation: Observation, output: Look): readonly string[] {
   return observation.kind === "frame" ? rowLines(observation.row, output) : remarkRows(observation, output);
 }
@@ -78,7 +78,7 @@ const reasons: readonly Reason[] = [
   { why: "is not marked read-only", words: "not marked read-only", hint: () => "" },
 ];
 
-/** What came of a conversation: one line, or more where it does not fit. */
+/** The outcome of a conversation: one line, or more where it does not fit. */
 function outcomeLines({ tally, duration, ended, failure }: TalkOutcome, { style, width }: Output): readonly string[] {
   const { frames, bytes, calls, errors, violations } = tally;
   const red = (amount: number): Paint => (amount === 0 ? (text) => text : style.red);

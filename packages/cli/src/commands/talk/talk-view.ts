@@ -3,14 +3,14 @@ import type { Opening, Tally } from "../../shared/client/live-conversation.js";
 import type { Observation } from "../../shared/client/observed-target.js";
 import type { Failure } from "../../shared/failure.js";
 
-/** Where `parlance talk` shows what happens. */
+/** The output of `parlance talk`. */
 export interface TalkView {
   /** A conversation begins. */
   begin(revision: string | undefined): void;
   observe(observation: Observation): void;
   /** The tools that are not called. */
   skip(skipped: readonly Skipped[]): void;
-  /** Everything is done, and the conversation stays open. */
+  /** All calls have completed, and the conversation stays open. */
   stay(): void;
   /** A conversation is over. */
   end(outcome: TalkOutcome): void;
@@ -18,11 +18,11 @@ export interface TalkView {
   compare(outcomes: readonly TalkOutcome[]): void;
 }
 
-/** One conversation, when it has had its say. */
+/** The outcome of one conversation. */
 export interface TalkOutcome {
-  /** The revision that was insisted on. */
+  /** The required revision. */
   readonly asked: string | undefined;
-  /** The revision that was spoken; undefined if nothing was agreed. */
+  /** The negotiated revision; undefined if there is none. */
   readonly spoken: string | undefined;
   readonly tally: Tally;
   readonly opening: Opening;
