@@ -1,4 +1,5 @@
 import { execFile } from "node:child_process";
+import { existsSync } from "node:fs";
 import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
@@ -159,4 +160,12 @@ test("the page on limits names every limit with its default", async () => {
   for (const [name, value] of Object.entries(serverLimits)) {
     expect(page).toContain(`| \`${name}\` | ${value.toLocaleString("en")} |`);
   }
+});
+
+test("the page on how it works names files that exist", async () => {
+  const page = await readFile(join(root, "docs/how-it-works.md"), "utf8");
+  const named = Array.from(page.matchAll(/`((?:[\w-]+\/)+[\w.-]+\.ts)`/g), ([, path = ""]) => path);
+  expect(named.length).toBeGreaterThan(40);
+  const missing = named.filter((path) => !["packages/mcp/src", "."].some((base) => existsSync(join(root, base, path))));
+  expect(missing).toEqual([]);
 });
