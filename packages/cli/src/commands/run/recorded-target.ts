@@ -5,7 +5,8 @@ import { exitCodes } from "../../shared/exit-codes.js";
 import { Failure } from "../../shared/failure.js";
 import { missingAtEnd, Recorder } from "../../shared/recorder/recorder.js";
 import { hostName, newRecordingPath, numberedPath, serverName } from "../../shared/recorder/recording-name.js";
-import type { StartedCommand, Target } from "../../shared/target/target.js";
+import type { StartedCommand } from "../../shared/target/started-command.js";
+import type { Target } from "../../shared/target/target.js";
 import { proxyHeader, startProxy } from "../proxy/proxy.js";
 
 /** A target behind a recorder. */

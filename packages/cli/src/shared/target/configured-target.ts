@@ -8,7 +8,7 @@ import { getNodeValue } from "jsonc-parser";
 import { Failure, usageFailure } from "../failure.js";
 import { type ConfigurationFile, type FoundServer, filesOf, findServers, hostNamed, load } from "./find-server.js";
 import { hosts } from "./host-table.js";
-import type { StartedCommand } from "./target.js";
+import type { StartedCommand } from "./started-command.js";
 import { expand, type Variables } from "./variables.js";
 
 /** A server of a configuration, as its host would reach it. */

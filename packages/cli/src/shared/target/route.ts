@@ -1,7 +1,8 @@
 import type { Channel } from "@parlance/mcp/jsonrpc";
 import type { ChildChannel, ChildChannelOptions } from "@parlance/mcp/node";
 import { signalGroup } from "../signal-group.js";
-import { commandOf, type Header, type Target } from "./target.js";
+import { commandOf } from "./started-command.js";
+import type { Header, Target } from "./target.js";
 
 /** A channel to a target. One to a started process also has what only a process has. */
 export type TargetChannel = Channel & Partial<ChildChannel>;

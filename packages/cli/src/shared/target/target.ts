@@ -1,12 +1,12 @@
 import { existsSync } from "node:fs";
 import type { Dial } from "@parlance/mcp/client";
 import { memoryChannels } from "@parlance/mcp/jsonrpc";
-import type { Command } from "@parlance/mcp/node";
 import { exitCodes } from "../exit-codes.js";
 import { Failure, usageFailure } from "../failure.js";
 import { hosts } from "./host-table.js";
 import { loadServed } from "./served-module.js";
 import { splitWords } from "./split-words.js";
+import type { StartedCommand } from "./started-command.js";
 
 /** A server that a command can speak to, under the name by which the person gave it. */
 export type Target =
@@ -107,19 +107,4 @@ async function loadModule(path: string): Promise<Target> {
     return near;
   };
   return { kind: "module", title: path, dial };
-}
-
-/** A command to start, and what it is started with. Nothing of it ever comes from a peer. */
-export interface StartedCommand {
-  readonly command: string;
-  readonly args: readonly string[];
-  /** Given to it besides the variables that every command gets. */
-  readonly env: Readonly<Record<string, string>>;
-  /** Default: the folder of this process. */
-  readonly cwd?: string;
-}
-
-/** How the command of a target is started: with every variable of this process, as a shell starts it, and its own. */
-export function commandOf({ command, args, env, cwd }: StartedCommand): Command {
-  return { command, args, env, inheritEnv: "all", ...(cwd !== undefined && { cwd }) };
 }
