@@ -181,8 +181,8 @@ test("a visit has an id where the revision wants one", () => {
 
 test("what is refused is told where it belongs", () => {
   expect(() => messagesOf("2026-07-28").request(1, "roots/list")).toThrow(
-    "roots/list is none of the requests of 2026-07-28: only 2024-11-05, 2025-03-26, 2025-06-18, 2025-11-25 have it; " +
-      "here a server asks it inside of a result",
+    "roots/list is not among the requests of 2026-07-28: only 2024-11-05, 2025-03-26, 2025-06-18, 2025-11-25 have it; " +
+      "there it is an input request inside a result",
   );
   expect(() => messagesOf("2025-06-18").request(1, "tools/burn" as "ping")).toThrow("no revision has it");
   expect(() => messagesOf("2025-06-19")).toThrow(RangeError);

@@ -124,7 +124,7 @@ test.concurrent("headers go with every request, and without them a 401 says what
     },
   });
   const refused = await parlance(["call", http.url, "hello"]);
-  expect(refused.stderr).toContain("401, the server wants to know who calls");
+  expect(refused.stderr).toContain("401, the server requires authentication");
   expect(refused.stderr).toContain("  → give what it asks for: --header 'Authorization: Bearer <token>'\n");
   expect(refused.code).toBe(3);
   const given = ["--header", "Authorization: Bearer abc", "--header", "X-Trace: 7"];

@@ -117,7 +117,7 @@ describe("A7: a WebSocket peer that has vanished", () => {
     await started;
     hole.swallow();
     expect(await timeUntil(call, clock)).toBeLessThanOrEqual(25_500);
-    await expect(call).rejects.toThrow("the server has given no sign of life for 10000 ms");
+    await expect(call).rejects.toThrow("the server has sent nothing for 10000 ms");
   });
 
   test("is noticed by its server within 25 s, and what it has called is aborted", async () => {
@@ -162,7 +162,7 @@ describe("A7: an HTTP server that has vanished behind a keep-alive", () => {
   test("is noticed within 30 s, and the call fails", async () => {
     await swallowed(waiting(), async (call, clock) => {
       expect(await timeUntil(call, clock)).toBeLessThanOrEqual(30_500);
-      await expect(call).rejects.toThrow("no sign of life for 30000 ms");
+      await expect(call).rejects.toThrow("the server has sent nothing for 30000 ms");
     });
   });
 });

@@ -161,7 +161,7 @@ describe("B4: a schema that cannot be served is refused with the tool's name and
     const strange = { "~standard": { version: 1, vendor: "zod", validate: (value: unknown) => ({ value }) } };
     expect(refusal(strange)).toContain("does not describe its schemas as JSON Schema");
     const broken = { ...strange, "~standard": { ...strange["~standard"], vendor: "valibot" } };
-    expect(refusal(broken)).toContain("The tool echo: inputSchema: valibot cannot say the input of this schema");
+    expect(refusal(broken)).toContain("The tool echo: inputSchema: valibot cannot express the input of this schema");
   });
 
   test("the wrong kind of schema does not compile", () => {

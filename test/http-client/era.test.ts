@@ -132,7 +132,7 @@ describe("a server of the first revision", () => {
     async (endpoint) => {
       await using server = await playOld(endpoint);
       const error = await errorOf(connect(server.url));
-      expect(error).toMatchObject({ message: expect.stringContaining("the server sends its client elsewhere") });
+      expect(error).toMatchObject({ message: expect.stringContaining("the endpoint event names another origin") });
       expect(server.asked).toHaveLength(3);
     },
   );

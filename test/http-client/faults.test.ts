@@ -205,10 +205,10 @@ describe("a status that refuses", () => {
     [
       401,
       ({ response }) => response.writeHead(401, { "www-authenticate": 'Bearer realm="x"' }).end(),
-      /401, the server wants to know who calls \("Bearer realm=\\"x\\""\)$/,
+      /401, the server requires authentication \("Bearer realm=\\"x\\""\)$/,
     ],
-    [401, (asked) => failure(asked, 401, -32_001, "Unauthorized"), /401, the server wants to know who calls: "/],
-    [403, html(403, "no"), /403, the server does not let this client in: "no"$/],
+    [401, (asked) => failure(asked, 401, -32_001, "Unauthorized"), /401, the server requires authentication: "/],
+    [403, html(403, "no"), /403, the server denied access: "no"$/],
   ])("says so: %i", async (status, answer, message) => {
     const error = await failWith(answer);
     expect(error).toBeInstanceOf(HttpError);

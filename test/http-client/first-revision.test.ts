@@ -91,7 +91,7 @@ describe("a server of the first revision", () => {
     clock.advance(9_999);
     expect(clock.armed).toBe(1);
     clock.advance(1);
-    expect(await opening).toMatchObject({ reason: "closed", message: expect.stringContaining("where POSTs go") });
+    expect(await opening).toMatchObject({ reason: "closed", message: expect.stringContaining("endpoint event") });
     await server.asked[1]?.over;
     expect(clock.armed).toBe(0);
   });

@@ -180,7 +180,7 @@ test.each([["app.example.com"], ["https://app.example.com/"], ["*"], ["NULL"], [
 );
 
 test("a server that others reach does not start unless somebody asks who they are, or that is wanted", async () => {
-  await expect(serveHttp(shop(), { host: "0.0.0.0" })).rejects.toThrow("nobody asks who they are");
+  await expect(serveHttp(shop(), { host: "0.0.0.0" })).rejects.toThrow("without authentication");
   await expect(serveHttp(shop(), { host: "::" })).rejects.toThrow(TypeError);
   await using told = await serveHttp(shop(), { host: "0.0.0.0", exposed: true });
   expect(told.port).toBeGreaterThan(0);

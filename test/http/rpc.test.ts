@@ -84,7 +84,7 @@ describe.each(Object.entries(sites))("plain JSON-RPC over %s", (_name, siteOf) =
   });
 
   test.each<[string, RequestInit, string]>([
-    ["another method", { method: "GET" }, `405 ${refused("POST is understood here")}`],
+    ["another method", { method: "GET" }, `405 ${refused("supported methods: POST")}`],
     [
       "no type",
       { body: new Uint8Array([0x5b, 0x5d]) },
@@ -145,7 +145,7 @@ describe.each(Object.entries(sites))("plain JSON-RPC over %s", (_name, siteOf) =
     const body = '{"jsonrpc":"2.0","method":"who","id":1}';
     const unknown = await site.send({ headers: json, body });
     expect(unknown.headers.get("www-authenticate")).toBe("Bearer");
-    expect(await shown(unknown)).toBe(`401 ${refused("who calls is not known")}`);
+    expect(await shown(unknown)).toBe(`401 ${refused("authentication is required")}`);
     const known = await site.send({ headers: { ...json, authorization: "ada" }, body });
     expect(await shown(known)).toBe('200 {"jsonrpc":"2.0","id":1,"result":"ada"}');
   });

@@ -13,12 +13,10 @@ describe("a pair", () => {
     const { call, run } = held();
     const ends = pair({ far: { handle: call } });
     const outcome = ends.near.call("slow").catch(String);
-    await expect(ends[Symbol.asyncDispose]()).rejects.toThrow(
-      "a connection is not at rest: its calls without an outcome: 1",
-    );
+    await expect(ends[Symbol.asyncDispose]()).rejects.toThrow("a connection is not idle: calls without an outcome: 1");
     expect(await outcome).toContain("the connection was closed");
     expect([ends.near.phase, ends.far.phase]).toEqual(["closed", "closed"]);
-    expect(() => assertAtRest(ends.far)).toThrow("handlers that have not ended: 1");
+    expect(() => assertAtRest(ends.far)).toThrow("running handlers: 1");
     run("slow").answer(1);
   });
 
@@ -56,9 +54,7 @@ describe("a raw peer", () => {
     await using connection = openConnection(left);
     const peer = rawPeer(right);
     connection.notify("unread");
-    await expect(peer[Symbol.asyncDispose]()).rejects.toThrow(
-      'frames that nobody read:\n{"jsonrpc":"2.0","method":"unread"}',
-    );
+    await expect(peer[Symbol.asyncDispose]()).rejects.toThrow('unread frames:\n{"jsonrpc":"2.0","method":"unread"}');
   });
 
   test("reads no frame behind the end", async () => {

@@ -65,7 +65,7 @@ describe("a client that insists on a revision", () => {
       await using played = play();
       expect(await errorOf(connect(played.dial, { revision }))).toEqual(
         new RangeError(
-          `There is no protocol revision ${JSON.stringify(revision)}: one of 2026-07-28, 2025-11-25, 2025-06-18, 2025-03-26, 2024-11-05 is`,
+          `Unknown protocol revision ${JSON.stringify(revision)}: use one of 2026-07-28, 2025-11-25, 2025-06-18, 2025-03-26, 2024-11-05`,
         ),
       );
     },

@@ -98,7 +98,7 @@ describe("a child that stays", () => {
     });
     await ready.promise;
     expect(await failureOf(connection.call("ping"))).toBe(
-      'ping (id 1): "/bin/sh" still runs, but the peer takes no more input: write EPIPE; it wrote nothing to stderr',
+      'ping (id 1): "/bin/sh" still runs, but writing to the peer failed: write EPIPE; it wrote nothing to stderr',
     );
   });
 

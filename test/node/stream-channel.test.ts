@@ -221,7 +221,7 @@ describe("the end of a stream", () => {
     await tick();
     input.end("last words\n");
     await tick();
-    expect(seen).toEqual(["last words", "end: the peer takes no more input: write EPIPE"]);
+    expect(seen).toEqual(["last words", "end: writing to the peer failed: write EPIPE"]);
     expect(channel.send("nobody listens")).toBeUndefined();
   });
 
@@ -232,7 +232,7 @@ describe("the end of a stream", () => {
     expect(seen).toEqual([]);
     clock.advance(100);
     await tick();
-    expect(seen).toEqual(["end: the peer takes no more input: write EPIPE"]);
+    expect(seen).toEqual(["end: writing to the peer failed: write EPIPE"]);
   });
 });
 

@@ -68,7 +68,7 @@ describe("a reference that leads nowhere", () => {
 
   test.each(["#/$defs/b", "#b", "#/$defs/a/type/0", "#%", "#/$defs/%zz"])("%s is refused by its name", ($ref) => {
     const { reason, message } = refusal({ $ref, $defs: { a: text } });
-    expect([reason, message]).toEqual(["reference", `/$ref: ${JSON.stringify($ref)} leads nowhere in this document`]);
+    expect([reason, message]).toEqual(["reference", `/$ref: ${JSON.stringify($ref)} does not exist in this document`]);
   });
 
   test("to something that is no schema is refused", () => {

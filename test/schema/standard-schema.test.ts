@@ -36,7 +36,7 @@ describe("a zod schema", () => {
     expect(() => compile(schema, { side: "output" })).toThrow(
       expect.objectContaining({
         reason: "not-representable",
-        message: expect.stringContaining("zod cannot say the output"),
+        message: expect.stringContaining("zod cannot express the output"),
       }),
     );
   });

@@ -130,7 +130,7 @@ describe("a channel over web streams", () => {
     void peer.write(new TextEncoder().encode("last words\n"));
     void peer.close();
     await settled();
-    expect(seen).toEqual(["last words", "end: the peer takes no more input: EPIPE"]);
+    expect(seen).toEqual(["last words", "end: writing to the peer failed: EPIPE"]);
     expect(clock.armed).toBe(0);
     await channel.close();
   });
@@ -144,7 +144,7 @@ describe("a channel over web streams", () => {
     await settled();
     expect(seen).toEqual([]);
     clock.advance(100);
-    expect(seen).toEqual(["end: the peer takes no more input: a text"]);
+    expect(seen).toEqual(["end: writing to the peer failed: a text"]);
     await channel.close();
   });
 

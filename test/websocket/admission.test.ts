@@ -58,12 +58,12 @@ describe("a client is turned away before there is a WebSocket,", () => {
     ],
     ["no subprotocol", { "sec-websocket-protocol": undefined }, {}, "400 Sec-WebSocket-Protocol must have mcp"],
     ["another subprotocol", { "sec-websocket-protocol": "mcp2, MCP" }, {}, "400 Sec-WebSocket-Protocol must have mcp"],
-    ["nobody known", {}, { authenticate: () => undefined }, "401 who calls is not known"],
+    ["nobody known", {}, { authenticate: () => undefined }, "401 authentication is required"],
     [
       "nobody known, at a host of any name",
       { host: "a.example" },
       { authenticate: () => undefined },
-      "401 who calls is not known",
+      "401 authentication is required",
     ],
   ])("%s", async (_who, headers, options, expected) => {
     expect(await turnedAway(headers, options)).toBe(expected);
@@ -179,7 +179,7 @@ describe("a server holds so many connections", () => {
     const handshakes = [handshake(listener.url), handshake(listener.url)];
     const turnedAway = await Promise.race(handshakes);
     expect(turnedAway.status).toBe(503);
-    expect(turnedAway.body).toContain("more connections than this server");
+    expect(turnedAway.body).toContain("too many connections to this server");
     await listener.close();
     const bodies = (await Promise.all(handshakes)).map(({ body }) => body);
     expect(bodies).toContainEqual(expect.stringContaining("this side is shutting down"));
@@ -189,7 +189,7 @@ describe("a server holds so many connections", () => {
 describe("a server does not start", () => {
   test("at an address that others reach while nobody is asked who they are", async () => {
     await expect(serveWebSocket(served, { host: "0.0.0.0" })).rejects.toThrow(
-      "Whoever reaches 0.0.0.0 could call this server, and nobody asks who they are: give authenticate, or say exposed: true",
+      "Any machine that can reach 0.0.0.0 could call this server without authentication: set authenticate, or exposed: true",
     );
     await using told = await serveWebSocket(served, { host: "0.0.0.0", exposed: true });
     await using asking = await serveWebSocket(served, { host: "0.0.0.0", authenticate: () => undefined });

@@ -199,7 +199,7 @@ describe("a client that says nothing", () => {
     clock.advance(9_999);
     expect(served.connection.phase).toBe("open");
     clock.advance(1);
-    expect(await served.ended()).toBe("failed: the peer has given no sign of life for 10000 ms");
+    expect(await served.ended()).toBe("failed: the peer has sent nothing for 10000 ms");
     await wire.gone();
   });
 

@@ -66,7 +66,7 @@ export const bodyRows: readonly Row[] = [
     asked: ({ batching }) => sessionPost(batching, `[${ping},${stateless(2, "tools/list")}]`),
     status: 400,
     code: -32_600,
-    says: "is sent on its own",
+    says: "cannot be part of a batch",
   },
   {
     name: "a batch that opens a session",
@@ -79,7 +79,7 @@ export const bodyRows: readonly Row[] = [
     asked: post(success(1, {}), { "mcp-protocol-version": modern }),
     status: 400,
     code: -32_600,
-    says: "a response answers nothing here",
+    says: "unexpected response",
   },
   {
     name: "a batch in the stateless era",

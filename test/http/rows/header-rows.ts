@@ -45,7 +45,7 @@ export const headerRows: readonly Row[] = [
       mismatch(
         `a name that is no base64 of UTF-8: ${value}`,
         call({ "mcp-name": value }),
-        "Mcp-Name is not base64 of UTF-8",
+        "Mcp-Name is marked as encoded, but is not UTF-8 in base64",
       ),
   ),
   mismatch("a name whose mark is in another case", call({ "mcp-name": "=?BASE64?ZWNobw==?=" }), named),

@@ -151,7 +151,7 @@ class OpenBridge implements Bridge {
 
   /** Never called: each client is served by the `BridgedServer` for its upstream session. */
   run(method: string): never {
-    throw new Error(`${method}: a bridge serves nobody whom it has not met`);
+    throw new Error(`${method}: a bridge cannot be called directly`);
   }
 
   async meet(newcomer: Newcomer): Promise<Served> {
@@ -247,8 +247,9 @@ class OpenBridge implements Bridge {
       : (maxPerAddress ?? defaults.maxPerAddress);
     const own = this.#count({ ...owner, isShared: true }) + this.#count({ ...owner, isShared: false });
     if (this.#closing.signal.aborted) throw refused("the bridge is closed");
-    if (this.#ends.size >= max) throw refused(`all ${max} far ends of this bridge are taken: try again later`);
-    if (peer !== undefined && own >= most) throw refused(`this caller has ${most} far ends already: end a session`);
+    if (this.#ends.size >= max)
+      throw refused(`all ${max} upstream sessions of this bridge are in use: try again later`);
+    if (peer !== undefined && own >= most) throw refused(`this caller has ${most} upstream sessions already: end one`);
   }
 }
 
@@ -279,7 +280,7 @@ async function closed(opening: Promise<FarEnd>): Promise<void> {
 function knownRevision(version: string): NonNullable<ReturnType<typeof revisionOf>> {
   const revision = revisionOf(version);
   if (revision !== undefined) return revision;
-  throw new RangeError(`There is no protocol revision ${JSON.stringify(version)}: one of ${versions.join(", ")} is`);
+  throw new RangeError(`Unknown protocol revision ${JSON.stringify(version)}: use one of ${versions.join(", ")}`);
 }
 
 const thisLibrary: Implementation = { name: "parlance", version: "0.1.0" };

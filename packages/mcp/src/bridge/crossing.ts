@@ -107,7 +107,7 @@ export function notAnswered(error: LocalError): RpcError {
   return new RpcError(
     codes.internalError,
     "Internal error",
-    { reason: "the client gives no answer" },
+    { reason: "the client did not respond" },
     { cause: error },
   );
 }
@@ -124,8 +124,8 @@ export function unanswered(error: LocalError, isCandid: boolean): RpcError {
 }
 
 const told: Readonly<Record<Exclude<LocalError["reason"], "cancelled">, string>> = {
-  closed: "the server behind the bridge could not be reached, or is gone",
-  timeout: "the server behind the bridge did not answer in time",
-  refused: "the call cannot be made in the revision of the server behind the bridge, or its question was not answered",
-  protocol: "the server behind the bridge broke the protocol, or speaks no revision that it may",
+  closed: "the upstream server cannot be reached, or has exited",
+  timeout: "the upstream server did not respond in time",
+  refused: "the upstream server's revision does not support the call, or its input request was not answered",
+  protocol: "the upstream server violated the protocol, or supports no allowed revision",
 };

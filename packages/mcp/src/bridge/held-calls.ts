@@ -69,8 +69,10 @@ export class HeldCalls {
     const result = await call.run(round, this.#clock);
     if (result !== undefined) return result;
     if (this.#waiting.size >= maxWaiting) {
-      call.stop("too many calls wait for answers");
-      throw new RpcError(codes.tooManyRequests, "Too many requests", { reason: "too many calls wait for answers" });
+      call.stop("too many calls wait for input responses");
+      throw new RpcError(codes.tooManyRequests, "Too many requests", {
+        reason: "too many calls wait for input responses",
+      });
     }
     const requestState = crypto.randomUUID();
     this.#waiting.set(requestState, call);
@@ -169,7 +171,7 @@ class HeldCall {
     this.#outcome?.catch(() => undefined); // The client may never repeat the call.
     const timer = clock.setTimer(() => {
       expired();
-      this.stop("the client did not come back with its answers");
+      this.stop("the client did not send its input responses in time");
     }, milliseconds);
     timer.unref?.();
     this.#expiry = { clock, timer };
@@ -193,7 +195,7 @@ class HeldCall {
     return new Promise((resolve, reject) => {
       const forget = onAbort(signal, () => {
         this.#questions.delete(key);
-        reject(new RpcError(codes.internalError, "Internal error", { reason: "nobody waits for the answer" }));
+        reject(new RpcError(codes.internalError, "Internal error", { reason: "the input request was cancelled" }));
       });
       void answer.promise.then((value) => {
         forget();

@@ -123,7 +123,9 @@ export class NearConversation implements NearEnd {
       return {};
     } catch (error) {
       if (!(error instanceof LocalError) || error.reason !== "refused") throw error;
-      throw invalidParams("Invalid params", [{ path: "/uri", message: "is no resource that the server tells of" }]);
+      throw invalidParams("Invalid params", [
+        { path: "/uri", message: "is not a resource that the server sends updates for" },
+      ]);
     }
   }
 

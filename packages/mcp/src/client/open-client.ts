@@ -118,7 +118,7 @@ function listenerOf(
 function knownRevision(version: string): Revision {
   const revision = revisionOf(version);
   if (revision !== undefined) return revision;
-  throw new RangeError(`There is no protocol revision ${JSON.stringify(version)}: one of ${versions.join(", ")} is`);
+  throw new RangeError(`Unknown protocol revision ${JSON.stringify(version)}: use one of ${versions.join(", ")}`);
 }
 
 /** What this side of the conversation is made of before there is one. */

@@ -128,7 +128,7 @@ export class Door implements HttpDoor {
       inHook("authenticate", () => authenticate(asked)),
       (identity) =>
         identity === undefined
-          ? refusal(401, "who calls is not known", { "www-authenticate": "Bearer" })
+          ? refusal(401, "authentication is required", { "www-authenticate": "Bearer" })
           : this.#admitted(request, identity.principal),
     );
   }
@@ -161,12 +161,12 @@ export class Door implements HttpDoor {
     if (this.#legacySse && isLegacyPost(request)) return this.#handshake.post(request, frame, posted, caller);
     if (Array.isArray(posted)) {
       if (elementsOf(posted).some((each) => !(each instanceof Problem) && claims(each)))
-        return refusal(400, "a message that names a revision in _meta is sent on its own");
+        return refusal(400, "a message with a revision in _meta cannot be part of a batch");
     } else if (isStateless(request, posted as Message)) {
       const message = posted as Message;
       if (isRequest(message)) return answerStateless(this.#host, request, message, frame.length, caller);
       if (!isResponse(message)) return emptyAnswer(202);
-      return refusal(400, "a response answers nothing here: this revision's servers send no requests");
+      return refusal(400, "unexpected response: servers of this revision send no requests");
     }
     return this.#handshake.post(request, frame, posted, caller);
   }

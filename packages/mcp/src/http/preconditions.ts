@@ -12,7 +12,7 @@ export function preconditionOf(
   acceptsNothing: boolean,
 ): HttpAnswer | undefined {
   if (!methods.includes(request.method)) {
-    return refusal(405, `${methods.join(", ")} are understood here`, { allow: methods.join(", ") });
+    return refusal(405, `supported methods: ${methods.join(", ")}`, { allow: methods.join(", ") });
   }
   if (request.method === "GET" && !accepts(request.header("accept"), eventStream))
     return refusal(406, `Accept must have ${eventStream}`);

@@ -59,8 +59,8 @@ const freeBytes = 64 * 1024;
  */
 export function requireRoom(part: ByteBudget, bytes: number, peer: ByteBudget): void {
   if (bytes <= freeBytes || part.hold(bytes)) return;
-  if (!peer.parentFits(bytes)) throw new BodyFault(503, "there is no room for the body: send it again later");
-  throw new BodyFault(429, "there is no room for the body next to your others: wait for answers, then retry");
+  if (!peer.parentFits(bytes)) throw new BodyFault(503, "the memory budget of this server is used up: retry later");
+  throw new BodyFault(429, "the memory budget of this caller is used up: wait for responses, then retry");
 }
 
 /** @throws BodyFault 400 */

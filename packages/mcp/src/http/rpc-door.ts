@@ -96,7 +96,7 @@ export class RpcDoor implements HttpDoor {
 
   async #answer(request: HttpRequest): Promise<HttpAnswer> {
     if (isPreflight(request)) return preflightAnswer(request, "POST", this.#pageHeaders);
-    if (request.method !== "POST") return this.#refusal(405, "POST is understood here", { allow: "POST" });
+    if (request.method !== "POST") return this.#refusal(405, "supported methods: POST", { allow: "POST" });
     const fault = bodyFault(request);
     if (fault !== undefined) return this.#refusal(415, fault.reason, fault.headers);
     let principal: string | undefined;
@@ -105,7 +105,8 @@ export class RpcDoor implements HttpDoor {
       const authenticate = this.#authenticate;
       const asked = { method, url, header: (name: string) => request.header(name) };
       const identity = await inHook("authenticate", () => authenticate(asked));
-      if (identity === undefined) return this.#refusal(401, "who calls is not known", { "www-authenticate": "Bearer" });
+      if (identity === undefined)
+        return this.#refusal(401, "authentication is required", { "www-authenticate": "Bearer" });
       principal = identity.principal;
     }
     const caller = this.#peers.caller(principal, principal === undefined ? this.#addressOf(request) : undefined);

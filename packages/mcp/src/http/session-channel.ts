@@ -144,7 +144,7 @@ export class SessionChannel implements Channel {
     if (this.#isClosed) return closingAnswer();
     const lastEventId = request.header("last-event-id");
     if (lastEventId === undefined || lastEventId === "") {
-      if (this.#main.hasReader) return refusal(409, "the session has such a stream already: close that first");
+      if (this.#main.hasReader) return refusal(409, "the session already has an open stream: close it first");
       const reader = this.#reader(request);
       this.#main.attach(reader);
       this.#flushBacklog();
@@ -152,7 +152,8 @@ export class SessionChannel implements Channel {
     }
     const event = readEventId(lastEventId);
     const outlet = event === undefined ? undefined : this.#outlets.get(event.stream);
-    if (event === undefined || outlet === undefined) return refusal(400, "Last-Event-ID is not of this session");
+    if (event === undefined || outlet === undefined)
+      return refusal(400, "Last-Event-ID does not belong to this session");
     return this.#resume(request, outlet, event.sequence);
   }
 
@@ -164,7 +165,7 @@ export class SessionChannel implements Channel {
     } finally {
       if (!isWhole) reader.gone();
     }
-    if (!isWhole) return refusal(400, "what came behind Last-Event-ID is not kept any more");
+    if (!isWhole) return refusal(400, "the events after Last-Event-ID are no longer stored");
     if (outlet === this.#main) this.#flushBacklog();
     return streamAnswer(reader);
   }

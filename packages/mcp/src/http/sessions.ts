@@ -168,7 +168,9 @@ class Session implements Lasting, SessionChannelHost {
 
   dropped(frame: string): void {
     const method = membersOf(frame).get("method") ?? "an answer";
-    const error = new Error(`${method} is lost: too much waits for a client that reads no stream of its session`);
+    const error = new Error(
+      `${method} was dropped: too many messages are queued for a client that does not read the stream of its session`,
+    );
     this.#host.terms.report({ kind: "fault", method: "HTTP GET", error });
   }
 

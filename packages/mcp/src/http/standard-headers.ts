@@ -29,7 +29,7 @@ export function requireStandardHeaders(request: HttpRequest, method: string, par
   const header = request.header(mcpHeaders.name);
   const told = header === undefined ? undefined : decodeHeaderValue(header);
   if (header !== undefined && told === undefined)
-    throw mismatch("Mcp-Name", "is not base64 of UTF-8 between its marks");
+    throw mismatch("Mcp-Name", "is marked as encoded, but is not UTF-8 in base64");
   requireEqual("Mcp-Name", told, name, `params.${member}`);
 }
 

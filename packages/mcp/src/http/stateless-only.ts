@@ -32,5 +32,5 @@ export const statelessOnly: HandshakeBinding = {
 };
 
 function notSpoken(): HttpAnswer {
-  return refusal(405, "POST is understood here", { allow: "POST" });
+  return refusal(405, "supported methods: POST", { allow: "POST" });
 }

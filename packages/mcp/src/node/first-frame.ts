@@ -14,7 +14,8 @@ export function messagesOnly(receiver: ChannelReceiver, drop: (error: Error) => 
   const letsIn = (head: string): boolean => {
     if (isGenuine === undefined) {
       isGenuine = beginsLikeMessage.test(head);
-      if (!isGenuine) drop(new Error("the connection does not begin with a message: it is of another protocol"));
+      if (!isGenuine)
+        drop(new Error("the connection does not start with a JSON-RPC message: it uses another protocol"));
     }
     return isGenuine;
   };

@@ -73,7 +73,7 @@ export class NodeRequest implements HttpRequest {
       // Every request closes, and creating an error costs more than reading most bodies.
       const fail = (): void => {
         kept.close();
-        if (!request.readableEnded) reject(new BodyFault(400, "the body ended before its end"));
+        if (!request.readableEnded) reject(new BodyFault(400, "the body ended early"));
       };
       if (request.destroyed) return fail();
       request.on("data", (chunk: Uint8Array) => {

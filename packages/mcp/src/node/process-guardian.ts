@@ -19,7 +19,7 @@ done`;
 
 /**
  * A shell that outlives this process by a few seconds and ends its remaining process groups. A process that is killed
- * (by SIGKILL or for lack of memory), or ended by a signal without a listener, runs no exit code. Signal handlers of
+ * (by SIGKILL or for lack of memory), or ended by a signal without a listener, cannot run any cleanup code. Signal handlers of
  * our own would interfere with those of the program; the closing of a pipe covers every case.
  *
  * One shell serves all groups and exits with the last of them. There is none on Windows, or without `/bin/sh`.

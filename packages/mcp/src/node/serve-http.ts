@@ -115,8 +115,8 @@ export async function serveHttp(served: Served, options: ServeHttpOptions = {}):
 /** @throws TypeError if the host is not loopback and there is no authentication */
 export function requireAuthentication(host: string, isTold: boolean): void {
   if (isTold || isLoopback(host)) return;
-  const remedy = "give authenticate, or say exposed: true if that is what you want";
-  throw new TypeError(`Whoever reaches ${host} could call this server, and nobody asks who they are: ${remedy}`);
+  const remedy = "set authenticate, or exposed: true if that is intended";
+  throw new TypeError(`Any machine that can reach ${host} could call this server without authentication: ${remedy}`);
 }
 
 /** A server with time and size limits. */
@@ -145,7 +145,7 @@ export function isAt(paths: readonly string[], url = "/"): boolean {
 
 /** The response body for a request to another path. */
 export function nothingHere(paths: readonly string[]): string {
-  return `there is nothing here: the server is at ${paths.join(", ")}`;
+  return `not found: the server is at ${paths.join(", ")}`;
 }
 
 function withoutSlash(path: string): string {

@@ -51,15 +51,15 @@ export function requireListenable(address: ListenAddress): void {
   if ("path" in address) requirePath(address.path);
   else if (address.exposed !== true && !isLoopback(address.host ?? defaultHost)) {
     throw new TypeError(
-      `Anybody who reaches ${describeAddress(address)} could call: plain TCP knows no authentication. ` +
-        "Listen on 127.0.0.1, serve over HTTP with authentication, or say `exposed: true`",
+      `Any machine that can reach ${describeAddress(address)} could call this server: plain TCP has no authentication. ` +
+        "Listen on 127.0.0.1, serve over HTTP with authentication, or set `exposed: true`",
     );
   }
 }
 
 function requirePath(path: string): void {
   if (path.startsWith("\0")) {
-    throw new TypeError("An abstract socket has no permissions, so every user could call: give the path of a file");
+    throw new TypeError("An abstract socket has no permissions, so every user could call: use the path of a file");
   }
   const bytes = Buffer.byteLength(path);
   if (bytes > longestPath) {

@@ -172,11 +172,11 @@ export class StreamWriter {
   }
 
   readonly #onError = (error: Error): void => {
-    this.#fail(new Error(`the peer takes no more input: ${error.message}`, { cause: error }));
+    this.#fail(new Error(`writing to the peer failed: ${error.message}`, { cause: error }));
   };
 
   readonly #onClose = (): void => {
-    this.#fail(new Error("the peer takes no more input: the stream is closed"));
+    this.#fail(new Error("writing to the peer failed: the stream is closed"));
   };
 
   #fail(error: Error): void {

@@ -52,7 +52,7 @@ function socketsWith({
       super(url, protocols, { headers, ...socketOptions(frameBytes) });
       this.once("upgrade", ({ socket }) => {
         heartbeat(this, socket, { ...intervals, clock }, (milliseconds) => {
-          this.emit("error", new Error(`the server has given no sign of life for ${milliseconds} ms`));
+          this.emit("error", new Error(`the server has sent nothing for ${milliseconds} ms`));
           this.terminate();
         });
       });

@@ -202,7 +202,7 @@ class WebSocketGate {
       identity.catch(() => undefined); // After the timeout, nothing awaits it.
       if (!(await settlesWithin(identity, handshakeTimeout, this.#terms.clock))) return unidentified(503);
       const known = await identity;
-      if (known === undefined) return refusal(401, "who calls is not known", { "www-authenticate": "Bearer" });
+      if (known === undefined) return refusal(401, "authentication is required", { "www-authenticate": "Bearer" });
       return "status" in known ? known : callerOf(known.principal);
     } catch (error) {
       this.#terms.report(faultOf("authenticate", error));
@@ -223,7 +223,7 @@ class WebSocketGate {
       void channel.close();
     }
     heartbeat(webSocket, socket, { ...this.#options, clock }, (milliseconds) => {
-      channel.fail(new Error(`the peer has given no sign of life for ${milliseconds} ms`));
+      channel.fail(new Error(`the peer has sent nothing for ${milliseconds} ms`));
     });
   }
 }
@@ -254,12 +254,12 @@ function chargeUnfinished(webSocket: WebSocket, socket: Duplex, budget: ByteBudg
 }
 
 function unidentified(status: number): HttpAnswer {
-  return refusal(status, "it could not be found out who calls");
+  return refusal(status, "the caller could not be authenticated");
 }
 
 /** The response to a connection over the limit. */
 function tooMany(): HttpAnswer {
-  return refusal(503, "more connections than this server, or your address, may have", { "retry-after": "1" });
+  return refusal(503, "too many connections to this server or from this address", { "retry-after": "1" });
 }
 
 /** Rejects an upgrade with an HTTP response. */

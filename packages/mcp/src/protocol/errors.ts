@@ -97,7 +97,7 @@ const specification = vocabulary("specification", [
   {
     code: specCodes.urlElicitationRequired,
     name: "URLElicitationRequired",
-    meaning: "The person has to go to the pages in data.elicitations; then the call can be made again",
+    meaning: "The user must visit the URLs in data.elicitations; then the call can be repeated",
     data: ["elicitations"],
   },
   {
@@ -116,14 +116,14 @@ const specification = vocabulary("specification", [
   {
     code: specCodes.unsupportedProtocolVersion,
     name: "UnsupportedProtocolVersion",
-    meaning: "The receiver does not speak the revision data.requested; it speaks those in data.supported",
+    meaning: "The receiver does not support the revision in data.requested, only those in data.supported",
     data: ["supported", "requested"],
     httpStatus: 400,
   },
   {
     code: specCodes.userRejected,
     name: "UserRejected",
-    meaning: "A person refused the sampling request",
+    meaning: "The user declined the sampling request",
     methods: [methods.createMessage],
   },
 ]);
@@ -231,12 +231,12 @@ export function readingsOf(code: number): readonly CodeReading[] {
 
 function explainRange(code: number): CodeReading {
   if (code >= -32_099 && code <= -32_020) {
-    const meaning = "Kept for the specification, which has given it no meaning yet: no one else may send it";
+    const meaning = "Reserved for the specification, which has not assigned it: implementations must not send it";
     return { code, name: "Reserved", meaning, vocabulary: "specification" };
   }
   if (code >= -32_019 && code <= -32_000) {
     const meaning =
-      "Older implementations give it meanings of their own; new ones should not, and receivers cannot know";
+      "Older implementations use it with meanings of their own; new ones should not, and receivers cannot rely on any";
     return { code, name: "Server error", meaning, vocabulary: "specification" };
   }
   const { name, meaning } = explainCode(code);

@@ -26,6 +26,6 @@ export function requireMetaKeys(holder: unknown, what: string): void {
 export function metaKeyFault(meta: JsonObject, path: string): ParamsFault | undefined {
   const wrong = Object.keys(meta).find((key) => !metaKey.test(key));
   if (wrong === undefined) return undefined;
-  const form = "it is a name of letters, digits and - _ . inside, alone or behind a prefix such as com.example/";
+  const form = "use letters, digits and inner - _ . only, optionally after a prefix such as com.example/";
   return { path, message: `${JSON.stringify(wrong)} cannot be a key of _meta: ${form}` };
 }

@@ -11,7 +11,7 @@ export function samplingFaults({ messages, maxTokens, tools, toolChoice }: JsonO
   if (typeof maxTokens !== "number") faults.push({ path: "/maxTokens", message: "must be a number" });
   const hasTools = Array.isArray(tools) && tools.length > 0;
   if (toolChoice !== undefined && !hasTools) {
-    faults.push({ path: "/toolChoice", message: "must not be there without tools" });
+    faults.push({ path: "/toolChoice", message: "must be absent without tools" });
   }
   if (!Array.isArray(messages)) return [...faults, { path: "/messages", message: "must be an array" }];
   for (const [index, message] of messages.entries()) {
@@ -39,10 +39,10 @@ function messageFault(
   const results = blocks.filter(isResult);
   if (role === "user" && uses.length > 0) return "must not use tools: only the assistant does";
   if (role === "assistant" && results.length > 0) return "must not hold tool results: only the user has them";
-  if (results.length > 0 && results.length < blocks.length)
-    return "must hold nothing but tool results, if it holds one";
+  if (results.length > 0 && results.length < blocks.length) return "must contain only tool results if it contains one";
   if (!match(uses, behind.filter(isResult))) return "must be followed by a message with the results of its tool uses";
-  if (results.length > 0 && !before.some(isUse)) return "must not hold tool results: the message before uses no tool";
+  if (results.length > 0 && !before.some(isUse))
+    return "must not contain tool results: the previous message uses no tool";
   return undefined;
 }
 

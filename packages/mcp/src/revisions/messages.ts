@@ -50,7 +50,7 @@ export interface Messages {
 export function messagesOf(version: string, options: MessageOptions = {}): Messages {
   const revision = revisionOf(version);
   if (revision === undefined) {
-    throw new RangeError(`There is no protocol revision ${JSON.stringify(version)}: one of ${versions.join(", ")} is`);
+    throw new RangeError(`Unknown protocol revision ${JSON.stringify(version)}: use one of ${versions.join(", ")}`);
   }
   return {
     revision,
@@ -117,6 +117,6 @@ function noSuch(kind: "requests" | "notifications", method: string, { version, i
   const elsewhere = revisions.filter((each) => senderOf(each[kind], method) !== undefined);
   const where =
     elsewhere.length === 0 ? "no revision has" : `only ${elsewhere.map((each) => each.version).join(", ")} have`;
-  const inside = inputRequests.has(method) ? "; here a server asks it inside of a result" : "";
-  return new RangeError(`${method} is none of the ${kind} of ${version}: ${where} it${inside}`);
+  const inside = inputRequests.has(method) ? "; there it is an input request inside a result" : "";
+  return new RangeError(`${method} is not among the ${kind} of ${version}: ${where} it${inside}`);
 }

@@ -123,7 +123,7 @@ export function compileFor(subject: string, schema: Schema, options: CompileOpti
 function jsonSchema(schema: unknown): JsonObject {
   if (isZod3(schema) || (isObject(schema) && Object.values(schema).some(isZod3))) {
     const problem =
-      "this version of zod speaks no Standard Schema: update to zod 4, or to 3.24 with zod-to-json-schema";
+      "this version of zod does not support Standard Schema: update to zod 4, or to 3.24 with zod-to-json-schema";
     throw new SchemaError("no-json-schema", "", problem);
   }
   if (isObject(schema)) return schema;

@@ -57,7 +57,7 @@ export class References {
     }
     const target = fragment === undefined ? undefined : this.#find(fragment, resource);
     if (target?.schema !== undefined) return target;
-    throw new SchemaError("reference", pointer, `${quote(reference)} leads nowhere in this document`);
+    throw new SchemaError("reference", pointer, `${quote(reference)} does not exist in this document`);
   }
 
   /**

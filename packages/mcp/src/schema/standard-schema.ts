@@ -42,7 +42,7 @@ export function describeStandard(schema: unknown, props: StandardProps, side: "i
         : jsonSchema[side]({ target: "draft-2020-12" });
   } catch (cause) {
     if (cause instanceof SchemaError) throw cause;
-    throw notRepresentable(`${vendor} cannot say the ${side} of this schema in JSON Schema`, cause);
+    throw notRepresentable(`${vendor} cannot express the ${side} of this schema in JSON Schema`, cause);
   }
   if (document === undefined && jsonSchema === undefined) throw undescribed(vendor, schema);
   if (isObject(document)) return document;

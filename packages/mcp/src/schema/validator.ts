@@ -57,7 +57,7 @@ function run(
   } catch (error) {
     if (error instanceof OverBounds || error instanceof NotJson) return error.message;
     if (error instanceof RangeError)
-      return "expected a value less deep, or with fewer faults: checking it fills the stack";
+      return "expected a less deeply nested value, or one with fewer faults: checking it overflows the stack";
     throw error;
   }
 }

@@ -8,12 +8,12 @@ export function assertAtRest(connection: ConnectionState): void {
   const { outgoing, incoming, running } = connection.inFlight;
   const { heldBytes } = connection;
   const left = [
-    ...counted("its calls without an outcome", outgoing),
-    ...counted("requests of the peer without an answer", incoming),
-    ...counted("handlers that have not ended", running),
-    ...counted("bytes that are held", heldBytes),
+    ...counted("calls without an outcome", outgoing),
+    ...counted("requests of the peer without a response", incoming),
+    ...counted("running handlers", running),
+    ...counted("held bytes", heldBytes),
   ];
-  if (left.length > 0) throw new Error(`a connection is not at rest: ${left.join(", ")}`);
+  if (left.length > 0) throw new Error(`a connection is not idle: ${left.join(", ")}`);
 }
 
 function counted(what: string, count: number): readonly string[] {

@@ -46,7 +46,7 @@ export function pair(options: PairOptions = {}): Pair {
       } finally {
         await Promise.all([near.close(), far.close()]);
       }
-      if (clock.armed > 0) throw new Error(`timers are still armed behind the end of both connections: ${clock.armed}`);
+      if (clock.armed > 0) throw new Error(`timers are still armed after both connections have closed: ${clock.armed}`);
     },
   };
 }

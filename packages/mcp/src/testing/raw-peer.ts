@@ -70,7 +70,7 @@ class ChannelPeer implements RawPeer, ChannelReceiver {
   async [Symbol.asyncDispose](): Promise<void> {
     await nextTurn();
     await this.close();
-    if (this.#unread.length > 0) throw new Error(`frames that nobody read:\n${this.#unread.join("\n")}`);
+    if (this.#unread.length > 0) throw new Error(`unread frames:\n${this.#unread.join("\n")}`);
   }
 
   frame(text: string): void {

@@ -164,7 +164,7 @@ class StreamOutlet implements Outlet {
     const broken = deferred<Error>();
     this.broken = broken.promise;
     writer.closed.catch((error) => {
-      broken.resolve(new Error(`the peer takes no more input: ${toError(error).message}`, { cause: error }));
+      broken.resolve(new Error(`writing to the peer failed: ${toError(error).message}`, { cause: error }));
     });
   }
 

@@ -94,8 +94,8 @@ function saidIn(text: string, requests: readonly string[], cause: HttpError): Rp
 
 function inWords({ status, headers }: Response): string {
   const wants = headers.get("www-authenticate");
-  if (status === 401) return `401, the server wants to know who calls${wants === null ? "" : ` (${excerpt(wants)})`}`;
-  if (status === 403) return "403, the server does not let this client in";
+  if (status === 401) return `401, the server requires authentication${wants === null ? "" : ` (${excerpt(wants)})`}`;
+  if (status === 403) return "403, the server denied access";
   return `the server answered with status ${status}`;
 }
 

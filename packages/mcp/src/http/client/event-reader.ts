@@ -58,7 +58,9 @@ export async function readEvents(
   let strangeLines = 0;
   let isKeepAlive = false;
   const stop = new AbortController();
-  const silence = new Silence(clock, () => stop.abort(new Error(`no sign of life for ${silence.bound} ms`)));
+  const silence = new Silence(clock, () =>
+    stop.abort(new Error(`the server has sent nothing for ${silence.bound} ms`)),
+  );
   const parser = createParser({
     maxBufferSize: maxBytes + overhead,
     onEvent(event) {

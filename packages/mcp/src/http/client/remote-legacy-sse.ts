@@ -82,7 +82,7 @@ export class RemoteLegacySse implements Channel {
   async #follow(): Promise<void> {
     const { clock } = this.#terms;
     const late = clock.setTimer(() => {
-      this.#end(new LocalError("timeout", `the server has not told within ${patience} ms where POSTs go`));
+      this.#end(new LocalError("timeout", `the server has not sent the endpoint event within ${patience} ms`));
     }, patience);
     void this.#endpoint.promise.then(() => clock.clearTimer(late));
     try {
@@ -121,7 +121,7 @@ export class RemoteLegacySse implements Channel {
   #endpointIn(data: string): URL {
     const url = URL.canParse(data, this.#target.url.href) ? new URL(data, this.#target.url) : undefined;
     if (url?.origin === this.#target.url.origin) return url;
-    throw new LocalError("protocol", `the server sends its client elsewhere, to ${excerpt(data)}`);
+    throw new LocalError("protocol", `the endpoint event names another origin: ${excerpt(data)}`);
   }
 
   /** Resolves when the POST is over. Never rejects. */
