@@ -2,7 +2,6 @@ import { isObject, type JsonObject, metaKeys, methods, notifications } from "@pa
 import type { Sender } from "../recording/frame.js";
 import { refusalOf } from "./exchange.js";
 import type { OpenOperation, Operation, Pairing, WireMessage } from "./message.js";
-import { Times } from "./times.js";
 
 /** Keeps a peer that chooses ids, names and addresses from filling the memory. */
 export const mostRemembered = 100_000;
@@ -200,4 +199,31 @@ function sameToken(one: unknown, other: unknown): boolean {
 function otherType(key = ""): string {
   if (key.startsWith("number ")) return `string ${key.slice("number ".length)}`;
   return key.startsWith("string ") ? `number ${key.slice("string ".length)}` : "";
+}
+
+/** From so many on, what was usual says something on what is not. */
+const fewest = 20;
+/** The last ones: what was usual an hour ago is not. */
+const most = 200;
+/** Keeps a peer that makes up methods from filling the memory. */
+const mostMethods = 100;
+
+/** How long requests have taken, by method. */
+class Times {
+  readonly #byMethod = new Map<string, number[]>();
+
+  add(method: string, milliseconds: number): void {
+    const known = this.#byMethod.get(method);
+    if (known !== undefined) {
+      known.push(milliseconds);
+      if (known.length > most) known.shift();
+    } else if (this.#byMethod.size < mostMethods) this.#byMethod.set(method, [milliseconds]);
+  }
+
+  /** The 95th percentile, if there are enough. */
+  usual(method: string): number | undefined {
+    const times = this.#byMethod.get(method) ?? [];
+    if (times.length < fewest) return undefined;
+    return times.toSorted((one, other) => one - other)[Math.floor(times.length * 0.95)];
+  }
 }

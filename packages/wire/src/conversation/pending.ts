@@ -1,10 +1,10 @@
 import { visible } from "@parlance/mcp/jsonrpc";
 import { methods } from "@parlance/mcp/protocol";
+import { literalOf } from "../json/json-node.js";
 import type { Direction, Entry, HttpEntry, LifeEntry } from "../recording/entry.js";
 import { type Frame, type Sender, senderOf } from "../recording/frame.js";
-import { type CutFrame, readCutFrame } from "./cut-frame.js";
 import { refusalOf } from "./exchange.js";
-import type { Operation, WireMessage } from "./message.js";
+import { keyOfId, type Operation, type WireMessage } from "./message.js";
 import { otherSide } from "./operations.js";
 import type { Row } from "./row.js";
 import type { WireSession } from "./session.js";
@@ -297,4 +297,32 @@ function questionOf(request: WireMessage, session: WireSession): WireMessage | u
 
 function seconds(milliseconds: number): string {
   return `${(milliseconds / 1_000).toFixed(1)} s`;
+}
+
+/** Bytes of a message in which its id is looked for. */
+const headLength = 4_096;
+
+/** One member of the beginning of an object, if its value is a scalar that is there as a whole. */
+const member = /\s*"(\w+)"\s*:\s*("(?:[^"\\]|\\.)*"|-?\d[\d.eE+-]*|null|true|false)\s*,/y;
+
+/** What the beginning of a frame tells, of which the recorder has kept no more. */
+interface CutFrame {
+  /** Whether it may be a response: it is one, or its members that say so are cut off. */
+  readonly mayAnswer: boolean;
+  /** The key of its id, where that is in the beginning. */
+  readonly idKey: string | undefined;
+}
+
+/** Reads the beginning of a frame that was cut. */
+function readCutFrame({ bytes }: Frame): CutFrame {
+  const text = literalOf({ start: 0, end: Math.min(bytes.length, headLength) }, bytes);
+  const members = new Map<string, string>();
+  const [opening] = /^\s*\{/.exec(text) ?? [];
+  member.lastIndex = opening?.length ?? text.length;
+  for (let found = member.exec(text); found !== null; found = member.exec(text)) {
+    const [, name = "", value = ""] = found;
+    members.set(name, value);
+  }
+  const id = members.get("id");
+  return { mayAnswer: !members.has("method"), idKey: id === undefined ? undefined : keyOfId(id) };
 }
