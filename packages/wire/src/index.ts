@@ -1,5 +1,5 @@
 /**
- * What crossed between a client and a server: its frames, its recording, and what the protocol says of it.
+ * What crossed between an MCP client and server: recordings, conversations, rules, filters, reports, redaction and the raw client.
  *
  * @module
  */

@@ -2,28 +2,28 @@ import { literalOf } from "../json/json-node.js";
 import type { JsonScan } from "../json/json-scan.js";
 import type { Frame } from "../recording/frame.js";
 
-/** The longest line of a text that is printed prettily; a longer one is no piece. */
+/** The longest line of pretty-printed JSON; a longer line is not a piece of it. */
 const longestLine = 1024 * 1024;
 
-/** What a line of JSON may be made of. No string goes over the end of a line. */
+/** The tokens of a line of JSON. No string crosses the end of a line. */
 const token = /[ \t\r]+|[,:]|(?<open>[{[])|(?<close>[}\]])|"(?:[^"\\]|\\.)*"|-?\d[\d.eE+-]*|true|false|null/y;
 
-/** Notices that lines are the pieces of one JSON text, as a sender makes them that prints it prettily. */
+/** Recognizes lines that are pieces of one pretty-printed JSON text. */
 export class Continuation {
   #first: Frame | undefined;
-  /** How many objects and arrays are open. */
+  /** The number of open objects and arrays. */
   #depth = 0;
   #line = 1;
 
-  /** Which line of its text the last frame is, from 1. */
+  /** The line of its text that the last frame is, from 1. */
   get line(): number {
     return this.#line;
   }
 
-  /** The frame that holds the beginning of the text that this one goes on with, if it does. */
+  /** The frame with the beginning of the text, if this frame continues one. */
   follow(frame: Frame, scan: JsonScan): Frame | undefined {
     const first = this.#first;
-    // A line that is a whole object itself is no piece: the text before it was never finished.
+    // A line that is a complete object is not a piece: the text before it was never finished.
     const isWhole = scan.ok && scan.root.kind === "object";
     const more = isWhole ? undefined : opened(frame);
     if (first !== undefined && more !== undefined && this.#depth + more >= 0) {
@@ -40,7 +40,7 @@ export class Continuation {
   }
 }
 
-/** How many more objects and arrays a line opens than it closes; undefined for one that no JSON text has. */
+/** Objects and arrays that a line opens, minus those that it closes; undefined if it cannot be a line of JSON. */
 function opened({ bytes }: Frame): number | undefined {
   if (bytes.length > longestLine) return undefined;
   const text = literalOf({ start: 0, end: bytes.length }, bytes);

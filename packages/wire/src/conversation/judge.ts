@@ -17,7 +17,7 @@ import {
 import type { Exchange, MessageKind, WireMessage } from "./message.js";
 import type { WireSession } from "./session.js";
 
-/** What a rule is asked about, and by which revision. */
+/** What a rule judges, and by which revision. */
 interface Case<Subject> {
   readonly subject: Subject;
   readonly session: WireSession;
@@ -26,14 +26,14 @@ interface Case<Subject> {
 
 type RuleOf<On extends keyof Subjects> = Extract<Rule, { readonly on: On }>;
 
-/** The rules of a revision, each where it is looked for. */
+/** The rules of a revision, indexed by what they judge. */
 interface Statutes {
   readonly frame: readonly RuleOf<"frame">[];
   readonly message: { readonly [Kind in MessageKind]: readonly RuleOf<"message">[] };
   readonly exchange: readonly RuleOf<"exchange">[];
 }
 
-/** Holds what crossed against a set of rules. */
+/** Applies a set of rules to what crossed. */
 export class Judge {
   readonly #rules: readonly Rule[];
   readonly #statutes = new WeakMap<Revision, Statutes>();
@@ -94,7 +94,7 @@ export class Judge {
     return verdicts;
   }
 
-  /** What a recording carries of the verdicts on the one that it was made of, as far as they are of these rules. */
+  /** The verdicts on the original that a copy of a recording carries, for these rules. */
   carried(verdicts: readonly CarriedVerdict[], n: number): readonly Verdict[] {
     return verdicts.flatMap(({ rule: id, party, pointer, range, header, says, version, by }): readonly Verdict[] => {
       const rule = this.#rules.find((each) => each.id === id);
@@ -112,7 +112,7 @@ export class Judge {
     });
   }
 
-  /** Sorted once for a revision: a long recording has many messages of few kinds. */
+  /** Indexed once per revision: a long recording has many messages of few kinds. */
   #of(revision: Revision): Statutes {
     const known = this.#statutes.get(revision);
     if (known !== undefined) return known;

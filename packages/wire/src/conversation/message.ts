@@ -4,23 +4,23 @@ import { scanJson } from "../json/json-scan.js";
 import type { HttpEntry } from "../recording/entry.js";
 import type { Frame, Sender } from "../recording/frame.js";
 
-/** What a message is as far as its members tell: one that breaks a rule has a kind too. */
+/** The kind of a message by its members; an invalid message has one too. */
 export type MessageKind = "req" | "ntf" | "res" | "err" | "none";
 
-/** A request and all that belongs to it. */
+/** A request with its response and notifications. */
 export interface Operation {
   /** From 1, in the order of the requests. */
   readonly number: number;
   readonly request: WireMessage;
   /** The first response. */
   readonly answer: WireMessage | undefined;
-  /** Progress and other notifications that name it. */
+  /** Progress and other notifications about it. */
   readonly notices: readonly WireMessage[];
   /** The notification that cancelled it. */
   readonly cancel: WireMessage | undefined;
-  /** The round before, where a result has asked for input and this request brings it. */
+  /** The previous round: its result asked for the input that this request brings. */
   readonly previous: Operation | undefined;
-  /** The round that brings what the answer has asked for. */
+  /** The next round, which brings the input that the result asked for. */
   readonly next: Operation | undefined;
 }
 
@@ -32,30 +32,30 @@ export interface OpenOperation extends Operation {
   next: Operation | undefined;
 }
 
-/** How a response goes with the requests of the other side. */
+/** How a response pairs with the requests of the other side. */
 export type Pairing =
   | { readonly is: "answer" }
-  /** The request has been answered before. */
+  /** The request was answered already. */
   | { readonly is: "second answer"; readonly operation: Operation }
-  /** There is a request with this id, but for its type: `"7"` for `7`. */
+  /** A request has the same id with another type: `"7"` for `7`. */
   | { readonly is: "other type"; readonly operation: Operation }
   | { readonly is: "unknown" };
 
-/** How far the handshake had got when a message was sent. In the stateless era it stays `new`. */
+/** The state of the handshake when a message was sent. In the stateless era it stays `new`. */
 export type HandshakePhase = "new" | "initializing" | "answered" | "ready";
 
-/** A request of HTTP and its response, as far as they have crossed. */
+/** An HTTP request and its response, as far as they are recorded. */
 export interface Exchange {
   readonly number: number;
   readonly request: HttpEntry;
   readonly response: HttpEntry | undefined;
   readonly end: HttpEntry | undefined;
-  /** It goes to the MCP endpoint, as far as that is known. */
+  /** It is addressed to the MCP endpoint, as far as that is known. */
   readonly isAddressed: boolean;
-  /** What its bodies held, both ways, in order. */
+  /** The frames of its bodies, both ways, in order. */
   readonly frames: readonly Frame[];
   readonly messages: readonly WireMessage[];
-  /** The server breaks a rule with the head of its response. */
+  /** The head of the response breaks a rule. */
   readonly isFaulty: boolean;
 }
 
@@ -66,18 +66,18 @@ export interface OpenExchange extends Exchange {
   isFaulty: boolean;
   readonly frames: Frame[];
   readonly messages: WireMessage[];
-  /** Its rules have been asked. */
+  /** Its rules were applied. */
   judged: boolean;
 }
 
-/** What the conversation knows of a message, when it comes. */
+/** What the conversation knows about a message when it arrives. */
 export interface MessageContext {
-  /** The revision that it is judged by; undefined where it names one that is not known. */
+  /** The revision that it is judged by; undefined if it names an unknown version. */
   readonly revision: Revision | undefined;
   readonly phase: HandshakePhase;
-  /** What carries it over HTTP, as far as that has come. */
+  /** The HTTP exchange that carries it, as far as that is recorded. */
   readonly exchange: Exchange | undefined;
-  /** What it belongs to: the operation that it begins, answers, reports on or cancels. */
+  /** The operation that it begins, answers, reports on or cancels. */
   readonly operation: Operation | undefined;
   /** Of a response. */
   readonly pairing: Pairing | undefined;

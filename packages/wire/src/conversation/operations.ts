@@ -3,23 +3,23 @@ import type { Sender } from "../recording/frame.js";
 import { refusalOf } from "./exchange.js";
 import type { OpenOperation, Operation, Pairing, WireMessage } from "./message.js";
 
-/** Keeps a peer that chooses ids, names and addresses from filling the memory. */
+/** Bounds the memory that a peer can fill by choosing ids, names and addresses. */
 export const mostRemembered = 100_000;
 
-/** The requests of a session, and which message belongs to which. */
+/** The requests of a session, paired with their responses and notifications. */
 export class Operations {
   /** In the order of the requests. */
   readonly all: Operation[] = [];
   readonly #waiting = new Set<OpenOperation>();
   readonly #byId: Record<Sender, Map<string, OpenOperation[]>> = { client: new Map(), server: new Map() };
   readonly #byToken: Record<Sender, Map<string, OpenOperation>> = { client: new Map(), server: new Map() };
-  /** Ids of what was no message. */
+  /** Ids of frames that were not messages. */
   readonly #noMessages: Record<Sender, Set<string>> = { client: new Set(), server: new Set() };
   readonly #byState = new Map<string, OpenOperation>();
   readonly #byExchange = new Map<number, OpenOperation>();
   readonly #times = new Times();
 
-  /** Those without an answer, in their order. */
+  /** Requests without a response, in order. */
   get waiting(): Iterable<Operation> {
     return this.#waiting;
   }
@@ -41,7 +41,7 @@ export class Operations {
     this.all.push(operation);
     request.begin(operation);
     this.#waiting.add(operation);
-    // Of those with the same id: all that wait, and the newest. Where each has an exchange of its own, all may have one id.
+    // Of requests with the same id, keep all that are pending, and the newest. On separate HTTP exchanges, all may have one id.
     const waiting = (this.#byId[from].get(idKey) ?? []).filter(({ answer }) => answer === undefined);
     this.#byId[from].set(idKey, [...waiting, operation]);
     const token = tokenKey(metaOf(request.params).progressToken);
@@ -62,24 +62,24 @@ export class Operations {
     if (typeof state === "string" && this.#byState.size < mostRemembered) this.#byState.set(state, open);
   }
 
-  /** What requests of a method have taken so far, most of them. */
+  /** The latency that most requests of a method have had so far. */
   usualTime(method: string): number | undefined {
     return this.#times.usual(method);
   }
 
-  /** Notes what was told about an operation. */
+  /** Adds a notification about an operation. */
   note(operation: Operation, message: WireMessage): void {
     const open = operation as OpenOperation; // Made here, and nowhere else.
     if (message.method === notifications.cancelled) open.cancel = message;
     else open.notices.push(message);
   }
 
-  /** Notes what is no message: an error may answer it. */
+  /** Remembers a frame that is not a message: an error may answer it. */
   noteNoMessage({ from, idKey }: WireMessage): void {
     if (idKey !== undefined && this.#noMessages[from].size < mostRemembered) this.#noMessages[from].add(idKey);
   }
 
-  /** How a response goes with the requests of the other side; undefined for an error that answers no request. */
+  /** Pairs a response with the requests of the other side; undefined for an error that answers no request. */
   pairingOf(response: WireMessage): Pairing | undefined {
     if (response.kind === "err" && this.#answersNoMessage(response)) return undefined;
     const asked = this.asked(response);
@@ -89,17 +89,17 @@ export class Operations {
     return other === undefined ? { is: "unknown" } : { is: "other type", operation: other };
   }
 
-  /** An error without an id, or with null, answers what could not be read; with an id, what was no message but had one. */
+  /** An error without an id, or with null, answers a frame that could not be parsed; with an id, an invalid message that had one. */
   #answersNoMessage({ from, id, idKey = "" }: WireMessage): boolean {
     return id === undefined || id === "null" || this.#noMessages[otherSide(from)].has(idKey);
   }
 
-  /** The request that a response is for: of those with its id one that waits, and the one of the same exchange first. */
+  /** The request that a response answers: of those with its id a pending one, preferably of the same HTTP exchange. */
   asked(response: WireMessage): Operation | undefined {
     return this.sameId(otherSide(response.from), response);
   }
 
-  /** The request of a side with the id of a message, or with another one. */
+  /** The request of a side with the id of a message, or with another id. */
   sameId(from: Sender, message: WireMessage, key: string | undefined = message.idKey): Operation | undefined {
     const all = (key === undefined ? undefined : this.#byId[from].get(key)) ?? [];
     const exchange = message.frame.entry.req;
@@ -108,7 +108,7 @@ export class Operations {
     return candidates.find(({ answer }) => answer === undefined) ?? candidates.at(-1);
   }
 
-  /** The request of the same side that has used the id of a request before; one that HTTP has refused was never used. */
+  /** The earlier request of the same side with the same id. A request that HTTP refused does not count: its id was never used. */
   reusedBy(request: WireMessage): Operation | undefined {
     const before = this.sameId(request.from, request);
     return before !== undefined && refusalOf(before) === undefined ? before : undefined;
@@ -120,12 +120,12 @@ export class Operations {
     return key === undefined ? undefined : this.#byId[from].get(key)?.at(-1);
   }
 
-  /** The newest request of a side that wants progress under a token. */
+  /** The newest request of a side with a progress token. */
   withToken(from: Sender, token: unknown): Operation | undefined {
     return this.#byToken[from].get(tokenKey(token) ?? "");
   }
 
-  /** What a notification names: by the token of its progress, by the id that it cancels, or by its subscription. */
+  /** The operation that a notification names: by a progress token, by the id that it cancels, or by a subscription. */
   toldAbout(message: WireMessage): Operation | undefined {
     const { from, method, params } = message;
     const other = otherSide(from);
@@ -144,13 +144,13 @@ export class Operations {
     return near?.request.idKey === tokenKey(subscription) ? near : this.named(other, subscription);
   }
 
-  /** The request on whose exchange something is told: others may have its id, and its token. */
+  /** The request on whose HTTP exchange a notification arrives: others may have the same id and token. */
   #sameExchange({ frame, from }: WireMessage): Operation | undefined {
     const exchange = frame.entry.req;
     return from === "server" && exchange !== undefined ? this.#byExchange.get(exchange) : undefined;
   }
 
-  /** The operation whose answer has asked for what a request brings. */
+  /** The operation whose result asked for the input that a request brings. */
   roundBefore({ params, from, method }: WireMessage): Operation | undefined {
     const { requestState, inputResponses } = params;
     if (typeof requestState === "string") return this.#byState.get(requestState);
@@ -161,15 +161,15 @@ export class Operations {
       answer?.result?.resultType === "input_required" &&
       next === undefined;
     const open = this.all.filter(isOpen);
-    // Of several clients, each goes on with what it has asked itself.
+    // With several clients, each continues its own operations.
     const same = open.filter(({ request }) => asks(request.params) === asks(params));
     const candidates = same.length > 0 ? same : open;
-    // One that has given a state is meant only if no other can be: its state should have come back.
+    // An operation whose result had a state comes last: the request should have returned that state.
     return candidates.findLast(({ answer }) => answer?.result?.requestState === undefined) ?? candidates.at(-1);
   }
 }
 
-/** The side that hears what a side sends. */
+/** The side that receives what a side sends. */
 export function otherSide(side: Sender): Sender {
   return side === "client" ? "server" : "client";
 }
@@ -180,7 +180,7 @@ export function metaOf(holder: JsonObject): JsonObject {
   return isObject(meta) ? meta : {};
 }
 
-/** What a request asks in all of its rounds. */
+/** What identifies a request in all of its rounds. */
 function asks({ _meta, inputResponses, requestState, ...params }: JsonObject): string {
   return JSON.stringify(params);
 }
@@ -195,20 +195,20 @@ function sameToken(one: unknown, other: unknown): boolean {
   return one !== undefined && tokenKey(one) === tokenKey(other);
 }
 
-/** The key of the id that is written alike and has the other type. */
+/** The key of the id with the same text and the other type. */
 function otherType(key = ""): string {
   if (key.startsWith("number ")) return `string ${key.slice("number ".length)}`;
   return key.startsWith("string ") ? `number ${key.slice("string ".length)}` : "";
 }
 
-/** From so many on, what was usual says something on what is not. */
+/** Fewer samples say nothing about what is usual. */
 const fewest = 20;
-/** The last ones: what was usual an hour ago is not. */
+/** Only the last samples count: the usual latency changes. */
 const most = 200;
-/** Keeps a peer that makes up methods from filling the memory. */
+/** Bounds the memory that a peer can fill by inventing methods. */
 const mostMethods = 100;
 
-/** How long requests have taken, by method. */
+/** Latencies of requests, by method. */
 class Times {
   readonly #byMethod = new Map<string, number[]>();
 

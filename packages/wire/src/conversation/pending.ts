@@ -35,35 +35,35 @@ interface Cut extends CutFrame {
   readonly frame: Frame;
 }
 
-/** Something a side sent that is no answer, and might have been meant for one. */
+/** A frame that is not a response, but may have been meant as one. */
 interface Clue {
   readonly from: Sender;
   readonly at: number;
   /** The exchange that it came on. */
   readonly exchange: number | undefined;
   readonly says: string;
-  /** Of a reply to nobody. */
+  /** The id of a response that answers no request. */
   readonly id?: string;
 }
 
 interface Signs {
-  /** Bytes of a line that has no end yet. */
+  /** Bytes of an unfinished line. */
   readonly held: Map<Sender, number>;
   readonly clues: Clue[];
   readonly cuts: Cut[];
-  /** Why a side will send nothing more. */
+  /** Why a side sends nothing more. */
   readonly gone: Map<Sender, string>;
-  /** When a frame of a side was recorded last that is not whole. */
+  /** The time of the last frame of a side that was recorded in part. */
   readonly cutAt: Map<Sender, number>;
 }
 
-/** The first status with which a server says that it has failed itself. */
+/** The first HTTP status that means a failure of the server. */
 const serverError = 500;
 
-/** More than anyone reads. */
+/** A report shows no more than this. */
 const mostClues = 1_000;
 
-/** Keeps what tells why a request has no answer. */
+/** Tracks why requests have no answer. */
 export class Outlook {
   readonly #signs = new Map<string, Signs>();
   /** How exchanges ended. */
@@ -73,7 +73,7 @@ export class Outlook {
   /** The recorder has brought the recording to its end. */
   #isSealed = false;
 
-  /** Takes what was observed, and what it was read as. */
+  /** Takes an entry, and the row that was made from it. */
   see(entry: Entry, row: Row | undefined): void {
     if ("t" in entry) this.#now = Math.max(this.#now, entry.t);
     if (entry.k === "gap") this.#lastGap = entry.t;
@@ -91,7 +91,7 @@ export class Outlook {
 
   #seeEnd(end: HttpEntry, row: Row | undefined, { gone }: Signs): void {
     if (row?.session?.http.isLegacy !== true) this.#exchangeEnds.set(end.x, end);
-    // Over HTTP with SSE all answers come on the stream of one GET. A recorder that is stopped does not know what would have come.
+    // With HTTP+SSE, all responses arrive on the stream of one GET. If the recorder was stopped, what would follow is unknown.
     else if (row.exchange?.request.method === "GET" && end.by !== "recorder")
       leave(gone, "server", "the event stream ended");
   }
@@ -144,9 +144,9 @@ export class Outlook {
     const end = this.#endOf(request);
     if (cancel !== undefined && method !== methods.initialize && !hasTimedOut(cancel)) return "not due";
     if ((refusalOf(operation) ?? serverError) < serverError || isProbe(operation, session)) return "not due";
-    // A subscription lasts until its client ends it, or leaves.
+    // A subscription lasts until its client cancels it or disconnects.
     if (method === methods.listen && (gone.has("client") || end !== undefined)) return "not due";
-    // To close the stream of a request is to cancel it, where every request stands for itself.
+    // In the stateless era, closing the stream of a request cancels it.
     if (end?.by === "client" && request.revision?.era === "stateless") return "not due";
     const { t } = frame.entry;
     const isMissed = this.#lastGap >= t || (cutAt.get(otherSide(request.from)) ?? t) > t;
@@ -155,7 +155,7 @@ export class Outlook {
     return isOver || (this.#isSealed && !isHttp) ? "unanswered" : "unknown";
   }
 
-  /** How the exchange ended that carries the answer. What a server asks is answered by one of its own. */
+  /** How the exchange ended that carries the response. A request of the server is answered in an exchange of its own. */
   #endOf({ from, frame }: WireMessage): HttpEntry | undefined {
     return from === "client" ? this.#exchangeEnds.get(frame.entry.req ?? Number.NaN) : undefined;
   }
@@ -194,11 +194,11 @@ export class Outlook {
   }
 }
 
-/** Statuses after which a client goes on otherwise: with credentials, at another address, in a new session. */
+/** Statuses after which a client tries something else: credentials, another URL, a new session. */
 const settling: ReadonlySet<number> = new Set([401, 403, 404, 405]);
 const openers: ReadonlySet<string | undefined> = new Set([methods.initialize, methods.discover]);
 
-/** Whether HTTP has answered a request in the place of the protocol. Of a server it also tells which era and transport it has. */
+/** Whether an HTTP status answered a request instead of a message. It may also show the era and transport of the server. */
 function isSettledByHttp(operation: Operation): boolean {
   const status = refusalOf(operation);
   if (status === undefined || status >= 500) return false;
@@ -222,7 +222,7 @@ export function endOf({ code, sig, why }: LifeEntry): string {
   return typeof sig === "string" ? `was ended by ${visible(sig)}` : `exited with code ${code ?? "unknown"}`;
 }
 
-/** The first reason tells why. */
+/** The first reason wins. */
 function leave(gone: Map<Sender, string>, side: Sender, why: string): void {
   if (!gone.has(side)) gone.set(side, why);
 }
@@ -245,7 +245,7 @@ export function isProbe({ request: { method } }: Operation, { operations }: Wire
   return !operations.some(({ request, answer }) => request.method === method && answer?.result !== undefined);
 }
 
-/** A sender that has waited long enough cancels too: it was due an answer, and did not get one. */
+/** A sender also cancels after a timeout: then an answer was due, and did not come. */
 function hasTimedOut({ params: { reason } }: WireMessage): boolean {
   return typeof reason === "string" && /time(?:d|s)?[ -]?out|deadline/i.test(reason);
 }
@@ -263,7 +263,7 @@ function cutOf(frame: Frame): Cut {
 
 function cluesOf({ kind, n, at, from, frame, messages, exchange, verdicts }: Row): readonly Clue[] {
   if (from === undefined || frame === undefined) return [];
-  // Of what breaks no rule nothing says that it was meant for an answer: an event that brings but an id, a page, a word.
+  // A frame that breaks no rule was hardly meant as a response: an event with only an id, an HTML page, a word.
   if (kind === "noise" && verdicts.length === 0 && exchange?.isFaulty !== true) return [];
   const place = { from, at, exchange: frame.entry.req };
   if (!frame.whole) return [];
@@ -278,7 +278,7 @@ function cluesOf({ kind, n, at, from, frame, messages, exchange, verdicts }: Row
   });
 }
 
-/** Replies to nobody first: their ids are what a person looks for. */
+/** Unpaired responses first: their ids are what a reader looks for. */
 function clueWords(clues: readonly Clue[]): string | undefined {
   const ids = clues.flatMap(({ id }) => (id === undefined ? [] : [id]));
   if (ids.length > 0) {
@@ -289,7 +289,7 @@ function clueWords(clues: readonly Clue[]): string | undefined {
   return clues[0]?.says;
 }
 
-/** What the other side has asked back while it works on a request, and not been told. */
+/** The unanswered request that the other side sent while it works on this one. */
 function questionOf(request: WireMessage, session: WireSession): WireMessage | undefined {
   return session.pending.find((each) => each.request.from !== request.from && each.request.frame.n > request.frame.n)
     ?.request;
@@ -299,21 +299,21 @@ function seconds(milliseconds: number): string {
   return `${(milliseconds / 1_000).toFixed(1)} s`;
 }
 
-/** Bytes of a message in which its id is looked for. */
+/** Bytes of a message that are searched for its id. */
 const headLength = 4_096;
 
-/** One member of the beginning of an object, if its value is a scalar that is there as a whole. */
+/** One member at the start of an object, if its value is a complete scalar. */
 const member = /\s*"(\w+)"\s*:\s*("(?:[^"\\]|\\.)*"|-?\d[\d.eE+-]*|null|true|false)\s*,/y;
 
-/** What the beginning of a frame tells, of which the recorder has kept no more. */
+/** What the kept beginning of a cut frame shows. */
 interface CutFrame {
-  /** Whether it may be a response: it is one, or its members that say so are cut off. */
+  /** It is a response, or the members that would show it are cut off. */
   readonly mayAnswer: boolean;
-  /** The key of its id, where that is in the beginning. */
+  /** The key of its id, if the beginning has it. */
   readonly idKey: string | undefined;
 }
 
-/** Reads the beginning of a frame that was cut. */
+/** Reads the kept beginning of a cut frame. */
 function readCutFrame({ bytes }: Frame): CutFrame {
   const text = literalOf({ start: 0, end: Math.min(bytes.length, headLength) }, bytes);
   const members = new Map<string, string>();

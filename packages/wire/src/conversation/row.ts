@@ -20,7 +20,7 @@ export type RowKind =
   | "note"
   | "rule";
 
-/** One thing that was observed, and what is known of it. */
+/** One observation, and what the conversation knows about it. */
 export interface Row {
   readonly kind: RowKind;
   readonly entry: Entry;
@@ -28,16 +28,16 @@ export interface Row {
   readonly n: number | undefined;
   /** Milliseconds since the recording began. */
   readonly at: number;
-  /** Who sent it, where somebody did. */
+  /** The sender, for a row that has one. */
   readonly from: Sender | undefined;
   readonly frame: Frame | undefined;
-  /** None where the frame is no message; of a batch all. */
+  /** Empty for a frame that is not a message; all messages of a batch. */
   readonly messages: readonly WireMessage[];
   readonly exchange: Exchange | undefined;
   readonly session: WireSession | undefined;
-  /** A request of HTTP gets verdicts when its response comes: the list may grow. */
+  /** The list may grow: the head of an HTTP request is judged when its response arrives. */
   readonly verdicts: readonly Verdict[];
-  /** Why it was not judged, where it was not. */
+  /** Why the row was not judged, if it was not. */
   readonly unjudged: string | undefined;
 }
 
@@ -56,7 +56,7 @@ export function latencyOf(message: WireMessage): number | undefined {
   return (frame.entry.t1 ?? frame.entry.t) - operation.request.frame.entry.t;
 }
 
-/** Bytes of what crossed, where bytes did. */
+/** The size of a frame or of stderr output, in bytes. */
 export function sizeOf({ entry }: Row): number | undefined {
   if (entry.k === "f") return entry.len;
   return entry.k === "e" ? bytesOf(entry).length : undefined;

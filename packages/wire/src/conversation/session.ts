@@ -22,26 +22,26 @@ export interface ListedTool {
   readonly pointer: string;
 }
 
-/** What a conversation over HTTP has besides its messages. */
+/** What HTTP adds to a session. */
 export interface HttpSession {
-  /** What the server has named the session, in the answer to `initialize`. */
+  /** The session id, from the response to `initialize`. */
   id: string | undefined;
-  /** Its messages come on the stream of HTTP with SSE, as the first revision has it. */
+  /** The session uses HTTP+SSE, the transport of the first revision. */
   isLegacy: boolean;
-  /** The response by which the server has shown that the session is over. */
+  /** The response that shows that the server has ended the session. */
   ended: { readonly n: number; readonly by: "DELETE" | 404 } | undefined;
 }
 
-/** One conversation of a client and a server: who has asked what, and what both have agreed on. */
+/** One session of a client and a server: its operations, and what both have negotiated. */
 export class WireSession {
   readonly name: string;
-  /** By name, as the server has listed them last. */
+  /** By name, as of the latest list. */
   readonly tools: Map<string, ListedTool> = new Map();
-  /** Addresses that `resources/subscribe` was asked for. */
+  /** URIs of `resources/subscribe` requests. */
   readonly subscriptions: Set<string> = new Set();
-  /** Where the server has said that its lists go on. */
+  /** The cursors that the server has returned. */
   readonly cursors: Set<string> = new Set();
-  /** What HTTP has shown of it. */
+  /** What HTTP has shown about the session. */
   readonly http: HttpSession = { id: undefined, isLegacy: false, ended: undefined };
   /** The last message of each side. */
   readonly last: Record<Sender, WireMessage | undefined> = { client: undefined, server: undefined };
@@ -54,7 +54,7 @@ export class WireSession {
   #serverCapabilities: JsonObject | undefined;
   #isWhole = true;
   #isShared = false;
-  /** The server has answered a request of the stateless era with a result. */
+  /** The server has answered a stateless request with a result. */
   #speaksStateless = false;
   #logLevel: string | undefined;
 
@@ -66,12 +66,12 @@ export class WireSession {
     return this.#phase;
   }
 
-  /** What `initialize` has settled on, or else what the last request has named for itself. */
+  /** The revision negotiated by `initialize`, or else the one that the last request names. */
   get revision(): Revision | undefined {
     return this.#agreed ?? this.#named;
   }
 
-  /** The version that was agreed on or named, and that is not known. */
+  /** The negotiated or named version, if this library does not know it. */
   get unknownVersion(): string | undefined {
     return this.#unknownVersion;
   }
@@ -80,12 +80,12 @@ export class WireSession {
     return this.revision?.era;
   }
 
-  /** As told by `initialize`, or by the last request that speaks for itself. */
+  /** From `initialize`, or from the `_meta` of the last stateless request. */
   get clientCapabilities(): JsonObject | undefined {
     return this.#clientCapabilities;
   }
 
-  /** As told by the result of `initialize` or of `server/discover`. */
+  /** From the result of `initialize` or `server/discover`. */
   get serverCapabilities(): JsonObject | undefined {
     return this.#serverCapabilities;
   }
@@ -105,20 +105,20 @@ export class WireSession {
     return this.#logLevel;
   }
 
-  /** Whether all that crossed was seen, as far as it is known: who has missed something must not say that it is not there. */
+  /** Whether the recording is complete, as far as is known. If not, no rule may conclude that something is absent. */
   get isWhole(): boolean {
     return this.#isWhole;
   }
 
   /**
-   * Whether it may have messages of several clients: over HTTP, where the server names no sessions, nothing tells them
-   * apart. What one of them has said must not be held against another.
+   * Whether it may have messages of several clients: over HTTP without session ids, nothing tells them apart. Rules must not hold
+   * what one client sent against another.
    */
   get isShared(): boolean {
     return this.#isShared;
   }
 
-  /** Something crossed that was not seen. */
+  /** Something is missing from the recording. */
   miss(): void {
     this.#isWhole = false;
   }
@@ -128,17 +128,17 @@ export class WireSession {
     return this.#requests.named(from, id);
   }
 
-  /** The newest request of a side that wants progress under a token. */
+  /** The newest request of a side with a progress token. */
   requestWithToken(from: Sender, token: unknown): Operation | undefined {
     return this.#requests.withToken(from, token);
   }
 
-  /** Milliseconds in which 95 of 100 requests of a method were answered so far; undefined where they are too few. */
+  /** The 95th percentile of the latency of a method, in milliseconds; undefined while there are too few samples. */
   usualTime(method: string): number | undefined {
     return this.#requests.usualTime(method);
   }
 
-  /** What is known of a message before it is taken. */
+  /** The context of a message, before the session takes it. */
   contextOf(message: WireMessage, exchange: Exchange | undefined): MessageContext {
     const { kind } = message;
     const isResponse = kind === "res" || kind === "err";
@@ -156,7 +156,7 @@ export class WireSession {
     };
   }
 
-  /** Takes a look at a message before it is judged: it may be that of another client. */
+  /** Looks at a message before it is judged: it may come from another client. */
   meet({ from, method, context: { exchange, phase } }: WireMessage): void {
     if (from !== "client" || method !== methods.initialize || phase === "new") return;
     if (exchange === undefined || this.http.id !== undefined || this.http.isLegacy) return;
@@ -164,7 +164,7 @@ export class WireSession {
     this.#logLevel = undefined;
   }
 
-  /** HTTP has answered what an exchange brings: a handshake that it refuses may be tried again, and a session may be over. */
+  /** Takes the HTTP response of an exchange: a refused handshake may be tried again, and the session may be over. */
   answeredByHttp(exchange: Exchange): void {
     const { request, response } = exchange;
     if (response !== undefined && headerOf(request, mcpHeaders.session) !== undefined) {
@@ -175,7 +175,7 @@ export class WireSession {
     if (exchange.messages.some(({ method }) => method === methods.initialize)) this.#phase = "new";
   }
 
-  /** Takes a message that was judged: what it says holds from here on. Gives the operation that it begins. */
+  /** Takes a message after it was judged; its effects hold from here on. Returns the operation that it begins. */
   take(message: WireMessage): Operation | undefined {
     const { kind, context, method, from } = message;
     this.last[from] = message;
@@ -196,14 +196,14 @@ export class WireSession {
     const { method, result } = message;
     const named = namedVersion(message);
     if (named !== undefined) return revisionOf(named);
-    // What opens a handshake proposes: a version that nobody knows, or that has none, is a proposal too.
+    // `initialize` only proposes a version: an unknown one, or a stateless one, is a proposal too.
     if (method === methods.initialize)
       return handshakeRevision(String(message.params.protocolVersion)) ?? latestHandshake;
     if (operation?.request.method === methods.initialize && typeof result?.protocolVersion === "string")
       return handshakeRevision(result.protocolVersion);
     const spoken = operation?.request.revision ?? (exchange && spokenIn(exchange));
     if (spoken !== undefined) {
-      // A server of the handshake era, asked whether it knows the other one, says no in its own words.
+      // A handshake server may refuse `server/discover` with any error.
       const mayNotKnow = message.kind === "err" && message.from === "server" && !this.#speaksStateless;
       const isOther = spoken.era === "stateless" && mayNotKnow && !hasStatelessCode(message);
       return isOther ? (this.#agreed ?? latestHandshake) : spoken;
@@ -229,7 +229,7 @@ export class WireSession {
     } else if (method === methods.initialize && !this.#isShared) this.#phase = "initializing";
     const capabilities =
       method === methods.initialize ? params.capabilities : metaOf(params)[metaKeys.clientCapabilities];
-    // A request that speaks for itself changes nothing of what a handshake has settled.
+    // A request with its own version does not change what a handshake has negotiated.
     if (!isObject(capabilities) || (method !== methods.initialize && this.#agreed !== undefined)) return;
     const isKnown = !this.#isShared || JSON.stringify(capabilities) === JSON.stringify(this.#clientCapabilities);
     this.#clientCapabilities = isKnown ? capabilities : undefined;
@@ -265,7 +265,7 @@ export class WireSession {
   #agree(version: unknown): void {
     if (this.#phase !== "ready" || !this.#isShared) this.#phase = "answered";
     if (typeof version !== "string") return;
-    // Of several clients, one that does not name its revision in a header is one that need not.
+    // With several clients, a request without a version header comes from a client whose revision has no such header.
     if (this.#isShared && this.#agreed?.facts.httpVersionHeader === "none") return;
     this.#agreed = handshakeRevision(version);
     this.#unknownVersion = this.#agreed === undefined ? version : undefined;
@@ -279,7 +279,7 @@ export class WireSession {
   }
 }
 
-/** The version that a request speaks by its own word, as those of the stateless era do. */
+/** The version that a request names in its `_meta`, as in the stateless era. */
 export function namedVersion({ kind, params, from }: WireMessage): string | undefined {
   if (kind !== "req" || from !== "client") return undefined;
   const version = metaOf(params)[metaKeys.protocolVersion];
@@ -294,7 +294,7 @@ function hasStatelessCode(message: WireMessage): boolean {
   return own?.has(code) === true && before?.has(code) !== true;
 }
 
-/** The revision that a handshake settles on; what has no handshake is taken for the newest that has one. */
+/** The revision that a handshake negotiates; a stateless one counts as the newest handshake revision. */
 function handshakeRevision(version: string): Revision | undefined {
   const revision = revisionOf(version);
   return revision?.era === "stateless" ? latestHandshake : revision;

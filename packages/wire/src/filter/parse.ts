@@ -29,7 +29,7 @@ function parseWithin(text: string, context: FilterContext, depth: number): Parse
   }
 }
 
-/** Thrown inside this file alone, because it may come from any depth. */
+/** Never leaves this file: it unwinds the scan from any depth. */
 class Unexpected extends Error {
   readonly fault: FilterFault;
 

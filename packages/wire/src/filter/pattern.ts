@@ -34,7 +34,7 @@ export function parsePattern(source: string, ignoreCase: boolean): ParsedPattern
   }
 }
 
-/** Thrown inside this file alone, because it may come from any depth. */
+/** Never leaves this file: it unwinds the scan from any depth. */
 class Unexpected extends Error {
   readonly fault: FilterFault;
 

@@ -1,6 +1,6 @@
 import { pointerToken } from "@parlance/mcp/protocol";
 
-/** A value of a JSON text, and where it stands: from its first byte to behind its last. */
+/** A value of a JSON text, with its byte range; the end is exclusive. */
 export type JsonNode = JsonObjectNode | JsonArrayNode | JsonScalarNode;
 
 export interface JsonObjectNode {
@@ -26,14 +26,14 @@ export interface JsonScalarNode {
 
 /** A member of an object. */
 export interface JsonMember {
-  /** The name as it is meant: escapes are resolved. */
+  /** The name, with its escapes resolved. */
   readonly key: string;
   readonly keyStart: number;
   readonly keyEnd: number;
   readonly value: JsonNode;
 }
 
-/** From the first byte to behind the last. */
+/** A byte range; the end is exclusive. */
 export type ByteRange = readonly [start: number, end: number];
 
 /** The node that a JSON pointer (RFC 6901) names; of members with the same name the last, as parsers take it. */

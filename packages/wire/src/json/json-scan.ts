@@ -1,6 +1,5 @@
-// A scanner that keeps what `JSON.parse` throws away: where things stand, names that come twice, and numbers and strings as
-// they were written. It works on bytes, so that a place is a place on the wire, and so that a text with a byte that is not
-// UTF-8 can be looked into.
+// A scanner that keeps what `JSON.parse` drops: places, duplicate names, and numbers and strings as they were written. It works
+// on bytes, so that an offset is an offset on the wire, and so that it can read a text with bytes that are not UTF-8.
 
 import { type JsonMember, type JsonNode, literalOf, stringOf } from "./json-node.js";
 
@@ -14,13 +13,13 @@ const openBrace = 0x7b;
 const openBracket = 0x5b;
 const quote = 0x22;
 
-/** What is not JSON, and where. */
+/** What is not JSON, and its place. */
 export interface JsonFault {
-  /** The byte that cannot stand there; behind the last byte where the text breaks off. */
+  /** The offset of the unexpected byte; the length of the text if it ends too early. */
   readonly at: number;
   /** What was expected there, and what was found. */
   readonly says: string;
-  /** Nothing is wrong but that the text is not whole. */
+  /** The only fault is that the text is incomplete. */
   readonly cut: boolean;
 }
 
@@ -29,10 +28,10 @@ export type JsonScan =
   | { readonly ok: true; readonly root: JsonNode }
   | { readonly ok: false; readonly fault: JsonFault };
 
-/** Deeper than any message that may be taken, and no danger for what walks the tree. */
+/** Deeper than any acceptable message, and safe for recursive readers. */
 const deepest = 1_000;
 
-/** Reads one JSON text (RFC 8259). A byte order mark in front of it is stepped over: it is a rule's business. */
+/** Reads one JSON text (RFC 8259). A leading byte order mark is skipped: a rule reports it. */
 export function scanJson(bytes: Uint8Array): JsonScan {
   const scanner = new Scanner(bytes);
   try {
@@ -43,7 +42,7 @@ export function scanJson(bytes: Uint8Array): JsonScan {
   }
 }
 
-/** Thrown inside this file alone, because it may come from any depth. */
+/** Never leaves this file: it unwinds the scan from any depth. */
 class Unexpected extends Error {
   readonly fault: JsonFault;
 

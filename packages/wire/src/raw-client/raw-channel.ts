@@ -20,7 +20,15 @@ interface RawChannelOptions extends RawOptions, RawTransport {
 
 const encoder = new TextEncoder();
 
-/** A raw client on a channel: a process on its stdin and stdout, a WebSocket, or a server in this process. */
+/**
+ * A raw client on a channel: a process on its stdin and stdout, a WebSocket, or a server in this process.
+ *
+ * @example
+ * const conversation = new Conversation();
+ * const writer = new EntryWriter((entry) => conversation.push(entry));
+ * const client = new RawChannel({ channel, writer, timeout: 5_000, session: "1" });
+ * const { answer } = await client.send('{"jsonrpc":"2.0","id":1,"method":"ping"}', 1);
+ */
 export class RawChannel implements RawClient {
   readonly transport = "channel";
   readonly sessionId = undefined;

@@ -32,7 +32,14 @@ const longestText = 64 * 1024;
 
 const encoder = new TextEncoder();
 
-/** A raw client over HTTP. Every frame is the body of a POST of its own. */
+/**
+ * A raw client over HTTP. Every frame is the body of a POST of its own.
+ *
+ * @example
+ * const client = new RawHttp({ url: "https://example.com/mcp", headers: [], writer, timeout: 5_000, session: "1" });
+ * const { http } = await client.send("{not JSON");
+ * console.log(http?.status, http?.text);
+ */
 export class RawHttp implements RawClient {
   readonly transport = "http";
   onRequest: RawClient["onRequest"];

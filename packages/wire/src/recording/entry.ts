@@ -1,11 +1,11 @@
-// The lines of a recording. They hold observations alone: what crossed, when, and what became of those who sent it. What
-// it means is worked out anew whenever a recording is read, so that an old recording can be judged by newer rules. Only a
-// recording that was made of another one, and lacks some of its bytes or frames, carries the verdicts on the original.
+// The lines of a recording. They hold only observations: what crossed, when, and the lifecycle of both sides. A reader derives
+// everything else each time, so that newer rules can judge an old recording. Only a recording that was made from another one, and
+// lacks some of its bytes or frames, carries the verdicts on the original.
 
-/** Which way something went: to the server, or to the client. */
+/** The direction: to the server, or to the client. */
 export type Direction = "c2s" | "s2c";
 
-/** What carried a frame. `socket` stands for every carrier that keeps messages apart by itself. */
+/** The transport of a frame. `socket` stands for every transport that keeps messages apart by itself. */
 export type FrameChannel = "stdin" | "stdout" | "http" | "sse" | "socket";
 
 /** Bytes as a line of JSON can hold them: the text where they are UTF-8, base64 where they are not. */
@@ -13,7 +13,7 @@ export type RecordedBytes =
   | { readonly raw: string; readonly b64?: undefined }
   | { readonly b64: string; readonly raw?: undefined };
 
-/** A verdict as a recording holds it that was made of another one: the rule by its id, and what it said of the original. */
+/** A verdict on the original, in a recording that was made from another one. The rule is named by its id. */
 export interface CarriedVerdict {
   readonly rule: string;
   readonly party: "client" | "server" | "host" | "injected";
@@ -22,7 +22,7 @@ export interface CarriedVerdict {
   readonly header?: string;
   readonly says: string;
   readonly version: string;
-  /** What the verdict rests on, where that is not the sentence of its rule. */
+  /** The clause that the verdict rests on, if it is not the sentence of its rule. */
   readonly by?: CarriedClause;
 }
 
@@ -34,7 +34,7 @@ export interface CarriedClause {
   readonly spec: string;
 }
 
-/** The first line: what is recorded, and by whom. */
+/** The first line: what was recorded, and by which program. */
 export interface HeaderEntry {
   readonly k: "hdr";
   readonly fmt: "parlance/1";
@@ -53,20 +53,20 @@ export interface HeaderEntry {
   };
   readonly host?: { readonly name?: string; readonly pid?: number };
   readonly os?: string;
-  /** What was made unreadable, in words. */
+  /** What was redacted, in words. */
   readonly redact?: readonly string[];
-  /** The id of the recording that this one was made of. */
+  /** The id of the recording that this one was made from. */
   readonly parent?: string;
 }
 
 /** One frame: a line of stdio, the body of an HTTP request, one event of a stream. */
 export type FrameEntry = RecordedBytes & {
   readonly k: "f";
-  /** The number of what was observed (frames, stderr, heads of HTTP, lives), in the order of arrival, from 1. */
+  /** The number of the observation (frame, stderr, HTTP head, lifecycle event), in the order of arrival, from 1. */
   readonly n: number;
   /** The connection that it crossed. */
   readonly s: string;
-  /** When its first byte was there, and its last where that was later. */
+  /** The arrival of the first byte, and of the last byte if that was later. */
   readonly t: number;
   readonly t1?: number;
   readonly d: Direction;
@@ -75,21 +75,21 @@ export type FrameEntry = RecordedBytes & {
   readonly len: number;
   /** How the line ended. Empty for a frame that no line break ends, and for the rest of a stream that broke off. */
   readonly nl: "\n" | "\r\n" | "";
-  /** Bytes that are there, where a frame was too long to be kept whole: its beginning. */
+  /** Bytes that were kept of a frame that is too long: its beginning. */
   readonly kept?: number;
-  /** Offset and time of every chunk behind the first. */
+  /** Offset and time of every chunk after the first. */
   readonly w?: readonly (readonly [offset: number, t: number])[];
   /** The HTTP exchange that carried it. */
   readonly req?: number;
-  /** What else stood in the event of an event stream. */
+  /** The other fields of the event, on an event stream. */
   readonly ev?: { readonly id?: string; readonly event?: string; readonly retry?: number };
-  /** HTTP ended before it did, so that no reader takes it: at the end of the response, or because the exchange was aborted. */
+  /** The frame is incomplete, and no reader takes it: the response ended, or the exchange was aborted. */
   readonly cut?: "ended" | "aborted";
-  /** Neither side sent it like that: it was made by a person or a fault. */
+  /** Neither side sent it in this form: a person or an injected fault made it. */
   readonly by?: "inject" | "mutate";
-  /** The frame that it was made of. */
+  /** The frame that it was made from. */
   readonly of?: number;
-  /** What the rules say of the original, where bytes of it are covered. A frame that has this is not judged anew. */
+  /** The verdicts on the original, if bytes were redacted. Such a frame is not judged again. */
   readonly v?: readonly CarriedVerdict[];
 };
 
@@ -117,19 +117,19 @@ export interface HttpEntry {
   readonly headers?: readonly (readonly [name: string, value: string])[];
   /** Why it was aborted. */
   readonly why?: string;
-  /** Who aborted it: a side, or the recorder, which was stopped or was told to. */
+  /** The side that aborted it, or the recorder. */
   readonly by?: "client" | "server" | "recorder";
-  /** What the rules say of the original. An exchange whose request has this is not judged anew. */
+  /** The verdicts on the original. An exchange whose request has them is not judged again. */
   readonly v?: readonly CarriedVerdict[];
 }
 
-/** What became of a side, or of its connection. */
+/** A lifecycle event of a side or of its connection. */
 export interface LifeEntry {
   readonly k: "l";
   readonly n: number;
   readonly t: number;
   readonly s: string;
-  /** `partial`: bytes have come that no line break ends yet, and no more are coming. */
+  /** `partial`: a line is unfinished, and no more bytes arrive. */
   readonly ev:
     | "spawn"
     | "exit"
@@ -162,7 +162,7 @@ export interface RecorderRuleEntry {
   readonly seed?: number;
 }
 
-/** What a person said on a frame. */
+/** The annotation of a frame by a person. */
 export interface AnnotationEntry {
   readonly k: "a";
   readonly n: number;
@@ -171,11 +171,11 @@ export interface AnnotationEntry {
   readonly by?: string;
 }
 
-/** The recorder could not keep up, or not write: so much is not here. */
+/** The recorder could not keep up or not write; entries are missing. */
 export interface GapEntry {
   readonly k: "gap";
   readonly t: number;
-  /** Times between which something is missing. */
+  /** The interval in which entries are missing. */
   readonly from: number;
   readonly to: number;
   /** Frames and lines that are missing. */
@@ -183,13 +183,13 @@ export interface GapEntry {
   readonly why: string;
 }
 
-/** The last line of a recording that was brought to its end. */
+/** The last line of a complete recording. */
 export interface EndEntry {
   readonly k: "end";
   readonly t: number;
   readonly frames: number;
   readonly bytes: number;
-  /** Of all lines before this one, in hexadecimal digits. */
+  /** The checksum of all lines before this one, in hexadecimal. */
   readonly sha256: string;
 }
 

@@ -9,14 +9,14 @@ const space = 0x20;
 const lineBreak = Uint8Array.of(newline);
 const mark: readonly number[] = [0xef, 0xbb, 0xbf];
 
-/** An event of an event stream: its data as they crossed, and what else stood in it. */
+/** An event of an event stream: its data byte for byte, and its other fields. */
 export interface CutEvent extends Omit<TimedRun, "last" | "w"> {
   readonly ev: NonNullable<FrameEntry["ev"]>;
 }
 
 /**
- * Cuts an event stream into its events, byte for byte: a parser of texts would have replaced what is no UTF-8. Comments
- * are passed over, and so are events without any data, which nobody is told of.
+ * Cuts an event stream into its events, byte for byte: a text parser would replace bytes that are not UTF-8. Skips comments and
+ * events without data, which no client dispatches.
  */
 export class EventCutter {
   readonly #line = new TimedBytes();
@@ -25,10 +25,10 @@ export class EventCutter {
   #hasData = false;
   #ev: { id?: string; event?: string; retry?: number } = {};
   #isFirstLine = true;
-  /** The line before ended with a carriage return: a line feed here belongs to it. */
+  /** The previous line ended with a carriage return: a line feed here belongs to it. */
   #skipsLineFeed = false;
 
-  /** Takes the next bytes, which the caller must not write to again, and gives the events that they end. */
+  /** Takes the next bytes, which the caller must not write to again, and returns the events that they complete. */
   push(chunk: Uint8Array, t: number): readonly CutEvent[] {
     const events: CutEvent[] = [];
     let from = this.#skipsLineFeed && chunk[0] === newline ? 1 : 0;
@@ -45,7 +45,7 @@ export class EventCutter {
     return events;
   }
 
-  /** There is nothing more: gives the event that no blank line ends. No client acts on it. */
+  /** Ends the stream and returns the event that no blank line ends. No client acts on it. */
   end(): CutEvent | undefined {
     if (this.#line.length > 0) this.#take(this.#line.end());
     return this.#dispatch(this.#data.last);
@@ -93,7 +93,7 @@ export class EventCutter {
   }
 }
 
-/** Where the line ends that begins here; less than zero where it does not. */
+/** The end of the line that begins here; negative if it is not there yet. */
 function endOfLine(chunk: Uint8Array, from: number): number {
   const feed = chunk.indexOf(newline, from);
   const carriage = chunk.subarray(from, feed < 0 ? chunk.length : feed).indexOf(carriageReturn);

@@ -3,28 +3,28 @@ import { TimedBytes, type TimedRun } from "./timed-bytes.js";
 const newline = 0x0a;
 const carriageReturn = 0x0d;
 
-/** A line as it crossed, without what ends it. */
+/** A line, byte for byte, without its line break. */
 export interface CutLine extends Omit<TimedRun, "last"> {
   readonly nl: "\n" | "\r\n" | "";
 }
 
-/** Cuts the bytes of one direction of stdio into lines, and loses none: blank lines are lines, and a mark is text. */
+/** Cuts the bytes of one direction of stdio into lines. Blank lines count, and a byte order mark is text. */
 export class LineCutter {
   readonly #line = new TimedBytes();
-  /** What comes is the rest of a line whose beginning was lost. */
+  /** The next bytes are the rest of a line whose beginning was lost. */
   #skips = false;
 
-  /** Bytes of a line that has not ended. */
+  /** Bytes of the unfinished line. */
   get held(): number {
     return this.#line.length;
   }
 
-  /** When the last of them came. */
+  /** The arrival of the last of them. */
   get last(): number {
     return this.#line.last;
   }
 
-  /** Takes the next bytes, which the caller must not write to again, and gives the lines that they end. */
+  /** Takes the next bytes, which the caller must not write to again, and returns the lines that they complete. */
   push(chunk: Uint8Array, t: number): readonly CutLine[] {
     const lines: CutLine[] = [];
     let from = 0;
@@ -37,15 +37,15 @@ export class LineCutter {
     return lines;
   }
 
-  /** There is nothing more: gives the line that no line break ends. */
+  /** Ends the stream and returns the line that no line break ends. */
   end(): CutLine | undefined {
     if (this.held === 0) return undefined;
     return { ...this.#line.end(), nl: "" };
   }
 
   /**
-   * Bytes are missing here, among them so many ends of lines. Where the last of them is within a line, its rest is passed
-   * over too. Gives how many lines are lost by that.
+   * Bytes are missing here, with `ended` line ends among them. If they end within a line, the rest of that line is skipped too.
+   * Returns the number of lines that are lost.
    */
   skip(ended: number, endsWithinLine: boolean): number {
     const counted = this.#skips ? 1 : 0;

@@ -4,20 +4,20 @@ import type { Sender } from "./frame.js";
 
 /** How a channel is recorded. */
 export interface RecordOptions {
-  /** Whose end of the conversation the channel is. Default: the client's. */
+  /** The side that owns the channel. Default: the client. */
   readonly side?: Sender;
   readonly clock?: Pick<Clock, "now">;
 }
 
 /**
- * Lets a test, or a tool, have everything that passes a channel, as the lines of a recording.
+ * Records everything that passes a channel, for a test or a tool.
  *
  * @example
  * const entries: Entry[] = [];
  * const client = await connect(recordChannel(channel, (entry) => entries.push(entry)));
  * assert.deepEqual(violations(entries).map(describeVerdict), []);
  *
- * @param onEntry what it does delays the conversation; what it throws, or rejects with, is written to the console (stderr)
+ * @param onEntry delays the conversation while it runs; what it throws or rejects with is written to the console (stderr)
  */
 export function recordChannel(
   channel: Channel,

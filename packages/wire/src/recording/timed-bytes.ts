@@ -17,7 +17,7 @@ export interface TimedRun {
   readonly last: number | undefined;
   readonly t: number;
   readonly t1: number;
-  /** Offset and time of every chunk behind the first. */
+  /** Offset and time of every chunk after the first. */
   readonly w: readonly (readonly [offset: number, t: number])[];
 }
 
@@ -33,7 +33,7 @@ export class TimedBytes {
     return this.#held.length;
   }
 
-  /** When the last of them came. */
+  /** The arrival of the last of them. */
   get last(): number {
     return this.#last;
   }

@@ -3,25 +3,25 @@ import type { Operation } from "../conversation/message.js";
 import { endOf, isProbe } from "../conversation/pending.js";
 import type { LifeEntry } from "../recording/entry.js";
 
-/** A server that could not be started, or that ended with an error while its client was still there. */
+/** A server that could not be started, or that exited with an error while its client was connected. */
 export interface Crash {
-  /** The number of the entry that says how it ended. */
+  /** The number of the entry with its exit. */
   readonly n: number;
   /** The name of the session. */
   readonly session: string;
   /** `exited with code 3`, `was ended by SIGSEGV`, or why it could not be started. */
   readonly how: string;
-  /** The requests of the client that it left without an answer, in their order. */
+  /** The requests of the client that it left unanswered, in order. */
   readonly during: readonly Operation[];
 }
 
-/** Who has left a session first, and whether the host has asked the server to end. */
+/** The side that left a session first, and whether the host has signalled the server to exit. */
 interface Leaving {
   first: "client" | "server" | undefined;
   isSignalled: boolean;
 }
 
-/** The crashes of a conversation, in order. A server that ends after its client has left, or as the host asks, has none. */
+/** The crashes of a conversation, in order. A server that exits after its client left, or on a signal of the host, did not crash. */
 export function crashesOf({ rows, sessions }: Conversation): readonly Crash[] {
   const leaving = new Map<string, Leaving>();
   return rows.flatMap(({ entry }) => {
@@ -29,7 +29,7 @@ export function crashesOf({ rows, sessions }: Conversation): readonly Crash[] {
     const { s, ev, n } = entry;
     const seen = leaving.get(s) ?? { first: undefined, isSignalled: false };
     leaving.set(s, seen);
-    // A server that dies closes its output first, and its client leaves because of that.
+    // A crashing server closes its output first, and its client leaves because of that.
     if (ev === "stdin-end") seen.first ??= "client";
     if (ev === "close" && entry.d === "s2c") seen.first ??= "server";
     if (ev === "signal" && seen.first !== "server") seen.isSignalled = true;

@@ -20,8 +20,8 @@ interface TestCase {
 }
 
 /**
- * A report as JUnit XML, as build servers take it. A rule is a test, and so are that every request has its answer, that
- * nothing is missing, that the recording is whole, and every expectation.
+ * A report as JUnit XML, for build servers. Each rule is a test; so are complete answers, no gaps, a readable recording, and each
+ * expectation.
  */
 export function junitOf(report: Report): string {
   const cases = [...ruleCases(report), ...recordingCases(report), ...expectationCases(report)];

@@ -7,21 +7,21 @@ import type { Damage } from "../recording/recording.js";
 import type { Verdict } from "../rules/rule.js";
 import type { Crash } from "./crash.js";
 
-/** What a verdict is about, in words: `frame 45, server, /id, byte 22`. */
+/** The place of a verdict, in words: `frame 45, server, /id, byte 22`. */
 export function verdictPlace({ n, party, pointer = "", range, header }: Verdict): string {
   const about = header === undefined ? [] : [`header ${visible(header)}`];
   const where = [...(pointer === "" ? [] : [visible(pointer)]), ...(range === undefined ? [] : [rangeWords(range)])];
   return [`frame ${n}`, party, ...about, ...where].join(", ");
 }
 
-/** What a verdict rests on, in words: its level, the sentence, and why it is a note where the sentence demands more. */
+/** The clause that a verdict rests on, in words: level, sentence, and why it is only a note if the sentence demands more. */
 export function requirementWords({ doubt, sentence, level }: Pick<Verdict, "doubt" | "sentence" | "level">): string {
   if (sentence === undefined) return "a note: no sentence of the specification demands it";
   if (doubt !== undefined) return `a note, because ${doubt}: “${sentence}”`;
   return `${level}: “${sentence}”`;
 }
 
-/** What a verdict says, without the end of its pointer, which the words on shapes begin with: `must be an array, got 7`. */
+/** The text of a verdict, without the pointer that texts on shapes begin with: `must be an array, got 7`. */
 export function saysWithoutPlace({ says, pointer = "" }: Verdict): string {
   const [place = ""] = /^\/\S*/.exec(says) ?? [];
   return place !== "" && pointer.endsWith(place) ? says.slice(place.length).trimStart() : says;
@@ -39,7 +39,7 @@ export function pendingWords({ operation, reason }: Pending): string {
   return `frame ${frame.n}, id ${visible(id)}, ${visible(what)}: ${reason}`;
 }
 
-/** A crash, in words: how the server ended, and in the middle of what. The last request is the most likely cause. */
+/** A crash, in words: how the server exited, and during which request. The last request is the most likely cause. */
 export function crashWords({ how, during }: Crash): string {
   const last = during.at(-1);
   if (last === undefined) return `the server ${how}`;
@@ -52,7 +52,7 @@ export function crashWords({ how, during }: Crash): string {
 /** A recording with nothing to judge, in words. */
 export const emptyWords = "no frame was recorded: neither side has sent anything";
 
-/** What a recorder could not write, in words. */
+/** Entries that a recorder could not write, in words. */
 export function gapWords({ lost, from, to, why }: GapEntry): string {
   const when = typeof from === "number" && typeof to === "number" ? ` between ${seconds(from)} and ${seconds(to)}` : "";
   return `${lost} ${lost === 1 ? "line is" : "lines are"} missing${when}: ${visible(why)}`;
@@ -67,7 +67,7 @@ export function damageWords({ offset, bytes, says, torn }: Damage): string {
   return `${bytes} B at byte ${offset}: ${says}${torn ? "; it is the last, and breaks off" : ""}`;
 }
 
-/** What came of an expectation, in words. */
+/** The result of an expectation, in words. */
 export function expectationWords({ expectation, found }: ExpectationResult): string {
   const { aggregate } = expectation;
   if (found === undefined) return "there is no answer to measure";

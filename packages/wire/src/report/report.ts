@@ -7,32 +7,31 @@ import { type Level, levels, type Verdict } from "../rules/rule.js";
 import { type Crash, crashesOf } from "./crash.js";
 
 /**
- * What a report may be failed for: verdicts by their level, requests that were never answered, a server that crashed, and what
- * is not there to judge.
+ * What can fail a report: verdicts by their level, unanswered requests, crashes, and entries that are missing or damaged.
  */
 export type Concern = Level | "pending" | "crash" | "empty" | "gap" | "damage";
 
-/** Every concern, for those who choose. */
+/** Every concern, for a choice. */
 export const concerns: readonly Concern[] = [...levels, "pending", "crash", "empty", "gap", "damage"];
 
-/** The concerns that a report is failed for if nothing else is said. */
+/** The concerns that fail a report by default. */
 export const defaultConcerns: readonly Concern[] = ["must", "pending", "crash", "empty", "damage"];
 
-/** Something that is said of a line of a recording. */
+/** A finding about a line of a recording. */
 export type Placed<Said> = Said & {
-  /** From 1; undefined where it was not read from a file. */
+  /** From 1; undefined if it was not read from a file. */
   readonly line: number | undefined;
 };
 
-/** What was crossed and counted. */
+/** The counts of a report. */
 export interface ReportTally {
   readonly frames: number;
   readonly bytes: number;
-  /** Lines that the recorder could not write, as it says itself. */
+  /** Lines that the recorder could not write, by its own account. */
   readonly lost: number;
 }
 
-/** What came of judging a recording, for whoever prints it. */
+/** The result of judging a recording. */
 export interface Report {
   /** What was judged: a path, or a target. */
   readonly source: string;
@@ -44,27 +43,27 @@ export interface Report {
   readonly damages: readonly Damage[];
   readonly expectations: readonly ExpectationResult[];
   readonly failOn: readonly Concern[];
-  /** The concerns that were found, of those that it is failed for. */
+  /** The concerns that fail the report, of those chosen with `failOn`. */
   readonly failedFor: readonly Concern[];
-  /** Nothing was found that it is failed for, and every expectation holds. */
+  /** No concern fails the report, and every expectation holds. */
   readonly passed: boolean;
 }
 
-/** What a report is made of. */
+/** The input of a report. */
 export interface ReportOptions {
   readonly source: string;
   readonly conversation: Conversation;
-  /** Default: all that its rules say. */
+  /** Default: all verdicts of the conversation. */
   readonly verdicts?: readonly Verdict[];
   readonly damages?: readonly Damage[];
-  /** The line of what was observed, by its number; of a gap by its time. Default: it stands in no file. */
+  /** The line of an observation by its number, or of a gap by its time. Default: it is not in a file. */
   readonly lineOf?: (place: { readonly n: number } | { readonly gapAt: number }) => number | undefined;
   readonly expectations?: readonly Expectation[];
   /** Default: `defaultConcerns`. */
   readonly failOn?: readonly Concern[];
 }
 
-/** Gathers what there is to say of a conversation that is over. */
+/** Builds the report of a finished conversation. */
 export function reportOf(options: ReportOptions): Report {
   const { source, conversation, damages = [], lineOf = () => undefined, failOn = defaultConcerns } = options;
   const { rows } = conversation;

@@ -4,7 +4,7 @@ import type { Entry } from "../recording/entry.js";
 import type { Verdict } from "../rules/rule.js";
 import { saysWithoutPlace } from "./report-words.js";
 
-/** What in a conversation breaks the protocol, in order; for a test of anyone's server or client. */
+/** The violations of the protocol in a conversation, in order; for tests of any server or client. */
 export function violations(entries: Iterable<Entry>, options: ConversationOptions = {}): readonly Verdict[] {
   const conversation = new Conversation(options);
   for (const entry of entries) conversation.push(entry);
@@ -12,7 +12,7 @@ export function violations(entries: Iterable<Entry>, options: ConversationOption
   return conversation.verdicts.filter(({ level }) => level === "must");
 }
 
-/** A verdict in one line, safe to print: who broke which rule, where, and how. */
+/** A verdict in one line, safe to print: the side, the rule, the place and the fault. */
 export function describeVerdict(verdict: Verdict): string {
   const { n, rule, party, pointer, header } = verdict;
   const place = pointer === undefined || pointer === "" ? header : pointer;

@@ -99,7 +99,7 @@ export const informationRules: readonly Rule[] = [
 
 const huge = 1024 * 1024;
 
-/** More than anyone reads. */
+/** A report shows no more than this. */
 const mostFindings = 20;
 
 /** What is to be said of one value, or of one of its names; its pointer goes on with `token`. */

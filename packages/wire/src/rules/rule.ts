@@ -45,7 +45,7 @@ export interface FrameReading {
   readonly continues: Frame | undefined;
   /** Which line of that text it is, from 1. */
   readonly line: number;
-  /** What carries it over HTTP, as far as that has come. */
+  /** The HTTP exchange that carries it, as far as that is recorded. */
   readonly exchange: Exchange | undefined;
 }
 
