@@ -85,7 +85,7 @@ async function runWire(rounds, asJson) {
  * @param {boolean} asJson
  */
 async function runHostile(rounds, only, asJson) {
-  if (!existsSync(new URL("packages/mcp/dist/entries/node.js", root))) npm(["run", "build"], root);
+  if (!existsSync(new URL("packages/mcp/dist/node.js", root))) npm(["run", "build"], root);
   const { measureHostile, printHostile } = await import("./hostile.js");
   const rows = await measureHostile(rounds, only);
   if (asJson) console.log(JSON.stringify(rows));
@@ -98,7 +98,7 @@ async function runHostile(rounds, only, asJson) {
 /** The peers have a lockfile of their own, so that the project's `npm ci` does not pay for them. */
 function prepare() {
   if (!existsSync(new URL("node_modules", here))) npm(["ci", "--ignore-scripts"], here);
-  if (!existsSync(new URL("packages/mcp/dist/entries/jsonrpc.js", root))) npm(["run", "build"], root);
+  if (!existsSync(new URL("packages/mcp/dist/jsonrpc.js", root))) npm(["run", "build"], root);
 }
 
 /**

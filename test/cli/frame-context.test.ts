@@ -10,7 +10,7 @@ import {
   readRecording,
 } from "@parlance/wire";
 import { expect, test } from "vitest";
-import { contextOfFrame } from "../../packages/cli/dist/commands/recordings/frame-context.js";
+import { contextOfFrame } from "../../packages/cli/src/commands/recordings/frame-context.js";
 import { header, stdioFrame } from "../wire/recorded.js";
 import { cases } from "../wire/rules/all-cases.js";
 import { entriesOf } from "../wire/rules/rule-case.js";

@@ -39,7 +39,7 @@ async function main(): Promise<number> {
   };
   const program: Command = new Command("parlance")
     .description("See, check and drive any MCP conversation.")
-    .version(packageVersion(), "-V, --version", "print the version")
+    .version(packageVersion, "-V, --version", "print the version")
     .helpOption("-h, --help", "print this page")
     // What the arguments are is said below the options, where there is room for it.
     .configureHelp({

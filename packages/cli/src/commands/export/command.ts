@@ -114,7 +114,7 @@ function reportOn({ title, conversation, lineOf }: Exported): Report {
 }
 
 function toSarif(exported: Exported): object {
-  const tool = { name: "parlance", version: packageVersion() };
+  const tool = { name: "parlance", version: packageVersion };
   return sarifOf(reportOn(exported), { uri: exported.uri, tool });
 }
 

@@ -8,7 +8,7 @@ const mapping =
 /** HAR 1.2: HTTP exchanges as they were; on other transports each request with its response as one exchange. */
 export function* toHar(exported: Exported): Generator<string> {
   const exchanges = exchangesOf(exported);
-  const creator = { name: "parlance", version: packageVersion() };
+  const creator = { name: "parlance", version: packageVersion };
   yield* jsonWithList({ log: { version: "1.2", creator, entries: [] } }, function* () {
     if (exchanges.length > 0) for (const exchange of exchanges) yield httpEntry(exchange, exported);
     else

@@ -84,7 +84,7 @@ function facts({ header, rows, conversation }: Exported): string {
     ["recorded", header && `${header.t0} by ${header.app.name} ${header.app.ver} (${header.mode})`],
     ["covered", header?.redact?.join(", ")],
     ["shown", `${count(rows.length, "row")}, ${count(bad, "violation")}`],
-    ["made by", `parlance ${packageVersion()}`],
+    ["made by", `parlance ${packageVersion}`],
   ];
   const items = told.flatMap(([name, value]) =>
     value === undefined ? [] : [`<dt>${name}</dt><dd>${escaped(value)}</dd>`],

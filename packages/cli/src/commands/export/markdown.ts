@@ -48,7 +48,7 @@ function facts({ header, conversation }: Exported): string {
     ["Revision", versions.size === 0 ? undefined : [...versions].join(", ")],
     ["Recorded", header && `${header.t0} by ${header.app.name} ${header.app.ver}, ${header.mode}, ${header.os ?? ""}`],
     ["Redacted", header?.redact?.join(", ")],
-    ["Reported by", `parlance ${packageVersion()}`],
+    ["Reported by", `parlance ${packageVersion}`],
   ];
   return lines.flatMap(([name, value]) => (value === undefined ? [] : [`- ${name}: ${code(value)}`])).join("\n");
 }

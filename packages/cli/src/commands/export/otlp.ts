@@ -15,7 +15,7 @@ const statusCodes = { ok: 1, error: 2 } as const;
 export function* toOtlp(exported: Exported): Generator<string> {
   const { header } = exported;
   const resource = { attributes: [attribute("service.name", header?.server?.cmd ?? header?.server?.url ?? "mcp")] };
-  const scope = { name: "parlance", version: packageVersion() };
+  const scope = { name: "parlance", version: packageVersion };
   yield* jsonWithList({ resourceSpans: [{ resource, scopeSpans: [{ scope, spans: [] }] }] }, function* () {
     for (const operation of chosenOperations(exported)) {
       yield span(operation, exported);

@@ -48,7 +48,7 @@ export const keepSecretsHelp = "record Authorization, cookies and API keys of HT
 
 /** The header of a recording of a server at a URL. */
 export function proxyHeader(mode: HeaderEntry["mode"], target: URL, keepsSecrets: boolean): RecorderOptions["header"] {
-  const app = { name: "parlance", ver: packageVersion() };
+  const app = { name: "parlance", ver: packageVersion };
   if (keepsSecrets) return { app, mode, server: { url: target.href } };
   return { app, mode, server: coverCredentials({ url: target.href }), redact: [credentialWords] };
 }

@@ -6,7 +6,7 @@ import { MessageChannel, receiveMessageOnPort } from "node:worker_threads";
 export function watchImports(): () => readonly string[] {
   const { port1: near, port2: far } = new MessageChannel();
   near.unref();
-  register("./loader-hooks.js", import.meta.url, { data: { files: far }, transferList: [far] });
+  register(new URL("./loader-hooks.js", import.meta.url), { data: { files: far }, transferList: [far] });
   const files = new Set<string>();
   return () => {
     for (let told = receiveMessageOnPort(near); told !== undefined; told = receiveMessageOnPort(near)) {

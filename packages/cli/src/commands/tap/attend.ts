@@ -53,7 +53,7 @@ function recorderOf(
   const recorder = new Recorder({
     path,
     header: {
-      app: { name: "parlance", ver: packageVersion() },
+      app: { name: "parlance", ver: packageVersion },
       mode: launched === true ? "launch" : "tap",
       server: { cmd: command, args, cwd: process.cwd(), envNames },
       host: { pid: process.ppid },

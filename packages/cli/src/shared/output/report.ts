@@ -32,7 +32,7 @@ const printers: Readonly<Record<ReportFormat, (print: ReportPrint) => readonly s
   json: ({ report }) => [jsonLine(reportValue(report))],
   junit: ({ report }) => [junitOf(report).trimEnd()],
   sarif({ report, uri }) {
-    const tool = { name: "parlance", version: packageVersion() };
+    const tool = { name: "parlance", version: packageVersion };
     return [escapeHidden(JSON.stringify(sarifOf(report, { uri, tool }), undefined, 2))];
   },
 };

@@ -21,7 +21,7 @@ export function newHeader(target: Target, parent?: HeaderEntry): HeaderEntry {
     id: randomUUID(),
     t0: new Date().toISOString(),
     clock: "monotonic",
-    app: { name: "parlance", ver: packageVersion() },
+    app: { name: "parlance", ver: packageVersion },
     mode: "launch",
     server,
     os: process.platform,

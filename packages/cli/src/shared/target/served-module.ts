@@ -65,7 +65,7 @@ function placesOf(path: string, error: unknown): readonly string[] {
   return places.length > 0 || !(error instanceof SyntaxError) ? places.slice(0, mostPlaces) : syntaxPlace(path);
 }
 
-const ownFolder = new URL("../../", import.meta.url).href;
+const ownFolder = new URL(".", new URL("../../parlance.js", import.meta.url)).href;
 
 function shortPath(place: string): string {
   const [, url = place, position = ""] = /^(.*?)((?::\d+)+)$/.exec(place) ?? [];
