@@ -13,7 +13,12 @@ const loose = new TextDecoder("utf-8", { ignoreBOM: true });
 const encoder = new TextEncoder();
 const scratch = new Uint8Array(16 * 1024);
 
-/** Decodes `bytes`; undefined if they are not UTF-8. */
+/**
+ * Decodes `bytes`; undefined if they are not UTF-8.
+ *
+ * @example
+ * decodeUtf8(Uint8Array.of(0xff)); // undefined
+ */
 export function decodeUtf8(bytes: Uint8Array): string | undefined {
   try {
     return strict.decode(bytes);

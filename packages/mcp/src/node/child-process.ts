@@ -57,6 +57,9 @@ export interface ProcessExit {
  * or signal and the last lines of stderr. `close` closes stdin, then sends SIGTERM, then SIGKILL to the whole group,
  * and resolves when the process has exited. When the process exits, the rest of its group is ended in the same way.
  * Windows has no such groups; there only the process itself is ended.
+ *
+ * @example
+ * await using connection = openConnection(childChannel({ command: "node", args: ["server.js"] }));
  */
 export function childChannel(command: Command, options: ChildChannelOptions = {}): ChildChannel {
   checkMembers("The command", command, commandMembers);

@@ -10,13 +10,21 @@ const plain = /^(?:[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?)?$/;
  * Encodes a text as the value of `Mcp-Name` or `Mcp-Param-…`. A text that is not valid in a header, or that looks
  * encoded, becomes `=?base64?…?=`.
  * https://modelcontextprotocol.io/specification/latest/basic/transports/streamable-http#value-encoding
+ *
+ * @example
+ * encodeHeaderValue("Zürich"); // "=?base64?WsO8cmljaA==?="
  */
 export function encodeHeaderValue(text: string): string {
   if (plain.test(text) && !(text.startsWith(prefix) && text.endsWith(suffix))) return text;
   return `${prefix}${encodeBase64(new TextEncoder().encode(text))}${suffix}`;
 }
 
-/** Decodes a header value; undefined if it is marked as encoded but is not UTF-8 in base64. */
+/**
+ * Decodes a header value; undefined if it is marked as encoded but is not UTF-8 in base64.
+ *
+ * @example
+ * decodeHeaderValue("=?base64?WsO8cmljaA==?="); // "Zürich"
+ */
 export function decodeHeaderValue(value: string): string | undefined {
   const isEncoded = value.length >= prefix.length + suffix.length && value.startsWith(prefix) && value.endsWith(suffix);
   if (!isEncoded) return value;

@@ -85,6 +85,10 @@ export type RequestMetaReading = { readonly meta: RequestMeta } | { readonly fau
 /**
  * Reads and checks the `_meta` that every stateless request must have.
  * https://modelcontextprotocol.io/specification/latest/basic#statelessness
+ *
+ * @example
+ * const reading = readRequestMeta(request.params);
+ * if ("faults" in reading) console.log(reading.faults); // [{ path: "/_meta/…", message: "must be a string, got nothing" }]
  */
 export function readRequestMeta(params: Params | undefined): RequestMetaReading {
   const meta = readMeta(params);

@@ -24,7 +24,12 @@ export const methodCapabilities: ReadonlyMap<string, string> = new Map([
   [methods.cancelTask, "tasks.cancel"],
 ]);
 
-/** Whether a server declared a capability. */
+/**
+ * Whether a server declared a capability.
+ *
+ * @example
+ * isAdvertised("tools.listChanged", { tools: { listChanged: true } }); // true
+ */
 export function isAdvertised(path: string, capabilities: ServerCapabilities): boolean {
   let value: unknown = capabilities;
   for (const name of path.split(".")) value = isObject(value) && Object.hasOwn(value, name) ? value[name] : undefined;

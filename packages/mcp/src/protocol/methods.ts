@@ -55,7 +55,12 @@ export const notifications = {
 
 const all: ReadonlySet<string> = new Set(Object.values(methods));
 
-/** Whether any revision has this request. Otherwise it can only belong to an extension. */
+/**
+ * Whether any revision has this request. Otherwise it can only belong to an extension.
+ *
+ * @example
+ * isProtocolMethod("tools/call"); // true
+ */
 export function isProtocolMethod(name: string): name is Method {
   return all.has(name);
 }

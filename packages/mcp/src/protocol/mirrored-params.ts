@@ -27,6 +27,10 @@ export type MirroredParams =
 /**
  * Reads which arguments of a tool are sent in headers.
  * https://modelcontextprotocol.io/specification/latest/basic/transports/streamable-http#custom-headers-from-tool-parameters
+ *
+ * @example
+ * readMirroredParams({ type: "object", properties: { region: { type: "string", "x-mcp-header": "Region" } } });
+ * // { params: [{ header: "Mcp-Param-Region", path: ["region"], type: "string" }] }
  */
 export function readMirroredParams(inputSchema: unknown): MirroredParams {
   const walk: Walk = { params: [], faults: [], names: new Set() };
@@ -117,7 +121,12 @@ export function mirrorOf({ path }: MirroredParam, args: unknown): string | undef
   return text === undefined ? undefined : encodeHeaderValue(text);
 }
 
-/** Whether a header matches its argument. If there is no argument, there must be no header. */
+/**
+ * Whether a header matches its argument. If there is no argument, there must be no header.
+ *
+ * @example
+ * isMirrored({ header: "Mcp-Param-Region", path: ["region"], type: "string" }, { region: "eu" }, "eu"); // true
+ */
 export function isMirrored({ path, type }: MirroredParam, args: unknown, header: string | undefined): boolean {
   const argument = argumentAt(args, path);
   const text = textOf(argument);

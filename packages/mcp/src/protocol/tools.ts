@@ -10,7 +10,12 @@ export interface ObjectSchema {
   readonly [keyword: string]: unknown;
 }
 
-/** Narrows to a schema with `type: "object"` at the root. */
+/**
+ * Narrows to a schema with `type: "object"` at the root.
+ *
+ * @example
+ * isObjectSchema({ type: "object" }); // true
+ */
 export function isObjectSchema(schema: unknown): schema is ObjectSchema {
   return isObject(schema) && schema.type === "object";
 }

@@ -22,7 +22,12 @@ export const revisions: readonly Revision[] = [
 
 const byVersion: ReadonlyMap<string, Revision> = new Map(revisions.map((revision) => [revision.version, revision]));
 
-/** The revision of a version; undefined for an unknown one. */
+/**
+ * The revision of a version; undefined for an unknown one.
+ *
+ * @example
+ * revisionOf("2025-06-18")?.facts.batches; // false
+ */
 export function revisionOf(version: string): Revision | undefined {
   return byVersion.get(version);
 }
@@ -53,7 +58,12 @@ function versionsOf(era: Era): readonly string[] {
   return newestFirst.filter((revision) => revision.era === era).map(({ version }) => version);
 }
 
-/** The versions whose specification uses an error code, newest first. */
+/**
+ * The versions whose specification uses an error code, newest first.
+ *
+ * @example
+ * versionsWithCode(-32_042); // ["2025-11-25"]
+ */
 export function versionsWithCode(code: number): readonly string[] {
   return newestFirst.filter(({ codes }) => Object.values(codes).includes(code)).map(({ version }) => version);
 }

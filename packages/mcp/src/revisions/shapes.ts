@@ -43,7 +43,13 @@ export interface Shapes {
   check(part: MessagePart, value: unknown): readonly ShapeFault[];
 }
 
-/** Checks a part of a message of a published revision; see `Shapes`. For tests and tools; servers do not need it. */
+/**
+ * Checks a part of a message of a published revision; see `Shapes`. For tests and tools; servers do not need it.
+ *
+ * @example
+ * const part = { of: "params", method: "logging/setLevel", sender: "client" } as const;
+ * checkShape(latestHandshake, part, { level: 5 }); // [{ pointer: "/level", expected: …, received: "5" }]
+ */
 export function checkShape(revision: Revision, part: MessagePart, value: unknown): readonly ShapeFault[] {
   const shapes = compiled.get(revision) ?? shapesOf(revision);
   compiled.set(revision, shapes);
@@ -62,6 +68,10 @@ const published: ReadonlyMap<string, MessageShapes> = new Map([
 
 /**
  * The shapes of a published revision, with those of extensions.
+ *
+ * @example
+ * const faults = shapesOf(latest).check({ of: "result", method: "tools/list", sender: "client" }, result);
+ *
  * @throws Error if an addition refers to a missing type, or has a change that does not fit its type
  */
 export function shapesOf(revision: Revision, additions: readonly ShapeAdditions[] = []): Shapes {

@@ -93,8 +93,14 @@ export interface CompiledSchema<T = unknown> {
 
 /**
  * Compiles a schema. Run once, at registration.
- * @throws SchemaError if the schema cannot be used
  * https://standardschema.dev/json-schema
+ *
+ * @example
+ * const schema = compile({ type: "object", properties: { a: { type: "number" } }, required: ["a"] });
+ * schema.check({ a: 1 }); // { ok: true, value: { a: 1 } }
+ * schema.check({}); // { ok: false, errors: [{ path: "/a", message: "expected number, got nothing" }] }
+ *
+ * @throws SchemaError if the schema cannot be used
  */
 export function compile<S extends Schema>(schema: S, options: CompileOptions = {}): CompiledSchema<InferOutput<S>> {
   const { side = "input", trust = "author", root } = options;

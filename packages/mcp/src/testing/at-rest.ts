@@ -2,6 +2,11 @@ import type { ConnectionState } from "../entries/jsonrpc.js";
 
 /**
  * The leak check: nothing is in progress on a connection.
+ *
+ * @example
+ * await connection.close();
+ * assertAtRest(connection);
+ *
  * @throws Error that lists the rest: calls without an outcome, requests without a response, running handlers
  */
 export function assertAtRest(connection: ConnectionState): void {

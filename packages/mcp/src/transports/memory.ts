@@ -5,6 +5,12 @@ import { type Id, idKey } from "../jsonrpc/message.js";
  * Two connected channels in memory: each message arrives at the other one in order, a microtask later. If a handler's
  * error becomes *Internal error*, the caller's error has the original as `cause`, because it does not leave the
  * process.
+ *
+ * @example
+ * const [left, right] = memoryChannels();
+ * await using server = openConnection(left, { handle: createService().method("ping", () => "pong").call });
+ * await using client = openConnection(right);
+ * await client.call("ping"); // "pong"
  */
 export function memoryChannels(): readonly [Channel, Channel] {
   const left = new MemoryChannel();

@@ -25,6 +25,10 @@ export interface MessagePortLike extends EventTarget {
  *
  * A closed port announces it (with `null` or a `close` event). In browsers without that event a terminated worker does
  * not; there its owner must close the channel.
+ *
+ * @example
+ * const worker = new Worker("server.js", { type: "module" });
+ * await using client = await connect(messagePortChannel(worker));
  */
 export function messagePortChannel(port: MessagePortLike, options: QueueBounds = {}): Channel {
   return new MessagePortChannel(port, queueBoundsOf(options));

@@ -32,6 +32,10 @@ const webStreamMembers: MembersOf<WebStreamOptions> = { ...queueMembers, framing
  * A channel over web streams. The channel owns the streams. `close` waits for a peer that still reads, but closes if
  * nothing is read for two seconds.
  *
+ * @example
+ * const connection = await Deno.connect({ port: 7007 }); // has `readable` and `writable`
+ * await using client = await connect(webStreamChannel(connection));
+ *
  * @throws TypeError if a stream is locked
  */
 export function webStreamChannel(streams: ByteStreams, options: WebStreamOptions = {}): Channel {

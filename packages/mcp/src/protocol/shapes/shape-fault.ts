@@ -41,8 +41,11 @@ export class ShapeFaults {
 }
 
 /**
- * A fault as one sentence, safe to print: `/name must be a string, got 5`.
+ * A fault as one sentence, safe to print.
  * @param whole the name for the value itself, which has an empty pointer
+ *
+ * @example
+ * describeFault({ pointer: "/name", expected: "a string", received: "5" }, "params"); // "/name must be a string, got 5"
  */
 export function describeFault({ pointer, expected, received }: ShapeFault, whole: string): string {
   return `${pointer === "" ? whole : visible(pointer)} must be ${expected}, got ${received}`;
@@ -50,7 +53,12 @@ export function describeFault({ pointer, expected, received }: ShapeFault, whole
 
 const longestQuote = 40;
 
-/** A short description of a value, for display. */
+/**
+ * A short description of a value, for display.
+ *
+ * @example
+ * describeValue({ a: 1 }); // "an object"
+ */
 export function describeValue(value: unknown): string {
   if (typeof value === "number" || typeof value === "boolean") return String(value);
   if (typeof value !== "string") return kindOf(value);
