@@ -115,6 +115,7 @@ function called(
   const map = existsSync(`${path}.map`) ? new SourceMap(JSON.parse(readFileSync(`${path}.map`, "utf8"))) : undefined;
   return script.functions.flatMap(({ functionName, ranges: [range] }) => {
     if (range === undefined || range.count === 0) return [];
+    if (functionName === "<instance_members_initializer>") return []; // The fields of a class: part of its constructor.
     const before = text.slice(0, range.startOffset).split("\n");
     const entry = map?.findEntry(before.length - 1, before.at(-1)?.length ?? 0);
     const source = entry && "originalSource" in entry ? new URL(entry.originalSource, script.url) : new URL(script.url);

@@ -32,6 +32,7 @@ class LineDecoder implements FrameDecoder {
   readonly #sink: FrameSink;
   readonly #max: number;
   readonly #line: Unfinished;
+  #hasBegun = false;
 
   constructor(sink: FrameSink, max: number) {
     this.#sink = sink;
@@ -43,12 +44,16 @@ class LineDecoder implements FrameDecoder {
   push(chunk: Uint8Array): void {
     const last = chunk.lastIndexOf(newline);
     let start = 0;
-    if (last >= 0 && this.#line.length > 0) {
+    if (last >= 0 && this.#hasBegun) {
+      this.#hasBegun = false;
       start = chunk.indexOf(newline) + 1;
       this.#deliver(this.#line.finish(chunk.subarray(0, start - 1)));
     }
     if (start < last) this.#deliverLines(chunk.subarray(start, last));
-    if (last + 1 < chunk.length) this.#line.append(chunk.subarray(last + 1));
+    if (last + 1 < chunk.length) {
+      this.#hasBegun = true;
+      this.#line.append(chunk.subarray(last + 1));
+    }
   }
 
   end(): void {

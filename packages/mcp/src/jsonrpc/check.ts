@@ -56,7 +56,9 @@ export function checkMessage(value: unknown, profile: Profile, limits: Limits): 
   if (jsonrpc !== "2.0") return versionProblem(jsonrpc, usableId(id, profile, limits), subjectOf(id, method));
   if (id !== undefined && !isUsableId(id, profile, limits)) return idProblem(id, profile, limits, "request");
   if (typeof method !== "string" || method.length > limits.methodLength) return methodProblem(method, id, limits);
-  if (params !== undefined && !isParams(params, profile)) return paramsProblem(params, id, profile);
+  const isStructured = typeof params === "object" && params !== null;
+  if (params !== undefined && !(isStructured && (profile.positionalParams || !Array.isArray(params))))
+    return paramsProblem(params, id, profile);
   if (method.startsWith("rpc.")) return reservedProblem(method, id);
   if (value.result !== undefined || value.error !== undefined) return mixedProblem(value, id);
   return undefined;
@@ -64,10 +66,6 @@ export function checkMessage(value: unknown, profile: Profile, limits: Limits): 
 
 function subjectOf(id: unknown, method: unknown): ProblemSubject {
   return id === undefined && typeof method === "string" ? "notification" : "request";
-}
-
-function isParams(params: unknown, profile: Profile): boolean {
-  return typeof params === "object" && params !== null && (profile.positionalParams || !Array.isArray(params));
 }
 
 function isUsableId(id: unknown, profile: Profile, limits: Limits): id is Id {

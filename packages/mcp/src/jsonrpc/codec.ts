@@ -88,7 +88,8 @@ export function isInexact(id: unknown): id is number {
 }
 
 function hasInexactId(value: unknown): value is { id: unknown } {
-  return typeof value === "object" && value !== null && isInexact((value as { id?: unknown }).id);
+  const id = typeof value === "object" && value !== null ? (value as { id?: unknown }).id : undefined;
+  return typeof id === "number" && isInexact(id);
 }
 
 function keepExactId(value: { id: unknown }, members: MemberTexts | undefined): void {
@@ -159,7 +160,7 @@ export function encodeValue(value: unknown): string {
 /** @throws as `encodeValue` */
 export function encodeSuccess(id: Id, result: unknown, profile: Profile): string {
   const value = result === undefined ? profile.emptyResult : encodeValue(result);
-  return `{"jsonrpc":"2.0","id":${encodeId(id)},"result":${value}}`;
+  return `{"jsonrpc":"2.0","id":${typeof id === "number" ? id : encodeId(id)},"result":${value}}`;
 }
 
 /** A failure for the wire. Without an id to echo it carries null, or none, as the profile says. Never throws. */

@@ -14,7 +14,7 @@ import { answered, guarded, inHook } from "./hooks.js";
 import { InFlight, type InFlightCounts, type Phase } from "./in-flight.js";
 import type { IncomingCall } from "./incoming-call.js";
 import { SpreadMessage } from "./meant-answers.js";
-import { ExactNumber, type Id, type Message, type Params, type RpcNotification, type RpcRequest } from "./message.js";
+import { ExactNumber, type Id, type Message, type Params, type RpcNotification } from "./message.js";
 import { type LossyRule, Outbound } from "./outbound.js";
 import { type CallOptions, defaultTimeouts, type OutgoingCall } from "./outgoing-call.js";
 import type { Profile } from "./profile.js";
@@ -283,37 +283,36 @@ export class Connection implements Remote, ConnectionState, AsyncDisposable {
 
   /** A whole frame. `known`: what it holds, from a channel that had to look. `cause`: see `ChannelReceiver.frame`. */
   #frame(text: string, known?: Decoded, cause?: unknown): void {
-    if (this.phase === "closed") return;
+    if (this.#inFlight.phase === "closed") return;
     const decoded = known ?? decodeOn(this.terms, text);
-    if (isElements(decoded)) this.#batchFrame(decoded, text);
-    else if (decoded instanceof Problem) {
+    if (decoded instanceof Problem) {
       if (this.#isMeant(decoded, text)) return;
       if (this.#isOwed(decoded, text)) this.#responder.problem(decoded);
       this.#out.refused(text.length);
-    } else if (!("method" in decoded)) this.#caller.receive(decoded, cause);
-    else if (!("id" in decoded)) this.#notification(this.#real(decoded), text, undefined);
+    } else if (!("jsonrpc" in decoded)) this.#batchFrame(decoded, text);
+    else if (!("method" in decoded)) this.#caller.receive(decoded, cause);
+    else if (!("id" in decoded)) this.#notification(decoded, text, undefined);
     else if (!this.terms.profile.answersRequests)
       this.terms.report({ kind: "unanswerable", method: decoded.method, id: decoded.id });
-    else if (!this.#responder.request(this.#real(decoded), text.length)) this.#out.refused(text.length);
+    else {
+      const { aliases } = this.#options;
+      const request = aliases === undefined ? decoded : realNames(decoded, aliases);
+      if (!this.#responder.request(request, text.length)) this.#out.refused(text.length);
+    }
   }
 
   #batchFrame(elements: readonly (Message | Problem)[], frame: string): void {
+    const { aliases } = this.#options;
     const reply = this.#responder.batch();
     for (const [index, element] of elements.entries()) {
       if (this.phase === "closed") break; // By what an earlier element set off.
       if (element instanceof Problem) {
         if (this.#isOwed(element, frame)) reply.take(element);
       } else if (!("method" in element)) this.#caller.receive(element);
-      else if ("id" in element) reply.take(this.#real(element));
-      else this.#notification(this.#real(element), frame, index);
+      else if (!("id" in element)) this.#notification(element, frame, index);
+      else reply.take(aliases === undefined ? element : realNames(element, aliases));
     }
     reply.end();
-  }
-
-  /** The message with the method that a loose name stands for. */
-  #real<M extends RpcRequest | RpcNotification>(message: M): M {
-    const { aliases } = this.#options;
-    return aliases === undefined ? message : realNames(message, aliases);
   }
 
   /** True for what is no message, but an answer that breaks a rule: its call has its outcome. */
@@ -338,8 +337,10 @@ export class Connection implements Remote, ConnectionState, AsyncDisposable {
     return subject === "request" || this.#options.answersUnreadable !== false;
   }
 
-  #notification(message: RpcNotification, frame: string, index: number | undefined): void {
-    const { cancellation, onNotification } = this.#options;
+  /** @param index the place of the notification in its batch */
+  #notification(received: RpcNotification, frame: string, index: number | undefined): void {
+    const { aliases, cancellation, onNotification } = this.#options;
+    const message = aliases === undefined ? received : realNames(received, aliases);
     if (message.method === cancellation?.method) {
       const members = (): MemberTexts | undefined =>
         index === undefined ? membersOf(frame) : membersOfElements(frame)[index];
@@ -419,11 +420,6 @@ function hasMethod(head: string): boolean {
 
 function isId(value: unknown): value is Id {
   return typeof value === "string" || typeof value === "number" || value === null || value instanceof ExactNumber;
-}
-
-// `Array.isArray` does not narrow a readonly array out of a union.
-function isElements(decoded: Decoded): decoded is readonly (Message | Problem)[] {
-  return Array.isArray(decoded);
 }
 
 const unknownMethod: Call = (method) => {

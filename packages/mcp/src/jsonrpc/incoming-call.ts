@@ -59,7 +59,7 @@ export class IncomingCall implements Exchange {
     this.peer = parts.peer;
     this.report = parts.terms.report;
     this.id = id;
-    this.key = id === undefined ? Symbol(method) : idKey(id);
+    this.key = typeof id === "number" ? id : id === undefined ? Symbol(method) : idKey(id);
     this.method = method;
     this.params = params;
     this.reply = reply;

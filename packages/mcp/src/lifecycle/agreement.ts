@@ -1,5 +1,5 @@
 import { kindOf } from "../base/json.js";
-import { invalidParams, methodNotFound, type ParamsFault } from "../jsonrpc/errors.js";
+import { invalidParams, type ParamsFault } from "../jsonrpc/errors.js";
 import type { ServerCapabilities } from "../protocol/capabilities.js";
 import type { InitializeResult } from "../protocol/initialize.js";
 import { isObject, type JsonObject } from "../protocol/json.js";
@@ -74,10 +74,8 @@ export function initializeResult(
   return revision.down("result", methods.initialize, result) as InitializeResult; // Its members stay.
 }
 
-/** @throws RpcError −32601 for a method that was not negotiated, −32602 for a progress token that is too long */
-export function requireAgreed({ refused }: Agreement, method: string, params: JsonObject): void {
-  if (refused.has(method)) throw methodNotFound(method);
-  if (params._meta === undefined) return;
+/** @throws RpcError −32602 for a progress token that is too long */
+export function requireShortToken(params: JsonObject): void {
   const faults = progressTokenFaults(params);
   if (faults.length > 0) throw invalidParams("Invalid params", faults);
 }

@@ -5,7 +5,7 @@ import type { ServerCapabilities } from "../protocol/capabilities.js";
 import type { JsonObject } from "../protocol/json.js";
 import { methods } from "../protocol/methods.js";
 import type { Revision } from "../revisions/revision.js";
-import { agreementOf, agreeOn, initializeResult, requireAgreed } from "./agreement.js";
+import { agreementOf, agreeOn, initializeResult, requireShortToken } from "./agreement.js";
 import { RevisedOperation } from "./operation.js";
 import { runOperation } from "./rounds.js";
 import type { ClientDescription, Served } from "./served.js";
@@ -34,7 +34,8 @@ function callMet(served: Served, revision: Revision, method: string, params: Jso
   if (method === methods.ping) return {};
   if (needMemory.has(method)) throw methodNotFound(method);
   const terms = { revision, client: unknownClient, logLevel: () => undefined };
-  requireAgreed(agreementOf(capabilities, terms), method, params);
+  if (agreementOf(capabilities, terms).refused.has(method)) throw methodNotFound(method);
+  requireShortToken(params);
   return runOperation(served, new RevisedOperation(exchange, terms, method, params));
 }
 

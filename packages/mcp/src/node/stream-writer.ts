@@ -34,6 +34,7 @@ export class StreamWriter {
   #room: Deferred<void> | undefined;
   #stallTimer: Timer | undefined;
   #budget: ByteBudget | undefined;
+  #isCharged = false;
   readonly #ended = deferred<void>();
 
   constructor(output: Writable, options: StreamWriterOptions, failed: (error: Error) => void) {
@@ -53,7 +54,7 @@ export class StreamWriter {
   send(text: string): void | Promise<void> {
     if (this.#phase !== "open") return;
     this.#waiting += text;
-    this.#start();
+    if (!this.#busy) this.#start();
     // Queued text is counted in characters, because counting bytes would mean encoding twice.
     const queued = this.#waiting.length + this.#rest.length + this.#output.writableLength;
     if (queued > freeQueueBytes && !this.#isAffordable() && queued - text.length > freeQueueBytes) {
@@ -78,7 +79,7 @@ export class StreamWriter {
     if (this.#phase === "open") {
       this.#phase = "ending";
       this.#watch();
-      this.#start();
+      if (!this.#busy) this.#start();
     }
     return this.#ended.promise;
   }
@@ -88,16 +89,16 @@ export class StreamWriter {
    */
   #isAffordable(): boolean {
     const bytes = characterBytes * this.#waiting.length + this.#rest.length;
+    this.#isCharged = bytes > freeQueueBytes;
     return this.#budget?.hold(bytes > freeQueueBytes ? bytes : 0) ?? true;
   }
 
   #start(): void {
-    if (this.#busy) return;
     this.#busy = true;
-    process.nextTick(() => this.#writeNext());
+    process.nextTick(this.#writeNext);
   }
 
-  #writeNext(): void {
+  readonly #writeNext = (): void => {
     if (this.#phase === "over") return;
     const next = this.#take();
     if (next === undefined) {
@@ -105,9 +106,9 @@ export class StreamWriter {
       if (this.#phase === "ending") this.#end();
       return;
     }
-    this.#output.write(next, (error) => (error ? this.#onError(error) : this.#written()));
+    this.#output.write(next, this.#written);
     if (this.#output.writableLength > 0) this.#watch();
-  }
+  };
 
   /** Removes the next piece to write from the queue. */
   #take(): Uint8Array | string | undefined {
@@ -122,14 +123,16 @@ export class StreamWriter {
     return piece;
   }
 
-  /** Called when the peer has read a piece. */
-  #written(): void {
+  /** Called when the stream has taken a piece. */
+  readonly #written = (error?: Error | null): void => {
+    if (error) this.#onError(error);
     if (this.#phase === "over") return;
-    this.#stopWatch();
-    this.#isAffordable();
-    if (this.#waiting.length + this.#rest.length <= this.#options.highWaterBytes / 2) this.#makeRoom();
+    if (this.#stallTimer !== undefined) this.#stopWatch();
+    if (this.#isCharged) this.#isAffordable();
+    const isLow = this.#waiting.length + this.#rest.length <= this.#options.highWaterBytes / 2;
+    if (isLow && this.#room !== undefined) this.#makeRoom();
     this.#writeNext();
-  }
+  };
 
   #end(): void {
     if (this.#options.keepsOutputOpen) {

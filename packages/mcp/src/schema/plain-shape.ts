@@ -30,8 +30,10 @@ function all(accepts: readonly Accept[]): Accept {
   const [first, second] = accepts;
   if (first === undefined) return isJson;
   if (second === undefined) return first;
-  if (accepts.length === 2) return (value) => first(value) && second(value);
-  return (value) => accepts.every((accept) => accept(value));
+  return (value) => {
+    for (const accept of accepts) if (!accept(value)) return false;
+    return true;
+  };
 }
 
 const kinds: Readonly<Record<string, Accept>> = {
@@ -102,7 +104,11 @@ function readMembers(properties: unknown, schema: NormalSchema): Accept | undefi
 
 function readRequired(names: unknown): Accept {
   const required = names as readonly string[];
-  return (value) => !isObject(value) || required.every((name) => Object.hasOwn(value, name));
+  return (value) => {
+    if (!isObject(value)) return true;
+    for (const name of required) if (!Object.hasOwn(value, name)) return false;
+    return true;
+  };
 }
 
 function readItems(schema: unknown): Accept | undefined {

@@ -82,9 +82,11 @@ export class Pipeline {
   }
 
   readonly run: OperationCall = (method, params, operation) => {
-    const { tasks } = this.#parts;
-    return method === methods.callTool && tasks.areOffered(operation)
-      ? tasks.callTool(params, operation, this.#call)
+    const { tasks, hooks } = this.#parts;
+    if (method === methods.callTool && tasks.areOffered(operation))
+      return tasks.callTool(params, operation, this.#call);
+    return hooks.onCall === undefined
+      ? this.#handle({ method, params, operation })
       : this.#call(method, params, operation);
   };
 
