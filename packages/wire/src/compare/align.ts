@@ -1,10 +1,10 @@
-/** A pair of what stands at the same place in two sequences; one side alone where the other has nothing like it. */
+/** Two aligned items of two sequences, or one item without a counterpart. */
 export interface Aligned<Item> {
   readonly left: Item | undefined;
   readonly right: Item | undefined;
 }
 
-/** A pair of sequences that are longer than this together (their product) are aligned by ordinals alone. */
+/** Two sequences whose lengths have a larger product are aligned by position alone. */
 const largestTable = 4_000_000;
 
 /**

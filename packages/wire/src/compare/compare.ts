@@ -18,7 +18,7 @@ export interface ComparisonOptions {
   readonly ignore?: readonly string[];
 }
 
-/** What happened to one definition of a server. */
+/** A change of one definition of a server. */
 export interface DefinitionChange {
   readonly name: string;
   readonly is: "added" | "removed" | "changed";
@@ -32,7 +32,7 @@ export interface DefinitionComparison {
   readonly changes: readonly DefinitionChange[];
 }
 
-/** Something that was said on one side alone, or otherwise. */
+/** A message that only one conversation has, or that differs. */
 export type ItemChange =
   | { readonly is: "only left"; readonly left: ComparedItem; readonly right?: undefined }
   | { readonly is: "only right"; readonly left?: undefined; readonly right: ComparedItem }
@@ -40,31 +40,31 @@ export type ItemChange =
       readonly is: "changed";
       readonly left: ComparedItem;
       readonly right: ComparedItem;
-      /** In the message, then in its answer. */
+      /** Differences in the message, then in its response. */
       readonly changes: readonly ValueChange[];
-      /** The status, or the broken rules, are others. */
+      /** The status or the broken rules differ. */
       readonly outcome: boolean;
     };
 
-/** A call that took much longer, or much shorter. That alone makes no difference between two conversations. */
+/** A call that took much longer or shorter. That alone does not make two conversations differ. */
 export interface LatencyChange {
   readonly left: ComparedItem;
   readonly right: ComparedItem;
 }
 
-/** In what two conversations differ. */
+/** The differences between two conversations. */
 export interface Comparison {
   readonly contract: readonly ValueChange[];
   readonly definitions: readonly DefinitionComparison[];
   readonly items: readonly ItemChange[];
-  /** Requests, notifications and noise that both have alike. */
+  /** The number of requests, notifications and noise that are equal in both. */
   readonly same: number;
   readonly latencies: readonly LatencyChange[];
-  /** There is no difference. */
+  /** The conversations do not differ. */
   readonly equal: boolean;
 }
 
-/** What every request and every answer of the stateless era repeats: it belongs to the contract. */
+/** Members that every stateless request and response repeats: they belong to the contract. */
 const repeatedPointers: readonly string[] = [
   ...[metaKeys.protocolVersion, metaKeys.clientCapabilities, metaKeys.clientInfo].map(
     (key) => `/params/_meta/${key.replaceAll("/", "~1")}`,
@@ -72,7 +72,7 @@ const repeatedPointers: readonly string[] = [
   `/result/_meta/${metaKeys.serverInfo.replaceAll("/", "~1")}`,
 ];
 
-/** Compares two conversations: the contract, the definitions of the server, and everything that was said. */
+/** Compares two conversations: the contract, the definitions of the server, and all messages. */
 export function compareConversations(
   left: Conversation,
   right: Conversation,
@@ -85,7 +85,7 @@ export function compareConversations(
   }
 }
 
-/** The same in small steps, for a caller that does something else between two of them. */
+/** As `compareConversations`, in small steps, so that the caller can do other work in between. */
 export function* comparisonSteps(
   left: Conversation,
   right: Conversation,
@@ -133,7 +133,7 @@ export function* comparisonSteps(
   };
 }
 
-/** An item, and what it is paired by: made once, because it is long. */
+/** An item with its key, which is computed once because it is long. */
 interface KeyedItem extends ComparedItem {
   readonly kindKey: string;
   readonly key: string;
@@ -155,7 +155,7 @@ function compareDefinitions(left: Conversation, right: Conversation): readonly D
   });
 }
 
-/** What only the contract is made of: two sides that introduce themselves otherwise still make the same call. */
+/** Members that belong to the contract alone: a different clientInfo does not make a call different. */
 const openers: ReadonlySet<string | undefined> = new Set([methods.initialize, methods.discover]);
 const listers: ReadonlySet<string | undefined> = new Set(definitionLists.map(({ method }) => method));
 
@@ -174,13 +174,13 @@ function changesOf(left: ComparedItem, right: ComparedItem): readonly ItemChange
   const outcome = left.status !== right.status || left.rules.join() !== right.rules.join();
   const changes = [
     ...(isOpener ? [] : differencesOf(left.value, right.value)),
-    // What the answers of these say is compared as the contract and as definitions.
+    // The responses to these are compared as the contract and as definitions.
     ...(isTold || !bothAnswered ? [] : differencesOf(left.answer, right.answer)),
   ];
   return outcome || changes.length > 0 ? [{ is: "changed", left, right, changes, outcome }] : [];
 }
 
-/** How many times as long is worth telling, and how many milliseconds at least. */
+/** The factor and the milliseconds from which a change of latency is reported. */
 const largeRatio = 10;
 const largeDifference = 25;
 

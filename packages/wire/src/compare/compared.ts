@@ -6,27 +6,27 @@ import { literalOf } from "../json/json-node.js";
 import type { Frame, Sender } from "../recording/frame.js";
 import { type ComparableValue, comparableValue } from "./differences.js";
 
-/** One thing that a conversation is compared by: a request with its answer, a notification, or what is no message. */
+/** One item of a comparison: a request with its response, a notification, or noise. */
 export interface ComparedItem {
   readonly kind: "request" | "notification" | "noise";
   readonly from: Sender;
   readonly method: string | undefined;
-  /** The tool, the prompt or the address that it is about. */
+  /** The tool, prompt or URI that it concerns. */
   readonly target: string | undefined;
   /** The number of its frame. */
   readonly n: number;
-  /** The message, without its answer; of noise its text. */
+  /** The message without its response; for noise, the text. */
   readonly value: ComparableValue;
-  /** What became of a request: `ok`, `isError`, `error -32602`, `input_required`, `no answer`. */
+  /** The outcome of a request: `ok`, `isError`, `error -32602`, `input_required`, `no answer`. */
   readonly status: string | undefined;
   readonly answer: ComparableValue;
-  /** The rules that it or its answer breaks. */
+  /** The rules that the message or its response breaks. */
   readonly rules: readonly string[];
   /** Milliseconds from the request to its answer. */
   readonly latency: number | undefined;
 }
 
-/** Everything in a conversation that can be compared, in its order. */
+/** The items of a conversation, in order. */
 export function* comparedItems({ rows, sessions }: Conversation): Generator<ComparedItem> {
   const operations = new Map(
     sessions.flatMap((session) => session.operations).map((operation) => [operation.request, operation]),
@@ -49,14 +49,14 @@ export function* comparedItems({ rows, sessions }: Conversation): Generator<Comp
   }
 }
 
-/** The tool, the prompt or the address that params name. */
+/** The tool, prompt or URI that params name. */
 export function targetOf({ name, uri, ref }: JsonObject): string | undefined {
   const holder = isObject(ref) ? ref : { name, uri };
   const named = [holder.name, holder.uri].find((each) => typeof each === "string");
   return named as string | undefined; // Nothing but a string was found.
 }
 
-/** What became of a request. */
+/** The outcome of a request. */
 export function statusOf({ answer }: Operation): string {
   if (answer === undefined) return "no answer";
   const { result } = answer;

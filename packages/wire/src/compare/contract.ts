@@ -4,9 +4,9 @@ import type { WireMessage } from "../conversation/message.js";
 import { metaOf } from "../conversation/operations.js";
 import { namedVersion } from "../conversation/session.js";
 
-/** What two sides have told each other about themselves. */
+/** What client and server declared about themselves. */
 export interface Contract {
-  /** The versions that were agreed on, or that requests have named. */
+  /** The negotiated versions, or those that requests named. */
   readonly versions: readonly string[];
   readonly client: Readonly<Record<string, unknown>>;
   readonly server: Readonly<Record<string, unknown>>;
@@ -15,7 +15,7 @@ export interface Contract {
 /** The name of a list of definitions. */
 export type DefinitionList = "tools" | "resources" | "resource templates" | "prompts";
 
-/** A list of a server: the method that asks for it, the member that holds it, and what its items are named by. */
+/** A list of a server: its method, the member of the result that holds it, and the key of its items. */
 export interface ListedDefinitions {
   readonly list: DefinitionList;
   readonly method: string;
@@ -36,10 +36,10 @@ export const definitionLists: readonly ListedDefinitions[] = [
   { list: "prompts", method: methods.listPrompts, member: "prompts", key: "name" },
 ];
 
-/** What a server offers: for each list the definitions by name, as they were listed last. */
+/** The definitions of a server by list and name, as of the latest list. */
 export type Definitions = ReadonlyMap<DefinitionList, ReadonlyMap<string, JsonObject>>;
 
-/** The contract of a conversation, as it was told last. */
+/** The contract of a conversation, as declared last. */
 export function contractOf({ sessions }: Conversation): Contract {
   const versions = new Set<string>();
   const client: Record<string, unknown> = {};
@@ -73,7 +73,7 @@ function hearServer(result: JsonObject, server: Record<string, unknown>): void {
 
 const told: ReadonlySet<string> = new Set(["info", "capabilities", "instructions", "supportedVersions"]);
 
-/** What the server of a conversation has listed. */
+/** The definitions that the server of a conversation has listed. */
 export function definitionsOf({ sessions }: Conversation): Definitions {
   const answered = sessions.flatMap(({ operations }) => operations).filter(({ answer }) => answer !== undefined);
   return new Map(

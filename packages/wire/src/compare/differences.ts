@@ -1,10 +1,10 @@
 import { isObject, pointerToken } from "@parlance/mcp/protocol";
 import { type JsonNode, literalOf } from "../json/json-node.js";
 
-/** A value of a message as it is compared: integers that a double cannot hold are `bigint`. */
+/** A value of a message for comparison: integers beyond a double are `bigint`. */
 export type ComparableValue = unknown;
 
-/** One place at which two values differ. What is not there is undefined. */
+/** One place at which two values differ. A missing value is undefined. */
 export interface ValueChange {
   /** JSON pointer (RFC 6901) to the place. */
   readonly pointer: string;
@@ -15,7 +15,7 @@ export interface ValueChange {
 /** Whether a place is left out of a comparison. */
 export type Ignores = (pointer: string) => boolean;
 
-/** The value of a node, with every integer exact. Of members with the same name the last counts, as parsers take it. */
+/** The value of a node, with exact integers. Of members with the same name the last counts, as in parsers. */
 export function comparableValue(node: JsonNode, bytes: Uint8Array): ComparableValue {
   if (node.kind === "array") return node.elements.map((element) => comparableValue(element, bytes));
   if (node.kind === "object")
@@ -27,7 +27,7 @@ export function comparableValue(node: JsonNode, bytes: Uint8Array): ComparableVa
 }
 
 /**
- * A value without what is ignored; undefined if nothing of it is left. `pointer` is where it stands itself.
+ * A value without its ignored parts; undefined if nothing is left. `pointer` is the place of the value itself.
  */
 export function significant(value: ComparableValue, ignores: Ignores, pointer = ""): ComparableValue {
   if (ignores(pointer)) return undefined;
@@ -40,7 +40,7 @@ export function significant(value: ComparableValue, ignores: Ignores, pointer = 
   return left.length === 0 && members.length > 0 ? undefined : Object.fromEntries(left);
 }
 
-/** A value as one text: equal for values that are equal, whatever the order of their members. */
+/** A value as text, equal for equal values in any order of members. */
 export function canonicalJson(value: ComparableValue): string {
   if (Array.isArray(value)) return `[${value.map(canonicalJson).join()}]`;
   if (!isObject(value)) return typeof value === "bigint" ? String(value) : (JSON.stringify(value) ?? "null");
@@ -58,7 +58,7 @@ export function differencesOf(before: ComparableValue, after: ComparableValue, p
   return children.flatMap(([token, left, right]) => differencesOf(left, right, `${pointer}/${pointerToken(token)}`));
 }
 
-/** What two objects or two arrays have, side by side; undefined for anything else. */
+/** The members of two objects or two arrays, side by side; undefined for other values. */
 function childrenOf(
   before: ComparableValue,
   after: ComparableValue,
@@ -77,8 +77,8 @@ function ownOf(holder: Readonly<Record<string, unknown>>, key: string): unknown 
 }
 
 /**
- * What differs between two runs that say the same: ids, tokens, trace context, times at which something was made, and
- * what only its maker can read. Pointers from a message; `*` stands for any one token.
+ * Values that differ between equal runs: ids, tokens, trace context, timestamps and opaque values. Pointers from a message; `*`
+ * matches any one token.
  */
 export const volatilePointers: readonly string[] = [
   "/id",
@@ -101,7 +101,7 @@ export const volatilePointers: readonly string[] = [
   "/result/task/lastUpdatedAt",
 ];
 
-/** Ignores what stands at one of the pointers, or below it. A token of a pointer that is `*` stands for any. */
+/** Ignores the values at the pointers, and below them. `*` matches any one token. */
 export function ignoring(pointers: readonly string[]): Ignores {
   const exact = new Set(pointers.filter((pointer) => !pointer.includes("*")));
   const wild = pointers.filter((pointer) => pointer.includes("*")).map((pointer) => pointer.split("/"));

@@ -1,16 +1,16 @@
 import type { FilterFault, Pattern } from "./filter.js";
 import { type Char, type Node, parsePattern } from "./pattern.js";
 
-// A person's regular expression runs over what any peer has sent, and an engine that backtracks can be kept busy for
-// ever by the two together. This one takes each character once, whatever the expression: it is in many places of the
-// expression at the same time, and remembers for each set of places where a character leads.
+// A user's regular expression runs over text of any peer, and together they can keep a backtracking engine busy for ever. This
+// engine reads each character once: it follows all states of the expression at the same time, and caches the transitions of each
+// set of states.
 
-/** What a regular expression says of a text, or why it is none. */
+/** A compiled regular expression, or why the text is not one. */
 export type CompiledPattern =
   | { readonly ok: true; readonly test: (text: string) => boolean }
   | { readonly ok: false; readonly fault: FilterFault };
 
-/** Compiles a regular expression; it takes time in proportion to the text that it is run on. */
+/** Compiles a regular expression that runs in time proportional to the text. */
 export function compilePattern({ source, ignoreCase }: Pattern): CompiledPattern {
   const parsed = parsePattern(source, ignoreCase);
   if (!parsed.ok) return parsed;
@@ -24,7 +24,7 @@ export function compilePattern({ source, ignoreCase }: Pattern): CompiledPattern
 }
 
 const mostSteps = 2_000;
-/** Sets of places that are remembered; behind them, all are forgotten. */
+/** The largest cache of state sets; then it is emptied. */
 const mostStates = 2_000;
 
 type Assertion = "start" | "end" | "word" | "no-word";
@@ -95,7 +95,7 @@ function emitRepeat({ node, min, max }: Extract<Node, { readonly is: "repeat" }>
   for (const split of splits) split.second = program.length;
 }
 
-/** What stands before a place: nothing, part of a word, or anything else. */
+/** What precedes a position: nothing, a word character, or another character. */
 type Before = 0 | 1 | 2;
 
 /** The places that may be gone on from, and what stands before them. */

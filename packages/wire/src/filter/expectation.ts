@@ -5,10 +5,10 @@ import { compileFilter, countOf } from "./match.js";
 import { type FilterContext, parseFilter } from "./parse.js";
 import { parseQuantity } from "./quantity.js";
 
-/** What an expectation measures of the rows that a filter leaves. */
+/** What an expectation measures over the rows that match its filter. */
 export type Aggregate = "count" | "min" | "max" | "p50" | "p95" | "p99";
 
-/** What must hold of a recording: `count(tool:search)>=1`, `p95(tool:search)<200ms`. */
+/** A condition on a recording: `count(tool:search)>=1`, `p95(tool:search)<200ms`. */
 export interface Expectation {
   /** As it was written. */
   readonly text: string;
@@ -19,16 +19,16 @@ export interface Expectation {
   readonly wanted: number;
 }
 
-/** An expectation, or why a text is none. */
+/** An expectation, or why the text is not one. */
 export type ParsedExpectation =
   | { readonly ok: true; readonly expectation: Expectation }
   | { readonly ok: false; readonly fault: FilterFault };
 
-/** What came of an expectation. */
+/** The result of an expectation. */
 export interface ExpectationResult {
   readonly expectation: Expectation;
   readonly holds: boolean;
-  /** What was found; undefined where there was no answer to measure. */
+  /** The measured value; undefined if there was no response to measure. */
   readonly found: number | undefined;
 }
 
@@ -62,7 +62,7 @@ function fault(at: number, says: string): ParsedExpectation {
   return { ok: false, fault: { at, says } };
 }
 
-/** Holds an expectation against all rows of a recording. */
+/** Checks an expectation on all rows of a recording. */
 export function checkExpectation(expectation: Expectation, rows: readonly Row[]): ExpectationResult {
   const { aggregate, op, wanted } = expectation;
   const found = aggregate === "count" ? count(expectation, rows) : latency(expectation, aggregate, rows);
@@ -91,7 +91,7 @@ const places: Readonly<Record<Exclude<Aggregate, "count">, number>> = {
   max: 1,
 };
 
-/** The latency below which a part of the answers is: the nearest rank. */
+/** A percentile of latencies, by nearest rank. */
 function latency(
   { filter }: Expectation,
   aggregate: Exclude<Aggregate, "count">,

@@ -6,21 +6,21 @@ import { bytesOf, type Frame } from "../recording/frame.js";
 import { levels, type Verdict } from "../rules/rule.js";
 import type { Quantity } from "./quantity.js";
 
-/** What a filter is asked about: a message of a row, or a row that has none. */
+/** What a filter tests: a message of a row, or a row without messages. */
 export interface Subject {
   readonly row: Row;
   readonly message: WireMessage | undefined;
 }
 
 interface Described {
-  /** What it is, for those who choose one. */
+  /** Its description, for completion and help. */
   readonly says: string;
 }
 
 /** A field of texts. */
 export interface TextField extends Described {
   readonly kind: "text";
-  /** All that it can be, where that is known. */
+  /** All possible values, if they are known. */
   readonly values?: readonly string[];
   readonly read: (subject: Subject) => string | readonly string[] | undefined;
 }
@@ -38,7 +38,7 @@ export interface IdField extends Described {
   readonly read: (subject: Subject) => WireMessage | undefined;
 }
 
-/** What a filter can ask about. */
+/** A field that a filter can test. */
 export type Field = TextField | NumberField | IdField;
 
 const kinds = "req res err ntf batch noise frag stderr http life gap note rule inject".split(" ");
@@ -126,7 +126,7 @@ export const fields: ReadonlyMap<string, Field> = new Map<string, Field>([
   ],
 ]);
 
-/** The field of a name; a JSON pointer is one too. */
+/** The field with a name; a JSON pointer is a field too. */
 export function fieldOf(name: string): Field | "pointer" | undefined {
   if (name.startsWith("/")) return "pointer";
   return name.startsWith("header.") ? headerField(name.slice("header.".length)) : fields.get(name);
@@ -200,7 +200,7 @@ function codeOf({ row, message }: Subject): number | undefined {
   return isObject(error) && typeof error.code === "number" ? error.code : undefined;
 }
 
-/** Everything of a row that words are looked for in, as it crossed. */
+/** The texts of a row that a word is searched in, as they crossed. */
 export function textOf({ entry, frame }: Row): string {
   switch (entry.k) {
     case "f":

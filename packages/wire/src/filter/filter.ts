@@ -13,34 +13,34 @@ export interface Pattern {
   readonly ignoreCase: boolean;
 }
 
-/** What a filter asks of a row, as a tree. */
+/** A filter as a tree. */
 export type Filter =
   /** An empty text. */
   | { readonly is: "everything" }
   | { readonly is: "and" | "or"; readonly of: readonly Filter[] }
   | { readonly is: "not"; readonly of: Filter }
-  /** It stands somewhere in what crossed, in any case. */
+  /** The text occurs somewhere in what crossed, ignoring case. */
   | { readonly is: "text"; readonly text: string }
   | { readonly is: "pattern"; readonly pattern: Pattern }
   /** `field` is a name, `header.name`, or a JSON pointer. */
   | { readonly is: "field"; readonly field: string; readonly op: Operator; readonly value: Written }
   | { readonly is: "field"; readonly field: string; readonly op: "~"; readonly value: Pattern }
-  /** What has this number, and what answers it or is answered by it. */
+  /** The frame with this number, and its request or response. */
   | { readonly is: "pair"; readonly n: number }
-  /** Everything of the requests with this id. */
+  /** All messages of the requests with this id. */
   | { readonly is: "call"; readonly id: Written }
-  /** A filter that has a name; what it stands for was looked up by the parser. */
+  /** A named filter, which the parser has resolved. */
   | { readonly is: "saved"; readonly name: string; readonly filter: Filter };
 
-/** Why a text is no filter. */
+/** Why a text is not a filter. */
 export interface FilterFault {
   /** Where: an index into the text, or its length. */
   readonly at: number;
-  /** What was found there, and what should stand there. Safe to print. */
+  /** What was found there and what was expected. Safe to print. */
   readonly says: string;
 }
 
-/** A filter, or why a text is none. */
+/** A filter, or why the text is not one. */
 export type ParsedFilter =
   | { readonly ok: true; readonly filter: Filter }
   | { readonly ok: false; readonly fault: FilterFault };

@@ -8,18 +8,18 @@ import type { Filter, Operator, Pattern, Written } from "./filter.js";
 
 import { parseQuantity, parseRange, type Quantity, type Range } from "./quantity.js";
 
-/** Says whether a row has what a filter asks. A row of many messages has it, if one of them has. */
+/** Whether a row matches a filter. A row of many messages matches if one of them does. */
 export type RowTest = (row: Row) => boolean;
 
 type Test = (subject: Subject) => boolean;
 
-/** Makes a function of a filter that the parser has given. */
+/** Compiles a parsed filter to a function. */
 export function compileFilter(filter: Filter): RowTest {
   const count = countOf(filter);
   return (row) => count(row) > 0;
 }
 
-/** Makes a function of a filter that tells how many messages of a row have what it asks; a row without any is one. */
+/** Compiles a filter to a function that counts the matching messages of a row; a row without messages counts as one. */
 export function countOf(filter: Filter): (row: Row) => number {
   const test = testOf(filter);
   return (row) => {
@@ -80,7 +80,7 @@ function fieldTest(filter: Extract<Filter, { readonly is: "field" }>): Test {
   const { op, value } = filter;
   if (field.kind === "number") return numberTest(field, op, value);
   if (op === "!=") {
-    // Only what has the field can differ from a value: everything else is `-field:value`.
+    // A row without the field does not match `!=`; `-field:value` matches it.
     const equal = fieldTest({ ...filter, op: "=" });
     const present = fieldTest({ ...filter, op: ":", value: { text: "*", quoted: false } });
     return (subject) => present(subject) && !equal(subject);
@@ -99,7 +99,7 @@ function some(
   };
 }
 
-/** What a text is held against: a part of it, a glob, or all of it. */
+/** How a text is compared: by substring, glob or equality. */
 function wordTest(op: Operator, { text: wanted, quoted }: Written): (text: string) => boolean {
   if (op === "has") {
     const sought = wanted.toLowerCase();
@@ -149,7 +149,7 @@ function numberComparison(op: Operator, text: string, quantity: Quantity): (valu
   return (value) => compare?.(value, wanted) ?? false;
 }
 
-/** What is written without quotes is a number or null where it can be one. */
+/** An unquoted value is a number or null if it can be one. */
 function idKey({ text, quoted }: Written): string {
   const isLiteral = !quoted && /^(?:-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?|null|true|false)$/.test(text);
   return isLiteral ? keyOfId(text) : `string ${text}`;
@@ -165,7 +165,7 @@ function idTest(read: (subject: Subject) => WireMessage | undefined, op: Operato
   };
 }
 
-/** The requests with an id, all their rounds, what tells of them, and the exchange that carried them. */
+/** The requests with an id, with all rounds, notifications and the exchanges that carried them. */
 function callTest(id: Written): Test {
   const wanted = idKey(id);
   const isOf = (operation: Operation): boolean => {
@@ -188,7 +188,7 @@ function pointerTest({ field: pointer, ...filter }: Extract<Filter, { readonly i
   const sought = soughtName(pointer);
   return ({ row, message }) => {
     if (message === undefined) return false;
-    // What does not hold the name cannot hold the member, unless the name is written in escapes.
+    // A text without the name cannot have the member, unless the name is escaped.
     const { raw } = row.entry as { readonly raw?: string };
     if (raw !== undefined && sought !== undefined && !raw.includes(sought) && !raw.includes("\\")) return false;
     const found = foundAt(message, pointer, raw);
@@ -225,7 +225,7 @@ function namesOf(pointer: string): readonly string[] {
     .map((token) => token.replaceAll("~1", "/").replaceAll("~0", "~"));
 }
 
-/** The name that a message must hold, to have what a pointer names. */
+/** The name that a message must contain to have the value at a pointer. */
 function soughtName(pointer: string): string | undefined {
   const name = namesOf(pointer).findLast((each) => !/^\d+$/.test(each));
   return name === undefined ? undefined : JSON.stringify(name).replaceAll("\\", "").slice(1, -1);
@@ -245,7 +245,7 @@ function shownOf({ literal, value }: Found): string {
   return typeof value === "string" ? value : literal;
 }
 
-/** A number is what it is, a number that no double holds is its literal, and what is quoted is a string. */
+/** A number compares as a number, or by its literal beyond a double; a quoted value is a string. */
 function valueTest(op: Operator, wanted: Written): (found: Found) => boolean {
   const { text, quoted } = wanted;
   if (op === "!=") {
@@ -270,7 +270,7 @@ function sameNumber(literal: string, text: string): boolean {
   return isNumber && keyOfId(literal) === keyOfId(text);
 }
 
-/** A string holds a text, an array an element, an object a member. */
+/** Whether a string contains a text, an array an element, an object a member. */
 function hasTest(wanted: Written): (found: Found) => boolean {
   const { text } = wanted;
   const part = wordTest("has", wanted);

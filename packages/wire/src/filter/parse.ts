@@ -4,17 +4,17 @@ import { type Field, fieldOf } from "./fields.js";
 import type { Filter, FilterFault, Operator, ParsedFilter, Pattern, Written } from "./filter.js";
 import { parseQuantity, parseRange, quantityExamples } from "./quantity.js";
 
-/** What a parser is told besides the text. */
+/** What a parser needs besides the text. */
 export interface FilterContext {
-  /** The text of a filter that has a name. Default: none has. */
+  /** The text of a named filter. Default: no filter has a name. */
   readonly saved?: (name: string) => string | undefined;
 }
 
-/** Longer than anybody writes, and short enough to be read on every key. */
+/** Longer than any useful filter, and short enough to parse on every keystroke. */
 const longest = 4_096;
 const deepest = 64;
 
-/** Reads a filter. Never throws: what is wrong is told, and where. */
+/** Parses a filter. Never throws: returns the fault and its place. */
 export function parseFilter(text: string, context: FilterContext = {}): ParsedFilter {
   return parseWithin(text, context, 0);
 }

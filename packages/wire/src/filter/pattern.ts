@@ -1,7 +1,7 @@
 import { visible } from "@parlance/mcp/jsonrpc";
 import type { FilterFault } from "./filter.js";
 
-/** Whether a character is one of those that are meant. */
+/** Whether a character is in the class. */
 export type Char = (code: number) => boolean;
 
 /** A regular expression as a tree. */
@@ -16,7 +16,7 @@ export type ParsedPattern =
   | { readonly ok: true; readonly node: Node }
   | { readonly ok: false; readonly fault: FilterFault };
 
-/** More than anyone nests, and no danger for what walks the tree. */
+/** Deeper than any useful expression, and safe for recursive readers. */
 const deepest = 64;
 /** A bounded repetition is written out. */
 const mostTimes = 1_000;
@@ -105,7 +105,7 @@ class Reader {
     return { is: "char", char: this.#charOf(written, at) };
   }
 
-  /** A class or a character is asked of the runtime, one character at a time: its case and its properties are known there. */
+  /** The runtime tests a class or a character: it knows case and Unicode properties. */
   #charOf(written: string, at: number): Char {
     const one = compiled(written === '\\"' ? '"' : written, this.#flags);
     if (one === undefined) throw new Unexpected(at, notFrom(written));

@@ -1,6 +1,6 @@
 import type { Filter, Pattern, Written } from "./filter.js";
 
-/** A filter as text; reading that text gives the same filter. */
+/** A filter as text, which parses to the same filter. */
 export function printFilter(filter: Filter): string {
   switch (filter.is) {
     case "everything":
@@ -35,7 +35,7 @@ function printCondition({ field, op, value }: Extract<Filter, { readonly is: "fi
   return op === "has" ? `${field} has ${written}` : `${field}${op}${written}`;
 }
 
-/** A word that cannot be taken for anything else stands as it is. */
+/** An unambiguous word needs no quotes. */
 function printText(text: string): string {
   return /^[a-zA-Z][\w.]*$/.test(text) && !/^(?:and|or|not|has|pair|call)$/i.test(text) ? text : quote(text);
 }

@@ -20,7 +20,7 @@ export const quantityExamples: Readonly<Record<Quantity, string>> = {
   bytes: "a size as 900, 1k or 2.5M",
 };
 
-/** The number that a text means; undefined where it means none. */
+/** The number that a text means; undefined if it is not one. */
 export function parseQuantity(text: string, quantity: Quantity): number | undefined {
   const [, digits, unit = ""] = /^(-?\d+(?:\.\d+)?)([a-zA-Z]*)$/.exec(text) ?? [];
   const { by, usual } = units[quantity];
@@ -28,7 +28,7 @@ export function parseQuantity(text: string, quantity: Quantity): number | undefi
   return digits === undefined || factor === undefined ? undefined : Number(digits) * factor;
 }
 
-/** From and to, both inclusive; a side that is not written is open. */
+/** From and to, both inclusive; a missing end is open. */
 export type Range = readonly [from: number, to: number];
 
 /** The range that `1.2..1.9`, `40..` and `..50` mean. */

@@ -2,7 +2,7 @@ import { decodeUtf8 } from "@parlance/mcp/protocol";
 import type { ByteRange, JsonNode } from "../json/json-node.js";
 
 const encoder = new TextEncoder();
-/** One character for each byte, so that a place in the text is a place among the bytes. */
+/** One character for each byte, so that offsets in the text are byte offsets. */
 const bytewise = new TextDecoder("latin1");
 
 /** U+2588 in UTF-8. */
@@ -13,8 +13,8 @@ const one = 0x31;
 const nine = 0x39;
 
 /**
- * Covers pieces of bytes, and changes no length: every three bytes become one █, the one or two that are left over a `*`
- * each. What stands behind a piece keeps its place, and a piece of a JSON string stays one.
+ * Covers ranges of bytes and keeps their length: every three bytes become one █, and the one or two left over a `*` each. Offsets
+ * after a range stay valid, and a piece of a JSON string stays one.
  */
 export function cover(bytes: Uint8Array, ranges: readonly ByteRange[]): Uint8Array {
   if (ranges.length === 0) return bytes;
@@ -33,7 +33,7 @@ export function coverText(text: string): string {
   return new TextDecoder().decode(cover(bytes, [[0, bytes.length]]));
 }
 
-/** Makes every digit of a number a 1: it stays a number, of the same length. */
+/** Replaces every digit of a number by 1: it stays a number of the same length. */
 export function coverDigits(bytes: Uint8Array, ranges: readonly ByteRange[]): void {
   for (const [start, end] of ranges)
     for (let at = start; at < end; at += 1) {
@@ -42,14 +42,14 @@ export function coverDigits(bytes: Uint8Array, ranges: readonly ByteRange[]): vo
     }
 }
 
-/** Where patterns are found in some of the bytes. */
+/** The ranges of pattern matches in a range of bytes. */
 export function found(patterns: readonly RegExp[], bytes: Uint8Array, [from, to]: ByteRange): readonly ByteRange[] {
   const piece = bytes.subarray(from, to);
   const text = decodeUtf8(piece);
   const written = text ?? bytewise.decode(piece);
   return patterns.flatMap((pattern) => {
     let [index, offset] = [0, from];
-    // From one match to the next: a text that is full of them is not counted anew for each.
+    // From one match to the next: a text with many matches is counted only once.
     const offsetOf = (next: number): number => {
       offset += text === undefined ? next - index : encoder.encode(written.slice(index, next)).length;
       index = next;
@@ -62,7 +62,7 @@ export function found(patterns: readonly RegExp[], bytes: Uint8Array, [from, to]
   });
 }
 
-/** Ranges in their order, those that touch as one. */
+/** Ranges in order, with adjacent ones merged. */
 export function merged(ranges: readonly ByteRange[]): readonly ByteRange[] {
   const all: ByteRange[] = [];
   for (const range of [...ranges].sort(([a], [b]) => a - b)) {
@@ -75,7 +75,7 @@ export function merged(ranges: readonly ByteRange[]): readonly ByteRange[] {
 
 const escapes = /\\(?:u[0-9a-fA-F]{4}|.)/g;
 
-/** A range of a string of JSON, grown until no escape is cut. */
+/** A range of a JSON string, extended so that it cuts no escape. */
 export function withWholeEscapes(range: ByteRange, { start, end }: JsonNode, bytes: Uint8Array): ByteRange {
   let [from, to] = range;
   for (const { 0: written, index } of bytewise.decode(bytes.subarray(start, end)).matchAll(escapes)) {

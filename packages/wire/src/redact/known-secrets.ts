@@ -4,16 +4,16 @@ import type { ByteRange } from "../json/json-node.js";
 const encoder = new TextEncoder();
 const bytewise = new TextDecoder("latin1");
 
-/** Characters of a secret that is looked for everywhere. A shorter one may stand anywhere by chance. */
+/** The shortest secret that is searched for everywhere. A shorter text may occur by chance. */
 const shortest = 8;
-/** Characters of one that is looked for as a word of its own, if it has a digit. */
+/** The shortest secret that is searched for as a separate word, if it has a digit. */
 const shortestWord = 6;
-/** Keeps a recording in which everything is called a secret from filling the memory. */
+/** Bounds the memory for a recording that calls everything a secret. */
 const mostKnown = 20_000;
-/** Bytes that a text is found by. */
+/** Bytes that index a secret. */
 const keyLength = 4;
 
-/** What was found to be secret in one place, and is looked for in all others. */
+/** Secrets that were found in one place and are searched for in all others. */
 export class KnownSecrets {
   readonly #texts = new Set<string>();
   /** By their first bytes; the longest first. */
@@ -43,7 +43,7 @@ export class KnownSecrets {
     this.#begins[((bytes[0] ?? 0) << 8) | (bytes[1] ?? 0)] = 1;
   }
 
-  /** Where secrets stand in some of the bytes. With `cut`, also where the beginning of one stands. */
+  /** The ranges of secrets in a range of bytes. With `cut`, also the beginnings of secrets. */
   find(bytes: Uint8Array, [from, to]: ByteRange, cut = false): readonly ByteRange[] {
     const ranges: ByteRange[] = [];
     if (this.#texts.size === 0) return ranges;
@@ -69,7 +69,7 @@ export class KnownSecrets {
   }
 }
 
-/** Whether finding a text somewhere else tells that it is the secret: a short one, or few digits, may be anything. */
+/** Whether another occurrence of a text is surely the secret: a short text, or few digits, may be anything. */
 function isTelling(text: string): boolean {
   if (text.length >= shortest) return !/^[\s*█]*$/.test(text);
   return text.length >= shortestWord && /\d/.test(text) && /\D/.test(text);
@@ -86,7 +86,7 @@ function commonLength(secret: Uint8Array, bytes: Uint8Array, at: number, to: num
   return Math.min(length, most);
 }
 
-/** Whether no letter or digit touches it. */
+/** Whether no letter or digit is adjacent. */
 function isWord(bytes: Uint8Array, start: number, end: number): boolean {
   return !isWordByte(bytes[start - 1]) && !isWordByte(bytes[end]);
 }
@@ -95,7 +95,7 @@ function isWordByte(byte = 0): boolean {
   return (byte >= 0x30 && byte <= 0x39) || (byte >= 0x41 && byte <= 0x5a) || (byte >= 0x61 && byte <= 0x7a);
 }
 
-/** Whether words say here that a text goes on: `" and 20 characters more`, `…`. */
+/** Whether the text says that it was shortened here: `" and 20 characters more`, `…`. */
 function isCutAt(bytes: Uint8Array, at: number): boolean {
   const next = bytewise.decode(bytes.subarray(at, at + 8));
   return /^(?:\\?"|&quot;)? and |^(?:\\?"|&quot;)?\xe2\x80\xa6/.test(next);

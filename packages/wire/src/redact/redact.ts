@@ -36,7 +36,7 @@ export function redact(entries: readonly Entry[], options: SecretsOptions = {}):
   return { entries: covered, covered: redaction.covered };
 }
 
-/** Says in the header of a recording what `coverCredentials` has covered. */
+/** The words in the header of a recording for what `coverCredentials` covers. */
 export const credentialWords = "credentials in HTTP headers and URLs";
 
 /**
@@ -67,7 +67,7 @@ function coverUrl(url: string): string {
   return decoder.decode(cover(bytes, merged(found(usual.patterns, bytes, [0, bytes.length]))));
 }
 
-/** The values of the variables of an environment whose names say that they are secret. */
+/** The values of environment variables with secret names. */
 export function secretVariables(env: Readonly<Record<string, string | undefined>>): readonly string[] {
   return Object.entries(env).flatMap(([name, value]) =>
     value !== undefined && isSecretName(name, usual) ? [value] : [],
@@ -90,10 +90,10 @@ export function redactionWords({
   ];
 }
 
-/** Characters of stderr, and of output that is no message, that a secret may go on in from one piece to the next. */
+/** Characters of stderr and of noise that are kept, because a secret may continue in the next piece. */
 const longestTail = 16_384;
 
-/** What a carried verdict says where its own words would show what is covered. */
+/** The text of a carried verdict whose own words would show covered bytes. */
 const coveredWords = "what breaks it is covered";
 
 /**
@@ -105,7 +105,7 @@ export class Redaction {
   covered = 0;
   readonly #secrets: Secrets;
   readonly #known = new KnownSecrets();
-  /** The end of what a stream has said so far that is no message: a key of many lines comes in many pieces. */
+  /** The end of the noise on a stream: a key of many lines arrives in many pieces. */
   readonly #tails = new Map<string, string>();
 
   constructor(options: SecretsOptions = {}) {
@@ -113,7 +113,7 @@ export class Redaction {
     for (const value of this.#secrets.values) this.#known.add(value);
   }
 
-  /** Finds what is secret in a line by its name, its place or its shape. */
+  /** Finds the secrets of a line by name, place or shape. */
   learn(entry: Entry): void {
     const [secrets, known] = [this.#secrets, this.#known];
     switch (entry.k) {
@@ -142,7 +142,7 @@ export class Redaction {
     }
   }
 
-  /** A line without its secrets, with the verdicts on what it was, if there are any to carry. */
+  /** A line without its secrets, with the verdicts on the original line, if there are any. */
   cover<Line extends Entry>(entry: Line, verdicts?: readonly Verdict[]): Line;
   cover(entry: Entry, verdicts?: readonly Verdict[]): Entry {
     switch (entry.k) {
@@ -166,14 +166,14 @@ export class Redaction {
     }
   }
 
-  /** Covers what is secret in a text. */
+  /** Covers the secrets in a text. */
   text(text: string): string {
     const bytes = encoder.encode(text);
     const covered = this.#bytes(bytes);
     return covered === bytes ? text : decoder.decode(covered);
   }
 
-  /** Covers what is known to be secret in words about a recording, also where they break off within it. */
+  /** Covers known secrets in words about a recording, also if the words end within a secret. */
   words(text: string): string {
     const bytes = encoder.encode(text);
     const ranges = this.#known.find(bytes, [0, bytes.length], true);
@@ -209,7 +209,7 @@ export class Redaction {
     }
   }
 
-  /** Of a text that comes in pieces: a secret that goes over an end is known by its parts too. */
+  /** For a text in pieces: a secret that crosses the end of a piece is known by its parts too. */
   #learnPiece(stream: string, entry: FrameEntry | StderrEntry, between: string): void {
     const bytes = bytesOf(entry);
     const before = this.#tails.get(stream) ?? "";
@@ -259,7 +259,7 @@ export class Redaction {
     return plain;
   }
 
-  /** A verdict whose words show nothing of what is covered. */
+  /** A verdict whose words do not show covered bytes. */
   #carried(verdict: Verdict, bytes: Uint8Array, pieces: readonly ByteRange[]): CarriedVerdict {
     const carried = carriedVerdict(verdict);
     const { pointer } = carried;
@@ -293,7 +293,7 @@ export class Redaction {
     return coverText(value);
   }
 
-  /** Parameters of tools go in headers too. */
+  /** Parameters of tools are mirrored in headers. */
   #isSecretHeader(name: string): boolean {
     const lower = name.toLowerCase();
     return this.#secrets.headers.has(lower) || isSecretName(lower.replace(/^mcp-param-/, ""), this.#secrets);
@@ -343,15 +343,15 @@ function withBytes<Line extends FrameEntry | StderrEntry>(entry: Line, bytes: Ui
   return { ...rest, ...recordedBytes(bytes) } as Line; // The bytes are put back where they were.
 }
 
-/** `--token x` says what `x` is. */
+/** `--token x` names `x` as a secret. */
 function isNamed(before: string | undefined, secrets: Secrets): boolean {
   return before?.startsWith("--") === true && isSecretName(before.slice(2), secrets);
 }
 
-/** Fewer characters of what is covered tell nothing. */
+/** Fewer characters of a secret reveal nothing. */
 const shortestShown = 3;
 
-/** Whether words show some of a covered piece: a number of it, or its beginning. */
+/** Whether words show part of a covered piece: some of its characters, or its beginning. */
 function showsPiece(says: string, bytes: Uint8Array, [start, end]: ByteRange): boolean {
   const literal = literalOf({ start, end: Math.min(end, start + 64) }, bytes);
   const unescaped = literal.replaceAll("\\", "");
@@ -360,7 +360,7 @@ function showsPiece(says: string, bytes: Uint8Array, [start, end]: ByteRange): b
   return beginning.length >= shortestShown && says.replaceAll("\\", "").includes(beginning);
 }
 
-/** The messages of a frame: several of a batch, none of what is no JSON. */
+/** The messages of a frame: several for a batch, none if it is not JSON. */
 function messagesOf(bytes: Uint8Array): readonly JsonNode[] {
   const scan = scanJson(bytes);
   if (!scan.ok) return [];

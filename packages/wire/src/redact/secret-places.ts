@@ -17,7 +17,7 @@ export function learnText(text: string, secrets: Secrets, known: KnownSecrets, f
     for (const { 0: match, index } of text.matchAll(pattern)) {
       if (match.length === 0) continue;
       const lines = match.split(/(?:\\+[nr]|\s)+/).filter((line) => line !== "");
-      // A name may stand before any word: "token: required".
+      // Any word may follow a name: "token: required".
       if (pattern !== secrets.assigned || isUnlikelyWord(match)) for (const line of lines) known.add(line);
       // The user and the password of a URL are one match.
       if (text.startsWith("://", index - 3)) known.add(match.slice(match.indexOf(":") + 1));
@@ -32,7 +32,7 @@ function learnJson(text: string, secrets: Secrets, known: KnownSecrets, depth: n
   try {
     learnValue(JSON.parse(text), secrets, known, depth + 1);
   } catch {
-    // It only begins like JSON.
+    // It only looks like JSON at the start.
   }
 }
 
@@ -47,7 +47,7 @@ function learnValue(value: unknown, secrets: Secrets, known: KnownSecrets, depth
       learnValue(each, secrets, known, depth, secret || isSecretName(name, secrets));
 }
 
-/** Letters alone are a word, and so are digits: of a password in a text, these are not looked for elsewhere. */
+/** Only letters, or only digits, may be an ordinary word: such a password in a text is not searched for elsewhere. */
 function isUnlikelyWord(text: string): boolean {
   return text.length >= 24 || (/\d/.test(text) && /[a-z]/i.test(text)) || /[a-z][A-Z]/.test(text);
 }
@@ -66,7 +66,7 @@ export function learnHeaders(headers: NonNullable<HttpEntry["headers"]>, secrets
 
 function learnCookies(value: string, header: string, known: KnownSecrets): void {
   const pairs = value.split(/;\s*/);
-  // Behind the first pair of Set-Cookie come its attributes.
+  // The first pair of Set-Cookie is the cookie; its attributes follow.
   for (const pair of header === "cookie" ? pairs : pairs.slice(0, 1)) {
     const text = pair.slice(pair.indexOf("=") + 1).replaceAll('"', "");
     known.add(text);
@@ -85,7 +85,7 @@ function learnCredential(value: string, known: KnownSecrets): void {
   }
 }
 
-/** A value of a header that is not ASCII is written in base64. */
+/** A header value that is not ASCII is encoded in base64. */
 function base64Param(value: string): string | undefined {
   const [, encoded] = /^=\?base64\?(.*)\?=$/.exec(value) ?? [];
   return encoded === undefined ? undefined : textOfBase64(encoded);

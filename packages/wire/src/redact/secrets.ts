@@ -7,15 +7,15 @@ export interface Secrets {
   readonly keys: ReadonlySet<string>;
   /** JSON pointers from a message; `*` is any one token. */
   readonly pointers: readonly (readonly string[])[];
-  /** What is secret wherever it stands. */
+  /** Patterns that are secret in any place. */
   readonly patterns: readonly RegExp[];
-  /** The one of them that finds what stands behind the name of a secret. */
+  /** The pattern among them that matches a value after the name of a secret. */
   readonly assigned: RegExp;
   /** Names of headers, in lower case. */
   readonly headers: ReadonlySet<string>;
-  /** Texts that are secret wherever they stand. */
+  /** Texts that are secret in any place. */
   readonly values: readonly string[];
-  /** Found in every text that may hold a secret by its name or its shape: a quick look that spares a long one. */
+  /** Matches every text that may hold a secret by name or shape: a quick test that often avoids a slow search. */
   readonly hint: RegExp;
 }
 
@@ -43,10 +43,10 @@ const secretKeys: readonly string[] = [
   "encryptionKey",
 ];
 
-/** Ends of names that say `token`, and mean a place in a list or a call of the protocol. */
+/** Endings of names with `token` that mean a cursor or a request of the protocol. */
 const noSecrets = /(?:progress|page|continuation|next|sync|cancel)token$/;
 
-/** Headers that prove who somebody is. */
+/** Headers with credentials. */
 export const credentialHeaders: ReadonlySet<string> = new Set([
   "authorization",
   "proxy-authorization",
@@ -64,9 +64,9 @@ export const credentialHeaders: ReadonlySet<string> = new Set([
 /** Headers that are covered by default. */
 const secretHeaders: readonly string[] = [...credentialHeaders, "mcp-session-id"];
 
-/** What looks like a secret wherever it stands: a private key, a bearer token, a JSON Web Token, keys of well-known services. */
+/** Shapes of secrets: a private key, a bearer token, a JSON Web Token, keys of well-known services. */
 const knownShapes: readonly RegExp[] = [
-  // What stands between the lines that begin and end a key in PEM; the end may be missing.
+  // The lines between the begin and end of a PEM key; the end may be missing.
   /(?<=-----BEGIN (?:[A-Z\d]+ ){0,3}PRIVATE KEY(?: BLOCK)?-----)(?:[^-]|-(?!----))+/g,
   /(?<=\bBearer )[\w.~+/-]{8,}=*/g,
   /\beyJ[\w-]{8,512}\.[\w-]{8,8192}\.[\w-]+/g,
@@ -76,10 +76,10 @@ const knownShapes: readonly RegExp[] = [
   /(?<=\b[a-z][a-z\d+.-]*:\/\/)[^\s/@"]+(?=@)/gi,
 ];
 
-/** What every text has in it that one of the known shapes is found in. */
+/** Every text with one of the known shapes matches this. */
 const shapeHint = "-----BEGIN|bearer|eyJ|[spr]k[-_]|gh[opsur]_|github_pat_|glpat-|xox|AKIA|://[^\\s/@]+@";
 
-/** What is added to what is secret by default. */
+/** Secrets beside the default ones. */
 export interface SecretsOptions {
   readonly keys?: readonly string[];
   readonly pointers?: readonly string[];
@@ -89,13 +89,13 @@ export interface SecretsOptions {
   readonly values?: readonly string[];
 }
 
-/** The defaults, and what is added to them. */
+/** The defaults with the additions. */
 export function secretsOf(options: SecretsOptions = {}): Secrets {
   const { keys = [], pointers = [], patterns = [], headers = [], values = [] } = options;
   const names = [...secretKeys, ...keys];
   const hints = names.map((name) => Array.from(plainName(name), escaped).join("[-_]?"));
   const byName = assigned(names);
-  // A place, and a pattern of the caller, may be in any text.
+  // A pointer or a pattern of the caller may match any text.
   const isAnywhere = pointers.length + patterns.length > 0;
   return {
     values,
@@ -126,14 +126,14 @@ export function isSecretName(name: string, { keys }: Pick<Secrets, "keys">): boo
   return words.some((_, at) => at > 0 && keys.has(words.slice(at).join("").toLowerCase()));
 }
 
-/** A value that stands behind a secret name in a text: `token=…`, `"password": "…"`, also with its quotes escaped. */
+/** A value after a secret name in a text: `token=…`, `"password": "…"`, also with escaped quotes. */
 function assigned(names: readonly string[]): RegExp {
   const written = names.map((name) =>
     escaped(name)
       .replaceAll(/(?<=[a-z])(?=[A-Z])/g, "[-_]?")
       .replaceAll(/(?<=\w)[-_](?=\w)/g, "[-_]?"),
   );
-  // What cannot begin a value is passed over first: looking back over a long run of spaces from each of them takes for ever.
+  // Skips what cannot begin a value: a lookbehind over a long run of spaces would take quadratic time.
   return new RegExp(
     `(?=[^\\s"'\\\\,;&{}[\\]]{3})(?<=(?<![a-z])(?:${written.join("|")})(?:\\\\?["'])?\\s*[:=]\\s*(?:\\\\?["'])?)[^\\s"'\\\\,;&{}[\\]]{3,}`,
     "gi",
@@ -147,20 +147,20 @@ function everywhere(pattern: RegExp): RegExp {
 /** What of a message is never secret by its name or place: without it, it is no message. What is known to be secret is covered here too. */
 const framework: ReadonlySet<string> = new Set(["/jsonrpc", "/method", "/id"]);
 
-/** Schemas describe values and hold none: what a tool takes, what it gives, what a form asks for. */
+/** Schemas describe values and hold none: those of tools and of elicitation forms. */
 const schema =
   /^(?:\/result|\/params|\/result\/inputRequests\/[^/]+\/params)\/(?:tools\/\d+\/(?:in|out)putSchema|requestedSchema)$/;
 
 /** A text or a number of a message. */
 export interface Scalar {
   readonly node: JsonNode;
-  /** All of it is secret, by its name or its place. */
+  /** The whole value is secret, by name or place. */
   readonly secret: boolean;
-  /** Nothing is looked for in it but what is known to be secret: it is a name, or belongs to a schema. */
+  /** Only known secrets are searched for in it: it is a name, or part of a schema. */
   readonly described: boolean;
 }
 
-/** What may be covered of a message, and whether it is secret as a whole. */
+/** A value of a message that may be covered, and whether all of it is secret. */
 export function scalars(root: JsonNode, secrets: Secrets): readonly Scalar[] {
   const found: Scalar[] = [];
   const visit = (node: JsonNode, pointer: string, secret: boolean, described: boolean): void => {
