@@ -4,7 +4,7 @@ const milliseconds: ReadonlyMap<string, number> = new Map([
   ["m", 60_000],
 ]);
 
-/** A day: beyond it, a timeout is a mistake. */
+/** A day: a longer timeout is a mistake. */
 const longest = 86_400_000;
 
 /** Milliseconds of `500ms`, `10s`, `2m`, or `10`, which are seconds; undefined for anything else. */

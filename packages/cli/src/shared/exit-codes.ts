@@ -1,4 +1,4 @@
-/** What the exit code of the command says. The table in `exitCodeHelp` is what people read. */
+/** The exit codes; `exitCodeHelp` explains them to users. */
 export const exitCodes = {
   clean: 0,
   usage: 1,

@@ -2,17 +2,17 @@ import { LocalError, type LocalReason, RpcError } from "@parlance/mcp/client";
 import { explainCode } from "@parlance/mcp/jsonrpc";
 import { exitCodes } from "./exit-codes.js";
 
-/** What a person is told beyond the sentence itself. */
+/** Details of a failure beyond its message. */
 export interface FailureDetails {
   readonly exitCode: number;
-  /** What was seen, line by line: the server's last words, the data of an error. */
+  /** Evidence, line by line: the last lines of stderr, the data of an error. */
   readonly seen?: readonly string[];
-  /** What to do about it. */
+  /** The remedy. */
   readonly remedy?: string;
   readonly cause?: unknown;
 }
 
-/** Why a command ends without having done what it was asked. */
+/** The failure of a command, as it is printed. */
 export class Failure extends Error {
   override readonly name = "Failure";
   readonly exitCode: number;
@@ -33,7 +33,7 @@ export class Failure extends Error {
   }
 }
 
-/** A command line that cannot be obeyed. */
+/** A usage error. */
 export function usageFailure(message: string, remedy?: string): Failure {
   return new Failure(
     message,
@@ -41,7 +41,7 @@ export function usageFailure(message: string, remedy?: string): Failure {
   );
 }
 
-/** Whether the peers had agreed on how to speak when it happened. */
+/** Whether the conversation was already open. */
 export type Stage = "opening" | "open";
 
 interface Consequence {
@@ -69,7 +69,7 @@ const consequences: Readonly<Record<LocalReason, Consequence>> = {
   protocol: { exitCode: { opening: exitCodes.unreachable, open: exitCodes.violations } },
 };
 
-/** The one conversion of anything thrown into what a person is told. */
+/** Converts anything thrown into a failure. */
 export function toFailure(error: unknown, stage: Stage): Failure {
   if (error instanceof Failure) return error;
   if (error instanceof RpcError) return ofRpcError(error, stage);
@@ -78,7 +78,7 @@ export function toFailure(error: unknown, stage: Stage): Failure {
     return new Failure(message, { exitCode: exitCodes.unreachable, seen, cause: error });
   const { exitCode, remedy } = consequences[error.reason];
   const details = { exitCode: exitCode[stage], seen, cause: error };
-  // The library names the option of a program; here it is an option of the command line.
+  // The library names its own option; name the option of the command line instead.
   const [refused = "", option] = message.split("; { unadvertised: true }");
   if (option !== undefined) return new Failure(refused, { ...details, remedy: "--force asks all the same" });
   const advice = remedyForWords(message) ?? remedy?.[stage];

@@ -1,17 +1,17 @@
 import type { Readable, Writable } from "node:stream";
 
-/** Bytes that may wait for a reader before nothing more is read for it. */
+/** Bytes that may wait for a reader before the source is paused. */
 const mostWaiting = 64 * 1024;
 
-/** What to do beside forwarding; each is called when the bytes are on their way. */
+/** Observers; each is called after the bytes are written. */
 export interface ForwardEvents {
   /** Bytes as they came. */
   chunk(bytes: Uint8Array): void;
-  /** There is nothing more, and what there was has been passed on. */
+  /** The source has ended, and everything is written. */
   ended(): void;
 }
 
-/** Changes bytes on their way. What it gives goes out at once; what it keeps comes with the next chunk, or at the end. */
+/** Rewrites bytes. The result is written at once; what it keeps follows with the next chunk or at the end. */
 export interface Rewriter {
   push(bytes: Uint8Array): Uint8Array;
   end(): Uint8Array;

@@ -1,23 +1,23 @@
 import { exitCodes } from "./exit-codes.js";
 
-/** The wish of a person, or of the system, that the program ends. The first time it ends in order, the second at once. */
+/** Interrupts by the user or the system: the first one ends the program in order, the second at once. */
 export interface Interrupt {
   /** Close everything, then leave. */
   readonly stop: AbortSignal;
-  /** Leave nothing running, whatever it takes. */
+  /** Kill everything and leave. */
   readonly force: AbortSignal;
-  /** What the program should exit with, once `stop` is aborted. */
+  /** The exit code once `stop` is aborted. */
   readonly exitCode: number;
-  /** Why the output could not be written, where nobody has stopped to read it: the disk is full, for instance. */
+  /** Why the output could not be written, for instance a full disk. A closed pipe is no failure. */
   readonly lostOutput: Error | undefined;
 }
 
-/** Milliseconds: `npm start` passes on the signal that the terminal has sent to all, so that it comes twice. */
+/** Milliseconds in which a repeated signal is the same one: `npm start` forwards the signal that the terminal sends to the whole group. */
 const sameWish = 300;
 
 const signals = { SIGINT: exitCodes.interrupted, SIGTERM: exitCodes.terminated, SIGHUP: exitCodes.terminated };
 
-/** Listens to the signals of the system, and to readers of the output that go away. */
+/** Listens to signals, and to errors of the output. */
 export function listenForInterrupt(): Interrupt {
   const stop = new AbortController();
   const force = new AbortController();

@@ -4,7 +4,7 @@ export function monotonic(): number {
   return seconds * 1_000 + nanoseconds / 1_000_000;
 }
 
-/** A time as a recording holds it: to the microsecond. */
+/** A time of a recording, rounded to microseconds. */
 export function milliseconds(time: number): number {
   return Math.round(time * 1_000) / 1_000;
 }

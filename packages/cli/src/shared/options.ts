@@ -4,7 +4,7 @@ import { parseDuration } from "./duration.js";
 import { usageFailure } from "./failure.js";
 import { commandTarget, type Header, parseTarget, type Target } from "./target/target.js";
 
-/** What every command that speaks to a server can be told. */
+/** The flags of every command that connects to a server. */
 export interface ConversationFlags {
   /** Milliseconds. */
   readonly timeout: number;
@@ -105,7 +105,7 @@ export function collect(text: string, others: readonly string[] = []): readonly 
   return [...others, text];
 }
 
-/** The one target of a command: a word, or the words behind `--`. @throws Failure, also for flags that do not concern it */
+/** The target of a command: a word, or the words after `--`. @throws Failure, also for flags that do not apply to it */
 export async function chooseTarget(
   word: string | undefined,
   command: readonly string[] | undefined,

@@ -2,7 +2,7 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import { Failure } from "./failure.js";
 import type { Interrupt } from "./interrupt.js";
 
-/** Milliseconds of work between two turns of the event loop: signals are seen soon, and little time is lost. */
+/** Milliseconds of work between two turns of the event loop: short enough to notice signals, long enough to be cheap. */
 const slice = 25;
 
 /** Lets long work be interrupted: Node sees a signal only between two turns of the event loop. */
@@ -11,7 +11,7 @@ export class Pace {
   readonly #undone: string;
   #next = performance.now() + slice;
 
-  /** @param undone what a person reads when the work is interrupted: what is not done */
+  /** @param undone the message when the work is interrupted: what is not done */
   constructor(interrupt: Interrupt, undone: string) {
     this.#interrupt = interrupt;
     this.#undone = undone;
@@ -40,7 +40,7 @@ export class Pace {
     if (stop.aborted) throw new Failure(`interrupted: ${this.#undone}`, { exitCode });
   }
 
-  /** Passes on what there is, and lets the event loop turn meanwhile. @throws Failure once the program is to end */
+  /** Yields the items of a source, and lets the event loop turn in between. @throws Failure once the program is to end */
   async *steps<Item>(items: Iterable<Item>): AsyncGenerator<Item> {
     for (const item of items) {
       yield item;

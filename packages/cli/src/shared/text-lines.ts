@@ -1,7 +1,7 @@
-/** A line without an end is handed over in pieces of this many characters. */
+/** A longer line is delivered in pieces of this many characters. */
 const longestLine = 8_192;
 
-/** Bytes in any chunks, lines out: whole ones where they are not too long to wait for. */
+/** Splits chunks of bytes into lines; long lines come in pieces. */
 export class TextLines {
   readonly #decoder = new TextDecoder();
   readonly #take: (line: string) => void;
@@ -15,7 +15,7 @@ export class TextLines {
     this.#split(this.#decoder.decode(chunk, { stream: true }));
   }
 
-  /** The stream is over: what is held is the last line. */
+  /** The stream has ended: delivers the last line. */
   end(): void {
     this.#split(this.#decoder.decode());
     if (this.#held !== "") this.#take(this.#held);

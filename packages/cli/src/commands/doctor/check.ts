@@ -10,7 +10,7 @@ export interface Finding {
   readonly seen?: readonly string[];
   /** What is no fault, but worth a look. */
   readonly notes?: readonly string[];
-  /** What to do about it. */
+  /** The remedy. */
   readonly remedy?: string;
   /** After this failure going on is useless, whatever the check is. */
   readonly isFatal?: true;

@@ -1,6 +1,6 @@
 import type { FaultPlan } from "../../shared/faults/fault-option.js";
 
-/** What `parlance tap` is told. */
+/** The arguments of `parlance tap`. */
 export interface TapArguments {
   readonly command: string;
   readonly args: readonly string[];
@@ -8,7 +8,7 @@ export interface TapArguments {
   readonly name?: string;
   readonly verbose?: boolean;
   readonly faults?: FaultPlan | undefined;
-  /** Started by a command of ours, and not by a host. */
+  /** Started by another parlance command, not by a host. */
   readonly launched?: boolean;
 }
 

@@ -10,13 +10,13 @@ import type { FaultyTap, FaultyTapEnds } from "./faulty-tap.js";
 import { Relay } from "./relay.js";
 import { leaveLike, type StartedServer, sweep } from "./tapped-process.js";
 
-/** What shells end with when a command is not there, or is no program. */
+/** The exit codes of shells for a missing command and for a file that is no program. */
 const notFound = 127;
 const notExecutable = 126;
 
-/** Records what a server and its host say until the server has ended, and ends this process like it. */
+/** Runs the relay and the recorder until the server exits, and exits in the same way. */
 export async function attend(started: StartedServer, options: TapArguments): Promise<never> {
-  // Where a file may grow no longer, the system would end whoever writes to it.
+  // SIGXFSZ: the file has reached its size limit. By default it kills the process.
   if (process.platform !== "win32") process.on("SIGXFSZ", () => undefined);
   const stderr = standardOutput(2);
   const say = (text: string): void => {
@@ -38,7 +38,7 @@ export async function attend(started: StartedServer, options: TapArguments): Pro
   return leaveLike(ended);
 }
 
-/** Loaded only where it is wanted: a host waits for its server. */
+/** Loaded only with faults, since the host waits for its server. */
 async function faultyTap(faults: FaultPlan, ends: FaultyTapEnds): Promise<FaultyTap> {
   const module = await import("./faulty-tap.js");
   return new module.FaultyTap(faults, ends);

@@ -54,7 +54,7 @@ export function registerTap(program: Command, invocation: Invocation): void {
         if (command === undefined || command === "") {
           throw usageFailure("there is no command to start", "parlance tap -- node server.js");
         }
-        // What listens here is for commands that are asked to end. A tap passes the wish on.
+        // A tap forwards signals to the server instead of ending itself.
         for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.removeAllListeners(signal);
         const { tap } = await import("./tap.js");
         return tap({ command, args, ...flags, faults: faultPlan(flags, "stdio") });

@@ -5,14 +5,14 @@ import { type FaultySink, FaultyStream } from "../../shared/faults/faulty-stream
 import { directions, type LineStream } from "../../shared/recorder/observation.js";
 import type { Recorder } from "../../shared/recorder/recorder.js";
 
-/** What a tap with faults has at hand. */
+/** The recorder and the outputs of a tap with faults. */
 export interface FaultyTapEnds {
   readonly recorder: Recorder;
   readonly stderr: Writable;
   exit(code: number): void;
 }
 
-/** Bytes that may wait for a reader before nothing more is read for it. */
+/** Bytes that may wait for a reader before the source is paused. */
 const mostWaiting = 64 * 1024;
 
 /** The one connection of a process that speaks on stdio. */

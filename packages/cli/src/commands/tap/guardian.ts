@@ -1,9 +1,9 @@
 import { type ChildProcess, spawn } from "node:child_process";
 
-/** Seconds after the end of this process until the group is told to end, and from there until it is ended. */
+/** Seconds from the end of this process to SIGTERM, and from there to SIGKILL. */
 const grace = 2;
 
-/** Waits for the end of its input, which is the end of this process however it came. */
+/** Waits for the end of its stdin, which closes with this process however it ends. */
 const script = `read -r word; [ "$word" = dismissed ] && exit
 sleep ${grace}; kill -s TERM -- "-$1"; sleep ${grace}; kill -s KILL -- "-$1"`;
 
@@ -14,20 +14,20 @@ sleep ${grace}; kill -s TERM -- "-$1"; sleep ${grace}; kill -s KILL -- "-$1"`;
 export class Guardian {
   readonly #process: ChildProcess | undefined;
 
-  /** Sets it up for the group. There is none on Windows. */
+  /** Starts it for a process group. Does nothing on Windows. */
   constructor(group: number) {
     if (process.platform === "win32") return;
     const guardian = spawn("/bin/sh", ["-c", script, "sh", String(group)], {
       stdio: ["pipe", "ignore", "ignore"],
       detached: true,
     });
-    guardian.on("error", () => undefined); // A system without a shell: a server that stays is no reason to end here.
+    guardian.on("error", () => undefined); // A system without a shell: go on without the watchdog.
     guardian.stdin?.on("error", () => undefined);
     guardian.unref();
     this.#process = guardian;
   }
 
-  /** The group has ended: there is nothing to guard. */
+  /** Stops it: the group has ended. */
   dismiss(): void {
     this.#process?.stdin?.end("dismissed\n");
   }

@@ -7,34 +7,34 @@ import type { FaultyTap } from "./faulty-tap.js";
 import { Guardian } from "./guardian.js";
 import { type Ended, passSignals, type StartedServer, sweep } from "./tapped-process.js";
 
-/** The two ends of a tap, and who writes down what crosses it. */
+/** The two ends of a tap, and its recorder. */
 export interface RelayEnds extends StartedServer {
   readonly recorder: Recorder;
   readonly stdout: Writable;
   readonly stderr: Writable;
-  /** Forwards in the place of `forward`, and records what it forwards itself. */
+  /** Replaces `forward`, and records what it forwards. */
   readonly faults?: FaultyTap | undefined;
 }
 
-/** Milliseconds of silence after which the output of a server that has exited is over, whoever else holds it open. */
+/** Milliseconds of silence after which the output of an exited server counts as ended, even if a child of it holds the pipe open. */
 const silence = 250;
 
-/** Milliseconds after a signal in which a host that does not read may still begin to. */
+/** Milliseconds after a signal in which the host may still read. */
 const signalGrace = 1_000;
 
-/** Milliseconds until the guardian and the watch are set up: they take a moment, which a server that starts should have. */
+/** Milliseconds before the watchdogs start: a starting server needs the CPU first. */
 const guardianDelay = 1_000;
 
-/** What becomes of a side: its time is now, its connection the only one. */
+/** A life event of this moment. */
 type Life = Omit<LifeEntry, "k" | "n" | "t" | "s">;
 
-/** Passes on what a host and its server say, and what the system tells either of the other. */
+/** Forwards bytes, ends of streams and signals between a host and its server. */
 export class Relay {
   readonly #ends: RelayEnds;
   #lastOutput = 0;
   #signalled: { readonly signal: NodeJS.Signals; readonly at: number } | undefined;
   #guardian: Guardian | undefined;
-  /** How the server ended, once everything that it said is passed on. An error: it could not be started. */
+  /** How the server exited, once all its output is forwarded. An error: it could not be started. */
   readonly ended: Promise<Ended | Error>;
 
   constructor(ends: RelayEnds) {
@@ -42,7 +42,7 @@ export class Relay {
     this.ended = this.#run();
   }
 
-  /** Resolves when our own stderr is written, as far as somebody reads it. */
+  /** Resolves when stderr is flushed or closed. */
   async flushed(): Promise<void> {
     await this.#untilWritten(this.#ends.stderr);
   }
@@ -78,7 +78,7 @@ export class Relay {
     if (server.stdin === null || server.stdout === null || server.stderr === null) return; // They are all pipes.
     this.#forward("stdin", process.stdin, server.stdin, { ev: "stdin-end", d: "c2s" });
     this.#forward("stdout", server.stdout, stdout, { ev: "close", d: "s2c" });
-    // Ours stays open: what we have to say ourselves goes there, when the server is gone.
+    // Keep our stderr open: the tap prints its own messages there after the server has exited.
     server.stderr.on("data", (bytes: Uint8Array) => {
       stderr.write(bytes);
       this.#lastOutput = performance.now();
@@ -94,7 +94,7 @@ export class Relay {
       if (over) return;
       over = true;
       recorder.add({ kind: "ended", stream });
-      // A server that dies closes its input: its host has not ended it.
+      // A server that exits closes its stdin: that is not the host's end of input.
       if (by === "from" || stream !== "stdin") this.#tell(end);
     };
     const chunk = (bytes: Uint8Array): void => {
@@ -104,7 +104,7 @@ export class Relay {
     const { faults } = this.#ends;
     if (faults === undefined) forward(from, to, { chunk, ended });
     else faults.forward(stream, from, to, ended);
-    // A pipe that breaks has ended. Its other side is told as the system tells it: the pipe there is closed too.
+    // A broken pipe has ended: close the pipe of the other side too.
     from.on("error", () => {
       to.end();
       ended();
@@ -123,7 +123,7 @@ export class Relay {
   #onSignal(signal: NodeJS.Signals): void {
     this.#signalled = { signal, at: performance.now() };
     this.#tell({ ev: "signal", sig: signal });
-    this.#guard(); // Whoever asks first, kills next.
+    this.#guard(); // A host that sends SIGTERM may send SIGKILL next.
   }
 
   #guard(): void {
@@ -131,7 +131,7 @@ export class Relay {
     if (pid !== undefined) this.#guardian ??= new Guardian(pid);
   }
 
-  /** The server has exited: what it wrote before is still on its way. What it has started may hold its pipes for ever. */
+  /** After the exit of the server: its last output is still arriving, and its children may hold the pipes open for ever. */
   async #untilSilent(): Promise<void> {
     const { server, stdout } = this.#ends;
     const closed = (): boolean => server.stdout?.closed !== false && server.stderr?.closed !== false;
@@ -147,7 +147,7 @@ export class Relay {
     await polled(() => output.writableLength === 0 || output.destroyed || this.#isForsaken());
   }
 
-  /** The host has asked for the end, and does not read what is still to be read. */
+  /** The host has sent a signal and does not read the remaining output. */
   #isForsaken(): boolean {
     return this.#signalled !== undefined && performance.now() - this.#signalled.at > signalGrace;
   }
@@ -161,7 +161,7 @@ async function watchHost(parent: number): Promise<void> {
   else gone();
 }
 
-/** Milliseconds between two looks at what no event tells of. */
+/** Milliseconds between checks of states without events. */
 const pollInterval = 5;
 
 async function polled(isDone: () => boolean): Promise<void> {

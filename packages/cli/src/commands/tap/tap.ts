@@ -7,7 +7,7 @@ import { startServer } from "./tapped-process.js";
  */
 export async function tap(options: TapArguments): Promise<never> {
   const started = await startServer(options.command, options.args);
-  // The server is on its way: what is needed to attend it loads meanwhile.
+  // Load the rest while the server starts.
   const { attend } = await import("./attend.js");
   return attend(started, options);
 }

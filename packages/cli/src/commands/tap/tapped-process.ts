@@ -9,7 +9,7 @@ export interface Ended {
   readonly signal: NodeJS.Signals | null;
 }
 
-/** A server, and how it ends: an error for one that could not be started. */
+/** A server and its exit; an error if it could not be started. */
 export interface StartedServer {
   readonly server: ChildProcess;
   readonly exited: Promise<Ended | Error>;
@@ -36,12 +36,12 @@ function exitOf(server: ChildProcess): Promise<Ended | Error> {
   });
 }
 
-/** Signals that a host sends to a server, and that would otherwise end the tap and not the server. */
+/** Signals of a host that would end the tap instead of the server. */
 const passedOn: readonly NodeJS.Signals[] = windows
   ? ["SIGINT", "SIGTERM", "SIGHUP"]
   : ["SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT", "SIGUSR1", "SIGUSR2"];
 
-/** Passes signals on to the server; gives back what ends that. */
+/** Forwards signals to the server; returns a function that stops it. */
 export function passSignals(server: ChildProcess, passed: (signal: NodeJS.Signals) => void): () => void {
   const pass = (signal: NodeJS.Signals): void => {
     server.kill(signal);
@@ -53,7 +53,7 @@ export function passSignals(server: ChildProcess, passed: (signal: NodeJS.Signal
   };
 }
 
-/** Ends what the server has left in its group. */
+/** Signals the remaining processes in the group of the server. */
 export function sweep(group: number, signal: NodeJS.Signals): void {
   if (windows) return;
   try {
@@ -63,11 +63,11 @@ export function sweep(group: number, signal: NodeJS.Signals): void {
   }
 }
 
-/** Ends this process in the way in which the server ended. */
+/** Exits with the code or the signal of the server. */
 export async function leaveLike({ code, signal }: Ended): Promise<never> {
   if (signal === null || windows) process.exit(code ?? 1);
   process.kill(process.pid, signal);
-  // There are signals that this process is not ended by, such as those that its parent has it ignore.
+  // Some signals do not end this process, for instance those that its parent ignores.
   await new Promise((resolve) => setTimeout(resolve, 100));
   process.exit(128 + constants.signals[signal]);
 }

@@ -22,7 +22,7 @@ export interface AnswerFlags {
   readonly roots?: readonly Root[];
 }
 
-/** How input requests are answered, for help pages. */
+/** The forms of `--answer`, for help pages. */
 export const answerHelp = `A server may ask for input before it answers: a form or a page to visit
 (elicitation), a model's message (sampling), the folders to work in (roots).
 On a terminal you are asked. In scripts, --answer answers, in order, and the

@@ -33,7 +33,7 @@ export class Answerer {
   readonly #messages: Queue<CreateMessageResult | "decline">;
   readonly #roots: readonly Root[] | undefined;
 
-  /** @param title the server, as the person has named it */
+  /** @param title the server as the command line names it */
   constructor({ answer = [], roots }: AnswerFlags, title: string, { err, out }: Invocation) {
     this.#err = err;
     this.#title = title;
@@ -45,7 +45,7 @@ export class Answerer {
     this.#messages = new Queue(answer.flatMap(samplingAnswer));
   }
 
-  /** What is declared to the server, and answers it. */
+  /** The handlers of input requests, which declare the capabilities too. */
   get answers(): Answers {
     const asked = ({ signal }: Asked): Promise<readonly Root[]> => this.#listRoots(signal);
     const roots = this.#roots ?? (this.#dialogs && asked);
@@ -108,7 +108,7 @@ export class Answerer {
     return roots === undefined || roots === "ended" ? [] : roots;
   }
 
-  /** Asks the person. `ended`: they did not want to. Undefined where there is no person. */
+  /** Asks at the terminal. `ended`: the input ended. Undefined without a terminal. */
   async #ask<Answer>(
     what: string,
     signal: AbortSignal,
@@ -142,7 +142,7 @@ export class Answerer {
   }
 }
 
-/** The same for a command that declares nothing unless an answer is given. */
+/** The answerer of a command that declares capabilities only if the command line has answers. */
 export function answererIfGiven(flags: AnswerFlags, title: string, invocation: Invocation): Answerer | undefined {
   return flags.answer === undefined && flags.roots === undefined ? undefined : new Answerer(flags, title, invocation);
 }
@@ -170,7 +170,7 @@ function samplingAnswer(answer: WrittenAnswer): readonly (CreateMessageResult | 
   return answer.to === "any" && answer.action !== "accept" ? ["decline"] : [];
 }
 
-/** The whole address before anything else, and never opened from here: the person decides where. */
+/** Prints the whole URL first and opens nothing: the user decides whether to open it. */
 async function offerPage(url: string, talk: Talk): Promise<string> {
   const { print, style } = talk.output;
   print(...visibleLines(`  ${url}`), style.dim(`  on the host ${new URL(url).host}`));

@@ -2,17 +2,17 @@ import { createInterface } from "node:readline/promises";
 import type { Output } from "../output/terminal.js";
 import type { PausableClock } from "./pausable-clock.js";
 
-/** The person has ended the input (Ctrl-D), or the answer is not needed any more. */
+/** The input ended (Ctrl-D), or the request was cancelled. */
 export class DialogEnded extends Error {}
 
-/** One dialog with the person at the terminal. */
+/** One dialog at the terminal. */
 export interface Talk {
   readonly output: Output;
   /** Asks for one line. @throws DialogEnded */
   ask(prompt: string): Promise<string>;
 }
 
-/** The terminal, where one dialog is held after the other. The clock of the conversation stands still meanwhile. */
+/** Runs one dialog after the other at the terminal, and pauses the clock of the conversation meanwhile. */
 export class Dialogs {
   readonly #output: Output;
   readonly #clock: PausableClock;
@@ -24,7 +24,7 @@ export class Dialogs {
     this.#clock = clock;
   }
 
-  /** Holds a dialog when those that were asked for before are over. @throws DialogEnded */
+  /** Runs a dialog after those before it. @throws DialogEnded */
   hold<Answer>(talk: (talk: Talk) => Promise<Answer>, signal: AbortSignal): Promise<Answer> {
     this.#waiting += 1;
     this.#clock.pause();
@@ -49,7 +49,7 @@ export class Dialogs {
     const over = new AbortController();
     const end = (): void => over.abort();
     lines.once("close", end);
-    // In raw mode Ctrl-C is a key: it means the same as the signal.
+    // In raw mode Ctrl-C is a key, not a signal.
     lines.on("SIGINT", () => process.emit("SIGINT", "SIGINT"));
     signal.addEventListener("abort", end, { once: true });
     const ask = async (prompt: string): Promise<string> => {

@@ -5,7 +5,7 @@ import { prettyJson } from "../output/json-lines.js";
 import type { Talk } from "./dialog.js";
 import { type Field, fieldsOf, readField } from "./form-fields.js";
 
-/** Has the person fill in a form, look at it, and send or decline it. */
+/** Asks for the fields of a form, shows the result, and sends or declines it. */
 export async function fillIn({ requestedSchema }: ElicitFormParams, talk: Talk): Promise<ElicitResult> {
   const first = await choose("Fill in the form? [Y]es, [d]ecline, [c]ancel: ", "ydc", talk);
   if (first !== "y") return refusal(first);
@@ -17,7 +17,7 @@ export async function fillIn({ requestedSchema }: ElicitFormParams, talk: Talk):
     }
     talk.output.print(...prettyJson(content).split("\n"));
     const next = await choose("Send it? [Y]es, [e]dit, [d]ecline, [c]ancel: ", "yedc", talk);
-    // Each value was checked against its field.
+    // Each value has been validated against its field.
     if (next === "y") return { action: "accept", content: content as ElicitResult["content"] };
     if (next !== "e") return refusal(next);
   }
@@ -27,7 +27,7 @@ function refusal(key: string): ElicitResult {
   return { action: key === "d" ? "decline" : "cancel" };
 }
 
-/** Asks until the answer begins with one of the keys; an empty one is the first. */
+/** Asks until the input begins with one of the keys; empty input is the first key. */
 export async function choose(prompt: string, keys: string, talk: Talk): Promise<string> {
   for (;;) {
     const [key = keys[0] ?? ""] = (await talk.ask(prompt)).trim().toLowerCase();
@@ -48,7 +48,7 @@ async function askField(field: Field, talk: Talk): Promise<unknown> {
   }
 }
 
-/** A form with the first allowed value in each field that must be filled in, as an example of what to write. */
+/** An example for the command line: each required field with its first allowed value. */
 export function exampleOf({ requestedSchema }: ElicitFormParams): string {
   const required = fieldsOf(requestedSchema).filter((field) => field.isRequired && field.standard === undefined);
   const entries = required.map(({ name, choices: [choice], schema }) => [name, choice?.value ?? sample(schema)]);

@@ -1,16 +1,16 @@
 import { isObject, type JsonObject } from "@parlance/mcp/protocol";
 import { compile, SchemaError } from "@parlance/mcp/schema";
 
-/** One field of a form, as a person is asked for it. The words are the server's. */
+/** One field of a form. Its texts come from the server: escape them. */
 export interface Field {
   readonly name: string;
   readonly title: string;
   readonly description: string | undefined;
   readonly schema: JsonObject;
   readonly isRequired: boolean;
-  /** What goes out where nothing is typed; undefined if there is no default. */
+  /** The default value, if there is one. */
   readonly standard: unknown;
-  /** The values to choose from; none for a field that is typed. */
+  /** The choices; none for a free field. */
   readonly choices: readonly Choice[];
   readonly hints: readonly string[];
 }
@@ -20,7 +20,7 @@ interface Choice {
   readonly label: string;
 }
 
-/** What a person has typed into a field. An undefined value is left out. */
+/** The value of a field. An undefined value is left out. */
 type ReadField = { readonly value: unknown } | { readonly problem: string };
 
 /** The fields of a form, those that are required first. */
@@ -88,7 +88,7 @@ function boundHints(schema: JsonObject): readonly string[] {
   );
 }
 
-/** The value of what a person has typed, if the field allows it. */
+/** Parses an input for a field; a problem if the field does not allow it. */
 export async function readField(field: Field, text: string): Promise<ReadField> {
   const { name, schema, isRequired, standard } = field;
   if (text === "") {
@@ -102,7 +102,7 @@ export async function readField(field: Field, text: string): Promise<ReadField> 
     return checked.ok ? { value } : { problem: checked.errors.map(({ message }) => message).join("; ") };
   } catch (error) {
     if (!(error instanceof SchemaError)) throw error;
-    return { value }; // The library has read the form: what it checks before sending decides.
+    return { value }; // The library validates the whole form before it is sent.
   }
 }
 
@@ -115,7 +115,7 @@ const truths: ReadonlyMap<string, boolean> = new Map([
   ["false", false],
 ]);
 
-/** What does not look like a value of the field stays text, which its check refuses. */
+/** Input that does not look like a value of the field stays text, which validation refuses. */
 function typedValue({ schema: { type }, choices }: Field, text: string): unknown {
   if (type === "array") return text.split(",").map((each) => chosen(choices, each.trim()));
   if (type === "boolean") return truths.get(text.toLowerCase()) ?? text;

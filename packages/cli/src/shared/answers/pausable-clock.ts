@@ -1,9 +1,9 @@
 import type { Clock, Timer } from "@parlance/mcp/jsonrpc";
 
-/** A clock that stands still while a person answers, so that the call that waits for them does not time out. */
+/** A clock that pauses while the user answers, so that the call that waits for the answer does not time out. */
 export class PausableClock implements Clock {
   #pausedAt: number | undefined;
-  /** Milliseconds of all pauses that are over. */
+  /** Milliseconds of all finished pauses. */
   #paused = 0;
 
   now(): number {

@@ -3,7 +3,7 @@ import { type Client, RpcError } from "@parlance/mcp/client";
 import { OutOfBounds, visible } from "@parlance/mcp/jsonrpc";
 import { isObject, type JsonObject, methods } from "@parlance/mcp/protocol";
 
-/** A list of things that a server can offer, by the word under which a person asks for it. */
+/** A kind of list, by its name on the command line. */
 export type ListName = "tools" | "resources" | "templates" | "prompts";
 
 /** A list that a server offers when it declares a capability. */
@@ -15,7 +15,7 @@ export interface OfferedList {
   readonly member: string;
 }
 
-/** Every list, in the order in which they are asked for. */
+/** All lists, in the order of the requests. */
 export const offeredLists: readonly OfferedList[] = [
   { name: "tools", capability: "tools", method: methods.listTools, member: "tools" },
   { name: "resources", capability: "resources", method: methods.listResources, member: "resources" },
@@ -23,18 +23,18 @@ export const offeredLists: readonly OfferedList[] = [
   { name: "prompts", capability: "prompts", method: methods.listPrompts, member: "prompts" },
 ];
 
-/** A server may say for ever that there is more. */
+/** The most pages of a list: a server may send cursors without end. */
 const mostPages = 64;
 const mostItems = 10_000;
 
-/** How a list is asked for. */
+/** How a list is requested. */
 export interface AskOptions {
   readonly signal: AbortSignal;
-  /** Whether a list that is not advertised is asked for, too. */
+  /** Request lists that are not advertised, too. */
   readonly force?: boolean;
 }
 
-/** Asks for everything that the server advertises, and gives back its tools. A list that is refused is passed over. */
+/** Requests every advertised list, and returns the tools. Refused lists are skipped. */
 export async function listAdvertised(client: Client, options: AskOptions): Promise<readonly Tool[]> {
   const tools: Tool[] = [];
   for (const list of offeredLists) {
@@ -48,7 +48,7 @@ export async function listAdvertised(client: Client, options: AskOptions): Promi
   return tools;
 }
 
-/** Whether a server is asked for a list: if it advertises it, or the person insists. */
+/** Whether to request a list: it is advertised, or `force` is set. */
 export function isAsked({ server }: Client, { capability }: OfferedList, force = false): boolean {
   return force || server.capabilities[capability] !== undefined;
 }
@@ -87,7 +87,7 @@ export async function readList(
   return `there is more than ${given} items`;
 }
 
-/** An error of the server is one more frame to see, and no reason to stop looking. */
+/** Ignores an error response: it is shown as a frame. */
 export async function unlessRefused<Result>(call: Promise<Result>): Promise<Result | undefined> {
   try {
     return await call;
@@ -97,7 +97,7 @@ export async function unlessRefused<Result>(call: Promise<Result>): Promise<Resu
   }
 }
 
-/** A tool that can be called: one that says nothing of its arguments takes any. */
+/** A tool with a default schema: without one, any arguments are allowed. */
 function toolOf(value: unknown): Tool | undefined {
   if (!isObject(value) || typeof value.name !== "string") return undefined;
   const { inputSchema = null } = value;

@@ -126,7 +126,7 @@ export async function awaitAftermath(stop: AbortSignal): Promise<void> {
   await Promise.race([new Promise((resolve) => setTimeout(resolve, aftermath)), aborted(stop)]);
 }
 
-/** Stays until the server or the person ends the conversation. @throws Failure if the server did not end in order */
+/** Resolves when the server closes the conversation or the user interrupts. @throws Failure if the server did not exit in order */
 export async function untilOver(client: Client, observed: ObservedTarget, stop: AbortSignal): Promise<void> {
   const closed = await Promise.race([client.closed, aborted(stop)]);
   if (closed?.error === undefined || observed.ended === "exited with code 0") return;

@@ -1,10 +1,10 @@
 import { isObject, type JsonObject, metaKeys, methods, notifications } from "@parlance/mcp/protocol";
 import { excerpt } from "../excerpt.js";
 
-/** Says what matters of the params or the result of one method. */
+/** The digest of the params or the result of one method. */
 type Reader = (value: JsonObject) => string;
 
-/** More is never shown on a line, and need not be kept. */
+/** The most characters that a line can show. */
 const longest = 400;
 
 /**
@@ -25,7 +25,7 @@ function words(message: JsonObject, answered: string | undefined): string {
   return isObject(result) ? (results.get(answered ?? "")?.(result) ?? "") : "";
 }
 
-/** Servers say in different places what they mind; many only in `data`. */
+/** Many servers give the reason only in `data`. */
 function errorWords({ code, message, data }: JsonObject): string {
   const reason = member(data, "reason");
   const words = `${text(code)} ${text(message)}`;

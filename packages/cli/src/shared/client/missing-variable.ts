@@ -1,11 +1,11 @@
-/** A name of a variable as environments have them; one word alone may be anything, and Node begins codes of errors so. */
+/** The name of an environment variable, with an underscore. Codes of Node begin with ERR_. */
 const variableName = /\b(?!ERR_)[A-Z][A-Z\d]*(?:_[A-Z\d]+)+\b/;
 
-/** Words with which programs say that something is not there. */
+/** Words of messages about something missing. */
 const missing =
   /missing|required|requires|not set|unset|must be set|must set|please set|not defined|undefined|not found|not provided|must provide|please provide|not configured|KeyError/i;
 
-/** The remedy for a server that says, in lines of stderr, that a variable is missing, and that is not set here either. */
+/** The remedy if stderr names a missing variable that is not set here either. */
 export function missingVariableRemedy(stderr: readonly string[]): string | undefined {
   const names = stderr.flatMap((line) => (missing.test(line) ? (variableName.exec(line) ?? []) : []));
   const name = names.find((each) => process.env[each] === undefined);

@@ -14,14 +14,14 @@ import { missingVariableRemedy } from "./missing-variable.js";
 import { toFailureAtUrl } from "./url-failure.js";
 import { watchedFetch } from "./watched-fetch.js";
 
-/** One thing that was seen in a conversation. Times are milliseconds since it began. */
+/** One observation of a conversation. Times are milliseconds since it began. */
 export type Observation =
   | { readonly kind: "frame"; readonly row: FrameRow }
   /** A line that the server wrote to stderr. */
   | { readonly kind: "stderr"; readonly at: number; readonly text: string }
-  /** What HTTP says besides messages. */
+  /** HTTP events besides messages. */
   | { readonly kind: "http"; readonly at: number; readonly text: string }
-  /** What became of the server's process. */
+  /** The start or the exit of the server's process. */
   | { readonly kind: "life"; readonly at: number; readonly text: string };
 
 /** What can be set about a target. */
@@ -31,7 +31,7 @@ export interface ObserveOptions {
   readonly onObservation: (observation: Observation) => void;
 }
 
-/** A target whose carriers are tapped. It owns them: `close` leaves no process behind. */
+/** Connects to a target and observes everything that crosses. Owns its channels: `close` leaves no process behind. */
 export class ObservedTarget {
   /** The frames that have crossed. */
   readonly conversation: LiveConversation;
@@ -57,7 +57,7 @@ export class ObservedTarget {
     return performance.now() - this.#start;
   }
 
-  /** How the server ended, in words: `exited with code 0`. Undefined while it lives, and for one in memory. */
+  /** How the server's process ended, as text: `exited with code 0`. Undefined while it runs, and without a process. */
   get ended(): string | undefined {
     return this.#ended;
   }
@@ -80,7 +80,7 @@ export class ObservedTarget {
     return connect(route.url, { ...options, fetch, headers: route.headers, reopen: false });
   }
 
-  /** What a person is told of anything thrown by the conversation. */
+  /** Converts anything thrown by the conversation into a failure. */
   failure(error: unknown, stage: Stage): Failure {
     if (this.#target.kind === "url") return toFailureAtUrl(error, stage);
     const failure = toFailure(error, stage);
@@ -93,7 +93,7 @@ export class ObservedTarget {
     const { interrupt, onObservation } = this.#options;
     if (interrupt.stop.aborted) throw new Error("interrupted");
     if (this.#target.kind === "command" && this.#dialled !== undefined) {
-      if (this.#dialled.pid === undefined && this.#error !== undefined) throw this.#error; // It would not start better.
+      if (this.#dialled.pid === undefined && this.#error !== undefined) throw this.#error; // A second start would fail in the same way.
       onObservation({ kind: "life", at: this.now, text: "is started again, for a handshake" });
     }
     this.#stderr?.end();
@@ -111,7 +111,7 @@ export class ObservedTarget {
     return channel;
   }
 
-  /** A session is a carrier of its own: whatever was asked before it began is not answered in it. */
+  /** `initialize` begins a session: it answers no request from before. */
   readonly #seePosted = (tapped: Tapped): void => {
     if (tapped.kind === "sent" && (JSON.parse(tapped.frame) as { method?: unknown }).method === methods.initialize)
       this.conversation.changeChannel();
@@ -122,7 +122,7 @@ export class ObservedTarget {
     this.#options.onObservation({ kind: "http", at: this.now, text });
   };
 
-  /** Ends the server, and resolves when it is gone. */
+  /** Closes the channels, and resolves when the server has exited. */
   async close(): Promise<void> {
     this.#over.abort();
     await Promise.all(this.#channels.map((channel) => channel.close()));
@@ -136,7 +136,7 @@ export class ObservedTarget {
       this.#seeEnd(tapped.error);
       return;
     }
-    // What is sent to a command that did not start never reaches a pipe.
+    // Frames to a command that did not start never reach a pipe.
     if (this.#target.kind === "command" && this.#dialled?.pid === undefined) return;
     const row = this.conversation.read(tapped, this.now);
     if (row !== undefined) this.#options.onObservation({ kind: "frame", row });
@@ -154,7 +154,7 @@ export class ObservedTarget {
     this.#options.onObservation({ kind: "life", at: this.now, text: how });
   }
 
-  /** A server that does not leave when its input ends is asked to, and then ended: nobody who interrupts wants to wait. */
+  /** After an interrupt: a server that does not exit when its stdin closes gets SIGTERM and SIGKILL soon. */
   readonly #hurry = (): void => {
     for (const [signal, milliseconds] of hurried) {
       setTimeout(() => {
@@ -164,7 +164,7 @@ export class ObservedTarget {
   };
 }
 
-/** What is sent to a server after an interrupt, and after how many milliseconds. */
+/** The signals after an interrupt, and their delays in milliseconds. */
 const hurried: readonly (readonly [signal: NodeJS.Signals, milliseconds: number])[] = [
   ["SIGTERM", 150],
   ["SIGKILL", 350],

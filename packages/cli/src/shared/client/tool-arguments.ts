@@ -6,11 +6,11 @@ import { splitWords } from "../target/split-words.js";
 export interface WrittenArgument {
   readonly name: string;
   readonly text: string;
-  /** The text is JSON, and stays what it says. */
+  /** The text is JSON. */
   readonly verbatim: boolean;
 }
 
-/** How arguments are written, for help pages. */
+/** The forms of arguments, for help pages. */
 export const argumentHelp = `Arguments are written as
   name=text     a number or true/false where the tool's inputSchema wants one,
                 else a string
@@ -39,7 +39,7 @@ function parseArgument(word: string): WrittenArgument {
   return { name, text, verbatim: colon === ":" };
 }
 
-/** The arguments of a call, as the tool's schema wants them. @throws Failure for what should be JSON and is not */
+/** The arguments of a call, typed by the schema of the tool. @throws Failure for invalid JSON */
 export function argumentsFor(written: readonly WrittenArgument[], inputSchema: JsonObject): JsonObject {
   const properties = isObject(inputSchema.properties) ? inputSchema.properties : {};
   // `fromEntries` defines members, so that `__proto__` is a name like any other.
@@ -65,7 +65,7 @@ const words: ReadonlyMap<string, boolean> = new Map([
   ["false", false],
 ]);
 
-/** What does not look like the type that the schema wants stays a string: the server says best what it minds. */
+/** Text that does not look like the type in the schema stays a string, for the server to refuse. */
 function coerce(text: string, schema: unknown): unknown {
   const { type } = isObject(schema) ? schema : { type: undefined };
   const types = new Set<unknown>(Array.isArray(type) ? type : [type]);
@@ -81,7 +81,7 @@ function isExact(number: number): boolean {
   return Number.isFinite(number) && (Number.isSafeInteger(number) || !Number.isInteger(number));
 }
 
-/** A call that a person asks for. */
+/** A call of the command line. */
 export interface WantedCall {
   readonly tool: string;
   readonly args: readonly WrittenArgument[];

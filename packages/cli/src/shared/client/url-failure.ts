@@ -1,7 +1,7 @@
 import { HttpError, LocalError, type LocalReason, RpcError } from "@parlance/mcp/client";
 import { Failure, type Stage, toFailure } from "../failure.js";
 
-/** The one conversion of anything thrown by a conversation over HTTP or WebSocket into what a person is told. */
+/** Converts anything thrown by a conversation over HTTP or WebSocket into a failure. */
 export function toFailureAtUrl(error: unknown, stage: Stage): Failure {
   const failure = toFailure(error, stage);
   if (failure === error) return failure;
@@ -21,12 +21,12 @@ function remedyFor(error: unknown, message: string): string | undefined {
   );
 }
 
-/** What lies below an error: `fetch` says nothing but that it failed. */
+/** The innermost cause of an error: `fetch` itself only says that it failed. */
 export function innermost(error: unknown): unknown {
   return error instanceof Error && error.cause !== undefined ? innermost(error.cause) : error;
 }
 
-/** What to do about a failure that is known by its words. */
+/** The remedy for a known message. */
 export function remedyForWords(message: string): string | undefined {
   return signs.find(({ seen }) => seen.test(message))?.remedy;
 }
@@ -47,12 +47,12 @@ const remedies: ReadonlyMap<number, string> = new Map([
   [429, "it is asked too often: wait a while"],
 ]);
 
-/** What to do about a status that refuses. */
+/** The remedy for an HTTP status. */
 export function statusRemedy(status: number): string | undefined {
   return remedies.get(status) ?? (status >= 500 ? "the server itself has failed: look in its log" : undefined);
 }
 
-/** What is known of a failure by the words of Node, OpenSSL and undici, and what to do about it. */
+/** Messages of Node, OpenSSL and undici, and their remedies. */
 const signs: readonly { readonly seen: RegExp; readonly remedy: string }[] = [
   { seen: /ECONNREFUSED/, remedy: "nothing listens there: is the server started, and is this its port?" },
   { seen: /ENOTFOUND|EAI_AGAIN/, remedy: "nobody knows this name: check how the host is written, and the network" },

@@ -3,15 +3,15 @@ import { baseProfile, clientLimits, decode, type Refusal, type RpcFailure, type 
 import { BodyCutter } from "@parlance/wire";
 import { excerpt } from "../excerpt.js";
 
-/** Who hears what crosses in the requests of a client, before the client acts on it. */
+/** Observes the HTTP traffic of a client, before the client acts on it. */
 interface HttpWatcher {
-  /** A message in a body or in an event. */
+  /** Called with a message in a body or an event. */
   see(tapped: Tapped): void;
-  /** What HTTP says besides: refusals, streams that open, sessions that end. */
+  /** Called with HTTP events besides messages: refusals, opened streams, ended sessions. */
   tell(text: string): void;
 }
 
-/** A `fetch` that is watched; `over` gives up whatever it has under way. */
+/** A `fetch` with an observer; `over` aborts open requests. */
 export function watchedFetch(watcher: HttpWatcher, over: AbortSignal): Fetch {
   return async (url, init) => {
     if (typeof init.body === "string") watcher.see({ kind: "sent", frame: init.body });
@@ -25,27 +25,27 @@ export function watchedFetch(watcher: HttpWatcher, over: AbortSignal): Fetch {
       return response;
     }
     const reader = bodyReader(response, { what, line }, watcher);
-    // What it was asked for is known to the client; the body is the same, but seen.
+    // A response with the same body, observed while it is read. The client does not use its URL.
     return new Response(observedBody(body, reader), { status, statusText, headers });
   };
 }
 
-/** Takes a body apart as it comes. */
+/** Parses a body as it arrives. */
 interface BodyReader {
   push(chunk: Uint8Array): void;
-  /** @param isWhole false for one that broke off, or that nobody reads on */
+  /** @param isWhole false for a body that broke off or was cancelled */
   end(isWhole: boolean): void;
 }
 
-/** What a body is the answer to, in words. */
+/** The request of a body, as text. */
 interface Exchange {
   /** Its method and path. */
   readonly what: string;
-  /** The same, with what it was answered. */
+  /** The same with the status. */
   readonly line: string;
 }
 
-/** What takes the body of a response apart: events, a message, or something else. */
+/** The parser for the body of a response: events, a message, or anything else. */
 function bodyReader(response: Response, exchange: Exchange, watcher: HttpWatcher): BodyReader {
   const type = mediaTypeOf(response);
   if (response.ok && type === "text/event-stream") return eventReader(exchange, watcher);
@@ -60,7 +60,7 @@ function bodyReader(response: Response, exchange: Exchange, watcher: HttpWatcher
   }, refusalCharacters);
 }
 
-/** Of what is no answer in the words of the protocol, so much is worth showing. */
+/** Characters shown of a body that is no message. */
 const refusalCharacters = 2_000;
 
 function seeJson(text: string, isWhole: boolean, { see }: HttpWatcher): void {
@@ -77,7 +77,7 @@ function seeJson(text: string, isWhole: boolean, { see }: HttpWatcher): void {
   if (text !== "") see({ kind: "refused", refusal });
 }
 
-/** What a refusal says in the words of JSON-RPC. With an id it is a message, without one it is about the HTTP request. */
+/** The JSON-RPC error in the body of a refusal. With an id it is a message; without one it is about the HTTP request. */
 function errorIn(text: string): RpcFailure | undefined {
   const message = decode(text, baseProfile, clientLimits);
   return "error" in message ? message : undefined;
@@ -115,7 +115,7 @@ function eventReader({ what, line }: Exchange, { see, tell }: HttpWatcher): Body
   };
 }
 
-/** The same body, chunk by chunk, seen before it is handed on. */
+/** The same body; each chunk is parsed before it is passed on. */
 function observedBody(body: ReadableStream<Uint8Array>, seen: BodyReader): ReadableStream<Uint8Array> {
   const reader = body.getReader();
   return new ReadableStream<Uint8Array>(

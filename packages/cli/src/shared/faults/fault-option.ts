@@ -3,7 +3,7 @@ import { type Command, InvalidArgumentError } from "commander";
 import { usageFailure } from "../failure.js";
 import { type Fault, parseFault } from "./fault.js";
 
-/** What a command line says of faults. */
+/** The flags of `addFaultOptions`. */
 export interface FaultFlags {
   readonly fault?: readonly string[];
   readonly seed: number;
@@ -37,7 +37,7 @@ function seed(text: string): number {
   throw new InvalidArgumentError("It must be a whole number, of at most nine digits.");
 }
 
-/** Which frames a fault is for. */
+/** A fault and the frames that it applies to. */
 export interface FaultRule {
   /** As it was written. */
   readonly text: string;
@@ -45,12 +45,12 @@ export interface FaultRule {
   readonly fault: Fault;
 }
 
-/** What can be done to the frames of a carrier. */
+/** The transports with faults. */
 type FaultCarrier = "stdio" | "http";
 
 const arrow =
   /\s*=>\s*(?=(?:delay|drop|dup|reorder|corrupt|truncate|split|wrong-id|string-id|noise|stderr|close|exit|http|sse-cut)\b)/;
-/** What a proxy does to an exchange; everything else is done to the frames of stdio. */
+/** The faults of HTTP exchanges; all other faults apply to frames on stdio. */
 const httpFaults: ReadonlySet<Fault["is"]> = new Set(["http", "sse-cut", "delay", "drop", "close"]);
 const onlyHttp: ReadonlySet<Fault["is"]> = new Set(["http", "sse-cut"]);
 

@@ -1,22 +1,22 @@
 import { parseDuration } from "../duration.js";
 
-/** What is done to a frame on its way. Times are milliseconds. */
+/** A fault of a frame. Times are milliseconds. */
 export type Fault =
   | { readonly is: "delay"; readonly for: number; readonly spread: number }
   | { readonly is: "drop" | "dup" | "wrong-id" | "string-id" | "close" }
-  /** So many frames are held, and go on in another order. */
+  /** Holds this many frames and sends them in another order. */
   | { readonly is: "reorder"; readonly frames: number }
-  /** One byte is another one; without a place, any. */
+  /** Changes one byte; without a place, any. */
   | { readonly is: "corrupt"; readonly at: number | undefined }
   | { readonly is: "truncate"; readonly percent: number }
   | { readonly is: "split"; readonly pieces: number; readonly every: number }
   | { readonly is: "noise" | "stderr"; readonly text: string }
   | { readonly is: "exit"; readonly code: number }
   | { readonly is: "http"; readonly status: number; readonly retryAfter: number | undefined }
-  /** A stream of events breaks off behind so many. */
+  /** Cuts an event stream after this many events. */
   | { readonly is: "sse-cut"; readonly after: number };
 
-/** How faults are written, for help pages. */
+/** The forms of a fault, for help pages. */
 export const faultHelp = `A <fault> is '<filter> => <what>': which frames, and what becomes of them:
   delay 500ms±200        hold it back for so long; others may overtake it
   drop                   pass it on never

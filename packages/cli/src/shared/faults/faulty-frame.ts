@@ -2,7 +2,7 @@ import { nodeAt, type Row } from "@parlance/wire";
 import { replaced } from "../../commands/replay/live-bytes.js";
 import type { Fault } from "./fault.js";
 
-/** One thing that is done in the place of passing a frame on. */
+/** One step that replaces the forwarding of a frame. */
 export type Act =
   /** Sends a frame, in pieces that come one after the other. */
   | { readonly is: "send"; readonly pieces: readonly Uint8Array[]; readonly every: number }
@@ -10,13 +10,13 @@ export type Act =
   | { readonly is: "close" }
   | { readonly is: "exit"; readonly code: number };
 
-/** What is done in the place of passing a frame on, and after how many milliseconds. */
+/** The steps that replace the forwarding of a frame, and their delay in milliseconds. */
 export interface FaultyFrame {
   readonly after: number;
   readonly acts: readonly Act[];
 }
 
-/** What a fault makes of a frame. `reorder`, and what concerns HTTP, are those of the carrier. */
+/** Applies a fault to a frame. `reorder` and the faults of HTTP are applied elsewhere. */
 export function faultyFrame(fault: Fault, row: Row, random: () => number): FaultyFrame {
   const bytes = row.frame?.bytes ?? new Uint8Array(0);
   const now = (...acts: readonly Act[]): FaultyFrame => ({ after: 0, acts });
@@ -56,7 +56,7 @@ function whole(bytes: Uint8Array): Act {
 
 const newline = 0x0a;
 
-/** One byte differs. It becomes no line break: that would be another fault. */
+/** Changes one byte, never to a line break: that would be another fault. */
 function corrupted(bytes: Uint8Array, at: number, random: () => number): Uint8Array {
   const copy = bytes.slice();
   const before = copy[at];

@@ -13,22 +13,22 @@ export interface FaultySink {
   close(): void;
   /** Ends the process. */
   exit(code: number): void;
-  /** Hears which rule was applied to which frame, before anything is written. */
+  /** Called with the rule that was applied to a frame, before anything is written. */
   applied(rule: FaultRule, row: Row): void;
-  /** Hears what was passed on in the place of a frame, without its line break. */
+  /** Called with what was sent instead of a frame, without its line break. */
   passed(bytes: Uint8Array, row: Row): void;
 }
 
-/** Milliseconds for which frames are held to be reordered: a peer that waits for one sends no other. */
+/** Milliseconds that frames are held for reordering: a peer that waits for a response sends no further frame. */
 const longestHold = 500;
 
-/** Passes on the frames of one direction, but for those that a rule chooses: they meet its fault. The first rule counts. */
+/** Forwards the frames of one direction, and applies the fault of the first rule that matches. */
 export class FaultyStream {
   readonly #rules: readonly FaultRule[];
   readonly #sink: FaultySink;
   readonly #random: () => number;
   readonly #held = new Map<FaultRule, Row[]>();
-  /** What is written one after the other: a frame that goes out in pieces is not interrupted. */
+  /** Writes run one after the other, so that a frame sent in pieces is not interrupted. */
   #tail: Promise<void> = Promise.resolve();
   readonly #late = new Set<Promise<void>>();
   #closed = false;
@@ -51,7 +51,7 @@ export class FaultyStream {
     else this.#begin(row, faultyFrame(rule.fault, row, this.#random));
   }
 
-  /** There are no more frames. Resolves when everything is passed on. */
+  /** No more frames will come. Resolves when everything is written. */
   async end(): Promise<void> {
     for (const rule of [...this.#held.keys()]) this.#release(rule);
     await Promise.all(this.#late);

@@ -1,4 +1,4 @@
-/** Numbers from 0 to 1 that look random, and are the same for the same seed (mulberry32). */
+/** Pseudorandom numbers from 0 to 1 from a seed (mulberry32). */
 export function seeded(seed: number): () => number {
   let state = seed | 0;
   return () => {
@@ -9,7 +9,7 @@ export function seeded(seed: number): () => number {
   };
 }
 
-/** The items in another order; where there are two, never in their own. */
+/** The items in another order; every item moves. */
 export function shuffled<Item>(items: readonly Item[], random: () => number): readonly Item[] {
   const all = [...items];
   for (let last = all.length - 1; last > 0; last -= 1) {

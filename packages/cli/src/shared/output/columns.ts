@@ -1,12 +1,12 @@
 import { visible } from "@parlance/mcp/jsonrpc";
 
-/** Graphemes that take two columns: emoji, and the scripts of East Asia. */
+/** Graphemes of two columns: emoji, and East Asian scripts. */
 const wide =
   /\p{Emoji_Presentation}|\ufe0f|[\u1100-\u115f\u2e80-\u303e\u3041-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6]|[\u{20000}-\u{3fffd}]/u;
 const plain = /^[ -~]*$/;
 const graphemes = new Intl.Segmenter();
 
-/** How many columns of a terminal a text takes. */
+/** The columns of a text on a terminal. */
 export function widthOf(text: string): number {
   if (plain.test(text)) return text.length;
   let width = 0;
@@ -14,7 +14,7 @@ export function widthOf(text: string): number {
   return width;
 }
 
-/** One line of any text, safe to print, in at most `width` columns: what does not fit gives way to `…`. */
+/** Any text as one line that is safe to print, in at most `width` columns; `…` replaces the rest. */
 export function cut(text: string, width: number): string {
   if (width <= 0) return "";
   // No grapheme that a person can read is longer than sixteen units; the rest need not be looked at.
@@ -30,7 +30,7 @@ export function cut(text: string, width: number): string {
   return `${kept}…`;
 }
 
-/** The same, but what does not fit is left out in the middle: who is at fault stands first, and the point last. */
+/** The same, but cut in the middle: the beginning has the party, and the end the finding. */
 export function cutMiddle(text: string, width: number): string {
   const line = visible(text).replaceAll("\t", " ");
   if (widthOf(line) <= width) return line;
@@ -65,12 +65,12 @@ export function right(text: string, width: number): string {
   return " ".repeat(Math.max(0, width - widthOf(line))) + line;
 }
 
-/** A peer's text of many lines: its line breaks stay, everything else that moves a cursor is made visible. */
+/** Text of a peer as lines: line breaks stay, other control characters become visible. */
 export function visibleLines(text: string): readonly string[] {
   return text.split(/\r?\n/).map(visible);
 }
 
-/** The same for a text that a program may read on: the line breaks stay as they are, CR LF too. */
+/** The same for output that another program may read: CR LF stays too. */
 export function verbatimLines(text: string): readonly string[] {
   const lines = text.split("\n");
   return lines.map((line, index) => {
@@ -79,7 +79,7 @@ export function verbatimLines(text: string): readonly string[] {
   });
 }
 
-/** A text of our own in lines of at most `width` columns, broken between words. */
+/** Wraps a text of our own between words, in lines of at most `width` columns. */
 export function wrapWords(text: string, width: number, between = " "): readonly string[] {
   const lines: string[] = [];
   for (const word of text.split(between)) {

@@ -12,15 +12,15 @@ import { count, durationText } from "./quantities.js";
 import type { Look } from "./rows.js";
 
 const labelWidth = 20;
-/** Places that are shown of one message: more than that, it is another message. */
+/** The most changed places shown of one message. */
 const mostPlaces = 8;
-/** Columns that the two values of a place have at least, and those between them and before them. */
+/** The least columns for the two values of a place and their separators. */
 const leastForValues = 40;
-/** Columns that a pointer has at least. */
+/** The least columns for a pointer. */
 const leastForPlace = 12;
 const separators = 9;
 
-/** In what two recordings differ, for a person. */
+/** The differences of two recordings as text. */
 export function comparisonLines(comparison: Comparison, look: Look): readonly string[] {
   const { contract, definitions, items, same, latencies, equal } = comparison;
   const { style } = look;
@@ -71,7 +71,7 @@ function itemText({ from, method, target, value }: ComparedItem): string {
   return `${arrow} ${messageText(method, target, value)}`;
 }
 
-/** `ok`, or the rules that are broken in place of it. */
+/** `ok`, or the broken rules. */
 function outcomeText({ status, rules }: ComparedItem): string {
   return [status === "ok" && rules.length > 0 ? "" : (status ?? ""), ...rules].filter((part) => part !== "").join(" ");
 }
@@ -98,7 +98,7 @@ function latencyLine({ left: a, right: b }: LatencyChange): string {
 
 const widest = 80;
 
-/** What a message asks, in one line: its method, its target, and the arguments that go with it; or the text of noise. */
+/** A message in one line: method, target and arguments; or the text of noise. */
 export function messageText(method: string | undefined, target: string | undefined, value: unknown): string {
   if (method === undefined)
     return typeof value === "string" ? cut(JSON.stringify(value), widest) : jsonText(value, widest);

@@ -3,7 +3,7 @@ import { verbatimLines, visibleLines } from "./columns.js";
 import { bytesText } from "./quantities.js";
 import type { Style } from "./style.js";
 
-/** A content block, for a person: text as it is, everything else described. */
+/** A content block: text unchanged, everything else described. */
 export function blockLines(block: ContentBlock, style: Style): readonly string[] {
   const described = (text: string): readonly string[] => visibleLines(text).map(style.dim);
   switch (block.type) {
@@ -25,13 +25,13 @@ export function blockLines(block: ContentBlock, style: Style): readonly string[]
   }
 }
 
-/** What is said of contents that are no text. */
+/** The description of a blob. */
 export function blobText({ uri, mimeType, blob }: BlobResourceContents): string {
   const named = mimeType === undefined ? peerText(uri) : `${peerText(uri)} ${peerText(mimeType)}`;
   return `[resource ${named}, ${bytesText(base64Bytes(blob))}]`;
 }
 
-/** A member of what a server has sent, as text: it may be anything. */
+/** A value from the server as text; it may have any type. */
 export function peerText(value: unknown): string {
   return typeof value === "string" ? value : (JSON.stringify(value) ?? "");
 }

@@ -18,18 +18,18 @@ import { excerpt } from "../excerpt.js";
 import { bytesText, count } from "./quantities.js";
 import { frameRows, type Look, type Mark, type Part, type Remark, remarkRows } from "./rows.js";
 
-/** What is shown of bytes that are no message. */
+/** Characters shown of a frame that is no message. */
 const longestNoise = 400;
 
 /** The row of a frame. */
 export interface FrameRow extends Row {
   readonly entry: FrameEntry;
   readonly from: Sender;
-  /** Why the channel did not take the frame, where it did not. */
+  /** Why the channel refused the frame, if it did. */
   readonly refused?: string;
 }
 
-/** A row of a conversation as lines for a person. */
+/** A row of a conversation as lines of text. */
 export function rowLines(row: Row, look: Look): readonly string[] {
   if (!isFrameRow(row)) return remarkRows({ ...remarkOf(row), marks: row.verdicts.map(markOf) }, look);
   const { entry, from, at, kind } = row;
@@ -49,7 +49,7 @@ export function partsOf(row: FrameRow): readonly Part[] {
   return parts.map((part, index) => ({ ...part, marks: [...refusal, ...marksOf(row, index).map(markOf)] }));
 }
 
-/** Of a batch, each message has what is said of it; what is said of all of it stands at the first. */
+/** The verdicts on one message of a frame. Verdicts on a whole batch go to its first message. */
 function marksOf({ messages, verdicts }: Row, index: number): readonly Verdict[] {
   if (messages.length <= 1) return verdicts;
   const owner = ({ pointer = "" }: Verdict): number => {
@@ -66,7 +66,7 @@ function markOf(verdict: Verdict): Mark {
   return { level, text: `${rule.id} ${level === "must" ? `${party}: ` : ""}${verdictText(verdict)}` };
 }
 
-/** Where a rule is broken, and how. */
+/** The place and the finding of a verdict. */
 export function verdictText(verdict: Verdict): string {
   const { pointer = "" } = verdict;
   return `${pointer === "" ? "" : `${pointer} `}${saysWithoutPlace(verdict)}`;
@@ -90,7 +90,7 @@ function messageOf(message: WireMessage): Unmarked {
   };
 }
 
-/** A call is known by its tool: the answer to it says so too. */
+/** The digest of a message. A response also has the name of the tool that was called. */
 function detailOf(message: WireMessage, method: string | undefined): string {
   const { value, concerns, kind, node, frame } = message;
   const said =
@@ -100,7 +100,7 @@ function detailOf(message: WireMessage, method: string | undefined): string {
   return name === undefined ? said : `${name} ${said}`;
 }
 
-/** An id as it was written: what JSON.parse would change is kept as its literal. */
+/** The value of an id; its literal where JSON.parse would change it. */
 function idOf(literal: string): Id {
   const value = JSON.parse(literal) as unknown; // The scan has read it.
   if (typeof value === "string" || value === null) return value;
@@ -121,7 +121,7 @@ function remarkOf({ entry, n, at, kind, from }: Row): Remark {
   return { n, at, who, kind, text: wordsOf(entry) };
 }
 
-/** What a line of a recording that is no frame says, in words of ours and of the peer. */
+/** The text of an entry that is no frame. It may hold text of a peer: escape it. */
 export function wordsOf(entry: Entry): string {
   switch (entry.k) {
     case "e":

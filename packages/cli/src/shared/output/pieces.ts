@@ -2,7 +2,7 @@ import { widthOf } from "./columns.js";
 import type { Look } from "./rows.js";
 import type { Paint } from "./style.js";
 
-/** A few words of a line that says what came of something. */
+/** One part of a summary line. */
 export interface Piece {
   readonly text: string;
   readonly paint?: Paint;

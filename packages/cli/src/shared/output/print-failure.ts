@@ -3,7 +3,7 @@ import { visibleLines } from "./columns.js";
 import { type FrameRow, rowLines } from "./conversation-rows.js";
 import type { Output } from "./terminal.js";
 
-/** Tells a person what went wrong: what was seen, and what to do. */
+/** Prints a failure: message, evidence and remedy. */
 export function printFailure(failure: Failure, { style, print }: Output): void {
   const { message, seen, remedy } = failure;
   const [headline = "", ...more] = visibleLines(message);
@@ -17,7 +17,7 @@ export function printFailure(failure: Failure, { style, print }: Output): void {
   );
 }
 
-/** For those who mend the command itself: everybody else is told what was seen, and not where in the code. */
+/** Whether to print stacks, for developers of the command. */
 const wantsStack = (process.env.PARLANCE_DEBUG ?? "") !== "";
 
 function stackLines(error: Error): readonly string[] {
@@ -25,7 +25,7 @@ function stackLines(error: Error): readonly string[] {
   return [...visibleLines(stack), ...(cause instanceof Error ? stackLines(cause) : [])];
 }
 
-/** Tells what had crossed before something went wrong: the last frames. */
+/** Prints the last frames before a failure. */
 export function printArrived(frames: readonly FrameRow[], output: Output): void {
   if (frames.length === 0) output.print(output.style.dim("  nothing had crossed"));
   else

@@ -1,11 +1,11 @@
-/** Bytes as a person reads them: `214 B`, `1.9 kB`, `16 MB`. */
+/** A size: `214 B`, `1.9 kB`, `16 MB`. */
 export function bytesText(bytes: number): string {
   if (bytes < 1_000) return `${bytes} B`;
   const [amount, unit] = bytes < 999_500 ? [bytes / 1_000, "kB"] : [bytes / 1_000_000, "MB"];
   return `${amount < 9.95 ? amount.toFixed(1) : Math.round(amount)} ${unit}`;
 }
 
-/** A duration as a person reads it: `0.9 ms`, `115 ms`, `1.24 s`. */
+/** A duration: `0.9 ms`, `115 ms`, `1.24 s`. */
 export function durationText(milliseconds: number): string {
   if (milliseconds < 99.95) return `${milliseconds.toFixed(1)} ms`;
   if (milliseconds < 999.5) return `${Math.round(milliseconds)} ms`;
@@ -27,7 +27,7 @@ export function count(amount: number, thing: string, things = `${thing}s`): stri
   return `${amount.toLocaleString("en")} ${amount === 1 ? thing : things}`;
 }
 
-/** What a command says that had something else to show, when the server broke rules besides. */
+/** The notice of a command with another purpose when the server broke rules. */
 export function alsoBroken(violations: number): string {
   return `the server also broke the protocol, ${count(violations, "time")}: parlance talk shows where`;
 }

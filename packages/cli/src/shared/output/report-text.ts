@@ -19,10 +19,10 @@ import type { Look } from "./rows.js";
 import { type Paint, type Style, signs } from "./style.js";
 import type { Output } from "./terminal.js";
 
-/** Nobody reads more of one kind on a terminal; JSON has all. */
+/** The most verdicts printed of one rule; JSON has all. */
 const mostOfAKind = 10;
 
-/** A report for a person: what came of it in one line, and then everything with its place, grouped by rule. */
+/** A report as text: a summary line, then all verdicts with their places, grouped by rule. */
 export function reportLines(report: Report, out: Output): readonly string[] {
   const { style } = out;
   const paint = (concern: Concern): Paint => (report.failOn.includes(concern) ? style.red : style.yellow);
@@ -42,7 +42,7 @@ export function reportLines(report: Report, out: Output): readonly string[] {
   ];
 }
 
-/** What came of it in one line, or more where it does not fit. Each part that the report is failed for has its own mark. */
+/** The summary in one line, or more where it does not fit. Each part that fails the report has its own mark. */
 export function summaryLines(report: Report, out: Look): readonly string[] {
   const { passed, verdicts, pending, crashes, damages, expectations, tally } = report;
   const { style } = out;

@@ -11,13 +11,13 @@ export const reportFormats = ["text", "json", "junit", "sarif"] as const;
 /** One of them. */
 export type ReportFormat = (typeof reportFormats)[number];
 
-/** What is printed, and where. */
+/** A report and its output. */
 export interface ReportPrint {
   readonly report: Report;
-  /** The address of what was judged, for those who open it at a line. */
+  /** The URI of the recording, for links to its lines. */
   readonly uri: string;
   readonly out: Output;
-  /** Covers what is secret in what is printed. Default: nothing is. */
+  /** Redacts the output. Default: no redaction. */
   readonly cover?: (line: string) => string;
 }
 
@@ -37,7 +37,7 @@ const printers: Readonly<Record<ReportFormat, (print: ReportPrint) => readonly s
   },
 };
 
-/** A report for a program. */
+/** A report as JSON. */
 export function reportValue(report: Report): object {
   const { source, passed, failedFor, tally, verdicts, pending, crashes, gaps, damages, expectations } = report;
   return {

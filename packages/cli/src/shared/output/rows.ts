@@ -4,15 +4,15 @@ import { cut, cutMiddle, left, right, widthOf } from "./columns.js";
 import { bytesText, count, durationText, secondsText, timeText } from "./quantities.js";
 import { type Paint, type Style, signs } from "./style.js";
 
-/** How rows look: in which colours, and how wide. */
+/** The colours and the width of rows. */
 export interface Look {
   readonly style: Style;
   readonly width: number;
-  /** Default: milliseconds, which suit a conversation of a moment. */
+  /** The unit of times. Default: milliseconds. */
   readonly clock?: "ms" | "s";
 }
 
-/** What a rule says of a message: a fault, or something worth knowing. */
+/** A verdict of a rule on a message. */
 export interface Mark {
   readonly level: Level;
   readonly text: string;
@@ -49,7 +49,7 @@ export interface ShownFrame {
 
 const columns = { n: 3, time: 9, from: 8, kind: 5, latency: 7, size: 7 } as const;
 
-/** A line of fewer columns has no room for the time and the size, nor for the word that says who has sent something. */
+/** Narrower lines have no time, no size, and only the arrow of the sender. */
 const roomy = 76;
 
 function isNarrow({ width }: Look): boolean {
@@ -65,7 +65,7 @@ function fromWidth(look: Look): number {
   return isNarrow(look) ? 1 : columns.from;
 }
 
-/** Columns behind the method, with the spaces between them. */
+/** Columns after the method, with the spaces between them. */
 function behind(look: Look): number {
   return isNarrow(look) ? columns.latency + 1 : columns.latency + columns.size + 2;
 }
@@ -74,12 +74,12 @@ function idWidth({ width }: Look): number {
   return width < 120 ? 7 : 12;
 }
 
-/** An id that is longer takes room from the method, up to so many columns in all. */
+/** The most columns of an id; a long one takes room from the method. */
 function mostOfId({ width }: Look): number {
   return Math.max(12, Math.floor(width / 6));
 }
 
-/** Columns in front of the method. */
+/** Columns before the method. */
 function before(look: Look, start = startWidth(look), id = idWidth(look)): number {
   return start + 1 + fromWidth(look) + 1 + columns.kind + 1 + id + 1;
 }
@@ -99,7 +99,7 @@ export function headingRow(look: Look): string {
   return look.style.dim(cells.join(" "));
 }
 
-/** A frame: one row, or for a batch one and one more for each of its messages; below it, the rules that it breaks. */
+/** The rows of a frame: one, and for a batch one more for each message; below each, its verdicts. */
 export function frameRows(frame: ShownFrame, look: Look): readonly string[] {
   const { n, at, from, bytes, batch, parts } = frame;
   const place = { start: startOf(String(n), at, look), from };
@@ -114,7 +114,7 @@ export function frameRows(frame: ShownFrame, look: Look): readonly string[] {
   ];
 }
 
-/** What is no frame: a line of the server's stderr, a head of HTTP, or what became of a side. */
+/** A row that is no frame: a line of stderr, an HTTP head, or an event such as the exit of the server. */
 export interface Remark {
   readonly n?: number | undefined;
   readonly at: number;
@@ -129,7 +129,7 @@ const narrowSenders: ReadonlyMap<string, string> = new Map([
   ["server", "←"],
 ]);
 
-/** A remark: its text takes all columns behind the kind, and keeps its lines. */
+/** The rows of a remark: its text takes all columns after the kind, and keeps its lines. */
 export function remarkRows({ n, at, who = "server", kind, text, marks = [] }: Remark, look: Look): readonly string[] {
   const start = startOf(String(n ?? ""), at, look);
   const room = columns.kind + 1 + idWidth(look);
@@ -150,7 +150,7 @@ function markRows(marks: readonly Mark[], indent: number, { style, width }: Look
   });
 }
 
-/** Never cut: in a long conversation the number and the time take what they need, and the method has less room. */
+/** The number and the time, never cut: long ones take room from the method. */
 function startOf(n: string, at: number | undefined, look: Look): string {
   if (isNarrow(look)) return n.padStart(columns.n);
   const { clock } = look;
@@ -171,11 +171,11 @@ function messageRows(part: Part, place: Place, look: Look): readonly string[] {
   const what = (room: number): string => whatCell(part, room, style);
   const latency = part.latency === undefined ? "" : durationText(part.latency);
   const first = row({ ...place, kind, id: idText(part, mostOfId(look)), what, latency }, look);
-  // Under the sender: rules need room.
+  // Verdicts begin below the sender, because they are long.
   return [first, ...markRows(part.marks, place.start.length + 1, look)];
 }
 
-/** The cells of a row; `kind` has its width already, and `what` is told its own. */
+/** The cells of a row. `kind` is padded already; `what` takes its width. */
 interface Cells extends Place {
   readonly kind: string;
   readonly id: string;
@@ -192,7 +192,7 @@ function row({ start, from, kind, id, what, latency, size }: Cells, look: Look):
   return `${head} ${what(room)} ${right(latency, columns.latency)}${tail}`.trimEnd();
 }
 
-/** Said by word, arrow and colour, so that no one of them is needed; where the line is narrow, by the arrow and the colour. */
+/** The sender by word, arrow and colour; on a narrow line by arrow and colour. */
 function sender(from: Sender, look: Look): string {
   const { style } = look;
   const words = isNarrow(look) ? { client: "→", server: "←" } : { client: "client →", server: "server ←" };
@@ -206,7 +206,7 @@ function kindPaint(part: Part, style: Style): Paint {
   return kind === "ntf" ? style.dim : style.bold;
 }
 
-/** The id with its type, and its pair. Where both do not fit, the pair stays: it is what a person looks for. */
+/** The id with its type, and its pair. If both do not fit, the id is cut. */
 function idText({ id, pair }: Part, width: number): string {
   const own = id === undefined ? "" : typeof id === "string" ? JSON.stringify(id) : String(id);
   if (pair === undefined) return cut(own, width);
@@ -214,7 +214,7 @@ function idText({ id, pair }: Part, width: number): string {
   return `${cut(own, width - link.length)}${link}`;
 }
 
-/** The method, and what the message says as far as there is room. */
+/** The method, then the digest of the message as far as it fits. */
 function whatCell({ method = "", detail, kind, isError }: Part, width: number, style: Style): string {
   const isMessage = kind !== "noise" && kind !== "frag";
   const isAnswer = kind === "res" || kind === "err";

@@ -14,13 +14,13 @@ const codes = {
   cyan: [36, 39],
 } as const;
 
-/** What stands before a violation, before what does not follow a recommendation, and before what is worth knowing. */
+/** The sign of a verdict by its level. */
 export const signs: Readonly<Record<Level, string>> = { must: "✖", should: "!", may: "ℹ" };
 
-/** The few ways in which a text may stand out. */
+/** Colours and weights. */
 export type Style = Readonly<Record<keyof typeof codes, Paint>>;
 
-/** A style with colours, or one that leaves every text as it is. */
+/** A style with colours, or one that changes nothing. */
 export function styleOf(coloured: boolean): Style {
   const paint = ([on, off]: readonly [number, number]): Paint =>
     coloured ? (text) => (text === "" ? "" : `\u001b[${on}m${text}\u001b[${off}m`) : (text) => text;
@@ -36,7 +36,7 @@ export function styleOf(coloured: boolean): Style {
   };
 }
 
-/** Colours belong on a terminal; `NO_COLOR` takes them away everywhere, `FORCE_COLOR` gives them everywhere. */
+/** Whether to use colours: on a terminal, unless `NO_COLOR` or `FORCE_COLOR` decides. */
 export function wantsColour(isTerminal: boolean, env: NodeJS.ProcessEnv): boolean {
   const { NO_COLOR = "", FORCE_COLOR, TERM } = env;
   if (NO_COLOR !== "" || FORCE_COLOR === "0" || FORCE_COLOR === "false") return false;

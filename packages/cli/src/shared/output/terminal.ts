@@ -4,27 +4,27 @@ import type { Pace } from "../pace.js";
 import { cut } from "./columns.js";
 import { type Style, styleOf, wantsColour } from "./style.js";
 
-/** Where a command prints: lines to a stream of the process, in its colours and its width. */
+/** An output of the process, with its colours and its width. */
 export interface Output {
   /** What it prints to. */
   readonly stream: WriteStream;
   readonly style: Style;
-  /** Columns that a line may take: between 60 and 160, whatever the terminal says. */
+  /** Columns of a line: those of the terminal, between 60 and 160. */
   readonly width: number;
   readonly isTerminal: boolean;
-  /** The reader is so slow that what is only nice to see should be left out. */
+  /** The reader is so slow that optional output should be skipped. */
   readonly isBehind: boolean;
   /** Prints lines. */
   print(...lines: readonly string[]): void;
-  /** Writes pieces of text, however many there are, as fast as they are read. Ends early once the pace says so. */
+  /** Writes any number of pieces with backpressure. Ends early on an interrupt. */
   write(pieces: Iterable<string>, pace: Pace): Promise<void>;
-  /** Shows a text of a peer in place of the last one, until something is printed or it is empty. On a terminal only. */
+  /** Shows a status line until something is printed or the text is empty. On a terminal only; escapes the text. */
   status(text: string): void;
 }
 
 const narrowest = 60;
 const widest = 160;
-/** Where nothing says how wide a line may be. */
+/** The width without a terminal. */
 const usualWidth = 100;
 /** Bytes that may wait for a slow reader. */
 const mostWaiting = 4_000_000;
@@ -64,7 +64,7 @@ export function outputOf(stream: WriteStream, env: NodeJS.ProcessEnv): Output {
 /** Characters that are written together. */
 const together = 65_536;
 
-/** Writes pieces of text, however many there are, as fast as the stream takes them. @throws Failure once the program is to end */
+/** Writes any number of pieces with backpressure. @throws Failure once the program is to end */
 async function writeAll(stream: Writable, pieces: Iterable<string>, pace: Pace): Promise<void> {
   let text = "";
   const flush = async (): Promise<void> => {
@@ -81,7 +81,7 @@ async function writeAll(stream: Writable, pieces: Iterable<string>, pace: Pace):
   if (text !== "") await flush();
 }
 
-/** Resolves when a stream takes more, or never will. */
+/** Resolves when a stream drains, fails or closes. */
 function drained(stream: Writable): Promise<void> {
   return new Promise((resolve) => {
     const done = (): void => {

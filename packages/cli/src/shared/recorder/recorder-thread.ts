@@ -11,13 +11,13 @@ import type { FromRecorder, RecorderStart, ToRecorder } from "./recorder-message
 import { RecordingFile } from "./recording-file.js";
 import { Transcript } from "./transcript.js";
 
-/** Milliseconds between two attempts to write what finds no room. */
+/** Milliseconds between attempts to write when the disk is full. */
 const retryAfter = 50;
 
-/** Milliseconds after which the folder is pruned: a server that starts should have the processor. */
+/** Milliseconds before pruning: a starting server needs the CPU first. */
 const pruneAfter = 250;
 
-/** Milliseconds at the end after which room is no longer hoped for. */
+/** Milliseconds at the end after which a full disk is given up. */
 const lastGrace = 1_000;
 
 const { path, header, zero, outstanding, watched, judged } = workerData as RecorderStart;

@@ -6,28 +6,28 @@ import type { Hole, LineStream, LostLines, Observation, ObservedFrame } from "./
 import type { FromRecorder, RecorderStart, ToRecorder } from "./recorder-messages.js";
 import type { RecordingOutcome } from "./recording-file.js";
 
-/** What a recorder is told. */
+/** The options of a recorder. */
 export interface RecorderOptions {
   readonly path: string;
   readonly header: Omit<HeaderEntry, "k" | "fmt" | "id" | "t0" | "clock" | "os">;
-  /** Hears of every entry, some time after it happened, in order. Here a live view of the conversation attaches. */
+  /** Called with every entry, in order and some time after it happened; for live views. */
   readonly onEntries?: (entries: readonly Entry[]) => void;
-  /** Hears, in words, of every rule that is broken. */
+  /** Called with the text of every violation. */
   readonly onViolations?: (violations: readonly string[]) => void;
 }
 
-/** Bytes that may be on their way to the thread that writes. */
+/** Bytes that may be in transit to the writer thread. */
 const mostOutstanding = 32 * 1024 * 1024;
 
-/** Milliseconds in which a recording is open, if nothing is in its way. */
+/** Milliseconds to wait for the file to open. */
 const openWithin = 1_000;
 
-/** Milliseconds in which something must be written at the end of a recording. */
+/** Milliseconds without progress after which the end of a recording is given up. */
 const endWithin = 2_000;
 
 const newline = 0x0a;
 
-/** What is being counted instead of recorded. */
+/** Counts what is dropped instead of recorded. */
 interface OpenHole {
   readonly from: number;
   to: number;
@@ -52,7 +52,7 @@ export class Recorder {
   #ended: Promise<RecordingOutcome> | undefined;
   #outcome: ((outcome: RecordingOutcome) => void) | undefined;
 
-  /** Where the recording is; where it will be, if it cannot be written in the first moment. */
+  /** The path of the recording, or the planned path if the file does not open in time. */
   readonly opened: Promise<string>;
 
   constructor(options: RecorderOptions) {
@@ -65,7 +65,7 @@ export class Recorder {
     try {
       this.#worker = this.#start(options);
     } catch (error) {
-      // Without a thread there is no recording, but there is still a conversation.
+      // Without a thread nothing is recorded, but the conversation goes on.
       this.#fail(error instanceof Error ? error.message : String(error));
     }
   }
@@ -87,7 +87,7 @@ export class Recorder {
       watched: onEntries !== undefined,
       judged: onViolations !== undefined,
     };
-    // No options of this process: a debugger, or a hook that prints, belongs into no thread of a tap.
+    // No `execArgv` of this process: a debugger or an import hook must not run in this thread.
     const worker = new Worker(new URL("./recorder-thread.js", import.meta.url), { workerData, execArgv: [] });
     worker.unref();
     worker.on("message", (message: FromRecorder) => {
@@ -123,20 +123,20 @@ export class Recorder {
     else this.#openHole(t).lost += 1;
   }
 
-  /** A frame that its carrier keeps apart. */
+  /** A frame of a transport with frames, such as HTTP. */
   frame(frame: ObservedFrame): void {
     if (this.#hasRoomFor(frame.bytes))
       this.#add({ kind: "frame", frame: { ...frame, bytes: this.#copy(frame.bytes) } });
     else this.#openHole(frame.t).lost += 1;
   }
 
-  /** What became of a side, a head of HTTP, the end of a stream: few, and never dropped. */
+  /** A life event, an HTTP head or the end of a stream. They are few and never dropped. */
   add(observation: Extract<Observation, { kind: "entry" | "ended" | "rule" }>): void {
     if (this.#hole !== undefined) this.#closeHole(this.#hole);
     this.#add(observation);
   }
 
-  /** Ends the recording. Never rejects, and waits only as long as something is being written. */
+  /** Ends the recording. Never rejects, and waits only while lines are being written. */
   end(): Promise<RecordingOutcome> {
     this.#ended ??= this.#end();
     return this.#ended;
@@ -172,7 +172,7 @@ export class Recorder {
 
   #hasRoomFor(bytes: Uint8Array): boolean {
     const outstanding = Atomics.load(this.#counter, 0);
-    // Half of the room must be there again, or a recording would be more gaps than frames.
+    // Resume at half of the limit, or gaps would alternate with single frames.
     const most = this.#hole === undefined ? mostOutstanding : mostOutstanding / 2;
     if (outstanding + bytes.length > most) return false;
     if (this.#hole !== undefined) this.#closeHole(this.#hole);
@@ -191,7 +191,7 @@ export class Recorder {
     this.#add(hole);
   }
 
-  /** Of its own, so that it can change threads: the one that was read goes out while it is looked at. */
+  /** A copy, so that it can be transferred to the thread while the original is forwarded. */
   #copy(bytes: Uint8Array): Uint8Array {
     const copy = new Uint8Array(bytes);
     Atomics.add(this.#counter, 0, copy.length);
@@ -222,7 +222,7 @@ function linesIn(bytes: Uint8Array): number {
   return lines;
 }
 
-/** What a person must be told of a recording that could not be written to its end: it cannot say so itself. */
+/** The warning for a recording whose end could not be written. */
 export function missingAtEnd({ path, untold, why }: RecordingOutcome): string {
   const lines = untold === 1 ? "1 line is" : `${untold} lines are`;
   return `${lines} missing at the end of the recording ${path}: ${why ?? "it could not be written"}`;

@@ -6,7 +6,7 @@ import { milliseconds } from "../monotonic.js";
 import type { ObservedEntry } from "./observation.js";
 import { numberedPath } from "./recording-name.js";
 
-/** Bytes of whole lines that may wait for a disk that is slow or full, before the next ones are dropped. */
+/** Bytes of lines that may wait for a slow or full disk before further lines are dropped. */
 const mostQueued = 32 * 1024 * 1024;
 
 /** Characters of lines that are made bytes together. */
@@ -14,10 +14,10 @@ const mostUnsealed = 1024 * 1024;
 
 const newline = 0x0a;
 
-/** What became of an attempt to write: everything is written, or some of what waits, or nothing. */
+/** The result of a write: all, some or none of the queue. */
 export type Flushed = "all" | "some" | "none";
 
-/** What is missing in a row, and why. */
+/** A run of missing lines, and the reason. */
 interface Gap {
   readonly from: number;
   readonly to: number;
@@ -59,20 +59,20 @@ export class RecordingFile {
     this.flush();
   }
 
-  /** Whether there is a file: it may be that it cannot be opened, for now. */
+  /** Whether the file is open. */
   get isOpen(): boolean {
     return this.#file !== undefined;
   }
 
-  /** Where it is; the name is certain once the file is open. */
+  /** The path; final once the file is open. */
   get path(): string {
     return this.#path;
   }
 
-  /** Puts an entry behind the others. */
+  /** Appends an entry. */
   append(entry: ObservedEntry): void {
     const { t } = entry;
-    // How a side ends is worth more than what it says: there is room for it where there is none for frames.
+    // Life events have extra room: the end of a side matters more than one more frame.
     const isSmall = entry.k === "l" || entry.k === "h" || entry.k === "r";
     if (this.#queued > (isSmall ? 2 * mostQueued : mostQueued)) {
       this.lose(t, t, 1, this.#trouble ?? "the disk is slower than the conversation");
@@ -86,13 +86,13 @@ export class RecordingFile {
     this.#enqueue(entry);
   }
 
-  /** So much is missing from here on. */
+  /** Records missing lines. */
   lose(from: number, to: number, lost: number, why: string): void {
     const gap = this.#gap;
     this.#gap = gap === undefined ? { from, to, lost, why } : { ...gap, to, lost: gap.lost + lost };
   }
 
-  /** Writes what there is room for. */
+  /** Writes as much of the queue as the file takes. */
   flush(): Flushed {
     this.#seal();
     let hasWritten = false;
@@ -110,14 +110,14 @@ export class RecordingFile {
     return hasWritten ? "some" : "none";
   }
 
-  /** Puts the last line behind the others, which tells of all of them. */
+  /** Appends the end entry with the checksum. */
   finish(t: number): void {
     this.#closeGap(t);
     const sha256 = this.#hash.copy().digest("hex");
     this.#enqueue({ k: "end", t, frames: this.#frames, bytes: this.#bytes, sha256 });
   }
 
-  /** Gives up what could not be written. */
+  /** Drops the queue. */
   close(): RecordingOutcome {
     if (this.#file !== undefined) closeSync(this.#file);
     const untold = this.#queue.reduce((sum, bytes) => sum + linesIn(bytes), this.#gap?.lost ?? 0);
@@ -149,7 +149,7 @@ export class RecordingFile {
     this.#lines = "";
   }
 
-  /** So many bytes of the first are in the file. The rest of a line goes out before anything else. */
+  /** Bytes of the first line that are written already; its rest must follow first. */
   #written(bytes: number): void {
     this.#queued -= bytes;
     const [first] = this.#queue;
@@ -204,7 +204,7 @@ function linesIn(bytes: Uint8Array): number {
   return lines;
 }
 
-// A pipe that nobody reads must not stop the thread. Windows has no such flag, and needs none for files.
+// Non-blocking: a pipe without a reader must not stop the thread. Windows has no such flag.
 const flags = constants.O_WRONLY | constants.O_APPEND | (constants.O_NONBLOCK ?? 0);
 
 function codeOf(error: unknown): string | undefined {

@@ -1,27 +1,27 @@
 import { basename, dirname, join } from "node:path";
 import { recordingDirectory, recordingSuffix } from "../recordings/recording-directory.js";
 
-/** Words that start a server and do not name it. */
+/** Launchers, which do not name the server. */
 const launchers =
   /^(node|nodejs|npx|npm|pnpm|yarn|bun|bunx|deno|tsx|ts-node|python[\d.]*|py|uv|uvx|pipx|docker|podman|sh|bash|cmd|exec|run|dlx|parlance|serve)(\.exe|\.cmd)?$/i;
 
-/** Files that are called like those of every other server. */
+/** File names that do not distinguish servers. */
 const everyday = /^(index|main|server|app|cli|dist|build|src|bin|out|lib)$/i;
 
-/** The path of a new recording that nobody has named a file for: when, whose, and by which process. */
+/** The default path of a new recording: time, server and process. */
 export function newRecordingPath(name: string, env: NodeJS.ProcessEnv): string {
   const when = new Date().toISOString().slice(0, 19).replaceAll(/[-:]/g, "").replace("T", "-");
   return join(recordingDirectory(env), `${when}-${name}-${process.pid}${recordingSuffix}`);
 }
 
-/** What a server is called that is started by these words: the first of them that tells it from others. */
+/** The name of a server by the first distinctive word of its command. */
 export function serverName(words: readonly string[]): string {
   const [first = "server"] = words;
   const word = words.find((each) => !each.startsWith("-") && !launchers.test(basename(each))) ?? first;
   return plain(everyday.test(stem(word)) ? nameOfFolder(word) : stem(word));
 }
 
-/** What a server is called that is at this URL. */
+/** The name of a server by its URL. */
 export function hostName(url: URL): string {
   return plain(url.host);
 }
@@ -36,7 +36,7 @@ function stem(word: string): string {
   return basename(word).replace(/\.[a-z]{1,4}$/i, "");
 }
 
-/** As part of the name of a file, on every system. */
+/** A name that is valid in file names on every system. */
 function plain(name: string): string {
   return (
     name
@@ -46,7 +46,7 @@ function plain(name: string): string {
   );
 }
 
-/** The path of a recording, or the one beside it where that is taken: the second, the third. */
+/** The path of a recording with a number, from the second one on. */
 export function numberedPath(path: string, number: number): string {
   if (number === 1) return path;
   const end = path.endsWith(recordingSuffix) ? recordingSuffix : "";

@@ -12,7 +12,7 @@ import {
 /** The one connection of a process that speaks on stdio. */
 const stdio = "1";
 
-/** Milliseconds for which nothing may come behind a line that is not finished, before that is told. */
+/** Milliseconds after which an unfinished line is recorded as `partial`. */
 const partialAfter = 1_000;
 
 /** An entry, or what is missing. */
@@ -27,9 +27,9 @@ export type Written =
 export class Transcript {
   readonly #write: (written: Written) => void;
   readonly #cutters: Readonly<Record<LineStream, LineCutter>> = { stdin: new LineCutter(), stdout: new LineCutter() };
-  /** The streams whose unfinished line was told of. */
+  /** The streams whose unfinished line is recorded as `partial`. */
   readonly #told = new Set<LineStream>();
-  /** The numbers of frames that have a mark. */
+  /** The numbers of marked frames. */
   readonly #marked = new Map<number, number>();
   #n = 0;
 
@@ -73,7 +73,7 @@ export class Transcript {
     }
   }
 
-  /** Tells, once for each line, of what is held and does not go on; gives the time when to look again, if there is one. */
+  /** Records lines that stay unfinished, each once. Returns the time of the next check, if one is due. */
   lookAtUnfinished(now: number): number | undefined {
     const waiting = streams.filter((stream) => this.#cutters[stream].held > 0 && !this.#told.has(stream));
     const due = waiting.filter((stream) => this.#cutters[stream].last + partialAfter <= now);

@@ -9,7 +9,7 @@ import {
 import type { Failure } from "../failure.js";
 import { usageFailure } from "../failure.js";
 
-/** How a filter is written, for help pages. */
+/** The syntax of a filter, for help pages. */
 export const filterHelp = `A <filter> joins conditions: tool:search lat>500ms -verdict:ok
   n t dir kind method tool uri prompt id pair lat size verdict rule who session
   code status header.<name> stderr note, and JSON pointers: /result/isError=true
@@ -17,14 +17,14 @@ export const filterHelp = `A <filter> joins conditions: tool:search lat>500ms -v
   = != > < >= <= ~regex has     pair(44)     call(7)     word "words" /regex/i
   and (or a space), or, not (or -), parentheses`;
 
-/** The filter that a command line holds. @throws Failure that shows where it cannot be read */
+/** Parses a filter of the command line. @throws Failure that points at the error */
 export function readFilter(text: string): RowTest {
   const parsed = parseFilter(text);
   if (parsed.ok) return compileFilter(parsed.filter);
   throw unreadable("the filter cannot be read", text, parsed.fault);
 }
 
-/** The expectation that a command line holds. @throws Failure that shows where it cannot be read */
+/** Parses an expectation of the command line. @throws Failure that points at the error */
 export function readExpectation(text: string): Expectation {
   const parsed = parseExpectation(text);
   if (parsed.ok) return parsed.expectation;

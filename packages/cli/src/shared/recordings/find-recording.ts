@@ -4,14 +4,14 @@ import { usageFailure } from "../failure.js";
 import { listRecordings } from "./list-recordings.js";
 import { recordingDirectory } from "./recording-directory.js";
 
-/** How recordings are named in a command line, for help pages. */
+/** The forms of a recording argument, for help pages. */
 export const recordingHelp = `A <recording> is one of
   last             the newest
   name             the beginning of the name of one that parlance ls shows
   path             a file, plain or compressed with gzip
   -                what comes on stdin`;
 
-/** The path of the recording that a word of the command line means; `-` is stdin. @throws Failure */
+/** The path of the recording that an argument names; `-` is stdin. @throws Failure */
 export async function findRecording(word: string, env: NodeJS.ProcessEnv): Promise<string> {
   if (word === "-" || existsSync(word)) return word;
   const known = await listRecordings(env);

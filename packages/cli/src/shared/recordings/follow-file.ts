@@ -3,7 +3,7 @@ import { RecordingDecoder, type RecordingItem } from "@parlance/wire";
 
 const chunkSize = 1 << 16;
 
-/** A file with a recording that may still grow. A line that is not written to its end waits until it is. */
+/** A recording that may still grow. An incomplete last line waits for its end. */
 export class FollowedFile {
   readonly #decoder = new RecordingDecoder();
   readonly #file: FileHandle;
@@ -18,7 +18,7 @@ export class FollowedFile {
     return new FollowedFile(await open(path));
   }
 
-  /** The lines that were written since the last time. */
+  /** The lines written since the last read. */
   async *read(): AsyncGenerator<RecordingItem> {
     for (;;) {
       const { bytesRead } = await this.#file.read(this.#buffer, 0, chunkSize, this.#offset);

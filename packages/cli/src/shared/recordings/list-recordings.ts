@@ -5,10 +5,10 @@ import { recordingDirectory, recordingSuffix } from "./recording-directory.js";
 /** A file with a recording. */
 export interface RecordingFile {
   readonly path: string;
-  /** As people say it: the name of the file, without its endings. */
+  /** The name of the file without its suffixes. */
   readonly name: string;
   readonly bytes: number;
-  /** When it was written last, in milliseconds since 1970. */
+  /** The time of the last write, in milliseconds since 1970. */
   readonly changed: number;
 }
 
@@ -41,7 +41,7 @@ async function describeFile(path: string): Promise<RecordingFile | undefined> {
   }
 }
 
-/** A recording as people say it: the name of its file, without the endings. */
+/** The name of a recording: its file name without the suffixes. */
 export function nameOfRecording(path: string): string {
   if (path === "-") return "stdin";
   const name = basename(path).replace(/\.gz$/, "");

@@ -1,10 +1,10 @@
 import { open } from "node:fs/promises";
 import { type HeaderEntry, RecordingDecoder, readRecording } from "@parlance/wire";
 
-/** Milliseconds after which a recording that has no end, and whose host is not known, counts as left behind. */
+/** Milliseconds without a write after which a recording without an end and with an unknown host counts as abandoned. */
 const longestSilence = 3_600_000;
 
-/** Whether more may come to a recording that has no end: its host lives, or it was written not long ago. */
+/** Whether a recording without an end may still grow: its host runs, or it was written recently. */
 export function isLive(header: HeaderEntry | undefined, changed: number): boolean {
   const pid = header?.host?.pid;
   return pid === undefined ? Date.now() - changed < longestSilence : isAlive(pid);
@@ -15,12 +15,12 @@ function isAlive(pid: number): boolean {
     process.kill(pid, 0);
     return true;
   } catch (error) {
-    // Somebody else's process lives all the same.
+    // EPERM: the process of another user, which runs.
     return (error as NodeJS.ErrnoException).code === "EPERM";
   }
 }
 
-/** More than a header and the last line of a recording take. */
+/** More bytes than the header or the last line of a recording takes. */
 const edge = 65_536;
 
 /** The same of a file, of which only the beginning and the end are read. @param writers processes that may write it */

@@ -9,19 +9,19 @@ export interface LoadedRecording {
   readonly header: HeaderEntry | undefined;
   readonly end: EndEntry | undefined;
   readonly damages: readonly Damage[];
-  /** The line of the file that something stands on, by its number; of a gap by its time. */
+  /** The line of an entry in the file, by its number; of a gap by its time. */
   readonly lineOf: (place: { readonly n: number } | { readonly gapAt: number }) => number | undefined;
 }
 
 /** How a recording is read. */
 export interface LoadOptions {
-  /** Ends the reading: what was read so far is given. */
+  /** Stops reading; the result is what was read so far. */
   readonly stop: AbortSignal;
   /** Takes every line, in order. */
   readonly onEntry?: (entry: Entry) => void;
 }
 
-/** Reads all of a recording. @throws Failure where it cannot be opened */
+/** Reads a whole recording. @throws Failure for a file that cannot be opened */
 export async function loadRecording(path: string, { stop, onEntry }: LoadOptions): Promise<LoadedRecording> {
   const conversation = new Conversation();
   const damages: Damage[] = [];

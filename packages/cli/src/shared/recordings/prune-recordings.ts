@@ -4,7 +4,7 @@ import { listRecordings, type RecordingFile } from "./list-recordings.js";
 import { mayGrow } from "./live.js";
 import type { Retention } from "./retention.js";
 
-/** What a retention bounds. */
+/** The kinds of bounds. */
 export type Bound = keyof Retention;
 
 /** A recording that is beyond a bound. */
@@ -12,11 +12,11 @@ export interface Prunable extends RecordingFile {
   readonly beyond: Bound;
 }
 
-/** What came of pruning. */
+/** The result of pruning. */
 export interface Pruned {
   readonly deleted: readonly Prunable[];
   readonly kept: number;
-  /** Recordings that are beyond a bound and may still be written, or could not be deleted. */
+  /** Recordings beyond a bound that may still grow or could not be deleted. */
   readonly spared: readonly Prunable[];
 }
 
@@ -44,12 +44,12 @@ function beyond(files: readonly RecordingFile[], { age, bytes, count }: Retentio
   });
 }
 
-/** Whether a recording has no end, and its host, or the process that its name names, lives. */
+/** Whether a recording has no end, and its host or the process in its name runs. */
 async function mayBeWritten({ path, changed }: RecordingFile): Promise<boolean> {
   try {
     return await mayGrow(path, changed, writersOf(path));
   } catch {
-    return true; // It cannot be read, so nothing says that it has ended.
+    return true; // Unreadable: it may not have ended.
   }
 }
 
@@ -64,6 +64,6 @@ async function isRemoved(path: string): Promise<boolean> {
     await rm(path);
     return true;
   } catch {
-    return false; // Another process has removed it, or this one may not.
+    return false; // Another process has deleted it, or this one has no permission.
   }
 }

@@ -38,7 +38,7 @@ export async function* readRecordingFile(path: string, stop?: AbortSignal): Asyn
   yield* checked(decoder.end(), new Uint8Array(0));
 }
 
-/** What a file holds; what gzip has made smaller is made as it was. */
+/** The bytes of a file, decompressed if it is gzip. */
 async function* chunksOf(path: string, stop: AbortSignal | undefined): AsyncGenerator<Uint8Array> {
   const source = path === "-" ? process.stdin : createReadStream(path, { highWaterMark: 1 << 18 });
   const end = (): void => void source.destroy();
@@ -51,11 +51,11 @@ async function* chunksOf(path: string, stop: AbortSignal | undefined): AsyncGene
     yield* { [Symbol.asyncIterator]: () => chunks };
   };
   const isPacked = first[0] === 0x1f && first[1] === 0x8b;
-  // What was packed up to where a file breaks off is there all the same.
+  // Of a truncated file, everything before the end can still be decompressed.
   yield* isPacked ? Readable.from(all()).compose(createGunzip({ finishFlush: constants.Z_SYNC_FLUSH })) : all();
 }
 
-/** Whether a file begins as a recording does. */
+/** Whether a file begins with the header of a recording. */
 export async function isRecording(path: string): Promise<boolean> {
   for await (const { entry } of readRecordingFile(path)) return entry?.k === "hdr";
   return false;
@@ -69,7 +69,7 @@ function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-/** On which line of its file everything of a recording stands. */
+/** The line of each entry in the file. */
 export class RecordedLines {
   readonly #lines = new Map<number, number>();
   readonly #gaps = new Map<number, number>();

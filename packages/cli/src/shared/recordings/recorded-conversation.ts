@@ -10,17 +10,17 @@ export interface RecordedConversation {
   readonly conversation: Conversation;
   /** The address of the file, relative to where the command runs. */
   readonly uri: string;
-  /** The line of the file that something stands on, by its number; of a gap by its time. */
+  /** The line of an entry in the file, by its number; of a gap by its time. */
   readonly lineOf: NonNullable<ReportOptions["lineOf"]>;
 }
 
-/** Opens the recording that a word of the command line means. @throws Failure for one that cannot be opened, or is damaged */
+/** Opens the recording that an argument names. @throws Failure for one that cannot be opened, or is damaged */
 export async function openRecorded(word: string, pace: Pace): Promise<RecordedConversation> {
   const reader = await RecordingReader.find(word, pace);
   return recordedConversation(reader, reader.entries());
 }
 
-/** The conversation that entries hold, which are those of a recording or were made of them. */
+/** Reads entries into a conversation. */
 export async function recordedConversation(
   { title, uri, lines }: RecordingReader,
   from: AsyncIterable<Entry>,

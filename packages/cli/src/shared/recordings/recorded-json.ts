@@ -1,6 +1,6 @@
 import { latencyOf, type Pending, pairOf, type Row, type Verdict, type WireMessage } from "@parlance/wire";
 
-/** A row of a recording for a program: what was observed as it was, and what is known of it. */
+/** A row as JSON: the entry, and what the conversation knows of it. */
 export function rowValue(row: Row): object {
   const { kind, n, at, from, session, messages, verdicts, unjudged, entry } = row;
   const [only] = messages;
@@ -23,7 +23,7 @@ function messageValue(message: WireMessage): object {
   const latency = latencyOf(message);
   return {
     kind: message.kind,
-    /** As it was written, so that no digit is lost. */
+    /** The literal, so that no digit is lost. */
     id: message.id,
     method: message.method ?? message.concerns?.request.method,
     names: message.concerns?.request.names ?? message.names,
@@ -32,14 +32,14 @@ function messageValue(message: WireMessage): object {
   };
 }
 
-/** A verdict for a program. */
+/** A verdict as JSON. */
 export function verdictValue(verdict: Verdict): object {
   const { rule, level, party, n, pointer, range, header, says, version, sentence, doubt, spec } = verdict;
   const { id, demands } = rule;
   return { rule: id, level, party, n, pointer, range, header, says, demands, version, sentence, doubt, spec };
 }
 
-/** A request without an answer for a program. */
+/** A request without a response as JSON. */
 export function pendingValue({ operation, session, waited, over, state, reason }: Pending): object {
   const { frame, id, method } = operation.request;
   return { n: frame.n, session: session.name, id, method, waited: micro(waited), over, state, reason };

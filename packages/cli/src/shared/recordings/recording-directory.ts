@@ -1,7 +1,7 @@
 import { homedir } from "node:os";
 import { join } from "node:path";
 
-/** How the name of a recording ends. */
+/** The suffix of recordings. */
 export const recordingSuffix = ".parlance.jsonl";
 
 /**

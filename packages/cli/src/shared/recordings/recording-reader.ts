@@ -8,7 +8,7 @@ import { findRecording } from "./find-recording.js";
 import { nameOfRecording } from "./list-recordings.js";
 import { RecordedLines, readRecordingFile } from "./read-recording.js";
 
-/** A recording that can be read more than once, and is not held meanwhile: only what comes on stdin is. */
+/** A recording that can be read more than once. Only stdin is kept in memory. */
 export class RecordingReader {
   /** The name without the directory and the endings. */
   readonly title: string;
@@ -19,7 +19,7 @@ export class RecordingReader {
   readonly #path: string;
   readonly #pace: Pace;
   #held: readonly Entry[] | undefined;
-  /** Lines that the first reading gave: a file that is being written has more by now. */
+  /** Lines of the first reading: a growing file has more by now. */
   #count = Number.POSITIVE_INFINITY;
 
   private constructor(path: string, pace: Pace) {
@@ -29,7 +29,7 @@ export class RecordingReader {
     this.uri = uriOf(path);
   }
 
-  /** The recording that a word of the command line means. @throws Failure */
+  /** The recording that an argument names. @throws Failure */
   static async find(word: string, pace: Pace): Promise<RecordingReader> {
     return new RecordingReader(await findRecording(word, process.env), pace);
   }

@@ -29,13 +29,13 @@ export function newHeader(target: Target, parent?: HeaderEntry): HeaderEntry {
   };
 }
 
-/** A recording as the text of a file. Its last line, if it has one, tells of the lines as they are here. */
+/** A recording as the text of a file. The end entry, if there is one, is computed anew. */
 export function recordingText(entries: readonly Entry[]): string {
   const lines = new RecordingLines();
   return entries.map((entry) => lines.line(entry)).join("");
 }
 
-/** The lines of a file that holds a recording, one after the other. */
+/** Encodes the lines of a recording in order. */
 export class RecordingLines {
   readonly #hash = createHash("sha256");
 
@@ -58,7 +58,7 @@ export async function writeNewFile(path: string, text: string): Promise<void> {
 /** Characters that are written together. */
 const together = 262_144;
 
-/** Writes a new file piece by piece. What was written of it is removed if not all of it can be. @throws Failure, or what the pieces throw */
+/** Writes a new file piece by piece, and deletes it on an error. @throws Failure, or what the pieces throw */
 export async function writeNewFileOf(path: string, pieces: AsyncIterable<string> | Iterable<string>): Promise<void> {
   const file = await open(path, "wx", 0o600).catch((error: NodeJS.ErrnoException) => notWritten(path, error));
   try {

@@ -1,4 +1,4 @@
-/** How many recordings are kept that have no file of the user's own: undefined is no bound. */
+/** The bounds for recordings in the default folder; undefined is no bound. */
 export interface Retention {
   /** Milliseconds since a recording was written last. */
   readonly age: number | undefined;
@@ -9,7 +9,7 @@ export interface Retention {
 
 const day = 86_400_000;
 
-/** What is kept where nothing else is said: recordings grow, and hold secrets. */
+/** The default bounds: recordings grow, and hold secrets. */
 export const defaultRetention: Retention = { age: 30 * day, bytes: 1_000_000_000, count: undefined };
 
 /** How `PARLANCE_RETENTION` is written, for help pages. */
@@ -20,7 +20,7 @@ A recording that begins deletes what is beyond that, the oldest first.
 One that may still be written is never deleted, nor is one with a file of its
 own (--record).`;
 
-/** What `PARLANCE_RETENTION` says; undefined for `off`, and for a text that cannot be read, which must delete nothing. */
+/** The bounds in `PARLANCE_RETENTION`; undefined for `off`, and for an invalid value, which must delete nothing. */
 export function retentionOf({ PARLANCE_RETENTION: text }: NodeJS.ProcessEnv): Retention | undefined {
   if (text === undefined || text.trim() === "") return defaultRetention;
   let retention: Retention = { age: undefined, bytes: undefined, count: undefined };

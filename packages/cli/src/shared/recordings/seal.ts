@@ -3,12 +3,12 @@ import type { Damage, EndEntry, LinePlace } from "@parlance/wire";
 
 const newline = 0x0a;
 
-/** Holds what a recording's last line says of all others against what they are. */
+/** Compares the checksum in the end entry with the lines before it. */
 export class Seal {
   readonly #hash = createHash("sha256");
   /** Bytes that are hashed: whole lines. */
   #hashed = 0;
-  /** The beginning of a line, which may be the last. */
+  /** The beginning of an incomplete line, which may be the end entry. */
   #rest: Uint8Array[] = [];
 
   /** Takes the next bytes. The lines that they end must have been checked before. */
@@ -18,7 +18,7 @@ export class Seal {
       for (const part of [...this.#rest, chunk.subarray(0, end)]) this.#update(part);
       this.#rest = [];
     }
-    // A copy: whoever reads a file reuses its buffer.
+    // Copy: the reader reuses its buffer.
     if (end < chunk.length) this.#rest.push(chunk.slice(end));
   }
 

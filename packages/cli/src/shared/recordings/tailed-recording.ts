@@ -13,7 +13,7 @@ import { headingRow, type Look } from "../output/rows.js";
 import type { Output } from "../output/terminal.js";
 import { rowValue } from "./recorded-json.js";
 
-/** Prints rows of recordings, and says of which one where they are more. */
+/** Prints rows of recordings under the name of each recording. */
 export class TailView {
   readonly #output: Output;
   readonly #json: boolean;
@@ -49,15 +49,15 @@ export class TailView {
   }
 }
 
-/** What is shown of one recording: the rows that a filter leaves, from the last so many on. */
+/** Shows one recording: the last rows that match a filter, and new ones as they come. */
 export class TailedRecording {
   readonly #name: string;
   readonly #matches: RowTest;
   readonly #view: TailView;
   readonly #conversation = new Conversation();
-  /** Requests of HTTP get verdicts when their responses come: then they are looked at again. */
+  /** HTTP requests get verdicts with their responses: then their rows are checked again. */
   readonly #open = new Map<number, Row>();
-  /** The last rows of what was there already; undefined once they are shown. */
+  /** The last existing rows; undefined once they are shown. */
   #held: (() => void)[] | undefined = [];
   readonly #most: number;
   header: HeaderEntry | undefined;
@@ -70,7 +70,7 @@ export class TailedRecording {
     this.#view = view;
   }
 
-  /** What came of it, when nothing more comes. */
+  /** The report at the end. */
   report(source: string): Report {
     this.#conversation.finish();
     return reportOf({ source, conversation: this.#conversation });
@@ -88,7 +88,7 @@ export class TailedRecording {
     if (this.#matches(row)) this.#show(() => this.#view.row(this.#name, row));
   }
 
-  /** What was there already has been read: it is shown, and all that comes from here on. */
+  /** The existing rows have been read: shows them, and every new one from here on. */
   release(): void {
     for (const show of this.#held ?? []) show();
     this.#held = undefined;

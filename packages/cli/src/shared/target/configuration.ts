@@ -1,10 +1,10 @@
 import { type Node, type ParseError, parseTree, printParseErrorCode } from "jsonc-parser";
 import { parseTomlTree } from "./toml-tree.js";
 
-/** How a text is written. JSON may have comments and trailing commas: VS Code's has. */
+/** The format of a text. JSON may have comments and trailing commas, as in VS Code. */
 export type Format = "json" | "toml";
 
-/** A host's configuration: its text, and the servers in it, with the places of what may be changed. */
+/** The configuration of a host: its text and its servers, with their offsets for edits. */
 export interface Configuration {
   readonly text: string;
   readonly format: Format;
@@ -22,7 +22,7 @@ interface NamedEntry {
 
 export type Layout = "json" | "toml-table" | "toml-inline";
 
-/** A server, as a configuration tells a host to reach it. */
+/** A configured server. */
 export type ServerEntry =
   | (NamedEntry & { readonly kind: "command"; readonly command: Node; readonly args: Node | undefined })
   | (NamedEntry & { readonly kind: "url"; readonly url: Node })
@@ -84,7 +84,7 @@ function errorText(text: string, error: ParseError | undefined): string {
   return `${placeOf(text, error.offset)}: ${what}, got ${found ? JSON.stringify(found) : "the end"}`;
 }
 
-/** Every value of a member: JSON allows a name twice, and who edits must not guess which one a host reads. */
+/** Every value of a member: JSON allows duplicate names, and an edit cannot know which one the host reads. */
 export function membersOf(object: Node, name: string): readonly Node[] {
   return (object.children ?? []).flatMap(({ children: [key, value] = [] }) =>
     key?.value === name && value !== undefined ? [value] : [],

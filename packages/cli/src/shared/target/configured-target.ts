@@ -11,7 +11,7 @@ import { hosts } from "./host-table.js";
 import type { StartedCommand } from "./started-command.js";
 import { expand, type Variables } from "./variables.js";
 
-/** A server of a configuration, as its host would reach it. */
+/** The target that a configured server is. */
 export type ConfiguredTarget =
   | (StartedCommand & { readonly kind: "command"; readonly title: string })
   | { readonly kind: "url"; readonly title: string; readonly url: URL; readonly headers: readonly Header[] };
@@ -42,7 +42,7 @@ export async function configuredTarget(
   return targetOf(found, word, inputs);
 }
 
-/** Every name that `configuredTarget` knows without a file. Files that cannot be read have none. */
+/** All `host:server` names. Unreadable files are skipped. */
 export async function configuredNames(): Promise<readonly string[]> {
   const names = await Promise.all(filesOf(hosts, undefined).map(namesIn));
   return [...new Set(names.flat())].sort();
@@ -53,7 +53,7 @@ async function namesIn(file: ConfigurationFile): Promise<readonly string[]> {
     const loaded = await load(file);
     return (loaded?.configuration.servers ?? []).map(({ name }) => `${file.host?.name}:${name}`);
   } catch (error) {
-    if (error instanceof Failure) return []; // A shell that completes words has no place to say so.
+    if (error instanceof Failure) return []; // Completion scripts have no place for an error.
     throw error;
   }
 }
@@ -105,7 +105,7 @@ class Configured {
     return typeof value === "string" ? this.expanded(value) : undefined;
   }
 
-  /** A member that is an object of texts. Numbers are what people write without quotes; null takes a value away. */
+  /** A member that is an object of texts. Numbers become texts; null removes a value. */
   texts(member: string): Readonly<Record<string, string>> {
     const value = this.#members[member];
     const entries = Object.entries(isObject(value) ? value : {}).filter(([, text]) => text !== null);

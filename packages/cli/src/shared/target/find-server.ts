@@ -7,16 +7,16 @@ import { type ReadFile, readWhole } from "./replace-file.js";
 
 /** A file in which servers are configured, and for which host. */
 export interface ConfigurationFile extends Pick<HostFile, "path" | "project"> {
-  /** Undefined for a file that was named by its path. */
+  /** Undefined for a file named by its path. */
   readonly host: Host | undefined;
-  /** Where in the file servers may be. */
+  /** The sections that may hold servers. */
   readonly sections: readonly (readonly string[])[];
 }
 
 /** A configuration with the file that it is in. */
 export interface LoadedFile extends ConfigurationFile {
   readonly file: ReadFile;
-  /** A mark that some editors put at the start of a text, and JSON does not know. */
+  /** The byte order mark, which JSON does not allow. */
   readonly mark: string;
   readonly configuration: Configuration;
 }
@@ -26,7 +26,7 @@ export function hostNamed(name: string): Host | undefined {
   return hosts.find((host) => host.name === name || host.aliases?.includes(name) === true);
 }
 
-/** The host of that name. @throws Failure that lists those there are */
+/** The host of that name. @throws Failure that lists the hosts */
 export function findHost(name: string): Host {
   const found = hostNamed(name);
   if (found !== undefined) return found;
@@ -72,12 +72,12 @@ function decode(path: string, bytes: Buffer): readonly [mark: string, text: stri
   }
 }
 
-/** A file that a command can do nothing with. It is left as it is. */
+/** A file that is no valid configuration. It stays unchanged. */
 export function fileFailure(message: string, cause?: unknown): Failure {
   return new Failure(message, { exitCode: exitCodes.usage, cause });
 }
 
-/** A server, and the configuration that has it. */
+/** A server and its configuration file. */
 export interface FoundServer {
   readonly loaded: LoadedFile;
   readonly server: ServerEntry;

@@ -2,44 +2,44 @@ import { existsSync } from "node:fs";
 import { homedir } from "node:os";
 import { posix, win32 } from "node:path";
 
-/** What the paths of a host's configuration depend on. */
+/** The platform, folders and variables on which the paths of configurations depend. */
 export interface Surroundings {
   readonly platform: NodeJS.Platform;
   readonly home: string;
-  /** The folder that the command is run in. */
+  /** The working directory. */
   readonly folder: string;
   readonly env: NodeJS.ProcessEnv;
   readonly exists: (path: string) => boolean;
 }
 
-/** A place where a host keeps servers. */
+/** A file with the servers of a host. */
 export interface HostFile {
   readonly path: string;
-  /** The members that lead to the servers in it. */
+  /** The path of members to the servers. */
   readonly section: readonly string[];
   /** The folder of the project that the servers are for; undefined for those of the user. */
   readonly project?: string;
 }
 
-/** The forms in which a host writes variables in a configuration; the table of `variables.ts` has what each is. */
+/** The syntax of variables in a configuration; see the table in `variables.ts`. */
 export type VariableForms = "none" | "shell" | "editor" | "env-and-file";
 
-/** A program that starts MCP servers, as a configuration of the user's tells it. */
+/** A program that starts MCP servers from a configuration of the user. */
 export interface Host {
-  /** How it is written on the command line. */
+  /** Its name on the command line. */
   readonly name: string;
   readonly aliases?: readonly string[];
   readonly title: string;
-  /** Where it looks for commands: as a shell would, or only where the system itself does. */
+  /** Whether it finds commands on the PATH of a shell, or only on that of the system. */
   readonly commands: "shell" | "system";
   readonly variables: VariableForms;
-  /** The files that it reads, whether they are there or not; of two servers of one name, that of the first file counts. */
+  /** The files that it reads, existing or not. The first file with a server of a name counts. */
   readonly files: (surroundings: Surroundings) => readonly HostFile[];
 }
 
 const servers = ["mcpServers"];
 
-/** Every host whose configuration is known. */
+/** All known hosts. */
 export const hosts: readonly Host[] = [
   {
     name: "claude-desktop",
@@ -115,7 +115,7 @@ export const hosts: readonly Host[] = [
   },
 ];
 
-/** The sections that a file of no known host may keep its servers in. */
+/** Possible sections in a file of an unknown host. */
 export const anySection: readonly (readonly string[])[] = [servers, ["servers"], ["mcp_servers"], ["mcp", "servers"]];
 
 /** The surroundings of this process. */
@@ -133,7 +133,7 @@ function pathsOf({ platform }: Surroundings): typeof posix {
   return platform === "win32" ? win32 : posix;
 }
 
-/** Where programs with windows keep what a user has set. */
+/** The folder of user settings of desktop programs. */
 function settingsFolder(at: Surroundings): string {
   const { join } = pathsOf(at);
   if (at.platform === "darwin") return join(at.home, "Library", "Application Support");
@@ -141,14 +141,14 @@ function settingsFolder(at: Surroundings): string {
   return at.env.XDG_CONFIG_HOME || join(at.home, ".config");
 }
 
-/** The file in the innermost folder around this one that has it; where none has, its place in this folder. */
+/** The file in the nearest parent folder that has it; otherwise its path in the working directory. */
 function projectFile(at: Surroundings, section: readonly string[], ...names: readonly string[]): HostFile {
   const { join } = pathsOf(at);
   const project = innermost(at, ...names) ?? at.folder;
   return { path: join(project, ...names), section, project };
 }
 
-/** The root of the repository around this folder; this folder where there is none. */
+/** The root of the enclosing repository, or the working directory without one. */
 function projectFolder(at: Surroundings): string {
   return innermost(at, ".git") ?? at.folder;
 }

@@ -2,9 +2,9 @@ import { randomUUID } from "node:crypto";
 import { open, readFile, realpath, rename, rm, stat } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 
-/** A file as it was read: where it really is, and its bytes. */
+/** A file that was read: its real path and its bytes. */
 export interface ReadFile {
-  /** Behind all links. */
+  /** The path after all symbolic links. */
   readonly path: string;
   readonly bytes: Buffer;
 }
@@ -39,7 +39,7 @@ export async function replaceFile(file: ReadFile, bytes: Buffer, original: Buffe
   return backup;
 }
 
-/** Older backups stay, so the next free number is taken; nothing is kept twice. */
+/** Keeps older backups: takes the next free number, unless a backup has the same bytes. */
 async function backUp({ path, bytes }: ReadFile, mode: number, original: Buffer): Promise<string> {
   for (let number = 1; ; number += 1) {
     const backup = `${path}.parlance-backup${number === 1 ? "" : `-${number}`}`;
@@ -55,7 +55,7 @@ async function backUp({ path, bytes }: ReadFile, mode: number, original: Buffer)
 }
 
 async function writeNew(path: string, bytes: Buffer, mode: number): Promise<void> {
-  const handle = await open(path, "wx", 0o600); // Configurations hold keys: nobody else may look in between.
+  const handle = await open(path, "wx", 0o600); // Configurations hold keys: no other user may read the temporary file.
   try {
     await handle.writeFile(bytes);
     await handle.chmod(mode & 0o7777);

@@ -8,13 +8,13 @@ import { isObject } from "@parlance/mcp/protocol";
 import { exitCodes } from "../exit-codes.js";
 import { Failure } from "../failure.js";
 
-/** Milliseconds in which a module must have loaded. One that serves itself never does. */
+/** Milliseconds for a module to load. A module that serves itself never finishes. */
 const loadTime = 5_000;
 
-/** Imports a file and gives back the server that it exports. @throws Failure that says where the file is wrong */
+/** Imports a file and returns the server that it exports. @throws Failure with the place of the error in the file */
 export async function loadServed(path: string): Promise<Served> {
   if (!existsSync(path)) throw new Failure(`there is no file ${path}`, { exitCode: exitCodes.unreachable });
-  // In this process stdout belongs to the command: what the module logs must not end up among its output.
+  // Stdout is the output of the command: redirect the logs of the module to stderr.
   console.log = console.info = console.debug = console.error;
   const exported = await importWithin(path);
   const served = [exported.server, exported.default].find(isServed);
@@ -52,10 +52,10 @@ function importFailure(path: string, error: unknown): Failure {
   return new Failure(message, remedy === undefined ? details : { ...details, remedy });
 }
 
-/** How many lines of a stack are worth reading. */
+/** Lines of a stack that are shown. */
 const mostPlaces = 6;
 
-/** Where in the person's own files it went wrong, line by line. */
+/** The lines of the stack that are in the user's files. */
 function placesOf(path: string, error: unknown): readonly string[] {
   const stack = error instanceof Error ? (error.stack ?? "") : "";
   const places = stack.split("\n").flatMap((line) => {

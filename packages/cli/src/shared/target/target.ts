@@ -8,7 +8,7 @@ import { loadServed } from "./served-module.js";
 import { splitWords } from "./split-words.js";
 import type { StartedCommand } from "./started-command.js";
 
-/** A server that a command can speak to, under the name by which the person gave it. */
+/** A server that a command can connect to; `title` is its name on the command line. */
 export type Target =
   | (StartedCommand & { readonly kind: "command"; readonly title: string })
   | { readonly kind: "module"; readonly title: string; readonly dial: Dial }
@@ -17,13 +17,13 @@ export type Target =
 /** A header of every request to a URL: its name and its value. */
 export type Header = readonly [name: string, value: string];
 
-/** The hosts, some on each line. */
+/** The names of the hosts, on two lines. */
 function hostWords(indent: string): string {
   const names = hosts.map(({ name }) => name);
   return `${names.slice(0, 4).join(", ")},\n${indent}${names.slice(4).join(", ")}`;
 }
 
-/** How a target is written, for help pages. */
+/** The forms of a target, for help pages. */
 export const targetHelp: string = `A <target> is one of
   -- command args…     starts the command, speaks to it on stdin and stdout; it
                        gets every variable of this shell, and those of --env
@@ -35,7 +35,7 @@ export const targetHelp: string = `A <target> is one of
                        ${hostWords("                       ")}
   ./mcp.json:server    the same in any file, JSON or TOML`;
 
-/** The words behind the first `--`, which are a command to start, and those before it. */
+/** Splits a command line at the first `--`: after it stands a command to start. */
 export function partCommandLine(argv: readonly string[]): {
   readonly own: readonly string[];
   readonly command?: readonly string[];
@@ -56,7 +56,7 @@ export async function parseTarget(word: string, inputs: Readonly<Record<string, 
   if (/^(localhost|[\w.-]+\.[a-z]{2,}|[\d.]+|\[[\da-f:]+\]):\d+(\/\S*)?$/i.test(word))
     throw usageFailure(`${word} does not say how it is spoken to`, `write http://${word}`);
   if (/^\S*?[\w.-]:[^/\\]/.test(word)) {
-    // What reads configurations is loaded only where one may be named.
+    // Load the reader of configurations only where the word may name one.
     const { configuredTarget } = await import("./configured-target.js");
     const configured = await configuredTarget(word, inputs);
     if (configured !== undefined) return configured;
@@ -99,7 +99,7 @@ async function loadModule(path: string): Promise<Target> {
       remedy: "a command goes behind --: parlance talk -- command args…",
     });
   const served = await loadServed(path);
-  // Only a server in this process needs the server's half of the library.
+  // Only a module needs the server side of the library.
   const { serveChannel } = await import("@parlance/mcp/server");
   const dial: Dial = () => {
     const [near, far] = memoryChannels();

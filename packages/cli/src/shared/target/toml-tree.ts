@@ -25,7 +25,7 @@ export function parseTomlTree(text: string): Node | TomlError {
     if (entry.type === "TOMLKeyValue") addValue(root, entry);
     else {
       const { keys } = entry.key;
-      // What is in an array of tables is none of ours: each is a table without a name.
+      // Arrays of tables hold no servers: their tables have no names.
       const table = entry.kind === "array" ? objectNode(entry) : memberAt(root, keys, entry);
       for (const each of entry.body) addValue(table, each);
     }
@@ -39,7 +39,7 @@ function addValue(table: Node, { key: { keys }, value, range }: AST.TOMLKeyValue
   addProperty(memberAt(table, keys.slice(0, -1), { range }), last, range, (parent) => nodeOf(value, parent));
 }
 
-/** The table under some keys, which is made where it is not there yet. */
+/** The table at a path of keys, created if it is missing. */
 function memberAt(root: Node, keys: readonly Key[], place: Place): Node {
   let table = root;
   for (const key of keys) {

@@ -3,18 +3,18 @@ import { basename, sep } from "node:path";
 import { usageFailure } from "../failure.js";
 import type { VariableForms } from "./host-table.js";
 
-/** What the variables of a configuration stand for. */
+/** The values of variables in a configuration. */
 export interface Variables {
   readonly forms: VariableForms;
   readonly env: NodeJS.ProcessEnv;
   readonly home: string;
-  /** The folder of the project, or the one that the command is run in. */
+  /** The folder of the project, or the working directory. */
   readonly folder: string;
-  /** What `--input` has given. */
+  /** The values of `--input`. */
   readonly inputs: Readonly<Record<string, string>>;
 }
 
-/** What one variable stands for; undefined for a form that the host does not know, which stays as it is. @throws Failure */
+/** The value of a variable; undefined for a syntax that the host does not know, which stays unchanged. @throws Failure */
 type Resolve = (name: string, variables: Variables) => string | undefined;
 
 const resolvers: Readonly<Record<VariableForms, Resolve>> = {

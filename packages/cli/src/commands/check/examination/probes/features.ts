@@ -194,7 +194,7 @@ function offered(subject: Subject, capability: string, ask: () => Promise<Findin
   return subject.offers(capability) ? ask() : Promise.resolve(skipped(`it offers no ${capability}`));
 }
 
-/** A server may say for ever that there is more. */
+/** The most pages of a list: a server may send cursors without end. */
 const mostPages = 50;
 
 async function pages(subject: Subject, { method, member, demanded }: List): Promise<Finding> {
