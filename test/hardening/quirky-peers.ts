@@ -439,7 +439,7 @@ export const httpPeers: readonly HttpPeer[] = [
   {
     quirk: "Latin-1 in JSON",
     ...call({ latin1: true, body: response('{"content":[{"type":"text","text":"caf\u00e9"}]}') }),
-    strict: { refused: "an answer that is not UTF-8" },
+    strict: { refused: "a response that is not UTF-8" },
   },
   {
     quirk: "Latin-1 in an event",
@@ -463,7 +463,7 @@ export const httpPeers: readonly HttpPeer[] = [
   {
     quirk: "an event of a type of its own",
     ...call({ type: sse, body: `event: response\ndata: ${called}\n\n` }),
-    strict: { refused: "the answer ended without a response" },
+    strict: { refused: "the HTTP response ended without a JSON-RPC response" },
   },
   { quirk: "data without a space", ...call({ type: sse, body: `data:${called}\n\n` }) },
   {
@@ -474,12 +474,12 @@ export const httpPeers: readonly HttpPeer[] = [
   {
     quirk: "no empty line behind the last event",
     ...call({ type: sse, body: `data: ${called}\n` }),
-    strict: { refused: "the answer ended without a response" },
+    strict: { refused: "the HTTP response ended without a JSON-RPC response" },
   },
   {
     quirk: "nothing behind the last event",
     ...call({ type: sse, body: `data: ${called}` }),
-    strict: { refused: "the answer ended without a response" },
+    strict: { refused: "the HTTP response ended without a JSON-RPC response" },
   },
   { quirk: "an event stream in pieces of three bytes", ...call({ type: sse, body: event(called), pieces: 3 }) },
   { quirk: "an empty event first", ...call({ type: sse, body: `data:\n\n${event(called)}` }) },
@@ -523,31 +523,31 @@ export const httpPeers: readonly HttpPeer[] = [
   {
     quirk: "an empty body",
     ...call({ body: "" }),
-    strict: { refused: "the answer ended without a response" },
-    lenient: { refused: "the answer ended without a response" },
+    strict: { refused: "the HTTP response ended without a JSON-RPC response" },
+    lenient: { refused: "the HTTP response ended without a JSON-RPC response" },
   },
   {
     quirk: "a body that breaks off",
     ...call({ body: called.slice(0, 20) }),
-    strict: { refused: "the answer ended without a response" },
-    lenient: { refused: "the answer ended without a response" },
+    strict: { refused: "the HTTP response ended without a JSON-RPC response" },
+    lenient: { refused: "the HTTP response ended without a JSON-RPC response" },
   },
   {
     quirk: "an event stream without an answer",
     ...call({ type: sse, body: ": bye\n\n" }),
-    strict: { refused: "the answer ended without a response" },
-    lenient: { refused: "the answer ended without a response" },
+    strict: { refused: "the HTTP response ended without a JSON-RPC response" },
+    lenient: { refused: "the HTTP response ended without a JSON-RPC response" },
   },
   {
     quirk: "204 for a request",
     ...call({ status: 204, type: "" }),
-    strict: { refused: "an answer with status 204 and no Content-Type" },
-    lenient: { refused: "an answer with status 204 and no Content-Type" },
+    strict: { refused: "a response with status 204 and no Content-Type" },
+    lenient: { refused: "a response with status 204 and no Content-Type" },
   },
   {
     quirk: "202, and the answer on the stream of the session",
     ...call({ status: 202, type: "", body: called, onStream: true }),
-    strict: { refused: "an answer with status 202 and no Content-Type" },
+    strict: { refused: "a response with status 202 and no Content-Type" },
   },
   { quirk: "201 with the answer", ...call({ status: 201, body: called }) },
   { quirk: "no content", ...call({ body: response("{}") }), strict: invalid("content must be an array, got nothing") },

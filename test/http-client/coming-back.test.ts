@@ -110,7 +110,10 @@ describe("an answer that breaks off", () => {
     const { client } = session.client;
     const call = errorOf(client.tools.call("a"));
     stream(await session.server.next()).end(events);
-    expect(await call).toMatchObject({ reason: "closed", message: expect.stringMatching(/ended without a response$/) });
+    expect(await call).toMatchObject({
+      reason: "closed",
+      message: expect.stringMatching(/ended without a JSON-RPC response$/),
+    });
     expect(session.server.asked.filter(isGet)).toHaveLength(1);
   });
 

@@ -49,14 +49,14 @@ describe("what is no answer fails the call at once, and says what it was:", () =
       "no JSON",
       ({ response }) => response.writeHead(200, { "content-type": "application/json" }).end("{"),
       "closed",
-      /ended without a response; before that, this side received "\{": a frame must be JSON/,
+      /ended without a JSON-RPC response; before that, this side received "\{": a frame must be JSON/,
     ],
     [
       "no UTF-8",
       ({ response }) =>
         response.writeHead(200, { "content-type": "application/json" }).end(Buffer.from([0x22, 0xff, 0x22])),
       "protocol",
-      /an answer that is not UTF-8$/,
+      /a response that is not UTF-8$/,
     ],
     [
       "a batch",
@@ -92,14 +92,14 @@ describe("what is no answer fails the call at once, and says what it was:", () =
       "a request",
       (asked) => json(asked, 200, { jsonrpc: "2.0", id: 1, method: "ping" }),
       "closed",
-      /ended without a response$/,
+      /ended without a JSON-RPC response$/,
     ],
-    ["a stream that ends", (asked) => stream(asked).end(": bye\n\n"), "closed", /ended without a response$/],
+    ["a stream that ends", (asked) => stream(asked).end(": bye\n\n"), "closed", /ended without a JSON-RPC response$/],
     [
       "a stream that ends within an event",
       (asked) => stream(asked).end(event(success(asked, {})).trimEnd()),
       "closed",
-      /ended without a response$/,
+      /ended without a JSON-RPC response$/,
     ],
     [
       "a stream that is no UTF-8",
@@ -111,7 +111,7 @@ describe("what is no answer fails the call at once, and says what it was:", () =
       "a stream that breaks",
       (asked) => stream(asked).write(": a\n\n", () => asked.response.destroy()),
       "closed",
-      /the answer broke off: /,
+      /the HTTP response broke off: /,
     ],
     [
       "a connection that breaks",
@@ -134,12 +134,12 @@ describe("what is too long is not read to its end:", () => {
     [
       "JSON",
       (asked) => json(asked, 200, success(asked, said("x".repeat(2_000)))),
-      /an answer of more than 1024 bytes$/,
+      /a response of more than 1024 bytes$/,
     ],
     [
       "JSON that never ends",
       ({ response }) => flood(response.writeHead(200, { "content-type": "application/json" })),
-      /an answer of more than 1024 bytes$/,
+      /a response of more than 1024 bytes$/,
     ],
     ["an event", (asked) => flood(stream(asked)), /an event of more than 1024 bytes or 200000 lines$/],
   ])("%s", async (_what, answer, message) => {
@@ -198,8 +198,8 @@ describe("a status that refuses", () => {
   });
 
   test.each<readonly [status: number, answer: (asked: Asked) => unknown, message: RegExp]>([
-    [404, html(404, "Not <b>here</b>"), /the server answered with status 404: "Not <b>here<\/b>"$/],
-    [502, html(502, ""), /the server answered with status 502$/],
+    [404, html(404, "Not <b>here</b>"), /the server responded with status 404: "Not <b>here<\/b>"$/],
+    [502, html(502, ""), /the server responded with status 502$/],
     [429, (asked) => json(asked, 429, { error: "slow down" }), /status 429: "\{\\"error\\":\\"slow down\\"\}"$/],
     [400, (asked) => failure({ ...asked, message: { id: 99 } }, 400, -32_600), /status 400: /],
     [

@@ -165,7 +165,7 @@ describe("a session", () => {
       [(asked) => asked.response.destroy(), { reason: "closed" }],
       [
         (asked) => stream(asked).end(),
-        { reason: "closed", message: expect.stringMatching(/ended without a response$/) },
+        { reason: "closed", message: expect.stringMatching(/ended without a JSON-RPC response$/) },
       ],
       [(asked) => json(asked, 200, { jsonrpc: "2.0", id: 99, result: {} }), { reason: "closed" }],
       [(asked) => asked.response.writeHead(202).end(), { reason: "protocol" }],
@@ -252,7 +252,10 @@ describe("a stream that breaks off", () => {
       clock.advance(wait);
       (await server.next()).response.writeHead(503).end();
     }
-    expect(await lost).toMatchObject({ reason: "closed", message: expect.stringMatching(/ended without a response$/) });
+    expect(await lost).toMatchObject({
+      reason: "closed",
+      message: expect.stringMatching(/ended without a JSON-RPC response$/),
+    });
   });
 
   test("is not taken up for a call that nobody waits for", async () => {

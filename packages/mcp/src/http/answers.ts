@@ -37,7 +37,7 @@ export function problemAnswer(problem: Problem): HttpAnswer {
 
 /** The response to a request over the concurrency limit. The request was not run. */
 export function busyAnswer(id?: Id): HttpAnswer {
-  const data = { reason: "more requests in flight than this side holds: wait for answers, then retry" };
+  const data = { reason: "too many requests are in flight: wait for responses, then retry" };
   return errorAnswer(429, { code: codes.tooManyRequests, message: "Too many requests", data }, id, retryLater);
 }
 

@@ -2,7 +2,7 @@ import type { Clock, Timer } from "../base/clock.js";
 
 /** Something that sends keep-alives. */
 export interface Living {
-  /** Sends a keep-alive. Returns false if it is over and needs no more. */
+  /** Sends a keep-alive. Returns false if the stream is over. */
   beat(): boolean;
 }
 

@@ -129,7 +129,7 @@ const standardCodes: ReadonlyMap<number, readonly [name: string, meaning: string
 const applicationCodes: ReadonlyMap<number, readonly [name: string, meaning: string]> = new Map([
   [
     codes.tooManyRequests,
-    ["Too many requests", "More requests in flight than the receiver holds: wait for answers, then retry"],
+    ["Too many requests", "The receiver has too many requests in flight: wait for responses, then retry"],
   ],
   [codes.requestCancelled, ["Request cancelled", "The caller cancelled the request before it was answered, as in LSP"]],
 ]);

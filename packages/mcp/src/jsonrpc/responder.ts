@@ -234,11 +234,11 @@ const noRoomForAnswer: ErrorObject = {
 export const tooManyBytes: ErrorObject = {
   code: codes.tooManyRequests,
   message: "Too many requests",
-  data: { reason: "more bytes in flight than this side holds: read and wait for answers, then retry" },
+  data: { reason: "too many bytes are in flight: read and wait for responses, then retry" },
 };
 
 const tooManyRequests: ErrorObject = {
   code: codes.tooManyRequests,
   message: "Too many requests",
-  data: { reason: "more requests in flight than this side holds: wait for answers, then retry" },
+  data: { reason: "too many requests are in flight: wait for responses, then retry" },
 };

@@ -103,7 +103,7 @@ export const codeNotes: ReadonlyMap<string, CodeNote> = new Map<string, CodeNote
   ["PromptNotFound", { fault: caller("list the prompts again") }],
   ["Unauthorized", { fault: caller("give a token, or one that may do more") }],
   ["RateLimitExceeded", { fault: caller("wait, and ask less often") }],
-  ["Too many requests", { fault: caller("wait for answers, then ask again") }],
+  ["Too many requests", { fault: caller("wait for responses, then ask again") }],
   ["Request cancelled", { fault: "nobody's: the caller cancelled the request" }],
   ["SessionNotFound", { fault: "nobody's: the client opens a session anew" }],
   ["Reserved", { fault: receiver("no one may send this code yet") }],

@@ -42,7 +42,7 @@ export async function readAnswer(response: Response, terms: AnswerTerms, take: (
     if (text !== undefined && takeByLooks(text, take)) return;
     const found = type === "" ? "no Content-Type" : `Content-Type ${excerpt(type)}`;
     const said = text === undefined ? await excerptOf(response, terms) : inExcerpt(text);
-    throw invalid(terms, `an answer with status ${response.status} and ${found}: ${said}`);
+    throw invalid(terms, `a response with status ${response.status} and ${found}: ${said}`);
   }
 }
 
@@ -96,17 +96,17 @@ function inWords({ status, headers }: Response): string {
   const wants = headers.get("www-authenticate");
   if (status === 401) return `401, the server requires authentication${wants === null ? "" : ` (${excerpt(wants)})`}`;
   if (status === 403) return "403, the server denied access";
-  return `the server answered with status ${status}`;
+  return `the server responded with status ${status}`;
 }
 
 async function readJson(response: Response, terms: AnswerTerms): Promise<string> {
   const { bytes, isWhole } = await readBody(response, terms.maxBytes, terms.signal);
-  if (!isWhole) throw invalid(terms, `an answer of more than ${terms.maxBytes} bytes`);
+  if (!isWhole) throw invalid(terms, `a response of more than ${terms.maxBytes} bytes`);
   try {
     return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
   } catch (error) {
     if (terms.lenient === true) return new TextDecoder("windows-1252").decode(bytes);
-    throw invalid(terms, "an answer that is not UTF-8", error);
+    throw invalid(terms, "a response that is not UTF-8", error);
   }
 }
 

@@ -72,7 +72,8 @@ export class PostedCall {
     await readAnswer(response, reading, (text) => this.#take(text));
     const { caller } = this.#host;
     // The response is lost: stateless servers do not keep it for a retry.
-    if (caller.isPending(this.#call)) caller.fail(this.#call, "closed", "the answer ended without a response");
+    if (caller.isPending(this.#call))
+      caller.fail(this.#call, "closed", "the HTTP response ended without a JSON-RPC response");
   }
 
   async #refused(response: Response, reading: AnswerTerms): Promise<void> {
@@ -85,7 +86,7 @@ export class PostedCall {
     const { caller } = this.#host;
     if (!caller.isPending(this.#call)) return; // The call has already ended.
     if (error instanceof LocalError) caller.settle(this.#call, { ok: false, error });
-    else caller.fail(this.#call, "closed", `the answer broke off: ${thrownText(error)}`, error);
+    else caller.fail(this.#call, "closed", `the HTTP response broke off: ${thrownText(error)}`, error);
   }
 
   #take(text: string): void {

@@ -174,7 +174,8 @@ export class RemoteSession implements Channel {
       await readAnswer(response, { what, maxBytes, signal, lenient, clock: this.#terms.clock }, (text) =>
         this.#take(text, post),
       );
-      if (post.open.size > 0) throw new LocalError("closed", `${what}: the answer ended without a response`);
+      if (post.open.size > 0)
+        throw new LocalError("closed", `${what}: the HTTP response ended without a JSON-RPC response`);
     }
   }
 

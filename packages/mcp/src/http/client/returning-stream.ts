@@ -126,7 +126,7 @@ class Pace {
 }
 
 function lost(what: string): LocalError {
-  return new LocalError("closed", `${what}: the answer ended without a response`);
+  return new LocalError("closed", `${what}: the HTTP response ended without a JSON-RPC response`);
 }
 
 /** Whether a retry may succeed: the server is overloaded or failing, or still holds the broken stream. */

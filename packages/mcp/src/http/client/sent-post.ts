@@ -83,7 +83,9 @@ export class SentPost {
   /** The error to report for a failure. */
   errorOf(thrown: unknown): LocalError {
     if (thrown instanceof LocalError) return thrown;
-    return new LocalError("closed", `${this.what}: the answer broke off: ${thrownText(thrown)}`, { cause: thrown });
+    return new LocalError("closed", `${this.what}: the HTTP response broke off: ${thrownText(thrown)}`, {
+      cause: thrown,
+    });
   }
 }
 
