@@ -11,7 +11,7 @@ import { canonical } from "../lifecycle/state-seal.js";
 import type { ServerCapabilities } from "../protocol/capabilities.js";
 import type { Implementation } from "../protocol/implementation.js";
 import { implementationMembers } from "../protocol/member-tables.js";
-import { revisionOf, versions } from "../revisions/all.js";
+import { knownRevision } from "../revisions/all.js";
 import { BridgedServer, type CallingEnd, noChanges } from "./bridged-server.js";
 import { unanswered } from "./crossing.js";
 import { FairQueue } from "./fair-queue.js";
@@ -275,12 +275,6 @@ async function closed(opening: Promise<FarEnd>): Promise<void> {
   } catch {
     // Opening failed; the caller of `#open` got the error.
   }
-}
-
-function knownRevision(version: string): NonNullable<ReturnType<typeof revisionOf>> {
-  const revision = revisionOf(version);
-  if (revision !== undefined) return revision;
-  throw new RangeError(`Unknown protocol revision ${JSON.stringify(version)}: use one of ${versions.join(", ")}`);
 }
 
 const thisLibrary: Implementation = { name: "parlance", version: "0.1.0" };

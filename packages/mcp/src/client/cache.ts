@@ -5,7 +5,8 @@ import { atOnce } from "../jsonrpc/hooks.js";
 import type { Params } from "../jsonrpc/message.js";
 import type { OpenedCall } from "../lifecycle/opened.js";
 import { isObject, type JsonObject } from "../protocol/json.js";
-import { cacheable, methods, notifications } from "../protocol/methods.js";
+import { cacheable, notifications } from "../protocol/methods.js";
+import { changingLists } from "../protocol/subscriptions.js";
 import { covers } from "./covers.js";
 
 /** What can be set about the answers that a client keeps. */
@@ -36,12 +37,10 @@ interface Entry {
   readonly endsAt: number;
 }
 
-/** The lists that a notification is about. */
-const changed: ReadonlyMap<string, readonly string[]> = new Map([
-  [notifications.toolsChanged, [methods.listTools]],
-  [notifications.promptsChanged, [methods.listPrompts]],
-  [notifications.resourcesChanged, [methods.listResources, methods.listResourceTemplates]],
-]);
+/** The requests whose results a notification makes stale. */
+const changed: ReadonlyMap<string, readonly string[]> = new Map(
+  changingLists.map(({ notification, requests }) => [notification, requests]),
+);
 
 /**
  * Answers of one server, kept for as long as it says, and dropped as soon as it tells of a change.

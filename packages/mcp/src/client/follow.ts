@@ -2,7 +2,7 @@ import type { Params } from "../jsonrpc/message.js";
 import type { Change } from "../lifecycle/change-feed.js";
 import { isObject } from "../protocol/json.js";
 import { notifications } from "../protocol/methods.js";
-import type { SubscriptionFilter } from "../protocol/subscriptions.js";
+import { changingLists, type SubscriptionFilter } from "../protocol/subscriptions.js";
 import { covers } from "./covers.js";
 import type { VerbOptions } from "./verb-options.js";
 
@@ -31,31 +31,23 @@ export type Follow = (
   tell: (change: Change) => void,
 ) => Promise<Followed>;
 
-const lists: ReadonlyMap<string, Change> = new Map([
-  [notifications.toolsChanged, { kind: "list", list: "tools" }],
-  [notifications.promptsChanged, { kind: "list", list: "prompts" }],
-  [notifications.resourcesChanged, { kind: "list", list: "resources" }],
-]);
-
 /** What a server says that it tells of, without what says nothing. */
 export function readFilter(notifications: unknown): SubscriptionFilter {
   const { resourceSubscriptions, ...members } = isObject(notifications) ? notifications : {};
-  const wanted = ["toolsListChanged", "promptsListChanged", "resourcesListChanged"].filter(
-    (name) => members[name] === true,
-  );
+  const wanted = changingLists.filter(({ member }) => members[member] === true);
   const uris = Array.isArray(resourceSubscriptions)
     ? resourceSubscriptions.filter((uri) => typeof uri === "string")
     : [];
   return {
-    ...Object.fromEntries(wanted.map((name) => [name, true])),
+    ...Object.fromEntries(wanted.map(({ member }) => [member, true])),
     ...(uris.length === 0 ? {} : { resourceSubscriptions: uris }),
   };
 }
 
 /** The change that a notification is about, if it is about one that the filter names. */
 export function readChange(method: string, params: Params | undefined, filter: SubscriptionFilter): Change | undefined {
-  const list = lists.get(method);
-  if (list?.kind === "list") return filter[`${list.list}ListChanged`] === true ? list : undefined;
+  const changed = changingLists.find(({ notification }) => notification === method);
+  if (changed !== undefined) return filter[changed.member] === true ? { kind: "list", list: changed.list } : undefined;
   const uri = method === notifications.resourceUpdated && isObject(params) ? params.uri : undefined;
   if (typeof uri !== "string" || filter.resourceSubscriptions?.some((each) => covers(each, uri)) !== true) {
     return undefined;

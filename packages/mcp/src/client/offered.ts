@@ -3,7 +3,7 @@ import type { OpenedCall, OpenedCallOptions, ServerDescription } from "../lifecy
 import type { ServerCapabilities } from "../protocol/capabilities.js";
 import { isAdvertised, methodCapabilities } from "../protocol/method-capabilities.js";
 import { isProtocolMethod, methods } from "../protocol/methods.js";
-import type { SubscriptionFilter } from "../protocol/subscriptions.js";
+import { changingLists, type SubscriptionFilter } from "../protocol/subscriptions.js";
 import type { Revision } from "../revisions/revision.js";
 
 /** What a client may count on: the revision that is spoken, and what the server has advertised. */
@@ -17,11 +17,9 @@ type Insistence = Pick<OpenedCallOptions, "unadvertised">;
 
 /** The capabilities that the members of a subscription need. */
 const followable = [
-  ["toolsListChanged", "tools.listChanged"],
-  ["promptsListChanged", "prompts.listChanged"],
-  ["resourcesListChanged", "resources.listChanged"],
-  ["resourceSubscriptions", "resources.subscribe"],
-] as const;
+  ...changingLists.map(({ member, capability }) => [member, capability] as const),
+  ["resourceSubscriptions", "resources.subscribe"] as const,
+];
 
 /**
  * Calls only what the revision has and, unless the caller insists, the server has advertised. A method that the protocol does not
@@ -71,11 +69,10 @@ export function requireTasks({ revision, server }: Offer, { unadvertised }: Insi
 
 /** Everything that a server tells of: the changes of its lists. @throws LocalError `refused` if that is nothing */
 export function everyList({ server }: Offer, { unadvertised }: Insistence): SubscriptionFilter {
-  const lists = followable.filter(
-    ([member, path]) =>
-      member !== "resourceSubscriptions" && (unadvertised === true || isAdvertised(path, server.capabilities)),
+  const lists = changingLists.filter(
+    ({ capability }) => unadvertised === true || isAdvertised(capability, server.capabilities),
   );
-  if (lists.length > 0) return Object.fromEntries(lists.map(([member]) => [member, true]));
+  if (lists.length > 0) return Object.fromEntries(lists.map(({ member }) => [member, true]));
   throw new LocalError("refused", "subscribe: the server has advertised no listChanged, so it tells of no list");
 }
 

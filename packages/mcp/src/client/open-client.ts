@@ -14,8 +14,7 @@ import { type ClientCapabilities, readCapabilities } from "../protocol/capabilit
 import type { Implementation } from "../protocol/implementation.js";
 import { implementationMembers } from "../protocol/member-tables.js";
 import { notifications } from "../protocol/methods.js";
-import { revisionOf, versions } from "../revisions/all.js";
-import type { Revision } from "../revisions/revision.js";
+import { knownRevision } from "../revisions/all.js";
 import type { ToolTypes } from "../schema/tool-types.js";
 import { type Answers, answeringOf, answerMembers } from "./answers.js";
 import { type CacheOptions, cacheMembers, ResponseCache } from "./cache.js";
@@ -113,12 +112,6 @@ function listenerOf(
     guarded(method, () => handler?.(params ?? {}), report);
     return onNotification?.(method, params);
   };
-}
-
-function knownRevision(version: string): Revision {
-  const revision = revisionOf(version);
-  if (revision !== undefined) return revision;
-  throw new RangeError(`Unknown protocol revision ${JSON.stringify(version)}: use one of ${versions.join(", ")}`);
 }
 
 /** What this side of the conversation is made of before there is one. */

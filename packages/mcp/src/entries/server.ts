@@ -13,7 +13,7 @@ import { requireServed, type Served } from "../lifecycle/served.js";
 
 export { RawJson } from "../jsonrpc/codec.js";
 export { invalidParams, LocalError, type LocalReason, RpcError } from "../jsonrpc/errors.js";
-export type { Change, ChangeListener, ChangeSource, ListName } from "../lifecycle/change-feed.js";
+export type { Change, ChangeListener, ChangeSource } from "../lifecycle/change-feed.js";
 export type { Answers, Question, Questions } from "../lifecycle/question.js";
 export type { InputRequired } from "../lifecycle/rounds.js";
 export type { CarrierOptions, ServeOptions } from "../lifecycle/serve.js";
@@ -46,6 +46,7 @@ export type { ReadResourceResult } from "../protocol/resources.js";
 export type { Root } from "../protocol/roots.js";
 export type { CreateMessageParams, CreateMessageResult } from "../protocol/sampling.js";
 export type { Bytes, SendableContent } from "../protocol/sendable.js";
+export type { ListName } from "../protocol/subscriptions.js";
 export type { CallToolResult, Tool, ToolAnnotations, ToolExecution } from "../protocol/tools.js";
 export type { InferInput, InferOutput, InputSchema, Schema } from "../schema/compile.js";
 export type { ToolSchemas, ToolTypes } from "../schema/tool-types.js";

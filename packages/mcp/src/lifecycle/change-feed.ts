@@ -1,8 +1,6 @@
 import type { JsonObject } from "../protocol/json.js";
 import { type NotificationMethod, notifications } from "../protocol/methods.js";
-
-/** A list that clients are told of when it changes; templates belong to that of the resources. */
-export type ListName = "tools" | "prompts" | "resources";
+import { changingLists, type ListName } from "../protocol/subscriptions.js";
 
 /** What can change while clients are connected. */
 export type Change =
@@ -28,12 +26,6 @@ export interface FeedListener {
   /** Resolves when there is room for more. */
   drained(): Promise<void>;
 }
-
-const listChanged = {
-  tools: notifications.toolsChanged,
-  prompts: notifications.promptsChanged,
-  resources: notifications.resourcesChanged,
-} as const;
 
 /**
  * Tells one listener of changes, in either era. What changes several times before the listener has room to hear of it is
@@ -69,7 +61,8 @@ export class ChangeFeed {
   }
 
   #tell(change: Change): void {
-    if (change.kind === "list") this.#listener.notify(listChanged[change.list]);
-    else this.#listener.notify(notifications.resourceUpdated, { uri: change.uri });
+    if (change.kind === "resource") this.#listener.notify(notifications.resourceUpdated, { uri: change.uri });
+    else
+      for (const { list, notification } of changingLists) if (list === change.list) this.#listener.notify(notification);
   }
 }

@@ -32,6 +32,13 @@ export function revisionOf(version: string): Revision | undefined {
   return byVersion.get(version);
 }
 
+/** The revision of a version that an application names. @throws RangeError for a version that does not exist */
+export function knownRevision(version: string): Revision {
+  const revision = revisionOf(version);
+  if (revision !== undefined) return revision;
+  throw new RangeError(`Unknown protocol revision ${JSON.stringify(version)}: use one of ${versions.join(", ")}`);
+}
+
 const newestFirst = revisions.toReversed();
 
 /** Every version, newest first. */

@@ -1,4 +1,5 @@
-import type { Change, ChangeListener, ChangeSource, ListName } from "../lifecycle/change-feed.js";
+import type { Change, ChangeListener, ChangeSource } from "../lifecycle/change-feed.js";
+import type { ListName } from "../protocol/subscriptions.js";
 
 /**
  * The one place where changes of a server meet those who want to hear of them: conversations of the handshake era, and

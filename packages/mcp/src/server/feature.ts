@@ -1,7 +1,7 @@
-import type { ListName } from "../lifecycle/change-feed.js";
 import type { Operation } from "../lifecycle/served.js";
 import type { ServerCapabilities } from "../protocol/capabilities.js";
 import type { JsonObject } from "../protocol/json.js";
+import type { ListName } from "../protocol/subscriptions.js";
 import type { ErrorCodes } from "./error-codes.js";
 import type { ListShape } from "./pages.js";
 

@@ -7,7 +7,7 @@ import type { ServerCapabilities } from "../protocol/capabilities.js";
 import { isObject, type JsonObject } from "../protocol/json.js";
 import { metaKeys } from "../protocol/meta.js";
 import { methods, notifications } from "../protocol/methods.js";
-import type { SubscriptionFilter } from "../protocol/subscriptions.js";
+import { changingLists, type SubscriptionFilter } from "../protocol/subscriptions.js";
 import { wrongKind } from "./faults.js";
 import type { Feature, MethodCall } from "./feature.js";
 
@@ -17,12 +17,6 @@ export interface Subscribable {
   /** Whether there is such a resource, or could be. */
   knows(uri: string): boolean;
 }
-
-const lists = [
-  ["toolsListChanged", "tools"],
-  ["promptsListChanged", "prompts"],
-  ["resourcesListChanged", "resources"],
-] as const;
 
 /**
  * Subscriptions of the stateless era: one call that stays open and tells what changes, until either side ends it.
@@ -53,7 +47,9 @@ export class Subscriptions implements Feature {
     const honoured = this.#honour(readFilter(params));
     operation.notify(notifications.acknowledged, { notifications: honoured, _meta: subscription });
     const uris = new Set(honoured.resourceSubscriptions);
-    const listened = new Set<string>(lists.flatMap(([member, list]) => (honoured[member] === true ? [list] : [])));
+    const listened = new Set<string>(
+      changingLists.flatMap(({ member, list }) => (honoured[member] === true ? [list] : [])),
+    );
     return new Promise((resolve) => {
       const feed = new ChangeFeed(this.#changes, {
         wants: (change: Change) => (change.kind === "list" ? listened.has(change.list) : uris.has(change.uri)),
@@ -74,9 +70,9 @@ export class Subscriptions implements Feature {
   /** What of the filter this server can tell. */
   #honour(filter: SubscriptionFilter): SubscriptionFilter {
     const offered = this.#subscribable.capabilities();
-    const honoured = lists
-      .filter(([member, list]) => filter[member] === true && offered[list]?.listChanged === true)
-      .map(([member]) => [member, true]);
+    const honoured = changingLists
+      .filter(({ member, list }) => filter[member] === true && offered[list]?.listChanged === true)
+      .map(({ member }) => [member, true]);
     const { resourceSubscriptions } = filter;
     const isFollowed = offered.resources?.subscribe === true && resourceSubscriptions !== undefined;
     const known = isFollowed
@@ -98,7 +94,7 @@ export function readId({ id }: Operation): string | number {
 export function readFilter({ notifications: filter }: JsonObject): SubscriptionFilter {
   if (!isObject(filter)) throw invalidParams("Invalid params", [wrongKind("/notifications", "an object", filter)]);
   const faults: ParamsFault[] = [];
-  for (const [member] of lists) {
+  for (const { member } of changingLists) {
     const wanted = filter[member];
     if (wanted !== undefined && typeof wanted !== "boolean") {
       faults.push(wrongKind(`/notifications/${member}`, "true or false", wanted));
