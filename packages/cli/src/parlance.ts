@@ -8,5 +8,5 @@ import { packageVersion } from "./shared/package-version.js";
 const argv = process.argv.slice(2);
 const tapped = parseTapArguments(argv);
 if (argv[0] === "--version" || argv[0] === "-V") process.stdout.write(`${packageVersion}\n`);
-else if (tapped === undefined) await import("./main.js");
+else if (tapped === undefined) await import("./commands/program.js");
 else await (await import("./commands/tap/tap.js")).tap(tapped);

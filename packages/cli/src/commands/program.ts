@@ -1,16 +1,15 @@
-#!/usr/bin/env node
 import { Command, CommanderError } from "commander";
-import { groupCommands, registrationsFor } from "./commands/all.js";
-import { usageErrorText } from "./commands/help/usage-error.js";
-import { exitCodes } from "./shared/exit-codes.js";
-import { toFailure, usageFailure } from "./shared/failure.js";
-import { listenForInterrupt } from "./shared/interrupt.js";
-import type { Invocation } from "./shared/invocation.js";
-import { printFailure } from "./shared/output/print-failure.js";
-import { wantsColour } from "./shared/output/style.js";
-import { outputOf } from "./shared/output/terminal.js";
-import { packageVersion } from "./shared/package-version.js";
-import { partCommandLine } from "./shared/target/target.js";
+import { exitCodes } from "../shared/exit-codes.js";
+import { toFailure, usageFailure } from "../shared/failure.js";
+import { listenForInterrupt } from "../shared/interrupt.js";
+import type { Invocation } from "../shared/invocation.js";
+import { printFailure } from "../shared/output/print-failure.js";
+import { wantsColour } from "../shared/output/style.js";
+import { outputOf } from "../shared/output/terminal.js";
+import { packageVersion } from "../shared/package-version.js";
+import { partCommandLine } from "../shared/target/target.js";
+import { groupCommands, registrationsFor } from "./all.js";
+import { usageErrorText } from "./help/usage-error.js";
 
 const out = outputOf(process.stdout, process.env);
 const err = outputOf(process.stderr, process.env);
