@@ -27,7 +27,7 @@ test.concurrent("a recording is judged: every violation has its line, its party,
   run.parlance.jsonl:8  frame 7, server, bytes 0–17
     it is not JSON: expected a value at byte 1, but found "d"
 
-ℹ I-2  A number is one that every reader can hold: most know no more than 53 bits, and write numbers in their own way
+ℹ I-2  A number fits into a double: most parsers keep 53 bits, and reformat numbers
   may: “numbers that are integers and are in the range [-(2**53)+1, (2**53)-1] are interoperable in the sense that implementations will agree exactly on their numeric values.”
   https://www.rfc-editor.org/rfc/rfc8259#section-6
   run.parlance.jsonl:9  frame 8, server, /result/big, bytes 82–101

@@ -154,7 +154,7 @@ result  id 7  tools/call search  to the request in frame 5  judged by 2025-11-25
 
 ℹ I-2  server  /result/big  bytes 82–101
   most readers make 12345678901234567000 of 12345678901234567890
-  A number is one that every reader can hold: most know no more than 53 bits, and write numbers in their own way
+  A number fits into a double: most parsers keep 53 bits, and reformat numbers
   may: “numbers that are integers and are in the range [-(2**53)+1, (2**53)-1] are interoperable in the sense that implementations will agree exactly on their numeric values.”
   https://www.rfc-editor.org/rfc/rfc8259#section-6
 

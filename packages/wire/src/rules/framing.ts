@@ -82,7 +82,7 @@ export const framingRules: readonly Rule[] = [
     id: "R-10",
     level: "must",
     party: "either",
-    demands: "Messages come in arrays only where the revision has batches, and never none",
+    demands: "A batch is sent only in a revision that has batches, and is not empty",
     sentence: (revision) =>
       revision.facts.batches
         ? "If the batch rpc call itself fails to be recognized as an valid JSON or as an Array with at least one value, the response from the Server MUST be a single Response object."

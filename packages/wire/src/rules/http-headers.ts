@@ -33,8 +33,7 @@ export const httpHeaderRules: readonly Rule[] = [
     id: "H-2",
     level: "must",
     party: "client",
-    demands:
-      "A client accepts application/json and text/event-stream for what it POSTs, and text/event-stream for what it GETs",
+    demands: "The Accept header of a POST has application/json and text/event-stream, and of a GET text/event-stream",
     applies: isStreamable,
     sentence: byEra(
       "The client MUST include an `Accept` header, listing both `application/json` and `text/event-stream` as supported content types.",
@@ -62,7 +61,7 @@ export const httpHeaderRules: readonly Rule[] = [
     level: "must",
     party: "client",
     demands:
-      "A client names the revision in MCP-Protocol-Version: where there is no handshake in all requests, and otherwise in all that follow it",
+      "MCP-Protocol-Version names the revision in every request; in the handshake era in every request after initialize",
     applies: ({ facts }) => facts.httpVersionHeader !== "none",
     sentence: byEra(
       "If using HTTP, the client MUST include the `MCP-Protocol-Version: <protocol-version>` HTTP header on all subsequent requests to the MCP server",
@@ -82,7 +81,7 @@ export const httpHeaderRules: readonly Rule[] = [
     id: "H-6",
     level: "must",
     party: "client",
-    demands: "The headers of a request say what its body says: the revision, the method, and what it is applied to",
+    demands: "The headers for revision, method and name match the body of the request",
     applies: isStateless,
     sentence: "These headers are REQUIRED for compliance.",
     page: `${httpPage}#standard-request-headers`,
@@ -103,7 +102,7 @@ export const httpHeaderRules: readonly Rule[] = [
     id: "H-7",
     level: "must",
     party: "client",
-    demands: "An argument that its tool wants in a header is there too",
+    demands: "An argument with x-mcp-header is also sent as that header",
     applies: isStateless,
     sentence: "conforming clients MUST mirror the designated parameter values into HTTP headers.",
     page: `${httpPage}#custom-headers-from-tool-parameters`,
@@ -124,7 +123,7 @@ export const httpHeaderRules: readonly Rule[] = [
     id: "H-8",
     level: "must",
     party: "client",
-    demands: "A client that was given a session names it in every request that follows",
+    demands: "A client that got a session id sends it with every further request",
     applies: ({ facts }) => facts.httpBinding === "session",
     sentence:
       "clients using the Streamable HTTP transport MUST include it in the … header on all of their subsequent HTTP requests.",
@@ -166,7 +165,7 @@ export const httpHeaderRules: readonly Rule[] = [
     id: "H-9",
     level: "must",
     party: "server",
-    demands: "The name of a session has only visible ASCII characters",
+    demands: "A session id has only visible ASCII characters",
     applies: ({ facts }) => facts.httpBinding === "session",
     sentence: "The session ID MUST only contain visible ASCII characters (ranging from 0x21 to 0x7E).",
     page: "basic/transports#session-management",
@@ -181,7 +180,7 @@ export const httpHeaderRules: readonly Rule[] = [
     id: "H-12",
     level: "may",
     party: "client",
-    demands: "What is POSTed is declared as application/json: most servers take nothing else",
+    demands: "The Content-Type of a POST is application/json: most servers accept nothing else",
     applies: isStreamable,
     sentence: "The media type for JSON text is application/json.",
     page: ofJson("section-11"),

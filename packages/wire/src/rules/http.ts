@@ -32,7 +32,8 @@ export const httpRules: readonly Rule[] = [
     id: "H-1",
     level: "must",
     party: "server",
-    demands: "A server turns away requests from origins that it does not know; which it knows is not seen on the wire",
+    demands:
+      "A server refuses requests from origins that it does not allow (the recording does not show which it allows)",
     applies: isStreamable,
     sentence: ({ facts }) =>
       facts.httpOriginRefusal === undefined
@@ -52,7 +53,7 @@ export const httpRules: readonly Rule[] = [
     id: "H-3",
     level: "must",
     party: "client",
-    demands: "A POST brings a message in its body",
+    demands: "A POST has a message in its body",
     applies: isStreamable,
     sentence: oneBody,
     page: onSending,
@@ -66,7 +67,7 @@ export const httpRules: readonly Rule[] = [
     id: "H-4",
     level: "must",
     party: "server",
-    demands: "A server takes a notification, or a response, with 202 and no body",
+    demands: "A server accepts a notification or a response with 202 and no body",
     applies: isStreamable,
     sentence: byEra(
       "If the server accepts the input, the server MUST return HTTP status code 202 Accepted with no body.",
@@ -86,7 +87,7 @@ export const httpRules: readonly Rule[] = [
     id: "H-10",
     level: "must",
     party: "server",
-    demands: "A server answers a request with application/json or text/event-stream, and a GET with text/event-stream",
+    demands: "A response to a request is application/json or text/event-stream, and to a GET text/event-stream",
     applies: isStreamable,
     sentence: byEra(
       "the server MUST either return `Content-Type: text/event-stream`, to initiate an SSE stream, or `Content-Type: application/json`, to return one JSON object.",
@@ -115,8 +116,7 @@ export const httpRules: readonly Rule[] = [
     level: "must",
     party: "server",
     kinds: ["err"],
-    demands:
-      "An error of the protocol comes with its status: 404 for a method that is not there, 400 for what a server could not take",
+    demands: "A protocol error has its HTTP status: 404 for an unknown method, 400 for an invalid request",
     applies: isStateless,
     sentence:
       "If the server does not implement the requested RPC method, it MUST respond with `404 Not Found` and a JSON-RPC error with code `-32601` (`Method not found`).",
@@ -140,7 +140,7 @@ export const httpRules: readonly Rule[] = [
     id: "H-13",
     level: "must",
     party: "server",
-    demands: "What an event stream carries as a message is JSON, in an event that an empty line ends",
+    demands: "A message event of an event stream is JSON, and ends with an empty line",
     sentence: allMessages,
     page: onAllMessages,
     on: "frame",
@@ -158,7 +158,7 @@ export const httpRules: readonly Rule[] = [
     id: "H-15",
     level: "must",
     party: "server",
-    demands: "A response of application/json to a request is one JSON text",
+    demands: "The body of an application/json response to a request is one JSON text",
     sentence: allMessages,
     page: onAllMessages,
     on: "frame",
@@ -183,7 +183,7 @@ export const httpRules: readonly Rule[] = [
     level: "must",
     party: "server",
     kinds: ["res", "err"],
-    demands: "The stream of a GET carries no responses, but for one that was broken off",
+    demands: "The stream of a GET has no responses, unless it resumes a broken stream",
     applies: ({ facts }) => facts.httpBinding === "session",
     sentence:
       "The server MUST NOT send a JSON-RPC response on the stream unless resuming a stream associated with a previous client request.",

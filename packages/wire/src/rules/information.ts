@@ -11,7 +11,7 @@ export const informationRules: readonly Rule[] = [
     id: "I-1",
     level: "should",
     party: "either",
-    demands: "A name stands once in an object: readers differ on which of several counts, and most take the last",
+    demands: "Keys of an object are unique: parsers differ on which duplicate they use, and most use the last",
     sentence: "The names within an object SHOULD be unique.",
     page: ofJson("section-4"),
     on: "frame",
@@ -21,8 +21,7 @@ export const informationRules: readonly Rule[] = [
     id: "I-2",
     level: "may",
     party: "either",
-    demands:
-      "A number is one that every reader can hold: most know no more than 53 bits, and write numbers in their own way",
+    demands: "A number fits into a double: most parsers keep 53 bits, and reformat numbers",
     sentence:
       "numbers that are integers and are in the range [-(2**53)+1, (2**53)-1] are interoperable in the sense that implementations will agree exactly on their numeric values.",
     page: ofJson("section-6"),
@@ -33,7 +32,7 @@ export const informationRules: readonly Rule[] = [
     id: "I-3",
     level: "may",
     party: "either",
-    demands: "A string is text: half of a surrogate pair is none, and no UTF-8 can hold it",
+    demands: "A string has no unpaired surrogates, which UTF-8 cannot encode",
     sentence: "The behavior of software that receives JSON texts containing such values is unpredictable",
     page: ofJson("section-8.2"),
     on: "frame",
@@ -44,7 +43,7 @@ export const informationRules: readonly Rule[] = [
     id: "I-4",
     level: "must",
     party: "either",
-    demands: "No byte order mark stands before a JSON text: most readers refuse it",
+    demands: "A JSON text has no byte order mark: most parsers refuse it",
     sentence:
       "Implementations MUST NOT add a byte order mark (U+FEFF) to the beginning of a networked-transmitted JSON text.",
     doubt: "the sentence is about networks, and a pipe is not one",
@@ -59,7 +58,7 @@ export const informationRules: readonly Rule[] = [
     id: "I-5",
     level: "may",
     party: "either",
-    demands: "A line ends with a line feed; a carriage return before it is space, which readers skip",
+    demands: "A line ends with a line feed; a carriage return before it is whitespace, which parsers skip",
     page: onStdio,
     on: "frame",
     *check({ frame: { entry } }) {
@@ -88,7 +87,7 @@ export const informationRules: readonly Rule[] = [
     id: "I-7",
     level: "may",
     party: "either",
-    demands: "A message is small enough to be held whole, by everyone on its way",
+    demands: "A message is small enough to be kept in memory",
     page: "basic",
     on: "frame",
     *check({ frame: { entry } }) {

@@ -29,7 +29,7 @@ export const inputRules: readonly Rule[] = [
     party: "client",
     kinds: ["req"],
     demands:
-      "A client that brings input sends the same request again, under a new id, with what was asked and the state as it was given",
+      "A client that provides input repeats the request under a new id, with the input responses and the unchanged requestState",
     applies: isStateless,
     sentence:
       "If an `InputRequiredResult` contains the `requestState` field, the client MUST echo back the exact value of that field when retrying the original request.",

@@ -20,8 +20,7 @@ export const jsonRpcRules: readonly Rule[] = [
     id: "R-1",
     level: "must",
     party: "either",
-    demands:
-      'A message is an object with jsonrpc "2.0" that has a method, or a result, or an error, and only one of them',
+    demands: 'A message is an object with jsonrpc "2.0" and exactly one of method, result and error',
     sentence: "All messages between MCP clients and servers MUST follow the JSON-RPC 2.0 specification.",
     page: onAllMessages,
     on: "message",
@@ -76,7 +75,7 @@ export const jsonRpcRules: readonly Rule[] = [
     level: "must",
     party: "either",
     kinds: ["req"],
-    demands: "A side uses an id for one request: in the handshake era once in a session, later once at a time",
+    demands: "A request id is not reused: within a session in the handshake era, later while its request is open",
     sentence: byEra(
       "The request ID MUST NOT have been previously used by the requestor within the same session.",
       "The request ID MUST NOT match the ID of any other request the sender has issued and not yet received a response for.",
@@ -99,7 +98,7 @@ export const jsonRpcRules: readonly Rule[] = [
     level: "must",
     party: "either",
     kinds: ["res", "err"],
-    demands: "A result is an object; an error is one too, with an integer as its code and a text as its message",
+    demands: "A result is an object; an error is an object with an integer code and a string message",
     sentence: errorSentence,
     page: (revision) =>
       revision.facts.httpBinding === "http+sse" ? ofJsonRpc("error_object") : onMessages("responses")(revision),
@@ -133,7 +132,7 @@ export const jsonRpcRules: readonly Rule[] = [
     level: "must",
     party: "either",
     kinds: ["req", "ntf"],
-    demands: "Params are an object: MCP has none that are told apart by their position",
+    demands: "Params are an object: MCP has no params by position",
     sentence: ({ facts }) =>
       facts.errorId === "required" ? "params?: { … [key: string]: unknown; }" : "params?: { [key: string]: any };",
     page: inSchema("jsonrpcrequest"),
@@ -149,7 +148,7 @@ export const jsonRpcRules: readonly Rule[] = [
     level: "must",
     party: "either",
     kinds: ["req", "ntf"],
-    demands: "A method is named by a string",
+    demands: "A method is a string",
     sentence: "method: string;",
     page: inSchema("jsonrpcrequest"),
     on: "message",
@@ -163,7 +162,7 @@ export const jsonRpcRules: readonly Rule[] = [
     level: "must",
     party: "either",
     kinds: ["req", "ntf"],
-    demands: "Names that begin with rpc. are kept for JSON-RPC itself",
+    demands: "Method names that begin with rpc. are reserved for JSON-RPC",
     sentence:
       "Method names that begin with the word rpc followed by a period character (U+002E or ASCII 46) are reserved for rpc-internal methods and extensions and MUST NOT be used for anything else.",
     page: ofJsonRpc("request_object"),
@@ -178,7 +177,7 @@ export const jsonRpcRules: readonly Rule[] = [
     level: byEra("may", "should"),
     party: "either",
     kinds: ["err"],
-    demands: "Codes from −32768 to −32100 mean what JSON-RPC says, and most of them nothing yet",
+    demands: "Codes from −32768 to −32100 have the meaning that JSON-RPC defines; most are reserved",
     sentence: byEra(
       "Any code within this range, but not defined explicitly below is reserved for future use.",
       "New error codes for purposes not defined by this specification SHOULD be allocated outside the JSON-RPC reserved range (`-32768` to `-32000`)",

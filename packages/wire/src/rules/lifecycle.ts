@@ -29,7 +29,7 @@ export const lifecycleRules: readonly Rule[] = [
     level: "must",
     party: "client",
     kinds: ["req"],
-    demands: "The first thing that a client asks for is initialize; only ping may come before it",
+    demands: "The first request of a client is initialize; only ping may precede it",
     applies: hasHandshake,
     sentence: "The initialization phase MUST be the first interaction between client and server.",
     page: initialization,
@@ -47,7 +47,7 @@ export const lifecycleRules: readonly Rule[] = [
     level: "should",
     party: "client",
     kinds: ["req"],
-    demands: "Between initialize and notifications/initialized a client asks for nothing but ping",
+    demands: "Between initialize and notifications/initialized a client sends no requests except ping",
     applies: hasHandshake,
     sentence:
       "The client SHOULD NOT send requests other than pings before the server has responded to the `initialize` request.",
@@ -66,7 +66,7 @@ export const lifecycleRules: readonly Rule[] = [
     level: "should",
     party: "server",
     kinds: ["req"],
-    demands: "Before notifications/initialized a server asks for nothing but ping",
+    demands: "Before notifications/initialized a server sends no requests except ping",
     applies: hasHandshake,
     sentence:
       "The server SHOULD NOT send requests other than pings and logging before receiving the `initialized` notification.",
@@ -97,7 +97,7 @@ export const lifecycleRules: readonly Rule[] = [
     level: "must",
     party: "client",
     kinds: ["req"],
-    demands: "The request initialize is no part of a batch: nothing may be asked before its answer",
+    demands: "The request initialize is not part of a batch: other requests wait for its response",
     applies: hasHandshake,
     sentence: (revision) =>
       revision.facts.batches
@@ -133,7 +133,7 @@ export const lifecycleRules: readonly Rule[] = [
     level: "may",
     party: "either",
     kinds: ["req", "res"],
-    demands: "A handshake settles on a revision that has one",
+    demands: "A handshake negotiates a revision that has a handshake",
     applies: hasHandshake,
     sentence:
       "An `initialize` request selects legacy semantics, scoped to the stdio process (stdio) or the session (HTTP), as specified by the negotiated legacy protocol version.",
@@ -168,7 +168,7 @@ export const lifecycleRules: readonly Rule[] = [
     party: "server",
     kinds: ["res"],
     demands:
-      "A server that does not speak the version it was asked for answers with another one, and so the client need not go on",
+      "A server that does not support the requested version responds with one that it supports; the client may then disconnect",
     applies: hasHandshake,
     page: "basic/lifecycle#version-negotiation",
     on: "message",

@@ -20,7 +20,7 @@ export const methodRules: readonly Rule[] = [
     level: "may",
     party: "either",
     kinds: ["req"],
-    demands: "A request that no revision has belongs to an extension, or nobody answers it",
+    demands: "A request method that no revision has belongs to an extension, or is unknown to the other side",
     page: "basic",
     on: "message",
     *check({ method }) {
@@ -34,7 +34,7 @@ export const methodRules: readonly Rule[] = [
     level: "may",
     party: "either",
     kinds: ["ntf"],
-    demands: "A notification that no revision has belongs to an extension, or nobody heeds it",
+    demands: "A notification method that no revision has belongs to an extension, or is ignored by the other side",
     page: "basic",
     on: "message",
     *check({ method }) {
@@ -48,8 +48,7 @@ export const methodRules: readonly Rule[] = [
     level: "may",
     party: "either",
     kinds: ["req", "ntf"],
-    demands:
-      "Messages have the names that the specification gives them: those of tutorials and of other protocols mean nothing",
+    demands: "Methods have the names of the specification, not those of tutorials or other protocols",
     page: "basic",
     on: "message",
     *check({ method = "" }) {
@@ -67,7 +66,7 @@ export const methodRules: readonly Rule[] = [
     level: byEra(negotiated.level, "must"),
     party: "either",
     kinds: ["req", "ntf"],
-    demands: "A side sends the messages that the revision in force gives to it",
+    demands: "A side sends only messages that the negotiated revision allows it to send",
     sentence: byEra(negotiated.sentence("Respect the negotiated protocol version"), ofSchema),
     page: byEra(negotiated.page, inSchema()),
     on: "message",

@@ -62,8 +62,7 @@ export const pairingRules: readonly Rule[] = [
     level: "must",
     party: "either",
     kinds: ["err"],
-    demands:
-      "An error that answers what could not be read leaves its id out where the schema allows it, and has null before",
+    demands: "An error response to an unreadable message has no id if the schema allows that, else null",
     sentence: ({ facts }) =>
       facts.errorId === "required"
         ? "If there was an error in detecting the id in the Request object (e.g. Parse error/Invalid Request), it MUST be Null."

@@ -53,7 +53,7 @@ export const toolRules: readonly Rule[] = [
     level: "must",
     party: "server",
     kinds: ["res"],
-    demands: "The inputSchema of a tool is a JSON Schema that says that arguments are an object",
+    demands: "The inputSchema of a tool is a JSON Schema of type object",
     sentence: 'inputSchema: { … type: "object"; … }',
     page: inSchema("tool"),
     on: "message",
@@ -96,7 +96,7 @@ export const toolRules: readonly Rule[] = [
     level: "must",
     party: "server",
     kinds: ["res"],
-    demands: "A tool with an outputSchema gives a structured result",
+    demands: "A tool with an outputSchema returns a structured result",
     applies: hasStructure,
     sentence: "Servers MUST provide structured results that conform to this schema.",
     page: "server/tools#output-schema",
@@ -116,8 +116,7 @@ export const toolRules: readonly Rule[] = [
     level: ({ facts }) => (facts.toolSchemas === "unnamed" ? "may" : "should"),
     party: "server",
     kinds: ["res"],
-    demands:
-      "A name of a tool has 1 to 128 letters, digits, underscores, hyphens and dots, and is the name of one tool",
+    demands: "A tool name has 1 to 128 letters, digits, underscores, hyphens and dots, and is unique",
     sentence: ({ facts }) =>
       facts.toolSchemas === "unnamed"
         ? namedTool
@@ -182,7 +181,7 @@ export const toolRules: readonly Rule[] = [
     level: "must",
     party: "server",
     kinds: ["res"],
-    demands: "An argument that goes in a header too is a string, an integer or a boolean, and has a header of its own",
+    demands: "An argument with x-mcp-header is a string, an integer or a boolean, and its header is unique",
     applies: ({ facts }) => facts.httpBinding === "stateless",
     sentence: "MUST only be applied to parameters with primitive types (integer, string, boolean).",
     page: "server/tools#x-mcp-header",
@@ -201,8 +200,7 @@ export const toolRules: readonly Rule[] = [
     level: "should",
     party: "server",
     kinds: ["err"],
-    demands:
-      "A tool that fails says why in a result with isError, which the model reads: an internal error tells it nothing",
+    demands: "A tool that fails returns a result with isError, so that the model sees the reason",
     sentence:
       "Any errors that originate from the tool SHOULD be reported inside the result object, with `isError` set to true, not as an MCP protocol-level error response.",
     page: inSchema("calltoolresult"),

@@ -208,7 +208,7 @@ class RevisionExamination {
 export const leaving: Probe = {
   id: "XS-1",
   level: byEra("may", "should"),
-  demands: "A server leaves when its input ends",
+  demands: "A server exits when its stdin ends",
   sentence: byEra(
     "First, closing the input stream to the child process (the server) Waiting for the server to exit",
     "Servers SHOULD exit promptly when their standard input is closed or reads return end-of-file.",

@@ -77,7 +77,7 @@ export const featureProbes: readonly Probe[] = [
     return {
       id,
       level: "must",
-      demands: `${method} gives all its pages`,
+      demands: `${method} returns all pages`,
       sentence,
       page: demanded === undefined ? inSchema(page) : byEra(inSchema(page), demanded.page),
       ask: (subject) => offered(subject, capability, () => pages(subject, list)),
@@ -86,7 +86,7 @@ export const featureProbes: readonly Probe[] = [
   {
     id: "XF-5",
     level: "should",
-    demands: "A cursor that the server has not given is refused",
+    demands: "An unknown cursor is refused",
     sentence: "Invalid cursors SHOULD result in an error with code -32602 (Invalid params).",
     page: "server/utilities/pagination#error-handling",
     async ask(subject) {
@@ -102,7 +102,7 @@ export const featureProbes: readonly Probe[] = [
   {
     id: "XF-6",
     level: "may",
-    demands: "A call of a tool that is not there is refused",
+    demands: "A call of an unknown tool is refused",
     sentence: byEra(
       "Protocol Errors: Standard JSON-RPC errors for issues like: Unknown tools",
       "Protocol Errors indicate issues with the request structure itself that models are less likely to be able to fix: Unknown tool",
@@ -117,7 +117,7 @@ export const featureProbes: readonly Probe[] = [
   {
     id: "XF-7",
     level: "must",
-    demands: "A call without the arguments that a tool needs is refused",
+    demands: "A tool call without required arguments is refused",
     sentence: "Servers MUST: Validate all tool inputs",
     page: "server/tools#security-considerations",
     ask: (subject) => offered(subject, "tools", () => callWithoutArguments(subject)),
@@ -125,7 +125,7 @@ export const featureProbes: readonly Probe[] = [
   {
     id: "XF-8",
     level: "may",
-    demands: "A tool that only reads and needs nothing can be called",
+    demands: "A read-only tool without required arguments can be called",
     sentence: "To invoke a tool, clients send a `tools/call` request:",
     page: "server/tools#calling-tools",
     ask: (subject) => offered(subject, "tools", () => callReadOnly(subject)),
@@ -133,7 +133,7 @@ export const featureProbes: readonly Probe[] = [
   {
     id: "XF-9",
     level: "may",
-    demands: "A resource that is listed can be read",
+    demands: "A listed resource can be read",
     sentence: "To retrieve resource contents, clients send a `resources/read` request",
     page: "server/resources#reading-resources",
     ask: (subject) => offered(subject, "resources", () => readListed(subject)),
@@ -141,7 +141,7 @@ export const featureProbes: readonly Probe[] = [
   {
     id: "XF-10",
     level: byEra("should", "must"),
-    demands: "Reading a resource that is not there says so",
+    demands: "Reading an unknown resource gets the error resource not found",
     sentence: byEra(
       "Servers SHOULD return standard JSON-RPC errors for common failure cases: Resource not found: `-32002`",
       "If the requested resource does not exist, servers MUST return a JSON-RPC error with code `-32602` (Invalid Params).",
@@ -157,7 +157,7 @@ export const featureProbes: readonly Probe[] = [
   {
     id: "XF-11",
     level: "should",
-    demands: "A prompt that is not there is refused",
+    demands: "An unknown prompt is refused",
     sentence:
       "Servers SHOULD return standard JSON-RPC errors for common failure cases: Invalid prompt name: `-32602` (Invalid params)",
     page: "server/prompts#error-handling",
@@ -169,7 +169,7 @@ export const featureProbes: readonly Probe[] = [
   {
     id: "XF-12",
     level: "should",
-    demands: "A prompt without the arguments that it needs is refused",
+    demands: "A prompt without required arguments is refused",
     sentence:
       "Servers SHOULD return standard JSON-RPC errors for common failure cases: … Missing required arguments: `-32602` (Invalid params)",
     page: "server/prompts#error-handling",
@@ -178,7 +178,7 @@ export const featureProbes: readonly Probe[] = [
   {
     id: "XF-13",
     level: "should",
-    demands: "A level of logging that does not exist is refused",
+    demands: "An unknown log level is refused",
     sentence:
       "Servers SHOULD return standard JSON-RPC errors for common failure cases: Invalid log level: `-32602` (Invalid params)",
     page: "server/utilities/logging#error-handling",

@@ -17,7 +17,7 @@ export const httpProbes: readonly Probe[] = [
   {
     id: "XH-1",
     level: "must",
-    demands: "A page of a foreign origin is refused",
+    demands: "A request from a foreign origin is refused",
     sentence: ({ facts }) =>
       facts.httpOriginRefusal === undefined
         ? "Servers MUST validate the `Origin` header on all incoming connections to prevent DNS rebinding attacks"
@@ -34,7 +34,7 @@ export const httpProbes: readonly Probe[] = [
   {
     id: "XH-2",
     level: "may",
-    demands: "A body that is not declared to be JSON is refused",
+    demands: "A body whose Content-Type is not JSON is refused",
     page: onSending,
     applies: overStreamable,
     ask: (subject) => refuses(subject, { headers: { "content-type": "text/plain" } }),
@@ -42,7 +42,7 @@ export const httpProbes: readonly Probe[] = [
   {
     id: "XH-3",
     level: "may",
-    demands: "A client that takes no event stream is refused",
+    demands: "A request whose Accept lacks text/event-stream is refused",
     page: onSending,
     applies: overStreamable,
     ask: (subject) => refuses(subject, { headers: { accept: "text/html" } }),
@@ -84,7 +84,7 @@ export const httpProbes: readonly Probe[] = [
   {
     id: "XH-6",
     level: "must",
-    demands: "A version in the header that is none is refused with 400",
+    demands: "An invalid MCP-Protocol-Version is refused with 400",
     sentence:
       "If the server receives a request with an invalid or unsupported `MCP-Protocol-Version`, it MUST respond with `400 Bad Request`.",
     page: "basic/transports#protocol-version-header",
@@ -97,7 +97,7 @@ export const httpProbes: readonly Probe[] = [
   {
     id: "XH-7",
     level: "must",
-    demands: "A request whose headers say something else than its body is refused",
+    demands: "A request whose headers differ from its body is refused",
     sentence:
       "Servers that process the request body MUST reject requests where the values specified in the headers do not match the corresponding values in the request body.",
     page: "basic/transports/streamable-http#server-validation",

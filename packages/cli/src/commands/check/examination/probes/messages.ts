@@ -16,7 +16,7 @@ export const messageProbes: readonly Probe[] = [
   {
     id: "XM-1",
     level: "must",
-    demands: "A request of a method that does not exist is answered with an error that says so",
+    demands: "A request with an unknown method gets the error method not found",
     sentence:
       "When a rpc call encounters an error, the Response Object MUST contain the error member with a value that is a Object with the following members:",
     page: `${jsonRpc}#error_object`,
@@ -26,7 +26,7 @@ export const messageProbes: readonly Probe[] = [
   {
     id: "XM-2",
     level: "must",
-    demands: "An answer has the id of its request, as a string where that is one",
+    demands: "A response has the id of its request, also if that is a string",
     sentence: sameId,
     page: onMessages("responses"),
     ask: (subject) => echoes(subject, "parlance-7"),
@@ -34,7 +34,7 @@ export const messageProbes: readonly Probe[] = [
   {
     id: "XM-3",
     level: "must",
-    demands: "An answer has the id of its request, also where that is the largest safe integer",
+    demands: "A response has the id of its request, also if that is the largest safe integer",
     sentence: sameId,
     page: onMessages("responses"),
     ask: (subject) => echoes(subject, Number.MAX_SAFE_INTEGER),
@@ -63,7 +63,7 @@ export const messageProbes: readonly Probe[] = [
   {
     id: "XM-5",
     level: "must",
-    demands: "What is not JSON does not end the conversation, and what answers it is a parse error",
+    demands: "Invalid JSON gets a parse error, or no response, and does not end the connection",
     sentence:
       "When a rpc call is made, the Server MUST reply with a Response, except for in the case of Notifications.",
     page: `${jsonRpc}#response_object`,
@@ -80,7 +80,7 @@ export const messageProbes: readonly Probe[] = [
   {
     id: "XM-6",
     level: "must",
-    demands: "What is JSON and no message does not end the conversation",
+    demands: "JSON that is not a message does not end the connection",
     sentence:
       "When a rpc call is made, the Server MUST reply with a Response, except for in the case of Notifications.",
     page: `${jsonRpc}#response_object`,
@@ -96,7 +96,7 @@ export const messageProbes: readonly Probe[] = [
   {
     id: "XM-7",
     level: "must",
-    demands: "A message of another version of JSON-RPC is not taken for one",
+    demands: "A message with another jsonrpc version is not accepted",
     sentence: 'A String specifying the version of the JSON-RPC protocol. MUST be exactly "2.0".',
     doubt: "the sentence binds the sender",
     page: `${jsonRpc}#request_object`,
@@ -110,7 +110,7 @@ export const messageProbes: readonly Probe[] = [
   {
     id: "XM-8",
     level: "must",
-    demands: "Messages in an array are answered, where the revision has batches",
+    demands: "A batch gets responses, in revisions that have batches",
     sentence: "MUST support receiving JSON-RPC batches.",
     page: "basic#batching",
     applies: ({ facts }) => facts.batches,
@@ -123,7 +123,7 @@ export const messageProbes: readonly Probe[] = [
   {
     id: "XM-9",
     level: "must",
-    demands: "Of many requests at once each is answered",
+    demands: "Each of many concurrent requests gets a response",
     sentence:
       "When a rpc call is made, the Server MUST reply with a Response, except for in the case of Notifications.",
     page: `${jsonRpc}#response_object`,
@@ -148,7 +148,7 @@ export const messageProbes: readonly Probe[] = [
   {
     id: "XM-11",
     level: "may",
-    demands: "Params that are no object are refused",
+    demands: "Params that are not an object are refused",
     page: onMessages("requests"),
     async ask(subject) {
       const id = subject.nextId();

@@ -23,7 +23,7 @@ export const openingProbes: readonly Probe[] = [
   {
     id: "XL-2",
     level: "must",
-    demands: "A request that does not say which revision it speaks is refused",
+    demands: "A request without its revision in _meta is refused",
     sentence:
       "A request missing any required field is malformed; the server MUST reject it with JSON-RPC error code `-32602` (Invalid params).",
     page: "basic#meta",
@@ -39,7 +39,7 @@ export const openingProbes: readonly Probe[] = [
   {
     id: "XL-3",
     level: "must",
-    demands: "A request of an unknown revision is refused, naming those that are known",
+    demands: "A request of an unknown revision is refused, and the error lists the supported ones",
     sentence: "it MUST respond with an `UnsupportedProtocolVersionError` listing the versions it does support",
     page: "basic/versioning#protocol-version-negotiation",
     applies: ({ era }) => era === "stateless",
@@ -62,7 +62,7 @@ export const openingProbes: readonly Probe[] = [
   {
     id: "XL-4",
     level: "may",
-    demands: "What the revision has no more is not found",
+    demands: "A method that the revision has removed is not found",
     sentence: "Remove `ping`, `logging/setLevel`, and `notifications/roots/list_changed`.",
     page: "changelog",
     applies: ({ era }) => era === "stateless",
@@ -71,7 +71,7 @@ export const openingProbes: readonly Probe[] = [
   {
     id: "XL-5",
     level: "should",
-    demands: "Every result says which program answers",
+    demands: "Every result has the server info",
     sentence:
       "Servers SHOULD include the following `io.modelcontextprotocol/*` field in every result's `_meta`, unless specifically configured not to do so",
     page: "basic#meta",
