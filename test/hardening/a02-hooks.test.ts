@@ -778,6 +778,7 @@ const apart: Readonly<Record<string, string>> = {
   "MessagePortLike.start": "called by messagePortChannel(), which throws to the program",
   "ProbeOptions.onOutcome": "internal",
   "QueueBounds.clock": "a clock",
+  "RawOptions.onFrame": "a tool's own function, called while it waits for the server",
   "RecordOptions.clock": "a clock",
   "RegistryOptions.onChange": "internal",
   "RegistryOptions.shown": "internal",
@@ -804,7 +805,7 @@ test("A2: the table has every function that the options of the library take", ()
   expect(Object.keys(apart).filter((each) => !found.includes(each))).toEqual([]);
 });
 
-const source = new URL("../../packages/mcp/src/", import.meta.url);
+const sources = ["mcp", "wire"].map((name) => new URL(`../../packages/${name}/src/`, import.meta.url));
 const optionInterface =
   /^export interface (\w*(?:Options|Hooks|Answers|Store|Channel|Like|Routing|Framing|FrameDecoder|Bounds|Definition|Clock))\b[^{]*\{\n(.*?)^\}/gms;
 const functionMember =
@@ -812,9 +813,13 @@ const functionMember =
 
 /** `Interface.member` of every member that takes a function, or an object of functions. */
 function optionFunctions(): readonly string[] {
-  const files = readdirSync(source, { recursive: true, encoding: "utf8" }).filter((path) => path.endsWith(".ts"));
-  return files.flatMap((path) => {
-    const text = readFileSync(new URL(path, source), "utf8");
+  const files = sources.flatMap((source) =>
+    readdirSync(source, { recursive: true, encoding: "utf8" })
+      .filter((path) => path.endsWith(".ts"))
+      .map((path) => new URL(path, source)),
+  );
+  return files.flatMap((file) => {
+    const text = readFileSync(file, "utf8");
     return [...text.matchAll(optionInterface)].flatMap(([, name, body = ""]) =>
       [...body.matchAll(functionMember)].map(([, member]) => `${name}.${member}`),
     );
