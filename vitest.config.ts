@@ -14,14 +14,14 @@ const tallyFile = process.env.TALLY_FILE;
 const longForms = [
   "test/bridge/matrix.test.ts",
   "test/cli/completion.test.ts",
-  "test/cli/manners.test.ts",
+  "test/cli/conventions.test.ts",
   "test/examples/contacts-import.test.ts",
   "test/examples/contacts-questions.test.ts",
   "test/shapes/equivalence.test.ts",
   "test/wire/clean-runs.test.ts",
   "test/wire/clean-runs-http.test.ts",
-  "test/wire/conscience-http.test.ts",
-  "test/wire/conscience-run.test.ts",
+  "test/wire/misbehaving-http.test.ts",
+  "test/wire/misbehaving-run.test.ts",
   "test/wire/own-conversations.test.ts",
   "test/wire/tap-trouble.test.ts",
 ];
@@ -33,9 +33,9 @@ export default defineConfig(({ mode }) => ({
       name: "oracle",
       enforce: "pre",
       resolveId(source, importer = "") {
-        if (source !== "../jsonrpc/connection.js") return undefined;
-        if (importer.endsWith("/lifecycle/line.ts")) return `${oracle}client-connection.ts`;
-        return importer.endsWith("/lifecycle/serve.ts") ? `${oracle}server-connection.ts` : undefined;
+        if (!source.endsWith("/jsonrpc/connection.js")) return undefined;
+        if (importer.endsWith("/client/session/client-connection.ts")) return `${oracle}client-connection.ts`;
+        return importer.endsWith("/server/session/serve-channel.ts") ? `${oracle}server-connection.ts` : undefined;
       },
     },
   ],

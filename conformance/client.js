@@ -11,7 +11,7 @@ const {
 } = process.env;
 const url = process.argv.at(-1) ?? "";
 
-const client = await connect(new URL(url), { revision, answers });
+const client = await connect(new URL(url), { revision, handlers: answers });
 try {
   const visit = particular.get(scenario) ?? visitEverything;
   await visit(client, JSON.parse(context));

@@ -1,4 +1,4 @@
-import { contentLength, type FrameSink, type Framing, lines, type Refusal } from "@parlance/mcp/jsonrpc";
+import { contentLength, type FrameRefusal, type FrameSink, type Framing, lines } from "@parlance/mcp/jsonrpc";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { half, headerStreams, junk, lineStreams, mark, type Wire } from "./framing/streams.js";
@@ -233,7 +233,7 @@ test.each<{ framing: Framing; wire: Wire; message: string }>([
 
 type Event =
   | { readonly frame: string; readonly refusal?: never }
-  | { readonly frame?: never; readonly refusal: Refusal };
+  | { readonly frame?: never; readonly refusal: FrameRefusal };
 
 function open(framing: Framing, max = 64) {
   const events: Event[] = [];

@@ -1,9 +1,9 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { handshakeVersions, latest, latestHandshake } from "@parlance/mcp";
-import type { Answers, Client, ClientOptions } from "@parlance/mcp/client";
+import type { Client, ClientOptions, InputHandlers } from "@parlance/mcp/client";
 import { connect } from "@parlance/mcp/node";
-import { assertAtRest } from "@parlance/mcp/testing";
+import { assertNoLeaks } from "@parlance/mcp/testing";
 import { describe, expect, test } from "vitest";
 
 // Every verb of our client against servers of other implementations, which `npm ci --prefix test/interop` installs;
@@ -12,17 +12,17 @@ import { describe, expect, test } from "vitest";
 const folder = join(import.meta.dirname, "interop");
 const isInstalled = existsSync(join(folder, "node_modules"));
 
-const answers: Answers = {
-  elicit: ({ requestedSchema }) => {
+const answers: InputHandlers = {
+  elicitation: ({ requestedSchema }) => {
     const { name, check } = requestedSchema.properties;
     return { action: "accept", content: { ...(name && { name: "Ada" }), ...(check && { check: true }) } };
   },
-  sample: () => ({ role: "assistant", model: "a model", content: { type: "text", text: "sampled" } }),
+  sampling: () => ({ role: "assistant", model: "a model", content: { type: "text", text: "sampled" } }),
   roots: () => [{ uri: "file:///home/ada", name: "home" }],
 };
 
 function open(file: string, options: ClientOptions = {}, args: readonly string[] = []): Promise<Client> {
-  return connect({ command: process.execPath, args: [join(folder, file), ...args] }, { answers, ...options });
+  return connect({ command: process.execPath, args: [join(folder, file), ...args] }, { handlers: answers, ...options });
 }
 
 async function textOf(client: Client, tool: string, args: Record<string, unknown> = {}): Promise<string> {
@@ -55,7 +55,7 @@ describe.skipIf(!isInstalled)("a server on the official SDK, installed by npm ci
       expect((await client.complete(family, { name: "name", value: "" })).values).toEqual(["two"]);
       await client.ping();
       await client.setLogLevel("error");
-      assertAtRest(client.connection);
+      assertNoLeaks(client.connection);
     });
 
     test("is answered when it asks, with the defaults of its form", async () => {
@@ -106,7 +106,7 @@ describe.skipIf(!isInstalled)("server-everything, installed by npm ci --prefix t
     await subscription.close();
     await client.setLogLevel("error");
     await client.ping();
-    assertAtRest(client.connection);
+    assertNoLeaks(client.connection);
   });
 
   test("asks, samples, lists roots, tells progress and runs a task", async () => {

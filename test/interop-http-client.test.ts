@@ -5,9 +5,9 @@ import { createServer } from "node:net";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { handshakeVersions, latest, latestHandshake } from "@parlance/mcp";
-import { type Answers, type Client, type ConnectOptions, connect } from "@parlance/mcp/client";
+import { type Client, type ConnectOptions, connect, type InputHandlers } from "@parlance/mcp/client";
 import { describeReport } from "@parlance/mcp/jsonrpc";
-import { assertAtRest } from "@parlance/mcp/testing";
+import { assertNoLeaks } from "@parlance/mcp/testing";
 import { describe, expect, test } from "vitest";
 
 // Our client on HTTP against servers of other implementations, which `npm ci --prefix test/interop` installs; without them
@@ -69,12 +69,12 @@ async function startEverything(transport: string, path: string): Promise<Running
   return start(everything, [transport], said, { PORT: String(port) });
 }
 
-const answers: Answers = {
-  elicit: ({ requestedSchema }) => {
+const answers: InputHandlers = {
+  elicitation: ({ requestedSchema }) => {
     const { name, check } = requestedSchema.properties;
     return { action: "accept", content: { ...(name && { name: "Ada" }), ...(check && { check: true }) } };
   },
-  sample: () => ({ role: "assistant", model: "a model", content: { type: "text", text: "sampled" } }),
+  sampling: () => ({ role: "assistant", model: "a model", content: { type: "text", text: "sampled" } }),
   roots: () => [{ uri: "file:///home/ada", name: "home" }],
 };
 
@@ -85,12 +85,16 @@ interface Opened extends AsyncDisposable {
 /** Connects; at the end nothing may be left, and nothing reported. */
 async function open({ url }: Running, options: ConnectOptions = {}): Promise<Opened> {
   const reports: string[] = [];
-  const client = await connect(url, { answers, report: (each) => void reports.push(describeReport(each)), ...options });
+  const client = await connect(url, {
+    handlers: answers,
+    report: (each) => void reports.push(describeReport(each)),
+    ...options,
+  });
   return {
     client,
     async [Symbol.asyncDispose]() {
       await client.close();
-      assertAtRest(client.connection);
+      assertNoLeaks(client.connection);
       expect(reports).toEqual([]);
     },
   };

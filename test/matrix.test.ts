@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { behaviours } from "./matrix/behaviours.js";
-import { type Carried, carriers, carries, endFarEnds } from "./matrix/carriers.js";
 import { clientDriver } from "./matrix/client-driver.js";
 import { revisions } from "./matrix/differences.js";
 import type { Driver, DriverKind, Opening } from "./matrix/driver.js";
 import { rawDriver } from "./matrix/raw-driver.js";
+import { type Carried, carries, endFarEnds, transports } from "./matrix/transports.js";
 import { turn } from "./mcp/talks.js";
 import { violations } from "./oracle/violations.js";
 
@@ -19,22 +19,22 @@ interface Talk {
   readonly carried: Carried;
 }
 
-/** The long form takes every carrier; the short one those that servers are mostly reached by. */
-const chosen = process.env.PARLANCE_LONG === "1" ? Object.keys(carriers) : ["memory", "stdio", "http"];
+/** The long form takes every transport; the short one those that servers are mostly reached by. */
+const chosen = process.env.PARLANCE_LONG === "1" ? Object.keys(transports) : ["memory", "stdio", "http"];
 
-const combinations = chosen.flatMap((carrier) =>
+const combinations = chosen.flatMap((transport) =>
   revisions
-    .filter((revision) => carries(carrier, revision))
-    .flatMap((revision) => (["client", "raw peer"] as const).map((kind) => [carrier, revision, kind] as const)),
+    .filter((revision) => carries(transport, revision))
+    .flatMap((revision) => (["client", "raw peer"] as const).map((kind) => [transport, revision, kind] as const)),
 );
 
 afterAll(endFarEnds);
 
-describe.each(combinations)("over %s in %s, by %s:", (carrier, revision, kind) => {
+describe.each(combinations)("over %s in %s, by %s:", (transport, revision, kind) => {
   const talks: Talk[] = [];
 
   async function talk(capable: boolean): Promise<Talk> {
-    const carried = await (carriers[carrier] as () => Carried | Promise<Carried>)();
+    const carried = await (transports[transport] as () => Carried | Promise<Carried>)();
     return { carried, driver: await drivers[kind]({ revision, capable, ...carried }) };
   }
 

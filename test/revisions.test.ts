@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { methodAliases, versionAliases } from "../packages/mcp/src/revisions/aliases.js";
+import { methodAliases, versionAliases } from "../packages/mcp/src/protocol/revisions/aliases.js";
 import {
   handshakeVersions,
   latest,
@@ -8,7 +8,7 @@ import {
   revisions,
   statelessVersions,
   versions,
-} from "../packages/mcp/src/revisions/all.js";
+} from "../packages/mcp/src/protocol/revisions/all.js";
 import { hasMethodTable, hasSchemas, type MethodRow, methodsIn, readMethodTable } from "./revisions/published.js";
 
 const sides = ["client", "server"] as const;

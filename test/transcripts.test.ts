@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { connect } from "@parlance/mcp/client";
 import { memoryChannels } from "@parlance/mcp/jsonrpc";
 import { serveChannel } from "@parlance/mcp/server";
-import { assertAtRest, createFakeClock, rawPeer } from "@parlance/mcp/testing";
+import { assertNoLeaks, createFakeClock, rawPeer } from "@parlance/mcp/testing";
 import { describe, expect, test } from "vitest";
 import { turn } from "./mcp/talks.js";
 import { answersOf, Program } from "./transcripts/program.js";
@@ -25,7 +25,7 @@ describe.each(all)("$name in $version", (transcript) => {
       if (line.kind === "server") expect(words.take(await peer.next())).toEqual(line.frame);
     }
     await turn();
-    assertAtRest(connection);
+    assertNoLeaks(connection);
     await peer[Symbol.asyncDispose]();
   });
 
@@ -35,7 +35,7 @@ describe.each(all)("$name in $version", (transcript) => {
     const [near, far] = memoryChannels();
     const peer = rawPeer(far);
     const answers = answersOf(transcript.answers);
-    const opening = connect(near, { info, revision: version, clock: createFakeClock(), answers });
+    const opening = connect(near, { info, revision: version, clock: createFakeClock(), handlers: answers });
     let program: Program | undefined;
     let acting: Promise<void> = Promise.resolve();
     for (const line of lines) {
@@ -50,7 +50,7 @@ describe.each(all)("$name in $version", (transcript) => {
     await acting;
     const client = await opening;
     await turn();
-    assertAtRest(client.connection);
+    assertNoLeaks(client.connection);
     await client.close();
     await peer[Symbol.asyncDispose]();
   });

@@ -12,7 +12,7 @@ import { formOfChoices, formOfDefaults, objectOf } from "./schemas.js";
 export function addAskingTools(server) {
   const sampling = { description: "Asks a model", inputSchema: objectOf({ prompt: { type: "string" } }) };
   server.tool("test_sampling", sampling, async (args, context) => {
-    const { answer } = await context.ask({ answer: prompt(String(args.prompt), 100) });
+    const { answer } = await context.requestInput({ answer: prompt(String(args.prompt), 100) });
     return `LLM response: ${textOf(answer)}`;
   });
   const elicitation = { description: "Asks who you are", inputSchema: objectOf({ message: { type: "string" } }) };
@@ -23,15 +23,15 @@ export function addAskingTools(server) {
   server.tool("test_elicitation_sep1034_defaults", { description: "Asks with defaults" }, async (_args, context) =>
     completed(await context.elicit("Is all of this right?", formOfDefaults)),
   );
-  server.tool("test_elicitation_sep1330_enums", { description: "Asks for choices" }, (_args, { answers }) => {
+  server.tool("test_elicitation_sep1330_enums", { description: "Asks for choices" }, (_args, { inputResponses }) => {
     // A question as it stands: a form of `elicit` has titles where this one has the names of older revisions.
     const params = { mode: "form", message: "What do you choose?", requestedSchema: formOfChoices };
-    return "choices" in answers
-      ? completed(answers.choices)
+    return "choices" in inputResponses
+      ? completed(inputResponses.choices)
       : inputRequired({ choices: { method: "elicitation/create", params } });
   });
   server.tool("test_missing_capability", { description: "Cannot do without a model" }, async (_args, context) => {
-    const { answer } = await context.ask({ answer: prompt("Say anything", 100) });
+    const { answer } = await context.requestInput({ answer: prompt("Say anything", 100) });
     return textOf(answer);
   });
   server.tool(
@@ -39,7 +39,7 @@ export function addAskingTools(server) {
     { description: "Tells its progress, then asks" },
     async (_args, context) => {
       context.progress(1, 2, "about to ask");
-      const { answer } = await context.ask({ answer: ask("Go on?", "confirmed", "boolean") });
+      const { answer } = await context.requestInput({ answer: ask("Go on?", "confirmed", "boolean") });
       return `You said: ${answer.action}`;
     },
   );

@@ -35,7 +35,7 @@ export function addPrompts(server) {
     "test_input_required_result_prompt",
     { description: "Asks for its context" },
     async (_args, context) => {
-      const { user_context: answer } = await context.ask({
+      const { user_context: answer } = await context.requestInput({
         user_context: ask("What context should the prompt use?", "context"),
       });
       return `Use this context: ${answer.content?.context ?? "none"}`;

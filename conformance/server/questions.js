@@ -1,4 +1,4 @@
-import { form, sample } from "@parlance/mcp/server";
+import { elicitForm, sample } from "@parlance/mcp/server";
 import { objectOf } from "./schemas.js";
 
 /** @import { CreateMessageResult } from "@parlance/mcp" */
@@ -11,7 +11,7 @@ import { objectOf } from "./schemas.js";
  * @param {"string" | "boolean"} [type]
  */
 export function ask(message, name, type = "string") {
-  return form(message, objectOf({ [name]: { type } }));
+  return elicitForm(message, objectOf({ [name]: { type } }));
 }
 
 /**

@@ -1,6 +1,6 @@
 import { inspect } from "node:util";
 import { LocalError, RpcError } from "@parlance/mcp/client";
-import { visible } from "@parlance/mcp/jsonrpc";
+import { escapeControls } from "@parlance/mcp/jsonrpc";
 
 /** Where the right column begins, how many lines of it one text may have, and as many words as fit on a line. */
 const column = 56;
@@ -91,7 +91,7 @@ function failure(error) {
  * @param {string} text
  */
 function wrapped(text) {
-  const lines = text.split("\n").flatMap((line) => visible(line).match(words) ?? [""]);
+  const lines = text.split("\n").flatMap((line) => escapeControls(line).match(words) ?? [""]);
   return lines.length > height ? [...lines.slice(0, height - 1), "…"] : lines;
 }
 

@@ -43,7 +43,7 @@ const roots = [{ uri: "file:///home/ada" }];
 const always = {
   ...values,
   info: { name: "tour", version: "1.0.0" },
-  answers: scriptedAnswers(heard, roots),
+  handlers: scriptedAnswers(heard, roots),
   onNotification(method, params = {}) {
     if (method === "notifications/message" && "data" in params) heard(`! ${params.level}: ${brief(params.data)}`);
   },

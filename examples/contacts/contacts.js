@@ -19,7 +19,7 @@ import { addTools } from "./tools.js";
  */
 
 /**
- * A server for contacts, to be served on any carrier.
+ * A server for contacts, to be served on any transport.
  *
  * @param {Store} store
  * @param {object} [options]

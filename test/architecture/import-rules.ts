@@ -45,12 +45,18 @@ function packageProblem({ area }: Source, library: string, specifier: string): s
 }
 
 /** `target` is undefined for a public entry of the library itself. */
-function folderProblem({ area }: Source, target: string | undefined): string | undefined {
+function folderProblem({ area, path }: Source, target: string | undefined): string | undefined {
   const folder = target === undefined ? "entries" : areaOf(target);
   if (folder === area) return undefined;
-  const row = mayImport.get(area) ?? [];
-  const module = target === undefined ? folder : `${folder}/${posix.basename(target, ".js")}`;
-  return row.includes(folder) || row.includes(module) ? undefined : `${area} may not import ${module}`;
+  const module = target === undefined ? folder : target.replace(/^packages\/mcp\/src\//, "").replace(/\.js$/, "");
+  const isOpen = openTo(path).some((each) => module === each || module.startsWith(`${each}/`));
+  return isOpen ? undefined : `${area} may not import ${module}`;
+}
+
+/** What a source may import: the rows of all folders around it. */
+function openTo(path: string): readonly string[] {
+  const inside = path.replace(/^packages\/mcp\/src\//, "");
+  return [...mayImport].flatMap(([folder, row]) => (inside.startsWith(`${folder}/`) ? row : []));
 }
 
 /** Where a relative specifier leads, as a path from the root; undefined for a package. */

@@ -2,29 +2,40 @@
 const rows: Readonly<Record<string, readonly string[]>> = {
   base: [],
   jsonrpc: ["base"],
-  framing: ["base", "jsonrpc/limits"],
+  // Bytes and channels: nothing of MCP.
+  transport: ["jsonrpc", "base"],
   schema: ["base"],
-  // Methods of plain JSON-RPC by their schemas, which the engine knows nothing of.
+  // Methods of plain JSON-RPC by their schemas: the engine does not depend on a schema library.
   service: ["jsonrpc", "schema", "base"],
   auth: ["base"],
   protocol: ["jsonrpc", "base"],
-  revisions: ["protocol", "jsonrpc"],
-  lifecycle: ["revisions", "protocol", "jsonrpc", "base"],
-  // Never each other: a program that only serves carries no client.
-  server: ["lifecycle", "revisions", "protocol", "jsonrpc", "schema", "base"],
-  client: ["lifecycle", "revisions", "protocol", "jsonrpc", "schema", "base"],
-  // No server and no client: a carrier is given a Call.
-  http: ["lifecycle", "revisions", "protocol", "framing", "jsonrpc", "base"],
-  transports: ["lifecycle", "framing", "jsonrpc", "base"],
-  node: ["http", "transports", "lifecycle", "framing", "jsonrpc", "base"],
+  session: ["protocol", "jsonrpc", "base"],
+  // Never each other: a program that only serves does not load a client.
+  server: ["session", "protocol", "jsonrpc", "schema", "base"],
+  client: ["session", "protocol", "jsonrpc", "schema", "base"],
+  http: ["session", "protocol", "transport/framing", "jsonrpc", "base"],
+  // The features stay out: HTTP runs calls and does not know tools.
+  "http/server": ["http", "server/servable", "server/session"],
+  "http/client": ["http", "client/session"],
+  node: ["http/server", "server/servable", "server/session", "session", "protocol", "transport", "jsonrpc", "base"],
   // Both: it is a server to one side and a client to the other.
-  bridge: ["client", "server/subscriptions", "lifecycle", "revisions", "protocol", "jsonrpc", "base"],
+  bridge: [
+    "client",
+    "server/servable",
+    "server/session",
+    "server/input",
+    "server/features/subscriptions",
+    "session",
+    "protocol",
+    "jsonrpc",
+    "base",
+  ],
   testing: ["entries", "jsonrpc"],
 };
 
 /**
- * The import table. A row names folders, or single modules as `folder/module`; a folder may always import from
- * itself, and a folder without a row may not exist.
+ * The import table. A row names folders, or modules and folders inside one as `folder/module`. A folder may always import from
+ * itself; a row of a folder inside it adds to the row of its parent. A folder without a row may not exist.
  */
 export const mayImport: ReadonlyMap<string, readonly string[]> = new Map([
   ...Object.entries(rows),

@@ -40,9 +40,9 @@ const cases: Readonly<Record<string, readonly Case[]>> = {
     },
     {
       says: "one module of a folder may be open where the others are not",
-      path: `${src}/framing/lines.ts`,
-      text: `import { limits } from "../jsonrpc/limits.js"; import { parse } from "../jsonrpc/codec.js";`,
-      finds: ["../jsonrpc/codec.js"],
+      path: `${src}/bridge/bridge.ts`,
+      text: `import type { Servable } from "../server/servable.js"; import { createServer } from "../server/server.js";`,
+      finds: ["../server/server.js"],
     },
     {
       says: "a folder without a row is not part of the house",
@@ -131,7 +131,7 @@ const cases: Readonly<Record<string, readonly Case[]>> = {
     {
       says: "what the row names, and the folder itself, are open",
       path: `${src}/client/tools.ts`,
-      text: `import "./client.js"; import "../base/json.js"; import "../lifecycle/probe.js"; import "../jsonrpc/call.js";`,
+      text: `import "./client.js"; import "../base/json.js"; import "../session/options.js"; import "../jsonrpc/call.js";`,
       finds: [],
     },
   ],
@@ -223,7 +223,7 @@ const cases: Readonly<Record<string, readonly Case[]>> = {
     },
     {
       says: "the revisions are where dates live, and tests speak as the wire does",
-      path: `${src}/revisions/all.ts`,
+      path: `${src}/protocol/revisions/all.ts`,
       text: `export const version = "2024-01-02";`,
       beside: {
         "test/server.test.ts": `export const version = "2024-01-02";`,

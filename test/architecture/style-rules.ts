@@ -8,10 +8,12 @@ const date = /20\d\d-\d\d-\d\d/;
 
 /** A revision is asked for by fact, never by its date; tests name revisions as the wire does. */
 export const dates: Rule = eachSource((source) => {
-  if (source.area === "revisions" || isTest(source)) return [];
+  if (source.path.startsWith("packages/mcp/src/protocol/revisions/") || isTest(source)) return [];
   return eachNode(source, ({ node }) => {
     const found = date.exec(literalText(node))?.[0];
-    return found === undefined ? undefined : [found, "names a revision: ask src/revisions/ for the fact that matters"];
+    return found === undefined
+      ? undefined
+      : [found, "names a revision: ask src/protocol/revisions/ for the fact that matters"];
   });
 });
 

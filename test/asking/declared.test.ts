@@ -1,6 +1,6 @@
 import { handshakeVersions, versions } from "@parlance/mcp";
 import { revisionOf } from "@parlance/mcp/protocol";
-import { createServer, inputRequired, type Operation, roots, type Server } from "@parlance/mcp/server";
+import { createServer, inputRequired, listRoots, type Operation, type Server } from "@parlance/mcp/server";
 import { describe, expect, test } from "vitest";
 import * as z from "zod";
 import { parse, success } from "../mcp/frames.js";
@@ -28,7 +28,8 @@ const asks: readonly (readonly [string, object, (server: Server) => void])[] = [
   [
     "a page",
     { elicitation: { url: {} } },
-    (server) => void server.tool("ask", {}, async (_, ctx) => (await ctx.visit("See", "https://example.com")).action),
+    (server) =>
+      void server.tool("ask", {}, async (_, ctx) => (await ctx.elicitUrl("See", "https://example.com")).action),
   ],
   [
     "a model",
@@ -42,7 +43,7 @@ const asks: readonly (readonly [string, object, (server: Server) => void])[] = [
   [
     "roots, by returning",
     { roots: {} },
-    (server) => void server.tool("ask", {}, () => inputRequired({ where: roots() })),
+    (server) => void server.tool("ask", {}, () => inputRequired({ where: listRoots() })),
   ],
   [
     "roots, in a question of its own making",
@@ -52,7 +53,7 @@ const asks: readonly (readonly [string, object, (server: Server) => void])[] = [
   [
     "several things",
     { roots: {} },
-    (server) => void server.tool("ask", {}, async (_, c) => `${await c.ask({ w: roots() })}`),
+    (server) => void server.tool("ask", {}, async (_, c) => `${await c.requestInput({ w: listRoots() })}`),
   ],
 ];
 

@@ -1,5 +1,5 @@
 import { revisionOf, revisions } from "@parlance/mcp/protocol";
-import { type Context, createServer, form, type Server } from "@parlance/mcp/server";
+import { type Context, createServer, elicitForm, type Server } from "@parlance/mcp/server";
 import { describe, expect, test } from "vitest";
 import * as z from "zod";
 import { type Frame, parse, success } from "../mcp/frames.js";
@@ -129,7 +129,9 @@ describe.each(withForms.map(({ version, facts }) => ({ version, facts })))(
     );
 
     test("is no page, even for a client that says it could show one", async () => {
-      const { params, error } = await asked(version, (context) => context.visit("Log in", "https://example.com/login"));
+      const { params, error } = await asked(version, (context) =>
+        context.elicitUrl("Log in", "https://example.com/login"),
+      );
       if (isFirst) expect(error).toMatchObject({ data: { requiredCapabilities: { elicitation: { url: {} } } } });
       else expect(params).toMatchObject({ mode: "url" });
     });
@@ -157,5 +159,7 @@ test.each<[string, object]>([
   ["choices that are no texts", { type: "array", items: { enum: [1] } }],
   ["choices without values", { type: "array", items: { anyOf: [{ type: "string" }] } }],
 ])("a form cannot ask for %s", (_name, field) => {
-  expect(() => form("What?", { type: "object", properties: { field } })).toThrow(/^A form cannot ask for field: /);
+  expect(() => elicitForm("What?", { type: "object", properties: { field } })).toThrow(
+    /^A form cannot ask for field: /,
+  );
 });

@@ -1,4 +1,4 @@
-import { createServer, form, inputRequired, roots, type Server } from "@parlance/mcp/server";
+import { createServer, elicitForm, inputRequired, listRoots, type Server } from "@parlance/mcp/server";
 import * as z from "zod";
 
 /** What the handlers of a server have done, besides answering. */
@@ -24,14 +24,18 @@ export function askingServer(effects: Effects = { booked: 0 }): Server {
     return `${ticket} for ${who.content.name}: ${sure.content?.sure === true ? "booked" : "not booked"}`;
   });
   server.tool("at_once", {}, async (_args, ctx) => {
-    const { who, where } = await ctx.ask({ who: form("Who?", z.object({ name: z.string() })), where: roots() });
+    const { who, where } = await ctx.requestInput({
+      who: elicitForm("Who?", z.object({ name: z.string() })),
+      where: listRoots(),
+    });
     return `${who.content?.name} in ${where[0]?.uri}`;
   });
   server.tool("returning", {}, (_args, ctx) => {
-    if (ctx.answers.who !== undefined) return `${JSON.stringify(ctx.answers.who)} ${JSON.stringify(ctx.state)}`;
-    return inputRequired({ who: form("Who?", z.object({ name: z.string() })) }, { asked: 1 });
+    if (ctx.inputResponses.who !== undefined)
+      return `${JSON.stringify(ctx.inputResponses.who)} ${JSON.stringify(ctx.requestState)}`;
+    return inputRequired({ who: elicitForm("Who?", z.object({ name: z.string() })) }, { asked: 1 });
   });
-  server.tool("page", {}, async (_args, ctx) => (await ctx.visit("Log in", "https://example.com/login")).action);
+  server.tool("page", {}, async (_args, ctx) => (await ctx.elicitUrl("Log in", "https://example.com/login")).action);
   server.tool("model", {}, async (_args, ctx) => {
     const message = { role: "user", content: { type: "text", text: "Say hi" } } as const;
     const { model } = await ctx.sample({ messages: [message], maxTokens: 10 });

@@ -3,12 +3,12 @@ import { bridgeTo } from "@parlance/mcp/bridge";
 import { type Channel, describeReport, memoryChannels, type Report } from "@parlance/mcp/jsonrpc";
 import { childChannel, serveHttp } from "@parlance/mcp/node";
 import { serveChannel } from "@parlance/mcp/server";
-import { assertAtRest } from "@parlance/mcp/testing";
+import { assertNoLeaks } from "@parlance/mcp/testing";
 import { expect } from "vitest";
 import { main, start } from "../cli/run.js";
-import type { Carried } from "../matrix/carriers.js";
 import { RawHttpChannel } from "../matrix/http-channel.js";
 import { matrixServer } from "../matrix/server.js";
+import type { Carried } from "../matrix/transports.js";
 import { watchedFetch, watchedServer } from "../oracle/watched.js";
 
 /** Something to look at in the end. */
@@ -71,7 +71,7 @@ const nears: Readonly<Record<"stdio" | "http", Near>> = {
 /** Leads a driver through a bridge to the server of the matrix, which speaks the revision. */
 export type Bridged = (revision: string) => Promise<Carried>;
 
-/** How a client reaches the server through the bridge: its own carrier, and that of the server. */
+/** How a client reaches the server through the bridge: its own transport, and that of the server. */
 export const bridged: ReadonlyMap<string, Bridged> = new Map([
   ["memory to memory", inMemory],
   ...(["stdio", "http"] as const).flatMap((near) =>
@@ -97,7 +97,7 @@ async function inMemory(revision: string): Promise<Carried> {
     channel,
     async assertGone() {
       await connection.closed;
-      assertAtRest(connection);
+      assertNoLeaks(connection);
       await bridge.close();
       await assertSilent();
     },

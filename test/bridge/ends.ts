@@ -11,7 +11,7 @@ export const eras = { handshake: "2025-11-25", stateless: "2026-07-28" } as cons
 
 export type Era = keyof typeof eras;
 
-/** Which era is spoken at the near end, and which at the far one. */
+/** Which era is spoken at the downstream, and which at the far one. */
 export const cells: readonly (readonly [near: Era, far: Era])[] = (["handshake", "stateless"] as const).flatMap(
   (near) => (["handshake", "stateless"] as const).map((far) => [near, far] as const),
 );
@@ -29,7 +29,7 @@ export interface Setup {
 
 /** A bridge with somebody at each end who writes and reads frames by hand. */
 export class Ends implements AsyncDisposable {
-  /** Whoever is at the near end. */
+  /** Whoever is at the downstream. */
   readonly near: RawPeer;
   readonly reports: string[] = [];
   readonly #nearEra: Era;
@@ -60,19 +60,19 @@ export class Ends implements AsyncDisposable {
     return ends;
   }
 
-  /** Whoever is at the far end. */
+  /** Whoever is at the upstream. */
   get far(): RawPeer {
     const [peer] = this.#fars;
     if (peer === undefined) throw new Error("nobody has dialled");
     return peer;
   }
 
-  /** What the near end says with every request. */
+  /** What the downstream says with every request. */
   get meta(): object {
     return this.#nearEra === "handshake" ? {} : { ...claim, "io.modelcontextprotocol/clientCapabilities": declared };
   }
 
-  /** The text of a request of the near end, whose params are `params`, a text of members. */
+  /** The text of a request of the downstream, whose params are `params`, a text of members. */
   request(id: string, method: string, params: string, meta = ""): string {
     const own = JSON.stringify(this.meta).slice(1, -1);
     const all = [own, meta].filter((each) => each !== "").join(",");

@@ -96,7 +96,7 @@ describe.each(conversing)("a bridge from %s to %s, %j", (nearEra, farEra, setup)
   });
 });
 
-test("a question that nobody knows goes to the near end, and its answer comes back, as they were written", async () => {
+test("a question that nobody knows goes to the downstream, and its answer comes back, as they were written", async () => {
   await using ends = await Ends.open("handshake", "handshake");
   ends.far.send(`{"jsonrpc":"2.0","id":7,"method":"acme/ask","params":{${unknown}}}`);
   const asked = await ends.near.next();

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { behaviours } from "../matrix/behaviours.js";
-import type { Carried } from "../matrix/carriers.js";
 import { clientDriver } from "../matrix/client-driver.js";
 import type { Driver, DriverKind, Opening } from "../matrix/driver.js";
 import { rawDriver } from "../matrix/raw-driver.js";
+import type { Carried } from "../matrix/transports.js";
 import { turn } from "../mcp/talks.js";
 import { violations } from "../oracle/violations.js";
 import { type Bridged, bridged } from "./bridged.js";
@@ -16,12 +16,14 @@ const drivers: Readonly<Record<DriverKind, (opening: Opening) => Promise<Driver>
 /** The newest of each era. */
 const eras = ["2025-11-25", "2026-07-28"];
 
-/** What a peer without a library of ours sees is the same on every carrier: it looks at one of them. */
-const kindsOn = (carriers: string): readonly DriverKind[] =>
-  carriers === "memory to memory" ? ["client", "raw peer"] : ["client"];
+/** What a peer without a library of ours sees is the same on every transport: it looks at one of them. */
+const kindsOn = (transports: string): readonly DriverKind[] =>
+  transports === "memory to memory" ? ["client", "raw peer"] : ["client"];
 
-const combinations = [...bridged.keys()].flatMap((carriers) =>
-  eras.flatMap((near) => eras.flatMap((far) => kindsOn(carriers).map((kind) => [carriers, near, far, kind] as const))),
+const combinations = [...bridged.keys()].flatMap((transports) =>
+  eras.flatMap((near) =>
+    eras.flatMap((far) => kindsOn(transports).map((kind) => [transports, near, far, kind] as const)),
+  ),
 );
 
 interface Talk {
@@ -29,11 +31,11 @@ interface Talk {
   readonly carried: Carried;
 }
 
-describe.each(combinations)("bridged %s, %s to %s, by %s:", (carriers, near, far, kind) => {
+describe.each(combinations)("bridged %s, %s to %s, by %s:", (transports, near, far, kind) => {
   const talks: Talk[] = [];
 
   async function talk(capable: boolean): Promise<Talk> {
-    const carried = await (bridged.get(carriers) as Bridged)(far);
+    const carried = await (bridged.get(transports) as Bridged)(far);
     return { carried, driver: await drivers[kind]({ revision: near, far, capable, ...carried }) };
   }
 

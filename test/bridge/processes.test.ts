@@ -43,7 +43,7 @@ async function textOf(client: Client, tool: string): Promise<string> {
 }
 
 describe.each([handshake, modern])("with a host that speaks %s", (revision) => {
-  test.concurrent("a far end that dies in a call is an error of the call, and named", async () => {
+  test.concurrent("a upstream that dies in a call is an error of the call, and named", async () => {
     const channel = hosted(...far);
     const client = await connect(channel, { revision });
     const died: unknown = await textOf(client, "die").catch((error: unknown) => error);
@@ -148,7 +148,7 @@ describe("at an address", () => {
     await expectGone((await running.ended).stderr);
   });
 
-  test.concurrent("a session ends with its far end", async () => {
+  test.concurrent("a session ends with its upstream", async () => {
     const { running, url } = await listening(...far);
     const client = await connect(url, { revision: handshake, reopen: false });
     await expect(textOf(client, "die")).rejects.toMatchObject({ code: -32_603 });

@@ -6,7 +6,7 @@ import { leaving, probes } from "../../packages/cli/src/commands/check/examinati
 import type { Probe } from "../../packages/cli/src/commands/check/examination/probe.js";
 import { levelWords } from "../wire/level-words.js";
 
-/** The revisions that have a probe, over one carrier or the other. */
+/** The revisions that have a probe, over one transport or the other. */
 function havingOf({ applies = () => true }: Probe): readonly Revision[] {
   return revisions.filter((each) => applies(each, "channel") || applies(each, "http"));
 }

@@ -35,7 +35,7 @@ test.concurrent("a recording is judged: every violation has its line, its party,
   run.parlance.jsonl:10  frame 9, server, /result/big, bytes 82–101
     most readers make 12345678901234567000 of 12345678901234567890
 
-✖ R-5  A response has the id of the request that it answers, type included, and a request has one response
+✖ R-5  A response has the id of its request, including its type, and a request has one response
   must: “… responses MUST include the same ID as the request they correspond to …”
   https://modelcontextprotocol.io/specification/2025-11-25/basic#responses
   run.parlance.jsonl:10  frame 9, server, /id, byte 22

@@ -230,14 +230,14 @@ test.concurrent.each([
   expect(code).toBe(3);
 });
 
-test.concurrent("a server of the first carrier is known by its stream", async () => {
+test.concurrent("a server of the first transport is known by its stream", async () => {
   const refusal = '{"jsonrpc":"2.0","error":{"code":-32000,"message":"Method not allowed"},"id":null}';
   await using http = await plainHttp((request, response) => {
     if (request.method !== "GET") response.writeHead(405, { "content-type": "application/json" }).end(refusal);
     else response.writeHead(200, { "content-type": "text/event-stream" }).write("event: endpoint\ndata: /messages\n\n");
   });
   const { stdout } = await doctor(["--timeout", "1s", http.url]);
-  expect(checks(stdout)[3]).toBe("✔ is MCP: HTTP+SSE, the carrier of the first revision");
+  expect(checks(stdout)[3]).toBe("✔ is MCP: HTTP+SSE, the transport of the first revision");
 });
 
 test.concurrent("a closed port, an unknown name, a silent server and one without TLS fail where they fail", async () => {

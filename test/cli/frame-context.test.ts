@@ -16,7 +16,7 @@ import { cases } from "../wire/rules/all-cases.js";
 import { entriesOf } from "../wire/rules/rule-case.js";
 import { talkOf } from "../wire/rules/talk.js";
 
-/** Calls that are put between the frames of a transcript, so that it has a far end. */
+/** Calls that are put between the frames of a transcript, so that it has a remote end. */
 const between = 40;
 
 /** A transcript with many calls before each of its last three frames. Its own frames keep their order. */

@@ -10,7 +10,7 @@ export interface ProbeCase {
   readonly isNote?: true;
   /** It answers nothing, so that there is no use in waiting. */
   readonly isSilent?: true;
-  /** Over which carrier. Default: all that the probe has. */
+  /** Over which transport. Default: all that the probe has. */
   readonly only?: "channel" | "http";
 }
 

@@ -160,7 +160,7 @@ result  id 7  tools/call search  to the request in frame 5  judged by 2025-11-25
 
 ✖ R-5  server broke it  /id  byte 22
   the request with the id 7 was answered already, by frame 8
-  A response has the id of the request that it answers, type included, and a request has one response
+  A response has the id of its request, including its type, and a request has one response
   must: “… responses MUST include the same ID as the request they correspond to …”
   https://modelcontextprotocol.io/specification/2025-11-25/basic#responses
 

@@ -52,8 +52,8 @@ async function record(
   session: Session,
 ): Promise<void> {
   const tapped = { command: process.execPath, args: [main, "tap", "--record", path, "--", command, ...args], env };
-  const answers = { elicit: () => ({ action: "accept" as const, content: { delete: true } }) };
-  await using client = await connect(() => childChannel(tapped), { revision, answers, timeout: 15_000 });
+  const answers = { elicitation: () => ({ action: "accept" as const, content: { delete: true } }) };
+  await using client = await connect(() => childChannel(tapped), { revision, handlers: answers, timeout: 15_000 });
   await session(client);
 }
 

@@ -83,7 +83,7 @@ describe("an answer that holds for a while", () => {
 
   test("is not one that somebody had to answer a question for", async () => {
     const answers = { roots: [] };
-    await using open = await openWith(modern, { answers }, capabilities);
+    await using open = await openWith(modern, { handlers: answers }, capabilities);
     for (const _ of [1, 2]) {
       const reading = open.client.resources.read("a:b");
       const inputRequests = { where: { method: "roots/list" } };

@@ -1,5 +1,5 @@
 import { latest, latestHandshake } from "@parlance/mcp";
-import { type ClientOptions, connect, LocalError, type Prior } from "@parlance/mcp/client";
+import { type ClientOptions, connect, LocalError, type ServerHint } from "@parlance/mcp/client";
 import { createServer } from "@parlance/mcp/server";
 import { describe, expect, test } from "vitest";
 import { discoverResult, failure, initializeResult, modern, parse, success } from "../mcp/frames.js";
@@ -13,7 +13,10 @@ function asked(played: Played): readonly (string | undefined)[] {
   return played.sent.map((frame) => parse(frame).method);
 }
 
-async function open(played: Played, options: ClientOptions): Promise<AsyncDisposable & { readonly prior: Prior }> {
+async function open(
+  played: Played,
+  options: ClientOptions,
+): Promise<AsyncDisposable & { readonly serverHint: ServerHint }> {
   return connect(played.dial, { info, clock: played.clock, ...options });
 }
 
@@ -52,9 +55,9 @@ describe("what was found out about a server saves asking the next time:", () => 
     const server = createServer({ name: "known", version: "1" });
     server.tool("t", {}, () => "done");
     await using first = await connect(server);
-    const prior = JSON.parse(JSON.stringify(first.prior)) as Prior;
+    const prior = JSON.parse(JSON.stringify(first.serverHint)) as ServerHint;
     await using played = play();
-    await using client = await connect(played.dial, { info, clock: played.clock, prior });
+    await using client = await connect(played.dial, { info, clock: played.clock, serverHint: prior });
     expect([client.revision, client.server.info?.name]).toEqual([modern, "known"]);
     expect(played.sent).toEqual([]);
     const peer = await played.next();
@@ -65,25 +68,25 @@ describe("what was found out about a server saves asking the next time:", () => 
 
   test("one of the handshake is not probed", async () => {
     await using played = play();
-    const opening = open(played, { prior: { era: "handshake" } });
+    const opening = open(played, { serverHint: { era: "handshake" } });
     const peer = await answerWith(played, [initializeResult(1, "2025-11-25")]);
     await using client = await opening;
     await peer.next();
-    expect(client.prior).toEqual({ era: "handshake" });
+    expect(client.serverHint).toEqual({ era: "handshake" });
     expect(asked(played)).toEqual(["initialize", "notifications/initialized"]);
   });
 
   test("one that has learnt the stateless era since is asked after all", async () => {
     await using played = play();
-    const opening = open(played, { prior: { era: "handshake" } });
+    const opening = open(played, { serverHint: { era: "handshake" } });
     await answerWith(played, [unknown(1), discoverResult(2)]);
     await using client = await opening;
-    expect(client.prior).toMatchObject({ era: "stateless" });
+    expect(client.serverHint).toMatchObject({ era: "stateless" });
   });
 
   test("one that has gone silent is not waited for twice", async () => {
     await using played = play();
-    const opening = errorOf(open(played, { prior: { era: "handshake" }, timeout: 300 }));
+    const opening = errorOf(open(played, { serverHint: { era: "handshake" }, timeout: 300 }));
     await answerWith(played, [""]);
     played.clock.advance(300);
     expect(await opening).toMatchObject({ reason: "timeout" });
@@ -91,19 +94,19 @@ describe("what was found out about a server saves asking the next time:", () => 
 
   test("but one that says nothing of what it speaks is asked", async () => {
     await using played = play();
-    const opening = open(played, { prior: { era: "stateless" } });
+    const opening = open(played, { serverHint: { era: "stateless" } });
     await answerWith(played, [discoverResult(1)]);
     await using client = await opening;
-    expect(client.prior.discovered).toMatchObject({ supportedVersions: [modern] });
+    expect(client.serverHint.discovered).toMatchObject({ supportedVersions: [modern] });
   });
 
   test("and what lists no versions means the handshake, as it does when it is asked", async () => {
     await using played = play();
-    const opening = open(played, { prior: { era: "stateless", discovered: { supportedVersions: 5 } } });
+    const opening = open(played, { serverHint: { era: "stateless", discovered: { supportedVersions: 5 } } });
     const peer = await answerWith(played, [initializeResult(1, "2025-11-25")]);
     await using client = await opening;
     await peer.next();
-    expect(client.prior).toEqual({ era: "handshake" });
+    expect(client.serverHint).toEqual({ era: "handshake" });
   });
 });
 
@@ -112,7 +115,7 @@ describe("an opening can be given up", () => {
     ["while the era is asked for", {}, [""]],
     ["while the handshake goes on", {}, [unknown(1), ""]],
     ["in a handshake", { era: "handshake" }, [""]],
-  ])("%s, and no carrier is left behind", async (_, options, answers) => {
+  ])("%s, and no transport is left behind", async (_, options, answers) => {
     await using played = play();
     const giveUp = new AbortController();
     const opening = errorOf(open(played, { ...options, signal: giveUp.signal }));
@@ -133,7 +136,7 @@ describe("an opening can be given up", () => {
     },
   );
 
-  test("before it begins, and no carrier is made", async () => {
+  test("before it begins, and no transport is made", async () => {
     await using played = play();
     expect(await errorOf(open(played, { signal: AbortSignal.abort() }))).toMatchObject({ reason: "cancelled" });
   });

@@ -1,4 +1,4 @@
-import { type Answers, LocalError } from "@parlance/mcp/client";
+import { type InputHandlers, LocalError } from "@parlance/mcp/client";
 import { describe, expect, test } from "vitest";
 import { type Frame, modern, notification, parse, success } from "../mcp/frames.js";
 import { errorOf, type Opened, openWith } from "../mcp/openings.js";
@@ -9,8 +9,8 @@ const who = {
   method: "elicitation/create",
   params: { message: "Who?", requestedSchema: { type: "object", properties: { name: { type: "string" } } } },
 };
-const answers: Answers = {
-  elicit: () => ({ action: "accept", content: { name: "Ada" } }),
+const answers: InputHandlers = {
+  elicitation: () => ({ action: "accept", content: { name: "Ada" } }),
   roots: [{ uri: "file:///home" }],
 };
 
@@ -29,7 +29,7 @@ async function answer({ peer }: Opened, result: object): Promise<Frame> {
 
 describe("a result that asks for input", () => {
   test("is answered, and the call made again, until it is complete", async () => {
-    await using open = await openWith(modern, { answers });
+    await using open = await openWith(modern, { handlers: answers });
     const call = open.client.tools.call("book", { seat: 1 });
     await answer(open, { resultType: "input_required", inputRequests: { who }, requestState: "one" });
     const second = await answer(open, {
@@ -54,7 +54,7 @@ describe("a result that asks for input", () => {
   });
 
   test("may give no state, and then none goes back", async () => {
-    await using open = await openWith(modern, { answers });
+    await using open = await openWith(modern, { handlers: answers });
     const call = open.client.tools.call("book");
     await answer(open, { resultType: "input_required", inputRequests: { who } });
     expect(given(await answer(open, done))).not.toHaveProperty("requestState");
@@ -62,7 +62,7 @@ describe("a result that asks for input", () => {
   });
 
   test("without questions is asked again after a while, with its state alone", async () => {
-    await using open = await openWith(modern, { answers });
+    await using open = await openWith(modern, { handlers: answers });
     const call = open.client.tools.call("book");
     await answer(open, { resultType: "input_required", requestState: "later" });
     await turn();
@@ -73,7 +73,7 @@ describe("a result that asks for input", () => {
   });
 
   test("leaves its answers and its state with no other call", async () => {
-    await using open = await openWith(modern, { answers });
+    await using open = await openWith(modern, { handlers: answers });
     const call = open.client.tools.call("book");
     await answer(open, { resultType: "input_required", inputRequests: { who }, requestState: "one" });
     await answer(open, done);
@@ -87,7 +87,7 @@ describe("a result that asks for input", () => {
     ["prompts/get", (open: Opened) => open.client.prompts.get("p"), { messages: [] }],
     ["resources/read", (open: Opened) => open.client.resources.read("a:b"), { contents: [] }],
   ])("may be that of %s", async (_, call, result) => {
-    await using open = await openWith(modern, { answers }, { prompts: {}, resources: {} });
+    await using open = await openWith(modern, { handlers: answers }, { prompts: {}, resources: {} });
     const outcome = call(open);
     await answer(open, { resultType: "input_required", inputRequests: { who } });
     await answer(open, { resultType: "complete", ...result });
@@ -95,7 +95,7 @@ describe("a result that asks for input", () => {
   });
 
   test("may not be that of a list", async () => {
-    await using open = await openWith(modern, { answers });
+    await using open = await openWith(modern, { handlers: answers });
     const list = errorOf(open.client.tools.list().all());
     await answer(open, { resultType: "input_required", inputRequests: { who } });
     expect(await list).toMatchObject({ reason: "protocol" });
@@ -120,12 +120,12 @@ describe("a result that asks for input", () => {
       /more than 100/,
     ],
   ])("that asks %s is an invalid one, and bothers nobody", async (_, required, why) => {
-    const bothered: Answers = {
-      elicit: () => {
+    const bothered: InputHandlers = {
+      elicitation: () => {
         throw new Error("somebody was bothered");
       },
     };
-    await using open = await openWith(modern, { answers: bothered });
+    await using open = await openWith(modern, { handlers: bothered });
     const call = errorOf(open.client.tools.call("book"));
     await answer(open, { resultType: "input_required", ...required });
     const error = await call;
@@ -134,7 +134,7 @@ describe("a result that asks for input", () => {
   });
 
   test("ten times is one that does not end", async () => {
-    await using open = await openWith(modern, { answers });
+    await using open = await openWith(modern, { handlers: answers });
     const call = errorOf(open.client.tools.call("book"));
     for (let round = 1; round <= 10; round += 1) {
       await answer(open, { resultType: "input_required", inputRequests: { who } });
@@ -143,25 +143,25 @@ describe("a result that asks for input", () => {
   });
 
   test("and that nobody answers fails the call, saying which question", async () => {
-    const throwing: Answers = {
-      elicit: () => {
+    const throwing: InputHandlers = {
+      elicitation: () => {
         throw new Error("the window is gone");
       },
     };
-    await using open = await openWith(modern, { answers: throwing });
+    await using open = await openWith(modern, { handlers: throwing });
     const call = errorOf(open.client.tools.call("book"));
     await answer(open, { resultType: "input_required", inputRequests: { who } });
     expect(await call).toMatchObject({
       reason: "refused",
       message:
-        'tools/call: its question "who" (elicitation/create) was not answered: answers.elicit failed: Error: the window is gone',
+        'tools/call: its question "who" (elicitation/create) was not answered: handlers.elicitation failed: Error: the window is gone',
     });
   });
 });
 
 describe("while a person answers,", () => {
-  const slow = (seen: AbortSignal[]): Answers => ({
-    elicit: (_params, { signal }) => {
+  const slow = (seen: AbortSignal[]): InputHandlers => ({
+    elicitation: (_params, { signal }) => {
       seen.push(signal);
       return new Promise(() => undefined);
     },
@@ -173,7 +173,7 @@ describe("while a person answers,", () => {
 
   test("the call can be cancelled, and the dialog is told", async () => {
     const seen: AbortSignal[] = [];
-    await using open = await openWith(modern, { answers: slow(seen) });
+    await using open = await openWith(modern, { handlers: slow(seen) });
     const cancel = new AbortController();
     const call = errorOf(open.client.tools.call("book", {}, { signal: cancel.signal }));
     await ask(open);
@@ -184,7 +184,7 @@ describe("while a person answers,", () => {
 
   test("the time of the call runs out", async () => {
     const seen: AbortSignal[] = [];
-    await using open = await openWith(modern, { answers: slow(seen) });
+    await using open = await openWith(modern, { handlers: slow(seen) });
     const call = errorOf(open.client.tools.call("book", {}, { totalTimeout: 5_000 }));
     await ask(open);
     open.clock.advance(5_000);
@@ -194,9 +194,9 @@ describe("while a person answers,", () => {
 
   test("the time between two signs of the server does not run", async () => {
     const resolved: (() => void)[] = [];
-    const elicit: Answers["elicit"] = () =>
+    const elicit: InputHandlers["elicitation"] = () =>
       new Promise((resolve) => resolved.push(() => resolve({ action: "decline" })));
-    await using open = await openWith(modern, { answers: { elicit } });
+    await using open = await openWith(modern, { handlers: { elicitation: elicit } });
     const call = open.client.tools.call("book", {}, { timeout: 1_000 });
     await ask(open);
     open.clock.advance(100_000);
@@ -207,7 +207,7 @@ describe("while a person answers,", () => {
 
   test("the server can go away", async () => {
     const seen: AbortSignal[] = [];
-    await using open = await openWith(modern, { answers: slow(seen) });
+    await using open = await openWith(modern, { handlers: slow(seen) });
     const call = errorOf(open.client.tools.call("book"));
     await ask(open);
     await open.peer.close();
@@ -218,7 +218,7 @@ describe("while a person answers,", () => {
 
 test("progress of every round reaches the caller", async () => {
   const progress: number[] = [];
-  await using open = await openWith(modern, { answers });
+  await using open = await openWith(modern, { handlers: answers });
   const call = open.client.tools.call("book", {}, { onProgress: (each) => void progress.push(each.progress) });
   for (const result of [{ resultType: "input_required", inputRequests: { who } }, done]) {
     const asked = parse(await open.peer.next());
@@ -231,7 +231,7 @@ test("progress of every round reaches the caller", async () => {
 });
 
 test("a server of a handshake that seems to ask in its result does not ask", async () => {
-  await using open = await openWith("2025-11-25", { answers: { roots: [] } });
+  await using open = await openWith("2025-11-25", { handlers: { roots: [] } });
   const call = open.client.call("acme/do");
   const result = { resultType: "input_required", requestState: "state" };
   open.peer.send(success(parse(await open.peer.next()).id ?? "", result));

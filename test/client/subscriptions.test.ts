@@ -2,7 +2,7 @@ import { handshakeVersions, versions } from "@parlance/mcp";
 import { connect, RpcError, type ServerChange, type Subscription } from "@parlance/mcp/client";
 import type { Report } from "@parlance/mcp/jsonrpc";
 import { createServer, type Server } from "@parlance/mcp/server";
-import { assertAtRest } from "@parlance/mcp/testing";
+import { assertNoLeaks } from "@parlance/mcp/testing";
 import { describe, expect, test } from "vitest";
 import { failure, modern, notification, parse, success } from "../mcp/frames.js";
 import { errorOf, type Opened, openWith } from "../mcp/openings.js";
@@ -39,7 +39,7 @@ describe.each(versions)("in %s, a subscription", (revision) => {
     server.changed.resource("book:1");
     await turn();
     expect(await changes(subscription, 1)).toEqual([]);
-    assertAtRest(client.connection);
+    assertNoLeaks(client.connection);
   });
 
   test("hears of lists, all of them by default", async () => {

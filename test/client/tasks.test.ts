@@ -1,8 +1,8 @@
 import { versions } from "@parlance/mcp";
-import { type Answers, type Client, type ClientOptions, connect } from "@parlance/mcp/client";
+import { type Client, type ClientOptions, connect, type InputHandlers } from "@parlance/mcp/client";
 import { revisionOf } from "@parlance/mcp/protocol";
 import { createServer, type Server, ToolError } from "@parlance/mcp/server";
-import { assertAtRest } from "@parlance/mcp/testing";
+import { assertNoLeaks } from "@parlance/mcp/testing";
 import { describe, expect, test } from "vitest";
 import * as z from "zod";
 import { parse, success } from "../mcp/frames.js";
@@ -90,7 +90,7 @@ describe("a call that goes on as a task", () => {
     release();
     expect((await client.tasks.result(task.taskId)).content).toEqual([{ type: "text", text: "worked" }]);
     expect((await client.tasks.get(task.taskId)).status).toBe("completed");
-    assertAtRest(client.connection);
+    assertNoLeaks(client.connection);
   });
 
   test("fails as the tool fails", async () => {
@@ -112,8 +112,8 @@ describe("a call that goes on as a task", () => {
   });
 
   test("may ask, and is answered like any call", async () => {
-    const answers: Answers = { elicit: () => ({ action: "accept", content: { name: "Ada" } }) };
-    await using client = await open(workshop().server, { answers });
+    const answers: InputHandlers = { elicitation: () => ({ action: "accept", content: { name: "Ada" } }) };
+    await using client = await open(workshop().server, { handlers: answers });
     const { taskId } = await client.tools.start("asks");
     expect((await client.tasks.result(taskId)).content).toEqual([{ type: "text", text: "accept Ada" }]);
   });
@@ -135,7 +135,7 @@ describe("a tool that runs only as a task", () => {
     await client.tools.list().all();
     expect((await client.tools.call("slow")).content).toEqual([{ type: "text", text: "worked" }]);
     expect((await client.tools.call("quick")).content).toEqual([{ type: "text", text: '{"n":1}' }]);
-    assertAtRest(client.connection);
+    assertNoLeaks(client.connection);
   });
 
   test("is stopped when nobody waits for it any more", async () => {

@@ -1,7 +1,7 @@
 import { versions } from "@parlance/mcp";
 import { connect, LocalError, type ToolTypes } from "@parlance/mcp/client";
 import { createServer, type Server } from "@parlance/mcp/server";
-import { assertAtRest } from "@parlance/mcp/testing";
+import { assertNoLeaks } from "@parlance/mcp/testing";
 import { describe, expect, test } from "vitest";
 import * as z from "zod";
 import { modern, notification, parse, success } from "../mcp/frames.js";
@@ -40,7 +40,7 @@ describe.each(versions)("in %s, a client", (revision) => {
       expect(uri).toBe("book:a");
       break;
     }
-    assertAtRest(client.connection);
+    assertNoLeaks(client.connection);
   });
 
   test("reads a resource, and one of a family", async () => {
@@ -122,7 +122,7 @@ describe.each(versions)("in %s, a client", (revision) => {
   test("gets a sign of life", async () => {
     await using client = await connect(library(), { revision });
     await client.ping();
-    assertAtRest(client.connection);
+    assertNoLeaks(client.connection);
   });
 });
 

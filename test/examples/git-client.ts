@@ -1,6 +1,6 @@
 import { fileURLToPath } from "node:url";
 import type { CallToolResult } from "@parlance/mcp";
-import type { Client, ClientOptions, VerbOptions } from "@parlance/mcp/client";
+import type { Client, ClientCallOptions, ClientOptions } from "@parlance/mcp/client";
 import type { Channel } from "@parlance/mcp/jsonrpc";
 import { type Command, childChannel, connect } from "@parlance/mcp/node";
 import { watchedServer } from "../oracle/watched.js";
@@ -18,7 +18,7 @@ export class GitClient implements AsyncDisposable {
   }
 
   /** The structured result of a tool; in revisions that have none, its text says the same. */
-  async ask(tool: string, args: Record<string, unknown> = {}, options: VerbOptions = {}): Promise<unknown> {
+  async ask(tool: string, args: Record<string, unknown> = {}, options: ClientCallOptions = {}): Promise<unknown> {
     const result = await this.client.tools.call(tool, args, options);
     if (result.isError === true) throw new Error(textOf(result));
     return result.structuredContent ?? JSON.parse(textOf(result));

@@ -3,7 +3,7 @@ import { get } from "node:http";
 import { createRequire } from "node:module";
 import { join } from "node:path";
 import { handshakeVersions, latest, latestHandshake } from "@parlance/mcp";
-import { type Answers, connect } from "@parlance/mcp/client";
+import { connect, type InputHandlers } from "@parlance/mcp/client";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { initialize, modern, stateless } from "../mcp/frames.js";
 import { ask } from "./contacts-client.js";
@@ -94,13 +94,13 @@ for (const { name, isThere, start, path = "/mcp" } of platforms)
 
     test("are deleted when a person agrees, who is asked between two requests", async () => {
       const asked: string[] = [];
-      const answers: Answers = {
-        elicit({ message }) {
+      const answers: InputHandlers = {
+        elicitation({ message }) {
           asked.push(message);
           return { action: "accept", content: { delete: true } };
         },
       };
-      await using client = await connect(url, { answers });
+      await using client = await connect(url, { handlers: answers });
       expect(client.revision).toBe(latest.version);
       expect(await client.tools.call("delete_contact", { id: 2 })).toMatchObject({ structuredContent: { deleted: 1 } });
       expect(asked).toEqual(["Delete Charles Babbage (contact 2)?"]);

@@ -1,5 +1,5 @@
 import { fileURLToPath } from "node:url";
-import { type Answers, type Client, connect } from "@parlance/mcp/client";
+import { type Client, connect, type InputHandlers } from "@parlance/mcp/client";
 import { type Channel, openConnection, tapChannel } from "@parlance/mcp/jsonrpc";
 import { type ChildChannel, childChannel } from "@parlance/mcp/node";
 import { describe, expect, test } from "vitest";
@@ -22,7 +22,7 @@ interface Served extends AsyncDisposable {
 }
 
 /** A client of the process. Closing it fails if the process has ended by itself, or has said that something went wrong. */
-async function serve(revision: string, kinds: readonly (keyof Answers)[]): Promise<Served> {
+async function serve(revision: string, kinds: readonly (keyof InputHandlers)[]): Promise<Served> {
   const asked: string[] = [];
   const rounds: object[] = [];
   const child = childChannel({ command: process.execPath, args: [server] });
@@ -31,14 +31,14 @@ async function serve(revision: string, kinds: readonly (keyof Answers)[]): Promi
     return answer;
   };
   const said = { role: "assistant", model: "m", content: { type: "text", text: "hi" } } as const;
-  const all: Answers = {
-    elicit: () => noted("elicit", { action: "accept", content: { name: "Ada" } }),
-    visit: () => noted("visit", { action: "accept" }),
-    sample: () => noted("sample", said),
+  const all: InputHandlers = {
+    elicitation: () => noted("elicitation", { action: "accept", content: { name: "Ada" } }),
+    urlElicitation: () => noted("urlElicitation", { action: "accept" }),
+    sampling: () => noted("sampling", said),
     roots: () => noted("roots", [{ uri: "file:///home" }]),
   };
-  const answers: Answers = Object.fromEntries(kinds.map((kind) => [kind, all[kind]]));
-  const client = await connect(noting(child, rounds), { revision, answers });
+  const answers: InputHandlers = Object.fromEntries(kinds.map((kind) => [kind, all[kind]]));
+  const client = await connect(noting(child, rounds), { revision, handlers: answers });
   return {
     client,
     asked,
@@ -60,13 +60,13 @@ function noting(child: ChildChannel, rounds: object[]): Channel {
   });
 }
 
-const everything = ["elicit", "visit", "sample", "roots"] as const;
+const everything = ["elicitation", "urlElicitation", "sampling", "roots"] as const;
 
 describe.each(eras)("A1: what a handler does not await, in %s", (revision) => {
-  test.each<[string, readonly (keyof Answers)[]]>([
+  test.each<[string, readonly (keyof InputHandlers)[]]>([
     ["that can be asked everything", everything],
     ["that can be asked nothing", []],
-    ["that can be asked for forms alone", ["elicit"]],
+    ["that can be asked for forms alone", ["elicitation"]],
   ])("leaves the process alive for a client %s", async (_, kinds) => {
     await using served = await serve(revision, kinds);
     const { content } = await served.client.tools.call("forget");
@@ -84,10 +84,10 @@ describe.each(eras)("A1: what a handler does not await, in %s", (revision) => {
   });
 
   test.each(["one_after_the_other", "together"])("two questions at once are both answered: %s", async (tool) => {
-    await using served = await serve(revision, ["elicit", "roots"]);
+    await using served = await serve(revision, ["elicitation", "roots"]);
     const { content } = await served.client.tools.call(tool);
     expect(content).toEqual([{ type: "text", text: "Ada in file:///home" }]);
-    expect([...served.asked].sort()).toEqual(["elicit", "roots"]);
+    expect([...served.asked].sort()).toEqual(["elicitation", "roots"]);
     const round = { "question-1": { method: "elicitation/create" }, "question-2": { method: "roots/list" } };
     expect(served.rounds).toMatchObject(revision === "2026-07-28" ? [round] : []);
   });
@@ -95,7 +95,7 @@ describe.each(eras)("A1: what a handler does not await, in %s", (revision) => {
   test.each(["one_after_the_other", "together"])(
     "one question of two that the client cannot answer fails the call by its name: %s",
     async (tool) => {
-      await using served = await serve(revision, ["elicit"]);
+      await using served = await serve(revision, ["elicitation"]);
       expect(await errorOf(served.client.tools.call(tool))).toMatchObject({
         code: revision === "2026-07-28" ? -32_021 : -32_600,
         data: { requiredCapabilities: { roots: {} } },
@@ -104,10 +104,10 @@ describe.each(eras)("A1: what a handler does not await, in %s", (revision) => {
   );
 
   test("a handler that copes with a question that cannot be asked gets the answer to the other one", async () => {
-    await using served = await serve(revision, ["elicit"]);
+    await using served = await serve(revision, ["elicitation"]);
     const { content } = await served.client.tools.call("without_roots");
     expect(content).toEqual([{ type: "text", text: "Ada in somewhere" }]);
-    expect(served.asked).toEqual(["elicit"]);
+    expect(served.asked).toEqual(["elicitation"]);
   });
 });
 
@@ -119,7 +119,7 @@ describe("A1: what a handler does not await, elsewhere", () => {
   });
 
   test("a question that is refused at once does not bother a person for the other one", async () => {
-    await using served = await serve("2026-07-28", ["elicit"]);
+    await using served = await serve("2026-07-28", ["elicitation"]);
     await errorOf(served.client.tools.call("together"));
     expect(served.asked).toEqual([]);
   });

@@ -48,7 +48,7 @@ const eras = ["2025-11-25", "2026-07-28"] as const;
 
 interface Set {
   readonly server?: Partial<ServerOptions>;
-  readonly carrier?: ServeOptions;
+  readonly transport?: ServeOptions;
   readonly client?: ConnectOptions;
   readonly register?: (server: Server) => void;
   readonly handlers?: Partial<Handlers>;
@@ -67,8 +67,8 @@ async function converseIn(revision: string, plant: Plant, set: Set): Promise<voi
   set.register?.(server);
   const [near, far] = plant.channels();
   const { report } = plant;
-  serveChannel(server, set.channel?.(far, plant) ?? far, { report, ...set.carrier });
-  const given = { report, revision, answers: await answers(), ...set.client };
+  serveChannel(server, set.channel?.(far, plant) ?? far, { report, ...set.transport });
+  const given = { report, revision, handlers: await answers(), ...set.client };
   const client = await connect(near, given).catch((error: unknown) => plant.outcome(Promise.reject(error)));
   if (client === undefined) return;
   const { tools, resources, prompts } = client;
@@ -96,8 +96,8 @@ async function converseIn(revision: string, plant: Plant, set: Set): Promise<voi
 
 const text = (words: string): object => ({ type: "text", text: words });
 
-async function answers(): Promise<NonNullable<ConnectOptions["answers"]>> {
-  return { elicit: () => ({ action: "accept", content: { name: "Ada" } }), roots: [] };
+async function answers(): Promise<NonNullable<ConnectOptions["handlers"]>> {
+  return { elicitation: () => ({ action: "accept", content: { name: "Ada" } }), roots: [] };
 }
 
 interface Handlers {
@@ -301,28 +301,32 @@ const staying = (signal: AbortSignal): Promise<unknown> =>
   new Promise((resolve) => signal.addEventListener("abort", resolve));
 
 /** A question of each other kind, in both eras. */
-function answerPort(name: "visit" | "sample" | "roots"): Port {
+function answerPort(name: "urlElicitation" | "sampling" | "roots"): Port {
   const converse: Port["converse"] = async (plant) => {
     for (const revision of eras) {
       const server = createServer({ name: "asking", version: "1" });
-      server.tool("visit", {}, async (_args, context) => (await context.visit("See", "https://example.com")).action);
+      server.tool(
+        "urlElicitation",
+        {},
+        async (_args, context) => (await context.elicitUrl("See", "https://example.com")).action,
+      );
       const messages = [{ role: "user", content: { type: "text", text: "Hi" } }] as const;
-      server.tool("sample", {}, async (_args, context) => (await context.sample({ messages, maxTokens: 1 })).model);
+      server.tool("sampling", {}, async (_args, context) => (await context.sample({ messages, maxTokens: 1 })).model);
       server.tool("roots", {}, async (_args, context) => `${(await context.listRoots()).length}`);
       const [near, far] = plant.channels();
       serveChannel(server, far, { report: plant.report });
       const given = {
-        visit: plant.hook(() => ({ action: "accept" }) as const),
-        sample: plant.hook(() => ({ role: "assistant", model: "m", content: { type: "text", text: "Hi" } }) as const),
+        urlElicitation: plant.hook(() => ({ action: "accept" }) as const),
+        sampling: plant.hook(() => ({ role: "assistant", model: "m", content: { type: "text", text: "Hi" } }) as const),
         roots: plant.hook(() => []),
       };
-      const client = await connect(near, { revision, report: plant.report, answers: { [name]: given[name] } });
+      const client = await connect(near, { revision, report: plant.report, handlers: { [name]: given[name] } });
       await plant.outcome(client.tools.call(name));
       await plant.outcome(client.tools.call(name));
       await client.close();
     }
   };
-  return { port: `Answers.${name}`, shown: `answers.${name}`, converse };
+  return { port: `InputHandlers.${name}`, shown: `handlers.${name}`, converse };
 }
 
 async function progress(plant: Plant): Promise<void> {
@@ -348,7 +352,7 @@ async function changes(plant: Plant): Promise<void> {
   }
 }
 
-/** A subscription whose carrier breaks, and that is opened again after a pause. */
+/** A subscription whose transport breaks, and that is opened again after a pause. */
 async function reopening(plant: Plant): Promise<void> {
   const clock = createFakeClock();
   const server = offering({});
@@ -590,14 +594,14 @@ const ports: readonly Port[] = [
     converse: mcp((plant) => ({ server: { requestState: { store: { use: plant.hook(async () => true) } } } })),
   },
   {
-    port: "TermsOptions.mapError",
+    port: "PeerOptions.mapError",
     shown: "mapError",
-    converse: mcp((plant) => ({ carrier: { mapError: plant.hook(() => undefined) } })),
+    converse: mcp((plant) => ({ transport: { mapError: plant.hook(() => undefined) } })),
   },
   {
-    port: "ServeOptions.onAgreement",
-    shown: "onAgreement",
-    converse: mcp((plant) => ({ carrier: { onAgreement: plant.hook(() => undefined) } })),
+    port: "ServeOptions.onNegotiated",
+    shown: "onNegotiated",
+    converse: mcp((plant) => ({ transport: { onNegotiated: plant.hook(() => undefined) } })),
   },
   handler("ToolHandler", "tools/call", (plant) => ({ later: plant.hook(() => "later") })),
   handler("ResourceReader", "resources/read", (plant) => ({ read: plant.hook(() => "text") })),
@@ -607,20 +611,20 @@ const ports: readonly Port[] = [
   handler("MethodHandler", "acme/double", (plant) => ({ double: plant.hook(() => ({})) })),
   handler("Schema.validate", "tools/call", (plant) => ({ input: checkedBy(plant) })),
   {
-    port: "Answers.elicit",
-    shown: "answers.elicit",
+    port: "InputHandlers.elicitation",
+    shown: "handlers.elicitation",
     converse: mcp((plant) => {
       const elicit = plant.hook(() => ({ action: "accept", content: { name: "Ada" } }) as const);
-      return { client: { answers: { elicit, roots: [] } } };
+      return { client: { handlers: { elicitation: elicit, roots: [] } } };
     }),
   },
-  ...(["visit", "sample", "roots"] as const).map((each) => answerPort(each)),
+  ...(["urlElicitation", "sampling", "roots"] as const).map((each) => answerPort(each)),
   {
     port: "Routing.onNotification",
     shown: "onNotification",
     converse: mcp((plant) => ({ client: { onNotification: plant.hook(() => undefined) } })),
   },
-  { port: "VerbOptions.onProgress", shown: "onProgress", converse: progress },
+  { port: "ClientCallOptions.onProgress", shown: "onProgress", converse: progress },
   { port: "SubscribeOptions.onChange", shown: "onChange", converse: changes },
   {
     port: "CacheOptions.principal",
@@ -634,7 +638,7 @@ const ports: readonly Port[] = [
     converse: plain((plant) => ({ near: { relatedTo: plant.hook(() => undefined) } })),
   },
   {
-    port: "TermsOptions.nameOf",
+    port: "PeerOptions.nameOf",
     shown: "nameOf",
     converse: plain((plant) => ({ far: { nameOf: plant.hook(() => undefined) } })),
   },
@@ -759,11 +763,11 @@ describe("A2: the listener of reports itself", () => {
 
 /** Functions in options that are no hooks, and those that have another test than the table. */
 const apart: Readonly<Record<string, string>> = {
-  "AcceptOptions.report": "as TermsOptions.report",
+  "AcceptOptions.report": "as PeerOptions.report",
   "Channel.open": "it opens the conversation: what it throws is thrown by openConnection",
   "Channel.release": "called for HTTP alone, under the guard of Channel.unanswered",
   "CheckBounds.clock": "a clock",
-  "ChildChannelOptions.report": "as TermsOptions.report",
+  "ChildChannelOptions.report": "as PeerOptions.report",
   "Clock.clearTimer": "a clock is the machine's, or that of a test: it must not fail",
   "Clock.now": "a clock",
   "Clock.setTimer": "a clock",
@@ -772,7 +776,7 @@ const apart: Readonly<Record<string, string>> = {
   "FakeClock.advance": "called by a test",
   "FrameDecoder.end": "as FrameDecoder.push",
   "FrameDecoder.push": "Framing.decoder",
-  "LineOptions.onNotification": "as Routing.onNotification",
+  "ClientConnectionOptions.onNotification": "as Routing.onNotification",
   "MemoryRequestStatesOptions.now": "called within RequestStateStore.use",
   "MessagePortLike.close": "Channel.close reports it",
   "MessagePortLike.start": "called by messagePortChannel(), which throws to the program",
@@ -780,14 +784,14 @@ const apart: Readonly<Record<string, string>> = {
   "QueueBounds.clock": "a clock",
   "RawOptions.onFrame": "a tool's own function, called while it waits for the server",
   "RecordOptions.clock": "a clock",
+  "ReportOptions.lineOf": "called by a report of the command, without a conversation",
   "RegistryOptions.onChange": "internal",
   "RegistryOptions.shown": "internal",
-  "ReportOptions.lineOf": "called by a report of the command, without a conversation",
   "ResourceTemplateDefinition.complete": "as PromptDefinition.complete",
   "SessionOptions.eventStore": "the methods of EventStore",
   "StreamChannelOptions.framing": "the methods of Framing",
-  "TermsOptions.clock": "a clock",
-  "TermsOptions.report": "the test above",
+  "PeerOptions.clock": "a clock",
+  "PeerOptions.report": "the test above",
   "WebSocketLike.addEventListener": "called by webSocketChannel(), which throws to the program",
   "WebSocketLike.close": "as WebSocketLike.send",
   "WebSocketLike.pause": "Channel.pause reports it",
@@ -807,7 +811,7 @@ test("A2: the table has every function that the options of the library take", ()
 
 const sources = ["mcp", "wire"].map((name) => new URL(`../../packages/${name}/src/`, import.meta.url));
 const optionInterface =
-  /^export interface (\w*(?:Options|Hooks|Answers|Store|Channel|Like|Routing|Framing|FrameDecoder|Bounds|Definition|Clock))\b[^{]*\{\n(.*?)^\}/gms;
+  /^export interface (\w*(?:Options|Hooks|Handlers|Store|Channel|Like|Routing|Framing|FrameDecoder|Bounds|Definition|Clock))\b[^{]*\{\n(.*?)^\}/gms;
 const functionMember =
   /^ {2}(?:readonly )?(\w+)\??(?:\(|: .*(?:=>|Authenticate|Reporter|ErrorMapper|NotificationListener|Fetch|Clock|Call\b|Completers|EventStore|Framing|Constructor|JsonSchemaValidator))/gm;
 

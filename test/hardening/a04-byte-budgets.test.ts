@@ -9,11 +9,11 @@ import { createServer } from "@parlance/mcp/server";
 import { createFakeClock, type FakeClock } from "@parlance/mcp/testing";
 import { afterEach, describe, expect, test } from "vitest";
 import { sessionPost, statelessCall, statelessPost, written } from "../http/asked.js";
-import { openSession } from "../http/doors.js";
+import { openSession } from "../http/handlers.js";
 import { site, until } from "../http/site.js";
 import { Wire } from "../http/wire.js";
-import { overMemory, overStreams, type Talk, turn } from "../jsonrpc/carriers.js";
 import { held, successText } from "../jsonrpc/held.js";
+import { overMemory, overStreams, type Talk, turn } from "../jsonrpc/transports.js";
 import { type Frame, notification, parse, request, stateless, textOf } from "../mcp/frames.js";
 
 const mebibyte = 1024 * 1024;

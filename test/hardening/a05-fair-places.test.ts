@@ -3,13 +3,13 @@ import type { HttpOptions } from "@parlance/mcp/http";
 import { type ServeHttpOptions, serveHttp } from "@parlance/mcp/node";
 import { createServer, type Server } from "@parlance/mcp/server";
 import { describe, expect, test } from "vitest";
-import { networkOf } from "../../packages/mcp/src/http/peers.js";
+import { networkOf } from "../../packages/mcp/src/http/server/peers.js";
 import { type Asked, sessionPost, statelessCall, statelessPost, written } from "../http/asked.js";
-import { openSession } from "../http/doors.js";
+import { openSession } from "../http/handlers.js";
 import { read } from "../http/obeying.js";
 import { type Site, site, until } from "../http/site.js";
 import { Wire } from "../http/wire.js";
-import { turn } from "../jsonrpc/carriers.js";
+import { turn } from "../jsonrpc/transports.js";
 import { parse, ping, stateless } from "../mcp/frames.js";
 import { talkTo } from "../mcp/talks.js";
 

@@ -5,7 +5,7 @@ import { type AddressInfo, createConnection } from "node:net";
 import { networkInterfaces, tmpdir } from "node:os";
 import { join } from "node:path";
 import { json } from "node:stream/consumers";
-import { guardOf } from "@parlance/mcp/http";
+import { originCheck } from "@parlance/mcp/http";
 import { createService } from "@parlance/mcp/jsonrpc";
 import { type NodeHandlerOptions, nodeHandler, nodeRpcHandler, serveHttp } from "@parlance/mcp/node";
 import { serveWebSocket, webSocketUpgrade } from "@parlance/mcp/websocket";
@@ -170,7 +170,7 @@ test("A10: a connection that is gone does not pass for a Unix socket", async () 
 });
 
 describe("A10: a Host that names this machine", () => {
-  const guard = guardOf({ allowedHosts: ["mcp.example.com"] });
+  const guard = originCheck({ allowedHosts: ["mcp.example.com"] });
 
   test.each([
     ["127.0.0.1", "127.0.0.1"],

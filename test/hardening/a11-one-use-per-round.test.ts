@@ -80,7 +80,7 @@ describe("A11: a state of a call that asks", () => {
       await ctx.elicit("Gift wrap?", yes);
       return charging;
     });
-    await using client = await connect(server, { answers: { elicit: () => accepted as never } });
+    await using client = await connect(server, { handlers: { elicitation: () => accepted as never } });
     expect((await client.tools.call("buy")).content).toEqual([{ type: "text", text: "charge 1" }]);
     expect(charges).toBe(1);
   });

@@ -2,9 +2,9 @@ import { rpcHandler } from "@parlance/mcp/http";
 import { createService, memoryChannels, openConnection } from "@parlance/mcp/jsonrpc";
 import { rawPeer } from "@parlance/mcp/testing";
 import { describe, expect, test } from "vitest";
-import { duplicateMemberIn } from "../../packages/mcp/src/jsonrpc/scan.js";
+import { duplicateMemberIn } from "../../packages/mcp/src/jsonrpc/codec/scan.js";
 import { sessionPost, statelessCall } from "../http/asked.js";
-import { doors, openSession } from "../http/doors.js";
+import { doors, openSession } from "../http/handlers.js";
 import { shop } from "../http/shop.js";
 import { parse, textOf } from "../mcp/frames.js";
 

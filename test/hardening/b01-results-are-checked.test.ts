@@ -1,6 +1,6 @@
 import { connect } from "@parlance/mcp/client";
 import { describeReport } from "@parlance/mcp/jsonrpc";
-import { createServer, form, type Server, sample, ToolError, visit } from "@parlance/mcp/server";
+import { createServer, elicitForm, elicitUrl, type Server, sample, ToolError } from "@parlance/mcp/server";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { hasSchemas } from "../revisions/published.js";
@@ -263,10 +263,10 @@ describe("B1: what a server asks is checked before it is sent", () => {
     ],
     [
       "a form without a message",
-      () => form(undefined as never, { type: "object", properties: {} }),
+      () => elicitForm(undefined as never, { type: "object", properties: {} }),
       /elicitation\/create cannot be sent: \/message must be a string, got nothing/,
     ],
-    ["a page without a message", () => visit(5 as never, "https://a.b"), /\/message must be a string, got 5/],
+    ["a page without a message", () => elicitUrl(5 as never, "https://a.b"), /\/message must be a string, got 5/],
   ])("%s", (_what, ask, why) => {
     expect(ask).toThrow(TypeError);
     expect(ask).toThrow(why);
@@ -290,7 +290,7 @@ describe("B1: what a client answers is checked before it is sent", () => {
     const reports: string[] = [];
     const client = await connect(server, {
       revision: "2025-11-25",
-      answers,
+      handlers: answers,
       report: (report) => void reports.push(describeReport(report)),
     });
     const { content } = await client.tools.call("ask");
@@ -319,7 +319,7 @@ describe("B1: what a client answers is checked before it is sent", () => {
   ])("a model's answer with %s", async (_what, answer, why) => {
     const { text: got, reports } = await sampling(answer);
     expect(got).toMatch(/^refused: .*Internal error/);
-    expect(reports.join()).toContain("What answers.sample returned cannot be sent: ");
+    expect(reports.join()).toContain("What handlers.sampling returned cannot be sent: ");
     expect(reports.join()).toContain(why);
   });
 
@@ -335,12 +335,14 @@ describe("B1: what a client answers is checked before it is sent", () => {
   });
 
   test("a form filled in with what is no form", async () => {
-    const answers = { elicit: () => ({ action: "accept", content: { when: new Map() } }) };
+    const answers = { elicitation: () => ({ action: "accept", content: { when: new Map() } }) };
     const { text: got, reports } = await asked(answers, (_args, ctx) =>
       ctx.elicit("When?", { type: "object", properties: { when: { type: "string" } } }),
     );
     expect(got).toMatch(/^refused: .*Internal error/);
-    expect(reports.join()).toContain("What answers.elicit returned cannot be sent: /content/when must be a string");
+    expect(reports.join()).toContain(
+      "What handlers.elicitation returned cannot be sent: /content/when must be a string",
+    );
   });
 });
 

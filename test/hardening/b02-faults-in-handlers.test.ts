@@ -116,14 +116,14 @@ test("B2: a fault of a client's answer is the cause of the server's error in mem
     return "asked";
   });
   const answers = {
-    elicit: () => {
+    elicitation: () => {
       throw thrown;
     },
   };
-  await using client = await connect(server, { revision: "2025-11-25", answers });
+  await using client = await connect(server, { revision: "2025-11-25", handlers: answers });
   await client.tools.call("ask");
   expect(causes).toEqual([thrown]);
-  expect(written).toEqual([expect.stringContaining('"answers.elicit" failed: RangeError: the shelf is empty')]);
+  expect(written).toEqual([expect.stringContaining('"handlers.elicitation" failed: RangeError: the shelf is empty')]);
 });
 
 describe("B2: stderr of a command", () => {

@@ -177,8 +177,8 @@ describe("B3: options are checked when given", () => {
     const server: Server = createServer(info);
     const refused = (options: object): Promise<string> => rejection(js(connect, server, options) as Promise<unknown>);
     expect(await refused({ revison: "2025-11-25" })).toBe('connect: unknown member "revison": did you mean revision?');
-    expect(await refused({ answers: { elicitation: handler } })).toContain(
-      'connect: answers: unknown member "elicitation": did you mean elicit?',
+    expect(await refused({ handlers: { elicit: handler } })).toContain(
+      'connect: handlers: unknown member "elicit": did you mean elicitation?',
     );
     expect(await refused({ limits: { maxBytes: 1 } })).toContain("connect: limits: ");
     expect(messageOf(() => js(bridgeTo, "https://example.com/mcp", { header: {} }))).toContain("did you mean headers?");

@@ -1,6 +1,6 @@
 import { connect } from "@parlance/mcp/client";
 import { compile, type InferInput, type InferOutput, type Schema, SchemaError } from "@parlance/mcp/schema";
-import { createServer, form } from "@parlance/mcp/server";
+import { createServer, elicitForm } from "@parlance/mcp/server";
 import { describe, expect, expectTypeOf, test } from "vitest";
 import * as z from "zod";
 import { arktype, mini, toStandardJsonSchema, valibot as v, zod3 } from "./schema-libraries.js";
@@ -127,7 +127,7 @@ describe("B4: schemas of every library are taken as their users write them", () 
       { name: "code", description: "The code", required: true },
       { name: "tone" },
     ]);
-    expect(form("Who?", { name: z.string() }).params).toMatchObject({
+    expect(elicitForm("Who?", { name: z.string() }).params).toMatchObject({
       requestedSchema: { type: "object", properties: { name: { type: "string" } }, required: ["name"] },
     });
   });

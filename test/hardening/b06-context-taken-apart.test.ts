@@ -15,20 +15,20 @@ function using(handle: (context: Context) => unknown): Server {
 
 describe.each(eras)("B6: the methods of a context in %s", (revision) => {
   test("work when they are taken apart from it", async () => {
-    const server = using(async ({ log, progress, elicit, listRoots, once, ask, drained, release }) => {
+    const server = using(async ({ log, progress, elicit, listRoots, once, requestInput, drained, release }) => {
       log("error", "taken apart");
       void progress(1);
       release();
       await drained();
       const first = await once("number", () => 7);
       const { content } = await elicit("Who?", person);
-      return [first, content?.name, (await listRoots()).length, await ask({})];
+      return [first, content?.name, (await listRoots()).length, await requestInput({})];
     });
     const heard: unknown[] = [];
     await using client = await connect(server, {
       revision,
       onNotification: (method, params) => heard.push([method, params]),
-      answers: { elicit: () => ({ action: "accept", content: { name: "Ada" } }), roots: [] },
+      handlers: { elicitation: () => ({ action: "accept", content: { name: "Ada" } }), roots: [] },
     });
     await client.setLogLevel("error");
     const progress: unknown[] = [];
@@ -42,7 +42,7 @@ describe.each(eras)("B6: the methods of a context in %s", (revision) => {
 describe.each(eras)("B6: a client capability that is missing in %s", (revision) => {
   test.each<[string, (context: Context) => unknown]>([
     ["elicitation.form", ({ elicit }) => elicit("Who?", person)],
-    ["elicitation.url", ({ visit }) => visit("Log in", "https://example.com/login")],
+    ["elicitation.url", ({ elicitUrl }) => elicitUrl("Log in", "https://example.com/login")],
     ["roots", ({ listRoots }) => listRoots()],
     ["sampling", ({ sample }) => sample({ messages: [], maxTokens: 1 })],
     ["sampling.tools", ({ sample }) => sample({ messages: [], maxTokens: 1, tools: [] })],

@@ -5,7 +5,7 @@ import {
   type CallToolResult,
   type ContentBlock,
   createServer,
-  type FormAnswer,
+  type FormResponse,
   type Server,
   tool,
 } from "@parlance/mcp/server";
@@ -121,7 +121,7 @@ describe("B8: types stand where they are looked for, and fit", () => {
     const title: string | undefined = undefined;
     const schema: FormSchema = { type: "object", properties: { name: { type: "string", title, default: title } } };
     expect(compile(schema).check({ name: "Ann" })).toMatchObject({ ok: true });
-    const answers: FormAnswer<{ name: string }>[] = [
+    const answers: FormResponse<{ name: string }>[] = [
       { action: "accept", content: { name: "Ann" } },
       { action: "decline" },
     ];

@@ -119,10 +119,10 @@ export const mistakes: readonly Mistake[] = [
   },
   {
     item: "B3",
-    title: "answers.elicitation",
-    code: `await connect(server, { answers: { elicitation: () => ({ action: "decline" }) } });`,
+    title: "handlers.elicit",
+    code: `await connect(server, { handlers: { elicit: () => ({ action: "decline" }) } });`,
     compiles: false,
-    says: ["connect: answers", '"elicitation"', "did you mean elicit?"],
+    says: ["connect: handlers", '"elicit"', "did you mean elicitation?"],
   },
   {
     item: "B3",

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { type Client, connect } from "@parlance/mcp/client";
 import { describeReport, type Report } from "@parlance/mcp/jsonrpc";
 import type { Command } from "@parlance/mcp/node";
-import { assertAtRest, type RawPeer } from "@parlance/mcp/testing";
+import { assertNoLeaks, type RawPeer } from "@parlance/mcp/testing";
 import { describe, expect, test } from "vitest";
 import { start } from "../cli/run.js";
 import { discoverResult, failure, initialized, initializeResult, modern } from "../mcp/frames.js";
@@ -46,7 +46,7 @@ describe("C1: a server that is slow to start", () => {
     await using client = await opening;
     expect(client.revision).toBe(modern);
     expect(played.sent).toEqual([discover(1), greeting(2)]);
-    assertAtRest(client.connection);
+    assertNoLeaks(client.connection);
   });
 
   test.each<[string, readonly string[]]>([
@@ -60,7 +60,7 @@ describe("C1: a server that is slow to start", () => {
     expect(client.revision).toBe("2025-06-18");
     expect(await peer.next()).toBe(initialized);
     expect(played.sent).toEqual([discover(1), greeting(2), initialized]);
-    assertAtRest(client.connection);
+    assertNoLeaks(client.connection);
   });
 
   test("is reported once, and not punished", async () => {

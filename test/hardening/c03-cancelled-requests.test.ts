@@ -5,10 +5,10 @@ import { join } from "node:path";
 import { type Call, contentLength, describeReport, lspCancellation, openConnection } from "@parlance/mcp/jsonrpc";
 import { streamChannel } from "@parlance/mcp/node";
 import { createServer } from "@parlance/mcp/server";
-import { assertAtRest } from "@parlance/mcp/testing";
+import { assertNoLeaks } from "@parlance/mcp/testing";
 import { describe, expect, test } from "vitest";
-import { overMemory } from "../jsonrpc/carriers.js";
 import { cancelledText, requestText } from "../jsonrpc/held.js";
+import { overMemory } from "../jsonrpc/transports.js";
 import { notification, request } from "../mcp/frames.js";
 import { conversationWith, expectAlive, turn } from "../mcp/talks.js";
 
@@ -45,7 +45,7 @@ describe.skipIf(!isInstalled)(
       await expect(connection.call("unknown")).rejects.toMatchObject({ code: -32_601 }); // The late answer came before it.
       expect(reports).toEqual([]);
       await connection.close();
-      assertAtRest(connection);
+      assertNoLeaks(connection);
       await exited;
     });
   },

@@ -5,7 +5,7 @@ import { serveHttp } from "@parlance/mcp/node";
 import { serveWebSocket } from "@parlance/mcp/websocket";
 import { describe, expect, test } from "vitest";
 import { type Asked, type AskedHeaders, statelessCall, written } from "../http/asked.js";
-import { doors } from "../http/doors.js";
+import { doors } from "../http/handlers.js";
 import { shop } from "../http/shop.js";
 import { type Answer, Wire } from "../http/wire.js";
 import { open as openWebSocket } from "../websocket/wire.js";

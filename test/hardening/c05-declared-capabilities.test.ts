@@ -28,7 +28,7 @@ async function declared(
 describe.each(versions)("C5: capabilities that are declared in %s", (revision) => {
   test("go out beside those that are offered, on both sides", async () => {
     const both = { extensions: ui, experimental: own };
-    const seen = await declared(revision, { capabilities: both }, { capabilities: both, answers: { roots: [] } });
+    const seen = await declared(revision, { capabilities: both }, { capabilities: both, handlers: { roots: [] } });
     expect(seen).toEqual({ server: { logging: {}, ...both }, client: { roots: {}, ...both } });
   });
 

@@ -1,5 +1,5 @@
 import { versions } from "@parlance/mcp";
-import { type Answers, connect } from "@parlance/mcp/client";
+import { connect, type InputHandlers } from "@parlance/mcp/client";
 import { createServer, RpcError, type Server } from "@parlance/mcp/server";
 import { describe, expect, test } from "vitest";
 import { deferred } from "../../packages/mcp/src/base/deferred.js";
@@ -26,9 +26,9 @@ async function complete({ peer }: Opened, elicitationId: string): Promise<void> 
 }
 
 /** A person who visits every page, and says so when `retry` resolves. */
-function visitor(seen: string[], retry?: () => PromiseLike<unknown>): Answers {
+function visitor(seen: string[], retry?: () => PromiseLike<unknown>): InputHandlers {
   return {
-    visit({ url }) {
+    urlElicitation({ url }) {
       seen.push(url);
       return { action: "accept", ...(retry === undefined ? {} : { retry: retry() }) };
     },
@@ -38,7 +38,7 @@ function visitor(seen: string[], retry?: () => PromiseLike<unknown>): Answers {
 describe("C6: a call whose server wants a page to be visited under a new id each time", () => {
   test("asks for the page once, and does nothing by itself until its time is over", async () => {
     const seen: string[] = [];
-    await using open = await openWith(core, { answers: visitor(seen) });
+    await using open = await openWith(core, { handlers: visitor(seen) });
     const call = errorOf(open.client.tools.call("t", {}, { totalTimeout: 100_000 }));
     await want(open, "1");
     const sent = open.sent.length;
@@ -56,7 +56,7 @@ describe("C6: a call whose server wants a page to be visited under a new id each
 
   test("is bounded by the `timeout` of the call as well", async () => {
     const seen: string[] = [];
-    await using open = await openWith(core, { answers: visitor(seen) });
+    await using open = await openWith(core, { handlers: visitor(seen) });
     const call = errorOf(open.client.tools.call("t", {}, { timeout: 5_000 }));
     await want(open, "1");
     open.clock.advance(5_000);
@@ -66,7 +66,7 @@ describe("C6: a call whose server wants a page to be visited under a new id each
 
   test("fails as the server said if the page that was visited is wanted once more", async () => {
     const seen: string[] = [];
-    await using open = await openWith(core, { answers: visitor(seen) });
+    await using open = await openWith(core, { handlers: visitor(seen) });
     const call = errorOf(open.client.tools.call("t"));
     await want(open, "1");
     await complete(open, "1");
@@ -77,7 +77,7 @@ describe("C6: a call whose server wants a page to be visited under a new id each
 
   test("asks for another page that the server wants next", async () => {
     const seen: string[] = [];
-    await using open = await openWith(core, { answers: visitor(seen) });
+    await using open = await openWith(core, { handlers: visitor(seen) });
     const call = open.client.tools.call("t");
     await want(open, "1");
     await complete(open, "1");
@@ -90,7 +90,7 @@ describe("C6: a call whose server wants a page to be visited under a new id each
 
   test("shows a page once that one error names twice", async () => {
     const seen: string[] = [];
-    await using open = await openWith(core, { answers: visitor(seen) });
+    await using open = await openWith(core, { handlers: visitor(seen) });
     const call = open.client.tools.call("t");
     const { id = "" } = parse(await open.peer.next());
     const page = { mode: "url", message: "Log in", url: login };
@@ -107,7 +107,7 @@ describe("C6: a call whose server wants a page to be visited under a new id each
 describe("C6: when a call is made again is the choice of its caller", () => {
   test("who says so with `retry`, where the server does not tell", async () => {
     const pressed = deferred<undefined>();
-    await using open = await openWith(core, { answers: visitor([], () => pressed.promise) });
+    await using open = await openWith(core, { handlers: visitor([], () => pressed.promise) });
     const call = open.client.tools.call("t");
     await want(open, "1");
     const sent = open.sent.length;
@@ -120,14 +120,14 @@ describe("C6: when a call is made again is the choice of its caller", () => {
 
   test("who gives up with a `retry` that rejects: the call fails as the server said", async () => {
     const gaveUp = (): Promise<never> => Promise.reject(new Error("the person closed the dialog"));
-    await using open = await openWith(core, { answers: visitor([], gaveUp) });
+    await using open = await openWith(core, { handlers: visitor([], gaveUp) });
     const call = errorOf(open.client.tools.call("t"));
     await want(open, "1");
     expect(await call).toMatchObject({ code: -32_042 });
   });
 
   test("and `retry` never crosses the wire", async () => {
-    await using open = await openWith(core, { answers: visitor([], () => new Promise(() => undefined)) });
+    await using open = await openWith(core, { handlers: visitor([], () => new Promise(() => undefined)) });
     const url = { mode: "url", message: "Log in", url: login, elicitationId: "1" };
     open.peer.send(JSON.stringify({ jsonrpc: "2.0", id: 1, method: "elicitation/create", params: url }));
     expect(parse(await open.peer.next()).result).toEqual({ action: "accept" });
@@ -146,8 +146,8 @@ function guarded(): { server: Server; visited: (elicitationId: string) => void }
     const elicitations = [{ mode: "url", message: "Log in", url: login, elicitationId }];
     throw new RpcError(-32_042, "URL elicitation required", { elicitations });
   });
-  server.tool("ask", {}, async (_args, { visit, completeElicitation }) => {
-    const { action } = await visit("Log in", login, { elicitationId: "own-id" });
+  server.tool("ask", {}, async (_args, { elicitUrl, completeElicitation }) => {
+    const { action } = await elicitUrl("Log in", login, { elicitationId: "own-id" });
     completeElicitation("own-id");
     return action;
   });
@@ -166,8 +166,8 @@ describe("C6: a server tells that a visit is over", () => {
     const seen: (string | undefined)[] = [];
     await using client = await connect(server, {
       revision: core,
-      answers: {
-        visit({ elicitationId }) {
+      handlers: {
+        urlElicitation({ elicitationId }) {
           seen.push(elicitationId);
           setImmediate(() => visited(elicitationId ?? ""));
           return { action: "accept" };
@@ -184,8 +184,8 @@ describe("C6: a server tells that a visit is over", () => {
     await using client = await connect(guarded().server, {
       revision,
       onNotification: (method, params) => told.push([method, params]),
-      answers: {
-        visit(params) {
+      handlers: {
+        urlElicitation(params) {
           asked.push(params);
           return { action: "accept" };
         },

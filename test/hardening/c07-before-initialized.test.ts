@@ -1,7 +1,7 @@
 import { describeReport } from "@parlance/mcp/jsonrpc";
 import { describe, expect, test } from "vitest";
 import { sessionPost } from "../http/asked.js";
-import { doors } from "../http/doors.js";
+import { doors } from "../http/handlers.js";
 import { initialize, initialized, parse, request } from "../mcp/frames.js";
 import { echoServer, echoTool } from "../mcp/servers.js";
 import { talkTo, turn } from "../mcp/talks.js";
@@ -53,7 +53,7 @@ test("C7: what comes while initialize is answered waits for that answer, in orde
   const met = new Promise<typeof server>((resolve) => {
     meet = () => resolve(server);
   });
-  await using talk = talkTo({ ...server, meet: () => met });
+  await using talk = talkTo({ ...server, serverFor: () => met });
   for (const frame of [initialize("2025-11-25"), initialized, list]) talk.peer.send(frame);
   await turn();
   meet();

@@ -1,11 +1,11 @@
 import { versions } from "@parlance/mcp";
-import type { Client, VerbOptions } from "@parlance/mcp/client";
+import type { Client, ClientCallOptions } from "@parlance/mcp/client";
 import { describe, expect, test } from "vitest";
 import { misbehaving, parlance } from "../cli/run.js";
 import { modern, parse, success } from "../mcp/frames.js";
 import { errorOf, openWith } from "../mcp/openings.js";
 
-type Verb = readonly [string, (client: Client, options: VerbOptions) => Promise<unknown>, object];
+type Verb = readonly [string, (client: Client, options: ClientCallOptions) => Promise<unknown>, object];
 
 const verbs: readonly Verb[] = [
   ["tools/list", (client, options) => client.tools.list(options).all(), { tools: [] }],

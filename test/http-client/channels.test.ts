@@ -1,7 +1,7 @@
 import { connect } from "@parlance/mcp/client";
 import { legacySseChannel, sessionChannel } from "@parlance/mcp/http";
 import type { Channel } from "@parlance/mcp/jsonrpc";
-import { assertAtRest } from "@parlance/mcp/testing";
+import { assertNoLeaks } from "@parlance/mcp/testing";
 import { describe, expect, test } from "vitest";
 import { errorOf, open } from "./opened.js";
 import { event, result, said, stream, success } from "./played-server.js";
@@ -17,7 +17,7 @@ describe("a session as a channel", () => {
     expect(again.headers["mcp-session-id"]).toBe("s2");
     result(again, said("ok"));
     await call;
-    assertAtRest(client.connection);
+    assertNoLeaks(client.connection);
     await client.close();
   });
 

@@ -39,7 +39,7 @@ describe("a server is spoken to with a handshake", () => {
     await using server = await playSession({ first: (asked) => isDiscovery(asked) && answer(asked) !== false });
     await using opened = await open(server);
     expect(opened.client.revision).toBe(latestHandshake.version);
-    expect(opened.client.prior).toEqual({ era: "handshake" });
+    expect(opened.client.serverHint).toEqual({ era: "handshake" });
   });
 
   test("that refuses the version of the question, and offers it once more", async () => {
@@ -57,7 +57,7 @@ describe("a server is spoken to with a handshake", () => {
 
   test("that was so the last time, and is not asked", async () => {
     await using server = await playSession();
-    await using opened = await open(server, { prior: { era: "handshake" } });
+    await using opened = await open(server, { serverHint: { era: "handshake" } });
     expect(opened.client.revision).toBe(latestHandshake.version);
     expect(methodsOf(server)[0]).toBe("initialize");
   });
@@ -68,7 +68,7 @@ describe("a server is spoken to with a handshake", () => {
       if (asked.message.method === undefined) return asked.response.writeHead(405).end();
       return failure(asked, 404, -32_601, "Method not found");
     });
-    await using opened = await open(server, { prior: { era: "handshake" } });
+    await using opened = await open(server, { serverHint: { era: "handshake" } });
     expect(opened.client.revision).toBe(latest.version);
   });
 

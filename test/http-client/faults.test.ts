@@ -352,8 +352,8 @@ test("an opening that is given up ends its request", async () => {
 test("a server that is known from an earlier time is asked nothing", async () => {
   await using server = await playModern();
   await using first = await open(server);
-  const { prior } = first.client;
-  await using second = await open(server, { prior });
+  const { serverHint } = first.client;
+  await using second = await open(server, { serverHint });
   expect(server.asked).toHaveLength(1);
   const call = second.client.tools.call("a");
   result(await server.next(), said("ok"));

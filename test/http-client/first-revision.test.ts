@@ -38,7 +38,7 @@ async function playOld(): Promise<OldServer> {
 describe("a server of the first revision", () => {
   test("may accept a call when it is done, and ask and be asked meanwhile", async () => {
     await using server = await playOld();
-    await using opened = await open(server, { revision, answers: { roots: [{ uri: "file:///home" }] } });
+    await using opened = await open(server, { revision, handlers: { roots: [{ uri: "file:///home" }] } });
     const slow = opened.client.tools.call("slow");
     const asked = await server.next();
     server.tell({ jsonrpc: "2.0", id: "q", method: "roots/list" });

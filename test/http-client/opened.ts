@@ -1,6 +1,6 @@
 import { type Client, type ConnectOptions, connect } from "@parlance/mcp/client";
 import { describeReport } from "@parlance/mcp/jsonrpc";
-import { assertAtRest } from "@parlance/mcp/testing";
+import { assertNoLeaks } from "@parlance/mcp/testing";
 import type { PlayedServer } from "./played-server.js";
 
 /** A client, and what it has reported. */
@@ -22,7 +22,7 @@ export async function open({ url }: Pick<PlayedServer, "url">, options: ConnectO
     reports,
     async [Symbol.asyncDispose]() {
       await client.close();
-      assertAtRest(client.connection);
+      assertNoLeaks(client.connection);
     },
   };
 }

@@ -12,7 +12,7 @@ const roots = [{ uri: "file:///home" }];
 
 test("what a server asks while it takes a notification is answered", async () => {
   await using server = await playSession({ listens: true });
-  await using opened = await open(server, { answers: { roots: () => roots } });
+  await using opened = await open(server, { handlers: { roots: () => roots } });
   const listening = stream(await server.next());
   opened.client.rootsChanged();
   const told = await server.next();
@@ -26,7 +26,7 @@ test("what a server asks while it takes a notification is answered", async () =>
 test("what it never accepts is given up, and what follows goes out", async () => {
   const clock = createFakeClock();
   await using server = await playSession({ listens: true });
-  await using opened = await open(server, { clock, ...patient, answers: { roots: () => roots } });
+  await using opened = await open(server, { clock, ...patient, handlers: { roots: () => roots } });
   stream(await server.next());
   opened.client.rootsChanged();
   const told = await server.next();
@@ -45,7 +45,7 @@ test("what it never accepts is given up, and what follows goes out", async () =>
 
 test("what is told arrives in its order, and before the calls that follow it", async () => {
   await using server = await playSession({ listens: true });
-  await using opened = await open(server, { answers: { roots: () => roots } });
+  await using opened = await open(server, { handlers: { roots: () => roots } });
   const listening = stream(await server.next());
   opened.client.rootsChanged();
   opened.client.rootsChanged();

@@ -78,7 +78,7 @@ describe("a session", () => {
     const told: string[] = [];
     await using server = await playSession({ listens: true });
     await using opened = await open(server, {
-      answers: { roots: [{ uri: "file:///home" }] },
+      handlers: { roots: [{ uri: "file:///home" }] },
       onNotification: (method) => void told.push(method),
     });
     const question = { jsonrpc: "2.0", id: "q", method: "roots/list" };

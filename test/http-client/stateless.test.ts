@@ -200,7 +200,7 @@ describe("a call of the stateless era", () => {
 
   test("with a result that is asked for in rounds is made again with the answers", async () => {
     await using server = await playModern();
-    await using opened = await open(server, { answers: { roots: [{ uri: "file:///home" }] } });
+    await using opened = await open(server, { handlers: { roots: [{ uri: "file:///home" }] } });
     const call = opened.client.tools.call("ask");
     const first = await server.next();
     result(first, {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { type Frame, initialized, notification, ping, request, success } from "../mcp/frames.js";
 import { sessionPost, written } from "./asked.js";
-import { doors, openSession } from "./doors.js";
+import { doors, openSession } from "./handlers.js";
 import { gist, obeyFrame, obeying } from "./obeying.js";
 import { shop } from "./shop.js";
 import { site, until } from "./site.js";

@@ -4,7 +4,7 @@ import { describe, expect, test } from "vitest";
 import { parse, ping, request, success, textOf } from "../mcp/frames.js";
 import { turn } from "../mcp/talks.js";
 import { type Asked, sessionGet, sessionPost, statelessPost, written } from "./asked.js";
-import { openSession, requestOf } from "./doors.js";
+import { openSession, requestOf } from "./handlers.js";
 import { gist, obeyFrame, obeying, read } from "./obeying.js";
 import { shop } from "./shop.js";
 import { site, until, watchTools } from "./site.js";

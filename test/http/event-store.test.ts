@@ -1,6 +1,9 @@
 import { createFakeClock } from "@parlance/mcp/testing";
 import { expect, test } from "vitest";
-import { MemoryEventStore, type MemoryEventStoreOptions } from "../../packages/mcp/src/http/event-store.js";
+import {
+  MemoryEventStore,
+  type MemoryEventStoreOptions,
+} from "../../packages/mcp/src/http/server/streams/event-store.js";
 import { heap } from "./heap.js";
 
 function storeWith(options: MemoryEventStoreOptions = {}) {

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { initialize, ping } from "../mcp/frames.js";
 import { type Asked, sessionPost, statelessCall, statelessPost, written } from "./asked.js";
-import { openSession } from "./doors.js";
+import { openSession } from "./handlers.js";
 import { heap } from "./heap.js";
 import { read } from "./obeying.js";
 import { shop } from "./shop.js";

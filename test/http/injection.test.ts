@@ -2,7 +2,7 @@ import { createServer, RawJson } from "@parlance/mcp/server";
 import { expect, test } from "vitest";
 import { parse, request, textOf } from "../mcp/frames.js";
 import { sessionPost, statelessPost, written } from "./asked.js";
-import { openSession } from "./doors.js";
+import { openSession } from "./handlers.js";
 import { site, until } from "./site.js";
 import type { StreamEvent, Wire } from "./wire.js";
 

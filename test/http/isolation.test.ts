@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { request } from "../mcp/frames.js";
 import { turn } from "../mcp/talks.js";
 import { type Asked, sessionPost, statelessPost, written } from "./asked.js";
-import { openSession } from "./doors.js";
+import { openSession } from "./handlers.js";
 import { site } from "./site.js";
 import type { Wire } from "./wire.js";
 

@@ -6,7 +6,7 @@ import { createFakeClock } from "@parlance/mcp/testing";
 import { describe, expect, test } from "vitest";
 import { request, textOf } from "../mcp/frames.js";
 import { type Asked, sessionGet, sessionPost, statelessCall, written } from "./asked.js";
-import { type Door, openSession } from "./doors.js";
+import { type Door, openSession } from "./handlers.js";
 import { shop } from "./shop.js";
 import { site, until, watchTools } from "./site.js";
 import { Wire } from "./wire.js";

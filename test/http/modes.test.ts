@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { initialize, initialized, parse, ping, pong, request, success, textOf } from "../mcp/frames.js";
 import { turn } from "../mcp/talks.js";
 import { type Asked, type AskedHeaders, statelessCall, written } from "./asked.js";
-import { doors } from "./doors.js";
+import { doors } from "./handlers.js";
 import { shop } from "./shop.js";
 import { type Site, site } from "./site.js";
 import type { Wire } from "./wire.js";

@@ -4,7 +4,7 @@ import { serveHttp } from "@parlance/mcp/node";
 import { describe, expect, test } from "vitest";
 import { failure, textOf } from "../mcp/frames.js";
 import { type AskedHeaders, statelessCall } from "./asked.js";
-import { doors, openSession, requestOf } from "./doors.js";
+import { doors, openSession, requestOf } from "./handlers.js";
 import { shop } from "./shop.js";
 import type { Answer } from "./wire.js";
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { parse, textOf } from "../mcp/frames.js";
 import { statelessCall } from "./asked.js";
-import { doors, openSession } from "./doors.js";
+import { doors, openSession } from "./handlers.js";
 import { bodyRows } from "./rows/body-rows.js";
 import { guardRows } from "./rows/guard-rows.js";
 import { headerRows } from "./rows/header-rows.js";

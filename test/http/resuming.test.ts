@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { parse, request } from "../mcp/frames.js";
 import { type AskedHeaders, sessionGet, sessionPost, written } from "./asked.js";
-import { openSession } from "./doors.js";
+import { openSession } from "./handlers.js";
 import { gist, obey, obeying, read, rest } from "./obeying.js";
 import { type Site, site, until } from "./site.js";
 import type { StreamEvent, Wire } from "./wire.js";

@@ -3,7 +3,7 @@ import type { Authenticate } from "@parlance/mcp/http";
 import { describe, expect, test } from "vitest";
 import { initialize, notification, parse, ping, request, stateless, success } from "../mcp/frames.js";
 import { type Asked, sessionGet, sessionPost, statelessPost, written } from "./asked.js";
-import { type Door, doors, openSession } from "./doors.js";
+import { type Door, doors, openSession } from "./handlers.js";
 import { read } from "./obeying.js";
 import { shop } from "./shop.js";
 import { type Site, site, until } from "./site.js";

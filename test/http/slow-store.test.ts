@@ -1,9 +1,9 @@
 import type { EventStore } from "@parlance/mcp/http";
 import { createFakeClock } from "@parlance/mcp/testing";
 import { expect, test } from "vitest";
-import { MemoryEventStore } from "../../packages/mcp/src/http/event-store.js";
+import { MemoryEventStore } from "../../packages/mcp/src/http/server/streams/event-store.js";
 import { sessionGet, written } from "./asked.js";
-import { openSession } from "./doors.js";
+import { openSession } from "./handlers.js";
 import { gist, obey, obeying, rest } from "./obeying.js";
 import { type Site, site, until } from "./site.js";
 import type { StreamEvent, Wire } from "./wire.js";

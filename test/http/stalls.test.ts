@@ -5,7 +5,7 @@ import { describe, expect, test } from "vitest";
 import { parse, request, textOf } from "../mcp/frames.js";
 import { turn } from "../mcp/talks.js";
 import { type Asked, sessionGet, sessionPost, statelessCall, statelessPost, written } from "./asked.js";
-import { openSession, requestOf } from "./doors.js";
+import { openSession, requestOf } from "./handlers.js";
 import { read } from "./obeying.js";
 import { type Site, site, until, watchTools } from "./site.js";
 

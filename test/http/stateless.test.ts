@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { modern, notification, parse, textOf } from "../mcp/frames.js";
 import { type Asked, statelessCall, statelessPost } from "./asked.js";
-import { doors } from "./doors.js";
+import { doors } from "./handlers.js";
 import { shop } from "./shop.js";
 
 const base64 = (text: string): string => `=?base64?${Buffer.from(text).toString("base64")}?=`;

@@ -2,7 +2,7 @@ import { handshakeVersions } from "@parlance/mcp";
 import { describe, expect, test } from "vitest";
 import { notification, parse, ping, request, success } from "../mcp/frames.js";
 import { sessionGet, sessionPost, written } from "./asked.js";
-import { type Door, openSession } from "./doors.js";
+import { type Door, openSession } from "./handlers.js";
 import { gist, obey, obeying, read, rest } from "./obeying.js";
 import { shop } from "./shop.js";
 import { site, until } from "./site.js";

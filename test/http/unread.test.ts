@@ -2,10 +2,10 @@ import type { StoredEvent } from "@parlance/mcp/http";
 import { ByteBudget } from "@parlance/mcp/jsonrpc";
 import { createFakeClock } from "@parlance/mcp/testing";
 import { expect, test } from "vitest";
-import { EventStream } from "../../packages/mcp/src/http/event-stream.js";
-import { Outlet } from "../../packages/mcp/src/http/outlet.js";
-import { Pulse } from "../../packages/mcp/src/http/pulse.js";
-import { SessionChannel } from "../../packages/mcp/src/http/session-channel.js";
+import { SessionChannel } from "../../packages/mcp/src/http/server/sessions/session-channel.js";
+import { EventStream } from "../../packages/mcp/src/http/server/streams/event-stream.js";
+import { KeepAlive } from "../../packages/mcp/src/http/server/streams/keep-alive.js";
+import { ReplayableStream } from "../../packages/mcp/src/http/server/streams/replayable-stream.js";
 
 const clock = createFakeClock();
 const streams = { clock, maxQueuedBytes: 1024, stallTimeout: 1_000, report: () => undefined };
@@ -19,7 +19,7 @@ test("what nobody reads waits for a reader up to a bound, and what is lost beyon
     store: undefined,
     isPolled: false,
     streams,
-    pulse: new Pulse(clock, 15_000),
+    pulse: new KeepAlive(clock, 15_000),
     dropped: (each) => lost.push(each),
     report: () => undefined,
   });
@@ -35,7 +35,7 @@ test("a reader that waits too long for the store is sent away, and misses nothin
     after: () => new Promise<readonly StoredEvent[]>((resolve) => answers.push(resolve)),
     forget: () => undefined,
   };
-  const outlet = new Outlet({ session: "s", store, isPolled: false, report: () => undefined }, "1");
+  const outlet = new ReplayableStream({ session: "s", store, isPolled: false, report: () => undefined }, "1");
   outlet.message(frame);
   const reader = new EventStream(streams, new ByteBudget(Number.POSITIVE_INFINITY));
   const resumed = outlet.resume(reader, 0);

@@ -1,19 +1,19 @@
 import { answerer } from "@parlance/mcp/jsonrpc";
 import { describe, expect, test } from "vitest";
-import { type Carrier, carriers, expectAlive } from "./carriers.js";
 import { held, requestText, successText } from "./held.js";
 import { createMethods } from "./methods.js";
 import { type Row, smallInputs } from "./server-rows.js";
 import { specificationExamples } from "./specification-rows.js";
+import { expectAlive, type Transport, transports } from "./transports.js";
 import { bare, invalid } from "./wire.js";
 
-describe.each(carriers)("over $name", (carrier) => {
+describe.each(transports)("over $name", (transport) => {
   describe("an example of the specification is answered as it says, and the connection lives", () => {
-    test.each(rowsFor(carrier, specificationExamples))("$name", (row) => expectAnswers(carrier, row));
+    test.each(rowsFor(transport, specificationExamples))("$name", (row) => expectAnswers(transport, row));
   });
 
   describe("a small input has its required answer, and the connection lives", () => {
-    test.each(rowsFor(carrier, smallInputs))("$name", (row) => expectAnswers(carrier, row));
+    test.each(rowsFor(transport, smallInputs))("$name", (row) => expectAnswers(transport, row));
   });
 });
 
@@ -40,14 +40,14 @@ describe("without a connection, frame by frame, the same", () => {
   });
 });
 
-function rowsFor({ name }: Carrier, rows: readonly Row[]): readonly Row[] {
+function rowsFor({ name }: Transport, rows: readonly Row[]): readonly Row[] {
   return rows.filter(({ on }) => on === undefined || on.includes(name));
 }
 
-async function expectAnswers(carrier: Carrier, { sent, answers, notes = [] }: Row): Promise<void> {
+async function expectAnswers(transport: Transport, { sent, answers, notes = [] }: Row): Promise<void> {
   const noted: unknown[] = [];
   const methods = createMethods((params) => void noted.push(params));
-  await using talk = carrier.open({ handle: methods.call });
+  await using talk = transport.open({ handle: methods.call });
   for (const frame of [sent].flat()) talk.peer.send(frame);
   for (const answer of answers) expect(bare(await talk.peer.next())).toBe(bare(answer));
   await expectAlive(talk);

@@ -9,10 +9,10 @@ import {
   openConnection,
 } from "@parlance/mcp/jsonrpc";
 import { streamChannel } from "@parlance/mcp/node";
-import { assertAtRest, createFakeClock, type FakeClock, type RawPeer, rawPeer } from "@parlance/mcp/testing";
+import { assertNoLeaks, createFakeClock, type FakeClock, type RawPeer, rawPeer } from "@parlance/mcp/testing";
 import { describe, expect, test } from "vitest";
-import { turn } from "./carriers.js";
 import { requestText, successText } from "./held.js";
+import { turn } from "./transports.js";
 
 const kibibyte = "x".repeat(1_024);
 const cancellation = { method: "$/cancelRequest", idMember: "id" };
@@ -161,7 +161,7 @@ test("two ends that both ask much do not wait for each other for ever", async ()
       [index, kibibyte],
     ]),
   );
-  for (const end of [near, far]) assertAtRest(end);
+  for (const end of [near, far]) assertNoLeaks(end);
   await Promise.all([near.close(), far.close()]);
 });
 
@@ -180,7 +180,7 @@ test("over TCP a reader that stops holds the writer back, and then receives ever
   for (let index = 0; index < 600; index += 1) expect(await peer.next()).toContain(`"index":${index},`);
   expect(await peer.next()).toBe(successText("1", '"all"'));
   await turn();
-  assertAtRest(connection);
+  assertNoLeaks(connection);
   await connection.close();
 });
 
@@ -234,7 +234,7 @@ function openUnread(options: ConnectionOptions = {}, maxQueuedBytes: number = 32
       output.resume();
       await connection.close();
       await turn();
-      assertAtRest(connection);
+      assertNoLeaks(connection);
       expect(clock.armed, "timers that are still armed").toBe(0);
     },
   };

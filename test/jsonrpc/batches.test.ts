@@ -1,8 +1,8 @@
 import { LocalError, type Outcome } from "@parlance/mcp/jsonrpc";
 import { describe, expect, test } from "vitest";
-import { carriers, expectAlive, overMemory, turn } from "./carriers.js";
 import { cancelledText, held, requestText, successText } from "./held.js";
 import { createMethods } from "./methods.js";
+import { expectAlive, overMemory, transports, turn } from "./transports.js";
 import { bare, invalidRequest } from "./wire.js";
 
 const cancellation = { method: "$/cancelRequest", idMember: "id" };
@@ -94,7 +94,7 @@ describe("a batch of the peer", () => {
   });
 });
 
-describe.each(carriers)("the largest batch over $name", ({ open }) => {
+describe.each(transports)("the largest batch over $name", ({ open }) => {
   const pings = (count: number): string =>
     `[${Array.from({ length: count }, (_, index) => requestText(`${index}`, "ping")).join(",")}]`;
 
@@ -121,7 +121,7 @@ describe.each(carriers)("the largest batch over $name", ({ open }) => {
 });
 
 describe("a batch of this side", () => {
-  test.each(carriers)(
+  test.each(transports)(
     "stands on the wire as it was filled, and gives each call its outcome: $name",
     async ({ open }) => {
       await using talk = open();

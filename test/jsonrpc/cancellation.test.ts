@@ -2,8 +2,8 @@ import { getEventListeners } from "node:events";
 import { describeReport, LocalError } from "@parlance/mcp/jsonrpc";
 import { pair } from "@parlance/mcp/testing";
 import { describe, expect, test } from "vitest";
-import { carriers, expectAlive, overMemory, turn } from "./carriers.js";
 import { cancelledText, held, requestText, successText } from "./held.js";
+import { expectAlive, overMemory, transports, turn } from "./transports.js";
 
 const cancellation = { method: "$/cancelRequest", idMember: "id" };
 /** As in MCP, where a cancelled request is not answered. */
@@ -21,7 +21,7 @@ describe("this side cancels", () => {
     });
   });
 
-  test.each(carriers)(
+  test.each(transports)(
     "a call that runs: the peer is told why, and a late answer of a peer that owes none is reported: $name",
     async ({ open }) => {
       const reports: string[] = [];
@@ -107,7 +107,7 @@ describe("this side cancels", () => {
 });
 
 describe("the peer cancels", () => {
-  test.each(carriers)(
+  test.each(transports)(
     "a request that runs: its signal aborts, it is answered with an error, and nothing more is said of it: $name",
     async ({ open }) => {
       const { call, run } = held();

@@ -1,6 +1,6 @@
 import { type Call, createService, describeReport } from "@parlance/mcp/jsonrpc";
 import { describe, expect, test } from "vitest";
-import { overMemory, turn } from "./carriers.js";
+import { overMemory, turn } from "./transports.js";
 
 const cancellation = { method: "$/cancelRequest", idMember: "id" };
 

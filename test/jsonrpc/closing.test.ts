@@ -2,12 +2,12 @@ import { PassThrough } from "node:stream";
 import { text } from "node:stream/consumers";
 import { type Channel, type ConnectionOptions, LocalError, openConnection } from "@parlance/mcp/jsonrpc";
 import { streamChannel } from "@parlance/mcp/node";
-import { assertAtRest, createFakeClock, pair } from "@parlance/mcp/testing";
+import { assertNoLeaks, createFakeClock, pair } from "@parlance/mcp/testing";
 import { describe, expect, test } from "vitest";
-import { carriers, overMemory, turn } from "./carriers.js";
 import { held, requestText, successText } from "./held.js";
+import { overMemory, transports, turn } from "./transports.js";
 
-describe.each(carriers)("over $name", ({ open }) => {
+describe.each(transports)("over $name", ({ open }) => {
   test("close fails this side's calls, aborts the peer's, and says so once", async () => {
     const { call, run } = held();
     await using talk = open({ handle: call });
@@ -128,7 +128,7 @@ test("a peer that has said all still gets its answers, and the connection closes
   run("b").answer(2);
   expect(await text(output)).toBe(`${successText("1", "1")}\n${successText("2", "2")}\n`);
   expect(await connection.closed).toEqual({ reason: "ended" });
-  assertAtRest(connection);
+  assertNoLeaks(connection);
   expect(clock.armed).toBe(0);
 });
 
@@ -146,11 +146,11 @@ test("a handler that does not end keeps a connection whose peer has ended for fi
   run("endless").answer("too late");
   expect(await text(output)).toBe(`${unfinished}\n`);
   await turn();
-  assertAtRest(connection);
+  assertNoLeaks(connection);
   expect(clock.armed).toBe(0);
 });
 
-test("a carrier that breaks fails the calls with its error, and is the reason of the end", async () => {
+test("a transport that breaks fails the calls with its error, and is the reason of the end", async () => {
   const { call, run } = held();
   const { connection, clock, input } = overHalves({ handle: call });
   const broken = connection.call("a").catch((error: unknown) => error);
@@ -163,7 +163,7 @@ test("a carrier that breaks fails the calls with its error, and is the reason of
   expect(run("slow").exchange.signal.aborted).toBe(true);
   run("slow").answer("too late");
   await turn();
-  assertAtRest(connection);
+  assertNoLeaks(connection);
   expect(clock.armed).toBe(0);
 });
 
@@ -175,7 +175,7 @@ test("a stream that ends inside a frame is told as what was seen", async () => {
     /^a \(id 1\): the peer closed the connection; before that, this side received "\{\\"jsonrpc\\".+": the stream ended in a line/,
   );
   await connection.closed;
-  assertAtRest(connection);
+  assertNoLeaks(connection);
 });
 
 test("every call has one outcome, however the answers, the cancels and the end interleave", async () => {
@@ -219,7 +219,7 @@ test("a channel that delivers behind its end is not listened to", async () => {
   });
   expect(await connection.closed).toEqual({ reason: "ended" });
   expect(heard).toEqual([]);
-  assertAtRest(connection);
+  assertNoLeaks(connection);
 });
 
 /** A connection whose input and output end on their own, as the stdin and stdout of a process do. */

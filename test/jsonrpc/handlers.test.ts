@@ -1,7 +1,7 @@
 import { type Call, describeReport, RawJson, type Report, RpcError } from "@parlance/mcp/jsonrpc";
 import { describe, expect, test } from "vitest";
-import { expectAlive, overMemory, turn } from "./carriers.js";
 import { requestText, successText } from "./held.js";
+import { expectAlive, overMemory, turn } from "./transports.js";
 
 const secret = "secret path /etc/passwd";
 const internalError = '{"jsonrpc":"2.0","id":1,"error":{"code":-32603,"message":"Internal error"}}';

@@ -1,7 +1,7 @@
 import { describeReport } from "@parlance/mcp/jsonrpc";
 import { describe, expect, test } from "vitest";
-import { expectAlive, overMemory } from "./carriers.js";
 import { cancelledText, held, requestText, successText } from "./held.js";
+import { expectAlive, overMemory } from "./transports.js";
 import { bare, invalid, invalidRequest } from "./wire.js";
 
 const cancellation = { method: "$/cancelRequest", idMember: "id" };

@@ -1,7 +1,7 @@
 import { describeReport, type Limits, serverLimits } from "@parlance/mcp/jsonrpc";
 import { describe, expect, test } from "vitest";
-import { carriers, expectAlive, overMemory, turn } from "./carriers.js";
 import { held, requestText, successText } from "./held.js";
+import { expectAlive, overMemory, transports, turn } from "./transports.js";
 import { bare, invalid, invalidRequest } from "./wire.js";
 
 interface Bound {
@@ -65,7 +65,7 @@ const bounds: readonly Bound[] = [
   },
 ];
 
-describe.each(carriers)("the limit over $name", ({ open }) => {
+describe.each(transports)("the limit over $name", ({ open }) => {
   // Whatever else is in the frame, it is the one bound that counts.
   const lifted = Object.fromEntries(Object.keys(serverLimits).map((limit) => [limit, Number.POSITIVE_INFINITY]));
 

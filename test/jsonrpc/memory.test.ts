@@ -1,6 +1,6 @@
 import { type Channel, memoryChannels } from "@parlance/mcp/jsonrpc";
 import { expect, test } from "vitest";
-import { turn } from "./carriers.js";
+import { turn } from "./transports.js";
 
 test("what one end sends the other receives in order, and what came before it opened too", async () => {
   const [left, right] = memoryChannels();

@@ -1,7 +1,7 @@
 import { contentLength, describeReport, type Framing, LocalError, lines } from "@parlance/mcp/jsonrpc";
 import { describe, expect, test } from "vitest";
-import { expectAlive, overStreams, turn } from "./carriers.js";
 import { held, requestText, successText } from "./held.js";
+import { expectAlive, overStreams, turn } from "./transports.js";
 import { bare, invalid, invalidRequest } from "./wire.js";
 
 const limits = { frameBytes: 100 };

@@ -1,7 +1,7 @@
 import { createService, expected, invalidParams, methodNotFound, RpcError, type Service } from "@parlance/mcp/jsonrpc";
 import { pair } from "@parlance/mcp/testing";
 import { describe, expect, test } from "vitest";
-import { overMemory } from "./carriers.js";
+import { overMemory } from "./transports.js";
 
 interface Move {
   readonly from: string;

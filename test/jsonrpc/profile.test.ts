@@ -1,7 +1,7 @@
 import { LocalError, mcpBatchProfile, mcpProfile } from "@parlance/mcp/jsonrpc";
 import { describe, expect, test } from "vitest";
-import { carriers, expectAlive, overMemory } from "./carriers.js";
 import { createMethods } from "./methods.js";
+import { expectAlive, overMemory, transports } from "./transports.js";
 import { bare } from "./wire.js";
 
 const withoutId = '{"jsonrpc":"2.0","error":{"code":-32600,"message":"Invalid Request"}}';
@@ -53,7 +53,7 @@ const narrowed: readonly { rule: string; sent: string; answer?: string }[] = [
   { rule: "J-21: [notification]", sent: '[{"jsonrpc":"2.0","method":"update"}]', answer: withoutId },
 ];
 
-describe.each(carriers)("MCP's profile over $name", ({ open }) => {
+describe.each(transports)("MCP's profile over $name", ({ open }) => {
   test.each(narrowed)("$rule", async ({ sent, answer }) => {
     const noted: unknown[] = [];
     await using talk = open({ profile: mcpProfile, handle: createMethods((params) => void noted.push(params)).call });

@@ -1,7 +1,7 @@
 import { describeReport, LocalError, RpcError } from "@parlance/mcp/jsonrpc";
 import { describe, expect, test } from "vitest";
-import { carriers, expectAlive, overMemory, type Talk, turn } from "./carriers.js";
 import { requestText, successText } from "./held.js";
+import { expectAlive, overMemory, type Talk, transports, turn } from "./transports.js";
 
 /** What a peer may write in the place of a response to id 1, and why the call fails of it. */
 const noResponses: readonly { answer: string; why: string }[] = [
@@ -62,7 +62,7 @@ const strangers: readonly { answer: string; shows: string }[] = [
   { answer: "[1]", shows: 'received "[1]": a message must be an object, got a number' },
 ];
 
-describe.each(carriers)("over $name", ({ open }) => {
+describe.each(transports)("over $name", ({ open }) => {
   test.each(noResponses)("$answer fails its call as a breach of the protocol", async ({ answer, why }) => {
     await using talk = open({ answersUnreadable: false });
     const call = talk.connection.call("get");

@@ -1,4 +1,4 @@
-import type { Carrier } from "./carriers.js";
+import type { Transport } from "./transports.js";
 import { internal, invalid, invalidRequest, notFound, parseError } from "./wire.js";
 
 /** What a peer writes, and what it must read. */
@@ -9,8 +9,8 @@ export interface Row {
   readonly answers: readonly string[];
   /** The params of the notifications that were run. */
   readonly notes?: readonly unknown[];
-  /** Only where the carrier can bring it. */
-  readonly on?: readonly Carrier["name"][];
+  /** Only where the transport can bring it. */
+  readonly on?: readonly Transport["name"][];
 }
 
 const deep = "[".repeat(100_000) + "]".repeat(100_000);

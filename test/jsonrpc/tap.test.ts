@@ -1,8 +1,8 @@
 import { contentLength, memoryChannels, openConnection, type Tapped, tapChannel } from "@parlance/mcp/jsonrpc";
-import { assertAtRest, rawPeer } from "@parlance/mcp/testing";
+import { assertNoLeaks, rawPeer } from "@parlance/mcp/testing";
 import { expect, test } from "vitest";
-import { overStreams, turn } from "./carriers.js";
 import { requestText, successText } from "./held.js";
+import { overStreams, turn } from "./transports.js";
 
 test("a tap sees every frame in order, before either side acts on it, and the end", async () => {
   const seen: Tapped[] = [];
@@ -18,7 +18,7 @@ test("a tap sees every frame in order, before either side acts on it, and the en
   await peer.next();
   await peer.close();
   await connection.closed;
-  assertAtRest(connection);
+  assertNoLeaks(connection);
   expect(seen).toEqual([
     { kind: "received", frame: requestText("1", "count") },
     { kind: "sent", frame: successText("1", "1") },
@@ -27,7 +27,7 @@ test("a tap sees every frame in order, before either side acts on it, and the en
   ]);
 });
 
-test("a tap sees bytes that are no frame, and the error that ends a carrier", async () => {
+test("a tap sees bytes that are no frame, and the error that ends a transport", async () => {
   const seen: Tapped[] = [];
   const error = new Error("the cable was cut");
   const refusal = { reason: "bad-header", message: "no header", head: "junk", bytes: 4 } as const;

@@ -1,5 +1,5 @@
 import { memoryChannels, openConnection } from "@parlance/mcp/jsonrpc";
-import { assertAtRest, createFakeClock, pair, rawPeer } from "@parlance/mcp/testing";
+import { assertNoLeaks, createFakeClock, pair, rawPeer } from "@parlance/mcp/testing";
 import { describe, expect, test } from "vitest";
 import { held, requestText } from "./held.js";
 
@@ -16,7 +16,7 @@ describe("a pair", () => {
     await expect(ends[Symbol.asyncDispose]()).rejects.toThrow("a connection is not idle: calls without an outcome: 1");
     expect(await outcome).toContain("the connection was closed");
     expect([ends.near.phase, ends.far.phase]).toEqual(["closed", "closed"]);
-    expect(() => assertAtRest(ends.far)).toThrow("running handlers: 1");
+    expect(() => assertNoLeaks(ends.far)).toThrow("running handlers: 1");
     run("slow").answer(1);
   });
 
@@ -108,10 +108,10 @@ test("a connection at rest passes the leak check, whether it is open or closed",
   const [left, right] = memoryChannels();
   const connection = openConnection(left, { handle: held().call });
   await using peer = rawPeer(right);
-  assertAtRest(connection);
+  assertNoLeaks(connection);
   peer.send(requestText("1", "ping"));
   await peer.next();
-  assertAtRest(connection);
+  assertNoLeaks(connection);
   await connection.close();
-  assertAtRest(connection);
+  assertNoLeaks(connection);
 });

@@ -1,6 +1,6 @@
 import type { Driver, Fields, Outcome } from "./driver.js";
 
-/** Something that every server does for every client, in every revision and over every carrier. */
+/** Something that every server does for every client, in every revision and over every transport. */
 export interface Behaviour {
   /** A sentence. */
   readonly name: string;

@@ -1,15 +1,15 @@
 import type { CreateMessageResult, ElicitResult, LoggingLevel, Root, SubscriptionFilter } from "@parlance/mcp";
 import {
-  type Answers,
-  type Asked,
   type Client,
   connect,
-  type Listing,
+  type InputContext,
+  type InputHandlers,
   LocalError,
+  type PaginatedList,
   RpcError,
 } from "@parlance/mcp/client";
 import { Connection, describeReport } from "@parlance/mcp/jsonrpc";
-import { assertAtRest } from "@parlance/mcp/testing";
+import { assertNoLeaks } from "@parlance/mcp/testing";
 import { expect } from "vitest";
 import {
   type Answering,
@@ -63,7 +63,7 @@ export async function clientDriver({ revision, far, channel, target, capable }: 
     revision,
     info: { name: "driver", version: "1" },
     timeout: 10_000,
-    answers: capable ? driver.answers : {},
+    handlers: capable ? driver.answers : {},
     report: (each) => void reports.push(describeReport(each)),
     onNotification: (method, params) => driver.hear({ method, params: params as Fields }),
   });
@@ -104,15 +104,15 @@ class ClientDriver implements Driver {
   }
 
   /** Every question goes to `answering`. */
-  get answers(): Answers {
+  get answers(): InputHandlers {
     // A behaviour answers what was asked.
-    const ask = async <Answer>(method: string, params: object, { signal }: Asked): Promise<Answer> =>
+    const ask = async <Answer>(method: string, params: object, { signal }: InputContext): Promise<Answer> =>
       (await this.answering({ method, params: { ...params } }, signal)) as Answer;
     return {
-      elicit: (params, asked) => ask<ElicitResult>("elicitation/create", params, asked),
-      visit: (params, asked) => ask<ElicitResult>("elicitation/create", params, asked),
-      sample: (params, asked) => ask<CreateMessageResult>("sampling/createMessage", params, asked),
-      sampling: { tools: true },
+      elicitation: (params, asked) => ask<ElicitResult>("elicitation/create", params, asked),
+      urlElicitation: (params, asked) => ask<ElicitResult>("elicitation/create", params, asked),
+      sampling: (params, asked) => ask<CreateMessageResult>("sampling/createMessage", params, asked),
+      samplingFeatures: { tools: true },
       roots: async (asked) => (await ask<{ readonly roots: readonly Root[] }>("roots/list", {}, asked)).roots,
     };
   }
@@ -132,7 +132,7 @@ class ClientDriver implements Driver {
 
   async list(method: ListMethod): Promise<readonly Fields[]> {
     const { tools, resources, prompts } = this.client;
-    const listings: Readonly<Record<ListMethod, () => Listing<object>>> = {
+    const listings: Readonly<Record<ListMethod, () => PaginatedList<object>>> = {
       "tools/list": () => tools.list(),
       "resources/list": () => resources.list(),
       "resources/templates/list": () => resources.templates(),
@@ -191,7 +191,7 @@ class ClientDriver implements Driver {
   }
 
   assertAtRest(): void {
-    assertAtRest(this.client.connection);
+    assertNoLeaks(this.client.connection);
     expect(this.#told, "notifications that nobody has read").toEqual([]);
     expect(this.#reports, "what the client reports").toEqual([]);
   }

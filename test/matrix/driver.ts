@@ -62,7 +62,7 @@ export interface Driver {
   readonly far?: string | undefined;
   /** Which of the two it is: some differences are theirs. */
   readonly kind: DriverKind;
-  /** What the server says of itself. */
+  /** `serverInfo`, capabilities and instructions of the server. */
   readonly server: ServerDescription;
   /** Answers the server's questions. The signal is aborted when an answer is not wanted any more: then it rejects. */
   answering: Answering;

@@ -1,4 +1,4 @@
-// The far end of carriers that lead out of the process, or of the thread: a server of its own for each channel. It tells
+// The remote end of transports that lead out of the process, or of the thread: a server of its own for each channel. It tells
 // whoever started it where it listens and, of each conversation that is over, what it has left behind.
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";

@@ -7,7 +7,7 @@ import { expect } from "vitest";
 
 const program = new URL("far-end.js", import.meta.url);
 
-/** Where a far end listens. */
+/** Where a remote end listens. */
 interface Listening {
   readonly tcp: SocketAddress;
   readonly unix: SocketAddress;
@@ -26,7 +26,7 @@ const atRest = {
   reports: [],
 };
 
-/** What far ends tell of conversations that are over, in the order of their ends. */
+/** What remote ends tell of conversations that are over, in the order of their ends. */
 class Endings {
   readonly #told: unknown[] = [];
   readonly #waiting: ((ended: unknown) => void)[] = [];

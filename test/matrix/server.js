@@ -1,7 +1,7 @@
 // The server of the matrix. As a program it serves stdio; as a module it makes servers.
 import { pathToFileURL } from "node:url";
 import { serveStdio } from "@parlance/mcp/node";
-import { createServer, form, inputRequired, roots, ToolError } from "@parlance/mcp/server";
+import { createServer, elicitForm, inputRequired, listRoots, ToolError } from "@parlance/mcp/server";
 import * as z from "zod";
 
 const icons = [{ src: "https://example.com/icon.png", mimeType: "image/png" }];
@@ -119,12 +119,14 @@ function addQuestions(server, effects) {
   server.tool("where", {}, async (_args, ctx) => JSON.stringify({ roots: await ctx.listRoots() }));
   const name = z.object({ name: z.string() });
   server.tool("at_once", {}, async (_args, ctx) => {
-    const { who, where } = await ctx.ask({ who: form("Who?", name), where: roots() });
+    const { who, where } = await ctx.ask({ who: elicitForm("Who?", name), where: listRoots() });
     return `${who.content.name} in ${where[0].uri}`;
   });
   server.tool("explicit", {}, (_args, ctx) => {
     const { where } = ctx.answers;
-    return where === undefined ? inputRequired({ where: roots() }, { asked: 1 }) : JSON.stringify([where, ctx.state]);
+    return where === undefined
+      ? inputRequired({ where: listRoots() }, { asked: 1 })
+      : JSON.stringify([where, ctx.state]);
   });
   server.tool("repeat", { inputSchema: z.object({ text: z.string() }) }, async ({ text }, ctx) => {
     const { content } = await ctx.sample({

@@ -1,6 +1,6 @@
 import { type Client, connect, LocalError } from "@parlance/mcp/client";
 import { describeReport } from "@parlance/mcp/jsonrpc";
-import { assertAtRest } from "@parlance/mcp/testing";
+import { assertNoLeaks } from "@parlance/mcp/testing";
 import { describe, expect, test } from "vitest";
 import { failure, initializeResult, modern, notification, parse, request, success } from "./frames.js";
 import { errorOf, info, openWith } from "./openings.js";
@@ -204,10 +204,10 @@ describe("the end of a conversation", () => {
       expect(await client.tools.call("echo", { text: "hi" })).toMatchObject({ content: [{ text: "hi" }] });
     }
     expect(await kept.closed).toEqual({ reason: "closed" });
-    assertAtRest(kept.connection);
+    assertNoLeaks(kept.connection);
   });
 
-  test("during initialize: nothing is cancelled at the server, the carrier is left", async () => {
+  test("during initialize: nothing is cancelled at the server, the transport is left", async () => {
     await using played = play();
     const opening = errorOf(connect(played.dial, { info, clock: played.clock, revision: latest, timeout: 100 }));
     await (await played.next()).next();
@@ -243,7 +243,7 @@ describe.each(["2024-11-05", "2025-03-26", "2025-06-18", latest, modern])(
       expect(await client.tools.call("echo", { text: "hi" })).toMatchObject({
         content: [{ type: "text", text: "hi" }],
       });
-      assertAtRest(client.connection);
+      assertNoLeaks(client.connection);
     });
   },
 );

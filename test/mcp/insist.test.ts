@@ -48,7 +48,7 @@ describe("a client that insists on a revision", () => {
     expect(played.sent).toEqual([discover(1)]);
   });
 
-  test("of the stateless era makes no second carrier for a server that is silent", async () => {
+  test("of the stateless era makes no second transport for a server that is silent", async () => {
     await using played = play();
     const opening = errorOf(connect(played.dial, { info, clock: played.clock, revision: "2026-07-28" }));
     await answerWith(played, [""]);
@@ -60,7 +60,7 @@ describe("a client that insists on a revision", () => {
   });
 
   test.each(["2025-11-24", "", "latest", "__proto__"])(
-    "that does not exist makes no carrier at all: %j",
+    "that does not exist makes no transport at all: %j",
     async (revision) => {
       await using played = play();
       expect(await errorOf(connect(played.dial, { revision }))).toEqual(

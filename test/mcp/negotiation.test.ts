@@ -1,4 +1,4 @@
-import { createServer, type Served } from "@parlance/mcp/server";
+import { createServer, type Servable } from "@parlance/mcp/server";
 import { describe, expect, test } from "vitest";
 import { failure, initialize, initialized, notification, parse, request, stateless } from "./frames.js";
 import { echoServer } from "./servers.js";
@@ -126,7 +126,7 @@ describe("a method that is not there is -32601 and named:", () => {
 
 describe("what the server tells is what the revision has:", () => {
   const complete = notification("notifications/elicitation/complete", { elicitationId: "1" });
-  const telling: Served = {
+  const telling: Servable = {
     ...echoServer(),
     run(_method, _params, operation) {
       operation.notify("notifications/elicitation/complete", { elicitationId: "1" });

@@ -1,5 +1,5 @@
 import { type Client, type ClientOptions, connect } from "@parlance/mcp/client";
-import { assertAtRest, type FakeClock, type RawPeer } from "@parlance/mcp/testing";
+import { assertNoLeaks, type FakeClock, type RawPeer } from "@parlance/mcp/testing";
 import { discoverResult, failure, initializeResult, modern } from "./frames.js";
 import { type Played, play, turn } from "./talks.js";
 
@@ -71,7 +71,7 @@ export async function openWith(
     sent: played.sent,
     async [Symbol.asyncDispose]() {
       await turn();
-      assertAtRest(client.connection);
+      assertNoLeaks(client.connection);
       await client.close();
       await played[Symbol.asyncDispose]();
     },

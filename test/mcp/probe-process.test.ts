@@ -1,5 +1,5 @@
 import { type Client, connect } from "@parlance/mcp/client";
-import { assertAtRest } from "@parlance/mcp/testing";
+import { assertNoLeaks } from "@parlance/mcp/testing";
 import { describe, expect, test } from "vitest";
 import { failureOf, script } from "../node/conversations.js";
 import { initializeResult } from "./frames.js";
@@ -21,7 +21,7 @@ function shellServer(
 
 async function expectOpen(client: Client, version: string): Promise<void> {
   expect(client.revision).toBe(version);
-  assertAtRest(client.connection);
+  assertNoLeaks(client.connection);
   await client.close();
   expect((await client.closed).reason).toBe("closed");
 }

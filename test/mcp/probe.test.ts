@@ -1,6 +1,6 @@
 import { connect, LocalError, RpcError } from "@parlance/mcp/client";
 import { memoryChannels } from "@parlance/mcp/jsonrpc";
-import { assertAtRest, createFakeClock, rawPeer } from "@parlance/mcp/testing";
+import { assertNoLeaks, createFakeClock, rawPeer } from "@parlance/mcp/testing";
 import { describe, expect, test } from "vitest";
 import { discoverResult, failure, initialized, initializeResult, success } from "./frames.js";
 import { answerWith, discover, errorOf, greeting, info, unsupported } from "./openings.js";
@@ -29,7 +29,7 @@ describe("a server that answers server/discover is spoken to in its era:", () =>
       capabilities: { tools: {} },
       instructions: "Be gentle.",
     });
-    assertAtRest(client.connection);
+    assertNoLeaks(client.connection);
   });
 
   test("one that forgets resultType, name and capabilities is understood", async () => {
@@ -73,7 +73,7 @@ describe("a server that refuses the version (-32022)", () => {
     expect(played.sent).toHaveLength(2);
   });
 
-  test("and offers only the other era gets initialize on the same carrier", async () => {
+  test("and offers only the other era gets initialize on the same transport", async () => {
     await using played = play();
     const opening = connect(played.dial, { info, clock: played.clock });
     await answerWith(played, [unsupported(1, ["2025-06-18", "2024-11-05"]), initializeResult(2, "2025-06-18"), ""]);
@@ -96,7 +96,7 @@ describe("a server that refuses the version (-32022)", () => {
   });
 });
 
-describe("anything else that a server answers means the handshake, on the same carrier:", () => {
+describe("anything else that a server answers means the handshake, on the same transport:", () => {
   test.each<[string, string]>([
     ["-32601", failure(1, -32_601, "Method not found")],
     ["-32602", failure(1, -32_602, "Invalid request parameters")],
@@ -151,7 +151,7 @@ describe("a server that does not take the question", () => {
     expect(client.revision).toBe("2024-11-05");
     expect(await peer.next()).toBe(initialized);
     expect(played.sent).toEqual([discover(1), greeting(2), initialized]);
-    assertAtRest(client.connection);
+    assertNoLeaks(client.connection);
   });
 
   test.each([
@@ -173,7 +173,7 @@ describe("a server that does not take the question", () => {
     await peer.next();
   });
 
-  test("and goes away gets initialize on a fresh carrier at once", async () => {
+  test("and goes away gets initialize on a fresh transport at once", async () => {
     await using played = play();
     const opening = connect(played.dial, { info, clock: played.clock });
     const first = await played.next();

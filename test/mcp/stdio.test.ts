@@ -5,7 +5,7 @@ import type { ProgressParams } from "@parlance/mcp";
 import { connect } from "@parlance/mcp/client";
 import { describeReport } from "@parlance/mcp/jsonrpc";
 import type { Command } from "@parlance/mcp/node";
-import { assertAtRest } from "@parlance/mcp/testing";
+import { assertNoLeaks } from "@parlance/mcp/testing";
 import { describe, expect, test } from "vitest";
 import { failureOf } from "../node/conversations.js";
 import { initialize, initialized, parse, ping, pong, request, stateless, textOf } from "./frames.js";
@@ -35,7 +35,7 @@ test.each(revisions)("a server process is opened, listed, called and left in %s"
   const listed = await client.tools.list().all();
   expect(listed.map(({ name }) => name)).toEqual(["count", "slow", "forever", "chat", "boom"]);
   expect((await client.tools.call("slow")).content).toEqual([{ type: "text", text: "slow but sure" }]);
-  assertAtRest(client.connection);
+  assertNoLeaks(client.connection);
 });
 
 describe.each(eras)("a server process in %s", (revision) => {
@@ -47,7 +47,7 @@ describe.each(eras)("a server process in %s", (revision) => {
     expect(result.content).toEqual([{ type: "text", text: "counted" }]);
     expect(heard.map(({ progress }) => progress)).toEqual(Array.from({ length: 250 }, (_, index) => index + 1));
     expect(heard.at(-1)).toMatchObject({ total: 250, message: "step 250" });
-    assertAtRest(client.connection);
+    assertNoLeaks(client.connection);
   });
 
   test("that prints with console.log is still understood, before and after", async () => {
@@ -62,7 +62,7 @@ describe.each(eras)("a server process in %s", (revision) => {
       ["chatted", "chatted", "slow but sure", "chatted"].map((text) => [{ type: "text", text }]),
     );
     expect(reports).toEqual(Array(3).fill(expect.stringContaining('received "I am not a message"')));
-    assertAtRest(client.connection);
+    assertNoLeaks(client.connection);
   });
 
   test("that fails tells its client no more than that, and stderr the rest", async () => {
@@ -72,7 +72,7 @@ describe.each(eras)("a server process in %s", (revision) => {
     await expect
       .poll(() => channel.stderr, { timeout: 5_000 })
       .toContain('"tools/call" of "boom" failed: Error: a secret reason');
-    assertAtRest(client.connection);
+    assertNoLeaks(client.connection);
   });
 });
 

@@ -1,7 +1,7 @@
 import type { Channel, Connection } from "@parlance/mcp/jsonrpc";
 import { describeReport, memoryChannels, tapChannel } from "@parlance/mcp/jsonrpc";
-import { type CarrierOptions, type Served, serveChannel } from "@parlance/mcp/server";
-import { assertAtRest, createFakeClock, type FakeClock, type RawPeer, rawPeer } from "@parlance/mcp/testing";
+import { type Servable, serveChannel, type TransportOptions } from "@parlance/mcp/server";
+import { assertNoLeaks, createFakeClock, type FakeClock, type RawPeer, rawPeer } from "@parlance/mcp/testing";
 import { expect } from "vitest";
 import { initialize, initialized, ping, pong } from "./frames.js";
 
@@ -17,7 +17,7 @@ export interface Talk extends AsyncDisposable {
 }
 
 /** Ends with the leak check: nothing under way, no frame unread, the connection closed, no timer armed. */
-export function talkTo(served: Served, options: CarrierOptions = {}): Talk {
+export function talkTo(served: Servable, options: TransportOptions = {}): Talk {
   const clock = createFakeClock();
   const reports: string[] = [];
   const [near, far] = memoryChannels();
@@ -35,7 +35,7 @@ export function talkTo(served: Served, options: CarrierOptions = {}): Talk {
     },
     async [Symbol.asyncDispose]() {
       await turn();
-      assertAtRest(connection);
+      assertNoLeaks(connection);
       await peer[Symbol.asyncDispose]();
       await connection.closed;
       expect(clock.armed, "timers that are still armed").toBe(0);
@@ -44,7 +44,11 @@ export function talkTo(served: Served, options: CarrierOptions = {}): Talk {
 }
 
 /** The same behind the three steps that open a conversation. */
-export async function conversationWith(served: Served, version: string, options: CarrierOptions = {}): Promise<Talk> {
+export async function conversationWith(
+  served: Servable,
+  version: string,
+  options: TransportOptions = {},
+): Promise<Talk> {
   const talk = talkTo(served, options);
   expect(await talk.ask(initialize(version))).toContain(`"protocolVersion":"${version}"`);
   talk.peer.send(initialized);
@@ -56,17 +60,17 @@ export async function expectAlive(talk: Talk): Promise<void> {
   expect(await talk.ask(ping)).toBe(pong);
 }
 
-/** A server that a test plays by hand: one raw peer for each carrier that the client makes. */
+/** A server that a test plays by hand: one raw peer for each transport that the client makes. */
 export interface Played extends AsyncDisposable {
   readonly dial: () => Channel;
   readonly clock: FakeClock;
-  /** What the client has sent, on all carriers. */
+  /** What the client has sent, on all transports. */
   readonly sent: readonly string[];
-  /** The server's end of the next carrier, as soon as there is one. */
+  /** The server's end of the next transport, as soon as there is one. */
   next(): Promise<RawPeer>;
 }
 
-/** Ends with the leak check: every carrier is closed, no frame unread, no timer armed. */
+/** Ends with the leak check: every transport is closed, no frame unread, no timer armed. */
 export function play(): Played {
   const clock = createFakeClock();
   const sent: string[] = [];
@@ -88,13 +92,13 @@ export function play(): Played {
     async next() {
       for (let turns = 0; turns < 20 && peers[taken] === undefined; turns += 1) await turn();
       const peer = peers[taken];
-      if (peer === undefined) throw new Error("the client has made no further carrier");
+      if (peer === undefined) throw new Error("the client has made no further transport");
       taken += 1;
       return peer;
     },
     async [Symbol.asyncDispose]() {
-      expect(open, "carriers that the client has left open").toBe(0);
-      expect(taken, "carriers that the test has seen").toBe(peers.length);
+      expect(open, "transports that the client has left open").toBe(0);
+      expect(taken, "transports that the test has seen").toBe(peers.length);
       for (const peer of peers) await peer[Symbol.asyncDispose]();
       expect(clock.armed, "timers that are still armed").toBe(0);
     },

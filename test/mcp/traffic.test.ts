@@ -1,7 +1,7 @@
 import { type Client, connect } from "@parlance/mcp/client";
 import { memoryChannels, tapChannel } from "@parlance/mcp/jsonrpc";
 import { createServer, type Server, serveChannel, ToolError } from "@parlance/mcp/server";
-import { assertAtRest } from "@parlance/mcp/testing";
+import { assertNoLeaks } from "@parlance/mcp/testing";
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import { hasSchemas, problems } from "../revisions/published.js";
@@ -76,8 +76,8 @@ async function converse(
   const client = await connect(tapped, { revision, info: { name: "me", title: "Me", version: "1", icons } });
   await speak(client);
   await turn();
-  assertAtRest(client.connection);
-  assertAtRest(served);
+  assertNoLeaks(client.connection);
+  assertNoLeaks(served);
   await client.close();
   await served.closed;
   return frames;

@@ -10,7 +10,7 @@ import { acceptTcp, connect, type SocketAddress, serveTcp, type TcpServer, tcpCh
 import { createServer, type Server } from "@parlance/mcp/server";
 import { createFakeClock } from "@parlance/mcp/testing";
 import { afterAll, afterEach, describe, expect, test } from "vitest";
-import { turn } from "../jsonrpc/carriers.js";
+import { turn } from "../jsonrpc/transports.js";
 
 const folder = mkdtempSync(join(tmpdir(), "tcp-"));
 afterAll(() => rmSync(folder, { recursive: true }));

@@ -1,7 +1,7 @@
-import type { Channel, ChannelReceiver, Refusal } from "@parlance/mcp/jsonrpc";
+import type { Channel, ChannelReceiver, FrameRefusal } from "@parlance/mcp/jsonrpc";
 import { turn } from "./turn.js";
 
-/** A channel whose far end is the test: what is delivered and when, and when there is room for more. */
+/** A channel whose remote end is the test: what is delivered and when, and when there is room for more. */
 export interface HandChannel extends Channel {
   /** Everything that passed, in order: `<` from the peer, `>` to the peer. */
   readonly transcript: string[];
@@ -10,7 +10,7 @@ export interface HandChannel extends Channel {
   /** Delivers a frame of the peer, be the channel paused or closed: it may stand in a chunk that has arrived. */
   deliver(frame: string): void;
   /** Delivers bytes that are no frame. */
-  refuse(refusal: Refusal): void;
+  refuse(refusal: FrameRefusal): void;
   end(error?: Error): void;
   /** From now on whoever sends is asked to wait. */
   block(): void;
@@ -69,7 +69,7 @@ class TestedChannel implements HandChannel {
     this.#receiver?.frame(frame);
   }
 
-  refuse(refusal: Refusal): void {
+  refuse(refusal: FrameRefusal): void {
     this.transcript.push("< refused");
     this.#receiver?.refuse(refusal);
   }

@@ -2,8 +2,8 @@ import { isDeepStrictEqual } from "node:util";
 import { answerer, decode, ExactNumber, type Limits, Problem, serverLimits } from "@parlance/mcp/jsonrpc";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { brokenBound } from "../../packages/mcp/src/jsonrpc/bounds.js";
-import { membersOf, membersOfElements } from "../../packages/mcp/src/jsonrpc/scan.js";
+import { brokenBound } from "../../packages/mcp/src/jsonrpc/codec/bounds.js";
+import { membersOf, membersOfElements } from "../../packages/mcp/src/jsonrpc/codec/scan.js";
 import { isInexact, numberLiterals } from "./arbitraries.js";
 import {
   type Extent,

@@ -100,7 +100,7 @@ export const elicitation: Group = {
       id: "EL-10",
       level: "MUST",
       says: "A client refuses a mode that it has not declared.",
-      proved: by("client/answers", "%s bothers nobody", "for what was not declared is unknown: %s"),
+      proved: by("client/input-handlers", "%s bothers nobody", "for what was not declared is unknown: %s"),
     },
     {
       id: "EL-11",
@@ -156,7 +156,7 @@ export const roots: Group = {
       id: "RT-1",
       level: "MUST",
       says: "A root is a file URI; a client that says so tells of changes.",
-      proved: by("client/answers", "for roots that are no files is a fault of this side", "are told in %s"),
+      proved: by("client/input-handlers", "for roots that are no files is a fault of this side", "are told in %s"),
     },
     { id: "RT-2", level: "MUST", says: "A client exposes what it may, and guards it.", later: answers },
     {

@@ -52,7 +52,7 @@ export const cancellation: Group = {
       says: "A side cancels its own calls while they run, and never initialize.",
       proved: [
         ...by("jsonrpc/cancellation", "a call that has its answer: too late, nothing is written"),
-        ...by("mcp/client", "during initialize: nothing is cancelled at the server, the carrier is left"),
+        ...by("mcp/client", "during initialize: nothing is cancelled at the server, the transport is left"),
       ],
     },
     {

@@ -104,7 +104,7 @@ export const tasks: Group = {
       proved: [
         ...lifecycle("is cancelled before the answer, its handler is aborted, and it stays so"),
         ...lifecycle("cannot be one that has ended: %s", "has every task in the order of their making, in pages"),
-        ...by("tasks/everywhere", "a task is of whoever the carrier says has made it"),
+        ...by("tasks/everywhere", "a task is of whoever the transport says has made it"),
       ],
     },
     {

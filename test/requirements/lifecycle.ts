@@ -17,7 +17,7 @@ export const lifecycle: Group = {
       says: "A conversation begins with initialize: the newest version of that era, capabilities, and who asks.",
       proved: [
         ...by("mcp/insist", "of the handshake era asks for %s, and nothing before"),
-        ...by(probe, "and offers only the other era gets initialize on the same carrier"),
+        ...by(probe, "and offers only the other era gets initialize on the same transport"),
         ...by(steps, "a request before the first is refused, and says what to send"),
       ],
     },
@@ -39,7 +39,7 @@ export const lifecycle: Group = {
       says: "A client opens the operation with notifications/initialized; a server serves a request that overtakes it.",
       proved: [
         ...by("hardening/c07-before-initialized", "is served, and reported once"),
-        ...by(probe, "and offers only the other era gets initialize on the same carrier"),
+        ...by(probe, "and offers only the other era gets initialize on the same transport"),
       ],
     },
     {
@@ -62,7 +62,7 @@ export const lifecycle: Group = {
       id: "L-7b",
       level: "MUST",
       says: "A client does not cancel initialize.",
-      proved: by("mcp/client", "during initialize: nothing is cancelled at the server, the carrier is left"),
+      proved: by("mcp/client", "during initialize: nothing is cancelled at the server, the transport is left"),
     },
     {
       id: "L-8a",
@@ -82,7 +82,7 @@ export const lifecycle: Group = {
       id: "L-8b",
       level: "MUST",
       says: "A client asks a server for nothing that it has not declared.",
-      proved: by("client/offered", "is not sent %s"),
+      proved: by("client/advertised", "is not sent %s"),
     },
     {
       id: "L-11",

@@ -176,7 +176,7 @@ export const messages: Group = {
       id: "J-31",
       level: "MUST",
       says: "Nothing is read into codes from -32019 to -32000 that others have made up.",
-      proved: by("mcp/probe", "anything else that a server answers means the handshake, on the same carrier:"),
+      proved: by("mcp/probe", "anything else that a server answers means the handshake, on the same transport:"),
     },
     {
       id: "J-32",

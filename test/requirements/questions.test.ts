@@ -1,6 +1,13 @@
-import { type Context, createServer, form, type Served, type Server, type ServerOptions } from "@parlance/mcp/server";
+import {
+  type Context,
+  createServer,
+  elicitForm,
+  type Servable,
+  type Server,
+  type ServerOptions,
+} from "@parlance/mcp/server";
 import { describe, expect, test } from "vitest";
-import { createStateSeal } from "../../packages/mcp/src/lifecycle/state-seal.js";
+import { createStateSeal } from "../../packages/mcp/src/server/input/request-state.js";
 import { initialized, parse, request, stateless, success } from "../mcp/frames.js";
 import { echoServer } from "../mcp/servers.js";
 import { talkTo } from "../mcp/talks.js";
@@ -54,7 +61,7 @@ describe("what is asked", () => {
     ["form", { url: {} }],
   ])("a form is no page: %j", async (what, elicitation) => {
     const server = asking((context) =>
-      what === "page" ? context.visit("Log in", "https://example.com/login") : confirming(context),
+      what === "page" ? context.elicitUrl("Log in", "https://example.com/login") : confirming(context),
     );
     await using talk = talkTo(server);
     const needed = what === "page" ? { url: {} } : { form: {} };
@@ -72,7 +79,7 @@ describe("what is asked", () => {
   });
 
   test("a page that is no URL is not asked for", async () => {
-    await using talk = talkTo(asking((context) => context.visit("Log in", "example dot com")));
+    await using talk = talkTo(asking((context) => context.elicitUrl("Log in", "example dot com")));
     expect(parse(await talk.ask(call({ elicitation: { url: {} } }))).error?.code).toBe(-32_603);
     expect(talk.reports.join()).toContain("Invalid URL");
   });
@@ -101,7 +108,7 @@ describe("what is asked", () => {
     ["resources/templates/list", false],
     ["completion/complete", false],
   ])("%s may ask: %s", async (method, may) => {
-    const served: Served = {
+    const served: Servable = {
       ...echoServer(),
       run: (_method, _params, operation) => ({ ...emptyResults[method], may: operation.input !== undefined }),
     };
@@ -112,7 +119,7 @@ describe("what is asked", () => {
 
 describe("a form", () => {
   test("a form keeps what the protocol knows of a field, and leaves out the rest", () => {
-    const { params } = form("Who?", {
+    const { params } = elicitForm("Who?", {
       type: "object",
       properties: {
         name: { type: "string", title: "Name", minLength: 1, pattern: "^A", format: "email" },
@@ -143,7 +150,9 @@ describe("a form", () => {
     ["one of several kinds", { type: ["string", "null"] }],
     ["anything", {}],
   ])("a form cannot ask for %s", (_name, field) => {
-    expect(() => form("What?", { type: "object", properties: { field } })).toThrow(/^A form cannot ask for field: /);
+    expect(() => elicitForm("What?", { type: "object", properties: { field } })).toThrow(
+      /^A form cannot ask for field: /,
+    );
   });
 
   test.each(["2025-06-18", "2025-11-25"])("an answer to a request is checked as well: %s", async (protocolVersion) => {

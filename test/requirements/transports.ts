@@ -7,7 +7,7 @@ function http(id: string, says: string, ...proved: readonly (readonly Proof[])[]
 /** A request over HTTP that may not be made is a row of a table, on each platform. */
 const turnedAway = by("http/refusals", "a server turns away");
 
-/** Carriers of messages. */
+/** Transports of messages. */
 export const transports: Group = {
   name: "transports",
   prefix: "T",
@@ -51,7 +51,7 @@ export const transports: Group = {
       id: "T-4b",
       level: "MUST",
       says: "A client of the stateless era writes no responses.",
-      proved: by("client/answers", "in the stateless era is reported and not answered"),
+      proved: by("client/input-handlers", "in the stateless era is reported and not answered"),
     },
     {
       id: "T-5",
@@ -87,7 +87,7 @@ export const transports: Group = {
     {
       id: "T-9",
       level: "MUST",
-      says: "A carrier of another kind keeps the messages and the lifecycle.",
+      says: "A transport of another kind keeps the messages and the lifecycle.",
       proved: by("mcp/client", "a server in the same process is spoken to in the newest revision"),
     },
     http(

@@ -1,4 +1,4 @@
-import type { CallToolResult, ListToolsResult } from "../../packages/mcp/src/protocol/tools.js";
+import type { CallToolResult, ListToolsResult } from "../../packages/mcp/src/protocol/types/tools.js";
 
 /** A block that every revision has. */
 export const png = { type: "image", data: "iVBORw0KGgo=", mimeType: "image/png" } as const;

@@ -1,7 +1,13 @@
 import { describe, expect, test } from "vitest";
-import { latest, latestHandshake, revisionOf, revisions } from "../../packages/mcp/src/revisions/all.js";
-import { anyMethod, publish, type Revision, revise, type StepOf } from "../../packages/mcp/src/revisions/revision.js";
-import { v2024_11_05 } from "../../packages/mcp/src/revisions/v2024-11-05.js";
+import { latest, latestHandshake, revisionOf, revisions } from "../../packages/mcp/src/protocol/revisions/all.js";
+import {
+  anyMethod,
+  publish,
+  type Revision,
+  revise,
+  type StepOf,
+} from "../../packages/mcp/src/protocol/revisions/revision.js";
+import { v2024_11_05 } from "../../packages/mcp/src/protocol/revisions/v2024-11-05.js";
 import { png, result, tools } from "./examples.js";
 import { hasSchemas, problems } from "./published.js";
 

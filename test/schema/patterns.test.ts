@@ -1,7 +1,7 @@
 import { compile } from "@parlance/mcp/schema";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { isLinear } from "../../packages/mcp/src/schema/linear-pattern.js";
+import { isLinear } from "../../packages/mcp/src/schema/validator/linear-pattern.js";
 
 const redos = "^(a+)+$";
 

@@ -1,4 +1,4 @@
-import { createServer, form, type OperationEnd, RpcError, type Server, ToolError } from "@parlance/mcp/server";
+import { createServer, elicitForm, type OperationEnd, RpcError, type Server, ToolError } from "@parlance/mcp/server";
 import { describe, expect, test } from "vitest";
 import { stateless } from "../mcp/frames.js";
 import { talkTo, turn } from "../mcp/talks.js";
@@ -165,7 +165,7 @@ describe("the hooks", () => {
     });
     server.tool("broken", {}, () => Promise.reject(new Error("a bug")));
     server.tool("asks", {}, async (_args, ctx) => {
-      const { who } = await ctx.ask({ who: form("Who?", { type: "object", properties: {} }) });
+      const { who } = await ctx.requestInput({ who: elicitForm("Who?", { type: "object", properties: {} }) });
       return who.action;
     });
     server.tool(

@@ -1,6 +1,6 @@
 import { versions } from "@parlance/mcp";
 import { revisionOf } from "@parlance/mcp/protocol";
-import { createServer, inputRequired, RpcError, roots, type Server } from "@parlance/mcp/server";
+import { createServer, inputRequired, listRoots, RpcError, type Server } from "@parlance/mcp/server";
 import { describe, expect, test } from "vitest";
 import { failure, request, stateless, success } from "../mcp/frames.js";
 import { conversationWith, talkTo } from "../mcp/talks.js";
@@ -179,7 +179,7 @@ describe("a reader may return", () => {
   test("questions, as any handler", async () => {
     const server = createServer(serverInfo);
     server.resource("a:b", {}, (_uri, ctx) =>
-      ctx.answers.where === undefined ? inputRequired({ where: roots() }) : "here",
+      ctx.inputResponses.where === undefined ? inputRequired({ where: listRoots() }) : "here",
     );
     await using talk = talkTo(server);
     const capable = { "io.modelcontextprotocol/clientCapabilities": { roots: {} } };

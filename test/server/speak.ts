@@ -1,5 +1,5 @@
 import { revisionOf } from "@parlance/mcp/protocol";
-import type { CarrierOptions, Server } from "@parlance/mcp/server";
+import type { Server, TransportOptions } from "@parlance/mcp/server";
 import { expect } from "vitest";
 import { type Frame, notification, parse, request, stateless } from "../mcp/frames.js";
 import { conversationWith, type Talk, talkTo } from "../mcp/talks.js";
@@ -22,7 +22,7 @@ export interface Speaker extends AsyncDisposable {
 }
 
 /** Ends with the leak checks of a talk, and that the server has nobody left to tell of changes. */
-export async function speak(server: Server, version: string, options: CarrierOptions = {}): Promise<Speaker> {
+export async function speak(server: Server, version: string, options: TransportOptions = {}): Promise<Speaker> {
   const isStateless = revisionOf(version)?.era === "stateless";
   const talk = isStateless ? talkTo(server, options) : await conversationWith(server, version, options);
   let lastId = 0;

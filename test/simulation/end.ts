@@ -3,7 +3,7 @@ import type { FakeClock } from "@parlance/mcp/testing";
 import { OwedAnswers } from "../properties/owed-answers.js";
 import { type OwnCall, OwnCalls } from "../properties/own-calls.js";
 import type { Asking } from "./asking.js";
-import type { Watcher } from "./carrier.js";
+import type { Watcher } from "./transport.js";
 
 /** A message of either side, as far as the model looks into it. */
 interface Message {
@@ -96,7 +96,7 @@ export class End implements Watcher {
     if (this.connection.phase === "closed") this.#fault(new Error(`call ${nonce} runs behind the end`));
   }
 
-  /** A handler has told of a step; it waits, and may give way to a later one, where the carrier holds what is sent. */
+  /** A handler has told of a step; it waits, and may give way to a later one, where the transport holds what is sent. */
   told(nonce: number, step: number, holds: boolean): void {
     if (holds) return;
     if (this.connection.phase === "closed" || !this.owed.isOpen(nonce)) return;

@@ -5,8 +5,8 @@ import { type OwnCall, spell } from "../properties/own-calls.js";
 import type { Random } from "../properties/random.js";
 import { turn } from "../properties/turn.js";
 import type { Asking, Manner } from "./asking.js";
-import { CarrierEnd } from "./carrier.js";
 import { End, nonceOf } from "./end.js";
+import { CarrierEnd } from "./transport.js";
 
 /** What a handler sees of the call that it answers. */
 export interface Work {
@@ -33,7 +33,7 @@ export interface Driver {
   readonly callTogether?: ((from: End, asked: readonly Asking[]) => Promise<readonly Promise<unknown>[]>) | undefined;
   /** The peer's calls in the other direction; false where it must not make any. */
   readonly bothWays: boolean;
-  /** The far end can ask for progress. */
+  /** The remote end can ask for progress. */
   readonly farListens: boolean;
 }
 
@@ -42,7 +42,7 @@ export type Open = (link: Link) => Promise<Driver>;
 
 const kept = 400;
 
-/** One carrier with a conversation on it, from its opening to its end, and a model of it. */
+/** One transport with a conversation on it, from its opening to its end, and a model of it. */
 export class Link {
   readonly clock: FakeClock = createFakeClock();
   readonly random: Random;
@@ -76,13 +76,13 @@ export class Link {
     return [this.near, this.far];
   }
 
-  get carriers(): readonly [CarrierEnd, CarrierEnd] {
+  get transports(): readonly [CarrierEnd, CarrierEnd] {
     return [this.nearCarrier, this.farCarrier];
   }
 
   /** Whether what this end sends may wait for room. */
   holds(end: End): boolean {
-    return this.carriers[end === this.near ? 0 : 1].holds;
+    return this.transports[end === this.near ? 0 : 1].holds;
   }
 
   /** The last things that happened, those of one call if a fault names it. */
@@ -100,11 +100,11 @@ export class Link {
       driver = opened;
     });
     for (let turns = 0; driver === undefined && turns < 100; turns += 1) {
-      for (const carrier of this.carriers) carrier.deliverAll();
+      for (const transport of this.transports) transport.deliverAll();
       await turn();
     }
     this.#driver = driver;
-    for (const carrier of this.carriers) carrier.deliverAll();
+    for (const transport of this.transports) transport.deliverAll();
   }
 
   /** Runs what the peer of `end` has called there. */
@@ -165,16 +165,16 @@ export class Link {
   check(): void {
     for (const end of this.ends) end.check();
     const mustRead = [this.near.own.pending.length > 0, this.far.own.pending.length > 0];
-    if (this.carriers.some((carrier, index) => carrier.isPaused && mustRead[index]))
+    if (this.transports.some((transport, index) => transport.isPaused && mustRead[index]))
       throw new Error("reading is paused while an answer is waited for");
   }
 
   /** Lets everything come to its end: what has been lost is given up. @throws when anything is left */
   async rest(): Promise<void> {
     this.note("rest");
-    for (const carrier of this.carriers) carrier.release();
+    for (const transport of this.transports) transport.release();
     await this.#settle();
-    if (this.carriers.some(({ isPaused }) => isPaused)) throw new Error("reading is paused though there is room");
+    if (this.transports.some(({ isPaused }) => isPaused)) throw new Error("reading is paused though there is room");
     for (const end of this.ends) {
       end.note();
       for (const call of end.own.pending) this.abort(end, call);
@@ -204,7 +204,7 @@ export class Link {
   async #settle(): Promise<void> {
     for (let round = 0; round < 4; round += 1) {
       for (const each of this.running.splice(0)) each.end("result");
-      for (const carrier of this.carriers) carrier.deliverAll();
+      for (const transport of this.transports) transport.deliverAll();
       await turn();
     }
   }

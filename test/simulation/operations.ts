@@ -61,7 +61,7 @@ export async function finish(link: Link, nonces: Nonces): Promise<number> {
 }
 
 function breakCarrier(link: Link): void {
-  for (const carrier of link.carriers) carrier.end(new Error("connection reset"));
+  for (const transport of link.transports) transport.end(new Error("connection reset"));
 }
 
 function call(link: Link, nonces: Nonces): void {
@@ -135,5 +135,5 @@ function eitherEnd(link: Link): End {
 }
 
 function eitherCarrier(link: Link): Link["nearCarrier"] {
-  return link.random.pick(link.carriers);
+  return link.random.pick(link.transports);
 }

@@ -4,7 +4,7 @@ import { ByteBudget, memoryChannels, openConnection } from "@parlance/mcp/jsonrp
 import { createServer, type OperationEnd } from "@parlance/mcp/server";
 import { describe, expect, test } from "vitest";
 import type { Exchange } from "../../packages/mcp/src/jsonrpc/call.js";
-import { Conversation } from "../../packages/mcp/src/lifecycle/conversation.js";
+import { ServerSession } from "../../packages/mcp/src/server/session/server-session.js";
 import { turn } from "../mcp/talks.js";
 import { speak } from "../server/speak.js";
 import { taskPeer, text, version, workshop } from "./tasks.js";
@@ -100,13 +100,13 @@ test("a middleware is inside of the task: what it refuses fails it", async () =>
   expect((await peer.get(taskId)).status).toBe("failed");
 });
 
-test("a task is of whoever the carrier says has made it", async () => {
+test("a task is of whoever the transport says has made it", async () => {
   const { server, release } = workshop();
   const ended = new AbortController();
-  const options = { lenient: false, budget: new ByteBudget(Number.POSITIVE_INFINITY), onAgreement: undefined };
+  const options = { lenient: false, budget: new ByteBudget(Number.POSITIVE_INFINITY), onNegotiated: undefined };
   const [channel] = memoryChannels();
   await using connection = openConnection(channel);
-  const conversation = new Conversation(server, options, () => connection);
+  const conversation = new ServerSession(server, options, () => connection);
   const as = (principal: string | undefined): Exchange => ({
     signal: ended.signal,
     notify: () => undefined,

@@ -1,4 +1,4 @@
-import { form, inputRequired } from "@parlance/mcp/server";
+import { elicitForm, inputRequired } from "@parlance/mcp/server";
 import { describe, expect, test } from "vitest";
 import * as z from "zod";
 import { success } from "../mcp/frames.js";
@@ -59,8 +59,8 @@ describe("a task that asks", () => {
 test("a handler that returns its questions is run again inside of its task", async () => {
   const { server } = workshop();
   server.tool("returning", { execution: { taskSupport: "required" } }, (_args, ctx) => {
-    if (ctx.answers.who !== undefined) return JSON.stringify([ctx.answers.who, ctx.state]);
-    return inputRequired({ who: form("Who?", z.object({ name: z.string() })) }, { asked: 1 });
+    if (ctx.inputResponses.who !== undefined) return JSON.stringify([ctx.inputResponses.who, ctx.requestState]);
+    return inputRequired({ who: elicitForm("Who?", z.object({ name: z.string() })) }, { asked: 1 });
   });
   await using peer = await taskPeer(server);
   const { taskId } = await peer.start("returning");
@@ -95,7 +95,7 @@ test("several questions at once are one time of waiting for input", async () => 
   const { server } = workshop();
   server.tool("both", { execution: { taskSupport: "required" } }, async (_args, ctx) => {
     const schema = z.object({ name: z.string() });
-    const { a, b } = await ctx.ask({ a: form("A?", schema), b: form("B?", schema) });
+    const { a, b } = await ctx.requestInput({ a: elicitForm("A?", schema), b: elicitForm("B?", schema) });
     return `${a.action} ${b.action}`;
   });
   await using peer = await taskPeer(server);

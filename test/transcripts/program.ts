@@ -1,5 +1,5 @@
 import type { CompletionReference, LoggingLevel, SubscriptionFilter } from "@parlance/mcp";
-import type { Answers, Client, Subscription } from "@parlance/mcp/client";
+import type { Client, InputHandlers, Subscription } from "@parlance/mcp/client";
 import { expect } from "vitest";
 import { turn } from "../mcp/talks.js";
 import type { TranscriptAnswers } from "./read.js";
@@ -78,11 +78,11 @@ export class Program {
 }
 
 /** The answers of a file, one after the other. */
-export function answersOf({ elicit, visit, sample, roots }: TranscriptAnswers): Answers {
+export function answersOf({ elicit, visit, sample, roots }: TranscriptAnswers): InputHandlers {
   return {
-    ...(elicit === undefined ? {} : { elicit: inTurn("elicit", elicit) }),
-    ...(visit === undefined ? {} : { visit: inTurn("visit", visit) }),
-    ...(sample === undefined ? {} : { sample: inTurn("sample", sample) }),
+    ...(elicit === undefined ? {} : { elicitation: inTurn("elicit", elicit) }),
+    ...(visit === undefined ? {} : { urlElicitation: inTurn("visit", visit) }),
+    ...(sample === undefined ? {} : { sampling: inTurn("sample", sample) }),
     ...(roots === undefined ? {} : { roots }),
   };
 }

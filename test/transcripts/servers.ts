@@ -1,4 +1,4 @@
-import { createServer, form, roots, type Server, ToolError } from "@parlance/mcp/server";
+import { createServer, elicitForm, listRoots, type Server, ToolError } from "@parlance/mcp/server";
 import * as z from "zod";
 
 /** The servers of the transcripts, by the name that a file gives. */
@@ -113,7 +113,11 @@ export const servers: Readonly<Record<string, () => Server>> = {
       const who = await ctx.elicit("Who travels?", z.object({ name: z.string().min(2) }));
       return who.action === "accept" ? `A ticket for ${who.content.name}` : `No ticket: ${who.action}`;
     });
-    server.tool("log_in", {}, async (_args, ctx) => (await ctx.visit("Log in", "https://example.com/login")).action);
+    server.tool(
+      "log_in",
+      {},
+      async (_args, ctx) => (await ctx.elicitUrl("Log in", "https://example.com/login")).action,
+    );
     server.tool("think", {}, async (_args, ctx) => {
       const message = { role: "user", content: { type: "text", text: "Say hi" } } as const;
       const { content } = await ctx.sample({ messages: [message], maxTokens: 10 });
@@ -121,7 +125,10 @@ export const servers: Readonly<Record<string, () => Server>> = {
     });
     server.tool("look", {}, async (_args, ctx) => (await ctx.listRoots()).map(({ uri }) => uri).join(" "));
     server.tool("both", {}, async (_args, ctx) => {
-      const { who, where } = await ctx.ask({ who: form("Who?", z.object({ name: z.string() })), where: roots() });
+      const { who, where } = await ctx.requestInput({
+        who: elicitForm("Who?", z.object({ name: z.string() })),
+        where: listRoots(),
+      });
       return `${who.content?.name} in ${where[0]?.uri}`;
     });
     return server;

@@ -1,7 +1,7 @@
 import { type Channel, openConnection } from "@parlance/mcp/jsonrpc";
 import { afterEach, describe, expect, test } from "vitest";
-import { turn } from "../jsonrpc/carriers.js";
-import { type Carrier, carriers, type LinkOptions } from "./links.js";
+import { turn } from "../jsonrpc/transports.js";
+import { type LinkOptions, type Transport, transports } from "./links.js";
 
 const mebibyte = 1024 * 1024;
 
@@ -53,7 +53,7 @@ async function fill(
   return most;
 }
 
-describe.each(Object.entries(carriers))("a channel over %s", (_name, carrier) => {
+describe.each(Object.entries(transports))("a channel over %s", (_name, transport) => {
   const open: Channel[] = [];
   const clocks: { readonly armed: number }[] = [];
 
@@ -62,15 +62,15 @@ describe.each(Object.entries(carriers))("a channel over %s", (_name, carrier) =>
     for (const clock of clocks.splice(0)) expect(clock.armed, "timers that are still armed").toBe(0);
   });
 
-  async function link(options?: LinkOptions): ReturnType<Carrier["link"]> {
-    const made = await carrier.link(options);
+  async function link(options?: LinkOptions): ReturnType<Transport["link"]> {
+    const made = await transport.link(options);
     open.push(made.far, made.near);
     clocks.push(made.clock);
     return made;
   }
 
-  async function raw(options?: LinkOptions): ReturnType<Carrier["raw"]> {
-    const made = await carrier.raw(options);
+  async function raw(options?: LinkOptions): ReturnType<Transport["raw"]> {
+    const made = await transport.raw(options);
     open.push(made.near);
     clocks.push(made.clock);
     return made;
@@ -332,7 +332,7 @@ describe.each(Object.entries(carriers))("a channel over %s", (_name, carrier) =>
     const here = new Record(near);
     noise();
     frame("1");
-    await here.has(`refused: ${carrier.refusal}`, "1");
+    await here.has(`refused: ${transport.refusal}`, "1");
   });
 
   test("has frames that are too long refused, by name, and lives", async () => {

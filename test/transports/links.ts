@@ -34,14 +34,14 @@ export interface RawLink {
   noise(): void;
   /** Ends the side of the peer. */
   end(): void;
-  /** Where the carrier can break: breaks it. */
+  /** Where the transport can break: breaks it. */
   ruin?(): void;
   /** Where frames come in pieces: writes the beginning of one. */
   half?(): void;
 }
 
 /** A way to connect two ends, as the contract of channels sees it. */
-export interface Carrier {
+export interface Transport {
   readonly link: (options?: LinkOptions) => Promise<Link>;
   readonly raw: (options?: LinkOptions) => Promise<RawLink>;
   /** What noise is refused as. */
@@ -70,7 +70,7 @@ async function dialled(
   return { socket, near, clock };
 }
 
-function overSockets(address: () => SocketAddress, canBreak: boolean): Carrier {
+function overSockets(address: () => SocketAddress, canBreak: boolean): Transport {
   return {
     async link(options = {}) {
       const { socket, near, clock } = await dialled(address(), options);
@@ -93,7 +93,7 @@ function overSockets(address: () => SocketAddress, canBreak: boolean): Carrier {
   };
 }
 
-const overPorts: Carrier = {
+const overPorts: Transport = {
   async link(options = {}) {
     const { port1, port2 } = new MessageChannel();
     const clock = createFakeClock();
@@ -113,7 +113,7 @@ const overPorts: Carrier = {
   refusal: "not-text",
 };
 
-const overWebStreams: Carrier = {
+const overWebStreams: Transport = {
   async link(options = {}) {
     const [there, back] = [new TransformStream<Uint8Array>(), new TransformStream<Uint8Array>()];
     const clock = createFakeClock();
@@ -152,7 +152,7 @@ async function webSockets(): Promise<readonly [WebSocket, WebSocket]> {
   return [near, (await far)[0] as WebSocket];
 }
 
-const overWebSockets: Carrier = {
+const overWebSockets: Transport = {
   async link(options = {}) {
     const [near, far] = await webSockets();
     const clock = createFakeClock();
@@ -177,8 +177,8 @@ const folder = mkdtempSync(join(tmpdir(), "links-"));
 process.once("exit", () => rmSync(folder, { recursive: true, force: true }));
 let paths = 0;
 
-/** The carriers that the contract is held against. */
-export const carriers: Readonly<Record<string, Carrier>> = {
+/** The transports that the contract is held against. */
+export const transports: Readonly<Record<string, Transport>> = {
   TCP: overSockets(() => ({ port: 0 }), true),
   "a Unix socket": overSockets(() => {
     paths += 1;

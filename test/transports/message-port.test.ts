@@ -3,7 +3,7 @@ import { MessageChannel, type MessagePort, Worker } from "node:worker_threads";
 import { type Channel, type MessagePortLike, messagePortChannel, openConnection } from "@parlance/mcp/jsonrpc";
 import { createFakeClock } from "@parlance/mcp/testing";
 import { afterEach, describe, expect, test } from "vitest";
-import { turn } from "../jsonrpc/carriers.js";
+import { turn } from "../jsonrpc/transports.js";
 
 const open: { close(): unknown }[] = [];
 afterEach(async () => {

@@ -1,7 +1,7 @@
 import { type Channel, contentLength, webStreamChannel } from "@parlance/mcp/jsonrpc";
 import { createFakeClock } from "@parlance/mcp/testing";
 import { describe, expect, test } from "vitest";
-import { turn } from "../jsonrpc/carriers.js";
+import { turn } from "../jsonrpc/transports.js";
 
 function record(channel: Channel): string[] {
   const seen: string[] = [];

@@ -3,11 +3,11 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { latest, latestHandshake, versions } from "@parlance/mcp";
-import type { Answers, Client } from "@parlance/mcp/client";
+import type { Client, InputHandlers } from "@parlance/mcp/client";
 import { connect } from "@parlance/mcp/node";
 import { Conversation } from "@parlance/wire";
 import { describe, expect, test, vi } from "vitest";
-import { startServer } from "../fixtures/conscience/running-server.js";
+import { startServer } from "../fixtures/misbehaving/running-server.js";
 import { RecordingFolder } from "./recording-folder.js";
 
 // For a machine with much else to do: a tour starts a dozen processes.
@@ -59,7 +59,7 @@ describe.each(versions)("in %s", (revision) => {
       [examples.contacts, useContacts],
     ] as const) {
       const [command, ...args] = folder.tap(node, ...server);
-      await using client = await connect({ command, args }, { revision, answers });
+      await using client = await connect({ command, args }, { revision, handlers: answers });
       await use(client);
     }
     expect(broken(folder)).toEqual([]);
@@ -70,7 +70,7 @@ describe.each(versions)("in %s", (revision) => {
     await using server = await startServer([ofOthers("parlance-http-server.js"), root]);
     {
       await using proxy = await folder.proxy(server.url);
-      await using client = await connect(proxy.url, { revision, answers });
+      await using client = await connect(proxy.url, { revision, handlers: answers });
       await useGit(client);
       await useContacts(client);
     }
@@ -78,7 +78,7 @@ describe.each(versions)("in %s", (revision) => {
   });
 });
 
-const answers: Answers = { elicit: () => ({ action: "accept", content: { delete: true } }) };
+const answers: InputHandlers = { elicitation: () => ({ action: "accept", content: { delete: true } }) };
 
 async function useGit(client: Client): Promise<void> {
   await client.tools.list().all();

@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { createServer } from "node:net";
 import { join } from "node:path";
-import type { RunningServer } from "../fixtures/conscience/running-server.js";
+import type { RunningServer } from "../fixtures/misbehaving/running-server.js";
 
 const interop = join(import.meta.dirname, "../interop");
 const examples = join(interop, "node_modules/@modelcontextprotocol/sdk/dist/esm/examples");

@@ -3,8 +3,8 @@ import {
   Conversation,
   checkExpectation,
   compileFilter,
+  describeExpectation,
   type Entry,
-  expectationWords,
   type Filter,
   filterFields,
   type Operator,
@@ -53,7 +53,7 @@ describe("the page on filters", () => {
     const parsed = parseExpectation(text);
     if (!parsed.ok) throw new Error(parsed.fault.says);
     const result = checkExpectation(parsed.expectation, example.rows);
-    expect(expectationWords(result)).toBe(`found ${found}`);
+    expect(describeExpectation(result)).toBe(`found ${found}`);
     expect(result.holds).toBe(true);
   });
 

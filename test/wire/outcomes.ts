@@ -1,6 +1,6 @@
 import { type ByteRange, Conversation, type Entry, type Frame } from "@parlance/wire";
 import { expect } from "vitest";
-import type { ExpectedVerdict, Outcome } from "../fixtures/conscience/expected.js";
+import type { ExpectedVerdict, Outcome } from "../fixtures/misbehaving/expected.js";
 
 /** Fails unless a recording is judged as it has to be: these verdicts and no others, and these words for the call. */
 export function expectOutcome(entries: readonly Entry[], { verdicts, waiting, never }: Outcome): void {

@@ -23,7 +23,7 @@ const behaviours = [...calls, ...tools, ...resources, ...prompts, ...questions, 
 const drivers = { client: clientDriver, "raw peer": rawDriver } as const;
 
 /** What leads to a server of ours, and is recorded. */
-const carriers = {
+const transports = {
   memory(onEntry: (entry: Entry) => void): Pick<Opening, "channel" | "target"> {
     const [near, far] = memoryChannels();
     serveChannel(matrixServer(), far, { report: () => undefined });
@@ -37,11 +37,13 @@ const carriers = {
   },
 } as const;
 
-const combinations = (["memory", "http"] as const).flatMap((carrier) =>
-  revisions.flatMap((revision) => (["client", "raw peer"] as const).map((kind) => [carrier, revision, kind] as const)),
+const combinations = (["memory", "http"] as const).flatMap((transport) =>
+  revisions.flatMap((revision) =>
+    (["client", "raw peer"] as const).map((kind) => [transport, revision, kind] as const),
+  ),
 );
 
-describe.each(combinations)("over %s in %s, by %s,", (carrier, revision, kind) => {
+describe.each(combinations)("over %s in %s, by %s,", (transport, revision, kind) => {
   test.each(behaviours.map((behaviour) => [behaviour.name, behaviour] as const))(
     "nobody breaks a rule: %s",
     async (name, { bare = false, unsound = false, run }) => {
@@ -49,7 +51,7 @@ describe.each(combinations)("over %s in %s, by %s,", (carrier, revision, kind) =
       const driver = await drivers[kind]({
         revision,
         capable: !bare,
-        ...carriers[carrier]((entry) => entries.push(entry)),
+        ...transports[transport]((entry) => entries.push(entry)),
       });
       await run(driver);
       await turn();

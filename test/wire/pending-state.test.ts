@@ -1,12 +1,12 @@
 import {
+  type CheckReport,
   Conversation,
-  crashWords,
+  describeCrash,
   type Entry,
   type HttpEntry,
   junitOf,
   type LifeEntry,
   type PendingState,
-  type Report,
   reportOf,
   sarifOf,
 } from "@parlance/wire";
@@ -17,7 +17,7 @@ const call: Said = '→ {"jsonrpc":"2.0","id":7,"method":"tools/call","params":{
 const greeted = opening("2025-11-25", { server: { tools: {} } });
 const stateless = { "io.modelcontextprotocol/protocolVersion": "2026-07-28" };
 
-function reportOn(...entries: readonly Entry[]): Report {
+function reportOn(...entries: readonly Entry[]): CheckReport {
   const conversation = new Conversation();
   for (const entry of entries) conversation.push(entry);
   conversation.finish();
@@ -145,14 +145,14 @@ const ends: readonly (readonly [what: string, after: readonly Entry[], crash: st
 
 test.each(ends)("a server that %s is told of as that", (_, after, crash) => {
   const { crashes } = reportOn(...recorded(...greeted, call), ...after, end);
-  expect(crashes.map((each) => crashWords(each.crash))).toEqual(
+  expect(crashes.map((each) => describeCrash(each.crash))).toEqual(
     crash === undefined ? [] : [expect.stringContaining(crash)],
   );
 });
 
 test("a server that could not be started has crashed, and its recording holds no frame", () => {
   const report = reportOn(life(1, "exit", { code: null, why: "spawn nod ENOENT" }), end);
-  expect(report.crashes.map(({ crash }) => crashWords(crash))).toEqual([
+  expect(report.crashes.map(({ crash }) => describeCrash(crash))).toEqual([
     "the server could not be started: spawn nod ENOENT",
   ]);
   expect(report.failedFor).toEqual(["crash", "empty"]);
@@ -165,7 +165,7 @@ test("JUnit and SARIF name a crash, a request without an answer, and a recording
   expect(junit).toMatch(/name="every request has an answer">\n {6}<failure/);
   expect(junit).toContain('name="something was recorded"/>');
   expect(junitOf(reportOn(end))).toMatch(/name="something was recorded">\n {6}<failure message="no frame was recorded/);
-  const sarif = (report: Report): unknown => {
+  const sarif = (report: CheckReport): unknown => {
     const { runs } = sarifOf(report, { uri: "a", tool: { name: "test", version: "1" } });
     return (runs[0] as { readonly results: unknown }).results;
   };

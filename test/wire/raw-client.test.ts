@@ -1,6 +1,6 @@
 import type { ServerResponse } from "node:http";
 import { type Channel, memoryChannels, type Tapped } from "@parlance/mcp/jsonrpc";
-import { type Entry, EntryWriter, RawChannel, RawHttp, type RawRequest, type Reply } from "@parlance/wire";
+import { type Entry, EntryWriter, RawChannel, RawHttp, type RawReply, type RawRequest } from "@parlance/wire";
 import { expect, test } from "vitest";
 import { plainHttp } from "../cli/plain-http.js";
 
@@ -75,7 +75,7 @@ async function post(
   respond: (response: ServerResponse) => void,
   { id, ...request }: RawRequest & { readonly id?: number } = {},
   timeout = 5_000,
-): Promise<{ reply: Reply; entries: readonly Entry[]; frames: readonly Tapped[] }> {
+): Promise<{ reply: RawReply; entries: readonly Entry[]; frames: readonly Tapped[] }> {
   await using http = await plainHttp((_, response) => respond(response));
   const entries: Entry[] = [];
   const frames: Tapped[] = [];

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { type Entry, readRecording } from "@parlance/wire";
 import { expect } from "vitest";
 import { main } from "../cli/run.js";
-import { type RunningServer, startServer } from "../fixtures/conscience/running-server.js";
+import { type RunningServer, startServer } from "../fixtures/misbehaving/running-server.js";
 
 /** A folder that commands record into, and that is gone when the test is over. */
 export class RecordingFolder implements Disposable {

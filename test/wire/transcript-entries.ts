@@ -1,7 +1,7 @@
 import type { Entry, FrameEntry, HttpEntry } from "@parlance/wire";
 import { recordedBytes } from "@parlance/wire";
-import type { HttpStep } from "../fixtures/conscience/http-client.js";
-import type { Crossed, StdioTranscript } from "../fixtures/conscience/stdio-client.js";
+import type { HttpStep } from "../fixtures/misbehaving/http-client.js";
+import type { Crossed, StdioTranscript } from "../fixtures/misbehaving/stdio-client.js";
 import { header } from "./recorded.js";
 
 const newline = 0x0a;

@@ -5,12 +5,12 @@
 export const prior = {
   title: "Opened again: what was found out need not be asked",
   async play({ client, connect, show }) {
-    await show(() => client.prior.era);
+    await show(() => client.serverHint.era);
     /** @type {(opened: Client, frames: number) => string} */
     const counted = ({ revision }, frames) => `${revision}, after ${frames} frames`;
     const asked = await show(() => connect(), counted);
-    const kept = JSON.stringify(client.prior);
-    const resumed = await show(() => connect({ prior: JSON.parse(kept) }), counted);
+    const kept = JSON.stringify(client.serverHint);
+    const resumed = await show(() => connect({ serverHint: JSON.parse(kept) }), counted);
     await asked?.close();
     await resumed?.close();
   },

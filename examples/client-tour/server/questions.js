@@ -12,7 +12,7 @@ export function addQuestions(server) {
   });
 
   server.tool("pay", { description: "Sends a person to a page to pay" }, async (_args, context) => {
-    const { action } = await context.visit("Pay for your seats", "https://pay.example/4711");
+    const { action } = await context.elicitUrl("Pay for your seats", "https://pay.example/4711");
     return action === "accept" ? "On their way to pay" : "Not paid";
   });
 

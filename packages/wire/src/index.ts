@@ -28,12 +28,12 @@ export {
 export { Conversation, type ConversationOptions } from "./conversation/conversation.js";
 export { headerOf } from "./conversation/exchange.js";
 export type {
-  Exchange,
   HandshakePhase,
+  HttpExchange,
   MessageContext,
   MessageKind,
-  Operation,
   Pairing,
+  RecordedOperation,
   WireMessage,
 } from "./conversation/message.js";
 export type { Pending, PendingState } from "./conversation/pending.js";
@@ -73,23 +73,23 @@ export {
   isErrorWithoutId,
   type RawClient,
   type RawOptions,
+  type RawReply,
   type RawRequest,
   type RawResponse,
-  type Reply,
 } from "./raw-client/raw-client.js";
 export { RawHttp } from "./raw-client/raw-http.js";
 export { BodyCutter, type BodyFrame } from "./recording/body-cutter.js";
-export { carriedVerdict } from "./recording/carried-verdict.js";
+export { recordedVerdict } from "./recording/carried-verdict.js";
 export type * from "./recording/entry.js";
 export { type CutEvent, EventCutter } from "./recording/event-cutter.js";
 export { bytesOf, type Frame, frameOf, type Party, recordedBytes, type Sender, senderOf } from "./recording/frame.js";
 export { type CutLine, LineCutter } from "./recording/line-cutter.js";
 export { type RecordOptions, recordChannel } from "./recording/record-channel.js";
 export {
-  type Damage,
   encodeEntry,
   type LinePlace,
   type Recording,
+  type RecordingDamage,
   RecordingDecoder,
   type RecordingItem,
   readRecording,
@@ -98,20 +98,20 @@ export { TimedBytes, type TimedRun } from "./recording/timed-bytes.js";
 export {
   coverCredentials,
   credentialWords,
+  describeRedaction,
   type Redacted,
   Redaction,
   redact,
-  redactionWords,
   secretVariables,
 } from "./redact/redact.js";
 export type { SecretsOptions } from "./redact/secrets.js";
 export type { Crash } from "./report/crash.js";
 export {
+  type CheckReport,
   type Concern,
   concerns,
   defaultConcerns,
-  type Placed,
-  type Report,
+  type PlacedVerdict,
   type ReportOptions,
   type ReportTally,
   reportOf,
@@ -119,16 +119,16 @@ export {
 export { junitOf } from "./report/report-junit.js";
 export { type SarifLog, type SarifTool, sarifOf } from "./report/report-sarif.js";
 export {
-  crashWords,
-  damageWords,
-  emptyWords,
-  expectationWords,
-  gapWords,
-  pendingWords,
-  rangeWords,
-  requirementWords,
-  saysWithoutPlace,
-  verdictPlace,
+  describeCrash,
+  describeDamage,
+  describeEmpty,
+  describeExpectation,
+  describeGap,
+  describePending,
+  describePlace,
+  describeRange,
+  describeRequirement,
+  messageWithoutPlace,
 } from "./report/report-words.js";
 export { describeVerdict, violations } from "./report/violations.js";
 export { rules } from "./rules/all.js";

@@ -24,7 +24,7 @@ function tool(title: string): Readonly<Record<string, unknown>> {
 
 const ofLines = "it is about lines of stdin and stdout";
 
-/** Transcripts for what every carrier of text demands, and what stdio does. */
+/** Transcripts for what every transport of text demands, and what stdio does. */
 export const framingCases: readonly RuleCase[] = [
   {
     rule: "E-1",

@@ -5,7 +5,7 @@ import type { Talk } from "./talk.js";
 /** How HTTP carries what a server says: in bodies of JSON, in event streams, or on the one stream of the first revision. */
 export type HttpCarrier = "JSON bodies" | "event streams" | "HTTP with SSE";
 
-/** The carriers of a revision. */
+/** The transports of a revision. */
 export function carriersOf({ version }: Talk): readonly HttpCarrier[] {
   return version < "2025-03-26" ? ["HTTP with SSE"] : ["JSON bodies", "event streams"];
 }
@@ -24,14 +24,18 @@ interface Carried {
 
 /**
  * A transcript of stdio as a proxy records it over HTTP: every line of the client in a POST of its own, and every line of
- * the server in the response that it belongs to. Undefined where the carrier has no place for a line.
+ * the server in the response that it belongs to. Undefined where the transport has no place for a line.
  */
-export function overHttp(talk: Talk, lines: readonly FrameEntry[], carrier: HttpCarrier): readonly Entry[] | undefined {
-  const plan = new Plan(carrier);
+export function overHttp(
+  talk: Talk,
+  lines: readonly FrameEntry[],
+  transport: HttpCarrier,
+): readonly Entry[] | undefined {
+  const plan = new Plan(transport);
   for (const line of lines) plan.take(line);
   const fits = plan.all.every(({ sent, replies }) => sent === undefined || replies.length <= 1);
-  if (carrier === "JSON bodies" && !(fits && plan.all.every(isPlain))) return undefined;
-  return new Writer(talk, carrier).write(lines, plan);
+  if (transport === "JSON bodies" && !(fits && plan.all.every(isPlain))) return undefined;
+  return new Writer(talk, transport).write(lines, plan);
 }
 
 /** Whether all that answers a POST can be one body: a response, or what stands in its place. */
@@ -46,8 +50,8 @@ class Plan {
   readonly #isLegacy: boolean;
   #stream: Carried | undefined;
 
-  constructor(carrier: HttpCarrier) {
-    this.#isLegacy = carrier === "HTTP with SSE";
+  constructor(transport: HttpCarrier) {
+    this.#isLegacy = transport === "HTTP with SSE";
     if (this.#isLegacy) this.#open();
   }
 
@@ -109,19 +113,19 @@ class Plan {
 /** Writes the entries of a plan, in the order of its lines. */
 class Writer {
   readonly #talk: Talk;
-  readonly #carrier: HttpCarrier;
+  readonly #transport: HttpCarrier;
   readonly #entries: Entry[] = [];
   readonly #answered = new Set<Carried>();
   /** The headers that name the session, from the answer to initialize on. */
   #session: Readonly<Record<string, string>> = {};
 
-  constructor(talk: Talk, carrier: HttpCarrier) {
+  constructor(talk: Talk, transport: HttpCarrier) {
     this.#talk = talk;
-    this.#carrier = carrier;
+    this.#transport = transport;
   }
 
   write(lines: readonly FrameEntry[], plan: Plan): readonly Entry[] {
-    if (this.#carrier === "HTTP with SSE") this.#listen(plan);
+    if (this.#transport === "HTTP with SSE") this.#listen(plan);
     for (const line of lines) {
       const carried = plan.of(line);
       if (line.d === "c2s") this.#ask(line, carried);
@@ -147,7 +151,7 @@ class Writer {
       headers: list({ ...posted, ...(isOpening(carried) ? {} : headers), ...this.#session }),
     });
     this.#frame(line, carried);
-    const isLegacy = this.#carrier === "HTTP with SSE";
+    const isLegacy = this.#transport === "HTTP with SSE";
     if (!isLegacy && (carried.asks.length > 0 || carried.replies.length > 0)) return;
     this.#head(carried, "res", line.t, { status: said.length === 0 ? 400 : 202, headers: [] });
     this.#head(carried, "end", line.t, {});
@@ -167,14 +171,14 @@ class Writer {
       this.#head(carried, "req", t, { method: "GET", url: "/mcp", headers });
     }
     const type = this.#isStream(carried) ? "text/event-stream" : "application/json";
-    if (this.#carrier !== "HTTP with SSE" && isOpening(carried)) this.#session = { "mcp-session-id": "s-1" };
+    if (this.#transport !== "HTTP with SSE" && isOpening(carried)) this.#session = { "mcp-session-id": "s-1" };
     const headers = list({ "content-type": type, ...(isOpening(carried) ? this.#session : {}) });
     this.#head(carried, "res", t, { status: this.#statusOf(carried), headers });
   }
 
   /** An error with a status of its own is a body: a stream has begun with 200. */
   #isStream(carried: Carried): boolean {
-    return carried.sent === undefined || (this.#carrier === "event streams" && this.#statusOf(carried) === 200);
+    return carried.sent === undefined || (this.#transport === "event streams" && this.#statusOf(carried) === 200);
   }
 
   #statusOf({ asks, sent, replies }: Carried): number {

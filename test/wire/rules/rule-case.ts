@@ -13,7 +13,7 @@ export interface RuleCase {
   readonly rule: string;
   /** What is special about it, where a rule has several. */
   readonly why?: string;
-  /** Why it cannot cross HTTP. Absent where it can: then it does, over every carrier of the revision. */
+  /** Why it cannot cross HTTP. Absent where it can: then it does, over every transport of the revision. */
   readonly stdioOnly?: string;
   /** In which of the revisions that the rule applies to. Default: all. */
   readonly where?: (talk: Talk) => boolean;
@@ -65,7 +65,7 @@ interface Crossing {
   readonly name: string;
   readonly talk: Talk;
   /** What carries lines of stdio over HTTP; undefined for a transcript as it is written. */
-  readonly carrier: HttpCarrier | undefined;
+  readonly transport: HttpCarrier | undefined;
   /** The same transcript as it looks there; undefined where it has no place there. */
   readonly carry: (transcript: Transcript) => readonly Entry[] | undefined;
 }
@@ -74,23 +74,23 @@ interface Crossing {
 export function crossingsOf({ where, stdioOnly }: RuleCase): readonly Crossing[] {
   const talks = versions.map(talkOf).filter((talk) => where?.(talk) ?? true);
   return talks.flatMap((talk): readonly Crossing[] => {
-    const written: Crossing = { name: talk.version, talk, carrier: undefined, carry: entriesOf };
+    const written: Crossing = { name: talk.version, talk, transport: undefined, carry: entriesOf };
     if (stdioOnly !== undefined) return [written];
-    const overCarrier = (carrier: HttpCarrier): Crossing => ({
-      name: `${talk.version}, ${carrier}`,
+    const overCarrier = (transport: HttpCarrier): Crossing => ({
+      name: `${talk.version}, ${transport}`,
       talk,
-      carrier,
+      transport,
       carry: (transcript) => {
         const lines = entriesOf(transcript).filter(isLine);
-        return lines.length === transcript.length ? overHttp(talk, lines, carrier) : undefined;
+        return lines.length === transcript.length ? overHttp(talk, lines, transport) : undefined;
       },
     });
     return [written, ...carriersOf(talk).map(overCarrier)];
   });
 }
 
-function isStreamable(carrier: HttpCarrier | undefined): boolean {
-  return carrier !== undefined && carrier !== "HTTP with SSE";
+function isStreamable(transport: HttpCarrier | undefined): boolean {
+  return transport !== undefined && transport !== "HTTP with SSE";
 }
 
 /** Whether an entry is a line of stdio. */
@@ -106,13 +106,13 @@ export function testRules(cases: readonly RuleCase[]): void {
       const crossings = crossingsOf(each);
       const breaking = crossings.flatMap((crossing) => {
         const entries = crossing.carry(each.breaks(crossing.talk));
-        return entries === undefined ? [] : [[crossing.name, entries, crossing.carrier] as const];
+        return entries === undefined ? [] : [[crossing.name, entries, crossing.transport] as const];
       });
       const keeping = crossings.flatMap((crossing) => {
         const entries = crossing.carry(each.legal(crossing.talk));
         return entries === undefined ? [] : [[crossing.name, entries] as const];
       });
-      test.each(breaking)("is seen in %s, and nothing else is", (_name, entries, carrier) => {
+      test.each(breaking)("is seen in %s, and nothing else is", (_name, entries, transport) => {
         expect(rule, `there is no rule ${each.rule}`).toBeDefined();
         const { verdicts, rows } = readAll(entries);
         const found = verdicts.filter((verdict) => verdict.rule === rule);
@@ -121,7 +121,7 @@ export function testRules(cases: readonly RuleCase[]): void {
         others.delete(each.rule);
         expect([...others], wordsOf(verdicts).join("\n")).toEqual([
           ...(each.besides ?? []),
-          ...(isStreamable(carrier) ? (each.besidesOverHttp ?? []) : []),
+          ...(isStreamable(transport) ? (each.besidesOverHttp ?? []) : []),
         ]);
         const [verdict] = found;
         const { back = 0, party, pointer, text, header, says } = each.found;
@@ -130,7 +130,7 @@ export function testRules(cases: readonly RuleCase[]): void {
         if (typeof says === "string") expect(verdict?.says).toBe(says);
         else if (says !== undefined) expect(verdict?.says).toMatch(says);
         // Where lines of stdio are carried, they are counted without the heads around them.
-        const counted = carrier !== undefined ? rows.filter(({ entry }) => entry.k === "f") : rows;
+        const counted = transport !== undefined ? rows.filter(({ entry }) => entry.k === "f") : rows;
         const row = rows.find(({ n }) => n === verdict?.n);
         expect(row).toBe(counted.at(-1 - back));
         if (text !== undefined) expect(textOf(row?.entry, verdict)).toBe(text);

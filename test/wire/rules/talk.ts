@@ -103,7 +103,7 @@ export function talkOf(version: string): Talk {
   return talk;
 }
 
-/** Lines of a transcript as the lines of another carrier, with other ends. */
+/** Lines of a transcript as the lines of another transport, with other ends. */
 export function frames(
   said: readonly Said[],
   change: (frame: FrameEntry, index: number) => FrameEntry,

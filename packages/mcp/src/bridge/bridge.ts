@@ -1,25 +1,25 @@
+import type { MembersOf } from "../base/check-members.js";
 import { systemClock } from "../base/clock.js";
-import type { MembersOf } from "../base/members.js";
+import { type OpenOptions, openMembers, randomOf, type SessionOpener } from "../client/session/open-session.js";
 import { onAbort } from "../jsonrpc/abort-listeners.js";
 import type { Closed } from "../jsonrpc/connection.js";
 import { codes, LocalError, RpcError } from "../jsonrpc/errors.js";
 import { guarded } from "../jsonrpc/hooks.js";
-import { termsOf } from "../jsonrpc/terms.js";
-import { type Opening, type OpenOptions, openMembers, randomOf } from "../lifecycle/open.js";
-import type { Newcomer, OpenConversation, Served } from "../lifecycle/served.js";
-import { canonical } from "../lifecycle/state-seal.js";
+import { peerSettings } from "../jsonrpc/peer-settings.js";
 import type { ServerCapabilities } from "../protocol/capabilities.js";
-import type { Implementation } from "../protocol/implementation.js";
 import { implementationMembers } from "../protocol/member-tables.js";
-import { knownRevision } from "../revisions/all.js";
-import { BridgedServer, type CallingEnd, noChanges } from "./bridged-server.js";
-import { unanswered } from "./crossing.js";
+import { knownRevision } from "../protocol/revisions/all.js";
+import type { Implementation } from "../protocol/types/implementation.js";
+import { canonical } from "../server/input/request-state.js";
+import type { ClientHello, Servable, ServedSession } from "../server/servable.js";
+import { BridgedServer, type CallingDownstream, noChanges } from "./bridged-server.js";
+import { DownstreamCalls } from "./downstream-calls.js";
+import { DownstreamSession } from "./downstream-session.js";
 import { FairQueue } from "./fair-queue.js";
-import { FarEnd, type FarEndHost } from "./far-end.js";
 import { HeldCalls } from "./held-calls.js";
-import { NearCalls } from "./near-calls.js";
-import { NearConversation } from "./near-conversation.js";
-import { SharedEnds } from "./shared-ends.js";
+import { SharedUpstreams } from "./shared-upstreams.js";
+import { unanswered } from "./translate.js";
+import { Upstream, type UpstreamHost } from "./upstream.js";
 
 /** Options of a bridge. */
 export interface BridgeOptions
@@ -78,7 +78,7 @@ const defaults = { max: 256, maxPerPrincipal: 32, maxPerAddress: 32, maxClients:
 const places = { total: 96, perPeer: 64 };
 
 /** A server that forwards to an upstream server. It is served like any other server, and owns its upstream sessions. */
-export interface Bridge extends Served, AsyncDisposable {
+export interface Bridge extends Servable, AsyncDisposable {
   /** Closes all upstream sessions; resolves when they are closed. */
   close(): Promise<void>;
 }
@@ -87,8 +87,8 @@ export interface Bridge extends Served, AsyncDisposable {
  * Creates a bridge.
  * @throws RangeError for an unknown revision
  */
-export function bridgeOver(open: Opening, isLasting: boolean, options: BridgeOptions = {}): Bridge {
-  return new OpenBridge(open, isLasting, options);
+export function bridgeOver(open: SessionOpener, isLongLived: boolean, options: BridgeOptions = {}): Bridge {
+  return new OpenBridge(open, isLongLived, options);
 }
 
 class OpenBridge implements Bridge {
@@ -97,19 +97,19 @@ class OpenBridge implements Bridge {
   readonly exactNumbers = true;
   readonly changes = noChanges;
   readonly stateSeal = undefined;
-  readonly #host: FarEndHost;
+  readonly #host: UpstreamHost;
   readonly #options: BridgeOptions;
   readonly #held: HeldCalls;
-  readonly #shared: SharedEnds;
+  readonly #shared: SharedUpstreams;
   readonly #closing = new AbortController();
   /** All upstream sessions that are open or opening, with the owner of each. */
-  readonly #ends = new Map<Promise<FarEnd>, Owner>();
+  readonly #ends = new Map<Promise<Upstream>, Owner>();
 
-  constructor(open: Opening, isLasting: boolean, options: BridgeOptions) {
+  constructor(open: SessionOpener, isLongLived: boolean, options: BridgeOptions) {
     const {
       info = thisLibrary,
       revision,
-      reopen = isLasting,
+      reopen = isLongLived,
       candid = false,
       idleTtl,
       onLost,
@@ -123,7 +123,7 @@ class OpenBridge implements Bridge {
     const insisted = revision === undefined ? {} : { revision: knownRevision(revision) };
     this.info = info;
     this.#options = options;
-    const { report } = termsOf(options);
+    const { report } = peerSettings(options);
     this.#host = {
       open,
       reopen,
@@ -134,14 +134,14 @@ class OpenBridge implements Bridge {
       report,
     };
     this.#held = new HeldCalls(clock);
-    this.#shared = new SharedEnds(clock, idleTtl ?? defaults.idleTtl);
+    this.#shared = new SharedUpstreams(clock, idleTtl ?? defaults.idleTtl);
   }
 
   capabilities(): ServerCapabilities {
     return {};
   }
 
-  knows(): boolean {
+  hasMethod(): boolean {
     return true;
   }
 
@@ -154,9 +154,9 @@ class OpenBridge implements Bridge {
     throw new Error(`${method}: a bridge cannot be called directly`);
   }
 
-  async meet(newcomer: Newcomer): Promise<Served> {
-    const { conversation } = newcomer;
-    return conversation === undefined ? this.#sharedEnd(newcomer) : this.#ownEnd(newcomer, conversation);
+  async serverFor(hello: ClientHello): Promise<Servable> {
+    const { session } = hello;
+    return session === undefined ? this.#sharedEnd(hello) : this.#ownEnd(hello, session);
   }
 
   async close(): Promise<void> {
@@ -171,50 +171,54 @@ class OpenBridge implements Bridge {
   }
 
   /** Opens an upstream session for one handshake client. Both end together. */
-  async #ownEnd(newcomer: Newcomer, conversation: OpenConversation): Promise<Served> {
-    const near = new NearConversation(newcomer, conversation, this.#host.report);
+  async #ownEnd(hello: ClientHello, conversation: ServedSession): Promise<Servable> {
+    const downstream = new DownstreamSession(hello, conversation, this.#host.report);
     const { ended } = conversation;
-    const far = await this.#open(near, { ...ownerOf(newcomer), isShared: false }, ended);
-    onAbort(ended, () => void far.close());
-    if (ended.aborted) void far.close();
-    void far.closed.then(() => conversation.close());
-    return new BridgedServer(near, far, this.#host);
+    const upstream = await this.#open(downstream, { ...ownerOf(hello), isShared: false }, ended);
+    onAbort(ended, () => void upstream.close());
+    if (ended.aborted) void upstream.close();
+    void upstream.closed.then(() => conversation.close());
+    return new BridgedServer(downstream, upstream, this.#host);
   }
 
   /**
    * The upstream session shared by all stateless calls of a principal with the same declarations. Beyond `maxClients`
    * different declarations, one without any.
    */
-  #sharedEnd(newcomer: Newcomer): Promise<Served> {
-    const { principal, info, capabilities, revision } = newcomer;
-    const owner = { ...ownerOf(newcomer), isShared: true };
+  #sharedEnd(hello: ClientHello): Promise<Servable> {
+    const { principal, info, capabilities, revision } = hello;
+    const owner = { ...ownerOf(hello), isShared: true };
     const name = canonical([principal ?? null, info, capabilities, revision.version]);
     const isKnown = owner.peer === undefined || this.#shared.has(name);
     if (isKnown || this.#count(owner) < (this.#options.maxClients ?? defaults.maxClients)) {
-      return this.#shareAs(name, newcomer, owner);
+      return this.#shareAs(name, hello, owner);
     }
-    const unnamed: Newcomer = { ...newcomer, info: undefined, capabilities: {} };
+    const unnamed: ClientHello = { ...hello, info: undefined, capabilities: {} };
     return this.#shareAs(canonical([owner.peer ?? null, revision.version]), unnamed, owner);
   }
 
-  #shareAs(name: string, newcomer: Newcomer, owner: Owner): Promise<Served> {
+  #shareAs(name: string, hello: ClientHello, owner: Owner): Promise<Servable> {
     return this.#shared.find(name, async () => {
-      const near = new NearCalls(newcomer, this.#held, new FairQueue(places));
-      const far = await this.#open(near, owner, this.#closing.signal);
-      return { server: new BridgedServer(near, far, this.#host), far, isBusy: () => far.isBusy || near.isBusy };
+      const downstream = new DownstreamCalls(hello, this.#held, new FairQueue(places));
+      const upstream = await this.#open(downstream, owner, this.#closing.signal);
+      return {
+        server: new BridgedServer(downstream, upstream, this.#host),
+        upstream,
+        isBusy: () => upstream.isBusy || downstream.isBusy,
+      };
     });
   }
 
   /** @throws RpcError if a limit is reached, or the upstream server cannot be reached */
-  async #open(near: CallingEnd, owner: Owner, unwanted: AbortSignal): Promise<FarEnd> {
+  async #open(downstream: CallingDownstream, owner: Owner, unwanted: AbortSignal): Promise<Upstream> {
     this.#requireRoom(owner);
     const stop = AbortSignal.any([unwanted, this.#closing.signal]);
-    const opening = FarEnd.open(this.#host, near, stop);
+    const opening = Upstream.open(this.#host, downstream, stop);
     this.#ends.set(opening, owner);
     try {
-      const far = await opening;
-      void far.closed.then((how) => this.#gone(opening, how));
-      return far;
+      const upstream = await opening;
+      void upstream.closed.then((how) => this.#gone(opening, how));
+      return upstream;
     } catch (error) {
       this.#ends.delete(opening);
       if (stop.aborted) throw error;
@@ -223,7 +227,7 @@ class OpenBridge implements Bridge {
     }
   }
 
-  #gone(opening: Promise<FarEnd>, { reason, error }: Closed): void {
+  #gone(opening: Promise<Upstream>, { reason, error }: Closed): void {
     this.#ends.delete(opening);
     if (reason !== "closed") this.#lost(error ?? new LocalError("closed", "the server has closed the connection"));
   }
@@ -261,7 +265,7 @@ interface Owner {
   readonly isShared: boolean;
 }
 
-function ownerOf({ principal, peer }: Newcomer): Omit<Owner, "isShared"> {
+function ownerOf({ principal, peer }: ClientHello): Omit<Owner, "isShared"> {
   return { peer: peer ?? principal, isPrincipal: principal !== undefined };
 }
 
@@ -269,7 +273,7 @@ function refused(reason: string): RpcError {
   return new RpcError(codes.tooManyRequests, "Too many requests", { reason });
 }
 
-async function closed(opening: Promise<FarEnd>): Promise<void> {
+async function closed(opening: Promise<Upstream>): Promise<void> {
   try {
     await (await opening).close();
   } catch {

@@ -1,52 +1,52 @@
 import { LocalError, RpcError } from "../jsonrpc/errors.js";
 import type { Params } from "../jsonrpc/message.js";
-import type { ChangeSource } from "../lifecycle/change-feed.js";
-import type { OperationCall, Served } from "../lifecycle/served.js";
 import type { ServerCapabilities } from "../protocol/capabilities.js";
-import type { Implementation } from "../protocol/implementation.js";
 import type { JsonObject } from "../protocol/json.js";
-import { crossedError, offeredAcross, unanswered } from "./crossing.js";
-import type { FarEnd, FarEndHost, NearEnd } from "./far-end.js";
+import type { Implementation } from "../protocol/types/implementation.js";
+import type { OperationCall, Servable } from "../server/servable.js";
+import type { ChangeSource } from "../session/change-feed.js";
 import type { Round } from "./held-calls.js";
+import { translateError, translateServerCapabilities, unanswered } from "./translate.js";
+import type { Downstream, Upstream, UpstreamHost } from "./upstream.js";
 
 /** A downstream client that calls the upstream server. */
-export interface CallingEnd extends NearEnd {
-  call(method: string, round: Round, far: FarEnd): Promise<JsonObject>;
+export interface CallingDownstream extends Downstream {
+  call(method: string, round: Round, upstream: Upstream): Promise<JsonObject>;
   /** Handles a notification from the client. */
-  heard?(method: string, params: Params | undefined, far: FarEnd): void;
+  emitter?(method: string, params: Params | undefined, upstream: Upstream): void;
 }
 
 /** Change notifications are forwarded from upstream, so the bridge has no changes of its own. */
 export const noChanges: ChangeSource = { size: 0, listen: () => () => undefined };
 
 /** The upstream server as served to one downstream client. */
-export class BridgedServer implements Served {
+export class BridgedServer implements Servable {
   readonly info: Implementation;
   readonly exactNumbers = true;
   readonly changes: ChangeSource = noChanges;
   /** The upstream server seals its own state; the bridge keeps held calls in memory. */
   readonly stateSeal = undefined;
-  readonly #near: CallingEnd;
-  readonly #far: FarEnd;
-  readonly #host: FarEndHost;
+  readonly #downstream: CallingDownstream;
+  readonly #upstream: Upstream;
+  readonly #host: UpstreamHost;
 
-  constructor(near: CallingEnd, far: FarEnd, host: FarEndHost) {
-    this.info = far.server.info ?? host.info;
-    this.#near = near;
-    this.#far = far;
+  constructor(downstream: CallingDownstream, upstream: Upstream, host: UpstreamHost) {
+    this.info = upstream.server.info ?? host.info;
+    this.#downstream = downstream;
+    this.#upstream = upstream;
     this.#host = host;
   }
 
   get instructions(): string | undefined {
-    return this.#far.server.instructions;
+    return this.#upstream.server.instructions;
   }
 
   capabilities(): ServerCapabilities {
-    return offeredAcross(this.#far.server, this.#far.revision, this.#near.revision);
+    return translateServerCapabilities(this.#upstream.server, this.#upstream.revision, this.#downstream.revision);
   }
 
   /** The upstream server itself rejects unknown methods. */
-  knows(): boolean {
+  hasMethod(): boolean {
     return true;
   }
 
@@ -55,18 +55,18 @@ export class BridgedServer implements Served {
     return [];
   }
 
-  hear(method: string, params: Params | undefined): void {
-    this.#near.heard?.(method, params, this.#far);
+  onNotification(method: string, params: Params | undefined): void {
+    this.#downstream.emitter?.(method, params, this.#upstream);
   }
 
   readonly run: OperationCall = async (method, params, operation) => {
     try {
-      return await this.#near.call(method, { operation, params }, this.#far);
+      return await this.#downstream.call(method, { operation, params }, this.#upstream);
     } catch (thrown) {
       // If the client answered an input request with an error, the call fails with that error.
       const isRefusal = thrown instanceof LocalError && thrown.cause instanceof RpcError;
       const error = isRefusal ? thrown.cause : thrown;
-      if (error instanceof RpcError) throw crossedError({ method, params, error }, operation.revision);
+      if (error instanceof RpcError) throw translateError({ method, params, error }, operation.revision);
       if (!(error instanceof LocalError) || operation.signal.aborted) throw error;
       this.#host.report({ kind: "fault", method, error });
       throw unanswered(error, this.#host.isCandid);

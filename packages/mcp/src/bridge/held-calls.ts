@@ -2,17 +2,17 @@ import type { Clock, Timer } from "../base/clock.js";
 import { type Deferred, deferred } from "../base/deferred.js";
 import { onAbort } from "../jsonrpc/abort-listeners.js";
 import { codes, RpcError } from "../jsonrpc/errors.js";
-import { type Asked, requireAnswerable } from "../lifecycle/answerable.js";
-import { pause } from "../lifecycle/pause.js";
-import type { Question } from "../lifecycle/question.js";
-import { readResponses, refusedState } from "../lifecycle/replay.js";
-import type { Operation } from "../lifecycle/served.js";
-import { canonical } from "../lifecycle/state-seal.js";
 import { isObject, type JsonObject } from "../protocol/json.js";
-import { crossedQuestion } from "./crossing.js";
+import type { ClientRequest } from "../server/input/input-request.js";
+import { readResponses, refusedState } from "../server/input/replay.js";
+import { canonical } from "../server/input/request-state.js";
+import { type InputClient, requireClientCapability } from "../server/input/require-client-capability.js";
+import type { Operation } from "../server/servable.js";
+import { sleep } from "../session/sleep.js";
+import { translateClientRequest } from "./translate.js";
 
 /** Sends an input request to the downstream client. The signal aborts when the response is no longer needed. */
-export type Ask = (method: string, params: JsonObject, signal: AbortSignal) => Promise<JsonObject>;
+export type AskClient = (method: string, params: JsonObject, signal: AbortSignal) => Promise<JsonObject>;
 
 /** A downstream request: a call, or its repetition with input responses. */
 export interface Round {
@@ -22,16 +22,16 @@ export interface Round {
 }
 
 /** A call on its way upstream. */
-export interface CrossingCall {
+export interface ProxiedCall {
   /** Sends an input request to the caller; undefined if that is not possible. */
-  readonly ask?: Ask;
+  readonly ask?: AskClient;
   readonly signal: AbortSignal;
   /** The call's current downstream request. */
   readonly round: () => Round;
 }
 
 /** Forwards a call upstream. */
-export type Cross = (call: CrossingCall) => Promise<JsonObject>;
+export type ForwardCall = (call: ProxiedCall) => Promise<JsonObject>;
 
 /** Milliseconds until input responses must arrive. Long, because a user may have to think. */
 const answerTime = 600_000;
@@ -41,7 +41,7 @@ const answerTime = 600_000;
  */
 const maxWaiting = 1_000;
 
-interface OpenQuestion extends Question {
+interface OpenQuestion extends ClientRequest {
   readonly answer: Deferred<JsonObject>;
 }
 
@@ -63,7 +63,7 @@ export class HeldCalls {
   }
 
   /** Handles one round: starts the call, or continues the one that `requestState` names. */
-  async run(method: string, round: Round, cross: Cross): Promise<JsonObject> {
+  async run(method: string, round: Round, cross: ForwardCall): Promise<JsonObject> {
     const call = this.#resumed(method, round) ?? new HeldCall(bindingOf(method, round), cross, round);
     call.answer(readResponses(round.params));
     const result = await call.run(round, this.#clock);
@@ -103,9 +103,9 @@ function bindingOf(method: string, { params, operation }: Round): string {
 }
 
 /** @throws RpcError −32602, which every revision has, if the client did not declare the capability */
-function requireDeclared(question: Question, asked: Asked): void {
+function requireDeclared(question: ClientRequest, asked: InputClient): void {
   try {
-    requireAnswerable({ question }, asked);
+    requireClientCapability({ question }, asked);
   } catch (error) {
     throw error instanceof RpcError ? invalid(error) : error;
   }
@@ -120,14 +120,14 @@ class HeldCall {
   readonly binding: string;
   readonly #questions = new Map<string, OpenQuestion>();
   readonly #stop = new AbortController();
-  readonly #cross: Cross;
+  readonly #cross: ForwardCall;
   #outcome: Promise<JsonObject> | undefined;
   #round: Round;
   #asked = deferred<undefined>();
   #lastKey = 0;
   #expiry: { readonly clock: Clock; readonly timer: Timer } | undefined;
 
-  constructor(binding: string, cross: Cross, first: Round) {
+  constructor(binding: string, cross: ForwardCall, first: Round) {
     this.binding = binding;
     this.#cross = cross;
     this.#round = first;
@@ -160,7 +160,7 @@ class HeldCall {
         const result = await Promise.race([this.#outcome, this.#asked.promise]);
         if (result !== undefined) return result;
       }
-      await pause(clock, 0, this.#stop.signal); // Collect simultaneous input requests into one result.
+      await sleep(clock, 0, this.#stop.signal); // Collect simultaneous input requests into one result.
       return this.#questions.size > 0 ? undefined : await this.run(round, clock);
     } finally {
       forget();
@@ -182,14 +182,14 @@ class HeldCall {
     this.#stop.abort(new Error(why));
   }
 
-  readonly #ask: Ask = async (method, params, signal) => {
+  readonly #ask: AskClient = async (method, params, signal) => {
     const { revision, client } = this.#round.operation;
     const question = { method, params };
     requireDeclared(question, { revision, capabilities: client.capabilities });
     this.#lastKey += 1;
     const key = `q${this.#lastKey}`;
     const answer = deferred<JsonObject>();
-    this.#questions.set(key, { method, params: crossedQuestion(method, params, revision), answer });
+    this.#questions.set(key, { method, params: translateClientRequest(method, params, revision), answer });
     this.#asked.resolve(undefined);
     this.#asked = deferred();
     return new Promise((resolve, reject) => {

@@ -1,23 +1,23 @@
+import type { MembersOf } from "../base/check-members.js";
 import type { Clock } from "../base/clock.js";
-import type { MembersOf } from "../base/members.js";
 import { codes, HookError, LocalError, RpcError } from "../jsonrpc/errors.js";
 import { atOnce } from "../jsonrpc/hooks.js";
 import type { Params } from "../jsonrpc/message.js";
-import type { OpenedCall } from "../lifecycle/opened.js";
 import { isObject, type JsonObject } from "../protocol/json.js";
 import { cacheable, notifications } from "../protocol/methods.js";
-import { changingLists } from "../protocol/subscriptions.js";
-import { covers } from "./covers.js";
+import { changingLists } from "../protocol/types/subscriptions.js";
+import type { SessionCall } from "./session/client-session.js";
+import { coversUri } from "./subscriptions/covers-uri.js";
 
-/** What can be set about the answers that a client keeps. */
+/** Limits of the response cache of a client. */
 export interface CacheOptions {
   /** How many. The one that was not used for longest makes room. Default: 200. */
   readonly entries?: number;
   /** How many characters of JSON in all: what a server lets a client keep must not fill its memory. Default: 8,388,608. */
   readonly characters?: number;
   /**
-   * Whom the calls are authorized as at the moment. What is private to one is not given to another. Default: always the
-   * same. A call fails with what this throws.
+   * The principal that calls are currently authorized as. Private responses of one principal are not returned to another.
+   * Default: one principal. An error thrown here fails the call.
    */
   readonly principal?: () => string | undefined;
 }
@@ -61,7 +61,7 @@ export class ResponseCache {
   }
 
   /** Answers from what is kept where that is fresh, and keeps what may be kept. */
-  around(call: OpenedCall): OpenedCall {
+  around(call: SessionCall): SessionCall {
     return async (method, params = {}, options = {}) => {
       const keys = cacheable.has(method) ? keysOf(method, params, this.#principal()) : undefined;
       if (keys === undefined) return call(method, params, options);
@@ -87,7 +87,7 @@ export class ResponseCache {
     if (lists !== undefined) this.#drop((entry) => lists.includes(entry.method));
     if (method !== notifications.resourceUpdated || !isObject(params)) return;
     const { uri } = params;
-    if (typeof uri === "string") this.#drop((entry) => typeof entry.uri === "string" && covers(entry.uri, uri));
+    if (typeof uri === "string") this.#drop((entry) => typeof entry.uri === "string" && coversUri(entry.uri, uri));
   }
 
   /** Drops everything: there may have been changes that nobody has told. */

@@ -2,32 +2,37 @@ import type { Clock } from "../base/clock.js";
 import type { Closed, ConnectionState } from "../jsonrpc/connection.js";
 import { LocalError } from "../jsonrpc/errors.js";
 import type { Reporter } from "../jsonrpc/report.js";
-import type { LastingConversation } from "../lifecycle/lasting.js";
-import type { OpenedCall, Prior, ServerDescription } from "../lifecycle/opened.js";
-import { shown } from "../lifecycle/remote-call.js";
-import type { CompletionReference } from "../protocol/completion.js";
-import { isLoggingLevel, type LoggingLevel, loggingLevels } from "../protocol/logging.js";
 import { methods, notifications } from "../protocol/methods.js";
-import type { SubscriptionFilter } from "../protocol/subscriptions.js";
+import type { CompletionReference } from "../protocol/types/completion.js";
+import { isLoggingLevel, type LoggingLevel, loggingLevels } from "../protocol/types/logging.js";
+import type { SubscriptionFilter } from "../protocol/types/subscriptions.js";
 import type { ToolTypes } from "../schema/tool-types.js";
-import type { Answers } from "./answers.js";
-import { type CompleteOptions, type Completion, complete } from "./complete.js";
-import type { ListedTools } from "./listed-tools.js";
+import { requireAdvertised } from "./advertised.js";
+import type { InputHandlers } from "./input/input-handlers.js";
 import type { ClientCall } from "./method-types.js";
-import { requireAdvertised } from "./offered.js";
-import { PromptVerbs } from "./prompts.js";
-import { ResourceVerbs } from "./resources.js";
-import { checkSubscribe, type Subscribe, type SubscribeOptions, type Subscription } from "./subscription.js";
-import { TaskVerbs } from "./tasks.js";
-import { ToolVerbs } from "./tools.js";
-import { callOptions, type VerbOptions } from "./verb-options.js";
+import type { ServerDescription, ServerHint, SessionCall } from "./session/client-session.js";
+import type { ReconnectingSession } from "./session/reconnecting-session.js";
+import { quotedForMessage } from "./session/server-remote.js";
+import {
+  checkSubscribe,
+  type Subscribe,
+  type SubscribeOptions,
+  type Subscription,
+} from "./subscriptions/subscription.js";
+import { type CompleteOptions, type Completion, complete } from "./verbs/complete.js";
+import type { ListedTools } from "./verbs/listed-tools.js";
+import { ClientPrompts } from "./verbs/prompts.js";
+import { ClientResources } from "./verbs/resources.js";
+import { ClientTasks } from "./verbs/tasks.js";
+import { ClientTools } from "./verbs/tools.js";
+import { type ClientCallOptions, callOptions } from "./verbs/verb-options.js";
 
 /** What a client is made of. */
 export interface ClientParts {
-  readonly conversation: LastingConversation;
-  readonly answers: Answers;
+  readonly conversation: ReconnectingSession;
+  readonly answers: InputHandlers;
   /** Holds to what the server offers, answers what its results ask, and keeps what may be kept. */
-  readonly call: OpenedCall;
+  readonly call: SessionCall;
   readonly clock: Clock;
   readonly report: Reporter;
   readonly lenient: boolean;
@@ -35,42 +40,42 @@ export interface ClientParts {
   readonly subscribe: Subscribe;
 }
 
-/** An open conversation with a server, in whichever revision it speaks. `await using` closes it. */
+/** A client session with a server, in any revision. `await using` closes it. */
 export class Client<Tools extends ToolTypes = ToolTypes> implements AsyncDisposable {
-  readonly tools: ToolVerbs<Tools>;
-  readonly resources: ResourceVerbs;
-  readonly prompts: PromptVerbs;
-  readonly tasks: TaskVerbs;
+  readonly tools: ClientTools<Tools>;
+  readonly resources: ClientResources;
+  readonly prompts: ClientPrompts;
+  readonly tasks: ClientTasks;
   readonly #parts: ClientParts;
 
   /** Made by `connect`. */
   constructor(parts: ClientParts) {
     const { conversation, clock, listed, subscribe } = parts;
     this.#parts = parts;
-    this.tasks = new TaskVerbs(parts, clock);
-    this.tools = new ToolVerbs<Tools>({ ...parts, offer: conversation, listed, tasks: this.tasks });
-    this.resources = new ResourceVerbs(parts, subscribe);
-    this.prompts = new PromptVerbs(parts);
+    this.tasks = new ClientTasks(parts, clock);
+    this.tools = new ClientTools<Tools>({ ...parts, offer: conversation, listed, tasks: this.tasks });
+    this.resources = new ClientResources(parts, subscribe);
+    this.prompts = new ClientPrompts(parts);
   }
 
-  /** The revision that is spoken. */
+  /** The negotiated revision. */
   get revision(): string {
     return this.#parts.conversation.revision.version;
   }
 
-  /** What the server says of itself. */
+  /** `serverInfo`, capabilities and instructions of the server. */
   get server(): ServerDescription {
     return this.#parts.conversation.server;
   }
 
-  /** What was found out about the server. Given to `connect` the next time, it saves asking. It is JSON. */
-  get prior(): Prior {
-    return this.#parts.conversation.prior;
+  /** What the client learned about the server, as JSON. Pass it to the next `connect` to skip the probe. */
+  get serverHint(): ServerHint {
+    return this.#parts.conversation.serverHint;
   }
 
   /**
-   * Calls any method of the server, in the newest shape. What the protocol knows is sent only if the revision has it, and the
-   * server has advertised it or the caller insists.
+   * Calls any method of the server, with params in the newest shape. A protocol method is sent only if the revision has it, and
+   * the server advertises it or the caller sets `unadvertised`.
    *
    * @example
    * await client.call("tools/list", {}, { unadvertised: true }); // of a server that has forgotten to declare `tools`
@@ -90,7 +95,7 @@ export class Client<Tools extends ToolTypes = ToolTypes> implements AsyncDisposa
   }
 
   /**
-   * What an argument of a prompt, or a variable of a resource template, may be.
+   * Completes an argument of a prompt or a variable of a resource template.
    *
    * @example
    * const { values } = await client.complete({ type: "ref/prompt", name: "review" }, { name: "language", value: "py" });
@@ -104,7 +109,7 @@ export class Client<Tools extends ToolTypes = ToolTypes> implements AsyncDisposa
   }
 
   /**
-   * Hears of changes: of the lists and resources in the filter, or of every list that the server tells of.
+   * Subscribes to changes of the lists and resources in the filter, by default to every list that the server advertises.
    * @throws RpcError when the server refuses; LocalError `refused` for what it has not advertised
    */
   async subscribe(filter?: SubscriptionFilter, options?: SubscribeOptions): Promise<Subscription> {
@@ -116,7 +121,7 @@ export class Client<Tools extends ToolTypes = ToolTypes> implements AsyncDisposa
    * Says how severe a log message must be for the server to send it: to `onNotification`, or with the call it is about.
    * @throws LocalError `refused` for a level that does not exist
    */
-  async setLogLevel(level: LoggingLevel, { unadvertised = false, ...options }: VerbOptions = {}): Promise<void> {
+  async setLogLevel(level: LoggingLevel, { unadvertised = false, ...options }: ClientCallOptions = {}): Promise<void> {
     const { conversation } = this.#parts;
     if (!unadvertised) requireAdvertised(methods.setLevel, "logging", conversation.server.capabilities);
     // In the stateless era the level goes with every call: a wrong one would make the server refuse them all.
@@ -124,27 +129,27 @@ export class Client<Tools extends ToolTypes = ToolTypes> implements AsyncDisposa
     await conversation.setLogLevel(level, callOptions(options));
   }
 
-  /** Resolves when the server has given a sign of life. The stateless era has no `ping`: there it is asked what it speaks. */
-  async ping({ unadvertised: _, ...options }: VerbOptions = {}): Promise<void> {
+  /** Resolves when the server responds. The stateless era has no `ping`: the client sends `server/discover` instead. */
+  async ping({ unadvertised: _, ...options }: ClientCallOptions = {}): Promise<void> {
     const { call, revision } = this.#parts.conversation;
     const method = revision.requests.client.has(methods.ping) ? methods.ping : methods.discover;
     await call(method, {}, callOptions(options));
   }
 
   /**
-   * Tells the server that its roots have changed. The stateless era asks for them anew with every call, and is not told.
-   * @throws LocalError `refused` for a client whose `answers` hold no function for its roots
+   * Sends `notifications/roots/list_changed`. In the stateless era a server asks for the roots during each call, and nothing is
+   * sent. @throws LocalError `refused` for a client whose `handlers.roots` is not a function
    */
   rootsChanged(): void {
     const { conversation, answers } = this.#parts;
     if (typeof answers.roots !== "function") {
-      throw new LocalError("refused", "rootsChanged: answers.roots is not a function, so the roots cannot change");
+      throw new LocalError("refused", "rootsChanged: handlers.roots is not a function, so the roots cannot change");
     }
     const isTold = conversation.revision.notifications.client.has(notifications.rootsChanged);
     if (isTold) conversation.notify(notifications.rootsChanged);
   }
 
-  /** Ends the conversation and waits until its carrier is gone; calls under way fail with `closed`. */
+  /** Closes the session and its connection; calls in flight fail with `closed`. */
   close(): Promise<void> {
     return this.#parts.conversation.close();
   }
@@ -155,5 +160,5 @@ export class Client<Tools extends ToolTypes = ToolTypes> implements AsyncDisposa
 }
 
 function noLevel(level: unknown): string {
-  return `${methods.setLevel}: there is no level ${shown(level)}: one of ${loggingLevels.join(", ")} is`;
+  return `${methods.setLevel}: there is no level ${quotedForMessage(level)}: one of ${loggingLevels.join(", ")} is`;
 }

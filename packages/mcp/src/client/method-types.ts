@@ -1,8 +1,8 @@
-import type { MembersOf } from "../base/members.js";
-import type { OpenedCallOptions } from "../lifecycle/opened.js";
+import type { MembersOf } from "../base/check-members.js";
 import type { JsonObject } from "../protocol/json.js";
 import type { ParamsByMethod, ParamsByNotification, ResultByMethod } from "../protocol/method-params.js";
 import { notifications } from "../protocol/methods.js";
+import type { SessionCallOptions } from "./session/client-session.js";
 
 type Params<Method extends string> = Method extends keyof ParamsByMethod & keyof ResultByMethod
   ? ParamsByMethod[Method]
@@ -10,8 +10,8 @@ type Params<Method extends string> = Method extends keyof ParamsByMethod & keyof
 type Result<Method extends string> = Method extends keyof ResultByMethod ? ResultByMethod[Method] : JsonObject;
 
 /**
- * Calls a method of the server, in the newest shape. What the protocol knows has the types of its method; of an extension both
- * params and result are objects. A result comes from a peer: only its being an object was checked.
+ * Calls a method of the server, in the newest shape. Protocol methods are typed; params and result of an extension are objects.
+ * The result comes from a peer and is checked only to be an object.
  *
  * @example
  * const { tools } = await client.call("tools/list");
@@ -21,11 +21,11 @@ type Result<Method extends string> = Method extends keyof ResultByMethod ? Resul
 export type ClientCall = <const Method extends string>(
   method: Method | keyof ResultByMethod,
   ...rest: Readonly<Record<never, never>> extends Params<Method>
-    ? [params?: Params<Method>, options?: OpenedCallOptions]
-    : [params: Params<Method>, options?: OpenedCallOptions]
+    ? [params?: Params<Method>, options?: SessionCallOptions]
+    : [params: Params<Method>, options?: SessionCallOptions]
 ) => Promise<Result<Method>>;
 
-/** Takes what the server tells outside of calls, by method. What comes is not checked against the types. */
+/** Handlers of server notifications that belong to no call, by method. Their params are not validated. */
 export type NotificationHandlers = {
   readonly [Method in Exclude<
     keyof ParamsByNotification,

@@ -1,58 +1,59 @@
+import type { MembersOf } from "../base/check-members.js";
 import { systemClock } from "../base/clock.js";
-import type { MembersOf } from "../base/members.js";
 import { onAbort } from "../jsonrpc/abort-listeners.js";
+import { defaultTimeouts } from "../jsonrpc/calls/outgoing-call.js";
 import { guarded, reporterOf } from "../jsonrpc/hooks.js";
-import { defaultTimeouts } from "../jsonrpc/outgoing-call.js";
 import type { Reporter } from "../jsonrpc/report.js";
 import type { NotificationListener } from "../jsonrpc/routing.js";
-import type { Answering } from "../lifecycle/answering.js";
-import { answeringCall } from "../lifecycle/answering-call.js";
-import { Heard } from "../lifecycle/heard.js";
-import { type Again, LastingConversation } from "../lifecycle/lasting.js";
-import { type Opening, type OpenOptions, openMembers, randomOf } from "../lifecycle/open.js";
 import { type ClientCapabilities, readCapabilities } from "../protocol/capabilities.js";
-import type { Implementation } from "../protocol/implementation.js";
 import { implementationMembers } from "../protocol/member-tables.js";
 import { notifications } from "../protocol/methods.js";
-import { knownRevision } from "../revisions/all.js";
+import { knownRevision } from "../protocol/revisions/all.js";
+import type { Implementation } from "../protocol/types/implementation.js";
 import type { ToolTypes } from "../schema/tool-types.js";
-import { type Answers, answeringOf, answerMembers } from "./answers.js";
+import { advertisedCall } from "./advertised.js";
 import { type CacheOptions, cacheMembers, ResponseCache } from "./cache.js";
 import { Client } from "./client.js";
-import { followWith } from "./follow-either.js";
-import { ListedTools } from "./listed-tools.js";
+import { inputCall } from "./input/input-call.js";
+import { type InputHandlers, inputHandlerMembers, inputResponderOf } from "./input/input-handlers.js";
+import type { InputResponder } from "./input/input-responder.js";
+import { NotificationEmitter } from "./input/notification-emitter.js";
 import { type NotificationHandlers, notificationMembers } from "./method-types.js";
-import { offeredCall } from "./offered.js";
-import { subscribeWith } from "./subscription.js";
+import { type OpenOptions, openMembers, randomOf, type SessionOpener } from "./session/open-session.js";
+import { ReconnectingSession, type Reopen } from "./session/reconnecting-session.js";
+import { followByEra } from "./subscriptions/follow-by-era.js";
+import { subscribeWith } from "./subscriptions/subscription.js";
+import { ListedTools } from "./verbs/listed-tools.js";
 
-/** What can be set about a client. */
+/** Options of a client. */
 export interface ClientOptions extends Omit<OpenOptions, "identity" | "revision"> {
-  /** What the client says of itself. Default: this library. */
+  /** `clientInfo` of the client. Default: the name and version of this library. */
   readonly info?: Implementation;
-  /** A protocol revision to insist on, e.g. one of `versions`. Default: the newest that both sides speak. */
+  /** The protocol revision to require, e.g. one of `versions`. Default: the newest that both sides support. */
   readonly revision?: string;
-  /** What the server may ask, and who answers. Default: nothing, and nothing is declared. */
-  readonly answers?: Answers;
+  /** Handlers for input requests of the server. Default: none, and no capability is declared. */
+  readonly handlers?: InputHandlers;
   /**
-   * What is declared besides what `answers` answers: extensions, `experimental`. Merged with the rest; where both have a value that is no
-   * object, this one counts. A question that is declared here and has no answer is refused when a server asks it. Default: nothing.
+   * Client capabilities to declare in addition to those of `handlers`: extensions, `experimental`. They are merged; a value here
+   * that is not an object takes precedence. A request for a capability that is declared here and has no handler fails. Default:
+   * none.
    *
    * @example
    * await connect(url, { capabilities: { extensions: { "io.modelcontextprotocol/ui": { mimeTypes: ["text/html;profile=mcp-app"] } } } });
    */
   readonly capabilities?: ClientCapabilities;
   /**
-   * The same as `onNotification`, by method and with types.
+   * Typed notification handlers by method; otherwise like `onNotification`.
    *
    * @example
    * connect(url, { notifications: { "notifications/message": ({ level, data }) => console.error(level, data) } });
    */
   readonly notifications?: NotificationHandlers;
-  /** Bounds on the answers that are kept for as long as the server says; false: none is. */
+  /** Limits of the response cache; `false` disables it. */
   readonly cache?: CacheOptions | false;
   /**
-   * Whether the next call opens the conversation again when its carrier has broken, and open subscriptions do so by
-   * themselves: for a server whose process may end. Calls that were under way fail all the same. Default: false.
+   * Whether to reconnect after the connection is lost: the next call opens a new session, and open subscriptions are restored.
+   * Use it for servers whose process may exit. Calls in flight fail in any case. Default: false.
    */
   readonly reopen?: boolean;
 }
@@ -61,7 +62,7 @@ export interface ClientOptions extends Omit<OpenOptions, "identity" | "revision"
 export const clientMembers: MembersOf<ClientOptions> = {
   ...openMembers,
   info: implementationMembers,
-  answers: answerMembers,
+  handlers: inputHandlerMembers,
   capabilities: ["capability"],
   notifications: notificationMembers,
   cache: cacheMembers,
@@ -69,23 +70,23 @@ export const clientMembers: MembersOf<ClientOptions> = {
 };
 
 /**
- * Opens a conversation in the way of its carrier.
+ * Opens a conversation in the way of its transport.
  * @throws RangeError for a revision that does not exist; TypeError for capabilities that are not JSON; RpcError or LocalError as the opening fails
  */
 export async function openClient<Tools extends ToolTypes>(
-  open: Opening,
+  open: SessionOpener,
   options: ClientOptions = {},
 ): Promise<Client<Tools>> {
-  const { info = thisLibrary, revision: version, answers = {}, capabilities, reopen = false, ...given } = options;
+  const { info = thisLibrary, revision: version, handlers = {}, capabilities, reopen = false, ...given } = options;
   const { clock = systemClock } = options;
   const random = randomOf(options);
   const rest = { ...given, random };
   const revision = version === undefined ? undefined : knownRevision(version);
-  const answering = answeringOf(answers, readCapabilities("connect", capabilities));
-  const identity = { info, answering };
+  const responder = inputResponderOf(handlers, readCapabilities("connect", capabilities));
+  const identity = { info, responder };
   const report = reporterOf(options.report);
-  const heard = new Heard(report, listenerOf(options, report));
-  const onNotification: Heard["tell"] = (method, params) => heard.tell(method, params);
+  const emitter = new NotificationEmitter(report, listenerOf(options, report));
+  const onNotification: NotificationEmitter["emit"] = (method, params) => emitter.emit(method, params);
   const first = await open({
     ...rest,
     identity,
@@ -93,12 +94,12 @@ export async function openClient<Tools extends ToolTypes>(
     ...(revision === undefined ? {} : { revision }),
   });
   const listed = new ListedTools(report);
-  const again: Again = (spoken, prior, signal) => {
+  const again: Reopen = (spoken, serverHint, signal) => {
     listed.clear(); // It may be another process, with other tools.
-    return open({ ...rest, identity, onNotification, revision: spoken, prior, signal });
+    return open({ ...rest, identity, onNotification, revision: spoken, serverHint: serverHint, signal });
   };
-  const conversation = new LastingConversation(first, { clock, random }, reopen ? again : undefined);
-  return clientOf(conversation, { answering, heard, listed, report }, options);
+  const conversation = new ReconnectingSession(first, { clock, random }, reopen ? again : undefined);
+  return clientOf(conversation, { responder, emitter, listed, report }, options);
 }
 
 function listenerOf(
@@ -116,34 +117,34 @@ function listenerOf(
 
 /** What this side of the conversation is made of before there is one. */
 interface ClientSide {
-  readonly answering: Answering;
-  readonly heard: Heard;
+  readonly responder: InputResponder;
+  readonly emitter: NotificationEmitter;
   readonly listed: ListedTools;
   readonly report: Reporter;
 }
 
 function clientOf<Tools extends ToolTypes>(
-  conversation: LastingConversation,
-  { answering, heard, listed, report }: ClientSide,
+  conversation: ReconnectingSession,
+  { responder, emitter, listed, report }: ClientSide,
   options: ClientOptions,
 ): Client<Tools> {
-  const { answers = {}, lenient = false, clock = systemClock } = options;
+  const { handlers = {}, lenient = false, clock = systemClock } = options;
   const { timeout = defaultTimeouts.idle, totalTimeout = defaultTimeouts.total } = options;
-  const { over } = conversation;
+  const { ended } = conversation;
   // Only the stateless era says for how long an answer holds.
   const isKeeping = conversation.revision.era === "stateless" && options.cache !== false;
   const responses = new ResponseCache(clock, options.cache === false ? {} : options.cache);
-  onAbort(over, () => responses.clear()); // What is over answers nothing.
-  heard.listen((method, params) => {
+  onAbort(ended, () => responses.clear()); // What is over answers nothing.
+  emitter.listen((method, params) => {
     responses.hear(method, params);
     if (method === notifications.toolsChanged) listed.clear();
   });
   const subscribe = subscribeWith({
-    follow: followWith(conversation, { heard, clock, timeout }),
+    follow: followByEra(conversation, { emitter, clock, timeout }),
     offer: conversation,
     clock,
     random: randomOf(options),
-    over,
+    over: ended,
     missed() {
       responses.clear();
       listed.clear();
@@ -153,9 +154,9 @@ function clientOf<Tools extends ToolTypes>(
   // Within the rounds: what came of somebody's answers is nothing to keep.
   const kept = isKeeping ? responses.around(conversation.call) : conversation.call;
   const { revision } = conversation;
-  const answered = answeringCall({ call: kept, revision }, { answering, clock, totalTimeout, over, heard });
-  const call = offeredCall(answered, conversation, lenient);
-  return new Client<Tools>({ conversation, answers, call, clock, report, lenient, listed, subscribe });
+  const answered = inputCall({ call: kept, revision }, { responder, clock, totalTimeout, over: ended, emitter });
+  const call = advertisedCall(answered, conversation, lenient);
+  return new Client<Tools>({ conversation, answers: handlers, call, clock, report, lenient, listed, subscribe });
 }
 
 const thisLibrary: Implementation = { name: "parlance", version: "0.1.0" };

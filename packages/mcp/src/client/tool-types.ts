@@ -1,5 +1,5 @@
 import type { JsonObject } from "../protocol/json.js";
-import type { CallToolResult } from "../protocol/tools.js";
+import type { CallToolResult } from "../protocol/types/tools.js";
 import type { InferInput, InferOutput, Schema } from "../schema/compile.js";
 import type { ToolSchemas } from "../schema/tool-types.js";
 
@@ -10,7 +10,7 @@ export type ToolArguments<Tool extends ToolSchemas> = Tool extends { readonly in
     ? Readonly<Record<string, never>>
     : JsonObject;
 
-/** What a call of a tool gives. A tool that fails has no structured content, so it is to be looked for. */
+/** Result of a tool call. A failed tool has no structured content: check `isError` first. */
 export type ToolResult<Tool extends ToolSchemas> = Tool extends { readonly outputSchema: infer Output extends Schema }
   ? CallToolResult & { readonly structuredContent?: InferOutput<Output> }
   : CallToolResult;

@@ -5,17 +5,17 @@
  */
 import "../base/runtime.js";
 
-import { checkMembers, type MembersOf } from "../base/members.js";
+import { checkMembers, type MembersOf } from "../base/check-members.js";
 import { type Bridge, type BridgeOptions as BridgeSettings, bridgeMembers, bridgeOver } from "../bridge/bridge.js";
+import { type ChannelFactory, openOnChannel } from "../client/session/open-session.js";
 import { type HttpClientOptions, httpClientMembers } from "../http/client/http-target.js";
 import { openOverHttp } from "../http/client/open-over-http.js";
-import { type Dial, openOnChannel } from "../lifecycle/open.js";
-import { webSocketChannel } from "../transports/websocket.js";
+import { webSocketChannel } from "../transport/websocket.js";
 
 export type { Bridge } from "../bridge/bridge.js";
 
 /** The upstream server: a URL, or a function that opens a channel to it. */
-export type FarTarget = string | URL | Dial;
+export type UpstreamTarget = string | URL | ChannelFactory;
 
 /** Options of a bridge and, for a URL, of its HTTP requests. */
 export interface BridgeOptions extends BridgeSettings, HttpClientOptions {}
@@ -29,7 +29,7 @@ export interface BridgeOptions extends BridgeSettings, HttpClientOptions {}
  *
  * @throws RangeError for an unknown revision; TypeError for an invalid HTTP or WebSocket URL
  */
-export function bridgeTo(target: FarTarget, given: BridgeOptions = {}): Bridge {
+export function bridgeTo(target: UpstreamTarget, given: BridgeOptions = {}): Bridge {
   checkMembers("bridgeTo", given, { ...bridgeMembers, ...httpClientMembers } satisfies MembersOf<BridgeOptions>);
   const { fetch, headers, ...options } = given;
   if (typeof target === "function") return bridgeOver((how) => openOnChannel(target, how), false, options);

@@ -5,64 +5,81 @@
  */
 import "../base/runtime.js";
 
+import { checkMembers, type MembersOf } from "../base/check-members.js";
 import { isObject, kindOf } from "../base/json.js";
-import { checkMembers, type MembersOf } from "../base/members.js";
 import type { Client } from "../client/client.js";
 import { type ClientOptions, clientMembers, openClient } from "../client/open-client.js";
+import { type ChannelFactory, openOnChannel } from "../client/session/open-session.js";
 import { type HttpClientOptions, httpClientMembers } from "../http/client/http-target.js";
 import { openOverHttp } from "../http/client/open-over-http.js";
 import type { Channel } from "../jsonrpc/channel.js";
-import { type Dial, openOnChannel } from "../lifecycle/open.js";
-import { serveChannel } from "../lifecycle/serve.js";
-import { isOfficial, officialRemedy, requireServed, type Served } from "../lifecycle/served.js";
 import type { ToolTypes } from "../schema/tool-types.js";
-import { memoryChannels } from "../transports/memory.js";
-import { webSocketChannel } from "../transports/websocket.js";
+import { isOfficialServer, officialServerRemedy, requireServable, type Servable } from "../server/servable.js";
+import { serveChannel } from "../server/session/serve-channel.js";
+import { memoryChannels } from "../transport/memory.js";
+import { webSocketChannel } from "../transport/websocket.js";
 
-export { type Answers, type Asked, userRejected, type VisitResult } from "../client/answers.js";
 export type { CacheOptions } from "../client/cache.js";
-export type { ServerChange } from "../client/change-queue.js";
 export type { Client } from "../client/client.js";
-export type { CompleteOptions, Completion } from "../client/complete.js";
+export {
+  type InputContext,
+  type InputHandlers,
+  type UrlElicitationResult,
+  userRejected,
+} from "../client/input/input-handlers.js";
 export type { ClientCall, NotificationHandlers } from "../client/method-types.js";
 export type { ClientOptions } from "../client/open-client.js";
-export type { Listing } from "../client/paginate.js";
-export type { PromptVerbs } from "../client/prompts.js";
-export type { ResourceVerbs } from "../client/resources.js";
-export type { SubscribeOptions, Subscription, SubscriptionEnd } from "../client/subscription.js";
-export type { TaskVerbs } from "../client/tasks.js";
+export type {
+  ServerDescription,
+  ServerHint,
+  SessionCall,
+  SessionCallOptions,
+} from "../client/session/client-session.js";
+export type { ChannelFactory } from "../client/session/open-session.js";
+export type { ServerChange } from "../client/subscriptions/change-queue.js";
+export type { SubscribeOptions, Subscription, SubscriptionEnd } from "../client/subscriptions/subscription.js";
 export type { ToolArguments, ToolResult } from "../client/tool-types.js";
-export type { StartOptions, ToolVerbs } from "../client/tools.js";
-export type { VerbOptions } from "../client/verb-options.js";
+export type { CompleteOptions, Completion } from "../client/verbs/complete.js";
+export type { PaginatedList } from "../client/verbs/paginate.js";
+export type { ClientPrompts } from "../client/verbs/prompts.js";
+export type { ClientResources } from "../client/verbs/resources.js";
+export type { ClientTasks } from "../client/verbs/tasks.js";
+export type { ClientTools, StartTaskOptions } from "../client/verbs/tools.js";
+export type { ClientCallOptions } from "../client/verbs/verb-options.js";
 export { HttpError } from "../http/client/http-error.js";
 export type { Fetch, HeaderEntries, HttpClientOptions } from "../http/client/http-target.js";
 export { LocalError, type LocalReason, RpcError } from "../jsonrpc/errors.js";
-export type { Dial } from "../lifecycle/open.js";
-export type { OpenedCall, OpenedCallOptions, Prior, ServerDescription } from "../lifecycle/opened.js";
-export type { Served } from "../lifecycle/served.js";
 export type { ClientCapabilities, ServerCapabilities } from "../protocol/capabilities.js";
-export type { ContentBlock, Icon, Resource, ResourceContents, ResourceLink, TextContent } from "../protocol/content.js";
+export type { ParamsByMethod, ParamsByNotification, ResultByMethod } from "../protocol/method-params.js";
+export type {
+  ContentBlock,
+  Icon,
+  Resource,
+  ResourceContents,
+  ResourceLink,
+  TextContent,
+} from "../protocol/types/content.js";
 export type {
   ElicitFormParams,
   ElicitResult,
   ElicitUrlParams,
   FieldSchema,
   FormSchema,
-} from "../protocol/elicitation.js";
-export type { Implementation } from "../protocol/implementation.js";
-export type { LoggingLevel } from "../protocol/logging.js";
-export type { ParamsByMethod, ParamsByNotification, ResultByMethod } from "../protocol/method-params.js";
-export type { GetPromptResult, Prompt, PromptMessage } from "../protocol/prompts.js";
-export type { ReadResourceResult, ResourceTemplate } from "../protocol/resources.js";
-export type { Root } from "../protocol/roots.js";
-export type { CreateMessageParams, CreateMessageResult } from "../protocol/sampling.js";
-export type { SubscriptionFilter } from "../protocol/subscriptions.js";
-export type { TaskState } from "../protocol/tasks.js";
-export type { CallToolResult, Tool } from "../protocol/tools.js";
+} from "../protocol/types/elicitation.js";
+export type { Implementation } from "../protocol/types/implementation.js";
+export type { LoggingLevel } from "../protocol/types/logging.js";
+export type { GetPromptResult, Prompt, PromptMessage } from "../protocol/types/prompts.js";
+export type { ReadResourceResult, ResourceTemplate } from "../protocol/types/resources.js";
+export type { Root } from "../protocol/types/roots.js";
+export type { CreateMessageParams, CreateMessageResult } from "../protocol/types/sampling.js";
+export type { SubscriptionFilter } from "../protocol/types/subscriptions.js";
+export type { TaskState } from "../protocol/types/tasks.js";
+export type { CallToolResult, Tool } from "../protocol/types/tools.js";
 export type { ToolSchemas, ToolTypes } from "../schema/tool-types.js";
+export type { Servable } from "../server/servable.js";
 
 /** The server of a client: a URL, a server object in this process, a channel, or a function that opens a channel. */
-export type Target = string | URL | Served | Channel | Dial;
+export type Target = string | URL | Servable | Channel | ChannelFactory;
 
 /**
  * The tools with typed calls: those given as `connect<Tools>(url)`, those of `createServer({ tools })`, or untyped
@@ -116,7 +133,7 @@ function urlOf(target: string | URL): URL {
   );
 }
 
-function dialOf(target: Served | Channel | Dial, report: ClientOptions["report"]): Dial {
+function dialOf(target: Servable | Channel | ChannelFactory, report: ClientOptions["report"]): ChannelFactory {
   if (typeof target === "function") return target;
   requireTarget(target);
   return "run" in target ? () => inMemory(target, report) : () => target;
@@ -126,10 +143,11 @@ function dialOf(target: Served | Channel | Dial, report: ClientOptions["report"]
 function requireTarget(target: unknown): void {
   if (isObject(target) && typeof target.open === "function" && typeof target.send === "function") return;
   if (isObject(target) && typeof target.run === "function") {
-    requireServed("connect", target);
+    requireServable("connect", target);
     return;
   }
-  if (isOfficial(target)) throw new TypeError(`connect was given a server of the official SDK: ${officialRemedy}`);
+  if (isOfficialServer(target))
+    throw new TypeError(`connect was given a server of the official SDK: ${officialServerRemedy}`);
   const remedy =
     isObject(target) && "command" in target
       ? "the connect of @parlance/mcp/node starts commands: import it from there"
@@ -141,7 +159,7 @@ function requireTarget(target: unknown): void {
  * Serves `served` in memory and returns the client's channel. The bytes are the same as on other transports. Both sides
  * report to the same place, so that a test sees faults of the handlers it calls.
  */
-function inMemory(served: Served, report: ClientOptions["report"]): Channel {
+function inMemory(served: Servable, report: ClientOptions["report"]): Channel {
   const [near, far] = memoryChannels();
   serveChannel(served, far, report === undefined ? {} : { report });
   return near;

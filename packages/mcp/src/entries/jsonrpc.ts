@@ -6,7 +6,7 @@
  */
 import "../base/runtime.js";
 
-import { checkMembers } from "../base/members.js";
+import { checkMembers } from "../base/check-members.js";
 import type { Channel } from "../jsonrpc/channel.js";
 import {
   type Connection,
@@ -17,20 +17,20 @@ import {
 
 export { ByteBudget, processBudget } from "../base/byte-budget.js";
 export type { Clock, Timer } from "../base/clock.js";
-export type { FrameDecoder, FrameSink, Framing, Refusal, RefusalReason } from "../base/frame.js";
-export { didYouMean } from "../base/nearest.js";
-export { visible } from "../base/visible.js";
-export { contentLength } from "../framing/content-length.js";
-export { lines } from "../framing/lines.js";
-export { type Span, Unfinished } from "../framing/unfinished.js";
-export type { MethodAlias, MethodAliases } from "../jsonrpc/aliases.js";
-export { type Answerer, answerer } from "../jsonrpc/answer.js";
+export { didYouMean } from "../base/did-you-mean.js";
+export { escapeControls } from "../base/escape-controls.js";
+export type { FrameDecoder, FrameRefusal, FrameRefusalReason, FrameSink, Framing } from "../base/framing.js";
+export { type Answerer, answerer } from "../jsonrpc/answerer.js";
 export type { RequestBatch } from "../jsonrpc/batch.js";
-export { OutOfBounds } from "../jsonrpc/bounds.js";
 export type { Call, Exchange, Middleware, RemoteCall } from "../jsonrpc/call.js";
+export type { InFlightCounts, Phase } from "../jsonrpc/calls/in-flight.js";
+export type { CallOptions, Outcome } from "../jsonrpc/calls/outgoing-call.js";
 export type { Channel, ChannelReceiver } from "../jsonrpc/channel.js";
-export { Problem, type ProblemSubject, type Valid } from "../jsonrpc/check.js";
-export { type Decoded, decode, encode, RawJson, validate } from "../jsonrpc/codec.js";
+export { OutOfBounds } from "../jsonrpc/codec/bounds.js";
+export { Problem, type ProblemSubject, type Valid } from "../jsonrpc/codec/check-message.js";
+export { type Decoded, decode, encode, RawJson, validate } from "../jsonrpc/codec/codec.js";
+export type { MethodAlias, MethodAliases } from "../jsonrpc/codec/method-aliases.js";
+export type { ResponseTolerance } from "../jsonrpc/codec/misspelt-responses.js";
 export {
   type Closed,
   Connection,
@@ -50,9 +50,7 @@ export {
   type ParamsFault,
   RpcError,
 } from "../jsonrpc/errors.js";
-export type { InFlightCounts, Phase } from "../jsonrpc/in-flight.js";
 export { clientLimits, type Limits, serverLimits } from "../jsonrpc/limits.js";
-export type { AnswerTolerance } from "../jsonrpc/meant-answers.js";
 export {
   type Batch,
   type ErrorObject,
@@ -75,13 +73,12 @@ export {
   request,
   success,
 } from "../jsonrpc/message.js";
-export type { CallOptions, Outcome } from "../jsonrpc/outgoing-call.js";
-export { baseProfile, mcpAskingProfile, mcpBatchProfile, mcpProfile, type Profile } from "../jsonrpc/profile.js";
+export type { PeerOptions } from "../jsonrpc/peer-settings.js";
+export { baseProfile, mcpBatchProfile, mcpProfile, mcpRequestingProfile, type Profile } from "../jsonrpc/profile.js";
 export type { QueueBounds } from "../jsonrpc/queue-bounds.js";
 export { describeReport, type Report, type Reporter } from "../jsonrpc/report.js";
 export { type Cancellation, lspCancellation, type NotificationListener, type Routing } from "../jsonrpc/routing.js";
 export { type Tapped, tapChannel } from "../jsonrpc/tap.js";
-export type { TermsOptions } from "../jsonrpc/terms.js";
 export {
   createService,
   expected,
@@ -90,11 +87,14 @@ export {
   type Service,
   type ServiceOptions,
 } from "../service/service.js";
-export { memoryChannels } from "../transports/memory.js";
-export { type MessagePortLike, messagePortChannel } from "../transports/message-port.js";
-export { type ByteStreams, type WebStreamOptions, webStreamChannel } from "../transports/web-streams.js";
-export { type WebSocketOptions, webSocketChannel } from "../transports/websocket.js";
-export type { WebSocketConstructor, WebSocketEvent, WebSocketLike } from "../transports/websocket-like.js";
+export { contentLength } from "../transport/framing/content-length.js";
+export { lines } from "../transport/framing/lines.js";
+export { type ByteSpan, PartialFrame } from "../transport/framing/partial-frame.js";
+export { memoryChannels } from "../transport/memory.js";
+export { type MessagePortLike, messagePortChannel } from "../transport/message-port.js";
+export { type ByteStreams, type WebStreamOptions, webStreamChannel } from "../transport/web-streams.js";
+export { type WebSocketOptions, webSocketChannel } from "../transport/websocket.js";
+export type { WebSocketConstructor, WebSocketEvent, WebSocketLike } from "../transport/websocket-like.js";
 
 /**
  * Opens a connection on a channel.

@@ -6,22 +6,27 @@
 import "../base/runtime.js";
 
 import type { Client } from "../client/client.js";
-import { type CommandTarget, startedChannel } from "../node/command-target.js";
+import { type CommandTarget, startedChannel } from "../node/process/command-target.js";
 import type { ToolTypes } from "../schema/tool-types.js";
 import { type ConnectOptions, connect as connectAnywhere, type Target, type ToolsOf } from "./client.js";
 
-export type { ProcessExit } from "../node/child-process.js";
-export { type ChildChannel, type ChildChannelOptions, type Command, childChannel } from "../node/child-process.js";
-export type { CommandTarget } from "../node/command-target.js";
 export {
   type NodeHandler,
   type NodeHandlerOptions,
   type NodeRpcHandlerOptions,
   nodeHandler,
   nodeRpcHandler,
-} from "../node/node-handler.js";
-export { watchParent } from "../node/parent-watch.js";
-export { type HttpServer, type ServeHttpOptions, serveHttp } from "../node/serve-http.js";
+} from "../node/http/node-handler.js";
+export { type HttpServer, type ServeHttpOptions, serveHttp } from "../node/http/serve-http.js";
+export type { ProcessExit } from "../node/process/child-process.js";
+export {
+  type ChildChannel,
+  type ChildChannelOptions,
+  type Command,
+  childChannel,
+} from "../node/process/child-process.js";
+export type { CommandTarget } from "../node/process/command-target.js";
+export { watchParent } from "../node/process/parent-watch.js";
 export { type ServeStdioOptions, serveStdio } from "../node/serve-stdio.js";
 export {
   type AcceptOptions,

@@ -8,11 +8,9 @@ import "../base/runtime.js";
 
 export { decodeBase64, encodeBase64 } from "../base/base64.js";
 export { isObject, type JsonObject, kindOf, pointerToken } from "../base/json.js";
-export { decodeUtf8 } from "../framing/utf8.js";
 export { type CodeReading, codeReadings, type Vocabulary } from "../protocol/errors.js";
 export { decodeHeaderValue, encodeHeaderValue } from "../protocol/header-values.js";
 export { mcpHeaders, namedBy } from "../protocol/http-headers.js";
-export { loggingLevels } from "../protocol/logging.js";
 export { metaKeys, type RequestMetaReading, readRequestMeta } from "../protocol/meta.js";
 export { isAdvertised, methodCapabilities } from "../protocol/method-capabilities.js";
 export {
@@ -28,15 +26,27 @@ export {
   type MirroredParams,
   readMirroredParams,
 } from "../protocol/mirrored-params.js";
+export { type Alias, methodAliases, versionAliases } from "../protocol/revisions/aliases.js";
+export { revisionOf, revisions, versionsWithCode } from "../protocol/revisions/all.js";
+export {
+  type CodeCircumstances,
+  type DescribedCode,
+  describeErrorCode,
+} from "../protocol/revisions/describe-error-code.js";
+export type * from "../protocol/revisions/facts.js";
+export { type MessageOptions, type Messages, messagesOf } from "../protocol/revisions/messages.js";
+export type { BySender, Edition, Era, Revision, Step, StepOf } from "../protocol/revisions/revision.js";
+export {
+  checkShape,
+  type MessagePart,
+  type ShapeAdditions,
+  type Shapes,
+  shapesOf,
+} from "../protocol/revisions/shapes.js";
 export type { TypeChange, TypeChanges } from "../protocol/shapes/amend-shapes.js";
 export type { RequestShape } from "../protocol/shapes/message-shapes.js";
 export * as shape from "../protocol/shapes/shape.js";
 export { describeFault, describeValue, type ShapeFault } from "../protocol/shapes/shape-fault.js";
-export { isObjectSchema } from "../protocol/tools.js";
-export { type Alias, methodAliases, versionAliases } from "../revisions/aliases.js";
-export { revisionOf, revisions, versionsWithCode } from "../revisions/all.js";
-export { type CodeCircumstances, type DescribedCode, describeErrorCode } from "../revisions/describe-error-code.js";
-export type * from "../revisions/facts.js";
-export { type MessageOptions, type Messages, messagesOf } from "../revisions/messages.js";
-export type { BySender, Edition, Era, Revision, Step, StepOf } from "../revisions/revision.js";
-export { checkShape, type MessagePart, type ShapeAdditions, type Shapes, shapesOf } from "../revisions/shapes.js";
+export { loggingLevels } from "../protocol/types/logging.js";
+export { isObjectSchema } from "../protocol/types/tools.js";
+export { decodeUtf8 } from "../transport/framing/utf8.js";

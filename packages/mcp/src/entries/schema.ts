@@ -5,7 +5,7 @@
  */
 import "../base/runtime.js";
 
-export type { MaybePromise } from "../base/later.js";
+export type { MaybePromise } from "../base/maybe-promise.js";
 export {
   type CompiledSchema,
   type CompileOptions,
@@ -17,8 +17,8 @@ export {
 } from "../schema/compile.js";
 export type { CheckBounds, JsonSchemaValidator } from "../schema/json-schema-validator.js";
 export { authorLimits, peerLimits, type SchemaLimits } from "../schema/limits.js";
-export type { NormalSchema } from "../schema/normal-form.js";
 export type { RawShape } from "../schema/raw-shape.js";
 export { SchemaError, type SchemaReason } from "../schema/schema-error.js";
 export type { Checked, SchemaFault } from "../schema/schema-fault.js";
-export { defaultValidator } from "../schema/validator.js";
+export type { NormalSchema } from "../schema/validator/normal-form.js";
+export { defaultValidator } from "../schema/validator/validator.js";

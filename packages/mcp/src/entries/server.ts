@@ -5,27 +5,16 @@
  */
 import "../base/runtime.js";
 
-import { checkMembers } from "../base/members.js";
+import { checkMembers } from "../base/check-members.js";
 import type { Channel } from "../jsonrpc/channel.js";
 import type { Connection } from "../jsonrpc/connection.js";
-import { type ServeOptions, serveChannel as serve, serveMembers } from "../lifecycle/serve.js";
-import { requireServed, type Served } from "../lifecycle/served.js";
+import { requireServable, type Servable } from "../server/servable.js";
+import { type ServeOptions, serveChannel as serve, serveMembers } from "../server/session/serve-channel.js";
 
-export { RawJson } from "../jsonrpc/codec.js";
+export { RawJson } from "../jsonrpc/codec/codec.js";
 export { invalidParams, LocalError, type LocalReason, RpcError } from "../jsonrpc/errors.js";
-export type { Change, ChangeListener, ChangeSource } from "../lifecycle/change-feed.js";
-export type { Answers, Question, Questions } from "../lifecycle/question.js";
-export type { InputRequired } from "../lifecycle/rounds.js";
-export type { CarrierOptions, ServeOptions } from "../lifecycle/serve.js";
-export type { ClientDescription, OpenConversation, Operation, OperationCall, Served } from "../lifecycle/served.js";
-export {
-  type MemoryRequestStates,
-  type MemoryRequestStatesOptions,
-  memoryRequestStates,
-  type RequestStateStore,
-  type StateSealOptions,
-} from "../lifecycle/state-seal.js";
 export type { ClientCapabilities, ServerCapabilities } from "../protocol/capabilities.js";
+export type { Bytes, SendableContent } from "../protocol/sendable.js";
 export type {
   Annotations,
   AudioContent,
@@ -38,51 +27,50 @@ export type {
   ResourceLink,
   Role,
   TextContent,
-} from "../protocol/content.js";
-export type { Implementation } from "../protocol/implementation.js";
-export type { LoggingLevel } from "../protocol/logging.js";
-export type { GetPromptResult, PromptMessage } from "../protocol/prompts.js";
-export type { ReadResourceResult } from "../protocol/resources.js";
-export type { Root } from "../protocol/roots.js";
-export type { CreateMessageParams, CreateMessageResult } from "../protocol/sampling.js";
-export type { Bytes, SendableContent } from "../protocol/sendable.js";
-export type { ListName } from "../protocol/subscriptions.js";
-export type { CallToolResult, Tool, ToolAnnotations, ToolExecution } from "../protocol/tools.js";
+} from "../protocol/types/content.js";
+export type { Implementation } from "../protocol/types/implementation.js";
+export type { LoggingLevel } from "../protocol/types/logging.js";
+export type { GetPromptResult, PromptMessage } from "../protocol/types/prompts.js";
+export type { ReadResourceResult } from "../protocol/types/resources.js";
+export type { Root } from "../protocol/types/roots.js";
+export type { CreateMessageParams, CreateMessageResult } from "../protocol/types/sampling.js";
+export type { ListName } from "../protocol/types/subscriptions.js";
+export type { CallToolResult, Tool, ToolAnnotations, ToolExecution } from "../protocol/types/tools.js";
 export type { InferInput, InferOutput, InputSchema, Schema } from "../schema/compile.js";
 export type { ToolSchemas, ToolTypes } from "../schema/tool-types.js";
-export type { CacheHints } from "../server/cache-hints.js";
-export type { Changed } from "../server/changes.js";
-export type { Completer, Completers, Completion } from "../server/completion.js";
-export type { Context, QuestionOptions, VisitOptions } from "../server/context.js";
+export type { Context, ElicitUrlOptions, InputOptions } from "../server/context.js";
 export type { ErrorCodes } from "../server/error-codes.js";
-export { ToolError, type ToolErrors } from "../server/errors.js";
-export type { MethodHandler } from "../server/extension-methods.js";
-export type { CalledOperation, Hooks, OperationEnd, OperationMiddleware } from "../server/pipeline.js";
-export type { PromptArguments } from "../server/prompt-arguments.js";
-export type { PromptReturn, SendableMessage, SendablePrompt } from "../server/prompt-result.js";
-export type { PromptDefinition, PromptHandler, PromptRegistration } from "../server/prompts.js";
-export {
-  type Ask,
-  type FormAnswer,
-  form,
-  inputRequired,
-  roots,
-  sample,
-  type VisitAnswer,
-  visit,
-} from "../server/questions.js";
-export type { Registration } from "../server/registry.js";
-export type { BlobContents, Contents, ResourceReturn, TextContents, WholeRead } from "../server/resource-contents.js";
+export type { CacheHints } from "../server/features/cache-hints.js";
+export type { Changed } from "../server/features/changes.js";
+export type { Completer, Completers, Completion } from "../server/features/completion.js";
+export type { MethodHandler } from "../server/features/extension-methods.js";
+export type { PromptArguments } from "../server/features/prompt-arguments.js";
+export type { PromptReturn, SendableMessage, SendablePrompt } from "../server/features/prompt-result.js";
+export type { PromptDefinition, PromptHandler, PromptRegistration } from "../server/features/prompts.js";
+export type { Registration } from "../server/features/registry.js";
+export type {
+  BlobContents,
+  Contents,
+  FullReadResult,
+  ResourceReturn,
+  TextContents,
+} from "../server/features/resources/resource-contents.js";
 export type {
   ListedResource,
   ResourceDefinition,
   ResourceReader,
   ResourceTemplateDefinition,
   ResourceTemplateReader,
-} from "../server/resource-definitions.js";
-export { createServer, type Server, type ServerOptions } from "../server/server.js";
-export type { TaskOptions } from "../server/task-limits.js";
-export type { FreeReturn, JsonReturn, SendableResult } from "../server/tool-result.js";
+} from "../server/features/resources/resource-definitions.js";
+export {
+  type TemplateVariables,
+  type UriTemplate,
+  type UriTemplateOptions,
+  uriTemplate,
+  type VariableName,
+} from "../server/features/resources/uri-template.js";
+export type { TaskOptions } from "../server/features/tasks/task-limits.js";
+export type { JsonReturn, SendableResult, ToolReturn } from "../server/features/tool-result.js";
 export {
   type DefinedTool,
   type ToolDefinition,
@@ -90,14 +78,33 @@ export {
   type ToolRegistration,
   type TypesOfTools,
   tool,
-} from "../server/tools.js";
+} from "../server/features/tools.js";
+export type { ClientRequest, InputRequests, InputResponses } from "../server/input/input-request.js";
 export {
-  type TemplateVariables,
-  type UriTemplate,
-  type UriTemplateOptions,
-  uriTemplate,
-  type VariableName,
-} from "../server/uri-template.js";
+  elicitForm,
+  elicitUrl,
+  type FormResponse,
+  type InputRequestOf,
+  inputRequired,
+  listRoots,
+  sample,
+  type UrlResponse,
+} from "../server/input/input-requests.js";
+export {
+  type MemoryRequestStates,
+  type MemoryRequestStatesOptions,
+  memoryRequestStates,
+  type RequestStateStore,
+  type StateSealOptions,
+} from "../server/input/request-state.js";
+export type { InputRequired } from "../server/input/rounds.js";
+export type { CalledOperation, Hooks, OperationEnd, OperationMiddleware } from "../server/pipeline.js";
+export type { ClientDescription, Operation, OperationCall, Servable, ServedSession } from "../server/servable.js";
+export { createServer, type Server, type ServerOptions } from "../server/server.js";
+export type { ServeOptions } from "../server/session/serve-channel.js";
+export { ToolError, type ToolErrors } from "../server/tool-error.js";
+export type { Change, ChangeListener, ChangeSource } from "../session/change-feed.js";
+export type { TransportOptions } from "../session/options.js";
 
 /**
  * Serves one client on a channel, in whichever revision it uses. The server keeps no state of the connection, so it can
@@ -109,8 +116,8 @@ export {
  *
  * @throws TypeError if `served` is not a server, or for an unknown option
  */
-export function serveChannel(served: Served, channel: Channel, options: ServeOptions = {}): Connection {
-  requireServed("serveChannel", served);
+export function serveChannel(served: Servable, channel: Channel, options: ServeOptions = {}): Connection {
+  requireServable("serveChannel", served);
   checkMembers("serveChannel", options, serveMembers);
   return serve(served, channel, options);
 }

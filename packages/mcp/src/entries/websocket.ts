@@ -5,12 +5,16 @@
  */
 import "../base/runtime.js";
 
-export { type ServeWebSocketOptions, serveWebSocket, type WebSocketListener } from "../node/serve-websocket.js";
-export { type NodeWebSocketOptions, webSocketChannel } from "../node/websocket-client.js";
+export {
+  type ServeWebSocketOptions,
+  serveWebSocket,
+  type WebSocketListener,
+} from "../node/websocket/serve-websocket.js";
+export { type NodeWebSocketOptions, webSocketChannel } from "../node/websocket/websocket-client.js";
 export {
   type AcceptWebSocket,
   type WebSocketCaller,
   type WebSocketUpgrade,
   type WebSocketUpgradeOptions,
   webSocketUpgrade,
-} from "../node/websocket-upgrade.js";
+} from "../node/websocket/websocket-upgrade.js";

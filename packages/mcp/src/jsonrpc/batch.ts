@@ -1,10 +1,10 @@
+import { checkMembers } from "../base/check-members.js";
 import { deferred } from "../base/deferred.js";
-import { checkMembers } from "../base/members.js";
-import { type Caller, callMembers } from "./caller.js";
-import { encodeRequest } from "./codec.js";
+import { type Caller, callMembers } from "./calls/caller.js";
+import type { CallOptions, Outcome } from "./calls/outgoing-call.js";
+import { encodeRequest } from "./codec/codec.js";
 import { LocalError, notJson } from "./errors.js";
 import type { Params } from "./message.js";
-import type { CallOptions, Outcome } from "./outgoing-call.js";
 
 interface Entry {
   /** Undefined for a notification. */

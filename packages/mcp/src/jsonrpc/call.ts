@@ -1,19 +1,19 @@
+import type { CallOptions } from "./calls/outgoing-call.js";
 import type { Id, Params } from "./message.js";
-import type { CallOptions } from "./outgoing-call.js";
 import type { Reporter } from "./report.js";
 
 /** Calls the other side of a connection. A connection's own `call` is one. */
 export type RemoteCall = (method: string, params?: Params, options?: CallOptions) => Promise<unknown>;
 
-/** What surrounds one call while it runs. */
+/** Context of one call while it runs. */
 export interface Exchange {
-  /** Aborted when the caller cancels, a deadline passes, or the carrier ends. Its reason is a `LocalError`. */
+  /** Aborted when the caller cancels, a deadline passes, or the connection ends. Its reason is a `LocalError`. */
   readonly signal: AbortSignal;
-  /** The id of the request; undefined where there is none, or the carrier does not tell it. */
+  /** The id of the request; undefined if the transport has none. */
   readonly id?: Id | undefined;
   /**
-   * Aborted when the carrier takes nothing new and waits for what runs: a call that has no end of its own ends at it.
-   * Undefined where the carrier never waits.
+   * Aborted when the transport accepts no new calls and waits for running ones: long-lived calls should end then. Undefined for
+   * transports that never drain.
    */
   readonly closing?: AbortSignal | undefined;
   /**
@@ -21,27 +21,27 @@ export interface Exchange {
    * Does nothing once the call is over. Never throws.
    */
   notify(method: string, params?: Params): void;
-  /** Resolves when the carrier can take more. A producer of many notifications awaits it between them. */
+  /** Resolves when the transport can accept more. Await it between many notifications. */
   drained(): Promise<void>;
-  /** Whom the carrier has authenticated; undefined where it knows nobody. */
+  /** The authenticated principal; undefined for an anonymous caller. */
   readonly principal?: string | undefined;
-  /** What limits are counted by: the principal, or the network address of an anonymous caller; undefined where neither is known. */
+  /** The key that limits are counted by: the principal, or the network address of an anonymous caller; undefined if neither is known. */
   readonly peer?: string | undefined;
   /**
-   * Lets the caller's connection go while the call goes on: the caller comes back after `retry` milliseconds for what
-   * there is to tell. Does nothing on a carrier that holds no connection for a call, or whose peer would not come back.
+   * Closes the connection of the caller while the call continues: the caller reconnects after `retry` milliseconds. Does nothing
+   * on a transport that holds no connection per call, or whose peer would not reconnect.
    */
   release?(retry: number): void;
   /** Reports what the caller does not see, to where the connection's own reports go. */
   readonly report?: Reporter | undefined;
-  /** Back to the peer, where the carrier has a way back. A handler need not await the answer, nor look whether it is a failure. */
+  /** Calls the peer, where the transport is two-way. A handler may ignore the returned promise: a rejection of it is never unhandled. */
   readonly callback?: RemoteCall | undefined;
 }
 
 /**
- * A call: a method and its params, answered by a result or a promise of one. A server *is* a Call, a client *has* one.
+ * Runs a method with its params and returns a result, or a promise of one. A server *is* a Call, a client *has* one.
  *
- * A result that is there at once may be returned as it is: a call that never waits costs no promise.
+ * A handler may return its result without a promise, which saves the cost of one.
  * Throw an `RpcError` to choose the failure that the caller sees; anything else becomes −32603 *Internal error*.
  */
 export type Call = (method: string, params: Params | undefined, exchange: Exchange) => unknown;

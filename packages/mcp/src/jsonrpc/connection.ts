@@ -1,31 +1,31 @@
+import type { MembersOf } from "../base/check-members.js";
 import { deferred } from "../base/deferred.js";
-import type { Refusal } from "../base/frame.js";
-import type { MembersOf } from "../base/members.js";
+import type { FrameRefusal } from "../base/framing.js";
 import { longestTimer } from "../base/settles-within.js";
-import { realNames } from "./aliases.js";
 import { RequestBatch } from "./batch.js";
 import type { Call } from "./call.js";
-import { Caller } from "./caller.js";
+import { Caller } from "./calls/caller.js";
+import { InFlight, type InFlightCounts, type Phase } from "./calls/in-flight.js";
+import type { IncomingCall } from "./calls/incoming-call.js";
+import { type CallOptions, defaultTimeouts, type OutgoingCall } from "./calls/outgoing-call.js";
+import { Responder } from "./calls/responder.js";
 import type { Channel } from "./channel.js";
-import { Problem } from "./check.js";
-import { boundProblem, type Decoded, isInexact } from "./codec.js";
+import { Problem } from "./codec/check-message.js";
+import { boundProblem, type Decoded, isInexact } from "./codec/codec.js";
+import { realNames } from "./codec/method-aliases.js";
+import { SpreadMessage } from "./codec/misspelt-responses.js";
+import { type MemberTexts, membersOf, membersOfElements } from "./codec/scan.js";
 import { codes, HookError, LocalError, methodNotFound } from "./errors.js";
 import { answered, guarded, inHook } from "./hooks.js";
-import { InFlight, type InFlightCounts, type Phase } from "./in-flight.js";
-import type { IncomingCall } from "./incoming-call.js";
-import { SpreadMessage } from "./meant-answers.js";
 import { ExactNumber, type Id, type Message, type Params, type RpcNotification } from "./message.js";
 import { type LossyRule, Outbound } from "./outbound.js";
-import { type CallOptions, defaultTimeouts, type OutgoingCall } from "./outgoing-call.js";
+import { decodeOn, type PeerOptions, type PeerSettings, peerMembers, peerSettings } from "./peer-settings.js";
 import type { Profile } from "./profile.js";
 import { UnreadError } from "./queue-bounds.js";
 import { faultOf } from "./report.js";
-import { Responder } from "./responder.js";
 import { type Cancellation, type Routing, routingMembers } from "./routing.js";
-import { type MemberTexts, membersOf, membersOfElements } from "./scan.js";
-import { decodeOn, type Terms, type TermsOptions, termsMembers, termsOf } from "./terms.js";
 
-export interface ConnectionOptions extends TermsOptions, Routing {
+export interface ConnectionOptions extends PeerOptions, Routing {
   /** Runs what the peer calls. Default: every method is unknown. */
   readonly handle?: Call;
   /** Milliseconds without a sign of the peer after which a call fails. Default: 60,000. */
@@ -35,18 +35,18 @@ export interface ConnectionOptions extends TermsOptions, Routing {
   /**
    * Says of a notification of this side whether, and how, it may be lost while it waits for a peer that does not read: replaced by a
    * later one that `tells` the same, or dropped (and reported) when 16 MiB wait. While the peer keeps up none is. Default: none may
-   * be lost, and a peer that lets more wait than its carrier holds is given up.
+   * be lost, and a peer that lets more wait than its transport holds is given up.
    */
   readonly lossy?: LossyRule;
-  /** Whom the carrier has authenticated; handlers see it on their exchange. */
+  /** The authenticated principal; handlers see it on their exchange. */
   readonly principal?: string | undefined;
-  /** What the limits of the peer are counted by, where it has other connections: handlers see it on their exchange. */
+  /** The key that limits of the peer are counted by, across its connections; handlers see it on their exchange. */
   readonly peer?: string | undefined;
 }
 
 /** The members of `ConnectionOptions`, for the check of options. */
 export const connectionMembers: MembersOf<ConnectionOptions> = {
-  ...termsMembers,
+  ...peerMembers,
   ...routingMembers,
   handle: ["handler", "call", "service", "onRequest"],
   timeout: ["idleTimeout", "timeoutMs"],
@@ -58,7 +58,7 @@ export const connectionMembers: MembersOf<ConnectionOptions> = {
 
 /** Why a connection is closed. */
 export interface Closed {
-  /** `closed`: by this side; `ended`: by the peer; `failed`: the carrier broke; `refused`: the peer broke a bound too often. */
+  /** `closed`: by this side; `ended`: by the peer; `failed`: by a transport error; `refused`: the peer broke a bound too often. */
   readonly reason: "closed" | "ended" | "failed" | "refused";
   readonly error?: Error;
 }
@@ -66,7 +66,7 @@ export interface Closed {
 /** How it stands with a connection. */
 export interface ConnectionState {
   readonly phase: Phase;
-  /** What is under way; all zero on a connection at rest. */
+  /** Counts of calls in flight; all zero on an idle connection. */
   readonly inFlight: InFlightCounts;
   /** Bytes that are kept for the peer, as `limits.peerBytes` counts them; zero on a connection at rest. */
   readonly heldBytes: number;
@@ -74,7 +74,7 @@ export interface ConnectionState {
   readonly closed: Promise<Closed>;
 }
 
-/** The far end: what may be called there, and what it may be told. */
+/** The remote peer: call its methods and send it notifications. */
 export interface Remote {
   readonly call: Call;
   notify(method: string, params?: Params): void;
@@ -91,7 +91,7 @@ export class Connection implements Remote, ConnectionState, AsyncDisposable {
   readonly #channel: Channel;
   readonly #options: ConnectionOptions;
   /** @internal The settled terms: what the options come to. */
-  readonly terms: Terms;
+  readonly terms: PeerSettings;
   readonly #inFlight = new InFlight<OutgoingCall, IncomingCall>();
   readonly #out: Outbound;
   readonly #caller: Caller;
@@ -105,7 +105,7 @@ export class Connection implements Remote, ConnectionState, AsyncDisposable {
   /** Made by `openConnection`. */
   constructor(channel: Channel, options: ConnectionOptions) {
     const { timeout = defaultTimeouts.idle, totalTimeout = defaultTimeouts.total, principal, peer } = options;
-    const terms = termsOf(options);
+    const terms = peerSettings(options);
     const inFlight = this.#inFlight;
     this.#channel = channel;
     this.#options = options;
@@ -372,7 +372,7 @@ export class Connection implements Remote, ConnectionState, AsyncDisposable {
   }
 
   /** Bytes that did not become a frame. */
-  #refuse(refusal: Refusal): void {
+  #refuse(refusal: FrameRefusal): void {
     if (this.phase === "closed") return;
     if (refusal.reason === "not-utf8" && refusal.raw !== undefined && this.terms.tolerance === "accept") {
       this.terms.report({ kind: "refused", refusal });
@@ -409,7 +409,7 @@ export class Connection implements Remote, ConnectionState, AsyncDisposable {
 const answerGrace = 5_000;
 
 /** Codes of what was refused for its length: it is JSON for all that is known, and its id may stand at its beginning. */
-const boundCodes: ReadonlyMap<Refusal["reason"], number> = new Map([
+const boundCodes: ReadonlyMap<FrameRefusal["reason"], number> = new Map([
   ["too-long", codes.invalidRequest],
   ["no-room", codes.tooManyRequests],
 ]);
@@ -426,7 +426,7 @@ const unknownMethod: Call = (method) => {
   throw methodNotFound(method);
 };
 
-/** Starts a conversation on a channel. */
+/** Opens a JSON-RPC connection on a channel. */
 export function openConnection(channel: Channel, options: ConnectionOptions = {}): Connection {
   return new Connection(channel, options).open();
 }

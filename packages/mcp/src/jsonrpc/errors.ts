@@ -46,7 +46,7 @@ export class RpcError extends Error {
 
 /** Why a call ended without an answer from the peer. */
 export type LocalReason =
-  /** The connection was closed, by either side or by a broken carrier. */
+  /** The connection was closed, by either side or by a broken transport. */
   | "closed"
   /** No answer in time. */
   | "timeout"
@@ -110,7 +110,7 @@ export function methodNotFound(method: string, available?: readonly string[]): R
   return new RpcError(codes.methodNotFound, "Method not found", data);
 }
 
-/** What a code means: its range, its name where it has one, and a sentence. */
+/** Meaning of an error code: its range, its name if it has one, and a sentence. */
 export interface CodeExplanation {
   readonly code: number;
   readonly range: "standard" | "server error" | "reserved" | "application";

@@ -1,4 +1,4 @@
-import { isPromise } from "../base/later.js";
+import { isPromise } from "../base/maybe-promise.js";
 import { HookError, LocalError, RpcError } from "./errors.js";
 import { type Fault, faultOf, faultsToConsole, type Reporter } from "./report.js";
 

@@ -1,4 +1,4 @@
-import type { MembersOf } from "../base/members.js";
+import type { MembersOf } from "../base/check-members.js";
 /** Bounds on what a peer may send, enforced before it is parsed or stored. `Infinity` lifts a bound. */
 export interface Limits {
   /** Bytes of one frame. Stops a peer from making this side buffer without end. */

@@ -1,7 +1,7 @@
 // The five forms of JSON-RPC 2.0: request, notification, success, failure, and a batch of them.
 // https://www.jsonrpc.org/specification
 
-import { markLiteral } from "./exact-numbers.js";
+import { markLiteral } from "./codec/exact-numbers.js";
 
 /**
  * A number that JavaScript cannot hold exactly, kept as it was written: `9007199254740993`, `1e400`, `-0`, `1.5`.
@@ -24,7 +24,7 @@ export class ExactNumber {
   }
 }
 
-/** What pairs a request with its response: `1` and `"1"` are different ids. */
+/** Id that matches a response to its request: `1` and `"1"` are different ids. */
 export type Id = string | number | null | ExactNumber;
 
 /** Arguments by name or by position. */
@@ -72,7 +72,7 @@ export function request(id: Id, method: string, params?: Params): RpcRequest {
   return params === undefined ? { jsonrpc: "2.0", id, method } : { jsonrpc: "2.0", id, method, params };
 }
 
-/** A notification: a request that nobody answers. */
+/** A notification: a request without a response. */
 export function notification(method: string, params?: Params): RpcNotification {
   return params === undefined ? { jsonrpc: "2.0", method } : { jsonrpc: "2.0", method, params };
 }

@@ -1,13 +1,13 @@
 import type { Timer } from "../base/clock.js";
+import type { InFlight } from "./calls/in-flight.js";
+import { type Lossy, type LossyNotification, Outbox } from "./calls/outbox.js";
 import type { Channel } from "./channel.js";
-import { encodeRequest } from "./codec.js";
+import { encodeRequest } from "./codec/codec.js";
 import { HookError, notJson, RpcError } from "./errors.js";
 import { answered, guarded, inHook } from "./hooks.js";
-import type { InFlight } from "./in-flight.js";
 import type { Id, Params } from "./message.js";
-import { type Lossy, type LossyNotification, Outbox } from "./outbox.js";
+import type { PeerSettings } from "./peer-settings.js";
 import { faultOf } from "./report.js";
-import type { Terms } from "./terms.js";
 
 interface WaitingFrame {
   readonly frame: string;
@@ -24,7 +24,7 @@ export type LossyRule = (method: string, params: Params | undefined) => Lossy | 
  */
 export class Outbound {
   readonly #channel: Channel;
-  readonly #terms: Terms;
+  readonly #terms: PeerSettings;
   readonly #inFlight: InFlight;
   readonly #lossy: LossyRule | undefined;
   /** The channel has failed: the connection must end. */
@@ -44,7 +44,7 @@ export class Outbound {
 
   constructor(
     channel: Channel,
-    terms: Terms,
+    terms: PeerSettings,
     inFlight: InFlight,
     lossy: LossyRule | undefined,
     failed: (error: Error) => void,

@@ -1,5 +1,5 @@
 /**
- * What of JSON-RPC 2.0 two peers speak. The base profile is the specification; a protocol on top may narrow it.
+ * The variant of JSON-RPC 2.0 that two peers use. The base profile is the specification; a protocol on top may restrict it.
  */
 export interface Profile {
   /** Arrays as params. Without them params faults are answered with −32602 instead of −32600. */
@@ -13,7 +13,7 @@ export interface Profile {
   readonly answersFaultyNotifications: boolean;
   /** Whether this side answers requests at all. Where it does not, they are reported and dropped, sound or not. */
   readonly answersRequests: boolean;
-  /** What a handler's `undefined` becomes on the wire. */
+  /** The result that is sent for a handler's `undefined`. */
   readonly emptyResult: "null" | "{}";
 }
 
@@ -43,4 +43,4 @@ export const mcpProfile: Profile = {
 export const mcpBatchProfile: Profile = { ...mcpProfile, batches: true };
 
 /** The MCP profile of a client whose server may send no requests. */
-export const mcpAskingProfile: Profile = { ...mcpProfile, answersRequests: false };
+export const mcpRequestingProfile: Profile = { ...mcpProfile, answersRequests: false };

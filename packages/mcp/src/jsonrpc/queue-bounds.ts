@@ -1,5 +1,5 @@
+import type { MembersOf } from "../base/check-members.js";
 import { type Clock, systemClock } from "../base/clock.js";
-import type { MembersOf } from "../base/members.js";
 
 /** How much may wait for a peer that does not read, and for how long. */
 export interface QueueBounds {
@@ -36,8 +36,8 @@ export function queueBoundsOf(bounds: QueueBounds): Required<QueueBounds> {
 /** Queued bytes of one stream that no budget is charged for: there are few of them, and counting each short frame costs time. */
 export const freeQueueBytes: number = 64 * 1024;
 
-/** Milliseconds without progress after which the end of a carrier is not waited for any longer. */
+/** Milliseconds without progress after which the end of a transport is not waited for any longer. */
 export const endGrace = 2_000;
 
 /** Milliseconds in which a peer that takes no more input may end its output: its last words are still read. */
-export const lastWordsGrace = 100;
+export const drainGrace = 100;

@@ -1,15 +1,15 @@
-import type { Refusal } from "../base/frame.js";
-import { visible } from "../base/visible.js";
-import type { Problem } from "./check.js";
+import { escapeControls } from "../base/escape-controls.js";
+import type { FrameRefusal } from "../base/framing.js";
+import type { Problem } from "./codec/check-message.js";
 import { HookError, RpcError, thrownText } from "./errors.js";
 import type { Id, RpcResponse } from "./message.js";
 
-/** Something a connection lived through that no caller is told of: for logs and for a person who looks for the cause. */
+/** An event of a connection that no caller sees as a result or an error: for logs and diagnosis. */
 export type Report =
   /** A frame or an element of a batch that is not a message. */
   | { readonly kind: "invalid"; readonly problem: Problem; readonly frame: string }
   /** Bytes that did not become a frame. */
-  | { readonly kind: "refused"; readonly refusal: Refusal }
+  | { readonly kind: "refused"; readonly refusal: FrameRefusal }
   /** A response that no call waits for: late, duplicate, to an unknown id, or without one. */
   | { readonly kind: "unmatched"; readonly response: RpcResponse }
   /** A cancellation of a request that is not in flight. */
@@ -82,9 +82,9 @@ export function describeReport(report: Report): string {
     case "given-up":
       return `ended the connection: ${report.error.message}`;
     case "tolerated":
-      return `accepted ${excerpt(report.method)}: ${visible(report.reason.slice(0, reasonLength))}`;
+      return `accepted ${excerpt(report.method)}: ${escapeControls(report.reason.slice(0, reasonLength))}`;
     case "left-out":
-      return `left ${excerpt(report.name)} out of the answer to ${report.method}: ${visible(report.reason.slice(0, reasonLength))}`;
+      return `left ${excerpt(report.name)} out of the answer to ${report.method}: ${escapeControls(report.reason.slice(0, reasonLength))}`;
     case "slow-start":
       return `the peer has not answered for ${report.milliseconds} ms: it may still be starting, and is waited for`;
     case "fault":
@@ -97,7 +97,7 @@ function stackOf(error: unknown): string {
 }
 
 function describeProblem({ reason, detail }: Problem): string {
-  return detail === undefined ? reason : `${reason} (${visible(detail)})`;
+  return detail === undefined ? reason : `${reason} (${escapeControls(detail)})`;
 }
 
 function describeUnmatched(response: RpcResponse): string {
@@ -116,5 +116,5 @@ const reasonLength = 1_000;
 
 /** A peer's text in quotes, cut, with hidden characters made visible. */
 export function excerpt(text: string): string {
-  return visible(JSON.stringify(text.length > excerptLength ? `${text.slice(0, excerptLength)}…` : text));
+  return escapeControls(JSON.stringify(text.length > excerptLength ? `${text.slice(0, excerptLength)}…` : text));
 }

@@ -1,5 +1,5 @@
-import type { MembersOf } from "../base/members.js";
-import type { MethodAliases } from "./aliases.js";
+import type { MembersOf } from "../base/check-members.js";
+import type { MethodAliases } from "./codec/method-aliases.js";
 import { codes } from "./errors.js";
 import type { ErrorObject, Params } from "./message.js";
 
@@ -31,17 +31,17 @@ export function cancelledError({ error }: Cancellation): ErrorObject | undefined
 
 const requestCancelled: ErrorObject = { code: codes.requestCancelled, message: "Request cancelled" };
 
-/** Takes a notification of the peer. What it throws, or rejects with, is reported. */
+/** Receives a notification of the peer. Errors it throws or rejects with are reported. */
 export type NotificationListener = (method: string, params: Params | undefined) => unknown;
 
 /** Where a connection sends what comes in. */
 export interface Routing {
   /** Loose names that are taken for the methods that they stand for. Default: none. */
   readonly aliases?: MethodAliases | undefined;
-  /** Takes what the peer tells. Default: `handle` runs it and nobody is answered, as in plain JSON-RPC. */
+  /** Receives notifications of the peer. Default: `handle` runs them and no response is sent, as in plain JSON-RPC. */
   readonly onNotification?: NotificationListener;
   /** Methods of calls that stay open until somebody ends them: `limits.listening` bounds them, and `limits.running` does not. Default: none. */
-  readonly lasting?: ReadonlySet<string>;
+  readonly longLived?: ReadonlySet<string>;
   /** How either side asks the other to stop. Default: it cannot; a cancelled call just stops waiting. */
   readonly cancellation?: Cancellation;
   /** The tag of the call of this side that a notification belongs to (`CallOptions.tag`), or undefined. */
@@ -54,7 +54,7 @@ export interface Routing {
 export const routingMembers: MembersOf<Routing> = {
   aliases: [],
   onNotification: ["onnotification", "notification"],
-  lasting: [],
+  longLived: [],
   cancellation: ["cancel"],
   relatedTo: [],
   answersUnreadable: [],

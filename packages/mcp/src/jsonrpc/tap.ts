@@ -1,20 +1,20 @@
-import type { Refusal } from "../base/frame.js";
+import type { FrameRefusal } from "../base/framing.js";
 import type { Channel } from "./channel.js";
 import { guarded, reporterOf } from "./hooks.js";
 import type { Reporter } from "./report.js";
 
-/** What passed a tap: in the order in which it passed, before either side acts on it. */
+/** Traffic that a tap observed, in order, before either side acts on it. */
 export type Tapped =
   | { readonly kind: "sent"; readonly frame: string }
   | { readonly kind: "received"; readonly frame: string }
   /** Bytes of the peer that did not become a frame. */
-  | { readonly kind: "refused"; readonly refusal: Refusal }
+  | { readonly kind: "refused"; readonly refusal: FrameRefusal }
   /** The peer's side has ended. */
   | { readonly kind: "ended"; readonly error?: Error };
 
 /**
- * Lets an observer see everything that passes a channel. What it does delays the conversation; what it throws, or rejects with,
- * goes to `report` and does not end the conversation.
+ * Passes all traffic of a channel to an observer. A slow observer delays the traffic; its errors go to `report` and do not end
+ * the connection.
  *
  * @param report default: faults go to the console
  */

@@ -1,14 +1,15 @@
-import { checkMembers, type MembersOf } from "../base/members.js";
+import { checkMembers, type MembersOf } from "../base/check-members.js";
 import type { Connection } from "../jsonrpc/connection.js";
-import { type CarrierOptions, carrierMembers, serveChannel } from "../lifecycle/serve.js";
-import { requireServed, type Served } from "../lifecycle/served.js";
+import { requireServable, type Servable } from "../server/servable.js";
+import { serveChannel } from "../server/session/serve-channel.js";
+import { type TransportOptions, transportMembers } from "../session/options.js";
 import { defaultGrace, type Serving } from "./serving.js";
 import { type StdioChannelOptions, stdioChannel } from "./stdio.js";
 
 /** Options of `serveStdio`. */
-export interface ServeStdioOptions extends CarrierOptions, Pick<StdioChannelOptions, "parentWatch"> {}
+export interface ServeStdioOptions extends TransportOptions, Pick<StdioChannelOptions, "parentWatch"> {}
 
-const serveStdioMembers: MembersOf<ServeStdioOptions> = { ...carrierMembers, parentWatch: [] };
+const serveStdioMembers: MembersOf<ServeStdioOptions> = { ...transportMembers, parentWatch: [] };
 
 /** Milliseconds for the rest of the program to finish after the connection has closed; then the process exits. */
 const exitGrace = 5_000;
@@ -28,17 +29,17 @@ const exitGrace = 5_000;
  *
  * @throws TypeError if `served` is not a server, or for an unknown option
  */
-export async function serveStdio(served: Served, options: ServeStdioOptions = {}): Promise<Serving> {
-  requireServed("serveStdio", served);
+export async function serveStdio(served: Servable, options: ServeStdioOptions = {}): Promise<Serving> {
+  requireServable("serveStdio", served);
   checkMembers("serveStdio", options, serveStdioMembers);
-  const { parentWatch = true, ...carrier } = options;
-  const { clock, limits } = carrier;
+  const { parentWatch = true, ...transport } = options;
+  const { clock, limits } = transport;
   const channel = stdioChannel({
     parentWatch,
     ...(clock !== undefined && { clock }),
     ...(limits?.frameBytes !== undefined && { frameBytes: limits.frameBytes }),
   });
-  const connection = serveChannel(served, channel, carrier);
+  const connection = serveChannel(served, channel, transport);
   const stop = stopOnSignal(connection);
   const closed = connection.closed.then((how) => {
     process.off("SIGTERM", stop).off("SIGINT", stop);

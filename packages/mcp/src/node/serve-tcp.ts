@@ -1,17 +1,18 @@
 import { createServer, type Server, type Socket } from "node:net";
 import type { ByteBudget } from "../base/byte-budget.js";
-import { checkMembers, type MembersOf } from "../base/members.js";
-import { type Admission, connectionLimits } from "../http/admission.js";
-import { connectionBytes, type HttpCaller, Peers } from "../http/peers.js";
+import { checkMembers, type MembersOf } from "../base/check-members.js";
+import { type ConcurrencyLimit, connectionLimits } from "../http/server/concurrency-limit.js";
+import { connectionBytes, type HttpCaller, Peers } from "../http/server/peers.js";
 import type { Channel, ChannelReceiver } from "../jsonrpc/channel.js";
 import type { Closed, Connection } from "../jsonrpc/connection.js";
 import { atOnce, reporterOf } from "../jsonrpc/hooks.js";
 import { serverLimits } from "../jsonrpc/limits.js";
 import { faultOf, type Reporter } from "../jsonrpc/report.js";
-import { type CarrierOptions, carrierMembers, serveChannel } from "../lifecycle/serve.js";
-import { requireServed, type Served } from "../lifecycle/served.js";
+import { requireServable, type Servable } from "../server/servable.js";
+import { serveChannel } from "../server/session/serve-channel.js";
+import { type TransportOptions, transportMembers } from "../session/options.js";
 import { messagesOnly } from "./first-frame.js";
-import { defaultConnections } from "./http-connections.js";
+import { defaultConnections } from "./http/http-connections.js";
 import { listen } from "./listen.js";
 import { closedOf, defaultGrace, type Serving } from "./serving.js";
 import { type ListenAddress, listenMembers, type SocketAddress } from "./socket-address.js";
@@ -38,10 +39,10 @@ const acceptMembers: MembersOf<AcceptOptions> = {
   report: ["reporter", "logger", "log", "onerror", "onError"],
 };
 
-export interface ServeTcpOptions extends CarrierOptions, Omit<AcceptOptions, "frameBytes"> {}
+export interface ServeTcpOptions extends TransportOptions, Omit<AcceptOptions, "frameBytes"> {}
 
 const { frameBytes, ...ownAcceptMembers } = acceptMembers;
-const serveTcpMembers: MembersOf<ServeTcpOptions> = { ...carrierMembers, ...ownAcceptMembers };
+const serveTcpMembers: MembersOf<ServeTcpOptions> = { ...transportMembers, ...ownAcceptMembers };
 
 /** The client of a connection. */
 export interface TcpCaller {
@@ -71,11 +72,11 @@ export interface TcpServer extends Serving {
  * @throws TypeError for an address that other machines can reach, unless `exposed` is set; Error for one in use
  */
 export async function serveTcp(
-  served: Served,
+  served: Servable,
   address: ListenAddress,
   options: ServeTcpOptions = {},
 ): Promise<TcpServer> {
-  requireServed("serveTcp", served);
+  requireServable("serveTcp", served);
   checkMembers("serveTcp", options, serveTcpMembers);
   const { limits } = options;
   const bounds = limits?.frameBytes === undefined ? {} : { frameBytes: limits.frameBytes };
@@ -118,7 +119,7 @@ class SocketServer implements TcpServer {
   readonly #open: AcceptTcp;
   readonly #options: AcceptOptions;
   readonly #connections = new Set<Connection>();
-  readonly #admission: Admission;
+  readonly #admission: ConcurrencyLimit;
   readonly #peers: Peers;
 
   constructor(server: Server, open: AcceptTcp, options: AcceptOptions & Pick<ServeTcpOptions, "limits">) {

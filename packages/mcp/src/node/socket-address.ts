@@ -1,5 +1,5 @@
-import type { MembersOf } from "../base/members.js";
-import { isLoopback } from "../http/guard.js";
+import type { MembersOf } from "../base/check-members.js";
+import { isLoopback } from "../http/server/origin-check.js";
 
 /** The address of a socket: a TCP port, or the path of a Unix socket (on Windows: of a named pipe). */
 export type SocketAddress =

@@ -1,6 +1,6 @@
-import { checkMembers, type MembersOf } from "../base/members.js";
+import { checkMembers, type MembersOf } from "../base/check-members.js";
 import type { Channel } from "../jsonrpc/channel.js";
-import { watchParent } from "./parent-watch.js";
+import { watchParent } from "./process/parent-watch.js";
 import { StreamChannel, type StreamChannelOptions, streamMembers } from "./stream-channel.js";
 
 export interface StdioChannelOptions extends Omit<StreamChannelOptions, "keepsOutputOpen"> {

@@ -1,16 +1,16 @@
 import type { Readable, Writable } from "node:stream";
 import type { ByteBudget } from "../base/byte-budget.js";
+import { checkMembers, type MembersOf } from "../base/check-members.js";
 import type { Clock, Timer } from "../base/clock.js";
 import { deferred } from "../base/deferred.js";
-import type { FrameDecoder, FrameSink, Framing, Refusal } from "../base/frame.js";
-import { isPromise } from "../base/later.js";
-import { checkMembers, type MembersOf } from "../base/members.js";
-import { lines } from "../framing/lines.js";
+import type { FrameDecoder, FrameRefusal, FrameSink, Framing } from "../base/framing.js";
+import { isPromise } from "../base/maybe-promise.js";
 import type { Channel, ChannelReceiver } from "../jsonrpc/channel.js";
 import { HookError } from "../jsonrpc/errors.js";
 import { atOnce } from "../jsonrpc/hooks.js";
 import { serverLimits } from "../jsonrpc/limits.js";
-import { lastWordsGrace, type QueueBounds, queueBoundsOf, queueMembers } from "../jsonrpc/queue-bounds.js";
+import { drainGrace, type QueueBounds, queueBoundsOf, queueMembers } from "../jsonrpc/queue-bounds.js";
+import { lines } from "../transport/framing/lines.js";
 import { StreamWriter } from "./stream-writer.js";
 
 export interface StreamChannelOptions extends QueueBounds {
@@ -106,7 +106,7 @@ export class StreamChannel implements Channel, FrameSink {
     if (this.#phase === "open") this.#receiver?.frame(text);
   }
 
-  refuse(refusal: Refusal): void {
+  refuse(refusal: FrameRefusal): void {
     if (this.#phase === "open") this.#receiver?.refuse(refusal);
   }
 
@@ -147,7 +147,7 @@ export class StreamChannel implements Channel, FrameSink {
   #writingFailed(error: Error): void {
     if (this.#phase !== "open") return;
     this.#writeError = error;
-    this.#lastWordsTimer = this.#clock.setTimer(() => this.#end(error), lastWordsGrace);
+    this.#lastWordsTimer = this.#clock.setTimer(() => this.#end(error), drainGrace);
   }
 
   #end(error: Error | undefined): void {

@@ -3,8 +3,8 @@ import type { ByteBudget } from "../base/byte-budget.js";
 import type { Timer } from "../base/clock.js";
 import { type Deferred, deferred } from "../base/deferred.js";
 import { longestTimer } from "../base/settles-within.js";
+import { characterBytes } from "../jsonrpc/codec/weight.js";
 import { endGrace, freeQueueBytes, type QueueBounds, UnreadError } from "../jsonrpc/queue-bounds.js";
-import { characterBytes } from "../jsonrpc/weight.js";
 
 export interface StreamWriterOptions extends Required<QueueBounds> {
   readonly keepsOutputOpen: boolean;

@@ -1,6 +1,6 @@
 import { connect, type Socket } from "node:net";
+import { checkMembers, type MembersOf } from "../base/check-members.js";
 import { type Clock, systemClock } from "../base/clock.js";
-import { checkMembers, type MembersOf } from "../base/members.js";
 import { longestTimer } from "../base/settles-within.js";
 import type { Channel, ChannelReceiver } from "../jsonrpc/channel.js";
 import { clientLimits } from "../jsonrpc/limits.js";

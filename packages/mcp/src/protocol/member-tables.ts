@@ -1,8 +1,8 @@
-import type { MembersOf } from "../base/members.js";
-import type { Annotations, Icon } from "./content.js";
-import type { Implementation } from "./implementation.js";
-import type { PromptArgument } from "./prompts.js";
-import type { ToolAnnotations, ToolExecution } from "./tools.js";
+import type { MembersOf } from "../base/check-members.js";
+import type { Annotations, Icon } from "./types/content.js";
+import type { Implementation } from "./types/implementation.js";
+import type { PromptArgument } from "./types/prompts.js";
+import type { ToolAnnotations, ToolExecution } from "./types/tools.js";
 
 // Members of protocol objects, for checks. In a file of their own, because the files of the types are public entries.
 

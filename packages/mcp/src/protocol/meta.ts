@@ -2,10 +2,10 @@ import { kindOf, pointerToken } from "../base/json.js";
 import type { ParamsFault } from "../jsonrpc/errors.js";
 import type { Params } from "../jsonrpc/message.js";
 import type { ClientCapabilities } from "./capabilities.js";
-import type { Implementation } from "./implementation.js";
 import { isObject, type JsonObject } from "./json.js";
-import { isLoggingLevel, type LoggingLevel } from "./logging.js";
-import { isProgressToken, type ProgressToken } from "./progress.js";
+import type { Implementation } from "./types/implementation.js";
+import { isLoggingLevel, type LoggingLevel } from "./types/logging.js";
+import { isProgressToken, type ProgressToken } from "./types/progress.js";
 
 /**
  * The `_meta` keys that the protocol defines.

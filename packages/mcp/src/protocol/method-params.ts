@@ -1,25 +1,25 @@
-import type { CancelledParams } from "./cancelled.js";
-import type { CompleteParams, CompleteResult } from "./completion.js";
-import type { DiscoverResult } from "./discover.js";
-import type { ElicitParams, ElicitUrlParams } from "./elicitation.js";
-import type { InitializeParams, InitializeResult } from "./initialize.js";
 import type { JsonObject } from "./json.js";
-import type { LoggingMessageParams, SetLevelParams } from "./logging.js";
-import type { PaginatedParams, RequestParams } from "./params.js";
-import type { ProgressParams } from "./progress.js";
-import type { GetPromptParams, GetPromptResult, ListPromptsResult } from "./prompts.js";
+import type { CancelledParams } from "./types/cancelled.js";
+import type { CompleteParams, CompleteResult } from "./types/completion.js";
+import type { DiscoverResult } from "./types/discover.js";
+import type { ElicitParams, ElicitUrlParams } from "./types/elicitation.js";
+import type { InitializeParams, InitializeResult } from "./types/initialize.js";
+import type { LoggingMessageParams, SetLevelParams } from "./types/logging.js";
+import type { PaginatedParams, RequestParams } from "./types/params.js";
+import type { ProgressParams } from "./types/progress.js";
+import type { GetPromptParams, GetPromptResult, ListPromptsResult } from "./types/prompts.js";
 import type {
   ListResourcesResult,
   ListResourceTemplatesResult,
   ReadResourceParams,
   ReadResourceResult,
   ResourceParams,
-} from "./resources.js";
-import type { PaginatedResult, Result } from "./result.js";
-import type { CreateMessageParams } from "./sampling.js";
-import type { AcknowledgedParams, ListenParams } from "./subscriptions.js";
-import type { TaskParams, TaskState } from "./tasks.js";
-import type { CallToolParams, CallToolResult, ListToolsResult } from "./tools.js";
+} from "./types/resources.js";
+import type { PaginatedResult, Result } from "./types/result.js";
+import type { CreateMessageParams } from "./types/sampling.js";
+import type { AcknowledgedParams, ListenParams } from "./types/subscriptions.js";
+import type { TaskParams, TaskState } from "./types/tasks.js";
+import type { CallToolParams, CallToolResult, ListToolsResult } from "./types/tools.js";
 
 /** Params without members of their own. */
 export interface NotificationParams {

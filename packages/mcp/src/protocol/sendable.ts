@@ -1,13 +1,13 @@
 import { encodeBase64 } from "../base/base64.js";
 import { isObject, type JsonObject, kindOf, pointerToken } from "../base/json.js";
 import type { ParamsFault } from "../jsonrpc/errors.js";
-import type { AudioContent, ContentBlock, EmbeddedResource, ImageContent, ResourceContents } from "./content.js";
 import { metaKeyFault } from "./meta-keys.js";
 import { type Checker, faultsOf } from "./shapes/checker.js";
 import { ShapeCompiler } from "./shapes/compile-shape.js";
 import { newestShapes } from "./shapes/message-shapes.js";
 import { ref } from "./shapes/shape.js";
 import type { ShapeFault } from "./shapes/shape-fault.js";
+import type { AudioContent, ContentBlock, EmbeddedResource, ImageContent, ResourceContents } from "./types/content.js";
 
 // Checks of values that handlers return. The common parts, text and JSON, are checked by hand; all others by the shapes
 // that `parlance check` uses, so that both apply the same rules.

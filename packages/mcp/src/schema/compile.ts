@@ -1,19 +1,19 @@
 import type { StandardTypedV1 } from "@standard-schema/spec";
 import { type Clock, systemClock } from "../base/clock.js";
 import { isObject, type JsonObject, kindOf } from "../base/json.js";
-import type { MaybePromise } from "../base/later.js";
+import type { MaybePromise } from "../base/maybe-promise.js";
 import { isZod3 } from "./converters.js";
-import { checkRoot, type Dialect, dialectOf } from "./dialect.js";
-import { checkExpansion } from "./expansion.js";
 import { freezeJson } from "./freeze-json.js";
 import type { JsonSchemaValidator } from "./json-schema-validator.js";
 import { authorLimits, peerLimits, type SchemaLimits } from "./limits.js";
-import { normalise } from "./normal-form.js";
 import { isRawShape, type RawShape, shapeProps } from "./raw-shape.js";
 import { SchemaError } from "./schema-error.js";
 import type { Checked, SchemaFault } from "./schema-fault.js";
 import { checkStandard, describeStandard, isValidating, standardProps } from "./standard-schema.js";
-import { defaultValidator } from "./validator.js";
+import { checkRoot, type Dialect, dialectOf } from "./validator/dialect.js";
+import { checkExpansion } from "./validator/expansion.js";
+import { normalise } from "./validator/normal-form.js";
+import { defaultValidator } from "./validator/validator.js";
 
 /**
  * A schema: a Standard Schema from any library, an object of named Standard Schemas (a raw shape), or plain JSON

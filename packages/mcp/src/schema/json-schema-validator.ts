@@ -1,7 +1,7 @@
 import type { Clock } from "../base/clock.js";
 import type { SchemaLimits } from "./limits.js";
-import type { NormalSchema } from "./normal-form.js";
 import type { SchemaFault } from "./schema-fault.js";
+import type { NormalSchema } from "./validator/normal-form.js";
 
 /** The cost limits of one check. A validator that cannot count steps enforces the limits that it can. */
 export interface CheckBounds {

@@ -1,5 +1,5 @@
 import { isObject } from "../base/json.js";
-import type { NormalSchema } from "./normal-form.js";
+import type { NormalSchema } from "./validator/normal-form.js";
 
 /**
  * Returns true if the value is certainly valid. False means that the value is invalid or that only the validator can

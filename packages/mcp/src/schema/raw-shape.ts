@@ -1,6 +1,6 @@
 import type { StandardSchemaV1, StandardTypedV1 } from "@standard-schema/spec";
 import { isObject, type JsonObject, kindOf, pointerToken } from "../base/json.js";
-import { handled, isPromise } from "../base/later.js";
+import { isPromise, markHandled } from "../base/maybe-promise.js";
 import {
   describeStandard,
   isValidating,
@@ -86,7 +86,7 @@ function isOptional(schema: unknown, props: StandardProps, side: "input" | "outp
     return schema._zod[side === "input" ? "optin" : "optout"] !== undefined;
   if (!isValidating(props)) return false;
   try {
-    const result = handled(props.validate(undefined));
+    const result = markHandled(props.validate(undefined));
     if (isPromise(result)) return false;
     return result.issues === undefined && (side === "input" || result.value === undefined);
   } catch {

@@ -1,6 +1,6 @@
 import type { StandardJSONSchemaV1, StandardSchemaV1, StandardTypedV1 } from "@standard-schema/spec";
 import { isObject, type JsonObject, pointerToken } from "../base/json.js";
-import { after, type MaybePromise } from "../base/later.js";
+import { andThen, type MaybePromise } from "../base/maybe-promise.js";
 import { converterFor } from "./converters.js";
 import { SchemaError } from "./schema-error.js";
 import { type Checked, moreFaults, type SchemaFault } from "./schema-fault.js";
@@ -62,7 +62,7 @@ function notRepresentable(problem: string, cause: unknown): SchemaError {
 
 /** Validates a value with the schema's own library. */
 export function checkStandard(props: Validating, value: unknown, most: number): MaybePromise<Checked<unknown>> {
-  return after(props.validate(value), (result) => {
+  return andThen(props.validate(value), (result) => {
     const { issues } = result;
     if (issues === undefined) return { ok: true, value: result.value };
     const errors = issues.slice(0, most).map(toFault);

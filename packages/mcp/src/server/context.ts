@@ -1,34 +1,42 @@
 import { pointerToken } from "../base/json.js";
-import { handled } from "../base/later.js";
-import type { Input } from "../lifecycle/input.js";
-import type { ClientDescription, Operation } from "../lifecycle/served.js";
+import { markHandled } from "../base/maybe-promise.js";
 import type { JsonObject } from "../protocol/json.js";
-import type { LoggingLevel } from "../protocol/logging.js";
 import { readMeta, readProgressToken } from "../protocol/meta.js";
 import { notifications } from "../protocol/methods.js";
-import type { Root } from "../protocol/roots.js";
-import type { CreateMessageParams, CreateMessageResult } from "../protocol/sampling.js";
+import type { LoggingLevel } from "../protocol/types/logging.js";
+import type { Root } from "../protocol/types/roots.js";
+import type { CreateMessageParams, CreateMessageResult } from "../protocol/types/sampling.js";
 import type { InferOutput, Schema } from "../schema/compile.js";
-import { type Ask, type FormAnswer, form, roots, sample, type VisitAnswer, visit } from "./questions.js";
+import type { Input } from "./input/input.js";
+import {
+  elicitForm,
+  elicitUrl,
+  type FormResponse,
+  type InputRequestOf,
+  listRoots,
+  sample,
+  type UrlResponse,
+} from "./input/input-requests.js";
+import type { ClientDescription, Operation } from "./servable.js";
 
-/** What can be set about a question. */
-export interface QuestionOptions {
-  /** Names the question within its call. Default: by position. */
+/** Options of a request for user input. */
+export interface InputOptions {
+  /** Key of the request within its call. Default: by position. */
   readonly key?: string;
 }
 
-/** What can be set about a visit to a page. */
-export interface VisitOptions extends QuestionOptions {
+/** Options of a URL elicitation. */
+export interface ElicitUrlOptions extends InputOptions {
   /**
-   * Names the visit for `completeElicitation`. Unique on this server, and not to be guessed. It crosses the wire in 2025-11-25 alone.
-   * Default: a random one.
+   * Elicitation id for `completeElicitation`. It must be unique on this server and unguessable. Sent only in 2025-11-25. Default:
+   * a random one.
    */
   readonly elicitationId?: string;
 }
 
 /**
- * What a handler sees of the call that it answers. Its methods may be taken apart from it (`({ log }) => …`), and what they
- * promise may be left un-awaited: a failure that no one awaits does not end the process.
+ * Context of a handler. Its methods may be destructured (`({ log }) => …`), and their promises may be left un-awaited: a
+ * rejection does not end the process.
  */
 export class Context {
   readonly #operation: Operation;
@@ -51,7 +59,7 @@ export class Context {
     return this.#operation.revision.version;
   }
 
-  /** What the client says of itself. Not proven: never decide anything by its name. */
+  /** `clientInfo` and capabilities of the client. Not verified: make no access decision by its name. */
   get client(): ClientDescription {
     return this.#operation.client;
   }
@@ -62,9 +70,9 @@ export class Context {
   }
 
   /**
-   * Tells the client how far this call is. It goes out only if the client asked for progress, and only if it is more
-   * than was told before. Resolves when the client has room for more, at once while it keeps up; never rejects. Not awaited,
-   * progress costs a client that reads slowly nothing but the values in between: only the latest one waits.
+   * Sends a progress notification, if the client requested progress and the value increased. Resolves when the client can receive
+   * more, at once while it keeps up; never rejects. If you do not await it, a slow client misses intermediate values: only the
+   * latest one is queued.
    * https://modelcontextprotocol.io/specification/latest/basic/utilities/progress
    */
   progress(progress: number, total?: number, message?: string): Promise<void> {
@@ -83,7 +91,7 @@ export class Context {
   }
 
   /**
-   * Sends a log message to the client, if it wants messages of that level. No secrets: the client sees all of it.
+   * Sends a log message to the client, if the client requested messages of that level. Do not log secrets: the client sees the whole message.
    * https://modelcontextprotocol.io/specification/latest/server/utilities/logging
    */
   log(level: LoggingLevel, data: unknown, logger?: string): void {
@@ -95,77 +103,77 @@ export class Context {
   }
 
   /**
-   * Asks a person to fill in a form, and waits for the answer.
+   * Asks the user to fill in a form and waits for the response (form-mode elicitation).
    *
-   * Works on every revision that has it. On the stateless one the call ends at a question that is open, and the handler is
-   * run again from its start with the answer: what must not happen twice belongs into `once`.
+   * Works in every revision that has elicitation. In the stateless era the call ends with an `input_required` result, and the
+   * handler runs again from its start with the response: put work that must not run twice into `once`.
    *
-   * @param options.key names the question within this call. Default: by position
-   * @throws RpcError when the client has not declared forms, or answers something else
+   * @param options.key key of the request within this call. Default: by position
+   * @throws RpcError when the client has not declared form elicitation, or its response is invalid
    */
   async elicit<S extends Schema>(
     message: string,
     schema: S,
-    options: QuestionOptions = {},
-  ): Promise<FormAnswer<InferOutput<S>>> {
-    return this.#askOne(form(message, schema), options);
+    options: InputOptions = {},
+  ): Promise<FormResponse<InferOutput<S>>> {
+    return this.#askOne(elicitForm(message, schema), options);
   }
 
-  /** Asks a person to visit a page, and waits until they have agreed or not. */
-  async visit(message: string, url: string | URL, options: VisitOptions = {}): Promise<VisitAnswer> {
-    return this.#askOne(visit(message, url, options.elicitationId), options);
+  /** Asks the user to open a web page (URL-mode elicitation), and waits until the user agrees or declines. */
+  async elicitUrl(message: string, url: string | URL, options: ElicitUrlOptions = {}): Promise<UrlResponse> {
+    return this.#askOne(elicitUrl(message, url, options.elicitationId), options);
   }
 
   /**
-   * Tells the client that a visit is over, one that `visit` has asked for or an error −32042 has named: the client makes the call
-   * again, or closes its dialog. It may be called after the call has ended, as long as the conversation lasts. Does nothing in
-   * revisions that have no word for it, and after the conversation.
+   * Sends `notifications/elicitation/complete` for a URL elicitation of `elicitUrl` or of an error −32042: the client retries the
+   * call or closes its dialog. May be called after the call, as long as the session is open. Does nothing in revisions without
+   * this notification, and after the session.
    * https://modelcontextprotocol.io/specification/2025-11-25/client/elicitation#completion-notifications-for-url-mode-elicitation
    *
    * @example
-   * const { action } = await ctx.visit("Log in", url, { elicitationId: id });
+   * const { action } = await ctx.elicitUrl("Log in", url, { elicitationId: id });
    * if (action === "accept") onceLoggedIn(id, () => ctx.completeElicitation(id));
    */
   completeElicitation(elicitationId: string): void {
-    const { conversation, revision } = this.#operation;
+    const { session, revision } = this.#operation;
     if (!revision.notifications.server.has(notifications.elicitationComplete)) return;
-    conversation?.notify(notifications.elicitationComplete, { elicitationId });
+    session?.notify(notifications.elicitationComplete, { elicitationId });
   }
 
-  /** Asks the client's model, and waits for its message. */
-  async sample(params: CreateMessageParams, options: QuestionOptions = {}): Promise<CreateMessageResult> {
+  /** Requests a sampling from the client's model and waits for its message. */
+  async sample(params: CreateMessageParams, options: InputOptions = {}): Promise<CreateMessageResult> {
     return this.#askOne(sample(params), options);
   }
 
-  /** Asks where this server may work. A hint, not a permission: it is not proven. */
-  async listRoots(options: QuestionOptions = {}): Promise<readonly Root[]> {
-    return this.#askOne(roots(), options);
+  /** Requests the roots of the client. They are a hint and not a permission. */
+  async listRoots(options: InputOptions = {}): Promise<readonly Root[]> {
+    return this.#askOne(listRoots(), options);
   }
 
   /**
-   * Asks several questions at once; the answers have their keys.
+   * Requests several inputs at once; the responses have the same keys.
    *
    * @example
-   * const { who, where } = await ctx.ask({ who: form("Who?", Person), where: roots() });
+   * const { who, where } = await ctx.requestInput({ who: form("Who?", Person), where: roots() });
    */
-  async ask<Q extends Readonly<Record<string, Ask<unknown>>>>(
+  async requestInput<Q extends Readonly<Record<string, InputRequestOf<unknown>>>>(
     questions: Q,
-  ): Promise<{ readonly [K in keyof Q]: Q[K] extends Ask<infer Answer> ? Answer : never }> {
-    const answers = await this.#input().ask(questions);
+  ): Promise<{ readonly [K in keyof Q]: Q[K] extends InputRequestOf<infer Answer> ? Answer : never }> {
+    const answers = await this.#input().request(questions);
     const read = Object.entries(questions).map(async ([key, question]) => [
       key,
       await question.read(answers[key], this.#placeOf(key)),
     ]);
     // By construction every key of the questions has the answer that its question reads.
     return Object.fromEntries(await Promise.all(read)) as {
-      readonly [K in keyof Q]: Q[K] extends Ask<infer Answer> ? Answer : never;
+      readonly [K in keyof Q]: Q[K] extends InputRequestOf<infer Answer> ? Answer : never;
     };
   }
 
   /**
-   * Runs `work` once in this call, however often the handler is run again to ask: for what has an effect, and for what
-   * would come out differently. Its value is kept as JSON, with the client and sealed; work that fails is run again in the next
-   * round.
+   * Runs `work` once in this call, however often the handler is replayed for input: use it for side effects and for values that
+   * would differ. The value is stored as JSON in the sealed `requestState` that the client holds; failed work runs again in the
+   * next round.
    *
    * A round is run once, so a client that sends it twice does not repeat the work. A client that makes the whole call again, or
    * several processes that share secrets and no `requestState.store`, do: what must never happen twice needs a key of its own
@@ -176,20 +184,20 @@ export class Context {
     return (input === undefined ? await work() : await input.once(key, work)) as Value; // The value of the first run.
   }
 
-  /** The answers to the questions of `inputRequired`, by key. From a peer: check them. */
-  get answers(): Readonly<Record<string, unknown>> {
+  /** The responses to the requests of `inputRequired`, by key. They come from a peer: validate them. */
+  get inputResponses(): Readonly<Record<string, unknown>> {
     return this.#operation.returned.answers;
   }
 
-  /** What the handler has kept with `inputRequired`. */
-  get state(): unknown {
+  /** The state that the handler passed to `inputRequired`. */
+  get requestState(): unknown {
     return this.#operation.returned.state;
   }
 
-  async #askOne<Answer>(question: Ask<Answer>, options: QuestionOptions): Promise<Answer> {
+  async #askOne<Answer>(question: InputRequestOf<Answer>, options: InputOptions): Promise<Answer> {
     this.#position += 1;
     const { key = `question-${this.#position}` } = options;
-    const answers = await this.#input().ask({ [key]: question });
+    const answers = await this.#input().request({ [key]: question });
     return question.read(answers[key], this.#placeOf(key));
   }
 
@@ -201,13 +209,13 @@ export class Context {
   #input(): Input {
     const { input } = this.#operation;
     if (input === undefined)
-      throw new TypeError("Nobody can be asked here: this carrier has no way back to the client");
+      throw new TypeError("Input cannot be requested here: this transport has no way to send requests to the client");
     return input;
   }
 
   /**
-   * Lets the client's connection go while this call goes on: the client comes back after `retry` milliseconds for what there
-   * is to tell. Nothing happens where no connection is held for the call, or where the revision has no polling.
+   * Closes the client's connection while this call continues: the client reconnects after `retry` milliseconds. Does nothing
+   * where no connection is held for the call, or where the revision has no polling.
    * https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#sending-messages-to-the-server
    */
   release(retry = 1_000): void {
@@ -227,7 +235,7 @@ for (const [name, { value }] of Object.entries(Object.getOwnPropertyDescriptors(
   const method = value as (this: Context, ...args: unknown[]) => unknown; // A descriptor does not know its type.
   Object.defineProperty(Context.prototype, name, {
     get(this: Context) {
-      return (...args: unknown[]): unknown => handled(method.apply(this, args));
+      return (...args: unknown[]): unknown => markHandled(method.apply(this, args));
     },
   });
 }

@@ -1,18 +1,18 @@
-import { after, handled, isPromise } from "../base/later.js";
-import type { MembersOf } from "../base/members.js";
+import type { MembersOf } from "../base/check-members.js";
+import { andThen, isPromise, markHandled } from "../base/maybe-promise.js";
 import { methodNotFound } from "../jsonrpc/errors.js";
 import { guarded, inHook } from "../jsonrpc/hooks.js";
 import { faultOf } from "../jsonrpc/report.js";
-import { QuestionOpen } from "../lifecycle/replay.js";
-import { InputRequired } from "../lifecycle/rounds.js";
-import type { Operation, OperationCall } from "../lifecycle/served.js";
 import type { JsonObject } from "../protocol/json.js";
 import { methods } from "../protocol/methods.js";
 import { type ErrorCodes, failedTool, specified } from "./error-codes.js";
-import { ToolError } from "./errors.js";
-import type { MethodCall } from "./feature.js";
-import type { Tasks } from "./tasks.js";
-import { errorResult } from "./tool-result.js";
+import type { MethodCall } from "./features/feature.js";
+import type { Tasks } from "./features/tasks/tasks.js";
+import { errorResult } from "./features/tool-result.js";
+import { InputPending } from "./input/replay.js";
+import { InputRequired } from "./input/rounds.js";
+import type { Operation, OperationCall } from "./servable.js";
+import { ToolError } from "./tool-error.js";
 
 /** Turns the running of operations into another: `Middleware`, where the lifecycle has already read who calls and how. */
 export type OperationMiddleware = (next: OperationCall) => OperationCall;
@@ -33,8 +33,8 @@ export type OperationEnd =
   | { readonly kind: "error"; readonly error: unknown };
 
 /**
- * Named places to look at what is called. A promise is waited for. What a hook throws or rejects with fails the call, and is
- * reported under the name of the hook; an `RpcError` is what the client gets, and is not reported.
+ * Hooks around calls. A returned promise is awaited. An error fails the call and is reported under the name of the hook; an
+ * `RpcError` is sent to the client and not reported.
  */
 export interface Hooks {
   /** Before an operation runs. One that is refused here has no `onEnd`. */
@@ -101,7 +101,7 @@ export class Pipeline {
     const { onCall } = this.#parts.hooks;
     const call = { method, params, operation };
     if (onCall === undefined) return this.#handle(call);
-    return after(
+    return andThen(
       inHook("onCall", () => onCall(call)),
       () => this.#handle(call),
     );
@@ -126,7 +126,7 @@ export class Pipeline {
     const failure = errorCodes === "catalogue" ? failedTool(call, result) : undefined;
     if (failure !== undefined) return this.#reject(call, failure);
     if (hooks.onEnd === undefined) return result;
-    return after(
+    return andThen(
       this.#ended(call, result instanceof InputRequired ? { kind: "asked" } : { kind: "result", result }),
       () => result,
     );
@@ -149,7 +149,7 @@ export class Pipeline {
     };
     let told: unknown;
     try {
-      told = this.#ended(call, error instanceof QuestionOpen ? { kind: "asked" } : { kind: "error", error });
+      told = this.#ended(call, error instanceof InputPending ? { kind: "asked" } : { kind: "error", error });
     } catch (fault) {
       return report(fault);
     }
@@ -188,7 +188,7 @@ function named(middleware: OperationMiddleware, next: OperationCall): OperationC
     };
     try {
       const result = next(method, params, operation);
-      return isPromise(result) ? handled(result.then(undefined, passOrReport)) : result;
+      return isPromise(result) ? markHandled(result.then(undefined, passOrReport)) : result;
     } catch (error) {
       return pass(error);
     }

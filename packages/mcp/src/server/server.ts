@@ -1,35 +1,31 @@
+import { checkMembers, type MembersOf } from "../base/check-members.js";
 import { isObject, kindOf } from "../base/json.js";
-import { checkMembers, type MembersOf } from "../base/members.js";
-import type { Served } from "../lifecycle/served.js";
-import { createStateSeal, type StateSealOptions, stateSealMembers } from "../lifecycle/state-seal.js";
 import { mergeCapabilities, readCapabilities, type ServerCapabilities } from "../protocol/capabilities.js";
-import type { Implementation } from "../protocol/implementation.js";
 import { implementationMembers } from "../protocol/member-tables.js";
 import { isAdvertised, methodCapabilities } from "../protocol/method-capabilities.js";
+import type { Implementation } from "../protocol/types/implementation.js";
 import type { InputSchema, Schema } from "../schema/compile.js";
 import type { ToolTypes } from "../schema/tool-types.js";
-import { type CacheHints, cacheHintMembers, cacheHints } from "./cache-hints.js";
-import { type Changed, Changes, changedBy } from "./changes.js";
-import { Completions } from "./completion.js";
-import { foreignMethods } from "./definition-arguments.js";
 import type { ErrorCodes } from "./error-codes.js";
-import type { ToolErrors } from "./errors.js";
-import { ExtensionMethods, type MethodHandler } from "./extension-methods.js";
-import type { Feature, FeatureHost, MethodCall } from "./feature.js";
-import { type Hooks, hookMembers, type OperationMiddleware, Pipeline } from "./pipeline.js";
-import type { PromptArguments } from "./prompt-arguments.js";
-import { type PromptDefinition, type PromptHandler, type PromptRegistration, Prompts } from "./prompts.js";
-import type { Registration } from "./registry.js";
+import { type CacheHints, cacheHintMembers, cacheHints } from "./features/cache-hints.js";
+import { type Changed, Changes, changedBy } from "./features/changes.js";
+import { Completions } from "./features/completion.js";
+import { foreignMethods } from "./features/definition-arguments.js";
+import { ExtensionMethods, type MethodHandler } from "./features/extension-methods.js";
+import type { Feature, FeatureHost, MethodCall } from "./features/feature.js";
+import type { PromptArguments } from "./features/prompt-arguments.js";
+import { type PromptDefinition, type PromptHandler, type PromptRegistration, Prompts } from "./features/prompts.js";
+import type { Registration } from "./features/registry.js";
 import type {
   ResourceDefinition,
   ResourceReader,
   ResourceTemplateDefinition,
   ResourceTemplateReader,
-} from "./resource-definitions.js";
-import { Resources } from "./resources.js";
-import { Subscriptions } from "./subscriptions.js";
-import { type TaskOptions, taskLimits, taskMembers } from "./task-limits.js";
-import { Tasks } from "./tasks.js";
+} from "./features/resources/resource-definitions.js";
+import { Resources } from "./features/resources/resources.js";
+import { Subscriptions } from "./features/subscriptions.js";
+import { type TaskOptions, taskLimits, taskMembers } from "./features/tasks/task-limits.js";
+import { Tasks } from "./features/tasks/tasks.js";
 import {
   type DefinedTool,
   type ToolDefinition,
@@ -37,9 +33,13 @@ import {
   type ToolRegistration,
   Tools,
   type TypesOfTools,
-} from "./tools.js";
+} from "./features/tools.js";
+import { createStateSeal, type StateSealOptions, stateSealMembers } from "./input/request-state.js";
+import { type Hooks, hookMembers, type OperationMiddleware, Pipeline } from "./pipeline.js";
+import type { Servable } from "./servable.js";
+import type { ToolErrors } from "./tool-error.js";
 
-/** What a server says of itself, and settings. */
+/** Name, version and settings of a server. */
 export interface ServerOptions extends Implementation, Hooks {
   /**
    * Seals what calls remember while their clients answer questions, and lets each round run once. Processes that share their
@@ -50,11 +50,11 @@ export interface ServerOptions extends Implementation, Hooks {
   readonly instructions?: string;
   /** Items on a page of a list. Default: 100, so that most servers fit on one: some clients never turn a page. */
   readonly pageSize?: number;
-  /** How long, and for whom, lists may be kept. Default: not at all. */
+  /** How long lists may be cached, and for whom. Default: not at all. */
   readonly listCache?: CacheHints;
   /**
-   * What is advertised besides what the definitions need: extensions, `experimental`, and what this server adds later. Merged with the
-   * rest; where both have a value that is no object, this one counts. Default: nothing.
+   * Server capabilities to advertise in addition to those of the definitions: extensions, `experimental`, and features that are
+   * added later. They are merged; a value here that is not an object takes precedence. Default: none.
    *
    * @example
    * createServer({ name: "apps", version: "1.0.0", capabilities: { tools: {}, extensions: { "io.modelcontextprotocol/ui": {} } } });
@@ -97,7 +97,7 @@ const serverMembers: MembersOf<ServerOptions> = {
 };
 
 /** A server for every revision. It keeps nothing of its clients, so one object serves any number of them. */
-export interface Server<Tools extends ToolTypes = ToolTypes> extends Served {
+export interface Server<Tools extends ToolTypes = ToolTypes> extends Servable {
   /** Never there: it holds the types of the tools that the server was created with. */
   readonly toolTypes?: Tools;
 
@@ -118,7 +118,7 @@ export interface Server<Tools extends ToolTypes = ToolTypes> extends Served {
   ): ToolRegistration<Input, Output>;
 
   /**
-   * Adds a resource. What `read` gives is text, bytes, or contents of either; undefined means that it does not exist.
+   * Adds a resource. `read` returns text, bytes, or contents; undefined means that the resource does not exist.
    * https://modelcontextprotocol.io/specification/latest/server/resources
    *
    * @example
@@ -183,7 +183,7 @@ export interface Server<Tools extends ToolTypes = ToolTypes> extends Served {
 }
 
 /**
- * Makes a server. Serve it with `serveStdio` or any other carrier; connect to it in memory with `connect(server)`.
+ * Creates a server. Serve it with `serveStdio` or any other transport; connect to it in memory with `connect(server)`.
  *
  * @example
  * const server = createServer({ name: "greeter", version: "1.0.0" });
@@ -239,7 +239,7 @@ export function createServer<const Defined extends readonly DefinedTool[] = read
     info,
     instructions,
     capabilities: () => mergeCapabilities(capabilitiesOf(features), declared),
-    knows: (method) => find(method) !== undefined,
+    hasMethod: (method) => find(method) !== undefined,
     mirroredParams: (tool) => tools.mirroredParams(tool),
     run: pipeline.run,
     changes,

@@ -1,6 +1,6 @@
+import { checkMembers, type MembersOf, requireFunction } from "../base/check-members.js";
 import { isObject, type JsonObject, kindOf, pointerToken } from "../base/json.js";
-import { after, type MaybePromise } from "../base/later.js";
-import { checkMembers, type MembersOf, requireFunction } from "../base/members.js";
+import { andThen, type MaybePromise } from "../base/maybe-promise.js";
 import type { Call, Exchange } from "../jsonrpc/call.js";
 import { invalidParams, methodNotFound, type ParamsFault } from "../jsonrpc/errors.js";
 import { atOnce } from "../jsonrpc/hooks.js";
@@ -19,13 +19,13 @@ type ParamsOf<P, Input> = Input extends readonly string[] | undefined ? P : Infe
 // JSON Schema says nothing to the compiler.
 type ResultOf<Output> = Output extends { readonly "~standard": unknown } ? MaybePromise<InferInput<Output>> : unknown;
 
-/** What a method of a service runs. With declared names, or a schema of an object, it gets its params by name in either form. */
+/** Handler of a service method. With declared names, or an object schema, it receives params by name, also if they were sent by position. */
 export type Handler<P, Input = undefined, Output = undefined> = (
   params: ParamsOf<P, Input>,
   exchange: Exchange,
 ) => ResultOf<Output>;
 
-/** What is known of a method, and checked at each call. */
+/** Options of a service method; its schemas are checked at each call. */
 export interface MethodOptions<P, Input extends Described = undefined, Output extends Schema | undefined = undefined> {
   /**
    * The names of the params, in the order of the positional form; or a schema: any Standard Schema, or
@@ -45,7 +45,7 @@ const methodMembers: MembersOf<MethodOptions<unknown>> = {
   check: ["validate"],
 };
 
-/** What can be set about a service. */
+/** Options of a service. */
 export interface ServiceOptions {
   /** Name the available methods in the answer to an unknown one. Default: false. */
   readonly disclosesMethods?: boolean;
@@ -120,7 +120,7 @@ function entryOf(name: string, run: Entry, options: AnyMethodOptions): Entry {
     const faults = check === undefined ? [] : atOnce("check", () => check(params as never)); // `params` is what the names or the schema have made it.
     if (faults.length > 0) throw invalidParams("Invalid params", faults);
     const value = run(params, exchange);
-    return checkResult === undefined ? value : after(value, checkResult);
+    return checkResult === undefined ? value : andThen(value, checkResult);
   };
   if (described === undefined) return check === undefined && checkResult === undefined ? run : runChecked;
   if (isNames(described)) return (params, exchange) => runChecked(byName(name, described, params), exchange);
@@ -137,7 +137,7 @@ function schemaEntry(name: string, schema: Schema, run: Entry): Entry {
   const properties = isObject(json?.properties) ? json.properties : {};
   const names = json?.type === "object" ? Object.keys(properties) : undefined;
   return (params, exchange) =>
-    after(check(names === undefined ? params : byName(name, names, params)), (checked) => {
+    andThen(check(names === undefined ? params : byName(name, names, params)), (checked) => {
       if (!checked.ok) throw invalidParams("Invalid params", checked.errors);
       return run(checked.value, exchange);
     });
@@ -162,7 +162,7 @@ function checkOf(
 
 function resultCheck(name: string, check: Check): (result: unknown) => unknown {
   return (result) =>
-    after(check(result), (checked) => {
+    andThen(check(result), (checked) => {
       if (checked.ok) return checked.value;
       const [first] = checked.errors;
       const place = first?.path === "" || first === undefined ? "it" : first.path;

@@ -1,5 +1,5 @@
 import { type Connection, type ConnectionOptions, memoryChannels, openConnection } from "../entries/jsonrpc.js";
-import { assertAtRest, nextTurn } from "./at-rest.js";
+import { assertNoLeaks, nextTurn } from "./assert-no-leaks.js";
 import { createFakeClock, type FakeClock } from "./fake-clock.js";
 
 export interface PairOptions {
@@ -41,8 +41,8 @@ export function pair(options: PairOptions = {}): Pair {
     async [Symbol.asyncDispose]() {
       await nextTurn();
       try {
-        assertAtRest(near);
-        assertAtRest(far);
+        assertNoLeaks(near);
+        assertNoLeaks(far);
       } finally {
         await Promise.all([near.close(), far.close()]);
       }

@@ -1,5 +1,5 @@
-import type { Channel, ChannelReceiver, Refusal } from "../entries/jsonrpc.js";
-import { nextTurn } from "./at-rest.js";
+import type { Channel, ChannelReceiver, FrameRefusal } from "../entries/jsonrpc.js";
+import { nextTurn } from "./assert-no-leaks.js";
 
 /** A peer that sends arbitrary frames and returns received frames one by one. */
 export interface RawPeer extends AsyncDisposable {
@@ -77,7 +77,7 @@ class ChannelPeer implements RawPeer, ChannelReceiver {
     this.#arrive(text);
   }
 
-  refuse({ message, head }: Refusal): void {
+  refuse({ message, head }: FrameRefusal): void {
     this.#arrive(new Error(`${message}: ${head}`));
   }
 

@@ -12,7 +12,7 @@ import {
   volatilePointers,
 } from "./differences.js";
 
-/** What can be set about a comparison. */
+/** Options of a comparison. */
 export interface ComparisonOptions {
   /** JSON pointers from a message to places that do not count, besides those that differ in every run; `*` is any one token. */
   readonly ignore?: readonly string[];

@@ -1,6 +1,6 @@
 import { isObject, type JsonObject } from "@parlance/mcp/protocol";
 import type { Conversation } from "../conversation/conversation.js";
-import type { Operation, WireMessage } from "../conversation/message.js";
+import type { RecordedOperation, WireMessage } from "../conversation/message.js";
 import type { Row } from "../conversation/row.js";
 import { literalOf } from "../json/json-node.js";
 import type { Frame, Sender } from "../recording/frame.js";
@@ -57,7 +57,7 @@ export function targetOf({ name, uri, ref }: JsonObject): string | undefined {
 }
 
 /** The outcome of a request. */
-export function statusOf({ answer }: Operation): string {
+export function statusOf({ answer }: RecordedOperation): string {
   if (answer === undefined) return "no answer";
   const { result } = answer;
   if (answer.kind === "err") {
@@ -68,7 +68,7 @@ export function statusOf({ answer }: Operation): string {
   return result?.resultType === "input_required" ? "input_required" : "ok";
 }
 
-function requestItem(operation: Operation, rules: readonly string[]): ComparedItem {
+function requestItem(operation: RecordedOperation, rules: readonly string[]): ComparedItem {
   const { request, answer } = operation;
   const item: ComparedItem = {
     ...messageItem("request", request, rules),

@@ -8,13 +8,13 @@ import type { Rule, Verdict } from "../rules/rule.js";
 import { Continuation } from "./continuation.js";
 import { headerOf, isMessageBody, pathOf, spokenIn } from "./exchange.js";
 import { Judge } from "./judge.js";
-import type { Exchange, OpenExchange } from "./message.js";
+import type { HttpExchange, OpenHttpExchange } from "./message.js";
 import { WireMessage } from "./message.js";
-import { Outlook, type Pending } from "./pending.js";
+import { type Pending, PendingTracker } from "./pending.js";
 import type { Row, RowKind } from "./row.js";
 import { WireSession } from "./session.js";
 
-/** What can be set about a conversation. */
+/** Options of a conversation. */
 export interface ConversationOptions {
   /** Default: all. */
   readonly rules?: readonly Rule[];
@@ -23,17 +23,17 @@ export interface ConversationOptions {
 type OpenRow = Row & { readonly messages: WireMessage[]; readonly verdicts: Verdict[] };
 
 /**
- * Reads a recording: pairs what belongs together, knows what holds at every moment, and judges each frame by the
- * revision that is in force for it. Takes entries one by one, in the order of the recording, live or from a file.
+ * Reads a recording: pairs requests with responses, tracks the session state, and checks each frame against the rules of its
+ * revision. Takes entries one by one, in the order of the recording, live or from a file.
  */
 export class Conversation {
   /** One per frame, line of stderr, head of HTTP and event of a life, in their order. */
   readonly rows: Row[] = [];
   readonly sessions: WireSession[] = [];
   readonly #judge: Judge;
-  readonly #outlook = new Outlook();
+  readonly #outlook = new PendingTracker();
   readonly #byName = new Map<string, WireSession>();
-  readonly #exchanges = new Map<number, OpenExchange>();
+  readonly #exchanges = new Map<number, OpenHttpExchange>();
   readonly #exchangeRows = new Map<number, OpenRow[]>();
   readonly #continuations = new Map<string, Continuation>();
   /** The path of the MCP endpoint, as the header of the recording gives it. */
@@ -62,7 +62,7 @@ export class Conversation {
     return this.#outlook.pendingOf(this.sessions);
   }
 
-  /** What rules say of everything so far, in order. */
+  /** Verdicts of the rules so far, in order. */
   get verdicts(): readonly Verdict[] {
     return this.rows.flatMap(({ verdicts }) => verdicts);
   }
@@ -153,7 +153,7 @@ export class Conversation {
       session.take(message);
       message.forget();
       row.messages.push(message);
-      (row.exchange as OpenExchange | undefined)?.messages.push(message); // Made here, and nowhere else.
+      (row.exchange as OpenHttpExchange | undefined)?.messages.push(message); // Made here, and nowhere else.
     }
     return { ...row, kind: isBatch ? "batch" : kindOfRow(row.messages[0]), unjudged };
   }
@@ -194,7 +194,7 @@ export class Conversation {
     return this.#endpoint === undefined ? !path.includes("/.well-known/") : path === this.#endpoint;
   }
 
-  #judgeExchange(exchange: OpenExchange): void {
+  #judgeExchange(exchange: OpenHttpExchange): void {
     if (exchange.judged) return;
     exchange.judged = true;
     const rows = this.#exchangeRows.get(exchange.number) ?? [];
@@ -245,18 +245,18 @@ function kindOfRow(message: WireMessage | undefined): RowKind {
 }
 
 /** What the head of a response says of its session. */
-function noteSession({ messages, response }: Exchange, { http }: WireSession): void {
+function noteSession({ messages, response }: HttpExchange, { http }: WireSession): void {
   const id = response && headerOf(response, mcpHeaders.session);
   if (id === undefined || !messages.some(({ method }) => method === methods.initialize)) return;
   http.id = id;
   http.ended = undefined;
 }
 
-function isOfSession({ request }: Exchange): boolean {
+function isOfSession({ request }: HttpExchange): boolean {
   return headerOf(request, mcpHeaders.session) !== undefined;
 }
 
 /** What an exchange speaks by its own word: its header, or what it carries. */
-function revisionOfExchange(exchange: Exchange): Revision | undefined {
+function revisionOfExchange(exchange: HttpExchange): Revision | undefined {
   return spokenIn(exchange) ?? exchange.messages[0]?.revision;
 }

@@ -2,7 +2,7 @@ import { mcpHeaders, type Revision, revisionOf } from "@parlance/mcp/protocol";
 import { childOf, type JsonNode } from "../json/json-node.js";
 import type { HttpEntry } from "../recording/entry.js";
 import type { Frame } from "../recording/frame.js";
-import type { Exchange, Operation } from "./message.js";
+import type { HttpExchange, RecordedOperation } from "./message.js";
 
 /** All values of a header, joined as HTTP allows; undefined where it is not there. Names have no case. */
 export function headerOf({ headers = [] }: HttpEntry, name: string): string | undefined {
@@ -17,18 +17,18 @@ export function pathOf(url: string): string {
 }
 
 /** Whether the server has accepted what an exchange brings. */
-export function isTaken({ response }: Exchange): boolean {
+export function isTaken({ response }: HttpExchange): boolean {
   return response?.status !== undefined && response.status >= 200 && response.status < 300;
 }
 
 /** The status with which HTTP itself refuses a request that has no response: its client may send it again as it is. */
-export function refusalOf({ request, answer }: Operation): number | undefined {
+export function refusalOf({ request, answer }: RecordedOperation): number | undefined {
   const { status = 0 } = request.context.exchange?.response ?? {};
   return answer === undefined && status >= 300 ? status : undefined;
 }
 
 /** The revision that an exchange is of by its header. */
-export function spokenIn({ request }: Exchange): Revision | undefined {
+export function spokenIn({ request }: HttpExchange): Revision | undefined {
   const named = headerOf(request, mcpHeaders.protocolVersion);
   return named === undefined ? undefined : revisionOf(named);
 }
@@ -40,7 +40,7 @@ export function spokenIn({ request }: Exchange): Revision | undefined {
 export function isMessageBody(
   { from, entry }: Frame,
   root: JsonNode | undefined,
-  exchange: Exchange,
+  exchange: HttpExchange,
   { isLegacy }: { readonly isLegacy: boolean },
 ): boolean {
   // An event without data gives the client an id to come back with.

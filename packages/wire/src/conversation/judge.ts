@@ -1,8 +1,8 @@
 import { latest } from "@parlance/mcp";
-import { visible } from "@parlance/mcp/jsonrpc";
+import { escapeControls } from "@parlance/mcp/jsonrpc";
 import { type Revision, revisionOf } from "@parlance/mcp/protocol";
 import { type ByteRange, type JsonNode, rangeOf } from "../json/json-node.js";
-import type { CarriedVerdict } from "../recording/entry.js";
+import type { RecordedVerdict } from "../recording/entry.js";
 import { type Frame, partyOf } from "../recording/frame.js";
 import {
   type Finding,
@@ -14,11 +14,11 @@ import {
   specOf,
   type Verdict,
 } from "../rules/rule.js";
-import type { Exchange, MessageKind, WireMessage } from "./message.js";
+import type { HttpExchange, MessageKind, WireMessage } from "./message.js";
 import type { WireSession } from "./session.js";
 
 /** What a rule judges, and by which revision. */
-interface Case<Subject> {
+interface Subject<Subject> {
   readonly subject: Subject;
   readonly session: WireSession;
   readonly revision: Revision;
@@ -27,7 +27,7 @@ interface Case<Subject> {
 type RuleOf<On extends keyof Subjects> = Extract<Rule, { readonly on: On }>;
 
 /** The rules of a revision, indexed by what they judge. */
-interface Statutes {
+interface RuleIndex {
   readonly frame: readonly RuleOf<"frame">[];
   readonly message: { readonly [Kind in MessageKind]: readonly RuleOf<"message">[] };
   readonly exchange: readonly RuleOf<"exchange">[];
@@ -36,13 +36,13 @@ interface Statutes {
 /** Applies a set of rules to what crossed. */
 export class Judge {
   readonly #rules: readonly Rule[];
-  readonly #statutes = new WeakMap<Revision, Statutes>();
+  readonly #statutes = new WeakMap<Revision, RuleIndex>();
 
   constructor(rules: readonly Rule[]) {
     this.#rules = rules;
   }
 
-  frame({ subject, session, revision }: Case<FrameReading>): readonly Verdict[] {
+  frame({ subject, session, revision }: Subject<FrameReading>): readonly Verdict[] {
     const { frame, root } = subject;
     const verdicts: Verdict[] = [];
     for (const rule of this.#of(revision).frame) {
@@ -59,7 +59,7 @@ export class Judge {
     return verdicts;
   }
 
-  message({ subject, session, revision }: Case<WireMessage>): readonly Verdict[] {
+  message({ subject, session, revision }: Subject<WireMessage>): readonly Verdict[] {
     const { frame, pointer, kind } = subject;
     const verdicts: Verdict[] = [];
     for (const rule of this.#of(revision).message[kind]) {
@@ -76,7 +76,7 @@ export class Judge {
     return verdicts;
   }
 
-  exchange({ subject, session, revision }: Case<Exchange>): readonly Verdict[] {
+  exchange({ subject, session, revision }: Subject<HttpExchange>): readonly Verdict[] {
     const { request, response } = subject;
     const verdicts: Verdict[] = [];
     for (const rule of this.#of(revision).exchange) {
@@ -95,32 +95,32 @@ export class Judge {
   }
 
   /** The verdicts on the original that a copy of a recording carries, for these rules. */
-  carried(verdicts: readonly CarriedVerdict[], n: number): readonly Verdict[] {
+  carried(verdicts: readonly RecordedVerdict[], n: number): readonly Verdict[] {
     return verdicts.flatMap(({ rule: id, party, pointer, range, header, says, version, by }): readonly Verdict[] => {
       const rule = this.#rules.find((each) => each.id === id);
       if (rule === undefined) return [];
       // Whoever made the recording has written these.
-      const finding = { says: visible(says), ...(header !== undefined && { header: visible(header) }) };
-      const place = { party, n, pointer: pointer && visible(pointer), range };
+      const finding = { says: escapeControls(says), ...(header !== undefined && { header: escapeControls(header) }) };
+      const place = { party, n, pointer: pointer && escapeControls(pointer), range };
       const clause = by && {
         level: by.level,
-        sentence: by.sentence && visible(by.sentence),
-        doubt: by.doubt && visible(by.doubt),
-        spec: visible(by.spec),
+        sentence: by.sentence && escapeControls(by.sentence),
+        doubt: by.doubt && escapeControls(by.doubt),
+        spec: escapeControls(by.spec),
       };
       return [{ ...common(rule, finding, revisionOf(version) ?? latest), ...place, ...clause }];
     });
   }
 
   /** Indexed once per revision: a long recording has many messages of few kinds. */
-  #of(revision: Revision): Statutes {
+  #of(revision: Revision): RuleIndex {
     const known = this.#statutes.get(revision);
     if (known !== undefined) return known;
     const inForce = this.#rules.filter(({ applies }) => applies?.(revision) ?? true);
     const onMessages = inForce.filter((rule) => rule.on === "message");
     const about = (kind: MessageKind): readonly RuleOf<"message">[] =>
       onMessages.filter(({ kinds }) => kinds?.includes(kind) ?? true);
-    const statutes: Statutes = {
+    const statutes: RuleIndex = {
       frame: inForce.filter((rule) => rule.on === "frame"),
       message: { req: about("req"), ntf: about("ntf"), res: about("res"), err: about("err"), none: about("none") },
       exchange: inForce.filter((rule) => rule.on === "exchange"),

@@ -8,7 +8,7 @@ import type { Frame, Sender } from "../recording/frame.js";
 export type MessageKind = "req" | "ntf" | "res" | "err" | "none";
 
 /** A request with its response and notifications. */
-export interface Operation {
+export interface RecordedOperation {
   /** From 1, in the order of the requests. */
   readonly number: number;
   readonly request: WireMessage;
@@ -19,33 +19,33 @@ export interface Operation {
   /** The notification that cancelled it. */
   readonly cancel: WireMessage | undefined;
   /** The previous round: its result asked for the input that this request brings. */
-  readonly previous: Operation | undefined;
+  readonly previous: RecordedOperation | undefined;
   /** The next round, which brings the input that the result asked for. */
-  readonly next: Operation | undefined;
+  readonly next: RecordedOperation | undefined;
 }
 
 /** The conversation's own view of an operation: it alone may change it. */
-export interface OpenOperation extends Operation {
+export interface OpenOperation extends RecordedOperation {
   answer: WireMessage | undefined;
   readonly notices: WireMessage[];
   cancel: WireMessage | undefined;
-  next: Operation | undefined;
+  next: RecordedOperation | undefined;
 }
 
 /** How a response pairs with the requests of the other side. */
 export type Pairing =
   | { readonly is: "answer" }
   /** The request was answered already. */
-  | { readonly is: "second answer"; readonly operation: Operation }
+  | { readonly is: "second answer"; readonly operation: RecordedOperation }
   /** A request has the same id with another type: `"7"` for `7`. */
-  | { readonly is: "other type"; readonly operation: Operation }
+  | { readonly is: "other type"; readonly operation: RecordedOperation }
   | { readonly is: "unknown" };
 
 /** The state of the handshake when a message was sent. In the stateless era it stays `new`. */
 export type HandshakePhase = "new" | "initializing" | "answered" | "ready";
 
 /** An HTTP request and its response, as far as they are recorded. */
-export interface Exchange {
+export interface HttpExchange {
   readonly number: number;
   readonly request: HttpEntry;
   readonly response: HttpEntry | undefined;
@@ -60,7 +60,7 @@ export interface Exchange {
 }
 
 /** The conversation's own view of an exchange: it alone may change it. */
-export interface OpenExchange extends Exchange {
+export interface OpenHttpExchange extends HttpExchange {
   response: HttpEntry | undefined;
   end: HttpEntry | undefined;
   isFaulty: boolean;
@@ -76,15 +76,15 @@ export interface MessageContext {
   readonly revision: Revision | undefined;
   readonly phase: HandshakePhase;
   /** The HTTP exchange that carries it, as far as that is recorded. */
-  readonly exchange: Exchange | undefined;
+  readonly exchange: HttpExchange | undefined;
   /** The operation that it begins, answers, reports on or cancels. */
-  readonly operation: Operation | undefined;
+  readonly operation: RecordedOperation | undefined;
   /** Of a response. */
   readonly pairing: Pairing | undefined;
   /** Of a request: the one of the same side that had this id before. */
-  readonly reuses: Operation | undefined;
+  readonly reuses: RecordedOperation | undefined;
   /** Of a request: the operation whose answer has asked for what it brings. */
-  readonly previous: Operation | undefined;
+  readonly previous: RecordedOperation | undefined;
 }
 
 interface Read {
@@ -107,7 +107,7 @@ export class WireMessage {
   readonly names: string | undefined;
   readonly context: MessageContext;
   #read: Read | undefined;
-  #begun: Operation | undefined;
+  #begun: RecordedOperation | undefined;
   #isFaulty = false;
 
   constructor(frame: Frame, pointer: string, node: JsonNode, contextOf: (message: WireMessage) => MessageContext) {
@@ -133,12 +133,12 @@ export class WireMessage {
   }
 
   /** What it belongs to. Of a request, once it is taken: what it begins. */
-  get operation(): Operation | undefined {
+  get operation(): RecordedOperation | undefined {
     return this.#begun ?? this.context.operation;
   }
 
   /** The same, and for a response that is no answer what it was meant for, as far as its id tells. */
-  get concerns(): Operation | undefined {
+  get concerns(): RecordedOperation | undefined {
     const { pairing } = this.context;
     return this.operation ?? (pairing !== undefined && "operation" in pairing ? pairing.operation : undefined);
   }
@@ -182,7 +182,7 @@ export class WireMessage {
   }
 
   /** The session that takes a request says what it begins. */
-  begin(operation: Operation): void {
+  begin(operation: RecordedOperation): void {
     this.#begun = operation;
   }
 

@@ -1,7 +1,7 @@
 import { isObject, type JsonObject, metaKeys, methods, notifications } from "@parlance/mcp/protocol";
 import type { Sender } from "../recording/frame.js";
 import { refusalOf } from "./exchange.js";
-import type { OpenOperation, Operation, Pairing, WireMessage } from "./message.js";
+import type { OpenOperation, Pairing, RecordedOperation, WireMessage } from "./message.js";
 
 /** Bounds the memory that a peer can fill by choosing ids, names and addresses. */
 export const mostRemembered = 100_000;
@@ -9,7 +9,7 @@ export const mostRemembered = 100_000;
 /** The requests of a session, paired with their responses and notifications. */
 export class Operations {
   /** In the order of the requests. */
-  readonly all: Operation[] = [];
+  readonly all: RecordedOperation[] = [];
   readonly #waiting = new Set<OpenOperation>();
   readonly #byId: Record<Sender, Map<string, OpenOperation[]>> = { client: new Map(), server: new Map() };
   readonly #byToken: Record<Sender, Map<string, OpenOperation>> = { client: new Map(), server: new Map() };
@@ -20,12 +20,12 @@ export class Operations {
   readonly #times = new Times();
 
   /** Requests without a response, in order. */
-  get waiting(): Iterable<Operation> {
+  get waiting(): Iterable<RecordedOperation> {
     return this.#waiting;
   }
 
   /** Begins the operation of a request. */
-  begin(request: WireMessage): Operation {
+  begin(request: WireMessage): RecordedOperation {
     const { from, idKey = "", context } = request;
     const previous = context.previous as OpenOperation | undefined; // Made here, and nowhere else.
     const operation: OpenOperation = {
@@ -52,7 +52,7 @@ export class Operations {
   }
 
   /** Ends an operation. */
-  end(operation: Operation, answer: WireMessage): void {
+  end(operation: RecordedOperation, answer: WireMessage): void {
     const open = operation as OpenOperation; // Made here, and nowhere else.
     open.answer = answer;
     this.#waiting.delete(open);
@@ -68,7 +68,7 @@ export class Operations {
   }
 
   /** Adds a notification about an operation. */
-  note(operation: Operation, message: WireMessage): void {
+  note(operation: RecordedOperation, message: WireMessage): void {
     const open = operation as OpenOperation; // Made here, and nowhere else.
     if (message.method === notifications.cancelled) open.cancel = message;
     else open.notices.push(message);
@@ -95,12 +95,12 @@ export class Operations {
   }
 
   /** The request that a response answers: of those with its id a pending one, preferably of the same HTTP exchange. */
-  asked(response: WireMessage): Operation | undefined {
+  asked(response: WireMessage): RecordedOperation | undefined {
     return this.sameId(otherSide(response.from), response);
   }
 
   /** The request of a side with the id of a message, or with another id. */
-  sameId(from: Sender, message: WireMessage, key: string | undefined = message.idKey): Operation | undefined {
+  sameId(from: Sender, message: WireMessage, key: string | undefined = message.idKey): RecordedOperation | undefined {
     const all = (key === undefined ? undefined : this.#byId[from].get(key)) ?? [];
     const exchange = message.frame.entry.req;
     const near = exchange === undefined ? [] : all.filter(({ request }) => request.frame.entry.req === exchange);
@@ -109,24 +109,24 @@ export class Operations {
   }
 
   /** The earlier request of the same side with the same id. A request that HTTP refused does not count: its id was never used. */
-  reusedBy(request: WireMessage): Operation | undefined {
+  reusedBy(request: WireMessage): RecordedOperation | undefined {
     const before = this.sameId(request.from, request);
     return before !== undefined && refusalOf(before) === undefined ? before : undefined;
   }
 
   /** The newest request of a side that a value names by its id. */
-  named(from: Sender, id: unknown): Operation | undefined {
+  named(from: Sender, id: unknown): RecordedOperation | undefined {
     const key = tokenKey(id);
     return key === undefined ? undefined : this.#byId[from].get(key)?.at(-1);
   }
 
   /** The newest request of a side with a progress token. */
-  withToken(from: Sender, token: unknown): Operation | undefined {
+  withToken(from: Sender, token: unknown): RecordedOperation | undefined {
     return this.#byToken[from].get(tokenKey(token) ?? "");
   }
 
   /** The operation that a notification names: by a progress token, by the id that it cancels, or by a subscription. */
-  toldAbout(message: WireMessage): Operation | undefined {
+  toldAbout(message: WireMessage): RecordedOperation | undefined {
     const { from, method, params } = message;
     const other = otherSide(from);
     if (method === notifications.progress) {
@@ -145,17 +145,17 @@ export class Operations {
   }
 
   /** The request on whose HTTP exchange a notification arrives: others may have the same id and token. */
-  #sameExchange({ frame, from }: WireMessage): Operation | undefined {
+  #sameExchange({ frame, from }: WireMessage): RecordedOperation | undefined {
     const exchange = frame.entry.req;
     return from === "server" && exchange !== undefined ? this.#byExchange.get(exchange) : undefined;
   }
 
   /** The operation whose result asked for the input that a request brings. */
-  roundBefore({ params, from, method }: WireMessage): Operation | undefined {
+  roundBefore({ params, from, method }: WireMessage): RecordedOperation | undefined {
     const { requestState, inputResponses } = params;
     if (typeof requestState === "string") return this.#byState.get(requestState);
     if (!isObject(inputResponses)) return undefined;
-    const isOpen = ({ request, answer, next }: Operation): boolean =>
+    const isOpen = ({ request, answer, next }: RecordedOperation): boolean =>
       request.from === from &&
       request.method === method &&
       answer?.result?.resultType === "input_required" &&

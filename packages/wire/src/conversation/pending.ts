@@ -1,10 +1,10 @@
-import { visible } from "@parlance/mcp/jsonrpc";
+import { escapeControls } from "@parlance/mcp/jsonrpc";
 import { methods } from "@parlance/mcp/protocol";
 import { literalOf } from "../json/json-node.js";
 import type { Direction, Entry, HttpEntry, LifeEntry } from "../recording/entry.js";
 import { type Frame, type Sender, senderOf } from "../recording/frame.js";
 import { refusalOf } from "./exchange.js";
-import { keyOfId, type Operation, type WireMessage } from "./message.js";
+import { keyOfId, type RecordedOperation, type WireMessage } from "./message.js";
 import { otherSide } from "./operations.js";
 import type { Row } from "./row.js";
 import type { WireSession } from "./session.js";
@@ -18,7 +18,7 @@ export type PendingState = "unanswered" | "not due" | "unknown";
 
 /** A request without an answer. */
 export interface Pending {
-  readonly operation: Operation;
+  readonly operation: RecordedOperation;
   readonly session: WireSession;
   /** Milliseconds from the request to the last thing that was observed. */
   readonly waited: number;
@@ -36,7 +36,7 @@ interface Cut extends CutFrame {
 }
 
 /** A frame that is not a response, but may have been meant as one. */
-interface Clue {
+interface Hint {
   readonly from: Sender;
   readonly at: number;
   /** The exchange that it came on. */
@@ -49,7 +49,7 @@ interface Clue {
 interface Signs {
   /** Bytes of an unfinished line. */
   readonly held: Map<Sender, number>;
-  readonly clues: Clue[];
+  readonly clues: Hint[];
   readonly cuts: Cut[];
   /** Why a side sends nothing more. */
   readonly gone: Map<Sender, string>;
@@ -64,7 +64,7 @@ const serverError = 500;
 const mostClues = 1_000;
 
 /** Tracks why requests have no answer. */
-export class Outlook {
+export class PendingTracker {
   readonly #signs = new Map<string, Signs>();
   /** How exchanges ended. */
   readonly #exchangeEnds = new Map<number, HttpEntry>();
@@ -106,7 +106,7 @@ export class Outlook {
   }
 
   /** Frames that were cut, and may be the answer to a request. */
-  #cutsFor({ request }: Operation, session: WireSession): readonly Cut[] {
+  #cutsFor({ request }: RecordedOperation, session: WireSession): readonly Cut[] {
     const { t, req } = request.frame.entry;
     return this.#signsOf(session.name).cuts.filter(
       ({ mayAnswer, from, frame: { entry } }) =>
@@ -115,11 +115,11 @@ export class Outlook {
   }
 
   /** Whether the answer came and was cut: the beginning that is kept has its id. */
-  #isCut(operation: Operation, session: WireSession): boolean {
+  #isCut(operation: RecordedOperation, session: WireSession): boolean {
     return this.#cutsFor(operation, session).some(({ idKey }) => idKey === operation.request.idKey);
   }
 
-  #explain(operation: Operation, session: WireSession): Pending {
+  #explain(operation: RecordedOperation, session: WireSession): Pending {
     const waited = Math.max(0, this.#now - operation.request.frame.entry.t);
     const cut = this.#cutsFor(operation, session).find(({ idKey }) => idKey === undefined)?.frame;
     if (cut !== undefined) {
@@ -137,7 +137,7 @@ export class Outlook {
     return { operation, session, waited, over: never, state: this.#stateOf(operation, session, never), reason };
   }
 
-  #stateOf(operation: Operation, session: WireSession, isOver: boolean): PendingState {
+  #stateOf(operation: RecordedOperation, session: WireSession, isOver: boolean): PendingState {
     const { request, cancel } = operation;
     const { method, frame } = request;
     const { gone, cutAt } = this.#signsOf(session.name);
@@ -160,7 +160,7 @@ export class Outlook {
     return from === "client" ? this.#exchangeEnds.get(frame.entry.req ?? Number.NaN) : undefined;
   }
 
-  #why(operation: Operation, session: WireSession): { never?: string | undefined; clue?: string | undefined } {
+  #why(operation: RecordedOperation, session: WireSession): { never?: string | undefined; clue?: string | undefined } {
     const { request, cancel } = operation;
     const status = refusalOf(operation);
     const refused = status === undefined ? undefined : `the server refused it with HTTP ${status}`;
@@ -181,7 +181,8 @@ export class Outlook {
     if (bytes !== undefined) return { clue: `${bytes} bytes of unterminated line held` };
     const question = questionOf(request, session);
     return {
-      clue: clue ?? (question && `${visible(question.method ?? "")} in frame ${question.frame.n} has no answer yet`),
+      clue:
+        clue ?? (question && `${escapeControls(question.method ?? "")} in frame ${question.frame.n} has no answer yet`),
     };
   }
 
@@ -199,7 +200,7 @@ const settling: ReadonlySet<number> = new Set([401, 403, 404, 405]);
 const openers: ReadonlySet<string | undefined> = new Set([methods.initialize, methods.discover]);
 
 /** Whether an HTTP status answered a request instead of a message. It may also show the era and transport of the server. */
-function isSettledByHttp(operation: Operation): boolean {
+function isSettledByHttp(operation: RecordedOperation): boolean {
   const status = refusalOf(operation);
   if (status === undefined || status >= 500) return false;
   return status < 400 || settling.has(status) || openers.has(operation.request.method);
@@ -218,8 +219,8 @@ function seeLife(entry: LifeEntry, { held, gone }: Signs): void {
 
 /** How a server ended, in words. */
 export function endOf({ code, sig, why }: LifeEntry): string {
-  if (why !== undefined) return `could not be started: ${visible(why)}`;
-  return typeof sig === "string" ? `was ended by ${visible(sig)}` : `exited with code ${code ?? "unknown"}`;
+  if (why !== undefined) return `could not be started: ${escapeControls(why)}`;
+  return typeof sig === "string" ? `was ended by ${escapeControls(sig)}` : `exited with code ${code ?? "unknown"}`;
 }
 
 /** The first reason wins. */
@@ -233,14 +234,14 @@ function sender(d: Direction = "s2c"): Sender {
 
 function endOfExchange({ ph, why }: HttpEntry): string {
   if (ph === "end") return "its HTTP response ended without it";
-  return `its HTTP exchange was broken off${why === undefined ? "" : `: ${visible(why)}`}`;
+  return `its HTTP exchange was broken off${why === undefined ? "" : `: ${escapeControls(why)}`}`;
 }
 
 /**
  * Whether a request only asks if the server speaks the stateless era, as far as is known: one that does not may stay silent, or
  * exit, and then its client begins a handshake.
  */
-export function isProbe({ request: { method } }: Operation, { operations }: WireSession): boolean {
+export function isProbe({ request: { method } }: RecordedOperation, { operations }: WireSession): boolean {
   if (method !== methods.discover) return false;
   return !operations.some(({ request, answer }) => request.method === method && answer?.result !== undefined);
 }
@@ -251,7 +252,7 @@ function hasTimedOut({ params: { reason } }: WireMessage): boolean {
 }
 
 function reasonOf({ params: { reason } }: WireMessage): string {
-  return typeof reason === "string" && reason !== "" ? ` (${visible(reason.slice(0, longestReason))})` : "";
+  return typeof reason === "string" && reason !== "" ? ` (${escapeControls(reason.slice(0, longestReason))})` : "";
 }
 
 /** Characters of the reason of a cancellation that are shown. */
@@ -261,14 +262,14 @@ function cutOf(frame: Frame): Cut {
   return { ...readCutFrame(frame), from: frame.from, frame };
 }
 
-function cluesOf({ kind, n, at, from, frame, messages, exchange, verdicts }: Row): readonly Clue[] {
+function cluesOf({ kind, n, at, from, frame, messages, exchange, verdicts }: Row): readonly Hint[] {
   if (from === undefined || frame === undefined) return [];
   // A frame that breaks no rule was hardly meant as a response: an event with only an id, an HTML page, a word.
   if (kind === "noise" && verdicts.length === 0 && exchange?.isFaulty !== true) return [];
   const place = { from, at, exchange: frame.entry.req };
   if (!frame.whole) return [];
   if (kind === "frag" || kind === "noise") return [{ ...place, says: `frame ${n} is no message` }];
-  return messages.flatMap((message): readonly Clue[] => {
+  return messages.flatMap((message): readonly Hint[] => {
     const { id } = message;
     const { pairing } = message.context;
     if (pairing === undefined || pairing.is === "answer") {
@@ -279,10 +280,10 @@ function cluesOf({ kind, n, at, from, frame, messages, exchange, verdicts }: Row
 }
 
 /** Unpaired responses first: their ids are what a reader looks for. */
-function clueWords(clues: readonly Clue[]): string | undefined {
+function clueWords(clues: readonly Hint[]): string | undefined {
   const ids = clues.flatMap(({ id }) => (id === undefined ? [] : [id]));
   if (ids.length > 0) {
-    const some = ids.slice(0, 3).map((id) => `id ${visible(id.slice(0, 40))}`);
+    const some = ids.slice(0, 3).map((id) => `id ${escapeControls(id.slice(0, 40))}`);
     const more = ids.length > some.length ? ", …" : "";
     return `${ids.length} unpaired ${ids.length === 1 ? "reply" : "replies"} arrived (${some.join(", ")}${more})`;
   }

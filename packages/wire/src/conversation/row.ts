@@ -1,7 +1,7 @@
 import type { Entry } from "../recording/entry.js";
 import { bytesOf, type Frame, type Sender } from "../recording/frame.js";
 import type { Verdict } from "../rules/rule.js";
-import type { Exchange, WireMessage } from "./message.js";
+import type { HttpExchange, WireMessage } from "./message.js";
 import type { WireSession } from "./session.js";
 
 /** What a row shows. `noise` is no message, `frag` the piece of one, `part` a message of a batch. */
@@ -33,7 +33,7 @@ export interface Row {
   readonly frame: Frame | undefined;
   /** Empty for a frame that is not a message; all messages of a batch. */
   readonly messages: readonly WireMessage[];
-  readonly exchange: Exchange | undefined;
+  readonly exchange: HttpExchange | undefined;
   readonly session: WireSession | undefined;
   /** The list may grow: the head of an HTTP request is judged when its response arrives. */
   readonly verdicts: readonly Verdict[];

@@ -12,7 +12,7 @@ import {
 } from "@parlance/mcp/protocol";
 import type { Sender } from "../recording/frame.js";
 import { headerOf, isTaken, spokenIn } from "./exchange.js";
-import type { Exchange, HandshakePhase, MessageContext, Operation, WireMessage } from "./message.js";
+import type { HandshakePhase, HttpExchange, MessageContext, RecordedOperation, WireMessage } from "./message.js";
 import { metaOf, mostRemembered, Operations } from "./operations.js";
 
 /** A tool as the server has listed it last, and where. */
@@ -91,12 +91,12 @@ export class WireSession {
   }
 
   /** In the order of their requests. */
-  get operations(): readonly Operation[] {
+  get operations(): readonly RecordedOperation[] {
     return this.#requests.all;
   }
 
   /** Requests without an answer, in their order. */
-  get pending(): readonly Operation[] {
+  get pending(): readonly RecordedOperation[] {
     return [...this.#requests.waiting];
   }
 
@@ -124,12 +124,12 @@ export class WireSession {
   }
 
   /** The newest request of a side that a value names by its id. */
-  requestWithId(from: Sender, id: unknown): Operation | undefined {
+  requestWithId(from: Sender, id: unknown): RecordedOperation | undefined {
     return this.#requests.named(from, id);
   }
 
   /** The newest request of a side with a progress token. */
-  requestWithToken(from: Sender, token: unknown): Operation | undefined {
+  requestWithToken(from: Sender, token: unknown): RecordedOperation | undefined {
     return this.#requests.withToken(from, token);
   }
 
@@ -139,7 +139,7 @@ export class WireSession {
   }
 
   /** The context of a message, before the session takes it. */
-  contextOf(message: WireMessage, exchange: Exchange | undefined): MessageContext {
+  contextOf(message: WireMessage, exchange: HttpExchange | undefined): MessageContext {
     const { kind } = message;
     const isResponse = kind === "res" || kind === "err";
     const pairing = isResponse ? this.#requests.pairingOf(message) : undefined;
@@ -165,7 +165,7 @@ export class WireSession {
   }
 
   /** Takes the HTTP response of an exchange: a refused handshake may be tried again, and the session may be over. */
-  answeredByHttp(exchange: Exchange): void {
+  answeredByHttp(exchange: HttpExchange): void {
     const { request, response } = exchange;
     if (response !== undefined && headerOf(request, mcpHeaders.session) !== undefined) {
       if (request.method === "DELETE" && isTaken(exchange)) this.http.ended = { n: response.n, by: "DELETE" };
@@ -176,7 +176,7 @@ export class WireSession {
   }
 
   /** Takes a message after it was judged; its effects hold from here on. Returns the operation that it begins. */
-  take(message: WireMessage): Operation | undefined {
+  take(message: WireMessage): RecordedOperation | undefined {
     const { kind, context, method, from } = message;
     this.last[from] = message;
     if (kind === "req") return this.#begin(message);
@@ -190,8 +190,8 @@ export class WireSession {
 
   #revisionOf(
     message: WireMessage,
-    operation: Operation | undefined,
-    exchange: Exchange | undefined,
+    operation: RecordedOperation | undefined,
+    exchange: HttpExchange | undefined,
   ): Revision | undefined {
     const { method, result } = message;
     const named = namedVersion(message);
@@ -214,7 +214,7 @@ export class WireSession {
     return this.revision ?? latestHandshake;
   }
 
-  #begin(request: WireMessage): Operation {
+  #begin(request: WireMessage): RecordedOperation {
     const operation = this.#requests.begin(request);
     if (request.from === "client") this.#hearClient(request);
     return operation;
@@ -235,7 +235,7 @@ export class WireSession {
     this.#clientCapabilities = isKnown ? capabilities : undefined;
   }
 
-  #answer(operation: Operation, answer: WireMessage): void {
+  #answer(operation: RecordedOperation, answer: WireMessage): void {
     this.#requests.end(operation, answer);
     const { request } = operation;
     const { result } = answer;

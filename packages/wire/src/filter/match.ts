@@ -1,5 +1,5 @@
 import { isObject } from "@parlance/mcp/protocol";
-import { keyOfId, type Operation, type WireMessage } from "../conversation/message.js";
+import { keyOfId, type RecordedOperation, type WireMessage } from "../conversation/message.js";
 import { pairOf, type Row } from "../conversation/row.js";
 import { jsonValue, literalOf, nodeAt } from "../json/json-node.js";
 import { compilePattern } from "./automaton.js";
@@ -168,10 +168,10 @@ function idTest(read: (subject: Subject) => WireMessage | undefined, op: Operato
 /** The requests with an id, with all rounds, notifications and the exchanges that carried them. */
 function callTest(id: Written): Test {
   const wanted = idKey(id);
-  const isOf = (operation: Operation): boolean => {
-    for (let round: Operation | undefined = operation; round !== undefined; round = round.previous)
+  const isOf = (operation: RecordedOperation): boolean => {
+    for (let round: RecordedOperation | undefined = operation; round !== undefined; round = round.previous)
       if (round.request.idKey === wanted) return true;
-    for (let round: Operation | undefined = operation; round !== undefined; round = round.next)
+    for (let round: RecordedOperation | undefined = operation; round !== undefined; round = round.next)
       if (round.request.idKey === wanted) return true;
     return false;
   };

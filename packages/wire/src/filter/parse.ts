@@ -1,4 +1,4 @@
-import { visible } from "@parlance/mcp/jsonrpc";
+import { escapeControls } from "@parlance/mcp/jsonrpc";
 import { compilePattern } from "./automaton.js";
 import { type Field, fieldOf } from "./fields.js";
 import type { Filter, FilterFault, Operator, ParsedFilter, Pattern, Written } from "./filter.js";
@@ -244,5 +244,5 @@ function pointerFault(op: Operator, text: string): ConditionFault | undefined {
 }
 
 function shown(text: string): string {
-  return visible(JSON.stringify(text.length > 40 ? `${text.slice(0, 40)}…` : text));
+  return escapeControls(JSON.stringify(text.length > 40 ? `${text.slice(0, 40)}…` : text));
 }

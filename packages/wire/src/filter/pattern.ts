@@ -1,4 +1,4 @@
-import { visible } from "@parlance/mcp/jsonrpc";
+import { escapeControls } from "@parlance/mcp/jsonrpc";
 import type { FilterFault } from "./filter.js";
 
 /** Whether a character is in the class. */
@@ -154,5 +154,5 @@ function compiled(written: string, flags: string): RegExp | undefined {
 }
 
 function notFrom(written: string): string {
-  return `it is no regular expression from ${visible(JSON.stringify(written.slice(0, 20)))} on`;
+  return `it is no regular expression from ${escapeControls(JSON.stringify(written.slice(0, 20)))} on`;
 }

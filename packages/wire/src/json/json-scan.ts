@@ -17,7 +17,7 @@ const quote = 0x22;
 export interface JsonFault {
   /** The offset of the unexpected byte; the length of the text if it ends too early. */
   readonly at: number;
-  /** What was expected there, and what was found. */
+  /** The expected and the actual text. */
   readonly says: string;
   /** The only fault is that the text is incomplete. */
   readonly cut: boolean;

@@ -1,6 +1,6 @@
 import { type Channel, clientLimits, lines, type Tapped, tapChannel } from "@parlance/mcp/jsonrpc";
 import type { JsonObject } from "@parlance/mcp/protocol";
-import { dispatch, noAnswer, PendingReplies, type RawClient, type RawOptions, type Reply } from "./raw-client.js";
+import { dispatch, noAnswer, PendingReplies, type RawClient, type RawOptions, type RawReply } from "./raw-client.js";
 
 /** A channel to a server; the channel of a process knows how the process ended, and can do more. */
 export interface RawTransport {
@@ -61,7 +61,7 @@ export class RawChannel implements RawClient {
     if (this.#options.channel.exit === undefined) this.#options.kill?.();
   }
 
-  async send(frame: string | Uint8Array, id?: string | number): Promise<Reply> {
+  async send(frame: string | Uint8Array, id?: string | number): Promise<RawReply> {
     const answer = id === undefined ? undefined : this.#pending.wait(id);
     if (typeof frame === "string") await this.#channel.send(frame);
     else this.#write(frame);

@@ -3,7 +3,7 @@ import { isObject, type JsonObject } from "@parlance/mcp/protocol";
 import type { EntryWriter } from "./entry-writer.js";
 
 /** The result of sending something. */
-export interface Reply {
+export interface RawReply {
   /** The message that answers: the one with the id of the request or, over HTTP, an error without an id. */
   readonly answer: JsonObject | undefined;
   /** Why there is none. */
@@ -59,7 +59,7 @@ export interface RawClient {
    * Sends one frame as it is. With the id of a request it waits for the answer, at most for the timeout. Without one it resolves when the
    * frame is on its way, and over HTTP when the response is there.
    */
-  send(frame: string | Uint8Array, id?: string | number, request?: RawRequest): Promise<Reply>;
+  send(frame: string | Uint8Array, id?: string | number, request?: RawRequest): Promise<RawReply>;
   /** Returns the frame that answers a request of the server. Called in order of arrival. */
   onRequest: ((request: JsonObject) => string | undefined) | undefined;
   /** The errors without an id so far: each answers a frame that the server could not read. */
@@ -74,7 +74,7 @@ export interface RawClient {
 
 /** The calls that wait for their answers, by id. */
 export class PendingReplies {
-  readonly #waiting = new Map<string, (reply: Reply) => void>();
+  readonly #waiting = new Map<string, (reply: RawReply) => void>();
   readonly #timeout: number;
   #nextTimeout: number;
   #ended = false;
@@ -86,14 +86,14 @@ export class PendingReplies {
   }
 
   /** Waits for the answer with an id. */
-  wait(id: string | number): Promise<Reply> {
+  wait(id: string | number): Promise<RawReply> {
     if (this.#ended) return Promise.resolve(noAnswer("the server ended"));
     const timeout = this.#nextTimeout;
     this.#nextTimeout = this.#timeout;
     return new Promise((resolve) => {
       const key = keyOf(id);
       const timer = setTimeout(() => finish(noAnswer("no answer in time")), timeout);
-      const finish = (reply: Reply): void => {
+      const finish = (reply: RawReply): void => {
         clearTimeout(timer);
         this.#waiting.delete(key);
         resolve(reply);
@@ -115,7 +115,7 @@ export class PendingReplies {
 }
 
 /** A reply without an answer. */
-export function noAnswer(silence: NonNullable<Reply["silence"]>): Reply {
+export function noAnswer(silence: NonNullable<RawReply["silence"]>): RawReply {
   return { answer: undefined, silence };
 }
 

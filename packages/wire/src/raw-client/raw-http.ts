@@ -8,9 +8,9 @@ import {
   PendingReplies,
   type RawClient,
   type RawOptions,
+  type RawReply,
   type RawRequest,
   type RawResponse,
-  type Reply,
 } from "./raw-client.js";
 
 interface RawHttpOptions extends RawOptions {
@@ -66,7 +66,7 @@ export class RawHttp implements RawClient {
     this.#version = version;
   }
 
-  async send(frame: string | Uint8Array, id?: string | number, request: RawRequest = {}): Promise<Reply> {
+  async send(frame: string | Uint8Array, id?: string | number, request: RawRequest = {}): Promise<RawReply> {
     const { url, writer, session: s, onBytes, onFrame } = this.#options;
     const { method = "POST", read = "answer" } = request;
     const x = writer.nextExchange();
@@ -147,7 +147,7 @@ export class RawHttp implements RawClient {
   }
 
   /** Reads as much of a body as is asked for. Of an event stream with an answer, the rest is recorded as it comes. */
-  async #read(response: Response, how: Reading): Promise<Reply> {
+  async #read(response: Response, how: Reading): Promise<RawReply> {
     const { id, read, done } = how;
     const before = this.errorsWithoutId.length;
     const pending = new PendingReplies(this.#options.timeout);

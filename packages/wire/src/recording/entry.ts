@@ -14,7 +14,7 @@ export type RecordedBytes =
   | { readonly b64: string; readonly raw?: undefined };
 
 /** A verdict on the original, in a recording that was made from another one. The rule is named by its id. */
-export interface CarriedVerdict {
+export interface RecordedVerdict {
   readonly rule: string;
   readonly party: "client" | "server" | "host" | "injected";
   readonly pointer?: string;
@@ -23,11 +23,11 @@ export interface CarriedVerdict {
   readonly says: string;
   readonly version: string;
   /** The clause that the verdict rests on, if it is not the sentence of its rule. */
-  readonly by?: CarriedClause;
+  readonly by?: RecordedClause;
 }
 
 /** A sentence of the specification that a carried verdict rests on. */
-export interface CarriedClause {
+export interface RecordedClause {
   readonly level: "must" | "should" | "may";
   readonly sentence?: string;
   readonly doubt?: string;
@@ -90,7 +90,7 @@ export type FrameEntry = RecordedBytes & {
   /** The frame that it was made from. */
   readonly of?: number;
   /** The verdicts on the original, if bytes were redacted. Such a frame is not judged again. */
-  readonly v?: readonly CarriedVerdict[];
+  readonly v?: readonly RecordedVerdict[];
 };
 
 /** What a server wrote to stderr. */
@@ -120,7 +120,7 @@ export interface HttpEntry {
   /** The side that aborted it, or the recorder. */
   readonly by?: "client" | "server" | "recorder";
   /** The verdicts on the original. An exchange whose request has them is not judged again. */
-  readonly v?: readonly CarriedVerdict[];
+  readonly v?: readonly RecordedVerdict[];
 }
 
 /** A lifecycle event of a side or of its connection. */

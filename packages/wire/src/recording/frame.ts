@@ -4,10 +4,10 @@ import type { Direction, FrameEntry, RecordedBytes } from "./entry.js";
 /** Who sends messages. */
 export type Sender = "client" | "server";
 
-/** Who is at fault: a side, the program around the client, or whoever put a frame in by hand. */
+/** The party at fault: a side, the host program, or the author of an injected frame. */
 export type Party = Sender | "host" | "injected";
 
-/** What crossed at once, with its bytes. */
+/** One frame, with its bytes. */
 export interface Frame {
   readonly entry: FrameEntry;
   readonly n: number;

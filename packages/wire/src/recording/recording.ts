@@ -1,6 +1,6 @@
-import { visible } from "@parlance/mcp/jsonrpc";
+import { escapeControls } from "@parlance/mcp/jsonrpc";
 import { decodeUtf8, isObject, kindOf } from "@parlance/mcp/protocol";
-import { areCarriedVerdicts } from "./carried-verdict.js";
+import { areRecordedVerdicts } from "./carried-verdict.js";
 import { crc32 } from "./crc32.js";
 import type { Entry } from "./entry.js";
 
@@ -14,22 +14,22 @@ export interface LinePlace {
 }
 
 /** A line of a recording that cannot be used, and why. Those around it can. */
-export interface Damage extends LinePlace {
+export interface RecordingDamage extends LinePlace {
   /** What is wrong with it. Safe to print. */
   readonly says: string;
   /** It is the last line, and was never written to its end: what a recorder leaves that was killed. */
   readonly torn: boolean;
 }
 
-/** What a line of a recording gives. */
+/** One decoded line of a recording. */
 export type RecordingItem =
   | { readonly entry: Entry; readonly place: LinePlace; readonly damage?: undefined }
-  | { readonly damage: Damage; readonly entry?: undefined };
+  | { readonly damage: RecordingDamage; readonly entry?: undefined };
 
-/** What a recording holds. */
+/** Contents of a recording. */
 export interface Recording {
   readonly entries: readonly Entry[];
-  readonly damages: readonly Damage[];
+  readonly damages: readonly RecordingDamage[];
 }
 
 const encoder = new TextEncoder();
@@ -115,7 +115,7 @@ export class RecordingDecoder {
   }
 
   /** Either every line has a checksum or none has: where one is missing, it was made unreadable. */
-  #missingSum(place: LinePlace, summed: boolean): Damage | undefined {
+  #missingSum(place: LinePlace, summed: boolean): RecordingDamage | undefined {
     const before = this.#summed;
     this.#summed = before === true || summed;
     if (before === undefined && !summed) this.#unsummed = place;
@@ -243,11 +243,12 @@ function faultOf(value: unknown): string | undefined {
   if (!isObject(value)) return `it must be an object, got ${kindOf(value)}`;
   if (value.crc !== undefined) return "its checksum cannot be read";
   const tests = required.get(value.k);
-  if (tests === undefined) return `there is no line of the kind ${visible(JSON.stringify(value.k) ?? "nothing")}`;
+  if (tests === undefined)
+    return `there is no line of the kind ${escapeControls(JSON.stringify(value.k) ?? "nothing")}`;
   const wrong = tests.find(([name, test]) => !test(value[name]));
   if (wrong !== undefined) return `its member "${wrong[0]}" is missing or cannot be that`;
   if ((value.k === "f" || value.k === "e") && !isBytes(value)) return 'it must have either "raw" or "b64"';
-  if (value.v !== undefined && !areCarriedVerdicts(value.v)) return 'its member "v" is no list of verdicts';
+  if (value.v !== undefined && !areRecordedVerdicts(value.v)) return 'its member "v" is no list of verdicts';
   return undefined;
 }
 

@@ -1,4 +1,4 @@
-import { Unfinished } from "@parlance/mcp/jsonrpc";
+import { PartialFrame } from "@parlance/mcp/jsonrpc";
 
 /** Bytes that are kept of one frame: whoever sends more fills no recording, and no memory. */
 const mostKept = 16 * 1024 * 1024;
@@ -23,7 +23,7 @@ export interface TimedRun {
 
 /** Gathers the bytes of one frame as they come, with their times, in bounded memory. */
 export class TimedBytes {
-  readonly #held = new Unfinished(mostKept, mostKept);
+  readonly #held = new PartialFrame(mostKept, mostKept);
   #began = 0;
   #last = 0;
   #writes: (readonly [offset: number, t: number])[] = [];

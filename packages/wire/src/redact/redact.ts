@@ -1,8 +1,8 @@
 import { Conversation } from "../conversation/conversation.js";
 import { type ByteRange, type JsonNode, literalOf } from "../json/json-node.js";
 import { scanJson } from "../json/json-scan.js";
-import { carriedVerdict } from "../recording/carried-verdict.js";
-import type { CarriedVerdict, Entry, FrameEntry, HeaderEntry, HttpEntry, StderrEntry } from "../recording/entry.js";
+import { recordedVerdict } from "../recording/carried-verdict.js";
+import type { Entry, FrameEntry, HeaderEntry, HttpEntry, RecordedVerdict, StderrEntry } from "../recording/entry.js";
 import { bytesOf, recordedBytes } from "../recording/frame.js";
 import type { Verdict } from "../rules/rule.js";
 import { cover, coverDigits, coverText, found, merged, withWholeEscapes } from "./cover.js";
@@ -74,8 +74,8 @@ export function secretVariables(env: Readonly<Record<string, string | undefined>
   );
 }
 
-/** What a redaction covers, in words, for the header of the recording. */
-export function redactionWords({
+/** Description of a redaction, for the header of the recording. */
+export function describeRedaction({
   keys = [],
   pointers = [],
   patterns = [],
@@ -260,8 +260,8 @@ export class Redaction {
   }
 
   /** A verdict whose words do not show covered bytes. */
-  #carried(verdict: Verdict, bytes: Uint8Array, pieces: readonly ByteRange[]): CarriedVerdict {
-    const carried = carriedVerdict(verdict);
+  #carried(verdict: Verdict, bytes: Uint8Array, pieces: readonly ByteRange[]): RecordedVerdict {
+    const carried = recordedVerdict(verdict);
     const { pointer } = carried;
     const shows = pieces.some((piece) => showsPiece(carried.says, bytes, piece));
     const says = shows ? coveredWords : this.words(carried.says);
@@ -279,8 +279,8 @@ export class Redaction {
     };
   }
 
-  #carriedHttp(verdict: Verdict, headers: HttpEntry["headers"] = []): CarriedVerdict {
-    const carried = carriedVerdict(verdict);
+  #carriedHttp(verdict: Verdict, headers: HttpEntry["headers"] = []): RecordedVerdict {
+    const carried = recordedVerdict(verdict);
     const isCovered = headers.some(
       ([name, value]) => name.toLowerCase() === carried.header && this.#isSecretHeader(name) && value !== "",
     );

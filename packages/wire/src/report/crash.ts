@@ -1,5 +1,5 @@
 import type { Conversation } from "../conversation/conversation.js";
-import type { Operation } from "../conversation/message.js";
+import type { RecordedOperation } from "../conversation/message.js";
 import { endOf, isProbe } from "../conversation/pending.js";
 import type { LifeEntry } from "../recording/entry.js";
 
@@ -12,7 +12,7 @@ export interface Crash {
   /** `exited with code 3`, `was ended by SIGSEGV`, or why it could not be started. */
   readonly how: string;
   /** The requests of the client that it left unanswered, in order. */
-  readonly during: readonly Operation[];
+  readonly during: readonly RecordedOperation[];
 }
 
 /** The side that left a session first, and whether the host has signalled the server to exit. */

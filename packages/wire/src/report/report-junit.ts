@@ -1,14 +1,14 @@
 import { rules } from "../rules/all.js";
-import type { Concern, Report } from "./report.js";
+import type { CheckReport, Concern } from "./report.js";
 import {
-  crashWords,
-  damageWords,
-  emptyWords,
-  expectationWords,
-  gapWords,
-  pendingWords,
-  requirementWords,
-  verdictPlace,
+  describeCrash,
+  describeDamage,
+  describeEmpty,
+  describeExpectation,
+  describeGap,
+  describePending,
+  describePlace,
+  describeRequirement,
 } from "./report-words.js";
 
 interface TestCase {
@@ -23,7 +23,7 @@ interface TestCase {
  * A report as JUnit XML, for build servers. Each rule is a test; so are complete answers, no gaps, a readable recording, and each
  * expectation.
  */
-export function junitOf(report: Report): string {
+export function junitOf(report: CheckReport): string {
   const cases = [...ruleCases(report), ...recordingCases(report), ...expectationCases(report)];
   const failures = cases.filter(({ fails }) => fails).length;
   const counts = `tests="${cases.length}" failures="${failures}" errors="0" skipped="0"`;
@@ -38,7 +38,7 @@ export function junitOf(report: Report): string {
   ].join("\n");
 }
 
-function ruleCases({ verdicts, source, failOn }: Report): readonly TestCase[] {
+function ruleCases({ verdicts, source, failOn }: CheckReport): readonly TestCase[] {
   const broken = verdicts.map(({ verdict }) => verdict.rule);
   // A rule of the caller's own is one too.
   const all = [...new Map([...rules, ...broken].map((rule) => [rule.id, rule])).values()];
@@ -49,8 +49,8 @@ function ruleCases({ verdicts, source, failOn }: Report): readonly TestCase[] {
       name: `${id} ${demands}`,
       fails: own.some(({ verdict }) => failOn.includes(verdict.level)),
       found: own.flatMap(({ verdict, line }) => [
-        `${placeOf(source, line)} ${verdictPlace(verdict)}: ${verdict.says}`,
-        `  ${requirementWords(verdict)}`,
+        `${placeOf(source, line)} ${describePlace(verdict)}: ${verdict.says}`,
+        `  ${describeRequirement(verdict)}`,
         `  ${verdict.spec}`,
       ]),
     };
@@ -66,7 +66,7 @@ function recordingCases({
   source,
   failOn,
   failedFor,
-}: Report): readonly TestCase[] {
+}: CheckReport): readonly TestCase[] {
   const test = (concern: Concern, name: string, found: readonly string[]): TestCase => {
     return { group: "recording", name, fails: found.length > 0 && failOn.includes(concern), found };
   };
@@ -75,33 +75,33 @@ function recordingCases({
       group: "recording",
       name: "every request has an answer",
       fails: failedFor.includes("pending"),
-      found: pending.map((each) => `${placeOf(source, each.line)} ${pendingWords(each.pending)}`),
+      found: pending.map((each) => `${placeOf(source, each.line)} ${describePending(each.pending)}`),
     },
     test(
       "crash",
       "the server does not crash",
-      crashes.map(({ crash, line }) => `${placeOf(source, line)} ${crashWords(crash)}`),
+      crashes.map(({ crash, line }) => `${placeOf(source, line)} ${describeCrash(crash)}`),
     ),
-    test("empty", "something was recorded", tally.frames > 0 ? [] : [emptyWords]),
+    test("empty", "something was recorded", tally.frames > 0 ? [] : [describeEmpty]),
     test(
       "gap",
       "the recorder has written everything",
-      gaps.map(({ gap, line }) => `${placeOf(source, line)} ${gapWords(gap)}`),
+      gaps.map(({ gap, line }) => `${placeOf(source, line)} ${describeGap(gap)}`),
     ),
     test(
       "damage",
       "the recording can be read",
-      damages.map((damage) => `${placeOf(source, damage.line)} ${damageWords(damage)}`),
+      damages.map((damage) => `${placeOf(source, damage.line)} ${describeDamage(damage)}`),
     ),
   ];
 }
 
-function expectationCases({ expectations }: Report): readonly TestCase[] {
+function expectationCases({ expectations }: CheckReport): readonly TestCase[] {
   return expectations.map((result) => ({
     group: "expect",
     name: result.expectation.text,
     fails: !result.holds,
-    found: [expectationWords(result)],
+    found: [describeExpectation(result)],
   }));
 }
 

@@ -1,13 +1,13 @@
 import type { Verdict } from "../rules/rule.js";
-import type { Concern, Report } from "./report.js";
+import type { CheckReport, Concern } from "./report.js";
 import {
-  crashWords,
-  damageWords,
-  emptyWords,
-  expectationWords,
-  gapWords,
-  pendingWords,
-  verdictPlace,
+  describeCrash,
+  describeDamage,
+  describeEmpty,
+  describeExpectation,
+  describeGap,
+  describePending,
+  describePlace,
 } from "./report-words.js";
 
 /** A log of SARIF 2.1.0, as code hosts and editors take it; every line of the recording is a place. */
@@ -50,7 +50,10 @@ const ownRules = {
 } as const satisfies Readonly<Record<string, SarifRule>>;
 
 /** A report as SARIF. `uri` is the address of the recording, relative to where the log is read. */
-export function sarifOf(report: Report, { uri, tool }: { readonly uri: string; readonly tool: SarifTool }): SarifLog {
+export function sarifOf(
+  report: CheckReport,
+  { uri, tool }: { readonly uri: string; readonly tool: SarifTool },
+): SarifLog {
   const results = resultsOf(report);
   const rules = [...new Map(results.map(({ rule }) => [rule.id, rule])).values()];
   const driver = { ...tool, rules: rules.map(ruleValue) };
@@ -68,14 +71,14 @@ export function sarifOf(report: Report, { uri, tool }: { readonly uri: string; r
   };
 }
 
-function resultsOf(report: Report): readonly SarifResult[] {
+function resultsOf(report: CheckReport): readonly SarifResult[] {
   const { verdicts, pending, crashes, tally, gaps, damages, expectations, failOn } = report;
   const level = (concern: Concern): SarifResult["level"] =>
     failOn.includes(concern) ? "error" : concern === "must" || concern === "should" ? "warning" : "note";
   return [
     ...verdicts.map(({ verdict, line }): SarifResult => {
       const { level: demanded, says, pointer, n, party, range, header, version, sentence, spec } = verdict;
-      const text = `${says} (${verdictPlace(verdict)})`;
+      const text = `${says} (${describePlace(verdict)})`;
       const properties = { frame: n, party, bytes: range, header, version, level: demanded, sentence, spec };
       return { rule: protocolRule(verdict), level: level(demanded), text, line, pointer, properties };
     }),
@@ -83,7 +86,7 @@ function resultsOf(report: Report): readonly SarifResult[] {
       (each): SarifResult => ({
         rule: ownRules.pending,
         level: each.pending.state === "unanswered" ? level("pending") : "note",
-        text: pendingWords(each.pending),
+        text: describePending(each.pending),
         line: each.line,
       }),
     ),
@@ -91,19 +94,19 @@ function resultsOf(report: Report): readonly SarifResult[] {
       ({ crash, line }): SarifResult => ({
         rule: ownRules.crash,
         level: level("crash"),
-        text: crashWords(crash),
+        text: describeCrash(crash),
         line,
       }),
     ),
-    ...(tally.frames > 0 ? [] : [{ rule: ownRules.empty, level: level("empty"), text: emptyWords }]),
+    ...(tally.frames > 0 ? [] : [{ rule: ownRules.empty, level: level("empty"), text: describeEmpty }]),
     ...gaps.map(
-      ({ gap, line }): SarifResult => ({ rule: ownRules.gap, level: level("gap"), text: gapWords(gap), line }),
+      ({ gap, line }): SarifResult => ({ rule: ownRules.gap, level: level("gap"), text: describeGap(gap), line }),
     ),
     ...damages.map(
       (damage): SarifResult => ({
         rule: ownRules.damage,
         level: level("damage"),
-        text: damageWords(damage),
+        text: describeDamage(damage),
         line: damage.line,
       }),
     ),
@@ -113,7 +116,7 @@ function resultsOf(report: Report): readonly SarifResult[] {
         return {
           rule: ownRules.expect,
           level: "error",
-          text: `${result.expectation.text}: ${expectationWords(result)}`,
+          text: `${result.expectation.text}: ${describeExpectation(result)}`,
         };
       }),
   ];

@@ -2,7 +2,7 @@ import type { Conversation } from "../conversation/conversation.js";
 import type { Pending } from "../conversation/pending.js";
 import { checkExpectation, type Expectation, type ExpectationResult } from "../filter/expectation.js";
 import type { GapEntry } from "../recording/entry.js";
-import type { Damage } from "../recording/recording.js";
+import type { RecordingDamage } from "../recording/recording.js";
 import { type Level, levels, type Verdict } from "../rules/rule.js";
 import { type Crash, crashesOf } from "./crash.js";
 
@@ -18,7 +18,7 @@ export const concerns: readonly Concern[] = [...levels, "pending", "crash", "emp
 export const defaultConcerns: readonly Concern[] = ["must", "pending", "crash", "empty", "damage"];
 
 /** A finding about a line of a recording. */
-export type Placed<Said> = Said & {
+export type PlacedVerdict<Said> = Said & {
   /** From 1; undefined if it was not read from a file. */
   readonly line: number | undefined;
 };
@@ -32,15 +32,15 @@ export interface ReportTally {
 }
 
 /** The result of judging a recording. */
-export interface Report {
-  /** What was judged: a path, or a target. */
+export interface CheckReport {
+  /** The checked recording or target. */
   readonly source: string;
   readonly tally: ReportTally;
-  readonly verdicts: readonly Placed<{ readonly verdict: Verdict }>[];
-  readonly pending: readonly Placed<{ readonly pending: Pending }>[];
-  readonly crashes: readonly Placed<{ readonly crash: Crash }>[];
-  readonly gaps: readonly Placed<{ readonly gap: GapEntry }>[];
-  readonly damages: readonly Damage[];
+  readonly verdicts: readonly PlacedVerdict<{ readonly verdict: Verdict }>[];
+  readonly pending: readonly PlacedVerdict<{ readonly pending: Pending }>[];
+  readonly crashes: readonly PlacedVerdict<{ readonly crash: Crash }>[];
+  readonly gaps: readonly PlacedVerdict<{ readonly gap: GapEntry }>[];
+  readonly damages: readonly RecordingDamage[];
   readonly expectations: readonly ExpectationResult[];
   readonly failOn: readonly Concern[];
   /** The concerns that fail the report, of those chosen with `failOn`. */
@@ -55,7 +55,7 @@ export interface ReportOptions {
   readonly conversation: Conversation;
   /** Default: all verdicts of the conversation. */
   readonly verdicts?: readonly Verdict[];
-  readonly damages?: readonly Damage[];
+  readonly damages?: readonly RecordingDamage[];
   /** The line of an observation by its number, or of a gap by its time. Default: it is not in a file. */
   readonly lineOf?: (place: { readonly n: number } | { readonly gapAt: number }) => number | undefined;
   readonly expectations?: readonly Expectation[];
@@ -64,7 +64,7 @@ export interface ReportOptions {
 }
 
 /** Builds the report of a finished conversation. */
-export function reportOf(options: ReportOptions): Report {
+export function reportOf(options: ReportOptions): CheckReport {
   const { source, conversation, damages = [], lineOf = () => undefined, failOn = defaultConcerns } = options;
   const { rows } = conversation;
   const verdicts = (options.verdicts ?? conversation.verdicts).map((verdict) => ({

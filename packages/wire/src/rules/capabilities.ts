@@ -100,7 +100,7 @@ export const capabilityRules: readonly Rule[] = [
     level: "must",
     party: "server",
     kinds: ["ntf"],
-    demands: "A server that sends log messages has declared logging",
+    demands: "A server that sends log messages declares the logging capability",
     sentence: "Servers that emit log message notifications MUST declare the `logging` capability",
     page: "server/utilities/logging#capabilities",
     on: "message",

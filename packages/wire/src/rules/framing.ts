@@ -4,7 +4,7 @@ import type { JsonFault } from "../json/json-scan.js";
 import { byEra, inSchema, ofJson, ofJsonRpc, oneMessage, onStdio } from "./citations.js";
 import type { Finding, FrameReading, Rule } from "./rule.js";
 
-/** What every carrier of text demands, and what stdio does. */
+/** What every transport of text demands, and what stdio does. */
 export const framingRules: readonly Rule[] = [
   {
     id: "E-1",
@@ -29,7 +29,7 @@ export const framingRules: readonly Rule[] = [
     id: "E-2",
     level: "must",
     party: "either",
-    demands: "A frame of a WebSocket, or of another transport that keeps messages apart, is one JSON-RPC message",
+    demands: "A frame of a WebSocket, or of another message-based transport, is one JSON-RPC message",
     sentence: byEra(
       "Implementers who choose to support custom transports MUST ensure they preserve the JSON-RPC message format and lifecycle requirements defined by MCP.",
       "Implementers who choose to support custom transports MUST preserve the JSON-RPC message format, the message patterns, and the per-request metadata model.",
@@ -42,7 +42,7 @@ export const framingRules: readonly Rule[] = [
     id: "S-1",
     level: "must",
     party: "either",
-    demands: "A message is one line, without a line break in it",
+    demands: "A message is one line and contains no line break",
     sentence: "Messages are delimited by newlines, and MUST NOT contain embedded newlines.",
     page: onStdio,
     on: "frame",

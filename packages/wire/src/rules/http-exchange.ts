@@ -1,6 +1,6 @@
 import type { Revision } from "@parlance/mcp/protocol";
 import { headerOf } from "../conversation/exchange.js";
-import type { Exchange } from "../conversation/message.js";
+import type { HttpExchange } from "../conversation/message.js";
 import { byEra, type PageOf } from "./citations.js";
 
 /** The page of the transport in the stateless era. */
@@ -26,7 +26,7 @@ export function isStateless({ facts }: Revision): boolean {
 }
 
 /** Whether an exchange is one of the protocol: a proxy sees more, such as metadata, tokens and pages. */
-export function isMcp({ request, messages, isAddressed }: Exchange): boolean {
+export function isMcp({ request, messages, isAddressed }: HttpExchange): boolean {
   const names = (request.headers ?? []).map(([name]) => name.toLowerCase());
   const wantsStream = headerOf(request, "accept")?.includes(eventStream) ?? false;
   if (messages.length > 0) return true;

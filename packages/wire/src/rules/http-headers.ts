@@ -10,7 +10,7 @@ import {
   revisionOf,
 } from "@parlance/mcp/protocol";
 import { headerOf } from "../conversation/exchange.js";
-import type { Exchange, WireMessage } from "../conversation/message.js";
+import type { HttpExchange, WireMessage } from "../conversation/message.js";
 import { namedVersion, type WireSession } from "../conversation/session.js";
 import type { HttpEntry } from "../recording/entry.js";
 import { byEra, ofJson } from "./citations.js";
@@ -142,7 +142,7 @@ export const httpHeaderRules: readonly Rule[] = [
     id: "H-17",
     level: "must",
     party: "server",
-    demands: "A server answers requests of a session that it has ended with 404",
+    demands: "A server responds with status 404 to requests of a session that it has ended",
     sentence:
       "The server MAY terminate the session at any time, after which it MUST respond to requests containing that session ID with HTTP 404 Not Found.",
     applies: ({ facts }) => facts.httpBinding === "session",
@@ -210,7 +210,7 @@ const sameValue: Clause = {
   page: `${httpPage}#server-validation`,
 };
 
-function needsVersion({ messages }: Exchange, session: WireSession, { facts }: Revision): boolean {
+function needsVersion({ messages }: HttpExchange, session: WireSession, { facts }: Revision): boolean {
   if (facts.httpVersionHeader === "all") return messages.some(({ kind }) => kind === "req");
   const isOpening = messages.some(({ method }) => method === methods.initialize);
   // Until initialize is answered no version is negotiated.

@@ -1,4 +1,4 @@
-import { visible } from "@parlance/mcp/jsonrpc";
+import { escapeControls } from "@parlance/mcp/jsonrpc";
 import { methods, pointerToken } from "@parlance/mcp/protocol";
 import { type JsonNode, literalOf } from "../json/json-node.js";
 import type { FrameEntry } from "../recording/entry.js";
@@ -70,7 +70,7 @@ export const informationRules: readonly Rule[] = [
     level: "may",
     party: "either",
     kinds: ["res", "err"],
-    demands: "A request takes about as long as others of its method",
+    demands: "A request takes about as long as other requests of the same method",
     page: "basic",
     on: "message",
     *check({ operation, context: { pairing }, frame: { entry } }, session) {
@@ -177,7 +177,7 @@ const backslash = 0x5c;
 const surrogate = /\p{Surrogate}/u;
 
 function quoted(key: string): string {
-  return visible(JSON.stringify(key.length > 60 ? `${key.slice(0, 60)}…` : key));
+  return escapeControls(JSON.stringify(key.length > 60 ? `${key.slice(0, 60)}…` : key));
 }
 
 function arrivalOf({ t, t1 = t }: FrameEntry): number {

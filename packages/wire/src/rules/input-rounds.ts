@@ -1,5 +1,5 @@
 import { describeValue, isObject, type JsonObject, methods, pointerToken, type Revision } from "@parlance/mcp/protocol";
-import type { Operation, WireMessage } from "../conversation/message.js";
+import type { RecordedOperation, WireMessage } from "../conversation/message.js";
 import type { Clause, Finding, Rule } from "./rule.js";
 
 const page = "basic/patterns/mrtr";
@@ -12,7 +12,7 @@ export const inputRules: readonly Rule[] = [
     level: "must",
     party: "server",
     kinds: ["res"],
-    demands: "A server asks for input only in results of tools/call, prompts/get and resources/read",
+    demands: "A server requests input only in results of tools/call, prompts/get and resources/read",
     applies: isStateless,
     sentence: "Servers MUST NOT send `InputRequiredResult` responses on any other client requests.",
     page: `${page}#supported-requests`,
@@ -66,7 +66,7 @@ function isStateless({ era }: Revision): boolean {
 /** Members that belong to a round, and not to what is asked in all of them. */
 const ofRound: ReadonlySet<string> = new Set(["_meta", "inputResponses", "requestState"]);
 
-function* compareRequests({ method, params, idKey }: WireMessage, { request }: Operation): Iterable<Finding> {
+function* compareRequests({ method, params, idKey }: WireMessage, { request }: RecordedOperation): Iterable<Finding> {
   const before = `frame ${request.frame.n}`;
   if (idKey === request.idKey) yield { says: `${before} has the same id`, pointer: "/id", by: otherId };
   if (method !== request.method)
@@ -80,7 +80,7 @@ function* compareRequests({ method, params, idKey }: WireMessage, { request }: O
   }
 }
 
-function* compareInput({ inputResponses, requestState }: JsonObject, { answer }: Operation): Iterable<Finding> {
+function* compareInput({ inputResponses, requestState }: JsonObject, { answer }: RecordedOperation): Iterable<Finding> {
   const asked = answer?.result ?? {};
   const before = `frame ${answer?.frame.n}`;
   if (asked.requestState !== undefined && requestState === undefined)

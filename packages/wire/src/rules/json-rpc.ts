@@ -1,5 +1,5 @@
 import { describeValue, isObject, isProtocolMethod, type Revision } from "@parlance/mcp/protocol";
-import type { Operation, WireMessage } from "../conversation/message.js";
+import type { RecordedOperation, WireMessage } from "../conversation/message.js";
 import type { WireSession } from "../conversation/session.js";
 import type { Sender } from "../recording/frame.js";
 import { byEra, inSchema, ofJsonRpc, onAllMessages, onMessages } from "./citations.js";
@@ -218,7 +218,7 @@ function isOneSession({ http, isShared }: WireSession, from: Sender): boolean {
 }
 
 /** Whether an answer can still come, as far as that is seen. */
-export function isAwaited({ request, answer, cancel }: Operation, { http }: WireSession): boolean {
+export function isAwaited({ request, answer, cancel }: RecordedOperation, { http }: WireSession): boolean {
   // Over HTTP with SSE the answer comes on the one stream, when the exchange of the request is over.
   const isOver = request.context.exchange?.end !== undefined && !http.isLegacy;
   return answer === undefined && cancel === undefined && !isOver;
@@ -237,7 +237,7 @@ function isCall({ kind }: WireMessage): boolean {
   return kind === "req" || kind === "ntf";
 }
 
-/** A number that is none for a double, such as `1e400`, is an integer too: only a fraction is not. */
+/** `1e400` overflows a double but is still an integer; only fractions are rejected. */
 function isInteger(value: unknown): boolean {
   return typeof value === "number" && (Number.isInteger(value) || !Number.isFinite(value));
 }

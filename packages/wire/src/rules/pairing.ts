@@ -1,4 +1,4 @@
-import { codes, visible } from "@parlance/mcp/jsonrpc";
+import { codes, escapeControls } from "@parlance/mcp/jsonrpc";
 import { spokenIn } from "../conversation/exchange.js";
 import type { WireMessage } from "../conversation/message.js";
 import { otherSide } from "../conversation/operations.js";
@@ -14,7 +14,7 @@ export const pairingRules: readonly Rule[] = [
     level: "must",
     party: "either",
     kinds: ["res", "err"],
-    demands: "A response has the id of the request that it answers, type included, and a request has one response",
+    demands: "A response has the id of its request, including its type, and a request has one response",
     sentence: ({ facts }) =>
       facts.errorId === "required"
         ? "Responses MUST include the same ID as the request they correspond to."
@@ -24,7 +24,7 @@ export const pairingRules: readonly Rule[] = [
     *check(message, session) {
       const { pairing } = message.context;
       if (pairing === undefined || pairing.is === "answer" || namesNothing(message, session)) return;
-      const id = visible(message.id ?? "");
+      const id = escapeControls(message.id ?? "");
       const at = { pointer: "/id" };
       if (message.id === undefined) yield { ...at, says: "it has no id, so it answers nothing" };
       else if (pairing.is === "unknown") {
@@ -33,7 +33,7 @@ export const pairingRules: readonly Rule[] = [
         const { request, answer } = pairing.operation;
         const says =
           pairing.is === "other type"
-            ? `the request in frame ${request.frame.n} has the id ${visible(request.id ?? "")}, which is not ${id}`
+            ? `the request in frame ${request.frame.n} has the id ${escapeControls(request.id ?? "")}, which is not ${id}`
             : `the request with the id ${id} was answered already, by frame ${answer?.frame.n}`;
         yield { ...at, says };
       }
@@ -44,7 +44,7 @@ export const pairingRules: readonly Rule[] = [
     level: "must",
     party: "either",
     kinds: ["res", "err"],
-    demands: "A notification is not answered, not even with an error",
+    demands: "A notification has no response, not even an error",
     sentence: ({ facts }) =>
       facts.httpBinding === "http+sse"
         ? "The Server MUST NOT reply to a Notification, including those that are within a batch request."

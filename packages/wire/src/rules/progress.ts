@@ -1,5 +1,5 @@
 import { describeValue, isObject, methods, notifications } from "@parlance/mcp/protocol";
-import type { Operation, WireMessage } from "../conversation/message.js";
+import type { RecordedOperation, WireMessage } from "../conversation/message.js";
 import { metaOf } from "../conversation/operations.js";
 import type { Frame } from "../recording/frame.js";
 import { byEra } from "./citations.js";
@@ -159,7 +159,7 @@ function mayCross({ frame: { entry } }: WireMessage, { entry: later }: Frame): b
 }
 
 /** Whether what was asked goes on behind its answer. */
-function isTask({ answer }: Operation): boolean {
+function isTask({ answer }: RecordedOperation): boolean {
   const result = answer?.result;
   return isObject(result?.task) || result?.resultType === "task";
 }

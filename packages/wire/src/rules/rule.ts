@@ -1,5 +1,5 @@
 import type { Revision } from "@parlance/mcp/protocol";
-import type { Exchange, MessageKind, WireMessage } from "../conversation/message.js";
+import type { HttpExchange, MessageKind, WireMessage } from "../conversation/message.js";
 import type { WireSession } from "../conversation/session.js";
 import type { ByteRange, JsonNode } from "../json/json-node.js";
 import type { JsonFault } from "../json/json-scan.js";
@@ -26,7 +26,7 @@ export interface Clause {
   readonly page: string | ((revision: Revision) => string);
 }
 
-/** What is demanded, and the sentence that demands it. */
+/** A requirement and the sentence of the specification that states it. */
 export interface Requirement extends Clause {
   /** Short and lasting: `R-5`. */
   readonly id: string;
@@ -34,7 +34,7 @@ export interface Requirement extends Clause {
   readonly demands: string;
 }
 
-/** What a frame is found to be when its bytes are looked at. */
+/** A frame as its bytes were read. */
 export interface FrameReading {
   readonly frame: Frame;
   /** Undefined where it is JSON. */
@@ -46,17 +46,17 @@ export interface FrameReading {
   /** Which line of that text it is, from 1. */
   readonly line: number;
   /** The HTTP exchange that carries it, as far as that is recorded. */
-  readonly exchange: Exchange | undefined;
+  readonly exchange: HttpExchange | undefined;
 }
 
-/** What the rules can look at. */
+/** Subjects that rules can check. */
 export interface Subjects {
   /** The bytes of a frame, whatever they mean. */
   readonly frame: FrameReading;
-  /** One message, and what the conversation knows of it. */
+  /** One message and its context. */
   readonly message: WireMessage;
   /** An HTTP exchange, when its response begins, or when there will be none. */
-  readonly exchange: Exchange;
+  readonly exchange: HttpExchange;
 }
 
 /** One place where a rule is broken. */
@@ -90,7 +90,7 @@ interface RuleOn<On extends keyof Subjects> extends Requirement {
 /** A rule of the protocol as data. */
 export type Rule = { readonly [On in keyof Subjects]: RuleOn<On> }[keyof Subjects];
 
-/** What a rule says of something that crossed. */
+/** Result of a rule for one subject. */
 export interface Verdict {
   readonly rule: Rule;
   /** That of the sentence, or `may` where the rule has a doubt. */
@@ -106,7 +106,7 @@ export interface Verdict {
   readonly says: string;
   /** The version that it was judged by. */
   readonly version: string;
-  /** What the specification says, word for word; undefined where no sentence demands it. */
+  /** The sentence of the specification, verbatim; undefined if none states the requirement. */
   readonly sentence: string | undefined;
   /** Why it is a note although the sentence demands more. */
   readonly doubt: string | undefined;

@@ -1,4 +1,4 @@
-import { codes, visible } from "@parlance/mcp/jsonrpc";
+import { codes, escapeControls } from "@parlance/mcp/jsonrpc";
 import {
   describeValue,
   isObject,
@@ -86,7 +86,7 @@ export const toolRules: readonly Rule[] = [
           const schema = definition[name];
           const fault = isObject(schema) ? compiled(schema).fault : otherSchema(name, schema);
           if (fault !== undefined)
-            yield { says: visible(fault.message), pointer: `${pointer}/${name}${fault.pointer}` };
+            yield { says: escapeControls(fault.message), pointer: `${pointer}/${name}${fault.pointer}` };
         }
       }
     },
@@ -191,7 +191,7 @@ export const toolRules: readonly Rule[] = [
         const mirrored = readMirroredParams(definition.inputSchema);
         if (!("faults" in mirrored)) continue;
         for (const { path, message: says } of mirrored.faults)
-          yield { says: visible(says), pointer: `${pointer}/inputSchema${path}` };
+          yield { says: escapeControls(says), pointer: `${pointer}/inputSchema${path}` };
       }
     },
   },

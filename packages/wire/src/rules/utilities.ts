@@ -7,7 +7,7 @@ import {
   notifications,
   type Revision,
 } from "@parlance/mcp/protocol";
-import type { Operation, WireMessage } from "../conversation/message.js";
+import type { RecordedOperation, WireMessage } from "../conversation/message.js";
 import { metaOf } from "../conversation/operations.js";
 import type { WireSession } from "../conversation/session.js";
 import type { Clause, Rule } from "./rule.js";
@@ -101,7 +101,7 @@ function severity(level: unknown): number {
 }
 
 /** The requests that a server may be logging for: that of the same exchange, or all that wait. */
-function requestsAround({ frame }: WireMessage, { pending }: WireSession): readonly Operation[] {
+function requestsAround({ frame }: WireMessage, { pending }: WireSession): readonly RecordedOperation[] {
   const exchange = frame.entry.req;
   const near = pending.filter(({ request }) => request.frame.entry.req === exchange);
   return near.filter(({ request }) => request.from === "client" && isObject(request.params));

@@ -1,5 +1,5 @@
 import type { ProgressParams } from "@parlance/mcp";
-import type { Client, VerbOptions } from "@parlance/mcp/client";
+import type { Client, ClientCallOptions } from "@parlance/mcp/client";
 import { latencyOf, type WireMessage } from "@parlance/wire";
 import { Answerer } from "../../shared/answers/answerer.js";
 import { converse } from "../../shared/client/converse.js";
@@ -18,7 +18,7 @@ export interface Operation<Result> {
   /** The method whose response is timed. */
   readonly method: string;
   /** Performs it. An error ends the command. */
-  readonly perform: (client: Client, options: VerbOptions) => Promise<Result>;
+  readonly perform: (client: Client, options: ClientCallOptions) => Promise<Result>;
   /** The result as text. */
   readonly lines: (result: Result, style: Style) => readonly string[];
   /** Why the result is a failure; undefined if it is not. */

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import type { CallToolResult, ContentBlock, Tool } from "@parlance/mcp";
-import { type Client, RpcError, type VerbOptions } from "@parlance/mcp/client";
+import { type Client, type ClientCallOptions, RpcError } from "@parlance/mcp/client";
 import { codes } from "@parlance/mcp/jsonrpc";
 import { methods } from "@parlance/mcp/protocol";
 import type { Command } from "commander";
@@ -60,7 +60,11 @@ interface WrittenCall {
   readonly written: readonly WrittenArgument[];
 }
 
-async function callTool(client: Client, { name, written }: WrittenCall, options: VerbOptions): Promise<CallToolResult> {
+async function callTool(
+  client: Client,
+  { name, written }: WrittenCall,
+  options: ClientCallOptions,
+): Promise<CallToolResult> {
   const { onProgress: _, ...listing } = options;
   const tools: readonly Tool[] = await client.tools.list(listing).all();
   const args = argumentsFor(written, findTool(name, tools).inputSchema);

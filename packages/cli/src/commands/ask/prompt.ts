@@ -1,4 +1,4 @@
-import type { Client, GetPromptResult, VerbOptions } from "@parlance/mcp/client";
+import type { Client, ClientCallOptions, GetPromptResult } from "@parlance/mcp/client";
 import { didYouMean } from "@parlance/mcp/jsonrpc";
 import { methods } from "@parlance/mcp/protocol";
 import type { Command } from "commander";
@@ -50,7 +50,7 @@ async function getPrompt(
   client: Client,
   name: string,
   args: Readonly<Record<string, string>>,
-  options: VerbOptions,
+  options: ClientCallOptions,
 ): Promise<GetPromptResult> {
   const { onProgress: _, ...listing } = options;
   const prompts = await client.prompts.list(listing).all();

@@ -1,5 +1,5 @@
 import { type Bridge, type BridgeOptions, bridgeTo } from "@parlance/mcp/bridge";
-import { type Channel, type Report, visible } from "@parlance/mcp/jsonrpc";
+import { type Channel, escapeControls, type Report } from "@parlance/mcp/jsonrpc";
 import { stdioChannel } from "@parlance/mcp/node";
 import { serveChannel } from "@parlance/mcp/server";
 import type { Command } from "commander";
@@ -50,7 +50,7 @@ const exitGrace = 900;
 export function registerBridge(program: Command, invocation: Invocation): void {
   const command = program
     .command("bridge")
-    .summary("put a server on another carrier, in whichever revision is spoken there")
+    .summary("put a server on another transport, in whichever revision is spoken there")
     .description(about)
     .usage("[options] <target>\n       parlance bridge [options] -- command args…")
     .argument("[target]", "see below")
@@ -100,7 +100,7 @@ async function bridgeFor(target: Target, { options, flags, invocation }: Leading
   if (route.kind === "http") return bridgeTo(route.url, { ...options, headers: route.headers });
   const { err, interrupt } = invocation;
   const dial = (): Channel => {
-    const stderr = new TextLines((line) => err.print(visible(line)));
+    const stderr = new TextLines((line) => err.print(escapeControls(line)));
     const onStderr = (chunk: Uint8Array): void => stderr.push(chunk);
     return route.dial({ onStderr, exitGrace, openTimeout: flags.timeout, force: interrupt.force });
   };

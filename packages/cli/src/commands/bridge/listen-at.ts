@@ -1,4 +1,4 @@
-import type { Served } from "@parlance/mcp/client";
+import type { Servable } from "@parlance/mcp/client";
 import type { Reporter } from "@parlance/mcp/jsonrpc";
 import { serveHttp, serveTcp } from "@parlance/mcp/node";
 import { exitCodes } from "../../shared/exit-codes.js";
@@ -6,17 +6,17 @@ import { Failure, usageFailure } from "../../shared/failure.js";
 
 /** A listening server. */
 export interface Listening {
-  /** What clients connect to. */
+  /** The URL that clients connect to. */
   readonly url: string;
   /** Stops accepting calls, waits for running ones, then closes. */
   drain(grace: number): Promise<void>;
   close(): Promise<void>;
 }
 
-type Listen = (served: Served, at: URL, report: Reporter) => Promise<Listening>;
+type Listen = (served: Servable, at: URL, report: Reporter) => Promise<Listening>;
 
 /** By the scheme of the address. */
-const carriers: Readonly<Record<string, Listen>> = {
+const transports: Readonly<Record<string, Listen>> = {
   async "http:"(served, { hostname, port, pathname }, report) {
     // Clients of 2024-11-05 may connect too: every client is on this machine.
     const host = hostname.replace(/^\[|\]$/g, "");
@@ -43,9 +43,9 @@ export const listenHelp = `An <address> is one of
   unix:/path/to/socket        the same on a Unix socket, for this user alone`;
 
 /** Serves at a local address. @throws Failure for an invalid address, or one that is taken or forbidden */
-export async function listenAt(address: string, served: Served, report: Reporter): Promise<Listening> {
+export async function listenAt(address: string, served: Servable, report: Reporter): Promise<Listening> {
   const url = URL.canParse(address) ? new URL(address) : undefined;
-  const listen = url === undefined ? undefined : carriers[url.protocol];
+  const listen = url === undefined ? undefined : transports[url.protocol];
   if (url === undefined || listen === undefined) {
     throw usageFailure(`${address} is no address to listen at`, "--listen http://127.0.0.1:8080/mcp");
   }

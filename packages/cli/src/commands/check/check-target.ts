@@ -1,8 +1,8 @@
 import { once } from "node:events";
 import { connect } from "node:net";
-import { visible } from "@parlance/mcp/jsonrpc";
+import { escapeControls } from "@parlance/mcp/jsonrpc";
 import { revisionOf } from "@parlance/mcp/protocol";
-import { type Concern, type Expectation, type Report, reportOf } from "@parlance/wire";
+import { type CheckReport, type Concern, type Expectation, reportOf } from "@parlance/wire";
 import { stillStarting } from "../../shared/client/converse.js";
 import { missingVariableRemedy } from "../../shared/client/missing-variable.js";
 import { remedyForWords } from "../../shared/client/url-failure.js";
@@ -67,7 +67,7 @@ async function requireSpoken({ revisions, conversation }: Examination, target: T
   const lost = conversation.rows.find(({ entry }) => entry.k === "h" && entry.ph === "abort")?.entry;
   const isReached = conversation.rows.some(({ entry }) => entry.k === "h" && entry.ph === "res");
   if (lost?.k === "h" && lost.why !== undefined && !isReached && target.kind === "url")
-    throw unreachable(title, visible(await reasonOf(target.url, lost.why)));
+    throw unreachable(title, escapeControls(await reasonOf(target.url, lost.why)));
   const isSilent = revisions.every(({ notSpoken }) => notSpoken?.endsWith("no answer in time"));
   const said = conversation.rows.some(({ from, kind }) => from === "server" && kind !== "life");
   throw new Failure(`${title} speaks none of the revisions: ${first?.notSpoken}`, {
@@ -102,6 +102,6 @@ function unreachable(title: string, why: string): Failure {
   });
 }
 
-function exitCodeOf({ passed }: Report): number {
+function exitCodeOf({ passed }: CheckReport): number {
   return passed ? exitCodes.clean : exitCodes.violations;
 }

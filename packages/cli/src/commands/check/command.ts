@@ -1,11 +1,11 @@
 import {
+  type CheckReport,
   type Concern,
   concerns,
   defaultConcerns,
   type Entry,
   type Expectation,
   Redaction,
-  type Report,
   reportOf,
 } from "@parlance/wire";
 import { type Command, InvalidArgumentError, Option } from "commander";
@@ -152,7 +152,7 @@ async function recordingOf(word: string): Promise<string | undefined> {
 }
 
 /** What cannot be read may hide anything: damage comes first. */
-function exitCodeOf({ passed, failedFor }: Report): number {
+function exitCodeOf({ passed, failedFor }: CheckReport): number {
   if (passed) return exitCodes.clean;
   return failedFor.includes("damage") ? exitCodes.damaged : exitCodes.violations;
 }

@@ -1,4 +1,12 @@
-import { crashWords, levelOf, type Report, requirementWords, sentenceOf, specOf, type Verdict } from "@parlance/wire";
+import {
+  type CheckReport,
+  describeCrash,
+  describeRequirement,
+  levelOf,
+  sentenceOf,
+  specOf,
+  type Verdict,
+} from "@parlance/wire";
 import { cut, cutMiddle, left, wrapWords } from "../../shared/output/columns.js";
 import { pieceLines } from "../../shared/output/pieces.js";
 import { count } from "../../shared/output/quantities.js";
@@ -13,7 +21,7 @@ const idWidth = 6;
 /** What came of an examination, for a person: each revision, and of its probes those that tell something. */
 export function examinationLines(
   { revisions, verdicts, failures }: Examination,
-  { crashes }: Report,
+  { crashes }: CheckReport,
   look: Look,
   all: boolean,
 ): readonly string[] {
@@ -72,10 +80,10 @@ function demandLines(start: string, demands: string, width: number): readonly st
   return wrapWords(demands, width - indent.length).map((line, index) => (index === 0 ? start : indent) + line);
 }
 
-function crashLines(crashes: Report["crashes"], { style, width }: Look): readonly string[] {
+function crashLines(crashes: CheckReport["crashes"], { style, width }: Look): readonly string[] {
   const indent = " ".repeat(idWidth + 4);
   return crashes.flatMap(({ crash }) => {
-    const [first = "", ...more] = wrapWords(crashWords(crash), width - indent.length);
+    const [first = "", ...more] = wrapWords(describeCrash(crash), width - indent.length);
     return [`  ${style.red("✖")} ${left("crash", idWidth)}${first}`, ...more.map((line) => indent + line)];
   });
 }
@@ -122,13 +130,13 @@ function resultLines(
 }
 
 /** The sentence that is broken: never cut, because it is what a reader checks. */
-function quotedLines(quoted: Parameters<typeof requirementWords>[0], { style, width }: Look): readonly string[] {
+function quotedLines(quoted: Parameters<typeof describeRequirement>[0], { style, width }: Look): readonly string[] {
   const indent = " ".repeat(idWidth + 4);
-  return wrapWords(requirementWords(quoted), width - indent.length).map((line) => style.dim(`${indent}${line}`));
+  return wrapWords(describeRequirement(quoted), width - indent.length).map((line) => style.dim(`${indent}${line}`));
 }
 
 /** What came of an examination, for a program. */
-export function examinationValue({ revisions }: Examination, report: Report): object {
+export function examinationValue({ revisions }: Examination, report: CheckReport): object {
   return {
     ...reportValue(report),
     revisions: revisions.map(({ revision, notSpoken, results }) => ({

@@ -11,7 +11,7 @@ import { Examined } from "./examined.js";
 import { httpChecks } from "./http-checks.js";
 import { capabilitiesCheck, endsCheck, listChecks, messagesCheck } from "./offer-checks.js";
 import { answersCheck, revisionCheck, startsCheck, stdoutCheck } from "./opening-checks.js";
-import { carrierChecks } from "./url-checks.js";
+import { transportChecks } from "./url-checks.js";
 import { checkLines, doctorVerdict } from "./view.js";
 
 interface DoctorFlags extends ConversationFlags {
@@ -79,5 +79,5 @@ function checksOf(target: Target, examined: Examined, flags: DoctorFlags): reado
   const { url, headers } = target;
   const { timeout } = flags;
   const isSocket = url.protocol.startsWith("ws");
-  return [...carrierChecks(url, timeout), ...(isSocket ? [] : httpChecks({ url, headers, timeout })), ...spoken];
+  return [...transportChecks(url, timeout), ...(isSocket ? [] : httpChecks({ url, headers, timeout })), ...spoken];
 }

@@ -1,7 +1,7 @@
 import { latestHandshake } from "@parlance/mcp";
 import { baseProfile, clientLimits, codes, decode, Problem } from "@parlance/mcp/jsonrpc";
 import { isObject, messagesOf, methods } from "@parlance/mcp/protocol";
-import { EntryWriter, RawHttp, type RawRequest, type RawResponse, type Reply } from "@parlance/wire";
+import { EntryWriter, RawHttp, type RawReply, type RawRequest, type RawResponse } from "@parlance/wire";
 import { innermost, remedyForWords, statusRemedy } from "../../shared/client/url-failure.js";
 import { exitCodes } from "../../shared/exit-codes.js";
 import type { Header } from "../../shared/target/target.js";
@@ -42,7 +42,7 @@ export function httpChecks(endpoint: Endpoint): readonly Check[] {
   ];
 }
 
-function unanswered({ silence, error }: Reply, { timeout }: Endpoint): Finding {
+function unanswered({ silence, error }: RawReply, { timeout }: Endpoint): Finding {
   if (silence === "no answer in time") {
     const remedy = "the server has taken the request and does not answer: look in its log; --timeout 2m waits longer";
     return { state: "failed", says: `no answer for ${timeout} ms`, remedy, exitCode: exitCodes.timeout };
@@ -53,7 +53,7 @@ function unanswered({ silence, error }: Reply, { timeout }: Endpoint): Finding {
 }
 
 /** Sends `initialize`, which every MCP server on HTTP answers, and ends the session that it opens. */
-async function ask(endpoint: Endpoint): Promise<Reply> {
+async function ask(endpoint: Endpoint): Promise<RawReply> {
   const { version } = latestHandshake;
   const clientInfo = { name: "parlance doctor", version: "0.1.0" };
   const request = messagesOf(version).request(1, methods.initialize, {
@@ -65,7 +65,7 @@ async function ask(endpoint: Endpoint): Promise<Reply> {
 }
 
 /** One exchange with the beginning of its response. Never rejects. */
-async function exchange({ url, headers, timeout }: Endpoint, request: RawRequest, body = ""): Promise<Reply> {
+async function exchange({ url, headers, timeout }: Endpoint, request: RawRequest, body = ""): Promise<RawReply> {
   const writer = new EntryWriter(() => undefined);
   const client = new RawHttp({ url: url.href, headers, timeout, writer, session: "1" });
   const reply = await client.send(body, undefined, { ...request, read: "beginning" });
@@ -148,7 +148,7 @@ async function metadata(url: URL, { timeout }: Endpoint): Promise<string> {
 const usualPaths: readonly string[] = ["/mcp", "/sse", "/"];
 
 async function elsewhere(answer: RawResponse, endpoint: Endpoint): Promise<Finding> {
-  if (await isOldStream(endpoint)) return { state: "ok", says: "HTTP+SSE, the carrier of the first revision" };
+  if (await isOldStream(endpoint)) return { state: "ok", says: "HTTP+SSE, the transport of the first revision" };
   for (const path of usualPaths) {
     const url = new URL(path, endpoint.url);
     if (url.pathname === endpoint.url.pathname) continue;

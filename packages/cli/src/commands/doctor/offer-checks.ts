@@ -1,5 +1,5 @@
 import { LocalError, RpcError } from "@parlance/mcp/client";
-import { codes, visible } from "@parlance/mcp/jsonrpc";
+import { codes, escapeControls } from "@parlance/mcp/jsonrpc";
 import { isObject, type JsonObject } from "@parlance/mcp/protocol";
 import { compile } from "@parlance/mcp/schema";
 import { type OfferedList, offeredLists, readList } from "../../shared/client/advertised.js";
@@ -96,7 +96,7 @@ function itemFaults(list: OfferedList, items: readonly unknown[]): readonly stri
     const key = isObject(item) ? item[keys[list.name]] : undefined;
     if (!isObject(item) || typeof key !== "string" || key === "")
       return [`item ${index}: it has no ${keys[list.name]}`];
-    const name = visible(key);
+    const name = escapeControls(key);
     const twice = seen.has(key) ? [`${name}: there twice`] : [];
     seen.add(key);
     return [...twice, ...(list.name === "tools" ? schemaFaults(name, item) : [])];

@@ -6,7 +6,7 @@ import { exitCodes } from "../../shared/exit-codes.js";
 import type { Check, Finding } from "./check.js";
 
 /** From the name of the host to a connection that can be spoken on. */
-export function carrierChecks(url: URL, timeout: number): readonly Check[] {
+export function transportChecks(url: URL, timeout: number): readonly Check[] {
   const isSecure = url.protocol === "https:" || url.protocol === "wss:";
   const address: Address = {
     host: url.hostname.replace(/^\[|\]$/g, ""),

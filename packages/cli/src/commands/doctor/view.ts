@@ -1,4 +1,4 @@
-import { visible } from "@parlance/mcp/jsonrpc";
+import { escapeControls } from "@parlance/mcp/jsonrpc";
 import { visibleLines, wrapWords } from "../../shared/output/columns.js";
 import { count, durationText } from "../../shared/output/quantities.js";
 import type { Look } from "../../shared/output/rows.js";
@@ -21,7 +21,7 @@ export function checkLines(checked: MadeCheck, { style, width }: Look): readonly
   const marks = { ok: style.green("✔"), failed: style.red("✖"), absent: style.dim("·") } as const;
   const start = indent.length + nameWidth;
   const room = width - start - timeWidth;
-  const [first = "", ...more] = wrapWords(visible(says), room);
+  const [first = "", ...more] = wrapWords(escapeControls(says), room);
   const time = state === "absent" || took < notable ? "" : durationText(took).padStart(timeWidth);
   return [
     `${marks[state]} ${name.padEnd(nameWidth)}${first.padEnd(room)}${style.dim(time)}`.trimEnd(),
@@ -30,8 +30,8 @@ export function checkLines(checked: MadeCheck, { style, width }: Look): readonly
       .flatMap(visibleLines)
       .flatMap((line) => wrapWords(line, width - quoteWidth))
       .map((line) => `${indent}${indent}${style.dim("│")} ${line}`),
-    ...notes.flatMap((note) => wrapped(visible(note), "·", width).map(style.dim)),
-    ...(remedy === undefined ? [] : wrapped(visible(remedy), "→", width)),
+    ...notes.flatMap((note) => wrapped(escapeControls(note), "·", width).map(style.dim)),
+    ...(remedy === undefined ? [] : wrapped(escapeControls(remedy), "→", width)),
   ];
 }
 

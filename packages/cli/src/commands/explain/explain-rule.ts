@@ -50,7 +50,7 @@ const all: readonly Probe[] = [...probes, leaving];
 /** The ids of all probes. */
 export const probeIds: readonly string[] = all.map(({ id }) => id);
 
-/** What a probe asks of a server, by which sentences, in which revisions and over which carriers. */
+/** What a probe asks of a server, by which sentences, in which revisions and over which transports. */
 export function explainProbe(word: string): Explanation | undefined {
   const probe = all.find(({ id }) => id === word.toUpperCase());
   if (probe === undefined) return undefined;
@@ -74,8 +74,8 @@ export function explainProbe(word: string): Explanation | undefined {
     spec: [...new Set(sentences.map(({ spec }) => spec))],
   };
 
-  function havingOf(carrier: "channel" | "http"): readonly Revision[] {
-    return revisions.filter((revision) => applies(revision, carrier));
+  function havingOf(transport: "channel" | "http"): readonly Revision[] {
+    return revisions.filter((revision) => applies(revision, transport));
   }
 }
 

@@ -1,4 +1,4 @@
-import { carriedVerdict, type Entry, junitOf, type Report, type Row, reportOf, sarifOf } from "@parlance/wire";
+import { type CheckReport, type Entry, junitOf, type Row, recordedVerdict, reportOf, sarifOf } from "@parlance/wire";
 import { type Command, Option } from "commander";
 import { exitCodes } from "../../shared/exit-codes.js";
 import { usageFailure } from "../../shared/failure.js";
@@ -109,7 +109,7 @@ function* endingWithLineBreak(pieces: Iterable<string>): Generator<string> {
   if (!last.endsWith("\n")) yield "\n";
 }
 
-function reportOn({ title, conversation, lineOf }: Exported): Report {
+function reportOn({ title, conversation, lineOf }: Exported): CheckReport {
   return reportOf({ source: title, conversation, lineOf });
 }
 
@@ -140,5 +140,5 @@ async function chosen(recorded: RecordedConversation, pace: Pace, filter = ""): 
 function withVerdicts(row: Row | undefined): readonly Entry[] {
   if (row === undefined) return [];
   const { entry, verdicts } = row;
-  return [entry.k === "f" || entry.k === "h" ? { ...entry, v: verdicts.map(carriedVerdict) } : entry];
+  return [entry.k === "f" || entry.k === "h" ? { ...entry, v: verdicts.map(recordedVerdict) } : entry];
 }

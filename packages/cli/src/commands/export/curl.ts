@@ -1,4 +1,4 @@
-import type { Exchange } from "@parlance/wire";
+import type { HttpExchange } from "@parlance/wire";
 import { commandOf, type Exported, shellWord, urlOf } from "./exported.js";
 
 /** Headers that curl writes itself, or that belong to one connection. */
@@ -11,7 +11,7 @@ export function* toCurl(exported: Exported): Generator<string> {
   if (exchanges.length === 0) yield* pipe(exported);
 }
 
-function curl(exchange: Exchange, { header }: Exported): string {
+function curl(exchange: HttpExchange, { header }: Exported): string {
   const { request, frames } = exchange;
   const { method = "GET", headers = [] } = request;
   const body = frames.filter(({ from }) => from === "client").map(({ bytes }) => bytes);

@@ -1,5 +1,12 @@
 import { isUtf8 } from "node:buffer";
-import { type Exchange, type HeaderEntry, literalOf, type Operation, type Row, type WireMessage } from "@parlance/wire";
+import {
+  type HeaderEntry,
+  type HttpExchange,
+  literalOf,
+  type RecordedOperation,
+  type Row,
+  type WireMessage,
+} from "@parlance/wire";
 import type { RecordedConversation } from "../../shared/recordings/recorded-conversation.js";
 
 /** A recording and its selected rows. */
@@ -9,7 +16,7 @@ export interface Exported extends RecordedConversation {
 }
 
 /** The operations of the selected rows. */
-export function chosenOperations({ rows, conversation }: Exported): readonly Operation[] {
+export function chosenOperations({ rows, conversation }: Exported): readonly RecordedOperation[] {
   const chosen = new Set<WireMessage>(rows.flatMap(({ messages }) => messages));
   return conversation.sessions.flatMap(({ operations }) => operations.filter(({ request }) => chosen.has(request)));
 }
@@ -81,7 +88,7 @@ export function commandOf(header: HeaderEntry | undefined): readonly string[] | 
 }
 
 /** The absolute URL of an exchange: a proxy records only the path. */
-export function urlOf({ request }: Exchange, header: HeaderEntry | undefined): string {
+export function urlOf({ request }: HttpExchange, header: HeaderEntry | undefined): string {
   const { url = "" } = request;
   const base = header?.server?.url ?? "http://server/";
   return URL.canParse(url, base) ? new URL(url, base).href : url;

@@ -1,4 +1,4 @@
-import { type Exchange, type Frame, headerOf, literalOf, type Operation } from "@parlance/wire";
+import { type Frame, type HttpExchange, headerOf, literalOf, type RecordedOperation } from "@parlance/wire";
 import { packageVersion } from "../../shared/package-version.js";
 import { chosenOperations, type Exported, jsonWithList, momentOf, textOf, urlOf } from "./exported.js";
 
@@ -20,11 +20,11 @@ export function* toHar(exported: Exported): Generator<string> {
   });
 }
 
-function exchangesOf({ rows }: Exported): readonly Exchange[] {
+function exchangesOf({ rows }: Exported): readonly HttpExchange[] {
   return [...new Set(rows.flatMap(({ exchange }) => (exchange === undefined ? [] : [exchange])))];
 }
 
-function httpEntry(exchange: Exchange, { header }: Exported): object {
+function httpEntry(exchange: HttpExchange, { header }: Exported): object {
   const { request, response, end, frames } = exchange;
   const [asked, answered] = (["client", "server"] as const).map((side) => frames.filter(({ from }) => from === side));
   const text = (side: typeof asked = []): string => {
@@ -91,7 +91,7 @@ function pairs(headers: readonly (readonly [name: string, value: string])[] = []
   return headers.map(([name, value]) => ({ name, value }));
 }
 
-function mappedEntry({ request, answer }: Operation, { header }: Exported): object {
+function mappedEntry({ request, answer }: RecordedOperation, { header }: Exported): object {
   const { entry } = request.frame;
   const [asked, answered] = [textOf(request), answer === undefined ? "" : textOf(answer)];
   const wait = (answer?.frame.entry.t1 ?? answer?.frame.entry.t ?? entry.t) - entry.t;

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
-import { visible } from "@parlance/mcp/jsonrpc";
-import { bytesOf, type Row, requirementWords, scanJson, type Verdict } from "@parlance/wire";
+import { escapeControls } from "@parlance/mcp/jsonrpc";
+import { bytesOf, describeRequirement, type Row, scanJson, type Verdict } from "@parlance/wire";
 import { hexLines } from "../../shared/output/hex.js";
 import { count } from "../../shared/output/quantities.js";
 import { packageVersion } from "../../shared/package-version.js";
@@ -63,7 +63,7 @@ ${facts(exported)}
 
 /** Escapes text for HTML content and attributes, and makes control characters visible. */
 function escaped(text: string): string {
-  const lines = /[^\n -~]/.test(text) ? text.split("\n").map(visible).join("\n") : text;
+  const lines = /[^\n -~]/.test(text) ? text.split("\n").map(escapeControls).join("\n") : text;
   return lines.replace(/[&<>"']/g, (character) => entities[character] ?? character);
 }
 
@@ -129,7 +129,7 @@ function verdictHtml(verdict: Verdict): string {
   const where = [pointer, range === undefined ? undefined : `bytes ${range[0]}–${range[1]}`].filter(
     (part) => part !== undefined && part !== "",
   );
-  return `<p><strong>${escaped(rule.id)}</strong> ${escaped(`${party}: ${says}`)} ${escaped(where.join(" · "))} <a href="${escaped(spec)}" rel="noreferrer" title="${escaped(requirementWords(verdict))}">specification</a></p>`;
+  return `<p><strong>${escaped(rule.id)}</strong> ${escaped(`${party}: ${says}`)} ${escaped(where.join(" · "))} <a href="${escaped(spec)}" rel="noreferrer" title="${escaped(describeRequirement(verdict))}">specification</a></p>`;
 }
 
 function pre(text: string): string {

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { isObject, metaKeys } from "@parlance/mcp/protocol";
-import { type Operation, statusOf, targetOf } from "@parlance/wire";
+import { type RecordedOperation, statusOf, targetOf } from "@parlance/wire";
 import { packageVersion } from "../../shared/package-version.js";
 import { chosenOperations, type Exported, jsonWithList, momentOf } from "./exported.js";
 
@@ -25,7 +25,7 @@ export function* toOtlp(exported: Exported): Generator<string> {
   });
 }
 
-function span(operation: Operation, { header }: Exported): object {
+function span(operation: RecordedOperation, { header }: Exported): object {
   const { request, answer, notices } = operation;
   const { method = "", params, revision, id } = request;
   const target = targetOf(params);
@@ -60,7 +60,9 @@ function attribute(key: string, value: string | undefined): object | undefined {
 }
 
 /** https://www.w3.org/TR/trace-context/#traceparent-header */
-function traceParent({ request }: Operation): { readonly traceId: string; readonly spanId: string } | undefined {
+function traceParent({
+  request,
+}: RecordedOperation): { readonly traceId: string; readonly spanId: string } | undefined {
   const { _meta: meta } = request.params;
   const written = isObject(meta) ? meta[metaKeys.traceparent] : undefined;
   const [, traceId, spanId] = /^[\da-f]{2}-([\da-f]{32})-([\da-f]{16})-[\da-f]{2}/.exec(String(written)) ?? [];

@@ -1,4 +1,4 @@
-import { visible } from "@parlance/mcp/jsonrpc";
+import { escapeControls } from "@parlance/mcp/jsonrpc";
 import { isObject } from "@parlance/mcp/protocol";
 import {
   bytesOf,
@@ -37,7 +37,10 @@ export function rowWords(row: Row): RowWords {
     from: from === undefined ? "" : from === "client" ? "client →" : "server ←",
     kind,
     id: idWords(message),
-    what: visible(messages.length > 0 ? messages.map(messageWords).join(", ") : restWords(row)).slice(0, longest),
+    what: escapeControls(messages.length > 0 ? messages.map(messageWords).join(", ") : restWords(row)).slice(
+      0,
+      longest,
+    ),
     latency: latency === undefined ? "" : durationText(latency),
     size: size === undefined ? "" : bytesText(size),
   };
@@ -48,7 +51,7 @@ const longest = 300;
 function idWords(message: WireMessage | undefined): string {
   if (message?.id === undefined) return "";
   const pair = pairOf(message);
-  return visible(message.id) + (pair === undefined ? "" : ` ↔${pair}`);
+  return escapeControls(message.id) + (pair === undefined ? "" : ` ↔${pair}`);
 }
 
 function messageWords(message: WireMessage): string {
@@ -97,7 +100,7 @@ export function prettyNode(node: JsonNode, bytes: Uint8Array, indent = ""): stri
   const deeper = `${indent}  `;
   if (node.kind === "object" && node.members.length > 0) {
     const members = node.members.map(({ keyStart, keyEnd, value }) => {
-      const key = visible(literalOf({ start: keyStart, end: keyEnd }, bytes));
+      const key = escapeControls(literalOf({ start: keyStart, end: keyEnd }, bytes));
       return `${deeper}${key}: ${prettyNode(value, bytes, deeper)}`;
     });
     return `{\n${members.join(",\n")}\n${indent}}`;
@@ -107,5 +110,5 @@ export function prettyNode(node: JsonNode, bytes: Uint8Array, indent = ""): stri
     return `[\n${elements.join(",\n")}\n${indent}]`;
   }
   if (node.kind === "object") return "{}";
-  return node.kind === "array" ? "[]" : visible(literalOf(node, bytes));
+  return node.kind === "array" ? "[]" : escapeControls(literalOf(node, bytes));
 }

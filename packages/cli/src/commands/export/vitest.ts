@@ -1,5 +1,5 @@
 import { isObject, methods } from "@parlance/mcp/protocol";
-import type { Operation, WireMessage } from "@parlance/wire";
+import type { RecordedOperation, WireMessage } from "@parlance/wire";
 import { usageFailure } from "../../shared/failure.js";
 import { chosenOperations, commandOf, type Exported, escaped } from "./exported.js";
 
@@ -37,7 +37,7 @@ ${lines.map((line) => (line === "" ? "" : `  ${line.replaceAll("\n", "\n  ")}`))
 }
 
 /** The client's responses to the server's requests, in order, by method. */
-function answersText(asked: readonly Operation[]): string {
+function answersText(asked: readonly RecordedOperation[]): string {
   const recorded = new Map<string, unknown[]>();
   for (const { request, answer } of asked) {
     const { method = "" } = request;
@@ -51,7 +51,7 @@ function answer(method: string): object {
 }`;
 }
 
-function said({ rows }: Exported, operations: readonly Operation[]): readonly string[] {
+function said({ rows }: Exported, operations: readonly RecordedOperation[]): readonly string[] {
   const byRequest = new Map(operations.map((operation) => [operation.request, operation]));
   const names = new Map<unknown, string>();
   const messages = rows.flatMap((row) => row.messages).filter(({ from }) => from === "client");
@@ -62,7 +62,7 @@ function said({ rows }: Exported, operations: readonly Operation[]): readonly st
   });
 }
 
-function callLines({ request, answer }: Operation, names: Map<unknown, string>): readonly string[] {
+function callLines({ request, answer }: RecordedOperation, names: Map<unknown, string>): readonly string[] {
   const called = `connection.call(${call(request, names)})`;
   // What was never answered is asked, and not waited for.
   if (answer === undefined) return [`void ${called}.catch(() => undefined);`];

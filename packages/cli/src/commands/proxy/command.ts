@@ -1,5 +1,5 @@
 import { isIPv4 } from "node:net";
-import { guardOf } from "@parlance/mcp/http";
+import { originCheck } from "@parlance/mcp/http";
 import { type Command, InvalidArgumentError } from "commander";
 import { exitCodes } from "../../shared/exit-codes.js";
 import { Failure, usageFailure } from "../../shared/failure.js";
@@ -153,7 +153,7 @@ function origins(text: string, others: readonly string[] = []): readonly string[
 /** The error for an invalid origin. */
 function originProblem(text: string): string | undefined {
   try {
-    guardOf({ allowedOrigins: [text] });
+    originCheck({ allowedOrigins: [text] });
     return undefined;
   } catch (error) {
     return (error as TypeError).message; // The one error that it throws.

@@ -8,12 +8,12 @@ import {
 } from "node:http";
 import { request as requestHttps, Agent as SecureAgent } from "node:https";
 import type { AddressInfo } from "node:net";
-import { guardOf } from "@parlance/mcp/http";
+import { originCheck } from "@parlance/mcp/http";
 import { coverCredentials, credentialWords, type HeaderEntry } from "@parlance/wire";
 import { packageVersion } from "../../shared/package-version.js";
 import type { Recorder, RecorderOptions } from "../../shared/recorder/recorder.js";
 import type { FaultyExchanges } from "./faulty-exchanges.js";
-import { Passage } from "./passage.js";
+import { ProxiedExchange } from "./proxied-exchange.js";
 import { refuse } from "./refuse.js";
 import { SessionNames } from "./sessions.js";
 
@@ -59,7 +59,7 @@ const idle = 4_000;
 /** Starts a proxy before an HTTP server. Rejects if it cannot listen. */
 export async function startProxy(options: ProxyOptions): Promise<HttpProxy> {
   const { target, host, port, anyHost, allowedOrigins = [], keepsSecrets = false, recorder, faults } = options;
-  const guard = guardOf({ allowedHosts: [nameOf(host)], allowedOrigins, anyHost, exposed: anyHost });
+  const guard = originCheck({ allowedHosts: [nameOf(host)], allowedOrigins, anyHost, exposed: anyHost });
   const isSecure = target.protocol === "https:";
   const agent = new (isSecure ? SecureAgent : Agent)({ keepAlive: true, timeout: idle });
   const sessions = new SessionNames();
@@ -79,7 +79,7 @@ export async function startProxy(options: ProxyOptions): Promise<HttpProxy> {
     exchanges += 1;
     const { url = "/" } = request;
     const origins = { near: anyHost ? `http://${request.headers.host ?? ""}` : near, far: target.origin };
-    new Passage(request, response, {
+    new ProxiedExchange(request, response, {
       x: exchanges,
       target,
       origins,

@@ -1,13 +1,13 @@
-import { visible } from "@parlance/mcp/jsonrpc";
+import { escapeControls } from "@parlance/mcp/jsonrpc";
 import {
+  describeRange,
+  describeRequirement,
   type Frame,
   latencyOf,
   literalOf,
   type Pending,
   pairOf,
   type Row,
-  rangeWords,
-  requirementWords,
   scanJson,
   type Verdict,
   type WireMessage,
@@ -52,7 +52,7 @@ function highlightOf({ range, rule }: Verdict): readonly Highlight[] {
 }
 
 function headLine({ entry, n, at, from, kind, session }: Row): string {
-  const place = [`at ${secondsText(at)} s`, session === undefined ? "" : `session ${visible(session.name)}`];
+  const place = [`at ${secondsText(at)} s`, session === undefined ? "" : `session ${escapeControls(session.name)}`];
   if (entry.k !== "f") return parts([`${n ?? ""} ${kind}`, from ?? "", ...place]);
   const { len, ch, nl, by, of } = entry;
   const way = from === "client" ? "client → server" : "server → client";
@@ -75,7 +75,7 @@ function messageLines(message: WireMessage, pending: readonly Pending[]): readon
   const { kind, id, method, concerns, revision, pointer } = message;
   const waits = pending.find(({ operation }) => operation.request === message);
   const latency = latencyOf(message);
-  const name = visible(
+  const name = escapeControls(
     [method ?? concerns?.request.method, message.names ?? concerns?.request.names].filter(Boolean).join(" "),
   );
   const pair = pairOf(message);
@@ -83,7 +83,7 @@ function messageLines(message: WireMessage, pending: readonly Pending[]): readon
   return [
     parts([
       `${pointer === "" ? "" : `${pointer} `}${kindWords[kind]}`,
-      id === undefined ? "" : `id ${visible(id)}`,
+      id === undefined ? "" : `id ${escapeControls(id)}`,
       name,
       pair === undefined ? "" : `${how} frame ${pair}`,
       latency === undefined ? "" : `after ${durationText(latency)}`,
@@ -124,23 +124,27 @@ function writeLines({ entry }: Row): readonly string[] {
 
 function headerLines({ entry }: Row): readonly string[] {
   if (entry.k !== "h") return [];
-  return (entry.headers ?? []).map(([name, value]) => `  ${visible(name)}: ${visible(value)}`);
+  return (entry.headers ?? []).map(([name, value]) => `  ${escapeControls(name)}: ${escapeControls(value)}`);
 }
 
 /** A verdict: rule, party, place, finding, requirement, sentence and link. */
 function verdictLines(verdict: Verdict, style: Style): readonly string[] {
   const { level, rule, party, pointer = "", range, header, says, spec } = verdict;
   const paint = level === "must" ? style.red : style.yellow;
-  const where = [pointer, range === undefined ? "" : rangeWords(range), header === undefined ? "" : `header ${header}`];
+  const where = [
+    pointer,
+    range === undefined ? "" : describeRange(range),
+    header === undefined ? "" : `header ${header}`,
+  ];
   const head = parts([
     `${signs[level]} ${rule.id}`,
     level === "must" ? `${party} broke it` : party,
-    ...where.map(visible),
+    ...where.map(escapeControls),
   ]);
   return [
     paint(head),
     `  ${says}`,
-    ...[rule.demands, requirementWords(verdict), spec].map((line) => style.dim(`  ${line}`)),
+    ...[rule.demands, describeRequirement(verdict), spec].map((line) => style.dim(`  ${line}`)),
   ];
 }
 

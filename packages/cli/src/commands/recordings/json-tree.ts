@@ -1,4 +1,4 @@
-import { visible } from "@parlance/mcp/jsonrpc";
+import { escapeControls } from "@parlance/mcp/jsonrpc";
 import { type ByteRange, type JsonNode, literalOf } from "@parlance/wire";
 import type { Style } from "../../shared/output/style.js";
 
@@ -64,7 +64,7 @@ function literal(
   bytes: Uint8Array,
 ): string {
   if (place.kind === "object") return "{}";
-  return place.kind === "array" ? "[]" : visible(literalOf(place, bytes));
+  return place.kind === "array" ? "[]" : escapeControls(literalOf(place, bytes));
 }
 
 /** What is said of a whole object stands at the line that begins it. */

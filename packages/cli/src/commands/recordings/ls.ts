@@ -1,4 +1,4 @@
-import { visible } from "@parlance/mcp/jsonrpc";
+import { escapeControls } from "@parlance/mcp/jsonrpc";
 import { Conversation, type HeaderEntry } from "@parlance/wire";
 import type { Command } from "commander";
 import { exitCodes } from "../../shared/exit-codes.js";
@@ -142,7 +142,7 @@ function rowOf(digest: RecordingDigest, { style, width }: Output): string {
       violations: violations === 0 ? "" : violations.toLocaleString("en"),
       size: bytesText(bytes),
       state,
-      server: visible(server),
+      server: escapeControls(server),
     },
     width,
   );

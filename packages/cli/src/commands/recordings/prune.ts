@@ -1,4 +1,4 @@
-import { visible } from "@parlance/mcp/jsonrpc";
+import { escapeControls } from "@parlance/mcp/jsonrpc";
 import { type Command, InvalidArgumentError } from "commander";
 import { exitCodes } from "../../shared/exit-codes.js";
 import type { Invocation } from "../../shared/invocation.js";
@@ -68,7 +68,7 @@ async function run(flags: PruneFlags, { out, err }: Invocation): Promise<number>
   const standing = retentionOf(process.env);
   if (!isBounded && standing === undefined) {
     err.print(
-      `PARLANCE_RETENTION is ${visible(process.env.PARLANCE_RETENTION ?? "")}: name a bound, e.g. --older-than 30d`,
+      `PARLANCE_RETENTION is ${escapeControls(process.env.PARLANCE_RETENTION ?? "")}: name a bound, e.g. --older-than 30d`,
     );
     return exitCodes.usage;
   }
@@ -94,5 +94,5 @@ function valueOfFile({ path, name, bytes, changed, beyond }: Prunable): object {
 const reasons: Readonly<Record<Bound, string>> = { age: "too old", bytes: "too much", count: "too many" };
 
 function lineOf({ name, bytes, beyond }: Prunable): string {
-  return `${visible(name)} (${bytesText(bytes)}, ${reasons[beyond]})`;
+  return `${escapeControls(name)} (${bytesText(bytes)}, ${reasons[beyond]})`;
 }

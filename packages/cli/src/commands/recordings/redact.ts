@@ -1,4 +1,4 @@
-import { type Entry, redactionWords, type SecretsOptions, secretVariables } from "@parlance/wire";
+import { describeRedaction, type Entry, type SecretsOptions, secretVariables } from "@parlance/wire";
 import { type Command, InvalidArgumentError } from "commander";
 import { exitCodes } from "../../shared/exit-codes.js";
 import type { Invocation } from "../../shared/invocation.js";
@@ -97,7 +97,7 @@ async function redactFile(word: string, flags: RedactFlags, { out, interrupt }: 
   const { output } = flags;
   const source = await RecordingReader.find(word, new Pace(interrupt, `${output} is not written`));
   const options = secretOptions(flags);
-  const words = redactionWords(options);
+  const words = describeRedaction(options);
   const redacted = await redactedEntries(source, options);
   await writeNewFileOf(output, linesOf(redacted.entries));
   const { covered: pieces } = redacted;

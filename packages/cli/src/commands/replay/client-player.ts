@@ -5,9 +5,9 @@ import {
   ignoring,
   literalOf,
   nodeAt,
-  type Operation,
   type RawClient,
-  type Reply,
+  type RawReply,
+  type RecordedOperation,
   type Row,
   significant,
   type WireMessage,
@@ -32,10 +32,10 @@ export class ClientPlayer {
   readonly #session: WireSession;
   readonly #client: RawClient;
   /** Every request that was made again, and what comes of it. */
-  readonly #asked = new Map<Operation, Promise<Reply>>();
+  readonly #asked = new Map<RecordedOperation, Promise<RawReply>>();
   /** What the live server wants back in the place of what was recorded. */
   readonly #states = new Map<string, string>();
-  readonly #questions: Operation[];
+  readonly #questions: RecordedOperation[];
 
   constructor(recording: Conversation, session: WireSession, client: RawClient) {
     this.#recording = recording;
@@ -80,7 +80,7 @@ export class ClientPlayer {
     await Promise.all(due.map(([, reply]) => reply));
   }
 
-  #hear({ answer }: Operation, reply: Reply): Reply {
+  #hear({ answer }: RecordedOperation, reply: RawReply): RawReply {
     const live = reply.answer?.result;
     if (!isObject(live)) return reply;
     if (typeof live.protocolVersion === "string") this.#client.useVersion(live.protocolVersion);

@@ -1,5 +1,5 @@
 import { metaKeys } from "@parlance/mcp/protocol";
-import { type ByteRange, nodeAt, type Operation, type WireMessage } from "@parlance/wire";
+import { type ByteRange, nodeAt, type RecordedOperation, type WireMessage } from "@parlance/wire";
 
 /** A recorded request as it is made again: what its maker has chosen freely, as it is written. */
 export interface LiveRequest {
@@ -8,7 +8,7 @@ export interface LiveRequest {
 }
 
 /** What finds the live request in the place of a recorded one. */
-export type LiveRequests = ReadonlyMap<Operation, LiveRequest>;
+export type LiveRequests = ReadonlyMap<RecordedOperation, LiveRequest>;
 
 /** A piece of bytes that gives way to another text. */
 export interface Replacement {

@@ -1,6 +1,6 @@
 import { methods } from "@parlance/mcp/protocol";
 import { canonicalJson, ignoring, significant, targetOf, type WireMessage } from "@parlance/wire";
-import type { Scene } from "./scene.js";
+import type { ReplayStep } from "./replay-steps.js";
 
 /** How a message must be like the recorded one. `order`: exactly, and in the recorded order. */
 export const matchModes = ["exact", "method", "order"] as const;
@@ -16,27 +16,27 @@ const openers: ReadonlySet<string | undefined> = new Set([methods.initialize, me
 
 /** Finds what of a recording is meant by what a client says. */
 export class Matching {
-  readonly #scenes: readonly Scene[];
+  readonly #scenes: readonly ReplayStep[];
   readonly #mode: MatchMode;
-  readonly #times = new Map<Scene, number>();
+  readonly #times = new Map<ReplayStep, number>();
 
-  constructor(scenes: readonly Scene[], mode: MatchMode) {
-    this.#scenes = scenes.filter(({ cue }) => cue !== undefined);
+  constructor(scenes: readonly ReplayStep[], mode: MatchMode) {
+    this.#scenes = scenes.filter(({ trigger }) => trigger !== undefined);
     this.#mode = mode;
   }
 
   /** Recorded requests and notifications that were never asked for, in their order. */
-  get unused(): readonly Scene[] {
+  get unused(): readonly ReplayStep[] {
     return this.#scenes.filter((scene) => !this.#times.has(scene));
   }
 
   /** The requests that were asked for more often than they were recorded. */
-  get repeated(): readonly Scene[] {
+  get repeated(): readonly ReplayStep[] {
     return this.#scenes.filter((scene) => (this.#times.get(scene) ?? 0) > 1);
   }
 
   /** The scene that a message begins. One that was played already plays again if there is no other. */
-  take(message: WireMessage): Scene | undefined {
+  take(message: WireMessage): ReplayStep | undefined {
     const scene = this.#find(message);
     if (scene !== undefined) this.#times.set(scene, (this.#times.get(scene) ?? 0) + 1);
     return scene;
@@ -44,29 +44,31 @@ export class Matching {
 
   /** The recorded message that is most like one that matches none: of its method, and of its target if there is one. */
   nearest(message: WireMessage): WireMessage | undefined {
-    const cues = this.#scenes.flatMap(({ cue }) => (cue !== undefined && cue.method === message.method ? [cue] : []));
+    const cues = this.#scenes.flatMap(({ trigger }) =>
+      trigger !== undefined && trigger.method === message.method ? [trigger] : [],
+    );
     return cues.find((cue) => targetOf(cue.params) === targetOf(message.params)) ?? cues[0];
   }
 
-  #find(message: WireMessage): Scene | undefined {
-    const isAlike = (scene: Scene): boolean => keyOf(scene.cue) === keyOf(message);
+  #find(message: WireMessage): ReplayStep | undefined {
+    const isAlike = (scene: ReplayStep): boolean => keyOf(scene.trigger) === keyOf(message);
     // Only requests have an order that a client can keep: a notification may overtake an answer.
     if (this.#mode === "order" && message.kind === "req") {
-      const next = this.unused.find(({ cue }) => cue?.kind === "req");
+      const next = this.unused.find(({ trigger }) => trigger?.kind === "req");
       return next !== undefined && isAlike(next) ? next : undefined;
     }
     const exact = this.#choose(isAlike);
     if (exact !== undefined || this.#mode !== "method") return exact;
     const target = targetOf(message.params);
-    const isSame = ({ cue }: Scene): boolean =>
-      cue !== undefined && cue.method === message.method && cue.kind === message.kind;
+    const isSame = ({ trigger }: ReplayStep): boolean =>
+      trigger !== undefined && trigger.method === message.method && trigger.kind === message.kind;
     return (
-      this.#choose((scene) => isSame(scene) && targetOf(scene.cue?.params ?? {}) === target) ?? this.#choose(isSame)
+      this.#choose((scene) => isSame(scene) && targetOf(scene.trigger?.params ?? {}) === target) ?? this.#choose(isSame)
     );
   }
 
   /** The first that was not played; else the last. */
-  #choose(isMeant: (scene: Scene) => boolean): Scene | undefined {
+  #choose(isMeant: (scene: ReplayStep) => boolean): ReplayStep | undefined {
     const meant = this.#scenes.filter(isMeant);
     return meant.find((scene) => !this.#times.has(scene)) ?? meant.at(-1);
   }

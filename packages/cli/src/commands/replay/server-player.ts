@@ -7,16 +7,16 @@ import {
   ignoring,
   literalOf,
   nodeAt,
-  type Operation,
+  type RecordedOperation,
   type Row,
   significant,
   type WireMessage,
 } from "@parlance/wire";
 import { type LiveRequest, liveBytes } from "./live-bytes.js";
 import { Matching, type MatchMode } from "./matching.js";
-import { type Scene, type Step, scenesOf } from "./scene.js";
+import { type ReplayStep, replaySteps, type Step } from "./replay-steps.js";
 
-/** What a player is given by the carrier that it plays on. */
+/** What a player is given by the transport that it plays on. */
 export interface Stage {
   /** Sends a frame to the client. */
   send(bytes: Uint8Array, lineBreak: string): void;
@@ -49,8 +49,8 @@ export class ServerPlayer {
   played = 0;
   readonly #options: PlayOptions;
   readonly #stage: Stage;
-  readonly #opening: readonly Scene[];
-  readonly #live = new Map<Operation, LiveRequest>();
+  readonly #opening: readonly ReplayStep[];
+  readonly #live = new Map<RecordedOperation, LiveRequest>();
   /** What the client has answered, by the id of the question. */
   readonly #answers = new Mailbox<WireMessage>();
   readonly #plays = new Set<Promise<void>>();
@@ -58,9 +58,9 @@ export class ServerPlayer {
   #ended = false;
 
   constructor(recording: Conversation, options: PlayOptions, stage: Stage) {
-    const scenes = scenesOf(recording);
+    const scenes = replaySteps(recording);
     this.matching = new Matching(scenes, options.match);
-    this.#opening = scenes.filter(({ cue }) => cue === undefined);
+    this.#opening = scenes.filter(({ trigger }) => trigger === undefined);
     this.#options = options;
     this.#stage = stage;
   }
@@ -97,13 +97,13 @@ export class ServerPlayer {
     this.#start(scene);
   }
 
-  #start(scene: Scene): void {
+  #start(scene: ReplayStep): void {
     const play = this.#play(scene);
     this.#plays.add(play);
     void play.finally(() => this.#plays.delete(play)); // It never fails.
   }
 
-  async #play({ at, steps }: Scene): Promise<void> {
+  async #play({ at, steps }: ReplayStep): Promise<void> {
     let last = at;
     for (const step of steps) {
       if (step.is === "answered") {

@@ -12,8 +12,8 @@ export function playedLines(
   { matching, mismatches, played }: ServerPlayer,
   style: Style,
 ): { readonly lines: readonly string[]; readonly isSame: boolean } {
-  const unused = matching.unused.flatMap(({ cue }) => (cue === undefined ? [] : [cue]));
-  const repeated = matching.repeated.flatMap(({ cue }) => (cue === undefined ? [] : [cue]));
+  const unused = matching.unused.flatMap(({ trigger }) => (trigger === undefined ? [] : [trigger]));
+  const repeated = matching.repeated.flatMap(({ trigger }) => (trigger === undefined ? [] : [trigger]));
   const unmatched = mismatches.filter(({ is }) => is === "unmatched");
   const otherwise = mismatches.filter(({ is }) => is === "answered otherwise");
   const isSame = mismatches.length + unused.length + repeated.length === 0;

@@ -1,4 +1,4 @@
-import type { Report } from "@parlance/wire";
+import type { CheckReport } from "@parlance/wire";
 import type { Command } from "commander";
 import { answererIfGiven } from "../../shared/answers/answerer.js";
 import { awaitAftermath, converse, untilOver } from "../../shared/client/converse.js";
@@ -88,7 +88,7 @@ async function run({ target: word }: TargetWords, flags: RunFlags, invocation: I
   return code === exitCodes.clean && reports.some(({ passed }) => !passed) ? exitCodes.violations : code;
 }
 
-function reportedValue({ source, verdicts, failedFor }: Report): object {
+function reportedValue({ source, verdicts, failedFor }: CheckReport): object {
   const violations = verdicts.filter(({ verdict }) => verdict.level === "must").length;
   return { recording: source, violations, failedFor };
 }

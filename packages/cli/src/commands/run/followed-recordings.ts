@@ -1,5 +1,5 @@
 import { existsSync } from "node:fs";
-import type { Report } from "@parlance/wire";
+import type { CheckReport } from "@parlance/wire";
 import { numberedPath } from "../../shared/recorder/recording-name.js";
 import { FollowedFile } from "../../shared/recordings/follow-file.js";
 import { nameOfRecording } from "../../shared/recordings/list-recordings.js";
@@ -24,7 +24,7 @@ export class FollowedRecordings {
   }
 
   /** The report of each recording, as `parlance check` makes it. */
-  get reports(): readonly Report[] {
+  get reports(): readonly CheckReport[] {
     return this.#followed.map(({ path, recording }) => recording.report(path));
   }
 

@@ -3,13 +3,13 @@ import type { WireMessage } from "@parlance/wire";
 import { LiveConversation } from "../../shared/client/live-conversation.js";
 import type { Observation } from "../../shared/client/observed-target.js";
 import type { FrameRow } from "../../shared/output/conversation-rows.js";
-import { Silence } from "./until-quiet.js";
+import { IdleWatch } from "./until-idle.js";
 import type { SendView } from "./view.js";
 
 /** Everything that crosses while something is sent: its frames, and what is still owed. */
 export class RawTraffic {
   readonly conversation: LiveConversation;
-  readonly silence: Silence = new Silence();
+  readonly silence: IdleWatch = new IdleWatch();
   readonly #view: SendView;
   readonly #start = performance.now();
   #sent: readonly FrameRow[] = [];
@@ -68,7 +68,7 @@ export class RawTraffic {
     return this.owed.length > 0 || this.#sent.some(({ kind }) => kind === "noise");
   }
 
-  /** The carrier itself has answered what was sent so far, whatever it has said. */
+  /** The transport itself has answered what was sent so far, whatever it has said. */
   settle(): void {
     this.#isSettled = true;
   }

@@ -1,6 +1,6 @@
 import { isUtf8 } from "node:buffer";
 import { messagesOf, methods, notifications } from "@parlance/mcp/protocol";
-import { EntryWriter, RawChannel, type RawClient, RawHttp, type Reply } from "@parlance/wire";
+import { EntryWriter, RawChannel, type RawClient, RawHttp, type RawReply } from "@parlance/wire";
 import { innermost, toFailureAtUrl } from "../../shared/client/url-failure.js";
 import { exitCodes } from "../../shared/exit-codes.js";
 import { Failure, toFailure, usageFailure } from "../../shared/failure.js";
@@ -9,7 +9,7 @@ import { type Route, routeTo } from "../../shared/target/route.js";
 import type { Target } from "../../shared/target/target.js";
 import { TextLines } from "../../shared/text-lines.js";
 import type { RawTraffic } from "./raw-traffic.js";
-import { Silence } from "./until-quiet.js";
+import { IdleWatch } from "./until-idle.js";
 import type { SendView } from "./view.js";
 
 /** How bytes are sent, over any transport. */
@@ -111,7 +111,7 @@ async function sendOverHttp(
   bytes: Uint8Array,
   { opening, wait, timeout, stop, view, traffic }: SendOptions,
 ): Promise<void> {
-  let silence = new Silence();
+  let silence = new IdleWatch();
   let body = new TextLines(() => undefined);
   let isClosing = false;
   const client = new RawHttp({
@@ -132,11 +132,11 @@ async function sendOverHttp(
   });
   const untilQuiet = async ({ status, statusText, headers: ofResponse }: Response): Promise<void> => {
     view.head({ status, statusText, headers: [...ofResponse] }, traffic.now);
-    silence = new Silence();
+    silence = new IdleWatch();
     body = new TextLines((line) => view.body(line, traffic.now));
     await silence.until({ wait, timeout, isOwed: true, stop });
   };
-  const post = async (frame: Uint8Array | string): Promise<Reply> => {
+  const post = async (frame: Uint8Array | string): Promise<RawReply> => {
     const reply = await client.send(frame, undefined, { read: untilQuiet });
     silence.end();
     body.end();
@@ -155,7 +155,7 @@ async function sendOverHttp(
   if (opening !== undefined) await client.close();
 }
 
-function unanswered({ silence, error }: Reply, timeout: number): Failure {
+function unanswered({ silence, error }: RawReply, timeout: number): Failure {
   if (silence !== "no answer in time") return toFailureAtUrl(innermost(error), "opening");
   const remedy = "the server has taken the request and does not answer: look in its log; --timeout 2m waits longer";
   return new Failure(`no answer for ${timeout} ms`, { exitCode: exitCodes.timeout, remedy, cause: error });

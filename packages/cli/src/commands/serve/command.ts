@@ -5,7 +5,7 @@ import { exitCodes } from "../../shared/exit-codes.js";
 import { usageFailure } from "../../shared/failure.js";
 import type { Invocation } from "../../shared/invocation.js";
 import { Relay } from "./relay.js";
-import { type Carrier, serveModule } from "./serving.js";
+import { serveModule, type Transport } from "./serving.js";
 import { Supervisor } from "./supervisor.js";
 import { serveView } from "./view.js";
 import { readyReport } from "./worker-report.js";
@@ -69,16 +69,16 @@ async function serve(path: string, flags: ServeFlags, invocation: Invocation): P
   const { command, interrupt, out, err } = invocation;
   if (command !== undefined) throw usageFailure("serve takes a module, and no command", "parlance serve server.js");
   const { http, watch = http !== undefined && out.isTerminal } = flags;
-  const carrier: Carrier =
+  const transport: Transport =
     http === undefined ? { kind: "stdio" } : { kind: "http", port: http === true ? usualPort : http };
   // On stdio, stdout belongs to the host.
   const view = serveView({ path, output: http === undefined ? err : out, json: flags.json === true, watch });
   if (watch) {
-    const relay = carrier.kind === "stdio" ? new Relay(stdioChannel()) : undefined;
-    await new Supervisor({ path, carrier, interrupt, relay, onEvent: view }).run();
+    const relay = transport.kind === "stdio" ? new Relay(stdioChannel()) : undefined;
+    await new Supervisor({ path, transport, interrupt, relay, onEvent: view }).run();
     return exitCodes.clean;
   }
-  const serving = await serveModule(path, carrier);
+  const serving = await serveModule(path, transport);
   view(readyReport(serving, [resolve(path)]));
   const stopped = new Promise((done) => interrupt.stop.addEventListener("abort", done, { once: true }));
   await Promise.race([serving.over, ...(serving.http === undefined ? [] : [stopped])]);

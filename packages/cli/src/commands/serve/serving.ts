@@ -4,7 +4,7 @@ import { Failure } from "../../shared/failure.js";
 import { loadServed } from "../../shared/target/served-module.js";
 
 /** Where a module is served: on stdin and stdout, or on a port. */
-export type Carrier = { readonly kind: "stdio" } | { readonly kind: "http"; readonly port: number };
+export type Transport = { readonly kind: "stdio" } | { readonly kind: "http"; readonly port: number };
 
 /** A module that is being served. */
 export interface Serving {
@@ -18,19 +18,22 @@ export interface Serving {
 }
 
 /** Loads a module and serves what it exports. @throws Failure */
-export async function serveModule(path: string, carrier: Carrier): Promise<Serving> {
+export async function serveModule(path: string, transport: Transport): Promise<Serving> {
   const served = await loadServed(path);
   const { name, version } = served.info;
-  if (carrier.kind === "stdio")
+  if (transport.kind === "stdio")
     return { name, version, http: undefined, over: serveStdio(served).then(({ closed }) => closed) };
   try {
-    const http = await serveHttp(served, { port: carrier.port });
+    const http = await serveHttp(served, { port: transport.port });
     return { name, version, http, over: new Promise(() => undefined) };
   } catch (error) {
-    throw new Failure(`port ${carrier.port} cannot be listened on: ${error instanceof Error ? error.message : error}`, {
-      exitCode: exitCodes.unreachable,
-      remedy: "another one is chosen with --http <port>; 0 takes one that is free",
-      cause: error,
-    });
+    throw new Failure(
+      `port ${transport.port} cannot be listened on: ${error instanceof Error ? error.message : error}`,
+      {
+        exitCode: exitCodes.unreachable,
+        remedy: "another one is chosen with --http <port>; 0 takes one that is free",
+        cause: error,
+      },
+    );
   }
 }

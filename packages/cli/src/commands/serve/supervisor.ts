@@ -2,7 +2,7 @@ import { resolve } from "node:path";
 import type { Interrupt } from "../../shared/interrupt.js";
 import { FileWatch } from "./file-watch.js";
 import type { Relay } from "./relay.js";
-import type { Carrier } from "./serving.js";
+import type { Transport } from "./serving.js";
 import { WorkerProcess } from "./worker-process.js";
 import type { WorkerReport } from "./worker-report.js";
 
@@ -15,7 +15,7 @@ export type ServeEvent =
 /** How to serve a module until a person ends it. */
 export interface SupervisorOptions {
   readonly path: string;
-  readonly carrier: Carrier;
+  readonly transport: Transport;
   readonly interrupt: Interrupt;
   /** The conversation of the host, on stdio. */
   readonly relay: Relay | undefined;
@@ -30,11 +30,11 @@ export class Supervisor {
   #changed: Promise<string>;
   #tellChange: (file: string) => void;
   /** The first worker may take a port that is free; those after it keep it. */
-  #carrier: Carrier;
+  #transport: Transport;
 
   constructor(options: SupervisorOptions) {
     this.#options = options;
-    this.#carrier = options.carrier;
+    this.#transport = options.transport;
     this.#watch = new FileWatch((file) => this.#tellChange(file));
     [this.#changed, this.#tellChange] = promiseOf<string>();
   }
@@ -52,7 +52,7 @@ export class Supervisor {
     const { path, interrupt, relay, onEvent } = this.#options;
     [this.#changed, this.#tellChange] = promiseOf<string>();
     const since = Date.now();
-    const worker = new WorkerProcess(path, this.#carrier);
+    const worker = new WorkerProcess(path, this.#transport);
     interrupt.force.addEventListener("abort", worker.kill);
     const report = await Promise.race([worker.report, over]);
     if (report !== undefined) {
@@ -75,7 +75,7 @@ export class Supervisor {
       relay?.detach(report.message, true);
       return;
     }
-    if (report.http !== undefined) this.#carrier = { kind: "http", port: report.http.port };
+    if (report.http !== undefined) this.#transport = { kind: "http", port: report.http.port };
     if (worker.channel !== undefined) relay?.attach(worker.channel);
     void worker.exited.then((how) => {
       if (worker.isEnding) return;

@@ -2,7 +2,7 @@ import { type ChildProcess, fork } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import type { Channel } from "@parlance/mcp/jsonrpc";
 import { streamChannel } from "@parlance/mcp/node";
-import type { Carrier } from "./serving.js";
+import type { Transport } from "./serving.js";
 import type { WorkerReport } from "./worker-report.js";
 
 /** Milliseconds that a worker has to end, with the calls that run in it. */
@@ -19,11 +19,11 @@ export class WorkerProcess {
   readonly #child: ChildProcess;
   #ending = false;
 
-  constructor(path: string, carrier: Carrier) {
-    const isStdio = carrier.kind === "stdio";
+  constructor(path: string, transport: Transport) {
+    const isStdio = transport.kind === "stdio";
     // Of a worker that serves HTTP, whatever its module prints belongs to what a person reads beside the output.
     const stdio = isStdio ? (["pipe", "pipe", "inherit", "ipc"] as const) : (["ignore", 2, "inherit", "ipc"] as const);
-    const args = isStdio ? [path] : [path, String(carrier.port)];
+    const args = isStdio ? [path] : [path, String(transport.port)];
     const child = fork(fileURLToPath(new URL("./worker.js", import.meta.url)), args, { stdio: [...stdio] });
     this.#child = child;
     const { stdin, stdout } = child;

@@ -2,14 +2,14 @@
 import { exitCodes } from "../../shared/exit-codes.js";
 import { toFailure } from "../../shared/failure.js";
 import { watchImports } from "./loaded-files.js";
-import { type Carrier, serveModule } from "./serving.js";
+import { serveModule, type Transport } from "./serving.js";
 import { readyReport, type WorkerReport } from "./worker-report.js";
 
 /** Milliseconds that running calls have when the module has changed. */
 const grace = 1_000;
 
 const [path = "", port] = process.argv.slice(2);
-const carrier: Carrier = port === undefined ? { kind: "stdio" } : { kind: "http", port: Number(port) };
+const transport: Transport = port === undefined ? { kind: "stdio" } : { kind: "http", port: Number(port) };
 const files = watchImports();
 
 /** The command has let go of this process, or is gone. */
@@ -26,7 +26,7 @@ function report(told: WorkerReport): Promise<void> {
 process.on("SIGINT", () => undefined);
 
 try {
-  const serving = await serveModule(path, carrier);
+  const serving = await serveModule(path, transport);
   const { http, over } = serving;
   await report(readyReport(serving, files()));
   await Promise.race([over, released]);

@@ -4,8 +4,8 @@ import { forward } from "../../shared/forward.js";
 import type { LineStream } from "../../shared/recorder/observation.js";
 import type { Recorder } from "../../shared/recorder/recorder.js";
 import type { FaultyTap } from "./faulty-tap.js";
-import { Guardian } from "./guardian.js";
 import { type Ended, passSignals, type StartedServer, sweep } from "./tapped-process.js";
+import { Watchdog } from "./watchdog.js";
 
 /** The two ends of a tap, and its recorder. */
 export interface RelayEnds extends StartedServer {
@@ -33,7 +33,7 @@ export class Relay {
   readonly #ends: RelayEnds;
   #lastOutput = 0;
   #signalled: { readonly signal: NodeJS.Signals; readonly at: number } | undefined;
-  #guardian: Guardian | undefined;
+  #guardian: Watchdog | undefined;
   /** How the server exited, once all its output is forwarded. An error: it could not be started. */
   readonly ended: Promise<Ended | Error>;
 
@@ -128,7 +128,7 @@ export class Relay {
 
   #guard(): void {
     const { pid } = this.#ends.server;
-    if (pid !== undefined) this.#guardian ??= new Guardian(pid);
+    if (pid !== undefined) this.#guardian ??= new Watchdog(pid);
   }
 
   /** After the exit of the server: its last output is still arriving, and its children may hold the pipes open for ever. */

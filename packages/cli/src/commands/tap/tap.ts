@@ -8,6 +8,6 @@ import { startServer } from "./tapped-process.js";
 export async function tap(options: TapArguments): Promise<never> {
   const started = await startServer(options.command, options.args);
   // Load the rest while the server starts.
-  const { attend } = await import("./attend.js");
-  return attend(started, options);
+  const { runTap } = await import("./run-tap.js");
+  return runTap(started, options);
 }

@@ -1,5 +1,5 @@
 import { fileURLToPath } from "node:url";
-import { visible } from "@parlance/mcp/jsonrpc";
+import { escapeControls } from "@parlance/mcp/jsonrpc";
 import { Argument, type Command } from "commander";
 import { applyEdits, type Edit, type Node } from "jsonc-parser";
 import { exitCodes } from "../../shared/exit-codes.js";
@@ -155,7 +155,7 @@ async function edit(
   const told = { action: verb.name, file: loaded.path, server: name, dryRun: flags.dryRun === true };
   if (change === undefined) {
     if (flags.json === true) out.print(jsonLine({ ...told, changed: false, command: wordsFor(server) }));
-    else out.print(visible(`${name} ${verb.nothing} in ${loaded.path}`));
+    else out.print(escapeControls(`${name} ${verb.nothing} in ${loaded.path}`));
     return exitCodes.clean;
   }
   const after = edited(loaded, name, change.edits);
@@ -198,7 +198,7 @@ function urlNotes(server: UrlServer): readonly string[] {
 }
 
 function proxyRemedy({ url }: UrlServer): string {
-  return visible(`parlance proxy --target ${url.value}`);
+  return escapeControls(`parlance proxy --target ${url.value}`);
 }
 
 function launcherOf({ host }: LoadedFile): Launcher {

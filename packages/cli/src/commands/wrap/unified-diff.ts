@@ -1,4 +1,4 @@
-import { visible } from "@parlance/mcp/jsonrpc";
+import { escapeControls } from "@parlance/mcp/jsonrpc";
 import { structuredPatch } from "diff";
 import type { Style } from "../../shared/output/style.js";
 
@@ -18,7 +18,7 @@ export function unifiedDiff(path: string, before: string, after: string): readon
 /** The lines of a diff, safe to print and in colours. */
 export function diffLines(diff: readonly string[], style: Style): readonly string[] {
   return diff.map((line, index) => {
-    const shown = visible(line);
+    const shown = escapeControls(line);
     if (index < 2) return style.bold(shown);
     return (paints.get(line[0] ?? "")?.(style) ?? ((text: string) => text))(shown);
   });

@@ -1,4 +1,4 @@
-import { visible } from "@parlance/mcp/jsonrpc";
+import { escapeControls } from "@parlance/mcp/jsonrpc";
 import { exitCodes } from "../../shared/exit-codes.js";
 import { Failure, usageFailure } from "../../shared/failure.js";
 import { cut, left } from "../../shared/output/columns.js";
@@ -53,12 +53,12 @@ function serverValue(server: ServerEntry): object {
 function lines({ path, host, found, problem, servers }: Listed, isFirst: boolean, out: Output): readonly string[] {
   const { style, width } = out;
   const title = isFirst && host !== undefined ? [`${style.bold(host.title)} ${style.dim(`(${host.name})`)}`] : [];
-  if (!found) return [...title, style.dim(`  ${visible(path)}: not there`)];
-  if (problem !== undefined) return [...title, `  ${style.red("✖")} ${visible(problem)}`];
+  if (!found) return [...title, style.dim(`  ${escapeControls(path)}: not there`)];
+  if (problem !== undefined) return [...title, `  ${style.red("✖")} ${escapeControls(problem)}`];
   const widest = Math.min(30, Math.max(...servers.map(({ name }) => name.length)));
   return [
     ...title,
-    `  ${visible(path)}${servers.length === 0 ? ": no servers" : ""}`,
+    `  ${escapeControls(path)}${servers.length === 0 ? ": no servers" : ""}`,
     ...servers.map((server) => {
       const [state, what] = stateOf(server);
       return `    ${left(server.name, widest)}  ${left(state, 11)}  ${style.dim(cut(what, width - widest - 19))}`;

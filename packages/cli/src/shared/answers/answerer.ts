@@ -1,14 +1,14 @@
 import {
-  type Answers,
-  type Asked,
   type CreateMessageParams,
   type CreateMessageResult,
   type ElicitFormParams,
   type ElicitResult,
   type ElicitUrlParams,
+  type InputContext,
+  type InputHandlers,
   type Root,
+  type UrlElicitationResult,
   userRejected,
-  type VisitResult,
 } from "@parlance/mcp/client";
 import type { Invocation } from "../invocation.js";
 import { visibleLines } from "../output/columns.js";
@@ -46,13 +46,13 @@ export class Answerer {
   }
 
   /** The handlers of input requests, which declare the capabilities too. */
-  get answers(): Answers {
-    const asked = ({ signal }: Asked): Promise<readonly Root[]> => this.#listRoots(signal);
+  get answers(): InputHandlers {
+    const asked = ({ signal }: InputContext): Promise<readonly Root[]> => this.#listRoots(signal);
     const roots = this.#roots ?? (this.#dialogs && asked);
     return {
-      elicit: (params, { signal }) => this.#elicit(params, signal),
-      visit: (params, { signal }) => this.#visit(params, signal),
-      sample: (params, { signal }) => this.#sample(params, signal),
+      elicitation: (params, { signal }) => this.#elicit(params, signal),
+      urlElicitation: (params, { signal }) => this.#visit(params, signal),
+      sampling: (params, { signal }) => this.#sample(params, signal),
       ...(roots !== undefined && { roots }),
     };
   }
@@ -71,7 +71,7 @@ export class Answerer {
     return { action: "decline" };
   }
 
-  async #visit(params: ElicitUrlParams, signal: AbortSignal): Promise<VisitResult> {
+  async #visit(params: ElicitUrlParams, signal: AbortSignal): Promise<UrlElicitationResult> {
     const { message, url } = params;
     const written = this.#pages.next();
     if (written !== undefined) {

@@ -1,6 +1,6 @@
 import type { ServerCapabilities, Tool } from "@parlance/mcp";
 import { type Client, RpcError } from "@parlance/mcp/client";
-import { OutOfBounds, visible } from "@parlance/mcp/jsonrpc";
+import { escapeControls, OutOfBounds } from "@parlance/mcp/jsonrpc";
 import { isObject, type JsonObject, methods } from "@parlance/mcp/protocol";
 
 /** A kind of list, by its name on the command line. */
@@ -107,5 +107,5 @@ function toolOf(value: unknown): Tool | undefined {
 
 function shownName({ members }: OutOfBounds): string {
   const { name = members.uri } = members;
-  return typeof name === "string" ? visible(JSON.stringify(name)) : "an item without a name";
+  return typeof name === "string" ? escapeControls(JSON.stringify(name)) : "an item without a name";
 }

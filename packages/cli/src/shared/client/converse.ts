@@ -100,7 +100,7 @@ export async function openConversation(observed: ObservedTarget, options: SpeakO
     },
     ...(revision !== undefined && { revision }),
     ...(era !== undefined && { era }),
-    ...(answerer !== undefined && { answers: answerer.answers, clock: answerer.clock }),
+    ...(answerer !== undefined && { handlers: answerer.answers, clock: answerer.clock }),
   };
   // `connect` takes no signal: an interrupt stops the wait for it, and closing the target closes its channel.
   const stopped = aborted(interrupt.stop).then((): never => {

@@ -104,9 +104,9 @@ export class ObservedTarget {
     return this.#dialled;
   }
 
-  #tapped(carrier: Channel): Channel {
+  #tapped(transport: Channel): Channel {
     this.conversation.changeChannel();
-    const channel = tapChannel(carrier, (tapped) => this.#see(tapped));
+    const channel = tapChannel(transport, (tapped) => this.#see(tapped));
     this.#channels = [...this.#channels, channel];
     return channel;
   }

@@ -1,5 +1,12 @@
 import type { Fetch } from "@parlance/mcp/client";
-import { baseProfile, clientLimits, decode, type Refusal, type RpcFailure, type Tapped } from "@parlance/mcp/jsonrpc";
+import {
+  baseProfile,
+  clientLimits,
+  decode,
+  type FrameRefusal,
+  type RpcFailure,
+  type Tapped,
+} from "@parlance/mcp/jsonrpc";
 import { BodyCutter } from "@parlance/wire";
 import { excerpt } from "../excerpt.js";
 
@@ -68,7 +75,7 @@ function seeJson(text: string, isWhole: boolean, { see }: HttpWatcher): void {
     see({ kind: "received", frame: text });
     return;
   }
-  const refusal: Refusal = {
+  const refusal: FrameRefusal = {
     reason: "truncated",
     message: "the body broke off in the middle of a message",
     head: text,

@@ -23,9 +23,9 @@ export function addFaultOptions(command: Command): Command {
 }
 
 /** The faults that flags ask for; undefined for none. @throws Failure for one that cannot be read */
-export function faultPlan({ fault = [], seed: chances }: FaultFlags, carrier: FaultCarrier): FaultPlan | undefined {
+export function faultPlan({ fault = [], seed: chances }: FaultFlags, transport: FaultTransport): FaultPlan | undefined {
   if (fault.length === 0) return undefined;
-  return { rules: fault.map((text) => parseFaultRule(text, carrier)), seed: chances };
+  return { rules: fault.map((text) => parseFaultRule(text, transport)), seed: chances };
 }
 
 function collectFault(text: string, others: readonly string[] = []): readonly string[] {
@@ -46,7 +46,7 @@ export interface FaultRule {
 }
 
 /** The transports with faults. */
-type FaultCarrier = "stdio" | "http";
+type FaultTransport = "stdio" | "http";
 
 const arrow =
   /\s*=>\s*(?=(?:delay|drop|dup|reorder|corrupt|truncate|split|wrong-id|string-id|noise|stderr|close|exit|http|sse-cut)\b)/;
@@ -55,7 +55,7 @@ const httpFaults: ReadonlySet<Fault["is"]> = new Set(["http", "sse-cut", "delay"
 const onlyHttp: ReadonlySet<Fault["is"]> = new Set(["http", "sse-cut"]);
 
 /** Reads `'<filter> => <fault>'`. @throws Failure */
-function parseFaultRule(text: string, carrier: FaultCarrier): FaultRule {
+function parseFaultRule(text: string, transport: FaultTransport): FaultRule {
   const at = arrow.exec(text);
   const fault = at === null ? undefined : parseFault(text.slice(at.index + at[0].length));
   if (at === null || fault === undefined)
@@ -63,11 +63,11 @@ function parseFaultRule(text: string, carrier: FaultCarrier): FaultRule {
       `--fault ${text}: it must be a filter, => and a fault`,
       "--fault 'tool:search => delay 500ms±200'",
     );
-  const isPossible = carrier === "http" ? httpFaults.has(fault.is) : !onlyHttp.has(fault.is);
+  const isPossible = transport === "http" ? httpFaults.has(fault.is) : !onlyHttp.has(fault.is);
   if (!isPossible)
     throw usageFailure(
-      `--fault ${text}: ${fault.is} is no fault of ${carrier}`,
-      carrier === "http" ? `a proxy knows ${[...httpFaults].join(", ")}` : "parlance proxy knows it",
+      `--fault ${text}: ${fault.is} is no fault of ${transport}`,
+      transport === "http" ? `a proxy knows ${[...httpFaults].join(", ")}` : "parlance proxy knows it",
     );
   const filter = parseFilter(text.slice(0, at.index));
   if (!filter.ok) throw usageFailure(`--fault ${text}: the filter cannot be read: ${filter.fault.says}`);

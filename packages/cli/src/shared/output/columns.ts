@@ -1,4 +1,4 @@
-import { visible } from "@parlance/mcp/jsonrpc";
+import { escapeControls } from "@parlance/mcp/jsonrpc";
 
 /** Graphemes of two columns: emoji, and East Asian scripts. */
 const wide =
@@ -18,7 +18,7 @@ export function widthOf(text: string): number {
 export function cut(text: string, width: number): string {
   if (width <= 0) return "";
   // No grapheme that a person can read is longer than sixteen units; the rest need not be looked at.
-  const line = visible(text.slice(0, width * 16)).replaceAll("\t", " ");
+  const line = escapeControls(text.slice(0, width * 16)).replaceAll("\t", " ");
   if (widthOf(line) <= width && text.length <= width * 16) return line;
   let kept = "";
   let taken = 1;
@@ -32,7 +32,7 @@ export function cut(text: string, width: number): string {
 
 /** The same, but cut in the middle: the beginning has the party, and the end the finding. */
 export function cutMiddle(text: string, width: number): string {
-  const line = visible(text).replaceAll("\t", " ");
+  const line = escapeControls(text).replaceAll("\t", " ");
   if (widthOf(line) <= width) return line;
   const segments = Array.from(graphemes.segment(line), ({ segment }) => segment);
   const end = fitting(segments.toReversed(), Math.ceil((width - 1) * pointShare)).toReversed();
@@ -67,7 +67,7 @@ export function right(text: string, width: number): string {
 
 /** Text of a peer as lines: line breaks stay, other control characters become visible. */
 export function visibleLines(text: string): readonly string[] {
-  return text.split(/\r?\n/).map(visible);
+  return text.split(/\r?\n/).map(escapeControls);
 }
 
 /** The same for output that another program may read: CR LF stays too. */
@@ -75,7 +75,7 @@ export function verbatimLines(text: string): readonly string[] {
   const lines = text.split("\n");
   return lines.map((line, index) => {
     const isBroken = index < lines.length - 1 && line.endsWith("\r");
-    return isBroken ? `${visible(line.slice(0, -1))}\r` : visible(line);
+    return isBroken ? `${escapeControls(line.slice(0, -1))}\r` : escapeControls(line);
   });
 }
 

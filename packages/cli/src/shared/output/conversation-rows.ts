@@ -6,10 +6,10 @@ import {
   type FrameEntry,
   latencyOf,
   literalOf,
+  messageWithoutPlace,
   pairOf,
   type Row,
   type Sender,
-  saysWithoutPlace,
   type Verdict,
   type WireMessage,
 } from "@parlance/wire";
@@ -69,7 +69,7 @@ function markOf(verdict: Verdict): Mark {
 /** The place and the finding of a verdict. */
 export function verdictText(verdict: Verdict): string {
   const { pointer = "" } = verdict;
-  return `${pointer === "" ? "" : `${pointer} `}${saysWithoutPlace(verdict)}`;
+  return `${pointer === "" ? "" : `${pointer} `}${messageWithoutPlace(verdict)}`;
 }
 
 type Unmarked = Omit<Part, "marks">;

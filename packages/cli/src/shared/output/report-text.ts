@@ -1,17 +1,17 @@
-import { visible } from "@parlance/mcp/jsonrpc";
+import { escapeControls } from "@parlance/mcp/jsonrpc";
 import {
+  type CheckReport,
   type Concern,
-  crashWords,
-  damageWords,
-  emptyWords,
-  expectationWords,
-  gapWords,
+  describeCrash,
+  describeDamage,
+  describeEmpty,
+  describeExpectation,
+  describeGap,
+  describePending,
+  describePlace,
+  describeRequirement,
   type PendingState,
-  pendingWords,
-  type Report,
-  requirementWords,
   type Verdict,
-  verdictPlace,
 } from "@parlance/wire";
 import { type Piece, pieceLines } from "./pieces.js";
 import { count } from "./quantities.js";
@@ -23,7 +23,7 @@ import type { Output } from "./terminal.js";
 const mostOfAKind = 10;
 
 /** A report as text: a summary line, then all verdicts with their places, grouped by rule. */
-export function reportLines(report: Report, out: Output): readonly string[] {
+export function reportLines(report: CheckReport, out: Output): readonly string[] {
   const { style } = out;
   const paint = (concern: Concern): Paint => (report.failOn.includes(concern) ? style.red : style.yellow);
   const sections = [
@@ -43,7 +43,7 @@ export function reportLines(report: Report, out: Output): readonly string[] {
 }
 
 /** The summary in one line, or more where it does not fit. Each part that fails the report has its own mark. */
-export function summaryLines(report: Report, out: Look): readonly string[] {
+export function summaryLines(report: CheckReport, out: Look): readonly string[] {
   const { passed, verdicts, pending, crashes, damages, expectations, tally } = report;
   const { style } = out;
   const bad = verdicts.filter(({ verdict }) => verdict.level === "must").map(({ verdict }) => verdict.rule.id);
@@ -64,7 +64,7 @@ export function summaryLines(report: Report, out: Look): readonly string[] {
     ...(unanswered === 0 ? [] : [part("pending", `${count(unanswered, "request")} unanswered`)]),
     ...(damages.length === 0 ? [] : [part("damage", `${count(damages.length, "line")} damaged`)]),
     ...(unmet === 0 ? [] : [{ text: `✖ ${count(unmet, "expectation")} not met`, paint: style.red }]),
-    tally.frames === 0 ? part("empty", emptyWords) : { text: count(tally.frames, "frame") },
+    tally.frames === 0 ? part("empty", describeEmpty) : { text: count(tally.frames, "frame") },
     report.gaps.length === 0 ? { text: `${tally.lost} lost` } : part("gap", `${tally.lost} lost`),
   ];
   return pieceLines(mark, pieces, out);
@@ -88,49 +88,49 @@ function section(title: string, items: readonly Item[], paint: Paint): readonly 
   ];
 }
 
-function ruleSections(report: Report, style: Style): readonly (readonly string[])[] {
+function ruleSections(report: CheckReport, style: Style): readonly (readonly string[])[] {
   const groups = new Map<string, { readonly first: Verdict; readonly items: Item[] }>();
   for (const { verdict, line } of report.verdicts) {
     const key = `${verdict.rule.id} ${verdict.spec}`;
     const group = groups.get(key) ?? { first: verdict, items: [] };
     groups.set(key, group);
-    group.items.push([`  ${placeOf(report, line)}  ${verdictPlace(verdict)}`, `    ${verdict.says}`]);
+    group.items.push([`  ${placeOf(report, line)}  ${describePlace(verdict)}`, `    ${verdict.says}`]);
   }
   return [...groups.values()].map(({ first, items }) => {
     const { level, rule, spec } = first;
     const paint = level === "must" ? style.red : style.yellow;
     const [title = "", ...places] = section(`${signs[level]} ${rule.id}  ${rule.demands}`, items, paint);
-    return [title, style.dim(`  ${requirementWords(first)}`), style.dim(`  ${spec}`), ...places];
+    return [title, style.dim(`  ${describeRequirement(first)}`), style.dim(`  ${spec}`), ...places];
   });
 }
 
-function pendingItems(report: Report, state: PendingState): readonly Item[] {
+function pendingItems(report: CheckReport, state: PendingState): readonly Item[] {
   return report.pending
     .filter(({ pending }) => pending.state === state)
-    .map(({ pending, line }) => [`  ${placeOf(report, line)}  ${pendingWords(pending)}`]);
+    .map(({ pending, line }) => [`  ${placeOf(report, line)}  ${describePending(pending)}`]);
 }
 
-function crashItems(report: Report): readonly Item[] {
-  return report.crashes.map(({ crash, line }) => [`  ${placeOf(report, line)}  ${crashWords(crash)}`]);
+function crashItems(report: CheckReport): readonly Item[] {
+  return report.crashes.map(({ crash, line }) => [`  ${placeOf(report, line)}  ${describeCrash(crash)}`]);
 }
 
-function gapItems(report: Report): readonly Item[] {
-  return report.gaps.map(({ gap, line }) => [`  ${placeOf(report, line)}  ${gapWords(gap)}`]);
+function gapItems(report: CheckReport): readonly Item[] {
+  return report.gaps.map(({ gap, line }) => [`  ${placeOf(report, line)}  ${describeGap(gap)}`]);
 }
 
-function damageItems(report: Report): readonly Item[] {
-  return report.damages.map((damage) => [`  ${placeOf(report, damage.line)}  ${damageWords(damage)}`]);
+function damageItems(report: CheckReport): readonly Item[] {
+  return report.damages.map((damage) => [`  ${placeOf(report, damage.line)}  ${describeDamage(damage)}`]);
 }
 
-function expectationSection({ expectations }: Report, style: Style): readonly string[] {
+function expectationSection({ expectations }: CheckReport, style: Style): readonly string[] {
   if (expectations.length === 0) return [];
   const lines = expectations.map((result) => {
-    const text = `${visible(result.expectation.text)}  ${expectationWords(result)}`;
+    const text = `${escapeControls(result.expectation.text)}  ${describeExpectation(result)}`;
     return result.holds ? `  ${style.green("✔")} ${text}` : `  ${style.red("✖")} ${text}`;
   });
   return ["Expected", ...lines];
 }
 
-function placeOf({ source }: Report, line: number | undefined): string {
-  return visible(line === undefined ? source : `${source}:${line}`);
+function placeOf({ source }: CheckReport, line: number | undefined): string {
+  return escapeControls(line === undefined ? source : `${source}:${line}`);
 }

@@ -1,4 +1,4 @@
-import { junitOf, type Report, sarifOf } from "@parlance/wire";
+import { type CheckReport, junitOf, sarifOf } from "@parlance/wire";
 import { packageVersion } from "../package-version.js";
 import { pendingValue, verdictValue } from "../recordings/recorded-json.js";
 import { escapeHidden, jsonLine } from "./json-lines.js";
@@ -13,7 +13,7 @@ export type ReportFormat = (typeof reportFormats)[number];
 
 /** A report and its output. */
 export interface ReportPrint {
-  readonly report: Report;
+  readonly report: CheckReport;
   /** The URI of the recording, for links to its lines. */
   readonly uri: string;
   readonly out: Output;
@@ -38,7 +38,7 @@ const printers: Readonly<Record<ReportFormat, (print: ReportPrint) => readonly s
 };
 
 /** A report as JSON. */
-export function reportValue(report: Report): object {
+export function reportValue(report: CheckReport): object {
   const { source, passed, failedFor, tally, verdicts, pending, crashes, gaps, damages, expectations } = report;
   return {
     source,

@@ -27,7 +27,7 @@ export type Observation =
   | { readonly kind: "entry"; readonly entry: Unnumbered<HttpEntry | LifeEntry> }
   /** A rule of the recorder, in force from here on or applied to a marked frame. */
   | { readonly kind: "rule"; readonly entry: RecorderRuleEntry; readonly of?: number }
-  | Hole;
+  | Gap;
 
 /** A frame of a transport with frames. */
 export interface ObservedFrame
@@ -44,7 +44,7 @@ export interface ObservedFrame
 }
 
 /** Observations that were dropped because the writer thread was too far behind. */
-export interface Hole {
+export interface Gap {
   readonly kind: "hole";
   readonly from: number;
   readonly to: number;

@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { Worker } from "node:worker_threads";
 import type { Entry, HeaderEntry } from "@parlance/wire";
 import { monotonic } from "../monotonic.js";
-import type { Hole, LineStream, LostLines, Observation, ObservedFrame } from "./observation.js";
+import type { Gap, LineStream, LostLines, Observation, ObservedFrame } from "./observation.js";
 import type { FromRecorder, RecorderStart, ToRecorder } from "./recorder-messages.js";
 import type { RecordingOutcome } from "./recording-file.js";
 
@@ -187,7 +187,7 @@ export class Recorder {
 
   #closeHole({ from, to, lost, streams }: OpenHole): void {
     this.#hole = undefined;
-    const hole: Hole = { kind: "hole", from, to, lost, streams: [...streams.values()] };
+    const hole: Gap = { kind: "hole", from, to, lost, streams: [...streams.values()] };
     this.#add(hole);
   }
 

@@ -2,7 +2,7 @@ import { type CutLine, type FrameEntry, LineCutter, type RecorderRuleEntry, reco
 import { milliseconds } from "../monotonic.js";
 import {
   directions,
-  type Hole,
+  type Gap,
   type LineStream,
   type Observation,
   type ObservedEntry,
@@ -142,7 +142,7 @@ export class Transcript {
     });
   }
 
-  #hole({ from, to, lost, streams: lines }: Hole): void {
+  #hole({ from, to, lost, streams: lines }: Gap): void {
     let count = lost;
     for (const { stream, ended, withinLine } of lines) {
       count += this.#cutters[stream].skip(ended, withinLine);

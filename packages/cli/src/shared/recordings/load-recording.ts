@@ -1,4 +1,4 @@
-import { Conversation, type Damage, type EndEntry, type Entry, type HeaderEntry } from "@parlance/wire";
+import { Conversation, type EndEntry, type Entry, type HeaderEntry, type RecordingDamage } from "@parlance/wire";
 import { exitCodes } from "../exit-codes.js";
 import { Failure } from "../failure.js";
 import { RecordedLines, readRecordingFile } from "./read-recording.js";
@@ -8,7 +8,7 @@ export interface LoadedRecording {
   readonly conversation: Conversation;
   readonly header: HeaderEntry | undefined;
   readonly end: EndEntry | undefined;
-  readonly damages: readonly Damage[];
+  readonly damages: readonly RecordingDamage[];
   /** The line of an entry in the file, by its number; of a gap by its time. */
   readonly lineOf: (place: { readonly n: number } | { readonly gapAt: number }) => number | undefined;
 }
@@ -24,7 +24,7 @@ export interface LoadOptions {
 /** Reads a whole recording. @throws Failure for a file that cannot be opened */
 export async function loadRecording(path: string, { stop, onEntry }: LoadOptions): Promise<LoadedRecording> {
   const conversation = new Conversation();
-  const damages: Damage[] = [];
+  const damages: RecordingDamage[] = [];
   const lines = new RecordedLines();
   let header: HeaderEntry | undefined;
   let end: EndEntry | undefined;
@@ -46,7 +46,7 @@ export async function loadRecording(path: string, { stop, onEntry }: LoadOptions
   return { conversation, header, end, damages, lineOf: lines.of };
 }
 
-function noRecording(path: string, damages: readonly Damage[]): Failure {
+function noRecording(path: string, damages: readonly RecordingDamage[]): Failure {
   return new Failure(`${path === "-" ? "stdin" : path} holds no line of a recording`, {
     exitCode: exitCodes.damaged,
     seen: damages.slice(0, 3).map(({ line, says }) => `line ${line}: ${says}`),

@@ -4,7 +4,7 @@ import { constants, createGunzip } from "node:zlib";
 import { type Entry, type LinePlace, RecordingDecoder, type RecordingItem, type ReportOptions } from "@parlance/wire";
 import { exitCodes } from "../exit-codes.js";
 import { Failure } from "../failure.js";
-import { Seal } from "./seal.js";
+import { Checksum } from "./checksum.js";
 
 /**
  * Reads a file, or stdin for `-`, line by line: what can be read is given, what cannot is named. Ends early when `stop` is aborted.
@@ -12,7 +12,7 @@ import { Seal } from "./seal.js";
  */
 export async function* readRecordingFile(path: string, stop?: AbortSignal): AsyncGenerator<RecordingItem> {
   const decoder = new RecordingDecoder();
-  const seal = new Seal();
+  const seal = new Checksum();
   let last: LinePlace | undefined;
   const checked = function* (items: readonly RecordingItem[], chunk: Uint8Array): Generator<RecordingItem> {
     for (const item of items) {

@@ -1,4 +1,11 @@
-import { Conversation, type Entry, Redaction, redactionWords, type SecretsOptions, type Verdict } from "@parlance/wire";
+import {
+  Conversation,
+  describeRedaction,
+  type Entry,
+  Redaction,
+  type SecretsOptions,
+  type Verdict,
+} from "@parlance/wire";
 import type { RecordingReader } from "./recording-reader.js";
 import { childHeader } from "./recording-text.js";
 
@@ -15,7 +22,7 @@ export interface RedactedEntries {
 export async function redactedEntries(source: RecordingReader, options: SecretsOptions): Promise<RedactedEntries> {
   const redaction = new Redaction(options);
   const verdicts = await judged(source, redaction);
-  const words = redactionWords(options);
+  const words = describeRedaction(options);
   const covered = async function* (): AsyncGenerator<Entry> {
     for await (const entry of source.entries()) {
       const own = entry.k === "f" || entry.k === "h" ? (verdicts.get(entry.n) ?? []) : undefined;

@@ -1,8 +1,8 @@
 import {
+  type CheckReport,
   Conversation,
   type HeaderEntry,
   type RecordingItem,
-  type Report,
   type Row,
   type RowTest,
   reportOf,
@@ -71,7 +71,7 @@ export class TailedRecording {
   }
 
   /** The report at the end. */
-  report(source: string): Report {
+  report(source: string): CheckReport {
     this.#conversation.finish();
     return reportOf({ source, conversation: this.#conversation });
   }

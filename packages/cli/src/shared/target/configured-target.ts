@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { resolve } from "node:path";
 import { parseEnv } from "node:util";
-import { didYouMean, visible } from "@parlance/mcp/jsonrpc";
+import { didYouMean, escapeControls } from "@parlance/mcp/jsonrpc";
 import { isObject, type JsonObject } from "@parlance/mcp/protocol";
 import { getNodeValue } from "jsonc-parser";
 import { Failure, usageFailure } from "../failure.js";
@@ -82,7 +82,7 @@ function targetOf(
   }
   const url = configured.expanded(String(server.url.value));
   if (!URL.canParse(url) || !/^(https?|wss?):$/.test(new URL(url).protocol))
-    throw usageFailure(`${server.name} in ${loaded.path} has no URL of HTTP or WebSocket: ${visible(url)}`);
+    throw usageFailure(`${server.name} in ${loaded.path} has no URL of HTTP or WebSocket: ${escapeControls(url)}`);
   return { kind: "url", title, url: new URL(url), headers: configured.headers() };
 }
 

@@ -3,7 +3,7 @@ import { existsSync } from "node:fs";
 import { createRequire } from "node:module";
 import { relative, resolve } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
-import type { Served } from "@parlance/mcp/client";
+import type { Servable } from "@parlance/mcp/client";
 import { isObject } from "@parlance/mcp/protocol";
 import { exitCodes } from "../exit-codes.js";
 import { Failure } from "../failure.js";
@@ -12,7 +12,7 @@ import { Failure } from "../failure.js";
 const loadTime = 5_000;
 
 /** Imports a file and returns the server that it exports. @throws Failure with the place of the error in the file */
-export async function loadServed(path: string): Promise<Served> {
+export async function loadServed(path: string): Promise<Servable> {
   if (!existsSync(path)) throw new Failure(`there is no file ${path}`, { exitCode: exitCodes.unreachable });
   // Stdout is the output of the command: redirect the logs of the module to stderr.
   console.log = console.info = console.debug = console.error;
@@ -94,7 +94,7 @@ function typeScriptRemedy(path: string): string {
   }
 }
 
-function isServed(value: unknown): value is Served {
+function isServed(value: unknown): value is Servable {
   return (
     isObject(value) &&
     typeof value.run === "function" &&

@@ -1,5 +1,5 @@
 import { existsSync } from "node:fs";
-import type { Dial } from "@parlance/mcp/client";
+import type { ChannelFactory } from "@parlance/mcp/client";
 import { memoryChannels } from "@parlance/mcp/jsonrpc";
 import { exitCodes } from "../exit-codes.js";
 import { Failure, usageFailure } from "../failure.js";
@@ -11,7 +11,7 @@ import type { StartedCommand } from "./started-command.js";
 /** A server that a command can connect to; `title` is its name on the command line. */
 export type Target =
   | (StartedCommand & { readonly kind: "command"; readonly title: string })
-  | { readonly kind: "module"; readonly title: string; readonly dial: Dial }
+  | { readonly kind: "module"; readonly title: string; readonly dial: ChannelFactory }
   | { readonly kind: "url"; readonly title: string; readonly url: URL; readonly headers: readonly Header[] };
 
 /** A header of every request to a URL: its name and its value. */
@@ -101,7 +101,7 @@ async function loadModule(path: string): Promise<Target> {
   const served = await loadServed(path);
   // Only a module needs the server side of the library.
   const { serveChannel } = await import("@parlance/mcp/server");
-  const dial: Dial = () => {
+  const dial: ChannelFactory = () => {
     const [near, far] = memoryChannels();
     serveChannel(served, far);
     return near;

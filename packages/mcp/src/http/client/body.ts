@@ -1,5 +1,5 @@
-import { Unfinished } from "../../framing/unfinished.js";
 import { onAbort } from "../../jsonrpc/abort-listeners.js";
+import { PartialFrame } from "../../transport/framing/partial-frame.js";
 
 /** A body, possibly truncated. */
 export interface ReadBody {
@@ -13,7 +13,7 @@ export interface ReadBody {
  * @throws the platform's error if the body breaks off
  */
 export async function readBody(response: Response, maxBytes: number, signal: AbortSignal): Promise<ReadBody> {
-  const body = new Unfinished(maxBytes);
+  const body = new PartialFrame(maxBytes);
   let isWhole = true;
   await readChunks(response, signal, (chunk) => {
     const room = maxBytes - body.length;

@@ -1,12 +1,12 @@
-import { checkMembers, type MembersOf } from "../../base/members.js";
+import { checkMembers, type MembersOf } from "../../base/check-members.js";
+import { openMembers } from "../../client/session/open-session.js";
 import type { Channel } from "../../jsonrpc/channel.js";
-import { openMembers } from "../../lifecycle/open.js";
 import { type HttpClientOptions, HttpTarget, httpClientMembers } from "./http-target.js";
 import { RemoteLegacySse } from "./remote-legacy-sse.js";
-import { type HttpCarrierOptions, RemoteSession } from "./remote-session.js";
+import { type HttpTransportOptions, RemoteSession } from "./remote-session.js";
 
 /** Options of a channel to a server at a URL. */
-export interface HttpChannelOptions extends HttpClientOptions, HttpCarrierOptions {}
+export interface HttpChannelOptions extends HttpClientOptions, HttpTransportOptions {}
 
 const { clock, lenient, limits, random, report } = openMembers;
 const channelMembers: MembersOf<HttpChannelOptions> = {

@@ -1,11 +1,11 @@
 import { createParser, type EventSourceMessage } from "eventsource-parser";
 import { type Clock, systemClock } from "../../base/clock.js";
-import { utf8Length } from "../../framing/utf8.js";
 import { onAbort } from "../../jsonrpc/abort-listeners.js";
 import { LocalError } from "../../jsonrpc/errors.js";
+import { utf8Length } from "../../transport/framing/utf8.js";
 import { readChunks } from "./body.js";
 import { EventLines } from "./event-lines.js";
-import { Silence } from "./silence.js";
+import { IdleTimeout } from "./idle-timeout.js";
 
 /** One event of a stream. */
 export type StreamEvent = Readonly<EventSourceMessage>;
@@ -58,7 +58,7 @@ export async function readEvents(
   let strangeLines = 0;
   let isKeepAlive = false;
   const stop = new AbortController();
-  const silence = new Silence(clock, () =>
+  const silence = new IdleTimeout(clock, () =>
     stop.abort(new Error(`the server has sent nothing for ${silence.bound} ms`)),
   );
   const parser = createParser({
@@ -99,7 +99,7 @@ export async function readEvents(
   function feed(chunk: Uint8Array): boolean {
     isKeepAlive = false;
     parser.feed(lines.unify(decoded(what, text, chunk)));
-    silence.heard(isKeepAlive);
+    silence.emitter(isKeepAlive);
     if (lines.count > maxLines) throw tooLong();
     return true;
   }

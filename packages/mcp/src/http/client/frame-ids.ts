@@ -1,4 +1,4 @@
-import { type MemberTexts, membersOf, membersOfElements } from "../../jsonrpc/scan.js";
+import { type MemberTexts, membersOf, membersOfElements } from "../../jsonrpc/codec/scan.js";
 
 /** The method and ids of an outgoing frame. Ids are JSON literals: `1` and `"1"` differ. */
 export interface FrameIds {

@@ -1,5 +1,5 @@
-import type { MaybePromise } from "../../base/later.js";
-import type { MembersOf } from "../../base/members.js";
+import type { MembersOf } from "../../base/check-members.js";
+import type { MaybePromise } from "../../base/maybe-promise.js";
 import { LocalError, thrownText } from "../../jsonrpc/errors.js";
 import { excerpt } from "../../jsonrpc/report.js";
 import { HttpError } from "./http-error.js";

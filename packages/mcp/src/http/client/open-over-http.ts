@@ -1,13 +1,13 @@
+import type { ClientSession } from "../../client/session/client-session.js";
+import { closedOnFailure, requireNotAborted } from "../../client/session/closed-on-failure.js";
+import { type OpenOptions, openOnChannel } from "../../client/session/open-session.js";
+import { type NotStateless, type ProbeResult, probe, probeResult } from "../../client/session/probe.js";
+import { requireHandshakeAllowed, requireRevision } from "../../client/session/require-revision.js";
+import { openStateless } from "../../client/session/stateless-client.js";
+import { defaultTimeouts } from "../../jsonrpc/calls/outgoing-call.js";
 import { type LocalError, RpcError } from "../../jsonrpc/errors.js";
-import { defaultTimeouts } from "../../jsonrpc/outgoing-call.js";
-import { closedOnFailure, requireWanted } from "../../lifecycle/closed-on-failure.js";
-import { allowHandshake, insist } from "../../lifecycle/insist.js";
-import { type OpenOptions, openOnChannel } from "../../lifecycle/open.js";
-import type { CarriedConversation } from "../../lifecycle/opened.js";
-import { type NotStateless, probe, type Verdict, verdictOf } from "../../lifecycle/probe.js";
-import { openStateless } from "../../lifecycle/stateless-client.js";
 import { specCodes } from "../../protocol/errors.js";
-import { latest } from "../../revisions/all.js";
+import { latest } from "../../protocol/revisions/all.js";
 import { statusOf } from "./http-error.js";
 import { type HttpClientOptions, HttpTarget } from "./http-target.js";
 import { HttpRemote } from "./remote.js";
@@ -20,21 +20,17 @@ import { RemoteSession } from "./remote-session.js";
  *
  * @throws as `openOnChannel`; LocalError as `HttpRemote.call` if the server gives no indication of its era
  */
-export async function openOverHttp(
-  url: URL,
-  http: HttpClientOptions,
-  options: OpenOptions,
-): Promise<CarriedConversation> {
-  requireWanted(options.signal);
+export async function openOverHttp(url: URL, http: HttpClientOptions, options: OpenOptions): Promise<ClientSession> {
+  requireNotAborted(options.signal);
   const target = new HttpTarget(url, http);
-  const { revision, era = revision?.era, prior } = options;
+  const { revision, era = revision?.era, serverHint } = options;
   if (era === "handshake") return openWithHandshake(target, options);
-  if (era === undefined && prior?.era === "handshake") return openAsBefore(target, options);
+  if (era === undefined && serverHint?.era === "handshake") return openAsBefore(target, options);
   return (await openWithoutSession(target, options)) ?? openWithHandshake(target, options);
 }
 
 /** Tries the era of the previous session. If the server no longer accepts it, probes again. */
-async function openAsBefore(target: HttpTarget, options: OpenOptions): Promise<CarriedConversation> {
+async function openAsBefore(target: HttpTarget, options: OpenOptions): Promise<ClientSession> {
   try {
     return await openWithHandshake(target, options);
   } catch (error) {
@@ -49,7 +45,7 @@ async function openAsBefore(target: HttpTarget, options: OpenOptions): Promise<C
  * Opens a Streamable HTTP session; if the server rejects that, HTTP+SSE of the first revision.
  * https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#backwards-compatibility
  */
-async function openWithHandshake(target: HttpTarget, options: OpenOptions): Promise<CarriedConversation> {
+async function openWithHandshake(target: HttpTarget, options: OpenOptions): Promise<ClientSession> {
   const how: OpenOptions = { ...options, era: "handshake" };
   try {
     return await openOnChannel(() => new RemoteSession(target, options), how);
@@ -87,28 +83,29 @@ function isOfStatelessEra(error: unknown): boolean {
   return error instanceof RpcError && statelessCodes.has(error.code);
 }
 
-async function openWithoutSession(target: HttpTarget, options: OpenOptions): Promise<CarriedConversation | undefined> {
+async function openWithoutSession(target: HttpTarget, options: OpenOptions): Promise<ClientSession | undefined> {
   const { identity, revision } = options;
   const remote = new HttpRemote(target, options);
   return closedOnFailure(remote, options.signal, opening());
 
-  async function opening(): Promise<CarriedConversation | undefined> {
+  async function opening(): Promise<ClientSession | undefined> {
     const verdict = await ask(remote, options);
     if (verdict.era === "handshake") {
       requireEvidence(verdict);
-      allowHandshake(options, verdict);
+      requireHandshakeAllowed(options, verdict);
       await remote.close();
       return undefined;
     }
-    insist(revision, verdict.revision);
+    requireRevision(revision, verdict.revision);
     const opened = openStateless(remote, identity, verdict.revision, verdict.discovered);
-    return { ...opened, connection: remote, over: remote.over, close: () => remote.close() };
+    return { ...opened, connection: remote, ended: remote.over, close: () => remote.close() };
   }
 }
 
-async function ask(remote: HttpRemote, { identity, revision = latest, ...options }: OpenOptions): Promise<Verdict> {
-  const { prior, timeout = defaultTimeouts.idle, probeTimeout = timeout } = options;
-  if (prior?.era === "stateless" && prior.discovered !== undefined) return verdictOf(prior.discovered, revision);
+async function ask(remote: HttpRemote, { identity, revision = latest, ...options }: OpenOptions): Promise<ProbeResult> {
+  const { serverHint, timeout = defaultTimeouts.idle, probeTimeout = timeout } = options;
+  if (serverHint?.era === "stateless" && serverHint.discovered !== undefined)
+    return probeResult(serverHint.discovered, revision);
   return probe(remote, identity, revision, { timeout: probeTimeout });
 }
 

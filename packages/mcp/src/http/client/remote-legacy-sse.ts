@@ -2,16 +2,16 @@ import { type Deferred, deferred } from "../../base/deferred.js";
 import type { Channel, ChannelReceiver } from "../../jsonrpc/channel.js";
 import { LocalError, thrownText } from "../../jsonrpc/errors.js";
 import { clientLimits } from "../../jsonrpc/limits.js";
+import { type PeerSettings, peerSettings } from "../../jsonrpc/peer-settings.js";
 import { excerpt } from "../../jsonrpc/report.js";
-import { type Terms, termsOf } from "../../jsonrpc/terms.js";
 import { eventStream, json } from "../media-types.js";
-import { isEventStream, readRefusal } from "./answer.js";
 import { readBody } from "./body.js";
 import { readEvents, type StreamEvent } from "./event-reader.js";
 import { frameIdsOf } from "./frame-ids.js";
 import type { HttpTarget } from "./http-target.js";
-import { PostOrder } from "./post-order.js";
-import type { HttpCarrierOptions } from "./remote-session.js";
+import { PostQueue } from "./post-queue.js";
+import { isEventStream, readRefusal } from "./read-response.js";
+import type { HttpTransportOptions } from "./remote-session.js";
 import { SentPost } from "./sent-post.js";
 
 /** The number of bytes read of a response without content. */
@@ -27,20 +27,20 @@ const patience = 10_000;
  */
 export class RemoteLegacySse implements Channel {
   readonly #target: HttpTarget;
-  readonly #terms: Terms;
+  readonly #terms: PeerSettings;
   readonly #stop = new AbortController();
   /** The URL for POSTs; undefined if the stream ended without announcing it. */
   readonly #endpoint = deferred<URL | undefined>();
   #receiver: ChannelReceiver | undefined;
-  readonly #order = new PostOrder();
+  readonly #order = new PostQueue();
   /** Running POSTs, with promises for their end. */
   readonly #posts = new Map<SentPost, Promise<void>>();
   #stream: Promise<void> = Promise.resolve();
   #resumed: Deferred<void> | undefined;
 
-  constructor(target: HttpTarget, options: HttpCarrierOptions) {
+  constructor(target: HttpTarget, options: HttpTransportOptions) {
     this.#target = target;
-    this.#terms = termsOf({ ...options, limits: { ...clientLimits, ...options.limits } });
+    this.#terms = peerSettings({ ...options, limits: { ...clientLimits, ...options.limits } });
   }
 
   open(receiver: ChannelReceiver): void {

@@ -1,23 +1,23 @@
 import { type Deferred, deferred } from "../../base/deferred.js";
 import { isObject } from "../../base/json.js";
+import type { OpenOptions } from "../../client/session/open-session.js";
+import { SessionExpired } from "../../client/session/session-expired.js";
 import type { Channel, ChannelReceiver } from "../../jsonrpc/channel.js";
 import { codes, LocalError } from "../../jsonrpc/errors.js";
 import { clientLimits } from "../../jsonrpc/limits.js";
+import { type PeerSettings, peerSettings } from "../../jsonrpc/peer-settings.js";
 import { excerpt } from "../../jsonrpc/report.js";
-import { type Terms, termsOf } from "../../jsonrpc/terms.js";
-import { NotTaken } from "../../lifecycle/not-taken.js";
-import type { OpenOptions } from "../../lifecycle/open.js";
-import { pause } from "../../lifecycle/pause.js";
 import { mcpHeaders } from "../../protocol/http-headers.js";
 import { methods, notifications } from "../../protocol/methods.js";
-import { revisionOf } from "../../revisions/all.js";
-import { isEventStream, type Refused, readAnswer, readRefusal } from "./answer.js";
+import { revisionOf } from "../../protocol/revisions/all.js";
+import { sleep } from "../../session/sleep.js";
 import { readBody } from "./body.js";
 import { answeredIn, frameIdsOf } from "./frame-ids.js";
 import { HttpError, statusOf } from "./http-error.js";
 import type { HttpTarget } from "./http-target.js";
-import { PostOrder } from "./post-order.js";
-import { isPassing, readReturning, type StreamHost } from "./returning-stream.js";
+import { PostQueue } from "./post-queue.js";
+import { isEventStream, type Refused, readRefusal, readResponse } from "./read-response.js";
+import { isTransient, readResumable, type StreamHost } from "./resumable-stream.js";
 import { SentPost } from "./sent-post.js";
 
 /** Milliseconds for the server, on close, to accept sent messages and the end of the session. */
@@ -30,7 +30,7 @@ const unoffered: ReadonlySet<number> = new Set([404, 405, 501]);
 const emptyBytes = 64 * 1024;
 
 /** Options of an HTTP channel. */
-export type HttpCarrierOptions = Pick<OpenOptions, "clock" | "lenient" | "limits" | "random" | "report">;
+export type HttpTransportOptions = Pick<OpenOptions, "clock" | "lenient" | "limits" | "random" | "report">;
 
 /**
  * A Streamable HTTP session as one channel: outgoing messages are POSTs; incoming ones arrive in their responses and on
@@ -39,13 +39,13 @@ export type HttpCarrierOptions = Pick<OpenOptions, "clock" | "lenient" | "limits
  */
 export class RemoteSession implements Channel {
   readonly #target: HttpTarget;
-  readonly #terms: Terms;
+  readonly #terms: PeerSettings;
   readonly #random: () => number;
   /** Whether to accept responses that violate the HTTP rules. */
   readonly #lenient: boolean;
   /** Running POSTs, with promises for their end. */
   readonly #posts = new Map<SentPost, Promise<void>>();
-  readonly #order = new PostOrder();
+  readonly #order = new PostQueue();
   /** Aborts when nothing more is read. */
   readonly #over = new AbortController();
   #receiver: ChannelReceiver | undefined;
@@ -56,11 +56,11 @@ export class RemoteSession implements Channel {
   #listening: Promise<void> | undefined;
   #closing: Promise<void> | undefined;
 
-  constructor(target: HttpTarget, { random = Math.random, lenient = false, ...options }: HttpCarrierOptions) {
+  constructor(target: HttpTarget, { random = Math.random, lenient = false, ...options }: HttpTransportOptions) {
     this.#target = target;
     this.#lenient = lenient;
     this.#random = random;
-    this.#terms = termsOf({ ...options, limits: { ...clientLimits, ...options.limits } });
+    this.#terms = peerSettings({ ...options, limits: { ...clientLimits, ...options.limits } });
   }
 
   open(receiver: ChannelReceiver): void {
@@ -166,12 +166,12 @@ export class RemoteSession implements Channel {
     } else if (isEventStream(response)) {
       const isOver = (): boolean => post.open.size === 0;
       const host = this.#streamHost(what, signal, (text) => this.#take(text, post));
-      await readReturning(host, { what, signal, isOver, isEndless: false }, response);
+      await readResumable(host, { what, signal, isOver, isEndless: false }, response);
     } else if (this.#lenient && response.status === 202 && this.#listening !== undefined) {
       await readBody(response, emptyBytes, signal); // The response arrives on the session's stream.
     } else {
       const lenient = this.#lenient;
-      await readAnswer(response, { what, maxBytes, signal, lenient, clock: this.#terms.clock }, (text) =>
+      await readResponse(response, { what, maxBytes, signal, lenient, clock: this.#terms.clock }, (text) =>
         this.#take(text, post),
       );
       if (post.open.size > 0)
@@ -196,9 +196,9 @@ export class RemoteSession implements Channel {
     void this.#gone(error);
   }
 
-  #notTaken({ what }: SentPost, cause?: Error): NotTaken {
-    if (cause === undefined) return new NotTaken(`${what}: the session is over`);
-    return new NotTaken(`${what}: the session is over: ${cause.message}`, { cause });
+  #notTaken({ what }: SentPost, cause?: Error): SessionExpired {
+    if (cause === undefined) return new SessionExpired(`${what}: the session is over`);
+    return new SessionExpired(`${what}: the session is over: ${cause.message}`, { cause });
   }
 
   /** Reports a failed POST to the callers of its requests. */
@@ -215,7 +215,7 @@ export class RemoteSession implements Channel {
     this.#phase = "ending";
     this.#id = undefined;
     const untaken = [...this.#posts].flatMap(([post, over]) => (post.isTaken ? [] : [over]));
-    await Promise.race([Promise.all(untaken), pause(this.#terms.clock, grace, this.#over.signal)]);
+    await Promise.race([Promise.all(untaken), sleep(this.#terms.clock, grace, this.#over.signal)]);
     if (this.#over.signal.aborted) return;
     this.#receiver?.end(new LocalError("closed", "the session is over", { cause }));
   }
@@ -229,7 +229,7 @@ export class RemoteSession implements Channel {
     try {
       const first = await host.comeBack(undefined);
       isOffered = first !== undefined;
-      await readReturning(host, { what, signal, isOver: () => false, isEndless: true }, first);
+      await readResumable(host, { what, signal, isOver: () => false, isEndless: true }, first);
     } catch (error) {
       if (signal.aborted) return;
       const status = statusOf(error);
@@ -262,7 +262,7 @@ export class RemoteSession implements Channel {
       if (response.ok && isEventStream(response)) return response;
       throw (await readRefusal(response, { what, maxBytes: emptyBytes, signal, clock: this.#terms.clock })).error;
     } catch (error) {
-      if (isPassing(error)) return undefined;
+      if (isTransient(error)) return undefined;
       throw error;
     }
   }

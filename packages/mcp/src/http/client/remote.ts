@@ -1,23 +1,23 @@
 import { deferred } from "../../base/deferred.js";
-import { Caller } from "../../jsonrpc/caller.js";
-import { encodeRequest } from "../../jsonrpc/codec.js";
+import type { ClientConnectionOptions } from "../../client/session/client-connection.js";
+import type { ServerRemote } from "../../client/session/server-remote.js";
+import { Caller } from "../../jsonrpc/calls/caller.js";
+import { InFlight, type InFlightCounts, type Phase } from "../../jsonrpc/calls/in-flight.js";
+import { defaultTimeouts, type OutgoingCall } from "../../jsonrpc/calls/outgoing-call.js";
+import { encodeRequest } from "../../jsonrpc/codec/codec.js";
 import type { Closed, ConnectionState } from "../../jsonrpc/connection.js";
 import { LocalError, notJson } from "../../jsonrpc/errors.js";
-import { InFlight, type InFlightCounts, type Phase } from "../../jsonrpc/in-flight.js";
 import { clientLimits } from "../../jsonrpc/limits.js";
-import { defaultTimeouts, type OutgoingCall } from "../../jsonrpc/outgoing-call.js";
-import { mcpAskingProfile } from "../../jsonrpc/profile.js";
-import { termsOf } from "../../jsonrpc/terms.js";
-import type { LineOptions } from "../../lifecycle/line.js";
-import type { ServerRemote } from "../../lifecycle/remote-call.js";
+import { peerSettings } from "../../jsonrpc/peer-settings.js";
+import { mcpRequestingProfile } from "../../jsonrpc/profile.js";
 import { encodeHeaderValue } from "../../protocol/header-values.js";
 import { mcpHeaders, namedBy } from "../../protocol/http-headers.js";
 import type { JsonObject } from "../../protocol/json.js";
 import { readProtocolVersion } from "../../protocol/meta.js";
-import { readRefusal } from "./answer.js";
 import type { HttpTarget } from "./http-target.js";
-import { type CallWithHeaders, mirroringCall } from "./mirroring-call.js";
-import { PostedCall, type PostHost } from "./posted-call.js";
+import { type CallWithHeaders, withParameterHeaders } from "./parameter-headers.js";
+import { PostedCall, type PostHost } from "./posted-request.js";
+import { readRefusal } from "./read-response.js";
 
 /**
  * A stateless server over HTTP: each call is one request, and no connection is kept.
@@ -38,12 +38,12 @@ export class HttpRemote implements ServerRemote, ConnectionState {
   /** The revision of the latest request. Notifications do not declare one, so they use it for their header. */
   #version: string | undefined;
 
-  constructor(target: HttpTarget, { lenient = false, onNotification = ignore, ...options }: LineOptions) {
+  constructor(target: HttpTarget, { lenient = false, onNotification = ignore, ...options }: ClientConnectionOptions) {
     const { timeout = defaultTimeouts.idle, totalTimeout = defaultTimeouts.total } = options;
-    const terms = termsOf({
+    const terms = peerSettings({
       ...options,
       limits: { ...clientLimits, ...options.limits },
-      profile: mcpAskingProfile,
+      profile: mcpRequestingProfile,
       tolerance: lenient ? "accept" : "explain",
     });
     const caller = new Caller({
@@ -56,7 +56,7 @@ export class HttpRemote implements ServerRemote, ConnectionState {
     this.over = this.#over.signal;
     this.closed = this.#ended.promise;
     this.#host = { target, caller, terms, lenient, onNotification };
-    this.call = mirroringCall(this.#call, terms.report);
+    this.call = withParameterHeaders(this.#call, terms.report);
   }
 
   get phase(): Phase {

@@ -1,5 +1,5 @@
-import { loggingLevels } from "../logging.js";
 import { metaKeys } from "../meta.js";
+import { loggingLevels } from "../types/logging.js";
 import {
   any,
   anyOf,

@@ -1,5 +1,5 @@
+import { escapeControls } from "../../base/escape-controls.js";
 import { kindOf } from "../../base/json.js";
-import { visible } from "../../base/visible.js";
 
 /** A place where a value differs from its shape. */
 export interface ShapeFault {
@@ -48,7 +48,7 @@ export class ShapeFaults {
  * describeFault({ pointer: "/name", expected: "a string", received: "5" }, "params"); // "/name must be a string, got 5"
  */
 export function describeFault({ pointer, expected, received }: ShapeFault, whole: string): string {
-  return `${pointer === "" ? whole : visible(pointer)} must be ${expected}, got ${received}`;
+  return `${pointer === "" ? whole : escapeControls(pointer)} must be ${expected}, got ${received}`;
 }
 
 const longestQuote = 40;
@@ -62,8 +62,8 @@ const longestQuote = 40;
 export function describeValue(value: unknown): string {
   if (typeof value === "number" || typeof value === "boolean") return String(value);
   if (typeof value !== "string") return kindOf(value);
-  if (value.length <= longestQuote) return visible(JSON.stringify(value));
-  return `${visible(JSON.stringify(value.slice(0, longestQuote)))} and ${value.length - longestQuote} characters more`;
+  if (value.length <= longestQuote) return escapeControls(JSON.stringify(value));
+  return `${escapeControls(JSON.stringify(value.slice(0, longestQuote)))} and ${value.length - longestQuote} characters more`;
 }
 
 /** `a`, `a or b`, `a, b or c`. */

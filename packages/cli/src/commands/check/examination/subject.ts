@@ -1,4 +1,4 @@
-import { visible } from "@parlance/mcp/jsonrpc";
+import { escapeControls } from "@parlance/mcp/jsonrpc";
 import {
   isObject,
   type JsonObject,
@@ -7,7 +7,7 @@ import {
   notifications,
   type Revision,
 } from "@parlance/mcp/protocol";
-import type { RawClient, RawRequest, Reply } from "@parlance/wire";
+import type { RawClient, RawReply, RawRequest } from "@parlance/wire";
 import { asNote, type Finding, failed, passed } from "./finding.js";
 
 /** A server in one revision, while it is examined. */
@@ -52,12 +52,17 @@ export class Subject {
   }
 
   /** Sends a text as it is. */
-  send(text: string, id?: string | number, request?: RawRequest): Promise<Reply> {
+  send(text: string, id?: string | number, request?: RawRequest): Promise<RawReply> {
     return this.#client.send(text, id, request);
   }
 
   /** Sends a request of any method, sound in all that the revision demands of every request. */
-  ask(method: string, params: JsonObject = {}, id: string | number = this.nextId(), http?: RawRequest): Promise<Reply> {
+  ask(
+    method: string,
+    params: JsonObject = {},
+    id: string | number = this.nextId(),
+    http?: RawRequest,
+  ): Promise<RawReply> {
     return this.send(this.request(id, method, params), id, http);
   }
 
@@ -68,7 +73,7 @@ export class Subject {
     return JSON.stringify({ jsonrpc: "2.0", id, method, ...(isEmpty ? {} : { params: whole }) });
   }
 
-  notify(method: string, params: JsonObject = {}): Promise<Reply> {
+  notify(method: string, params: JsonObject = {}): Promise<RawReply> {
     return this.send(JSON.stringify({ jsonrpc: "2.0", method, params }));
   }
 
@@ -145,11 +150,11 @@ const longest = 120;
 /** A value as JSON, cut short and safe to print. */
 export function quoted(value: unknown): string {
   const text = JSON.stringify(value) ?? "nothing";
-  return visible(text.length <= longest ? text : `${text.slice(0, longest)}…`);
+  return escapeControls(text.length <= longest ? text : `${text.slice(0, longest)}…`);
 }
 
 /** Whether a reply is an error with one of these codes; what it is instead otherwise. */
-export function expectError(reply: Reply, codes: readonly number[]): Finding {
+export function expectError(reply: RawReply, codes: readonly number[]): Finding {
   const { answer, silence } = reply;
   const wanted = codes.join(" or ");
   if (answer === undefined) return failed(`no answer (${silence}), expected error ${wanted}`);
@@ -161,13 +166,13 @@ export function expectError(reply: Reply, codes: readonly number[]): Finding {
 export const noCode = "no sentence demands the code";
 
 /** The same, where the sentence demands an error and no sentence demands its code. */
-export function expectRefusal(reply: Reply, codes: readonly number[]): Finding {
+export function expectRefusal(reply: RawReply, codes: readonly number[]): Finding {
   const found = expectError(reply, codes);
   return isObject(reply.answer?.error) ? asNote(found, noCode) : found;
 }
 
 /** Whether a reply is a result; what it is instead otherwise. */
-export function expectResult({ answer, silence }: Reply): Finding {
+export function expectResult({ answer, silence }: RawReply): Finding {
   if (answer === undefined) return failed(`no answer (${silence}), expected a result`);
   return "result" in answer ? passed : failed(`${describe(answer)}, expected a result`);
 }

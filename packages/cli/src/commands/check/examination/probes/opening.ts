@@ -27,7 +27,7 @@ export const openingProbes: readonly Probe[] = [
     sentence:
       "A request missing any required field is malformed; the server MUST reject it with JSON-RPC error code `-32602` (Invalid params).",
     page: "basic#meta",
-    applies: ({ era }, carrier) => era === "stateless" && carrier === "http",
+    applies: ({ era }, transport) => era === "stateless" && transport === "http",
     async ask(subject) {
       const id = subject.nextId();
       const text = JSON.stringify({ jsonrpc: "2.0", id, method: methods.listTools, params: {} });

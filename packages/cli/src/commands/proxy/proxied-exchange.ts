@@ -1,0 +1,244 @@
+import type { ClientRequest, IncomingMessage, RequestOptions, ServerResponse } from "node:http";
+import type { Readable, Writable } from "node:stream";
+import { setTimeout as delay } from "node:timers/promises";
+import { EventCutter } from "@parlance/wire";
+import { forward } from "../../shared/forward.js";
+import type { Recorder } from "../../shared/recorder/recorder.js";
+import { endpointRewriter } from "./endpoint-rewriter.js";
+import { type AbortedBy, ExchangeRecord } from "./exchange-record.js";
+import type { FaultyExchanges } from "./faulty-exchanges.js";
+import { endToEnd, flattened, type HeaderList, headersOf, headerValue, pairsOf, withLength } from "./headers.js";
+import { isDiscovery, isForm, type Origins, renamed, towardsClient, towardsServer } from "./origins.js";
+import { refuse } from "./refuse.js";
+import type { SessionNames } from "./sessions.js";
+
+/** Settings of one exchange. */
+export interface ProxiedExchangeOptions {
+  /** The number of the exchange. */
+  readonly x: number;
+  readonly target: URL;
+  readonly origins: Origins;
+  readonly hasMessages: boolean;
+  readonly recorder: Recorder;
+  readonly sessions: SessionNames;
+  /** Resolves when everything is recorded. */
+  readonly onWritten: () => void;
+  readonly send: (options: RequestOptions) => ClientRequest;
+  readonly faults: FaultyExchanges | undefined;
+  /** Aborted when the proxy stops, before it aborts open exchanges. */
+  readonly stopped: AbortSignal;
+  /** Record credentials in HTTP headers unredacted. */
+  readonly keepsSecrets: boolean;
+}
+
+/** The longest form or document, in bytes, in which origins are replaced. */
+const mostRenamed = 1024 * 1024;
+
+/** Forwards one request to the server and its response to the client, chunk by chunk as they arrive. */
+export class ProxiedExchange {
+  readonly #near: IncomingMessage;
+  readonly #answer: ServerResponse;
+  readonly #options: ProxiedExchangeOptions;
+  readonly #record: ExchangeRecord;
+  readonly #url: string;
+  #isOver = false;
+  /** Events after which a fault cuts the response. */
+  #mostEvents: number | undefined;
+
+  constructor(near: IncomingMessage, answer: ServerResponse, options: ProxiedExchangeOptions) {
+    this.#near = near;
+    this.#answer = answer;
+    this.#options = options;
+    const { method = "GET", url = "/" } = near;
+    const { recorder, sessions, x, hasMessages, target, keepsSecrets, onWritten } = options;
+    this.#url = url;
+    const headers = headersOf(near);
+    const start = { x, method, url, headers, hasMessages, target, keepsSecrets, onWritten };
+    this.#record = new ExchangeRecord(start, recorder, sessions);
+    void this.#open(method, headers).catch((error: unknown) => this.#fail(error));
+  }
+
+  async #open(method: string, headers: HeaderList): Promise<void> {
+    const { target, origins, send, faults, hasMessages } = this.#options;
+    const body = faults === undefined || !hasMessages ? undefined : await this.#meetFault(faults, method, headers);
+    if (body === "ended") return;
+    const form =
+      body === undefined && isForm(headers) ? await renamedBody(this.#near, origins.near, origins.far) : undefined;
+    const passed = endToEnd(towardsServer(headers, origins));
+    const far = send({
+      protocol: target.protocol,
+      hostname: target.hostname.replaceAll(/[[\]]/g, ""),
+      port: target.port,
+      method,
+      path: renamed(this.#url, origins.near, origins.far),
+      headers: flattened(form === undefined ? this.#readable(passed) : withLength(passed, form.length)),
+      setHost: false,
+    });
+    far.on("continue", () => this.#answer.writeContinue());
+    far.on("response", (response) => void this.#respond(response).catch((error: unknown) => this.#fail(error)));
+    far.on("error", (error) => this.#fail(error));
+    this.#answer.on("close", () => {
+      if (this.#answer.writableFinished) return;
+      this.#abort("the client has gone away", "client");
+      far.destroy();
+    });
+    if (form !== undefined) {
+      far.end(form);
+      this.#record.requestEnd();
+      return;
+    }
+    if (body !== undefined) {
+      far.end(body);
+      return;
+    }
+    // Send the head first: a client with `Expect: 100-continue` waits with its body.
+    far.flushHeaders();
+    forward(this.#near, far, {
+      chunk: (bytes) => this.#record.requestBytes(bytes),
+      ended: () => this.#record.requestEnd(),
+    });
+  }
+
+  /** Reads the request to choose its fault. Resolves to the body if the request may pass. */
+  async #meetFault(faults: FaultyExchanges, method: string, headers: HeaderList): Promise<Buffer | "ended"> {
+    const { x } = this.#options;
+    if (this.#near.headers.expect !== undefined) this.#answer.writeContinue();
+    const parts: Buffer[] = [];
+    for await (const part of this.#near as AsyncIterable<Buffer>) {
+      this.#record.requestBytes(part);
+      parts.push(part);
+    }
+    this.#record.requestEnd();
+    const body = Buffer.concat(parts);
+    const fault = faults.faultOf({ x, method, url: this.#url, headers, body });
+    if (fault?.is === "delay") await delay(faults.waitOf(fault));
+    if (fault?.is === "sse-cut") this.#mostEvents = fault.after;
+    if (fault?.is === "http") this.#answerWith(fault.status, fault.retryAfter);
+    if (fault?.is === "close") this.#fail(new Error("closed by a fault"), "recorder");
+    if (fault?.is === "drop") this.#answer.on("close", () => this.#abort("dropped by a fault", "recorder"));
+    return fault === undefined || fault.is === "delay" || fault.is === "sse-cut" ? body : "ended";
+  }
+
+  /** Answers instead of the server. */
+  #answerWith(status: number, retryAfter: number | undefined): void {
+    const headers: HeaderList = retryAfter === undefined ? [] : [["Retry-After", String(retryAfter)]];
+    this.#record.responseHead(status, headers);
+    this.#answer.writeHead(status, flattened(headers));
+    this.#answer.end();
+    this.#end();
+  }
+
+  /** Asks for an uncompressed document, since its origins are replaced. */
+  #readable(headers: HeaderList): HeaderList {
+    return isDiscovery(this.#url) ? headers.filter(([name]) => name.toLowerCase() !== "accept-encoding") : headers;
+  }
+
+  async #respond(response: IncomingMessage): Promise<void> {
+    const { statusCode = 502, statusMessage = "" } = response;
+    const { origins } = this.#options;
+    const headers = headersOf(response);
+    const passed = endToEnd(towardsClient(headers, origins));
+    response.on("error", (error) => this.#fail(error));
+    this.#record.responseHead(statusCode, headers);
+    const document = isDiscovery(this.#url) ? await renamedBody(response, origins.far, origins.near) : undefined;
+    this.#answer.sendDate = false;
+    const sent = document === undefined ? passed : withLength(passed, document.length);
+    this.#answer.writeHead(statusCode, statusMessage, flattened(sent));
+    this.#answer.flushHeaders();
+    const most = isEventStream(headers) ? this.#mostEvents : undefined;
+    if (most !== undefined) await this.#forwardEvents(response, most);
+    else if (document === undefined) this.#forwardResponse(response, headers);
+    else {
+      this.#answer.end(document);
+      this.#end();
+    }
+  }
+
+  async #forwardEvents(response: IncomingMessage, most: number): Promise<void> {
+    const isCut = await passEvents(response, this.#answer, most, (bytes) => this.#record.responseBytes(bytes));
+    if (isCut) {
+      this.#fail(new Error("cut by a fault"), "recorder");
+      return;
+    }
+    this.#answer.end();
+    this.#end();
+  }
+
+  #forwardResponse(response: IncomingMessage, headers: HeaderList): void {
+    const { hasMessages, origins } = this.#options;
+    const mayNameEndpoint =
+      hasMessages &&
+      this.#near.method === "GET" &&
+      isEventStream(headers) &&
+      headerValue(headers, "content-encoding") === undefined;
+    const chunk = (bytes: Uint8Array): void => this.#record.responseBytes(bytes);
+    // Before what is behind the last byte is written: the end of the answer.
+    response.on("end", () => this.#answer.addTrailers(pairsOf(response.rawTrailers)));
+    const events = { chunk, ended: () => this.#end() };
+    forward(response, this.#answer, events, mayNameEndpoint ? endpointRewriter(origins) : undefined);
+  }
+
+  #fail(error: unknown, by: AbortedBy = "server"): void {
+    if (this.#isOver) return;
+    const why = reasonOf(error);
+    this.#abort(why, by);
+    if (this.#answer.headersSent || by === "recorder") this.#answer.destroy();
+    else refuse(this.#answer, 502, `${this.#options.target.origin} cannot be reached: ${why}`);
+  }
+
+  #abort(why: string, by: AbortedBy): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    // A proxy that is stopped breaks off both sides, and either may be seen first.
+    if (this.#options.stopped.aborted) this.#record.abort("the proxy was stopped", "recorder");
+    else this.#record.abort(why, by);
+  }
+
+  #end(): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    this.#record.end();
+  }
+}
+
+function isEventStream(headers: HeaderList): boolean {
+  return /^text\/event-stream\b/i.test(headerValue(headers, "content-type") ?? "");
+}
+
+/** A whole body with one origin replaced by the other. @throws for a body that is too long */
+async function renamedBody(body: Readable, from: string, to: string): Promise<Buffer> {
+  const parts: Buffer[] = [];
+  let length = 0;
+  for await (const part of body as AsyncIterable<Buffer>) {
+    length += part.length;
+    if (length > mostRenamed) throw new Error(`a form or document of more than ${mostRenamed} bytes`);
+    parts.push(part);
+  }
+  return Buffer.from(renamed(Buffer.concat(parts).toString(), from, to));
+}
+
+/** A network error in a few words. An AggregateError (a host with several addresses) has no message of its own. */
+function reasonOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  return error.message || String((error as NodeJS.ErrnoException).code ?? error.name);
+}
+
+/** Forwards a number of events, and resolves when they are written: true if the stream goes on. */
+async function passEvents(
+  from: Readable,
+  to: Writable,
+  most: number,
+  chunk: (bytes: Uint8Array) => void,
+): Promise<boolean> {
+  const cutter = new EventCutter();
+  let passed = 0;
+  for await (const bytes of from as AsyncIterable<Uint8Array>) {
+    // Byte by byte, to find the byte that ends the last event.
+    let end = 0;
+    for (; end < bytes.length && passed < most; end += 1) passed += cutter.push(bytes.subarray(end, end + 1), 0).length;
+    chunk(bytes);
+    await new Promise((resolve) => to.write(bytes.subarray(0, end), resolve));
+    if (passed >= most) return true;
+  }
+  return false;
+}

@@ -1,0 +1,89 @@
+import { fstatSync } from "node:fs";
+import { Socket } from "node:net";
+import type { Writable } from "node:stream";
+import type { FaultPlan } from "../../shared/faults/fault-option.js";
+import { packageVersion } from "../../shared/package-version.js";
+import { missingAtEnd, Recorder } from "../../shared/recorder/recorder.js";
+import { newRecordingPath, serverName } from "../../shared/recorder/recording-name.js";
+import type { TapArguments } from "./arguments.js";
+import type { FaultyTap, FaultyTapEnds } from "./faulty-tap.js";
+import { Relay } from "./relay.js";
+import { leaveLike, type StartedServer, sweep } from "./tapped-process.js";
+
+/** The exit codes of shells for a missing command and for a file that is no program. */
+const notFound = 127;
+const notExecutable = 126;
+
+/** Runs the relay and the recorder until the server exits, and exits in the same way. */
+export async function runTap(started: StartedServer, options: TapArguments): Promise<never> {
+  // SIGXFSZ: the file has reached its size limit. By default it kills the process.
+  if (process.platform !== "win32") process.on("SIGXFSZ", () => undefined);
+  const stderr = standardOutput(2);
+  const say = (text: string): void => {
+    stderr.write(`parlance: ${text}\n`);
+  };
+  const recorder = recorderOf(options, say);
+  const exit = (code: number): void => {
+    if (started.server.pid !== undefined) sweep(started.server.pid, "SIGKILL");
+    void recorder.end().then(() => process.exit(code)); // Never rejects.
+  };
+  const faults = options.faults && (await faultyTap(options.faults, { recorder, stderr, exit }));
+  const relay = new Relay({ ...started, recorder, stdout: standardOutput(1), stderr, faults });
+  const ended = await relay.ended;
+  if (ended instanceof Error) say(cannotStart(options.command, ended));
+  const outcome = await recorder.end();
+  if (outcome.untold > 0) say(missingAtEnd(outcome));
+  await relay.flushed();
+  if (ended instanceof Error) process.exit(codeOf(ended) === "EACCES" ? notExecutable : notFound);
+  return leaveLike(ended);
+}
+
+/** Loaded only with faults, since the host waits for its server. */
+async function faultyTap(faults: FaultPlan, ends: FaultyTapEnds): Promise<FaultyTap> {
+  const module = await import("./faulty-tap.js");
+  return new module.FaultyTap(faults, ends);
+}
+
+function recorderOf(
+  { command, args, record, name, verbose, launched }: TapArguments,
+  say: (text: string) => void,
+): Recorder {
+  const path = record ?? newRecordingPath(name ?? serverName([command, ...args]), process.env);
+  const envNames = Object.keys(process.env).sort();
+  const recorder = new Recorder({
+    path,
+    header: {
+      app: { name: "parlance", ver: packageVersion },
+      mode: launched === true ? "launch" : "tap",
+      server: { cmd: command, args, cwd: process.cwd(), envNames },
+      host: { pid: process.ppid },
+    },
+    ...(verbose === true && { onViolations: (violations) => violations.forEach(say) }),
+  });
+  if (verbose === true) void recorder.opened.then((opened) => say(`the recording is ${opened}`));
+  return recorder;
+}
+
+function cannotStart(command: string, error: Error): string {
+  const why: Readonly<Record<string, string>> = {
+    ENOENT: "there is no such command: check the name, PATH, and the folder it is started in",
+    EACCES: "permission denied: check that it is a program and may be executed",
+  };
+  return `${JSON.stringify(command)} could not be started: ${why[codeOf(error) ?? ""] ?? error.message}`;
+}
+
+function codeOf(error: Error): string | undefined {
+  return (error as NodeJS.ErrnoException).code; // `spawn` gives errors of the system.
+}
+
+/**
+ * The stream of our own stdout (1) or stderr (2). The one that Node makes writes to a pipe in one go, and stands still,
+ * with everything else, until the reader has taken it.
+ */
+function standardOutput(fd: 1 | 2): Writable {
+  const stats = fstatSync(fd);
+  if (process.platform === "win32" || !(stats.isFIFO() || stats.isSocket())) {
+    return fd === 1 ? process.stdout : process.stderr;
+  }
+  return new Socket({ fd, readable: false, writable: true });
+}

@@ -1,0 +1,134 @@
+import { readChange } from "../client/subscriptions/follow.js";
+import type { Subscription } from "../client/subscriptions/subscription.js";
+import { onAbort } from "../jsonrpc/abort-listeners.js";
+import { LocalError, methodNotFound } from "../jsonrpc/errors.js";
+import type { JsonObject } from "../protocol/json.js";
+import { metaKeys, readMeta } from "../protocol/meta.js";
+import { methods, notifications } from "../protocol/methods.js";
+import type { Revision } from "../protocol/revisions/revision.js";
+import type { SubscriptionFilter } from "../protocol/types/subscriptions.js";
+import { readFilter, readId } from "../server/features/subscriptions.js";
+import type { ClientHello, Operation } from "../server/servable.js";
+import { mayAskForInput } from "../session/input-required.js";
+import type { FairQueue } from "./fair-queue.js";
+import { notifyMissed, subscribableOf } from "./followable.js";
+import type { AskClient, ForwardCall, HeldCalls, Round } from "./held-calls.js";
+import type { Downstream, Upstream } from "./upstream.js";
+
+/** A `subscriptions/listen` request of a downstream client. */
+interface Listener {
+  readonly filter: SubscriptionFilter;
+  tell(method: string, params: JsonObject): void;
+}
+
+/**
+ * The stateless downstream clients of one upstream session: all calls of one principal with the same declarations.
+ * Input requests are returned in results.
+ */
+export class DownstreamCalls implements Downstream {
+  readonly revision: Revision;
+  readonly client: ClientHello;
+  readonly #held: HeldCalls;
+  readonly #queue: FairQueue;
+  readonly #listeners = new Set<Listener>();
+
+  /** @param queue divides the upstream session among the callers */
+  constructor(hello: ClientHello, held: HeldCalls, queue: FairQueue) {
+    this.#queue = queue;
+    this.revision = hello.revision;
+    this.client = hello;
+    this.#held = held;
+  }
+
+  /** No call is running, so nobody could answer: the request is rejected. */
+  readonly ask: AskClient = (method) => Promise.reject(methodNotFound(method));
+
+  /** Whether there are subscriptions. */
+  get isBusy(): boolean {
+    return this.#listeners.size > 0;
+  }
+
+  hear(method: string, params: JsonObject, call: Operation | undefined): void {
+    if (
+      method === notifications.acknowledged ||
+      method === notifications.cancelled ||
+      method === notifications.progress
+    )
+      return;
+    const isChange = readChange(method, params, everything(params)) !== undefined;
+    if (!isChange) call?.notify(method, params);
+    for (const { filter, tell } of isChange ? this.#listeners : []) {
+      if (readChange(method, params, filter) !== undefined) tell(method, params);
+    }
+  }
+
+  async call(method: string, round: Round, upstream: Upstream): Promise<JsonObject> {
+    if (method === methods.listen) return this.#listen(round, upstream);
+    const mayBeAsked = upstream.revision.era === "handshake" && mayAskForInput.has(method);
+    const { principal, peer = principal, signal } = round.operation;
+    const cross: ForwardCall = (call) => this.#queue.run(peer, call.signal, () => upstream.call(method, call));
+    return mayBeAsked ? this.#held.run(method, round, cross) : cross({ signal, round: () => round });
+  }
+
+  async #listen({ params, operation }: Round, upstream: Upstream): Promise<JsonObject> {
+    const named = { [metaKeys.subscriptionId]: readId(operation) };
+    const wanted = subscribableOf(upstream, readFilter(params));
+    const early: [string, JsonObject][] = [];
+    let isAcknowledged = false;
+    const tell = (method: string, told: JsonObject): void => {
+      if (isAcknowledged) operation.notify(method, { ...told, _meta: { ...readMeta(told), ...named } });
+      else early.push([method, told]);
+    };
+    const listener = { filter: wanted, tell };
+    this.#listeners.add(listener);
+    const subscription = await this.#follow(wanted, upstream, operation, tell).catch((error: unknown) => {
+      this.#listeners.delete(listener);
+      throw error;
+    });
+    operation.notify(notifications.acknowledged, { notifications: subscription?.filter ?? {}, _meta: named });
+    isAcknowledged = true;
+    for (const [method, told] of early) tell(method, told);
+    await untilOver(operation, subscription);
+    this.#listeners.delete(listener);
+    await subscription?.close();
+    return { _meta: named };
+  }
+
+  /** Undefined if the upstream server supports nothing of the filter. */
+  async #follow(
+    filter: SubscriptionFilter,
+    upstream: Upstream,
+    { signal }: Operation,
+    tell: Listener["tell"],
+  ): Promise<Subscription | undefined> {
+    if (Object.keys(filter).length === 0) return undefined;
+    const onChange = ({ kind }: { readonly kind: string }): void => {
+      if (kind === "missed") notifyMissed(filter, tell);
+    };
+    try {
+      return await upstream.subscribe(filter, { signal, onChange });
+    } catch (error) {
+      if (error instanceof LocalError && error.reason === "refused") return undefined;
+      throw error;
+    }
+  }
+}
+
+function untilOver({ signal, closing }: Operation, subscription: Subscription | undefined): Promise<void> {
+  return new Promise((resolve) => {
+    const signals = closing === undefined ? [signal] : [signal, closing];
+    const forgets = signals.map((each) => onAbort(each, () => end()));
+    const end = (): void => {
+      for (const forget of forgets) forget();
+      resolve();
+    };
+    if (signals.some((each) => each.aborted)) end();
+    void subscription?.closed.then(end);
+  });
+}
+
+/** A filter that matches every change. */
+function everything({ uri }: JsonObject): SubscriptionFilter {
+  const lists = { toolsListChanged: true, promptsListChanged: true, resourcesListChanged: true };
+  return typeof uri === "string" ? { ...lists, resourceSubscriptions: [uri] } : lists;
+}

@@ -1,0 +1,148 @@
+import { objectResult } from "../client/session/server-remote.js";
+import type { Subscription } from "../client/subscriptions/subscription.js";
+import type { RemoteCall } from "../jsonrpc/call.js";
+import { invalidParams, LocalError } from "../jsonrpc/errors.js";
+import type { Params } from "../jsonrpc/message.js";
+import type { Reporter } from "../jsonrpc/report.js";
+import { isObject, type JsonObject } from "../protocol/json.js";
+import { isProtocolNotification, methods, notifications } from "../protocol/methods.js";
+import type { Revision } from "../protocol/revisions/revision.js";
+import type { SubscriptionFilter } from "../protocol/types/subscriptions.js";
+import type { ClientHello, Operation, ServedSession } from "../server/servable.js";
+import { notifyMissed, subscribableOf } from "./followable.js";
+import type { AskClient, Round } from "./held-calls.js";
+import { translateClientRequest } from "./translate.js";
+import type { Downstream, Upstream } from "./upstream.js";
+
+/** A downstream client with a handshake. It has its own upstream session, and gets input requests as requests. */
+export class DownstreamSession implements Downstream {
+  readonly revision: Revision;
+  readonly client: ClientHello;
+  readonly #conversation: ServedSession;
+  readonly #report: Reporter;
+  readonly #subscriptions = new Map<string, Subscription>();
+  /** Work that waits for `notifications/initialized`; before it, the client must not get requests or notifications. */
+  #early: (() => void)[] | undefined = [];
+
+  constructor(hello: ClientHello, conversation: ServedSession, report: Reporter) {
+    this.revision = hello.revision;
+    this.client = hello;
+    this.#conversation = conversation;
+    this.#report = report;
+  }
+
+  readonly ask: AskClient = (method, params, signal) =>
+    this.#asking(this.#conversation.callback)(method, params, signal);
+
+  hear(method: string, params: JsonObject, call: Operation | undefined): void {
+    if (
+      method === notifications.acknowledged ||
+      method === notifications.cancelled ||
+      method === notifications.progress
+    )
+      return;
+    if (call !== undefined && method === notifications.message) call.notify(method, params);
+    else this.#whenReady(() => this.#tell(method, params));
+  }
+
+  /** Handles a notification from the client. */
+  emitter(method: string, params: Params | undefined, upstream: Upstream): void {
+    if (method === notifications.initialized) this.#ready(upstream);
+    else if (mayTell(method, upstream.revision)) upstream.notify(method, isObject(params) ? params : {});
+  }
+
+  async call(method: string, round: Round, upstream: Upstream): Promise<JsonObject> {
+    if (upstream.revision.era === "stateless") {
+      if (method === methods.setLevel) return {}; // Sent with every later call.
+      if (method === methods.subscribe) return this.#subscribe(String(round.params.uri), upstream);
+      if (method === methods.unsubscribe) return this.#unsubscribe(String(round.params.uri));
+    }
+    const { callback, signal } = round.operation;
+    const ask = callback === undefined ? this.ask : this.#asking(callback);
+    return upstream.call(method, { ask, signal, round: () => round });
+  }
+
+  #asking(callback: RemoteCall): AskClient {
+    return async (method, params, signal) => {
+      const asked = translateClientRequest(method, params, this.revision);
+      const endless = { timeout: Number.POSITIVE_INFINITY, totalTimeout: Number.POSITIVE_INFINITY };
+      await this.#readiness();
+      return objectResult(method, await callback(method, asked, { ...endless, signal }));
+    };
+  }
+
+  #tell(method: string, params: JsonObject): void {
+    if (isProtocolNotification(method) && !this.revision.notifications.server.has(method)) return;
+    // Conversion keeps objects objects.
+    const shaped = this.revision.down("notification", method, params) as JsonObject;
+    this.#conversation.notify(method, Object.keys(shaped).length === 0 ? undefined : shaped);
+  }
+
+  #ready(upstream: Upstream): void {
+    const early = this.#early ?? [];
+    this.#early = undefined;
+    for (const each of early) each();
+    if (upstream.revision.era === "stateless") void this.#followLists(upstream);
+  }
+
+  #whenReady(act: () => void): void {
+    if (this.#early === undefined) act();
+    else this.#early.push(act);
+  }
+
+  #readiness(): Promise<void> {
+    return new Promise((resolve) => this.#whenReady(resolve));
+  }
+
+  /**
+   * Subscribes to list changes upstream: handshake clients expect them without a subscription, stateless servers
+   * require one.
+   */
+  async #followLists(upstream: Upstream): Promise<void> {
+    const filter = subscribableOf(upstream, {
+      toolsListChanged: true,
+      promptsListChanged: true,
+      resourcesListChanged: true,
+    });
+    if (Object.keys(filter).length === 0) return;
+    try {
+      await this.#follow(filter, upstream);
+    } catch (error) {
+      this.#report({ kind: "fault", method: methods.listen, error });
+    }
+  }
+
+  #follow(filter: SubscriptionFilter, upstream: Upstream): Promise<Subscription> {
+    // Change notifications are forwarded as they arrive, by `hear`.
+    return upstream.subscribe(filter, {
+      onChange: ({ kind }) => {
+        if (kind === "missed") notifyMissed(filter, (method, params) => this.#tell(method, params));
+      },
+    });
+  }
+
+  async #subscribe(uri: string, upstream: Upstream): Promise<JsonObject> {
+    if (this.#subscriptions.has(uri)) return {};
+    try {
+      this.#subscriptions.set(uri, await this.#follow({ resourceSubscriptions: [uri] }, upstream));
+      return {};
+    } catch (error) {
+      if (!(error instanceof LocalError) || error.reason !== "refused") throw error;
+      throw invalidParams("Invalid params", [
+        { path: "/uri", message: "is not a resource that the server sends updates for" },
+      ]);
+    }
+  }
+
+  async #unsubscribe(uri: string): Promise<JsonObject> {
+    const subscription = this.#subscriptions.get(uri);
+    this.#subscriptions.delete(uri);
+    await subscription?.close();
+    return {};
+  }
+}
+
+/** Whether a client of that revision may send the notification. */
+function mayTell(method: string, revision: Revision): boolean {
+  return !isProtocolNotification(method) || revision.notifications.client.has(method);
+}

@@ -1,0 +1,84 @@
+import { escapeControls } from "../../base/escape-controls.js";
+import { andThen, type MaybePromise } from "../../base/maybe-promise.js";
+import { codes, invalidParams, type ParamsFault, RpcError } from "../../jsonrpc/errors.js";
+import { isObject, type JsonObject } from "../../protocol/json.js";
+import type { ElicitResult } from "../../protocol/types/elicitation.js";
+import { compile } from "../../schema/compile.js";
+import { SchemaError } from "../../schema/schema-error.js";
+
+type Content = NonNullable<ElicitResult["content"]>;
+
+/** What a field of a form may say. Anything else, `pattern` too, no revision has: it is not looked at. */
+const keywords: ReadonlySet<string> = new Set([
+  "type",
+  "minLength",
+  "maxLength",
+  "format",
+  "minimum",
+  "maximum",
+  "enum",
+  "oneOf",
+  "items",
+  "minItems",
+  "maxItems",
+]);
+
+/** A form that a server wants to have filled in. */
+export interface ElicitationForm {
+  /** The content with the defaults where it says nothing. @throws RpcError −32603 for content that the form forbids */
+  complete(content: Content): MaybePromise<Content>;
+}
+
+/**
+ * Reads a form, before anybody is bothered with it.
+ * https://modelcontextprotocol.io/specification/latest/client/elicitation#requested-schema
+ *
+ * @throws RpcError −32602 for what is no form
+ */
+export function readForm({ requestedSchema }: JsonObject): ElicitationForm {
+  const properties = isObject(requestedSchema) ? requestedSchema.properties : undefined;
+  if (!isObject(requestedSchema) || !isObject(properties)) {
+    throw invalidParams("Invalid params", [{ path: "/requestedSchema", message: "must be an object with properties" }]);
+  }
+  const fields = Object.entries(properties);
+  const { check } = compileForm(fields, requestedSchema.required);
+  const defaults = Object.fromEntries(
+    fields.flatMap(([name, field]) => (isObject(field) && field.default !== undefined ? [[name, field.default]] : [])),
+  );
+  return {
+    complete(content) {
+      const given = Object.entries(content).filter(([, value]) => value !== undefined);
+      const filled = Object.fromEntries([...Object.entries(defaults), ...given]);
+      return andThen(check(filled), (checked) => {
+        if (checked.ok) return filled as Content; // Its values are what the fields allow.
+        const why = `the form that was filled in does not allow it: ${describe(checked.errors)}`;
+        // The server is told, for it can tell whoever called: where it asks by a request, no call of this side is known.
+        throw new RpcError(codes.internalError, why);
+      });
+    },
+  };
+}
+
+function compileForm(fields: readonly (readonly [string, unknown])[], required: unknown): ReturnType<typeof compile> {
+  const plain = fields.map(([name, field]) => [name, plainField(field)]);
+  const schema = {
+    type: "object",
+    properties: Object.fromEntries(plain),
+    ...(required === undefined ? {} : { required }),
+  };
+  try {
+    return compile(schema, { trust: "peer", formats: "assert" });
+  } catch (error) {
+    if (!(error instanceof SchemaError)) throw error;
+    throw invalidParams("Invalid params", [{ path: `/requestedSchema${error.pointer}`, message: error.message }]);
+  }
+}
+
+function plainField(field: unknown): unknown {
+  if (!isObject(field)) return field;
+  return Object.fromEntries(Object.entries(field).filter(([keyword]) => keywords.has(keyword)));
+}
+
+function describe(faults: readonly ParamsFault[]): string {
+  return escapeControls(faults.map(({ path, message }) => `${path} ${message}`).join("; ")); // A peer has named the fields.
+}

@@ -1,0 +1,112 @@
+import type { Clock } from "../../base/clock.js";
+import { longestTimer } from "../../base/settles-within.js";
+import { onAbort } from "../../jsonrpc/abort-listeners.js";
+import type { CallOptions } from "../../jsonrpc/calls/outgoing-call.js";
+import { LocalError, type LocalReason } from "../../jsonrpc/errors.js";
+import type { JsonObject } from "../../protocol/json.js";
+import type { Revision } from "../../protocol/revisions/revision.js";
+import type { SessionCall } from "../session/client-session.js";
+import type { InputResponder } from "./input-responder.js";
+
+/** Dependencies and time limits of a call that waits for user input. */
+export interface RetryableCallHost {
+  readonly responder: InputResponder;
+  readonly clock: Clock;
+  /** Default total timeout of a call in milliseconds; the time of user input counts. */
+  readonly totalTimeout: number;
+  /** Aborted when the session ends. */
+  readonly over: AbortSignal;
+}
+
+/** A call that may be made several times, with user input in between: all attempts share one timeout, one signal and one outcome. */
+export class RetryableCall {
+  readonly method: string;
+  readonly params: JsonObject;
+  readonly revision: Revision;
+  readonly responder: InputResponder;
+  readonly clock: Clock;
+  readonly #call: SessionCall;
+  readonly #options: CallOptions;
+  readonly #over: AbortSignal;
+  readonly #totalTimeout: number;
+  readonly #endsAt: number;
+
+  constructor(
+    opened: { readonly call: SessionCall; readonly revision: Revision },
+    { responder, clock, totalTimeout, over }: RetryableCallHost,
+    made: { readonly method: string; readonly params: JsonObject; readonly options: CallOptions },
+  ) {
+    this.method = made.method;
+    this.params = made.params;
+    this.revision = opened.revision;
+    this.responder = responder;
+    this.clock = clock;
+    this.#call = opened.call;
+    this.#options = made.options;
+    this.#over = over;
+    this.#totalTimeout = made.options.totalTimeout ?? totalTimeout;
+    this.#endsAt = clock.now() + this.#totalTimeout;
+  }
+
+  /** Makes the call, for what is left of its time. */
+  make(params: JsonObject): Promise<JsonObject> {
+    return this.#call(this.method, params, { ...this.#options, totalTimeout: this.#left() });
+  }
+
+  /** Idle timeout of the caller in milliseconds; `Infinity` if it gave none. */
+  get idleTimeout(): number {
+    return this.#options.timeout ?? Number.POSITIVE_INFINITY;
+  }
+
+  /**
+   * Waits for `work`, limited by `within` milliseconds, the timeout of the call, its signal and the end of the session.
+   * @throws LocalError `cancelled`, `timeout` or `closed`; what `work` throws
+   */
+  wait<Value>(
+    work: (signal: AbortSignal) => Promise<Value>,
+    within: number = Number.POSITIVE_INFINITY,
+  ): Promise<Value> {
+    const { signal } = this.#options;
+    const stop = new AbortController();
+    return new Promise((resolve, reject) => {
+      const releases: (() => void)[] = [];
+      const release = (): void => {
+        for (const each of releases.splice(0)) each();
+      };
+      const fail = (error: unknown): void => {
+        release();
+        reject(error);
+        stop.abort(error); // Handlers that still run can stop.
+      };
+      const cancelled = (): void => fail(this.error("cancelled", "cancelled by the caller", signal?.reason));
+      const closed = (): void => fail(this.error("closed", "the connection was closed"));
+      if (signal?.aborted === true) return cancelled();
+      if (this.#over.aborted) return closed();
+      if (signal !== undefined) releases.push(onAbort(signal, cancelled));
+      releases.push(onAbort(this.#over, closed), this.#watch(fail, within));
+      work(stop.signal).then((value) => {
+        release();
+        resolve(value);
+      }, fail);
+    });
+  }
+
+  error(reason: LocalReason, why: string, cause?: unknown): LocalError {
+    return new LocalError(reason, `${this.method}: ${why}`, cause === undefined ? {} : { cause });
+  }
+
+  #left(): number {
+    return Math.max(0, this.#endsAt - this.clock.now());
+  }
+
+  /** Gives back what ends the watch. */
+  #watch(fail: (error: LocalError) => void, within: number): () => void {
+    const left = this.#left();
+    const wait = Math.min(left, within);
+    if (wait > longestTimer) return () => undefined; // Longer than a timer can wait.
+    const why =
+      within < left ? `no sign of the server for ${within} ms` : `no answer within ${this.#totalTimeout} ms in all`;
+    const timer = this.clock.setTimer(() => fail(this.error("timeout", why)), wait);
+    return () => this.clock.clearTimer(timer);
+  }
+}

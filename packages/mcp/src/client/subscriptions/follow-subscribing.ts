@@ -1,0 +1,132 @@
+import { deferred } from "../../base/deferred.js";
+import { onAbort } from "../../jsonrpc/abort-listeners.js";
+import { LocalError, RpcError } from "../../jsonrpc/errors.js";
+import { methods } from "../../protocol/methods.js";
+import type { NotificationEmitter } from "../input/notification-emitter.js";
+import type { ClientSession, SessionCall } from "../session/client-session.js";
+import { type Follow, type FollowOptions, readChange } from "./follow.js";
+
+/**
+ * Follows as the handshake era does: of its lists a server tells everybody, and of a resource who has subscribed to it.
+ * https://modelcontextprotocol.io/specification/2025-11-25/server/resources#subscriptions
+ */
+export function followBySubscribing(
+  { call, connection, ended: gone }: ClientSession,
+  emitter: NotificationEmitter,
+): Follow {
+  const subscribed = new SubscribedUris(call);
+  return async (filter, options, tell) => {
+    const forget = emitter.listen((method, params) => {
+      const change = readChange(method, params, filter);
+      if (change !== undefined) tell(change);
+    });
+    const { resourceSubscriptions, ...lists } = filter;
+    const acquired: string[] = [];
+    const stop = async (): Promise<void> => {
+      forget();
+      await Promise.all(acquired.splice(0).map((uri) => subscribed.release(uri)));
+    };
+    const refusals = await acquire(subscribed, resourceSubscriptions ?? [], options, acquired);
+    const isFatal = (error: unknown): boolean => !(error instanceof RpcError);
+    const isNothing = acquired.length === 0 && Object.values(lists).every((wanted) => wanted !== true);
+    const fatal = refusals.find(isFatal) ?? (isNothing ? refusals[0] : undefined);
+    if (fatal !== undefined) {
+      await stop();
+      throw fatal;
+    }
+    const over = deferred<Error | undefined>();
+    const ended = async (): Promise<void> => {
+      const { error: cause } = await connection.closed;
+      forget();
+      over.resolve(new LocalError("closed", "the conversation has ended", { cause }));
+    };
+    // A promise would keep what waits for it, of every subscription that there ever was.
+    const unwatch = onAbort(gone, () => void ended());
+    if (gone.aborted) void ended();
+    return {
+      honoured: resourceSubscriptions === undefined ? lists : { ...lists, resourceSubscriptions: [...acquired] },
+      over: over.promise,
+      async stop() {
+        unwatch();
+        await stop();
+        over.resolve(undefined);
+      },
+    };
+  };
+}
+
+/** Subscribes to each; what cannot be had is given back. */
+async function acquire(
+  subscribed: SubscribedUris,
+  uris: readonly string[],
+  options: FollowOptions,
+  acquired: string[],
+): Promise<readonly unknown[]> {
+  const outcomes = await Promise.allSettled(uris.map((uri) => subscribed.acquire(uri, options)));
+  return outcomes.flatMap((outcome, index) => {
+    if (outcome.status === "rejected") return [outcome.reason as unknown];
+    acquired.push(uris[index] ?? "");
+    return [];
+  });
+}
+
+interface SubscribedUri {
+  /** How many subscriptions of this side want it: to the server they are one. */
+  wanted: number;
+  isSubscribed: boolean;
+  /** Requests for one URI go out one after the other, so that the last one is what counts. */
+  last: Promise<unknown>;
+}
+
+class SubscribedUris {
+  readonly #call: SessionCall;
+  readonly #uris = new Map<string, SubscribedUri>();
+
+  constructor(call: SessionCall) {
+    this.#call = call;
+  }
+
+  /** @throws RpcError for a resource that does not exist; LocalError as `Connection.call` */
+  async acquire(uri: string, options: FollowOptions): Promise<void> {
+    const entry = this.#uris.get(uri) ?? { wanted: 0, isSubscribed: false, last: Promise.resolve() };
+    this.#uris.set(uri, entry);
+    entry.wanted += 1;
+    try {
+      await inTurn(entry, async () => {
+        if (entry.isSubscribed) return;
+        await this.#call(methods.subscribe, { uri }, options);
+        entry.isSubscribed = true;
+      });
+    } catch (error) {
+      this.#let(uri, entry);
+      throw error;
+    }
+  }
+
+  /** Never rejects. */
+  async release(uri: string): Promise<void> {
+    const entry = this.#uris.get(uri);
+    if (entry === undefined) return;
+    this.#let(uri, entry);
+    await inTurn(entry, async () => {
+      if (entry.wanted > 0 || !entry.isSubscribed) return;
+      try {
+        await this.#call(methods.unsubscribe, { uri });
+      } finally {
+        entry.isSubscribed = false;
+        if (entry.wanted === 0) this.#uris.delete(uri);
+      }
+    }).catch(() => undefined); // A server that goes on telling is not listened to; one that is gone tells nothing.
+  }
+
+  #let(uri: string, entry: SubscribedUri): void {
+    entry.wanted -= 1;
+    if (entry.wanted === 0 && !entry.isSubscribed) this.#uris.delete(uri);
+  }
+}
+
+function inTurn(entry: SubscribedUri, work: () => Promise<void>): Promise<void> {
+  const done = entry.last.then(work);
+  entry.last = done.catch(() => undefined); // The caller that reconnects gets the error.
+  return done;
+}

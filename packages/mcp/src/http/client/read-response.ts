@@ -1,0 +1,138 @@
+import { createParser } from "eventsource-parser";
+import type { Clock } from "../../base/clock.js";
+import { decode } from "../../jsonrpc/codec/codec.js";
+import { LocalError, RpcError } from "../../jsonrpc/errors.js";
+import { clientLimits } from "../../jsonrpc/limits.js";
+import { mcpProfile } from "../../jsonrpc/profile.js";
+import { excerpt } from "../../jsonrpc/report.js";
+import { eventStream, json } from "../media-types.js";
+import { readBody } from "./body.js";
+import { readEvents } from "./event-reader.js";
+import { HttpError } from "./http-error.js";
+
+/** How to read the response to one request. */
+export interface ResponseTerms {
+  /** A description of the request, for error messages. */
+  readonly what: string;
+  /** The maximum size of one message in bytes. */
+  readonly maxBytes: number;
+  readonly signal: AbortSignal;
+  /** Whether to ignore a wrong media type or encoding and judge the body by its content. */
+  readonly lenient?: boolean;
+  readonly clock?: Clock;
+}
+
+/** The number of bytes of an error response that are read. */
+const refusalBytes = 64 * 1024;
+
+/**
+ * Passes each message of a response to `take`: one from a JSON body, any number from an event stream.
+ * @throws LocalError `protocol` if the response is neither; the platform's error if it breaks off
+ */
+export async function readResponse(
+  response: Response,
+  terms: ResponseTerms,
+  take: (text: string) => void,
+): Promise<void> {
+  const type = mediaTypeOf(response);
+  if (type === eventStream) {
+    await readEvents(response, terms, ({ data, event = "message" }) => {
+      if ((event === "message" || terms.lenient === true) && data !== "") take(data);
+    });
+  } else if (type === json) {
+    take(await readJson(response, terms));
+  } else {
+    const text = terms.lenient === true ? await readJson(response, terms) : undefined;
+    if (text !== undefined && takeByLooks(text, take)) return;
+    const found = type === "" ? "no Content-Type" : `Content-Type ${excerpt(type)}`;
+    const said = text === undefined ? await excerptOf(response, terms) : inExcerpt(text);
+    throw invalid(terms, `a response with status ${response.status} and ${found}: ${said}`);
+  }
+}
+
+/** Reads a body with a wrong media type that looks like events or like a message. */
+function takeByLooks(text: string, take: (text: string) => void): boolean {
+  const isEvents = /^\s*(?:data|event|id|retry|):/.test(text);
+  if (isEvents) createParser({ onEvent: ({ data }) => take(data) }).feed(`${text}\n\n`);
+  else if (/^\s*[{[]/.test(text)) take(text);
+  else return false;
+  return true;
+}
+
+/** An error response to a request. */
+export interface Refused {
+  readonly error: HttpError;
+  /** The server's JSON-RPC error, if it belongs to one of `requests` or has no id. */
+  readonly said: RpcError | undefined;
+  /** The body, possibly truncated. */
+  readonly text: string;
+}
+
+/**
+ * Reads an error response.
+ * @param requests the ids of the requests, as JSON literals
+ */
+export async function readRefusal(
+  response: Response,
+  terms: ResponseTerms,
+  requests: readonly string[] = [],
+): Promise<Refused> {
+  const { status } = response;
+  const { bytes, isWhole } = await readBody(response, refusalBytes, terms.signal);
+  const text = new TextDecoder().decode(bytes);
+  const body = text === "" ? "" : `: ${excerpt(text)}`;
+  const error = new HttpError(status, `${terms.what}: ${inWords(response)}${body}`);
+  // 401 and 403 come from an authorization layer, which knows nothing of the protocol.
+  const mayBeSaid = status !== 401 && status !== 403 && isWhole && mediaTypeOf(response) === json;
+  return { error, said: mayBeSaid ? saidIn(text, requests, error) : undefined, text };
+}
+
+/** An error without an id reports an unreadable request, so it belongs to this POST. */
+function saidIn(text: string, requests: readonly string[], cause: HttpError): RpcError | undefined {
+  const message = decode(text, mcpProfile, clientLimits);
+  if (!("error" in message)) return undefined;
+  const { id = null, error } = message;
+  if (id !== null && !requests.includes(JSON.stringify(id))) return undefined;
+  return new RpcError(error.code, error.message, error.data, { cause });
+}
+
+function inWords({ status, headers }: Response): string {
+  const wants = headers.get("www-authenticate");
+  if (status === 401) return `401, the server requires authentication${wants === null ? "" : ` (${excerpt(wants)})`}`;
+  if (status === 403) return "403, the server denied access";
+  return `the server responded with status ${status}`;
+}
+
+async function readJson(response: Response, terms: ResponseTerms): Promise<string> {
+  const { bytes, isWhole } = await readBody(response, terms.maxBytes, terms.signal);
+  if (!isWhole) throw invalid(terms, `a response of more than ${terms.maxBytes} bytes`);
+  try {
+    return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+  } catch (error) {
+    if (terms.lenient === true) return new TextDecoder("windows-1252").decode(bytes);
+    throw invalid(terms, "a response that is not UTF-8", error);
+  }
+}
+
+async function excerptOf(response: Response, { signal }: ResponseTerms): Promise<string> {
+  const { bytes } = await readBody(response, refusalBytes, signal);
+  return inExcerpt(new TextDecoder().decode(bytes));
+}
+
+function inExcerpt(text: string): string {
+  return text === "" ? "it is empty" : excerpt(text);
+}
+
+/** Whether a response is an event stream. */
+export function isEventStream(response: Response): boolean {
+  return mediaTypeOf(response) === eventStream;
+}
+
+function mediaTypeOf({ headers }: Response): string {
+  const [type = ""] = (headers.get("content-type") ?? "").split(";");
+  return type.trim().toLowerCase();
+}
+
+function invalid({ what }: ResponseTerms, found: string, cause?: unknown): LocalError {
+  return new LocalError("protocol", `${what}: received ${found}`, cause === undefined ? {} : { cause });
+}

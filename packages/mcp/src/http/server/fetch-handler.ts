@@ -1,0 +1,170 @@
+import type { ByteBudget } from "../../base/byte-budget.js";
+import { checkMembers } from "../../base/check-members.js";
+import { type Deferred, deferred } from "../../base/deferred.js";
+import type { Call } from "../../jsonrpc/call.js";
+import { requireServable, type Servable } from "../../server/servable.js";
+import { PartialFrame } from "../../transport/framing/partial-frame.js";
+import type { HttpServerHandler } from "./http-server-handler.js";
+import { McpHandler } from "./mcp-handler.js";
+import { type HttpOptions, httpMembers } from "./options.js";
+import { type HttpRequest, type HttpResponse, notUtf8, requireBodyBytes, requireRoom } from "./request.js";
+import { RpcHandler, type RpcOptions, rpcMembers } from "./rpc-handler.js";
+import type { EventSink, EventStream } from "./streams/event-stream.js";
+
+/** A request handler for platforms with `Request` and `Response`. */
+export interface HttpHandler {
+  (request: Request): Promise<Response>;
+  /** Stops accepting requests, waits up to `grace` milliseconds (default: 10,000) for running calls, then closes. */
+  drain(grace?: number): Promise<void>;
+  /** Closes every session and stream at once. */
+  close(): void;
+}
+
+const defaultGrace = 10_000;
+
+/**
+ * Serves MCP clients of every revision at one URL, on workers, Bun, Deno, Hono, Next and other platforms with `Request`
+ * handlers.
+ *
+ * Without `authenticate`, only loopback hosts and pages of loopback origins are allowed; add others with `allowedHosts`
+ * and `allowedOrigins`. A `Request` does not tell which machine it comes from, and any machine can send `Host:
+ * localhost`: if the platform listens on all interfaces, set `authenticate`.
+ *
+ * @example
+ * export default { fetch: httpHandler(server, { allowedHosts: ["mcp.example.com"] }) };
+ *
+ * @throws TypeError for an invalid entry in the allowed hosts or origins
+ */
+export function httpHandler(served: Servable, options: HttpOptions = {}): HttpHandler {
+  checkMembers("httpHandler", options, httpMembers);
+  requireServable("httpHandler", served);
+  return handlerOf(new McpHandler(served, options));
+}
+
+/**
+ * Serves plain JSON-RPC 2.0 on the same platforms: a POST contains a message or a batch, and its response is the
+ * JSON-RPC response, or 204 if there is none. Hosts, origins and authentication are checked as by `httpHandler`.
+ *
+ * @example
+ * const service = createService().method("ping", () => "pong");
+ * export default { fetch: rpcHandler(service.call, { allowedHosts: ["rpc.example.com"] }) };
+ *
+ * @throws TypeError for an invalid entry in the allowed hosts or origins
+ */
+export function rpcHandler(call: Call, options: RpcOptions = {}): HttpHandler {
+  checkMembers("rpcHandler", options, rpcMembers);
+  return handlerOf(new RpcHandler(call, options));
+}
+
+function handlerOf(serverHandler: HttpServerHandler): HttpHandler {
+  const handle = async (platform: Request): Promise<Response> => {
+    const request = new FetchRequest(platform);
+    return responseOf(await serverHandler.handle(request), request);
+  };
+  return Object.assign(handle, {
+    drain: (grace: number = defaultGrace) => serverHandler.drain(grace),
+    close: () => serverHandler.close(),
+  });
+}
+
+/** A web `Request` as `HttpRequest`. */
+class FetchRequest implements HttpRequest {
+  readonly #request: Request;
+  #onGone: (() => void) | undefined;
+
+  constructor(request: Request) {
+    this.#request = request;
+  }
+
+  get method(): string {
+    return this.#request.method;
+  }
+
+  get url(): string {
+    return this.#request.url;
+  }
+
+  header(name: string): string | undefined {
+    const value = this.#request.headers.get(name);
+    if (value !== null) return value;
+    return name === "host" ? new URL(this.#request.url).host : undefined; // Some platforms omit the header.
+  }
+
+  /** A `Request` has no address. */
+  get address(): undefined {
+    return undefined;
+  }
+
+  async text(maxBytes: number, budget: ByteBudget): Promise<string> {
+    requireBodyBytes(Number(this.#request.headers.get("content-length") ?? 0), maxBytes);
+    const kept = budget.child();
+    const body = new PartialFrame(maxBytes);
+    try {
+      // The body is async iterable on all platforms, but not in the types of all of them.
+      for await (const chunk of (this.#request.body ?? []) as AsyncIterable<Uint8Array>) {
+        body.append(chunk);
+        requireBodyBytes(body.length, maxBytes);
+        requireRoom(kept, body.length, budget);
+      }
+    } finally {
+      kept.close();
+    }
+    try {
+      return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(body.finish().head);
+    } catch (error) {
+      throw notUtf8(error);
+    }
+  }
+
+  onGone(listener: () => void): void {
+    this.#onGone = listener;
+    const { signal } = this.#request;
+    if (signal.aborted) this.gone();
+    else signal.addEventListener("abort", () => this.gone(), { once: true });
+  }
+
+  /** Called when the response is no longer needed. */
+  gone(): void {
+    const listener = this.#onGone;
+    this.#onGone = undefined;
+    listener?.();
+  }
+}
+
+/** Converts an `HttpResponse` to a `Response`. */
+function responseOf({ status, headers, body }: HttpResponse, request: FetchRequest): Response {
+  const isStream = body !== undefined && typeof body !== "string";
+  return new Response(isStream ? readableOf(body, request) : (body ?? null), { status, headers });
+}
+
+/** The number of bytes that the platform may buffer. */
+const highWaterMark = 64 * 1024;
+
+function readableOf(stream: EventStream, request: FetchRequest): ReadableStream<Uint8Array> {
+  const utf8 = new TextEncoder();
+  let room: Deferred<void> | undefined;
+  const sinkOf = (controller: ReadableStreamDefaultController<Uint8Array>): EventSink => ({
+    write(text) {
+      controller.enqueue(utf8.encode(text));
+      if ((controller.desiredSize ?? 0) > 0) return undefined;
+      room = deferred<void>();
+      return room.promise;
+    },
+    end: () => controller.close(),
+    destroy() {
+      controller.error(new Error("the reader does not read"));
+      request.gone();
+    },
+  });
+  return new ReadableStream<Uint8Array>(
+    {
+      start: (controller) => stream.attach(sinkOf(controller)),
+      pull: () => room?.resolve(),
+      cancel() {
+        stream.gone();
+        request.gone();
+      },
+    },
+    new ByteLengthQueuingStrategy({ highWaterMark }),
+  );
+}

@@ -1,0 +1,71 @@
+import type { MembersOf } from "../../base/check-members.js";
+import type { MaybePromise } from "../../base/maybe-promise.js";
+import { type TransportOptions, transportMembers } from "../../session/options.js";
+import { type PageHeaders, pageHeaderMembers } from "./cors.js";
+import { type OriginCheckOptions, originCheckMembers } from "./origin-check.js";
+import type { HttpRequest } from "./request.js";
+import { type SessionLimits, sessionLimitMembers } from "./sessions/session-table.js";
+import type { EventStore } from "./streams/event-store.js";
+
+/** An authenticated caller. */
+export interface Identity {
+  /** A unique name of the caller, e.g. made from issuer, subject and client of a token. */
+  readonly principal: string;
+}
+
+/** Authenticates a caller; undefined rejects the request with 401. Called before the body is read. */
+export type Authenticate = (
+  request: Pick<HttpRequest, "method" | "url" | "header">,
+) => MaybePromise<Identity | undefined>;
+
+/** Options of sessions, for handshake revisions. */
+export interface SessionOptions extends Partial<SessionLimits> {
+  /** Stores events so that clients can resume streams; false disables it. Default: the memory of this process. */
+  readonly eventStore?: EventStore | false;
+}
+
+const sessionMembers: MembersOf<SessionOptions> = { ...sessionLimitMembers, eventStore: ["store"] };
+
+/**
+ * Returns the network address of an anonymous caller if it is not the peer of the connection, e.g. the last entry of
+ * `x-forwarded-for` from your own proxy. Undefined: unknown, so only the global limits apply. Must not throw.
+ */
+export type AddressOf = (request: Pick<HttpRequest, "method" | "url" | "header" | "address">) => string | undefined;
+
+/** Options of an MCP server over HTTP. */
+export interface HttpOptions
+  extends TransportOptions,
+    PageHeaders,
+    Pick<OriginCheckOptions, "allowedHosts" | "allowedOrigins"> {
+  /** Authenticates callers. Default: every caller with an allowed host is accepted. */
+  readonly authenticate?: Authenticate;
+  /**
+   * The network address of anonymous callers, by which their limits are counted. Set it behind a proxy, where all
+   * callers have the proxy's address. Default: the peer of the connection on Node; unknown on other platforms.
+   *
+   * @example
+   * addressOf: (request) => request.header("x-forwarded-for")?.split(",").at(-1)?.trim(),
+   */
+  readonly addressOf?: AddressOf;
+  /**
+   * How to serve the handshake revisions. With sessions (default); `false`: each request on its own, so that any
+   * process can handle it, but without input requests and change notifications; `"none"`: not at all.
+   */
+  readonly sessions?: SessionOptions | false | "none";
+  /** Also serve HTTP+SSE clients: a GET without a session at the same URL opens their stream. Default: false. */
+  readonly legacySse?: boolean;
+  /** Milliseconds between keep-alives on streams. Default: 15,000. */
+  readonly keepAlive?: number;
+}
+
+/** The members of `HttpOptions`, to detect unknown options. */
+export const httpMembers: MembersOf<HttpOptions> = {
+  ...transportMembers,
+  ...originCheckMembers,
+  ...pageHeaderMembers,
+  authenticate: ["auth", "authorize", "authentication"],
+  addressOf: ["trustProxy", "trustedProxy", "clientAddress"],
+  sessions: sessionMembers,
+  legacySse: ["sse"],
+  keepAlive: ["heartbeat", "pingInterval"],
+};

@@ -1,0 +1,55 @@
+import type { MaybePromise } from "../../../base/maybe-promise.js";
+import { Problem } from "../../../jsonrpc/codec/check-message.js";
+import type { Decoded } from "../../../jsonrpc/codec/codec.js";
+import { isRequest, type Message } from "../../../jsonrpc/message.js";
+import type { Profile } from "../../../jsonrpc/profile.js";
+import { mcpHeaders } from "../../../protocol/http-headers.js";
+import { methods } from "../../../protocol/methods.js";
+import { revisionOf, versions } from "../../../protocol/revisions/all.js";
+import type { HttpCaller } from "../peers.js";
+import type { HttpRequest, HttpResponse } from "../request.js";
+import { refusal } from "../responses.js";
+
+/** A valid message or batch from a POST. */
+export type Posted = Exclude<Decoded, Problem>;
+
+/** The messages of a POST. */
+export function elementsOf(posted: Posted): readonly (Message | Problem)[] {
+  // `Array.isArray` does not narrow a readonly array in a union.
+  return Array.isArray(posted) ? (posted as readonly (Message | Problem)[]) : [posted as Message];
+}
+
+/** The HTTP side of the handshake revisions. */
+export interface HandshakeBinding {
+  /** Supported HTTP methods besides POST. */
+  readonly methods: readonly string[];
+  /** The rules for reading the body of a POST. */
+  profileOf(request: HttpRequest, caller: HttpCaller): Profile;
+  post(request: HttpRequest, frame: string, posted: Posted, caller: HttpCaller): MaybePromise<HttpResponse>;
+  get(request: HttpRequest, caller: HttpCaller): MaybePromise<HttpResponse>;
+  delete(request: HttpRequest, caller: HttpCaller): MaybePromise<HttpResponse>;
+  /** Stops accepting requests; resolves when nothing is running, or after `grace` milliseconds. */
+  drain(grace: number): Promise<void>;
+  /** Closes everything. */
+  close(): void;
+}
+
+/** Whether a body is an `initialize` request. In a batch it opens no session. */
+export function opens(posted: Posted): boolean {
+  const [first] = elementsOf(posted);
+  if (Array.isArray(posted) || first === undefined || first instanceof Problem) return false;
+  return isRequest(first) && first.method === methods.initialize;
+}
+
+/**
+ * Whether a request declares an unsupported version. A version other than that of the session is accepted.
+ * https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#protocol-version-header
+ */
+export function isForeignVersion(request: HttpRequest): boolean {
+  const version = request.header(mcpHeaders.protocolVersion);
+  return version !== undefined && revisionOf(version) === undefined;
+}
+
+export function foreignVersion(): HttpResponse {
+  return refusal(400, `MCP-Protocol-Version is none of ${versions.join(", ")}`);
+}

@@ -1,0 +1,208 @@
+// Reading a member's text out of JSON that `JSON.parse` has accepted, or out of the beginning of one that was cut off.
+// `JSON.parse` tells neither literals nor positions; an id that a double cannot hold is looked up here, on demand.
+
+import { isObject, type JsonObject, pointerToken } from "../../base/json.js";
+import { backslash, closeBrace, closeBracket, colon, comma, openBrace, openBracket, quote } from "./characters.js";
+
+/** Raw texts of the top-level members of an object; of a duplicate key the last, as `JSON.parse` has it. */
+export type MemberTexts = Map<string, string>;
+
+/** The members of the object that `text` holds. Of a text that was cut off: the whole members before the cut. */
+export function membersOf(text: string): MemberTexts {
+  const members: MemberTexts = new Map();
+  const start = skipSpace(text, text.charCodeAt(0) === 0xfeff ? 1 : 0);
+  if (text.charCodeAt(start) === openBrace) readMembers(text, start + 1, members);
+  return members;
+}
+
+/** The same for each element of the array that `text` holds; an element that is no object has no members. */
+export function membersOfElements(text: string): MemberTexts[] {
+  const elements: MemberTexts[] = [];
+  let at = skipSpace(text, skipSpace(text, 0) + 1);
+  while (at < text.length && text.charCodeAt(at) !== closeBracket) {
+    const members: MemberTexts = new Map();
+    elements.push(members);
+    const end = skipValue(text, at);
+    if (end <= at) break; // It is not whole, or there is none.
+    if (text.charCodeAt(at) === openBrace) readMembers(text, at + 1, members);
+    at = skipSpace(text, end);
+    if (text.charCodeAt(at) === comma) at = skipSpace(text, at + 1);
+  }
+  return elements;
+}
+
+/** Fills `members` from behind an opening brace. */
+function readMembers(text: string, from: number, members: MemberTexts): void {
+  let at = skipSpace(text, from);
+  while (text.charCodeAt(at) === quote) {
+    const keyEnd = skipString(text, at);
+    if (keyEnd < 0) return;
+    const colonAt = skipSpace(text, keyEnd);
+    if (text.charCodeAt(colonAt) !== colon) return;
+    const valueAt = skipSpace(text, colonAt + 1);
+    const valueEnd = skipValue(text, valueAt);
+    const key = keyOf(text.slice(at, keyEnd));
+    if (key !== undefined) members.set(key, valueEnd < 0 ? "" : text.slice(valueAt, valueEnd));
+    if (valueEnd < 0) return;
+    at = skipSpace(text, valueEnd);
+    if (text.charCodeAt(at) !== comma) return;
+    at = skipSpace(text, at + 1);
+  }
+}
+
+/** Members whose value is looked into for members of its own that stand there twice. */
+interface Nested {
+  readonly [name: string]: Nested;
+}
+
+/** What is read of a message by name: its envelope, its params, and in them what headers and gateways repeat. */
+const readByName: Nested = { params: { _meta: {}, arguments: {} } };
+
+/**
+ * A JSON pointer to a member of a message that stands there twice, or undefined. Parsers differ in which of the two they take,
+ * so that one that has judged a message may have seen another one than it lets through.
+ * https://www.rfc-editor.org/rfc/rfc7493#section-2.3
+ *
+ * @param text of a message or a batch that `JSON.parse` has accepted
+ * @param parsed what it made of the text, for a quick answer: `JSON.parse` keeps one member of a name, so an object that has as
+ * many members as the text writes repeats none
+ */
+export function duplicateMemberIn(text: string, parsed?: unknown): string | undefined {
+  const start = skipSpace(text, 0);
+  if (isObject(parsed) && keptMembersEnd(text, start, readByName, parsed) > 0) return undefined;
+  const search = new DuplicateSearch(text);
+  if (text.charCodeAt(start) === openBrace) search.members(start, readByName, "");
+  else if (text.charCodeAt(start) === openBracket) search.elements(start);
+  return search.found;
+}
+
+/** The position after the object at `start` if `parsed` has all the members that are written there, and −1 where it may not. */
+function keptMembersEnd(text: string, start: number, nested: Nested, parsed: JsonObject): number {
+  let written = 0;
+  let at = skipSpace(text, start + 1);
+  while (text.charCodeAt(at) === quote) {
+    written += 1;
+    const nameEnd = skipString(text, at);
+    const valueAt = skipSpace(text, skipSpace(text, nameEnd) + 1);
+    let valueEnd: number;
+    if (text.charCodeAt(valueAt) === openBrace) {
+      const name = text.slice(at + 1, nameEnd - 1);
+      const inner = Object.hasOwn(nested, name) ? nested[name] : undefined;
+      const value = parsed[name];
+      if (inner === undefined) valueEnd = name.includes("\\") ? -1 : skipNested(text, valueAt);
+      else valueEnd = isObject(value) ? keptMembersEnd(text, valueAt, inner, value) : -1;
+    } else valueEnd = skipValue(text, valueAt);
+    if (valueEnd < 0) return -1;
+    at = skipSpace(text, valueEnd);
+    if (text.charCodeAt(at) === comma) at = skipSpace(text, at + 1);
+  }
+  return Object.keys(parsed).length === written ? at + 1 : -1;
+}
+
+class DuplicateSearch {
+  found: string | undefined;
+  readonly #text: string;
+
+  constructor(text: string) {
+    this.#text = text;
+  }
+
+  /** Looks at the messages of a batch. */
+  elements(start: number): void {
+    const text = this.#text;
+    let at = skipSpace(text, start + 1);
+    for (let index = 0; at < text.length && text.charCodeAt(at) !== closeBracket; index += 1) {
+      const isMessage = text.charCodeAt(at) === openBrace;
+      const end = isMessage ? this.members(at, readByName, `/${index}`) : skipValue(text, at);
+      if (this.found !== undefined || end < 0) return;
+      at = skipSpace(text, end);
+      if (text.charCodeAt(at) === comma) at = skipSpace(text, at + 1);
+    }
+  }
+
+  /** Looks at the object whose brace is at `start`. The position behind it. */
+  members(start: number, nested: Nested, pointer: string): number {
+    const text = this.#text;
+    const names = new Set<string>();
+    let at = skipSpace(text, start + 1);
+    while (text.charCodeAt(at) === quote) {
+      const nameEnd = skipString(text, at);
+      const literal = text.slice(at + 1, nameEnd - 1);
+      const name = literal.includes("\\") ? (JSON.parse(`"${literal}"`) as string) : literal;
+      if (names.has(name)) {
+        this.found = `${pointer}/${pointerToken(name)}`;
+        return -1;
+      }
+      names.add(name);
+      const valueAt = skipSpace(text, skipSpace(text, nameEnd) + 1);
+      const isObject = text.charCodeAt(valueAt) === openBrace;
+      const inner = isObject && Object.hasOwn(nested, name) ? nested[name] : undefined;
+      // The names that are looked into need no escapes in a pointer.
+      const valueEnd = inner ? this.members(valueAt, inner, `${pointer}/${name}`) : skipValue(text, valueAt);
+      if (this.found !== undefined || valueEnd < 0) return -1;
+      at = skipSpace(text, valueEnd);
+      if (text.charCodeAt(at) === comma) at = skipSpace(text, at + 1);
+    }
+    return at + 1;
+  }
+}
+
+function keyOf(literal: string): string | undefined {
+  try {
+    return JSON.parse(literal) as string;
+  } catch {
+    return undefined; // A cut-off text need not be JSON.
+  }
+}
+
+/** The position behind the value at `at`, or −1 if it is not whole. */
+function skipValue(text: string, at: number): number {
+  const code = text.charCodeAt(at);
+  if (code === quote) return skipString(text, at);
+  if (code === openBrace || code === openBracket) return skipNested(text, at);
+  let end = at;
+  while (end < text.length && !endsLiteral(text.charCodeAt(end))) end += 1;
+  return end === text.length ? -1 : end;
+}
+
+function endsLiteral(code: number): boolean {
+  return code === comma || code === closeBrace || code === closeBracket || code <= 0x20;
+}
+
+function skipNested(text: string, at: number): number {
+  let depth = 0;
+  for (let index = at; index < text.length; index += 1) {
+    const code = text.charCodeAt(index);
+    if (code === quote) {
+      const end = skipString(text, index);
+      if (end < 0) return -1;
+      index = end - 1;
+    } else if (code === openBrace || code === openBracket) {
+      depth += 1;
+    } else if (code === closeBrace || code === closeBracket) {
+      depth -= 1;
+      if (depth === 0) return index + 1;
+    }
+  }
+  return -1;
+}
+
+/** The position behind the string whose quote is at `at`, or −1 if it does not end. */
+export function skipString(text: string, at: number): number {
+  let end = text.indexOf('"', at + 1);
+  while (end >= 0 && isEscaped(text, end)) end = text.indexOf('"', end + 1);
+  return end < 0 ? -1 : end + 1;
+}
+
+/** True if an odd number of backslashes stands before `at`. */
+function isEscaped(text: string, at: number): boolean {
+  let before = at - 1;
+  while (text.charCodeAt(before) === backslash) before -= 1;
+  return (at - before) % 2 === 0;
+}
+
+function skipSpace(text: string, at: number): number {
+  let index = at;
+  while (index < text.length && text.charCodeAt(index) <= 0x20) index += 1;
+  return index;
+}

@@ -1,0 +1,10 @@
+import type { ServerCapabilities } from "../capabilities.js";
+import type { CacheableResult } from "./result.js";
+
+/** Result of `server/discover`, which every server of the stateless revisions implements. */
+export interface DiscoverResult extends CacheableResult {
+  readonly supportedVersions: readonly string[];
+  readonly capabilities: ServerCapabilities;
+  /** Instructions for the model. It comes from a peer, so treat it as untrusted text. */
+  readonly instructions?: string;
+}

@@ -1,0 +1,20 @@
+import { ExactNumber } from "../../jsonrpc/message.js";
+import type { JsonObject } from "../json.js";
+
+/** Chosen by the caller, and unique among its running requests. */
+export type ProgressToken = string | number;
+
+/** Narrows to a progress token. Rejects integers beyond the safe range, which cannot be echoed exactly. */
+export function isProgressToken(value: unknown): value is ProgressToken {
+  return typeof value === "string" || Number.isSafeInteger(value) || value instanceof ExactNumber;
+}
+
+/** Params of `notifications/progress`. */
+export interface ProgressParams {
+  readonly progressToken: ProgressToken;
+  /** Increases with every notification, even if the total is unknown. */
+  readonly progress: number;
+  readonly total?: number;
+  readonly message?: string;
+  readonly _meta?: JsonObject;
+}

@@ -1,0 +1,77 @@
+import { isObject, type JsonObject } from "../json.js";
+import type { BaseMetadata, ContentBlock, Icon } from "./content.js";
+import type { InputResponseParams } from "./params.js";
+import type { PaginatedResult, Result } from "./result.js";
+
+/** A JSON Schema (2020-12 unless `$schema` names another dialect) with `type: "object"` at the root. */
+export interface ObjectSchema {
+  readonly type: "object";
+  readonly $schema?: string;
+  readonly [keyword: string]: unknown;
+}
+
+/**
+ * Narrows to a schema with `type: "object"` at the root.
+ *
+ * @example
+ * isObjectSchema({ type: "object" }); // true
+ */
+export function isObjectSchema(schema: unknown): schema is ObjectSchema {
+  return isObject(schema) && schema.type === "object";
+}
+
+/** Hints about a tool's behaviour. Clients must not rely on them unless they trust the server. */
+export interface ToolAnnotations {
+  readonly title?: string;
+  /** The tool changes nothing. Default: false. */
+  readonly readOnlyHint?: boolean;
+  /** The tool may delete or overwrite data, not only add to it. Default: true. */
+  readonly destructiveHint?: boolean;
+  /** Repeating a call with the same arguments has no further effect. Default: false. */
+  readonly idempotentHint?: boolean;
+  /** The tool accesses an open world of external systems, such as the web. Default: true. */
+  readonly openWorldHint?: boolean;
+}
+
+/** Execution options of a tool, in revisions where tasks are part of the core protocol. */
+export interface ToolExecution {
+  /** Whether a call may, must or must not ask to run as a task. Default: `"forbidden"`. */
+  readonly taskSupport?: "optional" | "required" | "forbidden";
+}
+
+/**
+ * A tool that a model can call.
+ * https://modelcontextprotocol.io/specification/latest/schema#tool
+ */
+export interface Tool extends BaseMetadata {
+  readonly description?: string;
+  readonly inputSchema: ObjectSchema;
+  /** A JSON Schema of any root type, for `structuredContent`. */
+  readonly outputSchema?: JsonObject;
+  readonly annotations?: ToolAnnotations;
+  readonly icons?: readonly Icon[];
+  readonly execution?: ToolExecution;
+  readonly _meta?: JsonObject;
+}
+
+/** Result of `tools/list`. */
+export interface ListToolsResult extends PaginatedResult {
+  readonly tools: readonly Tool[];
+}
+
+/** Params of `tools/call`. */
+export interface CallToolParams extends InputResponseParams {
+  readonly name: string;
+  /** Absent is equivalent to `{}`. */
+  readonly arguments?: JsonObject;
+}
+
+/** Result of `tools/call`. */
+export interface CallToolResult extends Result {
+  /** Required, even if empty or next to `structuredContent`. */
+  readonly content: readonly ContentBlock[];
+  /** Any JSON value, including null: test for presence with `in`. */
+  readonly structuredContent?: unknown;
+  /** The tool failed, and `content` explains it to the model. Default: false. */
+  readonly isError?: boolean;
+}

@@ -1,0 +1,68 @@
+import { isObject, kindOf } from "../../base/json.js";
+
+/** How a kind of definition is written, for the messages. */
+export interface DefinitionKind {
+  /** The method of the server, e.g. `tool`. */
+  readonly method: string;
+  /** Its second and third argument, e.g. `{ description, inputSchema }, (args, ctx) => …`. */
+  readonly definition: string;
+  readonly handler: string;
+}
+
+/**
+ * Refuses what JavaScript lets through: an argument that is missing, or stands in the place of another, e.g. a description
+ * where other libraries have it.
+ * @throws TypeError
+ */
+export function requireArguments(
+  { method, definition: members, handler: call }: DefinitionKind,
+  [name, definition, handler]: readonly [unknown, unknown, unknown],
+): void {
+  const remedy = `write server.${method}(${typeof name === "string" ? JSON.stringify(name) : "name"}, ${members}, ${call})`;
+  const fault = faultOf(name, definition, handler);
+  if (fault === undefined) return;
+  throw new TypeError(`server.${method}${typeof name === "string" ? ` ${name}` : ""}: ${fault}: ${remedy}`);
+}
+
+function faultOf(name: unknown, definition: unknown, handler: unknown): string | undefined {
+  if (typeof name !== "string") return `the first argument must be a string, got ${kindOf(name)}`;
+  if (typeof definition === "string") return "a description is a member of the definition, not an argument";
+  if (typeof definition === "function") {
+    return isObject(handler)
+      ? "the definition comes before the handler"
+      : "the definition, which may be {}, is missing before the handler";
+  }
+  if (!isObject(definition)) return `the second argument must be a definition, got ${kindOf(definition)}`;
+  if (handler === undefined) return "the handler is missing";
+  return typeof handler === "function" ? undefined : `the handler must be a function, got ${kindOf(handler)}`;
+}
+
+const serving = "serveStdio(server) and serveHttp(server, { port }) of @parlance/mcp/node serve it";
+const addsTool = "server.tool(name, { description, inputSchema }, (args, ctx) => …) adds a tool";
+
+/** Methods that servers of other libraries have, and what takes their place. */
+const remedies = {
+  registerTool: addsTool,
+  addTool: addsTool,
+  registerResource: "server.resource(uri, { mimeType }, (uri, ctx) => …) or server.resourceTemplate adds a resource",
+  addResource: "server.resource(uri, { mimeType }, (uri, ctx) => …) adds a resource",
+  registerPrompt: "server.prompt(name, { arguments }, (args, ctx) => …) adds a prompt",
+  addPrompt: "server.prompt(name, { arguments }, (args, ctx) => …) adds a prompt",
+  setRequestHandler: "server.method(name, (params, operation) => …) adds a method of an extension",
+  connect: serving,
+  listen: serving,
+  start: serving,
+} as const;
+
+/** The prototype of servers: their users in JavaScript learn from it what takes the place of a method that they know. */
+export const foreignMethods: object = Object.defineProperties(
+  {},
+  Object.fromEntries(
+    Object.entries(remedies).map(([name, remedy]) => {
+      const value = (): never => {
+        throw new TypeError(`There is no server.${name}: ${remedy}`);
+      };
+      return [name, { value, writable: true, configurable: true }];
+    }),
+  ),
+);

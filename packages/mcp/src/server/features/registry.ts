@@ -1,0 +1,143 @@
+import type { JsonObject } from "../../protocol/json.js";
+import { prepareResult } from "../session/finish-result.js";
+import { type ListShape, pageOf } from "./paginate.js";
+
+/** A registered definition. It can be changed while clients are connected; they are notified. */
+export interface Registration<Definition> {
+  readonly name: string;
+  readonly enabled: boolean;
+  /** Shows it again. */
+  enable(): void;
+  /** Hides it: it is not listed, and to a client it does not exist. */
+  disable(): void;
+  /** Replaces members of the definition. @throws as adding it; then nothing has changed */
+  update(changes: Partial<Definition>): void;
+  /** Takes it away for good; its name is free again. */
+  remove(): void;
+}
+
+/** How a kind of definitions is kept. */
+export interface RegistryOptions<Entry> extends ListShape {
+  /** The word for people, e.g. `tool`. */
+  readonly word: string;
+  /** What a list shows of an entry. */
+  readonly shown: (entry: Entry) => JsonObject;
+  /** Called when what a list shows has changed. */
+  readonly onChange: () => void;
+}
+
+interface Slot<Entry> {
+  entry: Entry;
+  enabled: boolean;
+}
+
+/**
+ * The definitions of one kind by name, in the order of their addition. Pages of the list are serialised once, until
+ * something changes.
+ */
+export class Registry<Entry> {
+  readonly #options: RegistryOptions<Entry>;
+  readonly #slots = new Map<string, Slot<Entry>>();
+  readonly #pages = new Map<unknown, JsonObject>();
+  /**
+   * Whether there ever was a definition, hidden or not: a capability that a client was told of does not go away with the last of
+   * them. Set here alone.
+   */
+  isOffered = false;
+
+  constructor(options: RegistryOptions<Entry>) {
+    this.#options = options;
+  }
+
+  /** The entry of that name, unless it is hidden. */
+  get(name: string): Entry | undefined {
+    const slot = this.#slots.get(name);
+    return slot?.enabled === true ? slot.entry : undefined;
+  }
+
+  /** Every entry that is not hidden. */
+  *entries(): IterableIterator<Entry> {
+    for (const { entry, enabled } of this.#slots.values()) if (enabled) yield entry;
+  }
+
+  /** The whole list as it is shown. */
+  items(): readonly JsonObject[] {
+    return Array.from(this.entries(), this.#options.shown);
+  }
+
+  /**
+   * @param make the entry of a definition; throws for one that cannot be served
+   * @throws TypeError for a name that is taken
+   */
+  add<Definition extends object>(
+    name: string,
+    definition: Definition,
+    make: (definition: Definition) => Entry,
+  ): Registration<Definition> {
+    if (this.#slots.has(name)) throw new TypeError(`The ${this.#options.word} ${name} is already defined`);
+    const slot: Slot<Entry> = { entry: make(definition), enabled: true };
+    this.#slots.set(name, slot);
+    this.isOffered = true;
+    this.#changed();
+    return this.#registration(name, slot, definition, make);
+  }
+
+  /**
+   * One page of the list, serialised once if it begins where pages do: cursors that outlived a change may begin
+   * anywhere, and a peer could ask for as many pages as there are items.
+   * @throws RpcError −32602 for a cursor that is not of this list
+   */
+  page(cursor: unknown): JsonObject {
+    const known = this.#pages.get(cursor);
+    if (known !== undefined) return known;
+    const { start, result } = pageOf(this.items(), cursor, this.#options);
+    if (start % this.#options.pageSize !== 0) return result;
+    const page = prepareResult(result);
+    this.#pages.set(cursor, page);
+    return page;
+  }
+
+  #registration<Definition extends object>(
+    name: string,
+    slot: Slot<Entry>,
+    first: Definition,
+    make: (definition: Definition) => Entry,
+  ): Registration<Definition> {
+    const isServed = (): boolean => this.#slots.get(name) === slot;
+    const requireServed = (): void => {
+      if (!isServed()) throw new TypeError(`The ${this.#options.word} ${name} was removed: define it anew`);
+    };
+    const show = (enabled: boolean): void => {
+      requireServed();
+      if (slot.enabled === enabled) return;
+      slot.enabled = enabled;
+      this.#changed();
+    };
+    let definition = first;
+    return {
+      name,
+      get enabled() {
+        return isServed() && slot.enabled;
+      },
+      enable: () => show(true),
+      disable: () => show(false),
+      update: (changes) => {
+        requireServed();
+        const revised = { ...definition, ...changes };
+        slot.entry = make(revised);
+        definition = revised;
+        if (slot.enabled) this.#changed();
+      },
+      remove: () => {
+        if (!isServed()) return;
+        this.#slots.delete(name);
+        if (slot.enabled) this.#changed();
+      },
+    };
+  }
+
+  #changed(): void {
+    this.#pages.clear();
+    this.#options.onChange();
+  }
+}

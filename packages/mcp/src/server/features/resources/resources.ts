@@ -1,0 +1,184 @@
+import { andThen, type MaybePromise } from "../../../base/maybe-promise.js";
+import { invalidParams, RpcError } from "../../../jsonrpc/errors.js";
+import type { ServerCapabilities } from "../../../protocol/capabilities.js";
+import type { JsonObject } from "../../../protocol/json.js";
+import { methods } from "../../../protocol/methods.js";
+import { Context } from "../../context.js";
+import { type ErrorCodes, missingCodes } from "../../error-codes.js";
+import { InputRequired } from "../../input/rounds.js";
+import type { Operation } from "../../servable.js";
+import type { Completers, CompletionSource } from "../completion.js";
+import { requireArguments } from "../definition-arguments.js";
+import type { Feature, FeatureHost, MethodCall } from "../feature.js";
+import { type ListShape, pageOf } from "../paginate.js";
+import { type Registration, Registry } from "../registry.js";
+import { wrongKind } from "../wrong-kind.js";
+import { readResult } from "./resource-contents.js";
+import {
+  listed,
+  type Readable,
+  type ResourceDefinition,
+  type ResourceReader,
+  type ResourceTemplateDefinition,
+  type ResourceTemplateReader,
+  type ServedResource,
+  type ServedTemplate,
+  serveResource,
+  serveTemplate,
+} from "./resource-definitions.js";
+import { uriFault } from "./uri.js";
+
+const resourceDefinition = {
+  method: "resource",
+  definition: "{ description, mimeType }",
+  handler: "(uri, ctx) => …",
+} as const;
+const templateDefinition = {
+  method: "resourceTemplate",
+  definition: "{ description, mimeType }",
+  handler: "(variables, ctx, uri) => …",
+} as const;
+
+/**
+ * Resources: what a client can read, one by one or in families that share a URI template.
+ * https://modelcontextprotocol.io/specification/latest/server/resources
+ */
+export class Resources implements Feature, CompletionSource {
+  readonly #shape: ListShape;
+  readonly #resources: Registry<ServedResource>;
+  readonly #templates: Registry<ServedTemplate>;
+  readonly #isFollowed: boolean;
+  readonly #errorCodes: ErrorCodes;
+  readonly methods: ReadonlyMap<string, MethodCall>;
+  #completes = false;
+
+  /** @param isFollowed whether clients may subscribe */
+  constructor(host: FeatureHost, isFollowed: boolean) {
+    const onChange = (): void => host.changed("resources");
+    this.#isFollowed = isFollowed;
+    this.#errorCodes = host.errorCodes;
+    this.#shape = { member: "resources", key: "uri", ...host.lists };
+    this.#resources = new Registry({ ...this.#shape, word: "resource", shown: ({ shown }) => shown, onChange });
+    this.#templates = new Registry({
+      ...host.lists,
+      member: "resourceTemplates",
+      key: "uriTemplate",
+      word: "resource template",
+      shown: ({ shown }) => shown,
+      onChange,
+    });
+    this.methods = new Map<string, MethodCall>([
+      [methods.listResources, (params, operation) => this.#list(params, operation)],
+      [methods.listResourceTemplates, ({ cursor }) => this.#templates.page(cursor)],
+      [methods.readResource, (params, operation) => this.#read(params, operation)],
+      ...(isFollowed ? this.#subscriptionMethods() : []),
+    ]);
+  }
+
+  get capabilities(): ServerCapabilities | undefined {
+    if (!this.#resources.isOffered && !this.#templates.isOffered) return undefined;
+    return { resources: { ...(this.#isFollowed ? { subscribe: true } : {}), listChanged: true } };
+  }
+
+  get completes(): boolean {
+    return this.#completes;
+  }
+
+  completersOf(uri: string): Completers | undefined {
+    return this.#templates.get(uri)?.completers ?? (this.#resources.get(uri) === undefined ? undefined : {});
+  }
+
+  define(uri: string, definition: ResourceDefinition, read: ResourceReader): Registration<ResourceDefinition> {
+    requireArguments(resourceDefinition, [uri, definition, read]);
+    return this.#resources.add(uri, definition, (revised) => serveResource(uri, revised, read));
+  }
+
+  defineTemplate(
+    template: string,
+    definition: ResourceTemplateDefinition,
+    read: ResourceTemplateReader,
+  ): Registration<ResourceTemplateDefinition> {
+    requireArguments(templateDefinition, [template, definition, read]);
+    return this.#templates.add(template, definition, (revised) => {
+      const served = serveTemplate(template, revised, read);
+      this.#completes ||= Object.keys(served.completers).length > 0;
+      return served;
+    });
+  }
+
+  /** Whether there is such a resource, or could be by a template. */
+  knows(uri: string): boolean {
+    return uriFault(uri) === undefined && this.#find(uri) !== undefined;
+  }
+
+  /** One by one before families, and families in the order of their definition. */
+  #find(uri: string): Readable | undefined {
+    const resource = this.#resources.get(uri);
+    if (resource !== undefined) return resource;
+    for (const template of this.#templates.entries()) {
+      const found = template.find(uri);
+      if (found !== undefined) return found;
+    }
+    return undefined;
+  }
+
+  #list(params: JsonObject, operation: Operation): MaybePromise<JsonObject> {
+    const lists = Array.from(this.#templates.entries(), ({ list }) => list).filter((list) => list !== undefined);
+    if (lists.length === 0) return this.#resources.page(params.cursor);
+    const context = new Context(operation, params);
+    return Promise.all(lists.map(async (list) => list(context))).then((families) => {
+      const all = [...this.#resources.items(), ...families.flat().map(listed)];
+      return pageOf(withoutRepetition(all), params.cursor, this.#shape).result;
+    });
+  }
+
+  #read(params: JsonObject, operation: Operation): unknown {
+    const uri = this.#readUri(params, operation);
+    const found = this.#find(uri);
+    if (found === undefined) throw this.#notFound(uri, operation);
+    return andThen(found.read(new Context(operation, params)), (value) => {
+      if (value instanceof InputRequired) return value;
+      if (value === undefined) throw this.#notFound(uri, operation);
+      return { ...found.cache, ...readResult(value, { uri, mimeType: found.mimeType }) };
+    });
+  }
+
+  /** What is subscribed to is known to the conversation; here is said whether it may be. */
+  #subscriptionMethods(): readonly (readonly [string, MethodCall])[] {
+    return [
+      [
+        methods.subscribe,
+        (params, operation) => {
+          const uri = this.#readUri(params, operation);
+          if (this.#find(uri) === undefined) throw this.#notFound(uri, operation);
+          return {};
+        },
+      ],
+      [
+        methods.unsubscribe,
+        (params, operation) => {
+          this.#readUri(params, operation);
+          return {};
+        },
+      ],
+    ];
+  }
+
+  #readUri({ uri }: JsonObject, { revision }: Operation): string {
+    if (typeof uri !== "string") throw invalidParams("Invalid params", [wrongKind("/uri", "a string", uri)]);
+    const message = uriFault(uri);
+    if (message === undefined) return uri;
+    const { invalidUri } = missingCodes(this.#errorCodes, revision);
+    throw new RpcError(invalidUri, "Invalid params", { errors: [{ path: "/uri", message }] });
+  }
+
+  /** https://modelcontextprotocol.io/specification/latest/server/resources#error-handling */
+  #notFound(uri: string, { revision }: Operation): RpcError {
+    return new RpcError(missingCodes(this.#errorCodes, revision).resource, "Resource not found", { uri });
+  }
+}
+
+function withoutRepetition(resources: readonly JsonObject[]): readonly JsonObject[] {
+  const seen = new Set<unknown>();
+  return resources.filter(({ uri }) => !seen.has(uri) && seen.add(uri));
+}

@@ -1,0 +1,15 @@
+import type { JsonObject } from "../../protocol/json.js";
+
+/** A request to the client: its method, and its params in the newest shape. */
+export interface ClientRequest {
+  readonly method: string;
+  readonly params: JsonObject;
+  /** Id of a URL elicitation, in the revision that has it. Default: a random one. */
+  readonly elicitationId?: string;
+}
+
+/** Input requests by key. A key identifies a request within its call. */
+export type InputRequests = Readonly<Record<string, ClientRequest>>;
+
+/** Input responses by the keys of their requests. They come from a peer and must be validated against the request. */
+export type InputResponses = Readonly<Record<string, unknown>>;

@@ -1,0 +1,161 @@
+import { isObject, kindOf } from "../../base/json.js";
+import type { MaybePromise } from "../../base/maybe-promise.js";
+import { invalidParams, type ParamsFault } from "../../jsonrpc/errors.js";
+import type { JsonObject } from "../../protocol/json.js";
+import { methods } from "../../protocol/methods.js";
+import { samplingFaults } from "../../protocol/sampling-checks.js";
+import {
+  firstFault,
+  jsonFault,
+  messageFault,
+  metaFault,
+  shapeFault,
+  unsendable,
+  withEncodedMessages,
+} from "../../protocol/sendable.js";
+import type { Root } from "../../protocol/types/roots.js";
+import type { CreateMessageParams, CreateMessageResult } from "../../protocol/types/sampling.js";
+import { compile, type InferOutput, type Schema } from "../../schema/compile.js";
+import { formOf } from "./form.js";
+import type { ClientRequest } from "./input-request.js";
+import { InputRequired } from "./rounds.js";
+
+/** A typed request for client input. Made by `elicitForm`, `elicitUrl`, `sample` and `listRoots`. */
+export interface InputRequestOf<Answer> extends ClientRequest {
+  /**
+   * @param place JSON pointer to the answer in the params of the call; `""` for one that came as a response
+   * @throws RpcError −32602 for an answer that does not fit the question
+   */
+  read(answer: unknown, place: string): MaybePromise<Answer>;
+}
+
+/** Response of the user to a form. */
+export type FormResponse<Content> =
+  | { readonly action: "accept"; readonly content: Content }
+  | { readonly action: "decline" | "cancel"; readonly content?: undefined };
+
+/** Response of the user to a URL elicitation. */
+export interface UrlResponse {
+  readonly action: "accept" | "decline" | "cancel";
+}
+
+const actions: ReadonlySet<unknown> = new Set(["accept", "decline", "cancel"]);
+
+/**
+ * Asks the user to fill in a form: a flat object of strings, numbers, booleans and choices. Never request secrets with a form.
+ * https://modelcontextprotocol.io/specification/latest/client/elicitation
+ *
+ * @throws TypeError for a schema that is no form
+ */
+export function elicitForm<S extends Schema>(message: string, schema: S): InputRequestOf<FormResponse<InferOutput<S>>> {
+  const compiled = compile(schema);
+  return {
+    method: methods.elicit,
+    params: elicitation({ mode: "form", message, requestedSchema: formOf(compiled.json) }),
+    async read(answer, place) {
+      const { action, content = {} } = readAction(answer, place);
+      if (action !== "accept") return { action };
+      const checked = await compiled.check(content);
+      if (checked.ok) return { action, content: checked.value as InferOutput<S> };
+      throw unfit(
+        place,
+        checked.errors.map(({ path, message: why }) => ({ path: `/content${path}`, message: why })),
+      );
+    },
+  };
+}
+
+/**
+ * Asks the user to open a web page, for data that must not pass through the client: a login, a payment.
+ *
+ * @param elicitationId elicitation id for `ctx.completeElicitation`. Default: a random one
+ * @throws TypeError for what is no URL
+ */
+export function elicitUrl(message: string, url: string | URL, elicitationId?: string): InputRequestOf<UrlResponse> {
+  return {
+    method: methods.elicit,
+    params: elicitation({ mode: "url", message, url: new URL(url).href }),
+    ...(elicitationId === undefined ? {} : { elicitationId }),
+    read: (answer, place) => ({ action: readAction(answer, place).action }),
+  };
+}
+
+/**
+ * Asks the client's model.
+ * https://modelcontextprotocol.io/specification/latest/client/sampling
+ *
+ * @throws TypeError for what no model can be asked: uses of tools without results, a choice of tools without tools
+ */
+export function sample(given: CreateMessageParams): InputRequestOf<CreateMessageResult> {
+  const params = withEncodedMessages(given as unknown as JsonObject); // An interface has no index signature.
+  const faults = samplingFaults(params).map(({ path, message }) => `${path} ${message}`);
+  if (faults.length > 0) throw new TypeError(`${methods.createMessage}: ${faults.join("; ")}`);
+  const fault = shapeFault("CreateMessageRequestParams", params, "") ?? sampledFault(params);
+  if (fault !== undefined) throw unsendable(methods.createMessage, fault);
+  return {
+    method: methods.createMessage,
+    params,
+    read(answer, place) {
+      const fits = isObject(answer) && typeof answer.role === "string" && typeof answer.model === "string";
+      if (fits && isObject(answer.content)) return answer as unknown as CreateMessageResult;
+      if (fits && Array.isArray(answer.content)) return answer as unknown as CreateMessageResult;
+      throw unfit(place, [{ path: "", message: "must have role, content and model" }]);
+    },
+  };
+}
+
+/** What the shape of params does not say. */
+function sampledFault({ messages, metadata, tools, _meta }: JsonObject): ParamsFault | undefined {
+  // The shape says that they are an array of objects.
+  const all = messages as readonly JsonObject[];
+  return (
+    metaFault(_meta, "/_meta") ??
+    firstFault(all, (message, index) => messageFault(message as JsonObject, `/messages/${index}`)) ??
+    jsonFault({ metadata, tools }, "")
+  );
+}
+
+/** @throws TypeError for params that cannot be sent: a message that is no text, a URL of a strange form */
+function elicitation(params: JsonObject): JsonObject {
+  const fault = shapeFault("ElicitRequestParams", params, "");
+  if (fault !== undefined) throw unsendable(methods.elicit, fault);
+  return params;
+}
+
+/** Requests the roots of the client. */
+export function listRoots(): InputRequestOf<readonly Root[]> {
+  return {
+    method: methods.listRoots,
+    params: {},
+    read(answer, place) {
+      const list = isObject(answer) ? answer.roots : undefined;
+      const fits = Array.isArray(list) && list.every((root) => isObject(root) && typeof root.uri === "string");
+      if (fits) return list as readonly Root[];
+      throw unfit(place, [{ path: "/roots", message: `must be an array of roots, got ${kindOf(list)}` }]);
+    },
+  };
+}
+
+/**
+ * Ends a handler with input requests: the handler runs again with `ctx.inputResponses` and `ctx.requestState`. An alternative to
+ * `ctx.requestInput` for handlers that manage their own state.
+ */
+export function inputRequired(questions: Readonly<Record<string, ClientRequest>>, state?: unknown): InputRequired {
+  return new InputRequired(questions, state);
+}
+
+function readAction(
+  answer: unknown,
+  place: string,
+): { readonly action: UrlResponse["action"]; readonly content?: unknown } {
+  if (isObject(answer) && actions.has(answer.action))
+    return answer as { action: UrlResponse["action"]; content?: unknown };
+  throw unfit(place, [{ path: "/action", message: "must be accept, decline or cancel" }]);
+}
+
+function unfit(place: string, faults: readonly { readonly path: string; readonly message: string }[]): Error {
+  return invalidParams(
+    place === "" ? "The client's answer does not fit the question" : "Invalid params",
+    faults.map(({ path, message }) => ({ path: `${place}${path}`, message })),
+  );
+}

@@ -1,0 +1,71 @@
+import { markHandled } from "../../base/maybe-promise.js";
+import type { Exchange, RemoteCall } from "../../jsonrpc/call.js";
+import type { JsonObject } from "../../protocol/json.js";
+import { methods } from "../../protocol/methods.js";
+import type { Revision } from "../../protocol/revisions/revision.js";
+import type { InputRequests, InputResponses } from "./input-request.js";
+import { type InputClient, requireClientCapability } from "./require-client-capability.js";
+
+/** Requests input from the client, in the way of the revision. The returned promises may be left un-awaited. */
+export interface Input {
+  /** Makes several input requests at once. @throws RpcError for a capability that the client has not declared */
+  request(questions: InputRequests): Promise<InputResponses>;
+  /** Runs `work` in one round of the call only; every later round gets the value of the first. */
+  once(key: string, work: () => unknown): Promise<unknown>;
+}
+
+/** Users need time to respond: the idle timeout equals the total timeout. */
+const inputTimeout = 600_000;
+
+/** Sends requests to the client: the handshake era. */
+class CallbackInput implements Input {
+  readonly #callback: RemoteCall;
+  readonly #client: InputClient;
+  readonly #signal: AbortSignal;
+  readonly #done = new Map<string, Promise<unknown>>();
+
+  constructor(callback: RemoteCall, client: InputClient, signal: AbortSignal) {
+    this.#callback = callback;
+    this.#client = client;
+    this.#signal = signal;
+  }
+
+  request(questions: InputRequests): Promise<InputResponses> {
+    return markHandled(this.#ask(questions));
+  }
+
+  async #ask(questions: InputRequests): Promise<InputResponses> {
+    requireClientCapability(questions, this.#client);
+    const { revision } = this.#client;
+    const options = { signal: this.#signal, timeout: inputTimeout, totalTimeout: inputTimeout };
+    const answers = Object.entries(questions).map(async ([key, question]): Promise<[string, unknown]> => {
+      const { method, params, elicitationId } = question;
+      const shaped = revision.down("params", method, params) as JsonObject; // A reshape of an object gives an object.
+      return [key, await this.#callback(method, withElicitationId(method, shaped, revision, elicitationId), options)];
+    });
+    return Object.fromEntries(await Promise.all(answers));
+  }
+
+  once(key: string, work: () => unknown): Promise<unknown> {
+    const known = this.#done.get(key) ?? markHandled(Promise.resolve().then(work));
+    this.#done.set(key, known);
+    return known;
+  }
+}
+
+/** Undefined on a one-way transport. */
+export function callbackInput({ callback, signal }: Exchange, client: InputClient): Input | undefined {
+  return callback === undefined ? undefined : new CallbackInput(callback, client, signal);
+}
+
+/** One revision requires an id for every URL elicitation, for the completion notification. */
+export function withElicitationId(
+  method: string,
+  params: JsonObject,
+  { facts }: Revision,
+  elicitationId?: string,
+): JsonObject {
+  if (params.elicitationId !== undefined) return params;
+  const isNamed = method === methods.elicit && params.mode === "url" && facts.elicitation === "form, url with id";
+  return isNamed ? { ...params, elicitationId: elicitationId ?? crypto.randomUUID() } : params;
+}

@@ -1,0 +1,204 @@
+import { markHandled } from "../../base/maybe-promise.js";
+import { invalidParams, type RpcError } from "../../jsonrpc/errors.js";
+import { isObject, type JsonObject } from "../../protocol/json.js";
+import { maxRounds } from "../../session/input-required.js";
+import type { Input } from "./input.js";
+import type { ClientRequest, InputRequests, InputResponses } from "./input-request.js";
+import { canonical } from "./request-state.js";
+import { type InputClient, requireClientCapability } from "./require-client-capability.js";
+
+/** One input request of a call: its fingerprint, and the response if there is one. */
+interface Entry {
+  readonly question: string;
+  readonly answer?: unknown;
+}
+
+/** State of a call between its rounds. */
+export interface Rounds {
+  readonly round: number;
+  readonly asked: Readonly<Record<string, Entry>>;
+  readonly once: Readonly<Record<string, unknown>>;
+  /** The state that a handler passed to `inputRequired`. */
+  readonly state?: unknown;
+}
+
+/** One round of a call: what it remembers, and the answers that came with it. */
+export interface Round {
+  readonly rounds: Rounds;
+  /** Only responses to requests of earlier rounds are used. */
+  readonly responses: JsonObject;
+}
+
+/** The first round of a call. */
+export const firstRound: Round = { rounds: { round: 1, asked: {}, once: {} }, responses: {} };
+
+/** Thrown inside a handler at a pending input request. It never leaves the server. */
+export class InputPending extends Error {
+  override readonly name = "InputPending";
+
+  constructor() {
+    super("the client has to answer first: let this error pass");
+  }
+}
+
+/**
+ * Requests input by ending the call: the stateless era. The handler runs again from its start in every round; requests that are
+ * answered return at once, the first ones that are not end the round.
+ * https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/mrtr
+ */
+export class ReplayInput implements Input {
+  readonly #before: Rounds;
+  readonly #client: InputClient;
+  readonly #asked: Map<string, Entry>;
+  readonly #once: Map<string, unknown>;
+  readonly #running = new Map<string, Promise<unknown>>();
+  readonly #open = new Map<string, ClientRequest>();
+  /** Errors of input requests of this round that could not be made. */
+  readonly #refusals = new Set<unknown>();
+  #state: unknown;
+
+  constructor({ rounds: before, responses }: Round, client: InputClient) {
+    this.#before = before;
+    this.#client = client;
+    this.#once = new Map(Object.entries(before.once));
+    this.#state = before.state;
+    this.#asked = new Map(
+      Object.entries(before.asked).map(([key, entry]) => {
+        const isNew = !("answer" in entry) && Object.hasOwn(responses, key);
+        return [key, isNew ? { ...entry, answer: responses[key] } : entry];
+      }),
+    );
+  }
+
+  /** The input requests that end this round; empty if the handler finished. */
+  get open(): ReadonlyMap<string, ClientRequest> {
+    return this.#open;
+  }
+
+  /**
+   * Whether a handler that threw this has stopped at an open question. It has, whatever it made of the error that was
+   * thrown at it, unless what it passes on is the reason why another question could not be asked.
+   */
+  isStoppedBy(error: unknown): boolean {
+    return this.#open.size > 0 && !this.#refusals.has(error);
+  }
+
+  /** Resolves when all work of `once` has ended: a value that is not there yet would be lost, and its work done again. */
+  async settled(): Promise<void> {
+    await Promise.allSettled(this.#running.values());
+  }
+
+  /** The responses so far, for a handler that requests input by returning. */
+  get answers(): InputResponses {
+    return Object.fromEntries(
+      [...this.#asked].flatMap(([key, entry]) => ("answer" in entry ? [[key, entry.answer]] : [])),
+    );
+  }
+
+  /** The state for the next round. @throws Error for a handler that exceeds the maximum of rounds */
+  get next(): Rounds {
+    if (this.#before.round >= maxRounds) throw new Error(tooManyRounds);
+    return {
+      round: this.#before.round + 1,
+      asked: Object.fromEntries(this.#asked),
+      once: Object.fromEntries(this.#once),
+      ...(this.#state === undefined ? {} : { state: this.#state }),
+    };
+  }
+
+  request(questions: InputRequests): Promise<InputResponses> {
+    return markHandled(this.#ask(questions));
+  }
+
+  async #ask(questions: InputRequests): Promise<InputResponses> {
+    this.require(questions); // Synchronously: requests that a handler makes before it awaits one belong to the same round.
+    if (Object.keys(questions).some((key) => this.#open.has(key))) {
+      await othersAsked();
+      throw new InputPending();
+    }
+    return Object.fromEntries(Object.keys(questions).map((key) => [key, this.#asked.get(key)?.answer]));
+  }
+
+  /**
+   * Records input requests; those without a response end the round.
+   * @throws RpcError for a missing client capability; Error for a handler that reuses a key for another request
+   */
+  require(questions: InputRequests, state: unknown = this.#state): void {
+    try {
+      requireClientCapability(questions, this.#client);
+      for (const [key, question] of Object.entries(questions)) {
+        const asked = this.#asked.get(key)?.question;
+        if (asked !== undefined && asked !== fingerprint(question)) throw new Error(changedQuestion(key));
+      }
+    } catch (error) {
+      this.#refusals.add(error);
+      throw error;
+    }
+    this.#state = state;
+    for (const [key, question] of Object.entries(questions)) {
+      const entry = this.#asked.get(key) ?? { question: fingerprint(question) };
+      this.#asked.set(key, entry);
+      if (!("answer" in entry)) this.#open.set(key, question);
+    }
+  }
+
+  once(key: string, work: () => unknown): Promise<unknown> {
+    if (this.#once.has(key)) return Promise.resolve(this.#once.get(key));
+    const known = this.#running.get(key) ?? markHandled(this.#runOnce(key, work));
+    this.#running.set(key, known);
+    return known;
+  }
+
+  async #runOnce(key: string, work: () => unknown): Promise<unknown> {
+    const value = (await work()) ?? null; // JSON has no word for undefined, and the next round gets it from JSON.
+    this.#once.set(key, value);
+    return value;
+  }
+}
+
+/** A handler that exceeds the maximum of rounds. */
+export const tooManyRounds: string = `a call may ask in at most ${maxRounds} rounds`;
+
+function changedQuestion(key: string): string {
+  return (
+    `the question ${JSON.stringify(key)} is not the one that was asked in the round before: a handler that asks is run ` +
+    "again, and must ask the same. Put what may differ (time, random numbers, outside state) into ctx.once(), and name " +
+    "questions that are asked side by side with `key`"
+  );
+}
+
+/** Turns of the microtask queue: each async function between an input request and its `await` takes up to three of them. */
+const turnsToWait = 30;
+
+/**
+ * Lets the questions beside an open one be asked before it stops the handler, and those that cannot be asked fail first: of
+ * `Promise.all` the first rejection counts, and a person is not bothered for a call that cannot succeed.
+ */
+async function othersAsked(): Promise<void> {
+  for (let turn = 0; turn < turnsToWait; turn += 1) await Promise.resolve();
+}
+
+/** Enough to notice that a handler asks something else; the state is sealed, so nobody can aim at it. FNV-1a, 32 bits. */
+function fingerprint({ method, params }: ClientRequest): string {
+  let hash = 0x811c9dc5;
+  for (const character of canonical([method, params])) {
+    hash = Math.imul(hash ^ (character.codePointAt(0) ?? 0), 0x01000193) >>> 0;
+  }
+  return hash.toString(36);
+}
+
+/** −32602 for a state that does not open, without saying which of the reasons it is: it may be an attack. */
+export function refusedState(): RpcError {
+  return invalidParams("Invalid params", [
+    {
+      path: "/requestState",
+      message: "is not a state of this call, was used before, or has expired: make the call again without it",
+    },
+  ]);
+}
+
+/** The member of params that holds answers. @throws RpcError −32602 if it is not an object */
+export function readResponses({ inputResponses = {} }: JsonObject): JsonObject {
+  if (isObject(inputResponses)) return inputResponses;
+  throw invalidParams("Invalid params", [{ path: "/inputResponses", message: "must be an object" }]);
+}

@@ -1,0 +1,86 @@
+import { codes, RpcError } from "../../jsonrpc/errors.js";
+import type { ClientCapabilities } from "../../protocol/capabilities.js";
+import { isObject, type JsonObject } from "../../protocol/json.js";
+import { methods } from "../../protocol/methods.js";
+import type { Revision } from "../../protocol/revisions/revision.js";
+import { involvesTools } from "../../protocol/sampling-checks.js";
+import type { InputRequests } from "./input-request.js";
+
+type Need = (params: JsonObject) => ClientCapabilities;
+
+/** The client capability that each input request requires. https://modelcontextprotocol.io/specification/latest/basic#capabilities */
+const needs: ReadonlyMap<string, Need> = new Map<string, Need>([
+  [methods.listRoots, () => ({ roots: {} })],
+  [methods.createMessage, (params) => ({ sampling: involvesTools(params) ? { tools: {} } : {} })],
+  [methods.elicit, ({ mode }) => ({ elicitation: mode === "url" ? { url: {} } : { form: {} } })],
+  [methods.getTask, () => ({ tasks: {} })],
+  [methods.taskResult, () => ({ tasks: {} })],
+  [methods.listTasks, () => ({ tasks: { list: {} } })],
+  [methods.cancelTask, () => ({ tasks: { cancel: {} } })],
+]);
+
+/** The client that receives input requests. */
+export interface InputClient {
+  readonly revision: Revision;
+  readonly capabilities: ClientCapabilities;
+}
+
+/**
+ * Rejects input requests that the client has not declared or the revision does not have.
+ * @throws RpcError naming the capability
+ */
+export function requireClientCapability(questions: InputRequests, { revision, capabilities }: InputClient): void {
+  const declared = known(capabilities, revision);
+  for (const { method, params } of Object.values(questions)) {
+    const exists = revision.requests.server.has(method) || revision.inputRequests.has(method);
+    const requires = needs.get(method)?.(params) ?? {};
+    if (!exists || !isDeclared(requires as JsonObject, declared)) {
+      const code = revision.codes.missingRequiredClientCapability ?? codes.invalidRequest;
+      const lacking = pathsOf(requires as JsonObject).join(", ") || method;
+      // Most hosts show the message alone, so it names what is missing, as well as `data` does.
+      throw new RpcError(code, `Missing required client capability: ${lacking}`, { requiredCapabilities: requires });
+    }
+    const several = hasFirstForms(revision) ? fieldOfSeveral(params) : undefined;
+    if (several === undefined) continue;
+    const which = `the field ${JSON.stringify(several)} of a form lets several be chosen`;
+    throw new RpcError(codes.invalidRequest, `${which}, for which revision ${revision.version} has no word`);
+  }
+}
+
+/** The innermost members, e.g. `elicitation.form`. */
+function pathsOf(required: JsonObject): readonly string[] {
+  return Object.entries(required).flatMap(([name, inner]) => {
+    const paths = isObject(inner) ? pathsOf(inner) : [];
+    return paths.length === 0 ? [name] : paths.map((path) => `${name}.${path}`);
+  });
+}
+
+/** The first forms had no modes beside them, and no choice of several. */
+function hasFirstForms({ facts }: Revision): boolean {
+  return facts.elicitation === "form";
+}
+
+/** The declared capabilities that exist in the revision: a client may declare more. */
+function known({ elicitation, sampling, ...rest }: ClientCapabilities, revision: Revision): ClientCapabilities {
+  return {
+    ...rest,
+    ...(isObject(elicitation) && { elicitation: hasFirstForms(revision) ? {} : elicitation }),
+    ...(isObject(sampling) && { sampling: revision.facts.samplingTools ? sampling : {} }),
+  };
+}
+
+/** Nothing else that an older form has would ask the same: several fields, or a text, are another question. */
+function fieldOfSeveral({ requestedSchema }: JsonObject): string | undefined {
+  const fields = isObject(requestedSchema) && isObject(requestedSchema.properties) ? requestedSchema.properties : {};
+  return Object.keys(fields).find((name) => isObject(fields[name]) && fields[name].type === "array");
+}
+
+/** Every member that is required is there, at every depth. An empty `elicitation` means forms. */
+function isDeclared(required: JsonObject, declared: unknown): boolean {
+  if (!isObject(declared)) return false;
+  return Object.entries(required).every(([name, inner]) => {
+    const given = declared[name];
+    const isForms = name === "elicitation" && isObject(given) && given.form === undefined && given.url === undefined;
+    return isDeclared(inner as JsonObject, isForms ? { form: {} } : given);
+  });
+}

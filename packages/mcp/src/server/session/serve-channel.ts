@@ -1,0 +1,63 @@
+import type { ByteBudget } from "../../base/byte-budget.js";
+import type { MembersOf } from "../../base/check-members.js";
+import type { Channel } from "../../jsonrpc/channel.js";
+import { type Connection, openConnection } from "../../jsonrpc/connection.js";
+import { serverLimits } from "../../jsonrpc/limits.js";
+import { budgetOf } from "../../jsonrpc/peer-settings.js";
+import { mcpProfile } from "../../jsonrpc/profile.js";
+import { methods } from "../../protocol/methods.js";
+import { methodAliases } from "../../protocol/revisions/aliases.js";
+import type { Revision } from "../../protocol/revisions/revision.js";
+import { cancellation, lossyNotification, nameOf, progressTag } from "../../session/mcp-connection.js";
+import { type TransportOptions, transportMembers } from "../../session/options.js";
+import type { Servable } from "../servable.js";
+import { ServerSession } from "./server-session.js";
+
+/** Options of serving one client. */
+export interface ServeOptions extends TransportOptions {
+  /** The authenticated principal. */
+  readonly principal?: string | undefined;
+  /** The key that limits of the client are counted by, across its connections. */
+  readonly peer?: string | undefined;
+  /** Bounds the bytes that are kept for the client. Default: one of its own, of `limits.peerBytes`. */
+  readonly budget?: ByteBudget | undefined;
+  /** Called with the negotiated revision before the response to `initialize` is sent. */
+  readonly onNegotiated?: (revision: Revision) => void;
+}
+
+/** The members of `ServeOptions`, for the check of options. */
+export const serveMembers: MembersOf<ServeOptions> = {
+  ...transportMembers,
+  principal: [],
+  peer: [],
+  budget: [],
+  onNegotiated: [],
+};
+
+/** Calls that stay open until somebody ends them. */
+const longLived: ReadonlySet<string> = new Set([methods.listen]);
+
+/**
+ * Serves one client on a channel, in any revision. The server keeps no state of the session, so it can serve any number of
+ * channels at the same time.
+ */
+export function serveChannel(served: Servable, channel: Channel, options: ServeOptions = {}): Connection {
+  const { lenient = false, onNegotiated, ...settings } = options;
+  const budget = settings.budget ?? budgetOf({ ...serverLimits, ...settings.limits });
+  const connect = ({ call, notified }: ServerSession): Connection =>
+    openConnection(channel, {
+      ...settings,
+      budget,
+      longLived,
+      exactNumbers: served.exactNumbers === true,
+      aliases: lenient ? methodAliases : undefined,
+      profile: mcpProfile,
+      handle: call,
+      onNotification: notified,
+      cancellation,
+      relatedTo: progressTag,
+      lossy: lossyNotification,
+      nameOf,
+    });
+  return new ServerSession(served, { lenient, budget, onNegotiated: onNegotiated }, connect).connection;
+}

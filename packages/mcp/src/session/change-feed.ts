@@ -1,0 +1,68 @@
+import type { JsonObject } from "../protocol/json.js";
+import { type NotificationMethod, notifications } from "../protocol/methods.js";
+import { changingLists, type ListName } from "../protocol/types/subscriptions.js";
+
+/** A change while clients are connected. */
+export type Change =
+  | { readonly kind: "list"; readonly list: ListName }
+  | { readonly kind: "resource"; readonly uri: string };
+
+/** Takes a change. It must not throw: it is called from inside of whatever changes something. */
+export type ChangeListener = (change: Change) => void;
+
+/** Where changes can be heard of. */
+export interface ChangeSource {
+  /** How many listen; zero on a server without clients. */
+  readonly size: number;
+  /** Listens until the returned function is called. */
+  listen(listener: ChangeListener): () => void;
+}
+
+/** Listener of a change feed. */
+export interface FeedListener {
+  /** Called when something changes, and again before the notification is sent: the subscription may have ended in between. */
+  wants(change: Change): boolean;
+  notify(method: NotificationMethod, params?: JsonObject): void;
+  /** Resolves when there is room for more. */
+  drained(): Promise<void>;
+}
+
+/**
+ * Delivers changes to one listener, in either era. Several changes of the same thing are merged while the listener is blocked, so
+ * a slow reader costs no more memory than its subscriptions.
+ */
+export class ChangeFeed {
+  readonly #listener: FeedListener;
+  readonly #stop: () => void;
+  readonly #pending = new Map<string, Change>();
+
+  constructor(source: ChangeSource, listener: FeedListener) {
+    this.#listener = listener;
+    this.#stop = source.listen((change) => this.#take(change));
+  }
+
+  /** No notification is sent after this. */
+  stop(): void {
+    this.#stop();
+    this.#pending.clear();
+  }
+
+  #take(change: Change): void {
+    if (!this.#listener.wants(change)) return;
+    if (this.#pending.size === 0) void this.#flush(); // Never rejects: neither `drained` nor `notify` fails.
+    this.#pending.set(change.kind === "list" ? change.list : `uri ${change.uri}`, change);
+  }
+
+  async #flush(): Promise<void> {
+    await this.#listener.drained();
+    const changes = [...this.#pending.values()];
+    this.#pending.clear();
+    for (const change of changes) if (this.#listener.wants(change)) this.#tell(change);
+  }
+
+  #tell(change: Change): void {
+    if (change.kind === "resource") this.#listener.notify(notifications.resourceUpdated, { uri: change.uri });
+    else
+      for (const { list, notification } of changingLists) if (list === change.list) this.#listener.notify(notification);
+  }
+}

@@ -1,0 +1,55 @@
+// What MCP says of a JSON-RPC connection, to either side of it.
+
+import type { Lossy } from "../jsonrpc/calls/outbox.js";
+import type { Params } from "../jsonrpc/message.js";
+import { mcpBatchProfile, mcpProfile, type Profile } from "../jsonrpc/profile.js";
+import type { Cancellation } from "../jsonrpc/routing.js";
+import { isObject } from "../protocol/json.js";
+import { metaKeys, readMeta } from "../protocol/meta.js";
+import { notifications } from "../protocol/methods.js";
+import type { Revision } from "../protocol/revisions/revision.js";
+import { isProgressToken } from "../protocol/types/progress.js";
+
+/** JSON-RPC as a revision has it. */
+export function profileOf(revision: Revision): Profile {
+  return revision.facts.batches ? mcpBatchProfile : mcpProfile;
+}
+
+/** The tool, prompt, resource or completed argument that a request names. */
+export function nameOf(_method: string, params: Params | undefined): string | undefined {
+  if (!isObject(params)) return undefined;
+  const named = isObject(params.ref) ? params.ref : params;
+  return [named.name, named.uri].find((each) => typeof each === "string");
+}
+
+/**
+ * Cancellation in MCP. The receiver sends no response.
+ * https://modelcontextprotocol.io/specification/2025-11-25/basic/utilities/cancellation
+ */
+export const cancellation: Cancellation = { method: notifications.cancelled, idMember: "requestId", error: null };
+
+/** The progress token of a progress notification: the call that it belongs to. */
+export function progressTag(method: string, params: Params | undefined): string | number | undefined {
+  if (method !== notifications.progress || !isObject(params)) return undefined;
+  return isProgressToken(params.progressToken) ? params.progressToken : undefined;
+}
+
+/** How a notification of MCP may be lost while it waits: of those that only the latest counts of, that is sent. */
+export function lossyNotification(method: string, params: Params | undefined): Lossy | undefined {
+  if (method === notifications.message) return {};
+  const subject = latestCounts.get(method);
+  if (subject === undefined) return undefined;
+  const { [subject]: value, ...rest } = isObject(params) ? params : {};
+  return { tells: `${method} ${String(value)} ${String(readMeta(rest)?.[metaKeys.subscriptionId])}` };
+}
+
+/** Notifications of which only the latest counts, with the member of their params that tells one from another. */
+const latestCounts: ReadonlyMap<string, string> = new Map([
+  [notifications.progress, "progressToken"],
+  [notifications.resourceUpdated, "uri"],
+  [notifications.taskStatus, "taskId"],
+  [notifications.toolsChanged, ""],
+  [notifications.promptsChanged, ""],
+  [notifications.resourcesChanged, ""],
+  [notifications.rootsChanged, ""],
+]);
