@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { behaviours } from "../matrix/behaviours.js";
 import { clientDriver } from "../matrix/client-driver.js";
 import type { Driver, DriverKind, Opening } from "../matrix/driver.js";
@@ -52,13 +52,14 @@ describe.each(combinations)("bridged %s, %s to %s, by %s:", (transports, near, f
     const { driver } = talks[bare ? 1 : 0] as Talk;
     await run(driver);
     await turn();
-    driver.assertAtRest();
+    // What is written stays held until the other end has said that it was read.
+    await vi.waitFor(() => driver.assertAtRest(), { timeout: 10_000, interval: 5 });
     if (unsound) violations.splice(0);
   });
 
   test("in the end nothing is under way, and nothing is left", async () => {
     for (const { driver, carried } of talks.splice(0)) {
-      driver.assertAtRest();
+      await vi.waitFor(() => driver.assertAtRest(), { timeout: 10_000, interval: 5 });
       await driver.close();
       await carried.assertGone();
     }

@@ -109,7 +109,7 @@ function addQuestions(server, effects) {
   const basket = { type: "object", properties: { all }, required: ["all"] };
   server.tool("choices", {}, async (_args, ctx) => JSON.stringify(await ctx.elicit("Which do you like?", basket)));
   const login = "https://example.com/login";
-  server.tool("page", {}, async (_args, ctx) => JSON.stringify(await ctx.visit("Log in", login)));
+  server.tool("page", {}, async (_args, ctx) => JSON.stringify(await ctx.elicitUrl("Log in", login)));
   const messages = [{ role: "user", content: { type: "text", text: "Say hi" } }];
   const kindly = { messages, maxTokens: 10, systemPrompt: "Be kind" };
   server.tool("model", {}, async (_args, ctx) => JSON.stringify(await ctx.sample(kindly)));
@@ -119,14 +119,14 @@ function addQuestions(server, effects) {
   server.tool("where", {}, async (_args, ctx) => JSON.stringify({ roots: await ctx.listRoots() }));
   const name = z.object({ name: z.string() });
   server.tool("at_once", {}, async (_args, ctx) => {
-    const { who, where } = await ctx.ask({ who: elicitForm("Who?", name), where: listRoots() });
+    const { who, where } = await ctx.requestInput({ who: elicitForm("Who?", name), where: listRoots() });
     return `${who.content.name} in ${where[0].uri}`;
   });
   server.tool("explicit", {}, (_args, ctx) => {
-    const { where } = ctx.answers;
+    const { where } = ctx.inputResponses;
     return where === undefined
       ? inputRequired({ where: listRoots() }, { asked: 1 })
-      : JSON.stringify([where, ctx.state]);
+      : JSON.stringify([where, ctx.requestState]);
   });
   server.tool("repeat", { inputSchema: z.object({ text: z.string() }) }, async ({ text }, ctx) => {
     const { content } = await ctx.sample({
