@@ -301,7 +301,7 @@ describe("B1: what a client answers is checked before it is sent", () => {
 
   const said = { role: "assistant", model: "m", content: text };
   const sampling = (answer: unknown): ReturnType<typeof asked> =>
-    asked({ sample: () => answer }, (_args, ctx) =>
+    asked({ sampling: () => answer }, (_args, ctx) =>
       ctx.sample({ messages: [{ role: "user", content: text }], maxTokens: 1 }),
     );
 

@@ -61,7 +61,7 @@ describe("what a server says goes", () => {
     const session = await openSession(at);
     using first = await read(at, session);
     const second = await at.ask(sessionGet(session));
-    expect(second).toMatchObject({ status: 409, body: expect.stringContaining("close that first") as unknown });
+    expect(second).toMatchObject({ status: 409, body: expect.stringContaining("close it first") as unknown });
     server.tool("new", {}, () => "");
     expect(gist(await first.message())).toBe("notifications/tools/list_changed");
   });
