@@ -41,7 +41,7 @@ function isNoticed({ file, find, replace, test, title }) {
       text.replace(find, () => replace),
     );
     // Tests that start processes run what was built; a mutation need not satisfy the type checker.
-    run("npx", ["tsc", "-b"]);
+    run("npx", ["rolldown", "--config"]);
     return (
       run("npx", [
         "vitest",
@@ -76,6 +76,6 @@ if (process.argv[1] === fileURLToPath(import.meta.url)) {
     if (!noticed) unnoticed.push(mutation);
     console.log(`${noticed ? "noticed " : "SURVIVED"}  ${mutation.item}  ${mutation.removes}`);
   }
-  run("npx", ["tsc", "-b"]);
+  run("npx", ["rolldown", "--config"]);
   process.exit(unnoticed.length === 0 ? 0 : 1);
 }
