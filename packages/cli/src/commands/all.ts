@@ -49,7 +49,7 @@ export async function registrationsFor([word = ""]: readonly string[]): Promise<
   return new Set(await Promise.all(loads.map((load) => load())));
 }
 
-/** What commands are for, in the order of the help page: each of them has its place here. */
+/** The groups of commands, in the order of the help page. Every command is in one of them. */
 const groups: readonly (readonly [title: string, names: readonly string[]])[] = [
   ["Attach", ["talk", "run", "tap", "proxy", "bridge", "wrap", "unwrap"]],
   ["Read", ["ls", "tail", "show", "list", "explain", "prune"]],

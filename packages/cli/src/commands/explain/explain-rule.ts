@@ -9,7 +9,7 @@ import { spanText, versionsWhere } from "./spoken-in.js";
 /** The ids of all rules. */
 export const ruleIds: readonly string[] = rules.map(({ id }) => id);
 
-/** What a rule demands, by which sentences, in which revisions, and of whom. */
+/** Explains a rule: its requirement, the sentences of the specification, the revisions, and the party that it binds. */
 export function explainRule(word: string): Explanation | undefined {
   const rule = rules.find(({ id }) => id === word.toUpperCase());
   if (rule === undefined) return undefined;
@@ -50,7 +50,7 @@ const all: readonly Probe[] = [...probes, leaving];
 /** The ids of all probes. */
 export const probeIds: readonly string[] = all.map(({ id }) => id);
 
-/** What a probe asks of a server, by which sentences, in which revisions and over which transports. */
+/** Explains a probe: its requirement, the sentences of the specification, the revisions and the transports. */
 export function explainProbe(word: string): Explanation | undefined {
   const probe = all.find(({ id }) => id === word.toUpperCase());
   if (probe === undefined) return undefined;
@@ -99,7 +99,7 @@ function strongestOf({ doubt }: Requirement, sentences: readonly QuotedSentence[
   return found.has("must") ? "must" : found.has("should") ? "should" : "may";
 }
 
-/** What a rule or probe is, by its strongest level. */
+/** The titles of rules and probes, by their strongest requirement level. */
 const titleOf: Readonly<Record<Level, string>> = {
   must: "a requirement of the protocol",
   should: "a recommendation of the protocol, and a note where it is not followed",

@@ -20,7 +20,7 @@ import { type Style, signs } from "../../shared/output/style.js";
 import type { Output } from "../../shared/output/terminal.js";
 import { type Highlight, jsonLines } from "./json-tree.js";
 
-/** What to show of a row. */
+/** A row to show, and how. */
 export interface DetailOptions {
   readonly row: Row;
   /** The requests that have no answer. */

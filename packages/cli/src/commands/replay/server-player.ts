@@ -16,7 +16,7 @@ import { type LiveRequest, liveBytes } from "./live-bytes.js";
 import { Matching, type MatchMode } from "./matching.js";
 import { type ReplayStep, replaySteps, type Step } from "./replay-steps.js";
 
-/** What a player is given by the transport that it plays on. */
+/** The functions through which a player uses its transport. */
 export interface Stage {
   /** Sends a frame to the client. */
   send(bytes: Uint8Array, lineBreak: string): void;
