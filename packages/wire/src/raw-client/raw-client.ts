@@ -123,6 +123,9 @@ function keyOf(id: unknown): string {
   return `${typeof id} ${String(id)}`;
 }
 
+/** Errors without an id that are kept: a server may send any number of them. */
+const maxErrorsWithoutId = 1_000;
+
 /** Hands each message of a frame from the server to where it belongs: the errors without an id, the pending replies, or `onRequest`. */
 export function dispatch(
   text: string,
@@ -130,8 +133,9 @@ export function dispatch(
   pending: PendingReplies,
 ): void {
   for (const message of messagesIn(text)) {
-    if (isErrorWithoutId(message)) client.errorsWithoutId.push(message);
-    else if (typeof message.method !== "string") pending.take(message);
+    if (isErrorWithoutId(message)) {
+      if (client.errorsWithoutId.length < maxErrorsWithoutId) client.errorsWithoutId.push(message);
+    } else if (typeof message.method !== "string") pending.take(message);
     else if (message.id !== undefined) {
       const answer = client.onRequest?.(message);
       if (answer !== undefined) void client.send(answer); // Never rejects; a failure shows in the recording.
