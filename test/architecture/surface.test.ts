@@ -1,0 +1,16 @@
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { expect, test } from "vitest";
+import { describeEntry, readSurface } from "./surface.js";
+
+const root = fileURLToPath(new URL("../..", import.meta.url));
+const entries = readSurface(root);
+
+/** `@parlance/mcp/server` is pinned in `etc/api/mcp-server.md`. */
+function pinOf(specifier: string): string {
+  return `${specifier.replace("@parlance/", "").replaceAll("/", "-")}.md`;
+}
+
+test.each(entries)("$specifier is as pinned in etc/api: after a change, run `npm run api`", async (entry) => {
+  await expect(describeEntry(entry)).toMatchFileSnapshot(join(root, "etc/api", pinOf(entry.specifier)));
+});

@@ -1,0 +1,207 @@
+import { posix } from "node:path";
+import { type Node, parseSync } from "oxc-parser";
+import { readText } from "./source.js";
+
+/** One exported name, as a user of the package sees it. */
+interface PublicName {
+  readonly name: string;
+  /** The entry that lists it first; other entries only repeat it. */
+  readonly home: string;
+  /** Its declarations without comments. */
+  readonly signature: string;
+  readonly kind: string;
+  /** The text of its doc comments, `""` without one. */
+  readonly doc: string;
+  readonly isFunction: boolean;
+}
+
+/** A public entry with its names in the order of the alphabet. */
+export interface Entry {
+  readonly specifier: string;
+  readonly names: readonly PublicName[];
+}
+
+interface Declaration {
+  readonly kind: string;
+  readonly text: string;
+  readonly doc: string;
+  readonly isFunction: boolean;
+}
+
+interface Binding {
+  readonly specifier: string;
+  readonly name: string;
+}
+
+/** A built declaration file. */
+interface Module {
+  readonly path: string;
+  readonly declarations: ReadonlyMap<string, readonly Declaration[]>;
+  readonly imports: ReadonlyMap<string, Binding>;
+  /** Local names by the names that they are exported as. */
+  readonly exports: ReadonlyMap<string, string>;
+}
+
+const libraries = ["packages/mcp", "packages/wire"];
+
+/** Reads the built declarations of the libraries: every entry, and every name that it exports. */
+export function readSurface(root: string): readonly Entry[] {
+  const modules = new Map<string, Module>();
+  const open = (path: string): Module => {
+    const known = modules.get(path) ?? parseModule(path, readText(root, path));
+    modules.set(path, known);
+    return known;
+  };
+  const entries = libraries.flatMap((folder) => entriesOf(root, folder));
+  const files = new Map(entries.map(({ specifier, path }) => [specifier, path]));
+  const homes = new Map<string, string>();
+  return entries.map(({ specifier, path }) => {
+    const names = [...open(path).exports.keys()].sort(byAlphabet).map((name) => {
+      const { module, local } = resolve(path, name, open, files);
+      const key = `${module.path}#${local}`;
+      const home = homes.get(key) ?? specifier;
+      homes.set(key, home);
+      const declarations = module.declarations.get(local) ?? [];
+      return {
+        name,
+        home,
+        kind: [...new Set(declarations.map(({ kind }) => kind))].join(" and "),
+        signature: declarations.map(({ text }) => text).join("\n"),
+        doc: declarations
+          .map(({ doc }) => doc)
+          .join("\n")
+          .trim(),
+        isFunction: declarations.some(({ isFunction }) => isFunction),
+      };
+    });
+    return { specifier, names };
+  });
+}
+
+/** The pin of an entry: what it declares, and the names that it repeats. */
+export function describeEntry({ specifier, names }: Entry): string {
+  const own = names.filter(({ home }) => home === specifier);
+  const repeated = names.filter(({ home }) => home !== specifier);
+  const list = repeated.map(({ name, home }) => `- \`${name}\` of \`${home}\`\n`).join("");
+  return [
+    `# ${specifier}\n\nWritten by \`npm run api\` from the built declarations.\n`,
+    ...(list === "" ? [] : [`## Names of other entries\n\n${list}`]),
+    ...own.map(({ name, signature }) => `## ${name}\n\n\`\`\`ts\n${signature}\n\`\`\`\n`),
+  ].join("\n");
+}
+
+function entriesOf(root: string, folder: string): readonly { specifier: string; path: string }[] {
+  // Our own manifests, of a shape that npm checks.
+  const manifest = JSON.parse(readText(root, `${folder}/package.json`)) as {
+    readonly name: string;
+    readonly exports: Readonly<Record<string, string | { readonly types: string }>>;
+  };
+  return Object.entries(manifest.exports).flatMap(([subpath, target]) =>
+    typeof target === "string"
+      ? []
+      : [{ specifier: manifest.name + subpath.slice(1), path: posix.join(folder, target.types) }],
+  );
+}
+
+function resolve(
+  path: string,
+  exported: string,
+  open: (path: string) => Module,
+  entries: ReadonlyMap<string, string>,
+): { readonly module: Module; readonly local: string } {
+  const module = open(path);
+  const local = module.exports.get(exported) ?? exported;
+  const imported = module.imports.get(local);
+  if (imported === undefined) return { module, local };
+  const { specifier, name } = imported;
+  const target = specifier.startsWith(".")
+    ? posix.join(posix.dirname(path), specifier.replace(/\.js$/, ".d.ts"))
+    : entries.get(specifier);
+  return target === undefined ? { module, local } : resolve(target, name, open, entries);
+}
+
+function parseModule(path: string, text: string): Module {
+  const { program, comments, errors } = parseSync(path, text, { lang: "dts" });
+  const [first] = errors;
+  if (first !== undefined) throw new Error(`${path} does not parse: ${first.message}`);
+  const declarations = new Map<string, readonly Declaration[]>();
+  const imports = new Map<string, Binding>();
+  const exports = new Map<string, string>();
+  for (const node of program.body) {
+    if (node.type === "ImportDeclaration") {
+      for (const each of node.specifiers) {
+        const name = each.type === "ImportSpecifier" ? nameOf(each.imported) : "*";
+        imports.set(each.local.name, { specifier: node.source.value, name });
+      }
+      continue;
+    }
+    const isExport = node.type === "ExportNamedDeclaration";
+    for (const each of isExport ? node.specifiers : []) {
+      const [local, exported] = [nameOf(each.local), nameOf(each.exported)];
+      exports.set(exported, local);
+      if (isExport && node.source) imports.set(local, { specifier: node.source.value, name: local });
+    }
+    const declared = isExport ? node.declaration : node;
+    if (declared === null) continue;
+    for (const [name, kind, isFunction] of declaredBy(declared)) {
+      if (isExport) exports.set(name, name);
+      const doc = comments.findLast(({ end }) => end <= node.start && text.slice(end, node.start).trim() === "");
+      declarations.set(name, [
+        ...(declarations.get(name) ?? []),
+        { kind, isFunction, text: withoutComments(text, declared, comments), doc: doc?.value ?? "" },
+      ]);
+    }
+  }
+  return { path, declarations, imports, exports };
+}
+
+/** Names, kinds, and whether they can be called. */
+function declaredBy(node: Node): readonly (readonly [string, string, boolean])[] {
+  switch (node.type) {
+    case "TSDeclareFunction":
+    case "FunctionDeclaration":
+      return node.id === null ? [] : [[node.id.name, "function", true]];
+    case "ClassDeclaration":
+      return node.id === null ? [] : [[node.id.name, "class", false]];
+    case "TSInterfaceDeclaration":
+      return [[node.id.name, "interface", false]];
+    case "TSTypeAliasDeclaration":
+      return [[node.id.name, "type", false]];
+    case "TSModuleDeclaration":
+      return node.id.type === "Identifier" ? [[node.id.name, "namespace", false]] : [];
+    case "VariableDeclaration":
+      return node.declarations.flatMap(({ id }) => {
+        if (id.type !== "Identifier") return [];
+        return [[id.name, "const", id.typeAnnotation?.typeAnnotation.type === "TSFunctionType"]] as const;
+      });
+    default:
+      return [];
+  }
+}
+
+function nameOf(node: Node): string {
+  if (node.type === "Identifier") return node.name;
+  return node.type === "Literal" ? String(node.value) : "";
+}
+
+/** The text of a declaration without comments, and without the suffixes by which the bundler tells equal names apart. */
+function withoutComments(
+  text: string,
+  { start, end }: Node,
+  comments: readonly { start: number; end: number }[],
+): string {
+  const inside = comments.filter((comment) => comment.start >= start && comment.end <= end);
+  const ends = [start, ...inside.map((comment) => comment.end)];
+  const starts = [...inside.map((comment) => comment.start), end];
+  return ends
+    .map((from, index) => text.slice(from, starts[index]))
+    .join("")
+    .replace(/^declare /, "")
+    .replace(/\b([A-Za-z]\w*)\$\d+\b/g, "$1")
+    .replace(/[ \t]+$/gm, "")
+    .replace(/\n{2,}/g, "\n");
+}
+
+function byAlphabet(a: string, b: string): number {
+  return a.localeCompare(b, "en");
+}
