@@ -1,5 +1,5 @@
 import { expect, test, vi } from "vitest";
-import { missingVariableRemedy } from "../../packages/cli/src/shared/client/missing-variable.js";
+import { missingVariableRemedy } from "../../packages/cli/src/shared/client/url-failure.js";
 import { RecordingFolder } from "../wire/recording-folder.js";
 import { fixture, parlance } from "./run.js";
 

@@ -3,10 +3,9 @@ import { checkShape, codeReadings, messagesOf, revisionOf, revisions } from "@pa
 import { rules } from "@parlance/wire";
 import { expect, test } from "vitest";
 import { explain, topics } from "../../packages/cli/src/commands/explain/explain.js";
-import { notificationNotes } from "../../packages/cli/src/commands/explain/notification-notes.js";
-import { requestNotes } from "../../packages/cli/src/commands/explain/request-notes.js";
-import { ruleExamples } from "../../packages/cli/src/commands/explain/rule-examples.js";
-import { spanText } from "../../packages/cli/src/commands/explain/spoken-in.js";
+import { spanText } from "../../packages/cli/src/commands/explain/explanation.js";
+import { notificationNotes, requestNotes } from "../../packages/cli/src/commands/explain/messages.js";
+import { ruleExamples } from "../../packages/cli/src/commands/explain/rules.js";
 import { opening, type Said } from "../wire/recorded.js";
 import { readAll } from "../wire/rules/rule-case.js";
 import { talkOf } from "../wire/rules/talk.js";

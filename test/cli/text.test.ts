@@ -1,10 +1,9 @@
 import { expect, test } from "vitest";
 import { LiveConversation } from "../../packages/cli/src/shared/client/live-conversation.js";
-import { parseDuration } from "../../packages/cli/src/shared/duration.js";
 import { cut, left, right, widthOf } from "../../packages/cli/src/shared/output/columns.js";
 import { partsOf } from "../../packages/cli/src/shared/output/conversation-rows.js";
-import { bytesText, durationText } from "../../packages/cli/src/shared/output/quantities.js";
-import { splitWords } from "../../packages/cli/src/shared/target/split-words.js";
+import { bytesText, durationText, parseDuration } from "../../packages/cli/src/shared/output/quantities.js";
+import { splitWords } from "../../packages/cli/src/shared/target/target.js";
 import { TextLines } from "../../packages/cli/src/shared/text-lines.js";
 
 test.each([

@@ -1,8 +1,13 @@
 #!/usr/bin/env node
-import "./shared/node-version.js";
-
 import { parseTapArguments } from "./commands/tap/arguments.js";
 import { packageVersion } from "./shared/package-version.js";
+
+// Checked before anything else is loaded: other modules fail on an old Node without a clear message.
+const [major = 0, minor = 0] = process.versions.node.split(".").map(Number);
+if (major < 20 || (major === 20 && minor < 19)) {
+  process.stderr.write(`parlance needs Node.js 20.19 or newer, and this is ${process.version}\n`);
+  process.exit(1);
+}
 
 // Both start without the rest: a host waits for its server, and so for a tap; installers and scripts ask for the version.
 const argv = process.argv.slice(2);

@@ -1,8 +1,9 @@
 import { versions } from "@parlance/mcp";
 import { type Command, InvalidArgumentError } from "commander";
-import { parseDuration } from "./duration.js";
 import { usageFailure } from "./failure.js";
-import { commandTarget, type Header, parseTarget, type Target } from "./target/target.js";
+import { parseDuration } from "./output/quantities.js";
+import type { Header } from "./target/configured-target.js";
+import { commandTarget, parseTarget, type Target } from "./target/target.js";
 
 /** The flags of every command that connects to a server. */
 export interface ConversationFlags {

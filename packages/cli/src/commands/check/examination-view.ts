@@ -8,10 +8,9 @@ import {
   type Verdict,
 } from "@parlance/wire";
 import { cut, cutMiddle, left, wrapWords } from "../../shared/output/columns.js";
-import { pieceLines } from "../../shared/output/pieces.js";
 import { count } from "../../shared/output/quantities.js";
 import { reportValue } from "../../shared/output/report.js";
-import type { Look } from "../../shared/output/rows.js";
+import { type Look, pieceLines } from "../../shared/output/rows.js";
 import { signs } from "../../shared/output/style.js";
 import type { Examination, ProbeResult, RevisionResult } from "./examination/examine.js";
 import { levelOfProbe } from "./examination/probe.js";

@@ -4,7 +4,7 @@ import { isObject, messagesOf, methods } from "@parlance/mcp/protocol";
 import { EntryWriter, RawHttp, type RawReply, type RawRequest, type RawResponse } from "@parlance/wire";
 import { innermost, remedyForWords, statusRemedy } from "../../shared/client/url-failure.js";
 import { exitCodes } from "../../shared/exit-codes.js";
-import type { Header } from "../../shared/target/target.js";
+import type { Header } from "../../shared/target/configured-target.js";
 import type { Check, Finding } from "./check.js";
 
 /** Where, with what and for how long an endpoint is asked. */

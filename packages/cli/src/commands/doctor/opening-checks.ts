@@ -1,5 +1,5 @@
 import { revisionOf } from "@parlance/mcp/protocol";
-import { missingVariableRemedy } from "../../shared/client/missing-variable.js";
+import { missingVariableRemedy } from "../../shared/client/url-failure.js";
 import { exitCodes } from "../../shared/exit-codes.js";
 import { Failure } from "../../shared/failure.js";
 import { partsOf } from "../../shared/output/conversation-rows.js";

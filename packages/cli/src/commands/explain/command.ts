@@ -5,8 +5,7 @@ import { wrapWords } from "../../shared/output/columns.js";
 import { jsonLine } from "../../shared/output/json-lines.js";
 import type { Output } from "../../shared/output/terminal.js";
 import { explain, topics } from "./explain.js";
-import type { Explanation, Topic } from "./explanation.js";
-import { spanText } from "./spoken-in.js";
+import { type Explanation, spanText, type Topic } from "./explanation.js";
 
 interface ExplainFlags {
   readonly json?: true;

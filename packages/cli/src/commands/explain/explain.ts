@@ -11,11 +11,11 @@ import {
   versionAliases,
 } from "@parlance/mcp/protocol";
 import { usageFailure } from "../../shared/failure.js";
-import { codesNamed, explainErrorCode } from "./explain-code.js";
-import { explainNotification, explainRequest } from "./explain-message.js";
-import { explainRevision } from "./explain-revision.js";
-import { explainProbe, explainRule, probeIds, ruleIds } from "./explain-rule.js";
+import { codesNamed, explainErrorCode } from "./codes.js";
 import type { Explanation, Topic } from "./explanation.js";
+import { explainNotification, explainRequest } from "./messages.js";
+import { explainRevision } from "./revisions.js";
+import { explainProbe, explainRule, probeIds, ruleIds } from "./rules.js";
 
 /** What is known of a word. */
 export interface Explained {

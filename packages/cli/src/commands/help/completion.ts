@@ -1,8 +1,6 @@
-import { Argument, type Command } from "commander";
+import { Argument, type Command, type Option } from "commander";
 import { exitCodes } from "../../shared/exit-codes.js";
 import type { Invocation } from "../../shared/invocation.js";
-import { commandTable } from "./command-table.js";
-import { completionScript, type Shell, shells } from "./scripts.js";
 
 const help = `It completes commands, options, hosts, files and the names of configured
 servers, which parlance completion targets prints. To have it in every shell,
@@ -42,4 +40,194 @@ export function registerCompletion(program: Command, { out, run }: Invocation): 
         return exitCodes.clean;
       }),
     );
+}
+
+/** The supported shells. */
+const shells = ["bash", "zsh", "fish"] as const;
+type Shell = (typeof shells)[number];
+
+/** The completion script of a shell. */
+function completionScript(shell: Shell, table: CommandTable): string {
+  return scripts[shell](table);
+}
+
+const scripts: Readonly<Record<Shell, (table: CommandTable) => string>> = { bash, zsh, fish };
+
+function bash({ options, commands }: CommandTable): string {
+  const row = (name: string, words: readonly string[], flags: readonly OptionRow[], targets = false): string =>
+    `    ${name}) words=${quoted(words.join(" "))} options=${quoted(flags.flatMap(spellings).join(" "))}${targets ? " targets=1" : ""} ;;`;
+  const all = [...options, ...commands.flatMap((command) => command.options)];
+  const valued = new Set(all.flatMap((option) => (option.value === "required" ? spellings(option) : [])));
+  return `# Completion of parlance for bash:  source <(parlance completion bash)
+_parlance() {
+  local word= command= words= options= targets= place=0 i each joined= typed=()
+  for ((i = 0; i <= COMP_CWORD; i++)); do # Bash takes host:server apart at the colon.
+    each=\${COMP_WORDS[i]}
+    if ((i > 1)) && [[ $each == : || $joined == : ]]; then typed[\${#typed[@]}-1]+=$each
+    else typed+=("$each"); fi
+    joined=$each
+  done
+  local last=$((\${#typed[@]} - 1))
+  word=\${typed[last]}
+  local valued=${quoted([...valued].join(" "))}
+  COMPREPLY=()
+  for ((i = 1; i < last; i++)); do
+    case \${typed[i]} in
+      --) # Behind it stands a command of its own.
+        ((i == last - 1)) && COMPREPLY=($(compgen -c -- "$word"))
+        return ;;
+      -*) [[ " $valued " == *" \${typed[i]} "* ]] && i=$((i + 1)) ;; # The next word is its value.
+      *) if [[ -z $command ]]; then command=\${typed[i]}; else place=$((place + 1)); fi ;;
+    esac
+  done
+  ((i > last)) && return
+  case $command in
+${row("''", names(commands), options)}
+${commands.map(({ name, words, options: own, targets }) => row(name, words, own, targets)).join("\n")}
+  esac
+  [[ -n $targets && $word != -* ]] && ((place == 0)) && words=$(parlance completion targets 2>/dev/null)
+  ((place > 0)) && words=
+  [[ $word == -* ]] && words=$options
+  COMPREPLY=($(compgen -W "$words" -- "$word"))
+  # What bash has taken apart at the colon is typed already.
+  [[ $word == *:* && $COMP_WORDBREAKS == *:* ]] && COMPREPLY=("\${COMPREPLY[@]#"\${word%"\${word##*:}"}"}")
+}
+# What is not completed here is the name of a file.
+complete -o default -F _parlance parlance`;
+}
+
+function zsh({ options, commands }: CommandTable): string {
+  const described = commands.map(({ name, summary }) => `    ${quoted(`${name}:${summary}`)}`);
+  return `#compdef parlance
+# Completion of parlance for zsh:  source <(parlance completion zsh)
+_parlance() {
+  local -a verbs=( # Not "commands": that is an array of the shell itself.
+${described.join("\n")}
+  )
+  local at=\${words[(i)--]}
+  if ((at < CURRENT)); then # Behind it stands a command of its own.
+    shift at words
+    ((CURRENT -= at))
+    _normal
+    return
+  fi
+  if ((CURRENT == 2)); then
+    if [[ $PREFIX == -* ]]; then _arguments ${options.flatMap(zshOption).join(" ")}
+    else _describe command verbs
+    fi
+    return
+  fi
+  shift words
+  ((CURRENT--))
+  case $words[1] in
+${commands.map(zshCase).join("\n")}
+  esac
+}
+_parlance_targets() {
+  local -a names
+  names=(\${(f)"$(parlance completion targets 2>/dev/null)"})
+  compadd -a names
+  _files
+}
+compdef _parlance parlance`;
+}
+
+function zshCase({ name, words, options, targets }: CommandRow): string {
+  const known = words.length === 0 ? [] : [quoted(`1:word:(${words.join(" ")})`)];
+  const first = targets ? [quoted("1:target:_parlance_targets")] : known;
+  const specs = [...options.flatMap(zshOption), ...first, quoted("*:file:_files")];
+  return `    ${name}) _arguments ${specs.join(" ")} ;;`;
+}
+
+function zshOption({ short, long, value, description }: OptionRow): readonly string[] {
+  const words = description.replace(/[[\]\\:]/g, "\\$&");
+  const values = { none: "", optional: "::value:_files", required: ":value:_files" }[value];
+  return spellings({ short, long }).map((spelling) => quoted(`*${spelling}[${words}]${values}`));
+}
+
+function fish({ options, commands }: CommandTable): string {
+  const line = (condition: string, rest: string): string => `complete -c parlance -n ${quoted(condition)} ${rest}`;
+  const top = "__fish_use_subcommand";
+  return [
+    "# Completion of parlance for fish:  parlance completion fish | source",
+    ...options.map((option) => line(top, fishOption(option))),
+    ...commands.flatMap(({ name, summary, words, options: own, targets }) => {
+      const inside = `__fish_seen_subcommand_from ${name}`;
+      return [
+        line(top, `-f -a ${name} -d ${fishQuoted(summary)}`),
+        ...own.map((option) => line(inside, fishOption(option))),
+        ...(targets ? [line(inside, "-a '(parlance completion targets 2>/dev/null)'")] : []),
+        ...(words.length === 0 ? [] : [line(inside, `-f -a ${quoted(words.join(" "))}`)]),
+      ];
+    }),
+  ].join("\n");
+}
+
+function fishOption({ short, long, value, description }: OptionRow): string {
+  const names = [...(short === undefined ? [] : [`-s ${short.slice(1)}`]), `-l ${long.slice(2)}`];
+  return [...names, ...(value === "required" ? ["-r"] : []), `-d ${fishQuoted(description)}`].join(" ");
+}
+
+function names(commands: readonly CommandRow[]): readonly string[] {
+  return commands.map(({ name }) => name);
+}
+
+function spellings({ short, long }: Pick<OptionRow, "short" | "long">): readonly string[] {
+  return short === undefined ? [long] : [short, long];
+}
+
+/** As one word for bash and zsh. */
+function quoted(text: string): string {
+  return `'${text.replaceAll("'", "'\\''")}'`;
+}
+
+function fishQuoted(text: string): string {
+  return `'${text.replace(/['\\]/g, "\\$&")}'`;
+}
+
+/** All commands with their options and values. */
+interface CommandTable {
+  readonly options: readonly OptionRow[];
+  readonly commands: readonly CommandRow[];
+}
+
+interface CommandRow {
+  readonly name: string;
+  readonly summary: string;
+  readonly options: readonly OptionRow[];
+  /** The possible first words after the command; empty if it may be anything. */
+  readonly words: readonly string[];
+  /** Whether the first word after the command is a target, which may be the name of a configured server. */
+  readonly targets: boolean;
+}
+
+interface OptionRow {
+  /** `-h`, if it has a short name. */
+  readonly short: string | undefined;
+  /** `--help`. */
+  readonly long: string;
+  readonly value: "none" | "optional" | "required";
+  readonly description: string;
+}
+
+/** Reads the table from the registered commands. */
+function commandTable(program: Command): CommandTable {
+  const help = program.createHelp();
+  const commands = help.visibleCommands(program);
+  const names = commands.map((command) => command.name());
+  return {
+    options: help.visibleOptions(program).map(optionRow),
+    commands: commands.map((command) => ({
+      name: command.name(),
+      summary: command.summary() || command.description(),
+      options: help.visibleOptions(command).map(optionRow),
+      words: command.name() === "help" ? names : (command.registeredArguments[0]?.argChoices ?? []),
+      targets: command.registeredArguments.some((argument) => argument.name() === "target"),
+    })),
+  };
+}
+
+function optionRow({ short, long, flags, required, optional, description }: Option): OptionRow {
+  const value = required ? "required" : optional ? "optional" : "none";
+  return { short, long: long ?? flags, value, description };
 }

@@ -5,7 +5,7 @@ import { exitCodes } from "../../shared/exit-codes.js";
 import { Failure } from "../../shared/failure.js";
 import { missingAtEnd, Recorder } from "../../shared/recorder/recorder.js";
 import { hostName, newRecordingPath, numberedPath, serverName } from "../../shared/recorder/recording-name.js";
-import type { StartedCommand } from "../../shared/target/started-command.js";
+import type { CommandTarget } from "../../shared/target/configured-target.js";
 import type { Target } from "../../shared/target/target.js";
 import { proxyHeader, startProxy } from "../proxy/proxy.js";
 
@@ -38,7 +38,7 @@ export function recordedTarget(target: Target, as: RecordAs): Promise<RecordedTa
 }
 
 function behindTap(
-  { title, env, cwd }: Pick<StartedCommand, "env" | "cwd"> & Pick<Target, "title">,
+  { title, env, cwd }: Pick<CommandTarget, "env" | "cwd"> & Pick<Target, "title">,
   words: readonly string[],
   { record, name }: RecordAs,
 ): RecordedTarget {

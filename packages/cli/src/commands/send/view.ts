@@ -5,8 +5,7 @@ import { hexLines } from "../../shared/output/hex.js";
 import { jsonLine } from "../../shared/output/json-lines.js";
 import { headingRow } from "../../shared/output/rows.js";
 import type { Output } from "../../shared/output/terminal.js";
-import { observationValues } from "../talk/talk-json.js";
-import { observationRows } from "../talk/talk-text.js";
+import { observationRows, observationValues } from "../talk/view.js";
 
 /** The head of an HTTP response. */
 export interface ResponseHead {

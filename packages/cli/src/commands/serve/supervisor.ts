@@ -1,10 +1,12 @@
-import { resolve } from "node:path";
+import { type ChildProcess, fork } from "node:child_process";
+import { type FSWatcher, statSync, watch } from "node:fs";
+import { dirname, join, resolve } from "node:path";
+import { fileURLToPath } from "node:url";
+import type { Channel } from "@parlance/mcp/jsonrpc";
+import { streamChannel } from "@parlance/mcp/node";
 import type { Interrupt } from "../../shared/interrupt.js";
-import { FileWatch } from "./file-watch.js";
 import type { Relay } from "./relay.js";
-import type { Transport } from "./serving.js";
-import { WorkerProcess } from "./worker-process.js";
-import type { WorkerReport } from "./worker-report.js";
+import type { Transport, WorkerReport } from "./serving.js";
 
 /** What becomes of a module that is watched. */
 export type ServeEvent =
@@ -13,7 +15,7 @@ export type ServeEvent =
   | { readonly kind: "exited"; readonly how: string };
 
 /** How to serve a module until a person ends it. */
-export interface SupervisorOptions {
+interface SupervisorOptions {
   readonly path: string;
   readonly transport: Transport;
   readonly interrupt: Interrupt;
@@ -98,4 +100,126 @@ function aborted(signal: AbortSignal): Promise<undefined> {
     if (signal.aborted) resolve(undefined);
     else signal.addEventListener("abort", () => resolve(undefined), { once: true });
   });
+}
+
+/** Milliseconds that a worker has to end, with the calls that run in it. */
+const endGrace = 2_000;
+
+/** A process that serves a module. */
+class WorkerProcess {
+  /** What it tells of itself; a worker that ends without a word has failed. */
+  readonly report: Promise<WorkerReport>;
+  /** How it ended, in words. */
+  readonly exited: Promise<string>;
+  /** What it speaks on, where that is stdin and stdout. */
+  readonly channel: Channel | undefined;
+  readonly #child: ChildProcess;
+  #ending = false;
+
+  constructor(path: string, transport: Transport) {
+    const isStdio = transport.kind === "stdio";
+    // Of a worker that serves HTTP, whatever its module prints belongs to what a person reads beside the output.
+    const stdio = isStdio ? (["pipe", "pipe", "inherit", "ipc"] as const) : (["ignore", 2, "inherit", "ipc"] as const);
+    const args = isStdio ? [path] : [path, String(transport.port)];
+    const child = fork(fileURLToPath(new URL("./worker.js", import.meta.url)), args, { stdio: [...stdio] });
+    this.#child = child;
+    const { stdin, stdout } = child;
+    this.channel = stdin === null || stdout === null ? undefined : streamChannel(stdout, stdin);
+    this.exited = new Promise((resolve) => {
+      child.once("exit", (code, signal) =>
+        resolve(signal === null ? `exited with code ${code}` : `was ended by ${signal}`),
+      );
+    });
+    this.report = new Promise((resolve) => {
+      child.once("message", (told) => resolve(told as WorkerReport)); // Our own worker.
+      void this.exited.then((how) =>
+        resolve({ kind: "failed", files: [], message: `${path} ${how} while it was loaded`, seen: [] }),
+      );
+    });
+    process.on("exit", this.kill);
+  }
+
+  /** Whether it was told to end. */
+  get isEnding(): boolean {
+    return this.#ending;
+  }
+
+  /** Ends it: at first its input, then, when it takes too long, the process. */
+  async end(): Promise<void> {
+    this.#ending = true;
+    this.#child.stdin?.end();
+    if (this.#child.connected) this.#child.disconnect();
+    const timer = setTimeout(this.kill, endGrace);
+    await this.exited;
+    clearTimeout(timer);
+    process.off("exit", this.kill);
+  }
+
+  /** Ends it at once. */
+  readonly kill = (): void => {
+    this.#child.kill("SIGKILL");
+  };
+}
+
+/** Milliseconds without a change until one is told: editors and compilers write more than one file, more than once. */
+const quiet = 100;
+
+/** Watches files by their folders: most editors do not write a file but put a new one in its place. */
+class FileWatch {
+  readonly #onChange: (file: string) => void;
+  readonly #folders = new Map<string, FSWatcher>();
+  #files: ReadonlyMap<string, number> = new Map();
+  #all = false;
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(onChange: (file: string) => void) {
+    this.#onChange = onChange;
+  }
+
+  /**
+   * Watches these files, and no others; what was written after `since`, in milliseconds, has changed already. With `all`, a
+   * module beside them counts too: one that is missing may appear.
+   */
+  follow(files: readonly string[], { since, all }: { readonly since: number; readonly all: boolean }): void {
+    this.#files = new Map(files.map((file) => [file, writtenAt(file)]));
+    const folders = new Set(files.map((file) => dirname(file)));
+    for (const [folder, watcher] of this.#folders) if (!folders.has(folder)) this.#forget(folder, watcher);
+    for (const folder of folders) if (!this.#folders.has(folder)) this.#watch(folder);
+    this.#all = all;
+    const late = files.find((file) => writtenAt(file) > since);
+    if (late !== undefined) this.#changed(late);
+  }
+
+  close(): void {
+    clearTimeout(this.#timer);
+    for (const [folder, watcher] of this.#folders) this.#forget(folder, watcher);
+  }
+
+  #watch(folder: string): void {
+    const watcher = watch(folder, (_event, name) => {
+      const file = join(folder, name ?? "");
+      const known = this.#files.get(file);
+      if (known === undefined ? this.#all && isModule(file) : writtenAt(file) !== known) this.#changed(file);
+    });
+    watcher.on("error", () => this.#forget(folder, watcher)); // The folder is gone, and its files with it.
+    this.#folders.set(folder, watcher);
+  }
+
+  #forget(folder: string, watcher: FSWatcher): void {
+    watcher.close();
+    this.#folders.delete(folder);
+  }
+
+  #changed(file: string): void {
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => this.#onChange(file), quiet);
+  }
+}
+
+function isModule(file: string): boolean {
+  return /\.(?:[cm]?[jt]s|json)$/.test(file);
+}
+
+function writtenAt(file: string): number {
+  return statSync(file, { throwIfNoEntry: false })?.mtimeMs ?? 0;
 }

@@ -1,28 +1,30 @@
-// A process that serves a module until the module changes. The command starts it anew then: what is imported once stays.
+// A process that serves a module until it changes. The command then starts a new one: a process imports a module only once.
+
+import { register } from "node:module";
+import { fileURLToPath } from "node:url";
+import { MessageChannel, receiveMessageOnPort } from "node:worker_threads";
 import { exitCodes } from "../../shared/exit-codes.js";
 import { toFailure } from "../../shared/failure.js";
-import { watchImports } from "./loaded-files.js";
-import { serveModule, type Transport } from "./serving.js";
-import { readyReport, type WorkerReport } from "./worker-report.js";
+import { readyReport, serveModule, type Transport, type WorkerReport } from "./serving.js";
 
 /** Milliseconds that running calls have when the module has changed. */
 const grace = 1_000;
 
-const [path = "", port] = process.argv.slice(2);
-const transport: Transport = port === undefined ? { kind: "stdio" } : { kind: "http", port: Number(port) };
+const [path = "", httpPort] = process.argv.slice(2);
+const transport: Transport = httpPort === undefined ? { kind: "stdio" } : { kind: "http", port: Number(httpPort) };
 const files = watchImports();
 
-/** The command has let go of this process, or is gone. */
+/** Resolves when the command disconnects or exits. */
 const released = new Promise<void>((resolve) => {
   process.once("disconnect", resolve);
 });
 
-/** Resolves when it is written; whoever has let go meanwhile need not know. */
-function report(told: WorkerReport): Promise<void> {
-  return new Promise((resolve) => process.send?.(told, () => resolve()));
+/** Sends the report to the command. Resolves also if the command has disconnected in the meantime. */
+function report(message: WorkerReport): Promise<void> {
+  return new Promise((resolve) => process.send?.(message, () => resolve()));
 }
 
-// Ctrl-C in a terminal reaches every process of it; the command decides what becomes of this one.
+// A terminal sends Ctrl-C to all its processes. The command decides when this one ends.
 process.on("SIGINT", () => undefined);
 
 try {
@@ -39,3 +41,18 @@ try {
 if (process.connected) process.disconnect();
 // The module may have left timers behind.
 process.exit();
+
+/** Collects the files that are imported from now on; the returned function lists them, without those of packages. */
+function watchImports(): () => readonly string[] {
+  const { port1: port, port2: loaderPort } = new MessageChannel();
+  port.unref();
+  register(new URL("./loader-hooks.js", import.meta.url), { data: { files: loaderPort }, transferList: [loaderPort] });
+  const files = new Set<string>();
+  return () => {
+    for (let loaded = receiveMessageOnPort(port); loaded !== undefined; loaded = receiveMessageOnPort(port)) {
+      const url = String(loaded.message);
+      if (url.startsWith("file:") && !url.includes("/node_modules/")) files.add(fileURLToPath(url));
+    }
+    return [...files];
+  };
+}

@@ -12,9 +12,7 @@ import type { Invocation } from "../../shared/invocation.js";
 import { addExerciseOptions, chooseTarget } from "../../shared/options.js";
 import { printFailure } from "../../shared/output/print-failure.js";
 import type { Target } from "../../shared/target/target.js";
-import { talkJson } from "./talk-json.js";
-import { talkText } from "./talk-text.js";
-import type { TalkOutcome, TalkView } from "./talk-view.js";
+import { type TalkOutcome, type TalkView, talkJson, talkText } from "./view.js";
 
 interface TalkFlags extends ServerFlags {
   readonly revision?: readonly string[];

@@ -1,9 +1,11 @@
 import { isDeepStrictEqual } from "node:util";
+import { escapeControls } from "@parlance/mcp/jsonrpc";
 import { isObject } from "@parlance/mcp/protocol";
+import { structuredPatch } from "diff";
 import { applyEdits, type Edit, getNodeValue } from "jsonc-parser";
+import type { Style } from "../../shared/output/style.js";
 import { treeOf } from "../../shared/target/configuration.js";
-import { fileFailure, type LoadedFile } from "../../shared/target/find-server.js";
-import { ChangedMeanwhile, replaceFile } from "../../shared/target/replace-file.js";
+import { ChangedMeanwhile, fileFailure, type LoadedFile, replaceFile } from "../../shared/target/configuration-file.js";
 import { unwrapEdits } from "./wrapping.js";
 
 /** The text of a configuration in which only the start of one server differs. @throws Error if more would differ */
@@ -50,3 +52,31 @@ export async function write({ path, file, mark, configuration }: LoadedFile, tex
     throw fileFailure(`${path} cannot be written: ${error instanceof Error ? error.message : error}`, error);
   }
 }
+
+/** What changes between two texts, as `diff -u` prints it. */
+export function unifiedDiff(path: string, before: string, after: string): readonly string[] {
+  const { hunks } = structuredPatch(path, path, before, after, undefined, undefined, { context: 2 });
+  return [
+    `--- ${path}`,
+    `+++ ${path}`,
+    ...hunks.flatMap(({ oldStart, oldLines, newStart, newLines, lines }) => [
+      `@@ -${oldStart},${oldLines} +${newStart},${newLines} @@`,
+      ...lines,
+    ]),
+  ];
+}
+
+/** The lines of a diff, safe to print and in colours. */
+export function diffLines(diff: readonly string[], style: Style): readonly string[] {
+  return diff.map((line, index) => {
+    const shown = escapeControls(line);
+    if (index < 2) return style.bold(shown);
+    return (paints.get(line[0] ?? "")?.(style) ?? ((text: string) => text))(shown);
+  });
+}
+
+const paints: ReadonlyMap<string, (style: Style) => (text: string) => string> = new Map([
+  ["+", (style) => style.green],
+  ["-", (style) => style.red],
+  ["@", (style) => style.cyan],
+]);

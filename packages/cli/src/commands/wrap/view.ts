@@ -5,7 +5,7 @@ import { cut, left } from "../../shared/output/columns.js";
 import { jsonLine } from "../../shared/output/json-lines.js";
 import type { Output } from "../../shared/output/terminal.js";
 import type { ServerEntry } from "../../shared/target/configuration.js";
-import { type ConfigurationFile, load } from "../../shared/target/find-server.js";
+import { type ConfigurationFile, load } from "../../shared/target/configuration-file.js";
 import { wordsOf, wrappedWords } from "./wrapping.js";
 
 /** What a person is told of a configuration file. */

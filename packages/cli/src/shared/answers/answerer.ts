@@ -16,9 +16,8 @@ import { peerText } from "../output/content-blocks.js";
 import { jsonLine } from "../output/json-lines.js";
 import type { Output } from "../output/terminal.js";
 import { type AnswerFlags, rootOf, textResult, type WrittenAnswer } from "./answer-option.js";
-import { DialogEnded, Dialogs, type Talk } from "./dialog.js";
-import { choose, exampleOf, fillIn } from "./form-dialog.js";
-import { PausableClock } from "./pausable-clock.js";
+import { DialogEnded, Dialogs, PausableClock, type Talk } from "./dialog.js";
+import { choose, exampleOf, fillIn } from "./form.js";
 
 /** Answers the input requests of a server: from the command line, by asking the person, or by declining. */
 export class Answerer {

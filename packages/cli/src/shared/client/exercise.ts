@@ -1,9 +1,8 @@
-import type { Tool } from "@parlance/mcp";
-import type { Client } from "@parlance/mcp/client";
-import { didYouMean } from "@parlance/mcp/jsonrpc";
-import { type JsonObject, methods } from "@parlance/mcp/protocol";
+import type { ServerCapabilities, Tool } from "@parlance/mcp";
+import { type Client, RpcError } from "@parlance/mcp/client";
+import { didYouMean, escapeControls, OutOfBounds } from "@parlance/mcp/jsonrpc";
+import { isObject, type JsonObject, methods } from "@parlance/mcp/protocol";
 import { usageFailure } from "../failure.js";
-import { type AskOptions, listAdvertised, unlessRefused } from "./advertised.js";
 import { argumentsFor, type WantedCall } from "./tool-arguments.js";
 
 /** Why a tool was not called. */
@@ -64,4 +63,111 @@ function reasonToSkip({ inputSchema, annotations }: Tool): Skipped["why"] | unde
   if (annotations?.readOnlyHint !== true) return "is not marked read-only";
   const { required } = inputSchema;
   return Array.isArray(required) && required.length > 0 ? "needs arguments" : undefined;
+}
+
+/** A kind of list, by its name on the command line. */
+export type ListName = "tools" | "resources" | "templates" | "prompts";
+
+/** A list that a server offers when it declares a capability. */
+export interface OfferedList {
+  readonly name: ListName;
+  readonly capability: keyof ServerCapabilities;
+  readonly method: string;
+  /** The member of the result that holds the items. */
+  readonly member: string;
+}
+
+/** All lists, in the order of the requests. */
+export const offeredLists: readonly OfferedList[] = [
+  { name: "tools", capability: "tools", method: methods.listTools, member: "tools" },
+  { name: "resources", capability: "resources", method: methods.listResources, member: "resources" },
+  { name: "templates", capability: "resources", method: methods.listResourceTemplates, member: "resourceTemplates" },
+  { name: "prompts", capability: "prompts", method: methods.listPrompts, member: "prompts" },
+];
+
+/** The most pages of a list: a server may send cursors without end. */
+const mostPages = 64;
+const mostItems = 10_000;
+
+/** How a list is requested. */
+export interface AskOptions {
+  readonly signal: AbortSignal;
+  /** Request lists that are not advertised, too. */
+  readonly force?: boolean;
+}
+
+/** Requests every advertised list, and returns the tools. Refused lists are skipped. */
+async function listAdvertised(client: Client, options: AskOptions): Promise<readonly Tool[]> {
+  const tools: Tool[] = [];
+  for (const list of offeredLists) {
+    if (!isAsked(client, list, options.force)) continue;
+    const take = (item: unknown): void => {
+      const tool = list.name === "tools" ? toolOf(item) : undefined;
+      if (tool !== undefined) tools.push(tool);
+    };
+    await unlessRefused(readList(client, list, options, take));
+  }
+  return tools;
+}
+
+/** Whether to request a list: it is advertised, or `force` is set. */
+export function isAsked({ server }: Client, { capability }: OfferedList, force = false): boolean {
+  return force || server.capabilities[capability] !== undefined;
+}
+
+/**
+ * Hands over the items of a list as they come. Gives back why it was not read to its end.
+ * @throws RpcError when the server refuses; LocalError as `Client.call`
+ */
+export async function readList(
+  client: Client,
+  { method, member }: OfferedList,
+  { signal, force = false }: AskOptions,
+  take: (item: unknown) => void,
+): Promise<string | undefined> {
+  const seen = new Set<unknown>();
+  const broken: string[] = [];
+  let given = 0;
+  for (let params: JsonObject = {}, page = 1; page <= mostPages; page += 1) {
+    const { [member]: found, nextCursor: cursor } = await client.call(method, params, {
+      signal,
+      partial: true,
+      unadvertised: force,
+    });
+    if (!Array.isArray(found)) return `the member ${member} of its result is no array`;
+    given += found.length;
+    for (const item of found) {
+      if (item instanceof OutOfBounds) broken.push(`${shownName(item)} is ${item.reason}`);
+      else take(item);
+    }
+    if (typeof cursor !== "string") return broken.length === 0 ? undefined : `left out: ${broken.join(", ")}`;
+    if (seen.has(cursor)) return "the server repeats a cursor";
+    if (given >= mostItems) break;
+    seen.add(cursor);
+    params = { cursor };
+  }
+  return `there is more than ${given} items`;
+}
+
+/** Ignores an error response: it is shown as a frame. */
+async function unlessRefused<Result>(call: Promise<Result>): Promise<Result | undefined> {
+  try {
+    return await call;
+  } catch (error) {
+    if (error instanceof RpcError) return undefined;
+    throw error;
+  }
+}
+
+/** A tool with a default schema: without one, any arguments are allowed. */
+function toolOf(value: unknown): Tool | undefined {
+  if (!isObject(value) || typeof value.name !== "string") return undefined;
+  const { inputSchema = null } = value;
+  if (inputSchema !== null && !isObject(inputSchema)) return undefined;
+  return { ...value, name: value.name, inputSchema: { ...inputSchema, type: "object" } };
+}
+
+function shownName({ members }: OutOfBounds): string {
+  const { name = members.uri } = members;
+  return typeof name === "string" ? escapeControls(JSON.stringify(name)) : "an item without a name";
 }

@@ -5,13 +5,11 @@ import { exitCodes } from "../exit-codes.js";
 import { type Failure, type Stage, toFailure } from "../failure.js";
 import type { Interrupt } from "../interrupt.js";
 import type { FrameRow } from "../output/conversation-rows.js";
-import { signalGroup } from "../signal-group.js";
-import { type DialOptions, routeTo, type TargetChannel } from "../target/route.js";
+import { type DialOptions, routeTo, signalGroup, type TargetChannel } from "../target/route.js";
 import type { Target } from "../target/target.js";
 import { TextLines } from "../text-lines.js";
 import { LiveConversation } from "./live-conversation.js";
-import { missingVariableRemedy } from "./missing-variable.js";
-import { toFailureAtUrl } from "./url-failure.js";
+import { missingVariableRemedy, toFailureAtUrl } from "./url-failure.js";
 import { watchedFetch } from "./watched-fetch.js";
 
 /** One observation of a conversation. Times are milliseconds since it began. */

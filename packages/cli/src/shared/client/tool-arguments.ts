@@ -1,6 +1,6 @@
 import { isObject, type JsonObject } from "@parlance/mcp/protocol";
 import { usageFailure } from "../failure.js";
-import { splitWords } from "../target/split-words.js";
+import { splitWords } from "../target/target.js";
 
 /** An argument as it was written: `name=text`, or `name:=json`. */
 export interface WrittenArgument {

@@ -8,7 +8,7 @@ import {
   type Tapped,
 } from "@parlance/mcp/jsonrpc";
 import { BodyCutter } from "@parlance/wire";
-import { excerpt } from "../excerpt.js";
+import { excerpt } from "../output/columns.js";
 
 /** Observes the HTTP traffic of a client, before the client acts on it. */
 interface HttpWatcher {

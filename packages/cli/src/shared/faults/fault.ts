@@ -1,4 +1,4 @@
-import { parseDuration } from "../duration.js";
+import { parseDuration } from "../output/quantities.js";
 
 /** A fault of a frame. Times are milliseconds. */
 export type Fault =

@@ -13,9 +13,8 @@ import {
   type PendingState,
   type Verdict,
 } from "@parlance/wire";
-import { type Piece, pieceLines } from "./pieces.js";
 import { count } from "./quantities.js";
-import type { Look } from "./rows.js";
+import { type Look, type Piece, pieceLines } from "./rows.js";
 import { type Paint, type Style, signs } from "./style.js";
 import type { Output } from "./terminal.js";
 

@@ -1,8 +1,7 @@
 import { type Framing, lines } from "@parlance/mcp/jsonrpc";
 import type { Revision } from "@parlance/mcp/protocol";
 import { RawChannel, type RawClient, RawHttp, type RawOptions, type RawTransport, recordedBytes } from "@parlance/wire";
-import { signalGroup } from "../signal-group.js";
-import type { Route, TargetChannel } from "./route.js";
+import { type Route, signalGroup, type TargetChannel } from "./route.js";
 
 interface OpenOptions extends RawOptions {
   /** Milliseconds to wait for the first answer of a server on a channel, which may have to start. Default: `timeout`. */

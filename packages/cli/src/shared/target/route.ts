@@ -1,8 +1,7 @@
 import type { Channel } from "@parlance/mcp/jsonrpc";
-import type { ChildChannel, ChildChannelOptions } from "@parlance/mcp/node";
-import { signalGroup } from "../signal-group.js";
-import { commandOf } from "./started-command.js";
-import type { Header, Target } from "./target.js";
+import type { ChildChannel, ChildChannelOptions, Command } from "@parlance/mcp/node";
+import type { CommandTarget, Header } from "./configured-target.js";
+import type { Target } from "./target.js";
 
 /** A channel to a target. One to a started process also has what only a process has. */
 export type TargetChannel = Channel & Partial<ChildChannel>;
@@ -38,6 +37,11 @@ export async function routeTo(target: Target): Promise<Route> {
   return { kind: "channel", dial };
 }
 
+/** The command of a target for the library, with all variables of this process, as a shell starts it. */
+function commandOf({ command, args, env, cwd }: CommandTarget): Command {
+  return { command, args, env, inheritEnv: "all", ...(cwd !== undefined && { cwd }) };
+}
+
 /** The started processes, until they are known to have exited. */
 const running = new Set<ChildChannel>();
 const forces = new WeakSet<AbortSignal>();
@@ -56,4 +60,14 @@ function owned(child: ChildChannel, force: AbortSignal | undefined): ChildChanne
 
 function killRunning(): void {
   for (const { pid, exit } of running) if (exit === undefined) signalGroup(pid, "SIGKILL");
+}
+
+/** Sends a signal to a process group; on Windows to the process alone. */
+export function signalGroup(pid: number | undefined, signal: NodeJS.Signals): void {
+  if (pid === undefined) return;
+  try {
+    process.kill(process.platform === "win32" ? pid : -pid, signal);
+  } catch {
+    // The process has exited.
+  }
 }

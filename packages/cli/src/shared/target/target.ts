@@ -3,19 +3,14 @@ import type { ChannelFactory } from "@parlance/mcp/client";
 import { memoryChannels } from "@parlance/mcp/jsonrpc";
 import { exitCodes } from "../exit-codes.js";
 import { Failure, usageFailure } from "../failure.js";
+import type { ConfiguredTarget } from "./configured-target.js";
 import { hosts } from "./host-table.js";
 import { loadServed } from "./served-module.js";
-import { splitWords } from "./split-words.js";
-import type { StartedCommand } from "./started-command.js";
 
-/** A server that a command can connect to; `title` is its name on the command line. */
+/** A server that a command can connect to. A module is served in this process. */
 export type Target =
-  | (StartedCommand & { readonly kind: "command"; readonly title: string })
-  | { readonly kind: "module"; readonly title: string; readonly dial: ChannelFactory }
-  | { readonly kind: "url"; readonly title: string; readonly url: URL; readonly headers: readonly Header[] };
-
-/** A header of every request to a URL: its name and its value. */
-export type Header = readonly [name: string, value: string];
+  | ConfiguredTarget
+  | { readonly kind: "module"; readonly title: string; readonly dial: ChannelFactory };
 
 /** The names of the hosts, on two lines. */
 function hostWords(indent: string): string {
@@ -107,4 +102,26 @@ async function loadModule(path: string): Promise<Target> {
     return near;
   };
   return { kind: "module", title: path, dial };
+}
+
+/**
+ * The words of a command written as one string, without a shell: white space parts them, `'…'` takes everything as it is,
+ * `"…"` too but for `\"` and `\\`. A backslash elsewhere is a backslash, as in paths on Windows.
+ * Undefined if a quote is not closed.
+ */
+export function splitWords(text: string): readonly string[] | undefined {
+  const words: string[] = [];
+  const piece = /(\s+)|'([^']*)'|"((?:[^"\\]|\\.)*)"|([^\s'"]+)/suy;
+  let word: string | undefined;
+  while (piece.lastIndex < text.length) {
+    const [found, space, single, double] = piece.exec(text) ?? [];
+    if (found === undefined) return undefined;
+    if (space === undefined) {
+      word = (word ?? "") + (single ?? double?.replace(/\\(["\\])/g, "$1") ?? found);
+    } else if (word !== undefined) {
+      words.push(word);
+      word = undefined;
+    }
+  }
+  return word === undefined ? words : [...words, word];
 }

@@ -1,9 +1,90 @@
 import { latest, latestHandshake } from "@parlance/mcp";
-import type { RpcNotification, RpcRequest } from "@parlance/mcp/jsonrpc";
-import { type JsonObject, type Messages, type Method, methods } from "@parlance/mcp/protocol";
+import { type RpcNotification, type RpcRequest, success } from "@parlance/mcp/jsonrpc";
+import {
+  type JsonObject,
+  type Messages,
+  type Method,
+  messagesOf,
+  methods,
+  type NotificationMethod,
+  notifications,
+} from "@parlance/mcp/protocol";
+import { type Explanation, facts, spanText, specPage, versionsWhere, type WireExample } from "./explanation.js";
+
+/** What a request is for, who may send it in which revisions, and how it looks. */
+export function explainRequest(method: Method): Explanation {
+  const { says, needs, page, example, result } = requestNotes[method];
+  const { byClient, byServer, version } = sendersOf("requests", method);
+  const inside = versionsWhere(({ inputRequests }) => inputRequests.has(method));
+  const from = byClient.includes(version) ? "client" : "server";
+  const request: WireExample = { from, raw: JSON.stringify(example(messagesOf(version))) };
+  const answer: WireExample = {
+    from: from === "client" ? "server" : "client",
+    raw: JSON.stringify(success(1, result)),
+  };
+  return {
+    topic: "request",
+    name: method,
+    title: `a request of ${sides(byClient, byServer)}`,
+    says,
+    facts: facts({
+      in: spans(byClient, byServer),
+      inside: inside.length === 0 ? undefined : `${spanText(inside)}: asked in a result of type input_required instead`,
+      needs,
+      "at fault": "the sender, where it is not allowed: the answer is −32601",
+    }),
+    wire: [request, answer],
+    spec: [specPage(version, page)],
+  };
+}
+
+/** The same of a notification. */
+export function explainNotification(method: NotificationMethod): Explanation {
+  const { says, needs, page, example } = notificationNotes[method];
+  const { byClient, byServer, version } = sendersOf("notifications", method);
+  const from = byClient.includes(version) ? "client" : "server";
+  return {
+    topic: "notification",
+    name: method,
+    title: `a notification of ${sides(byClient, byServer)}`,
+    says,
+    facts: facts({
+      in: spans(byClient, byServer),
+      needs,
+      "at fault": "whoever gives it an id or answers it; where it is not known, it is ignored",
+    }),
+    wire: [{ from, raw: JSON.stringify(example(messagesOf(version))) }],
+    spec: [specPage(version, page)],
+  };
+}
+
+interface Senders {
+  readonly byClient: readonly string[];
+  readonly byServer: readonly string[];
+  /** The newest that has it. */
+  readonly version: string;
+}
+
+function sendersOf(kind: "requests" | "notifications", method: string): Senders {
+  const byClient = versionsWhere((revision) => revision[kind].client.has(method));
+  const byServer = versionsWhere((revision) => revision[kind].server.has(method));
+  const version = [...byClient, ...byServer].toSorted().at(-1) ?? latest.version;
+  return { byClient, byServer, version };
+}
+
+function sides(byClient: readonly string[], byServer: readonly string[]): string {
+  if (byServer.length === 0) return "the client";
+  return byClient.length === 0 ? "the server" : "either side";
+}
+
+function spans(byClient: readonly string[], byServer: readonly string[]): string {
+  const [client, server] = [spanText(byClient), spanText(byServer)];
+  if (byServer.length === 0 || client === server) return client;
+  return byClient.length === 0 ? server : `${client} from the client, ${server} from the server`;
+}
 
 /** What is said of a message, besides what the revisions know of it. */
-export interface MessageNote<Message extends RpcRequest | RpcNotification> {
+interface MessageNote<Message extends RpcRequest | RpcNotification> {
   /** One sentence. */
   readonly says: string;
   /** The capability that one side must have declared. */
@@ -15,7 +96,7 @@ export interface MessageNote<Message extends RpcRequest | RpcNotification> {
 }
 
 /** What is said of a request. */
-export interface RequestNote extends MessageNote<RpcRequest> {
+interface RequestNote extends MessageNote<RpcRequest> {
   /** A result that might answer the example. */
   readonly result: JsonObject;
 }
@@ -233,5 +314,81 @@ export const requestNotes: Readonly<Record<Method, RequestNote>> = {
     page: "basic/utilities/tasks",
     example: (messages) => messages.request(1, methods.cancelTask, { taskId: "t-1" }),
     result: { ...task, status: "cancelled" },
+  },
+};
+
+/** The notifications, one by one. Nobody answers them. */
+export const notificationNotes: Readonly<Record<NotificationMethod, MessageNote<RpcNotification>>> = {
+  [notifications.initialized]: {
+    says: "Ends the handshake: the client has read the answer to initialize, and operations may begin",
+    page: "basic/lifecycle#initialization",
+    example: (messages) => messages.notification(notifications.initialized),
+  },
+  [notifications.cancelled]: {
+    says: "Says that nobody waits for the answer to a request any more; it may cross with that answer",
+    page: "basic/utilities/cancellation",
+    example: (messages) => messages.notification(notifications.cancelled, { requestId: 1, reason: "took too long" }),
+  },
+  [notifications.progress]: {
+    says: "Says how far a request has come, to whoever gave it a progressToken in _meta; the number must grow",
+    page: "basic/utilities/progress",
+    example: (messages) => messages.notification(notifications.progress, { progressToken: 1, progress: 1, total: 3 }),
+  },
+  [notifications.message]: {
+    says: "Carries a log message of the server, no less severe than the client wants them",
+    needs: "the capability logging of the server",
+    page: "server/utilities/logging",
+    example: (messages) => messages.notification(notifications.message, { level: "info", data: "connected" }),
+  },
+  [notifications.resourceUpdated]: {
+    says: "Says that a resource which the client follows has changed; it has to read it again by itself",
+    needs: "the capability resources.subscribe of the server",
+    page: "server/resources#subscriptions",
+    example: (messages) => messages.notification(notifications.resourceUpdated, { uri: "file:///a.txt" }),
+  },
+  [notifications.resourcesChanged]: {
+    says: "Says that there are other resources than before; the client has to list them again by itself",
+    needs: "the capability resources.listChanged of the server",
+    page: "server/resources#list-changed-notification",
+    example: (messages) => messages.notification(notifications.resourcesChanged),
+  },
+  [notifications.toolsChanged]: {
+    says: "Says that there are other tools than before; the client has to list them again by itself",
+    needs: "the capability tools.listChanged of the server",
+    page: "server/tools#list-changed-notification",
+    example: (messages) => messages.notification(notifications.toolsChanged),
+  },
+  [notifications.promptsChanged]: {
+    says: "Says that there are other prompts than before; the client has to list them again by itself",
+    needs: "the capability prompts.listChanged of the server",
+    page: "server/prompts#list-changed-notification",
+    example: (messages) => messages.notification(notifications.promptsChanged),
+  },
+  [notifications.rootsChanged]: {
+    says: "Says that the folders of the client are others than before; the server has to ask for them again",
+    needs: "the capability roots.listChanged of the client",
+    page: "client/roots",
+    example: (messages) => messages.notification(notifications.rootsChanged),
+  },
+  [notifications.elicitationComplete]: {
+    says: "Says that a person has done what there was to do on the page that they were sent to",
+    needs: "the capability elicitation.url of the client",
+    page: "client/elicitation#completion-notifications-for-url-mode-elicitation",
+    example: (messages) => messages.notification(notifications.elicitationComplete, { elicitationId: "e-1" }),
+  },
+  [notifications.taskStatus]: {
+    says: "Says how a task stands; whoever waits for it must not rely on hearing this",
+    needs: "the capability tasks of the side that runs it",
+    page: "basic/utilities/tasks#task-status-notification",
+    example: (messages) => messages.notification(notifications.taskStatus, { ...task, status: "completed" }),
+  },
+  [notifications.acknowledged]: {
+    says: "The first thing that comes for subscriptions/listen: which of the changes the server will tell of",
+    page: "basic/patterns/subscriptions",
+    example: (messages) =>
+      messages.notification(notifications.acknowledged, {
+        notifications: { toolsListChanged: true },
+        _meta: { "io.modelcontextprotocol/subscriptionId": 1 },
+      }),
   },
 };
