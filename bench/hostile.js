@@ -1,6 +1,11 @@
 /**
- * Suite H: what a well-behaved client notices while others attack. One server process with 512 MB of heap; a victim on an address
- * of its own calls a tool over a connection that stays, alone and beside each attack in turns, and at last beside all of them.
+ * Suite H: the latency of a well-behaved client while others attack. One server process with 512 MB of heap; a victim with an
+ * address of its own calls a tool on one persistent connection, alone and beside each attack in turns, and finally beside all
+ * attacks at once.
+ *
+ * Attackers run on the machine of the server and the victim, which over a network they would not. So the server has a core of its
+ * own and, where the system allows it (root on Linux), server and victim have real-time priority: a latency then is time that the
+ * server took, not time that the scheduler gave to an attacker.
  */
 
 import { fork, spawn, spawnSync } from "node:child_process";
@@ -83,10 +88,33 @@ class Victim {
 /** @param {string} message */
 const progress = (message) => console.error(message);
 
+/** Read before this process gives up a core, which changes the answer. */
+const cores = availableParallelism();
+
+/**
+ * Gives the main thread of a process a core and real-time priority. Only the main thread: it may spin until a thread of the
+ * garbage collector is done, for ever if that one is kept from the same core.
+ * @param {number} pid
+ * @param {number} core
+ */
+function reserve(pid, core) {
+  if (cores > 1) spawnSync("taskset", ["-pc", String(core), String(pid)], { stdio: "ignore" });
+  return spawnSync("chrt", ["--fifo", "--pid", "10", String(pid)], { stdio: "ignore" }).status === 0;
+}
+
+/**
+ * Takes back what a child inherited of this process. It is started at the lowest priority.
+ * @param {number} pid
+ */
+function release(pid) {
+  spawnSync("chrt", ["--all-tasks", "--other", "--pid", "0", String(pid)], { stdio: "ignore" });
+}
+
 async function startServer() {
   const child = fork(serverFile, { execArgv: [`--max-old-space-size=${heapMegabytes}`] });
-  const core = availableParallelism() - 1;
-  if (core > 0) spawnSync("taskset", ["-apc", String(core), String(child.pid)], { stdio: "ignore" });
+  release(child.pid ?? 0);
+  const reserved = reserve(child.pid ?? 0, cores - 1) && reserve(process.pid, 0);
+  if (!reserved) progress("no real-time priority (chrt, as root): latencies include waiting for the scheduler");
   const [ports] = await once(child, "message");
   return { child, ports: /** @type {{ http: number, tcp: number }} */ (ports) };
 }
@@ -113,6 +141,7 @@ async function measureBeside(names, rounds) {
   for (let round = 0; round < rounds && child.exitCode === null; round += 1) {
     alone.push(quantile(await victim.measure(), 0.95));
     const attacker = spawn(process.execPath, [attackerFile, String(ports.http), String(ports.tcp), ...names]);
+    release(attacker.pid ?? 0);
     await new Promise((resolve) => setTimeout(resolve, times.settle));
     beside.push(quantile(await victim.measure(), 0.95));
     attacker.kill("SIGKILL");
