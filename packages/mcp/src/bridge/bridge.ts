@@ -19,7 +19,7 @@ import { FairQueue } from "./fair-queue.js";
 import { HeldCalls } from "./held-calls.js";
 import { SharedUpstreams } from "./shared-upstreams.js";
 import { unanswered } from "./translate.js";
-import { Upstream, type UpstreamHost } from "./upstream.js";
+import { Upstream, type UpstreamSettings } from "./upstream.js";
 
 /** Options of a bridge. */
 export interface BridgeOptions
@@ -97,7 +97,7 @@ class OpenBridge implements Bridge {
   readonly exactNumbers = true;
   readonly changes = noChanges;
   readonly stateSeal = undefined;
-  readonly #host: UpstreamHost;
+  readonly #settings: UpstreamSettings;
   readonly #options: BridgeOptions;
   readonly #held: HeldCalls;
   readonly #shared: SharedUpstreams;
@@ -124,7 +124,7 @@ class OpenBridge implements Bridge {
     this.info = info;
     this.#options = options;
     const { report } = peerSettings(options);
-    this.#host = {
+    this.#settings = {
       open,
       reopen,
       options: { ...rest, ...insisted, random: randomOf(options) },
@@ -172,13 +172,13 @@ class OpenBridge implements Bridge {
 
   /** Opens an upstream session for one handshake client. Both end together. */
   async #ownEnd(hello: ClientHello, conversation: ServedSession): Promise<Servable> {
-    const downstream = new DownstreamSession(hello, conversation, this.#host.report);
+    const downstream = new DownstreamSession(hello, conversation, this.#settings.report);
     const { ended } = conversation;
     const upstream = await this.#open(downstream, { ...ownerOf(hello), isShared: false }, ended);
     onAbort(ended, () => void upstream.close());
     if (ended.aborted) void upstream.close();
     void upstream.closed.then(() => conversation.close());
-    return new BridgedServer(downstream, upstream, this.#host);
+    return new BridgedServer(downstream, upstream, this.#settings);
   }
 
   /**
@@ -202,7 +202,7 @@ class OpenBridge implements Bridge {
       const downstream = new DownstreamCalls(hello, this.#held, new FairQueue(places));
       const upstream = await this.#open(downstream, owner, this.#closing.signal);
       return {
-        server: new BridgedServer(downstream, upstream, this.#host),
+        server: new BridgedServer(downstream, upstream, this.#settings),
         upstream,
         isBusy: () => upstream.isBusy || downstream.isBusy,
       };
@@ -213,7 +213,7 @@ class OpenBridge implements Bridge {
   async #open(downstream: CallingDownstream, owner: Owner, unwanted: AbortSignal): Promise<Upstream> {
     this.#requireRoom(owner);
     const stop = AbortSignal.any([unwanted, this.#closing.signal]);
-    const opening = Upstream.open(this.#host, downstream, stop);
+    const opening = Upstream.open(this.#settings, downstream, stop);
     this.#ends.set(opening, owner);
     try {
       const upstream = await opening;
@@ -223,7 +223,7 @@ class OpenBridge implements Bridge {
       this.#ends.delete(opening);
       if (stop.aborted) throw error;
       this.#lost(error);
-      throw error instanceof LocalError ? unanswered(error, this.#host.isCandid) : error;
+      throw error instanceof LocalError ? unanswered(error, this.#settings.isCandid) : error;
     }
   }
 
@@ -234,8 +234,8 @@ class OpenBridge implements Bridge {
 
   #lost(error: unknown): void {
     const { onLost } = this.#options;
-    if (onLost === undefined) this.#host.report({ kind: "fault", method: "bridge", error });
-    else guarded("onLost", () => onLost(error), this.#host.report);
+    if (onLost === undefined) this.#settings.report({ kind: "fault", method: "bridge", error });
+    else guarded("onLost", () => onLost(error), this.#settings.report);
   }
 
   /** The number of the owner's upstream sessions of that kind. */

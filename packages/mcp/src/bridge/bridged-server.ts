@@ -7,13 +7,13 @@ import type { OperationCall, Servable } from "../server/servable.js";
 import type { ChangeSource } from "../session/change-feed.js";
 import type { Round } from "./held-calls.js";
 import { translateError, translateServerCapabilities, unanswered } from "./translate.js";
-import type { Downstream, Upstream, UpstreamHost } from "./upstream.js";
+import type { Downstream, Upstream, UpstreamSettings } from "./upstream.js";
 
 /** A downstream client that calls the upstream server. */
 export interface CallingDownstream extends Downstream {
   call(method: string, round: Round, upstream: Upstream): Promise<JsonObject>;
-  /** Handles a notification from the client. */
-  emitter?(method: string, params: Params | undefined, upstream: Upstream): void;
+  /** Handles a notification of the client. */
+  onNotification?(method: string, params: Params | undefined, upstream: Upstream): void;
 }
 
 /** Change notifications are forwarded from upstream, so the bridge has no changes of its own. */
@@ -28,13 +28,13 @@ export class BridgedServer implements Servable {
   readonly stateSeal = undefined;
   readonly #downstream: CallingDownstream;
   readonly #upstream: Upstream;
-  readonly #host: UpstreamHost;
+  readonly #settings: UpstreamSettings;
 
-  constructor(downstream: CallingDownstream, upstream: Upstream, host: UpstreamHost) {
-    this.info = upstream.server.info ?? host.info;
+  constructor(downstream: CallingDownstream, upstream: Upstream, settings: UpstreamSettings) {
+    this.info = upstream.server.info ?? settings.info;
     this.#downstream = downstream;
     this.#upstream = upstream;
-    this.#host = host;
+    this.#settings = settings;
   }
 
   get instructions(): string | undefined {
@@ -56,7 +56,7 @@ export class BridgedServer implements Servable {
   }
 
   onNotification(method: string, params: Params | undefined): void {
-    this.#downstream.emitter?.(method, params, this.#upstream);
+    this.#downstream.onNotification?.(method, params, this.#upstream);
   }
 
   readonly run: OperationCall = async (method, params, operation) => {
@@ -68,8 +68,8 @@ export class BridgedServer implements Servable {
       const error = isRefusal ? thrown.cause : thrown;
       if (error instanceof RpcError) throw translateError({ method, params, error }, operation.revision);
       if (!(error instanceof LocalError) || operation.signal.aborted) throw error;
-      this.#host.report({ kind: "fault", method, error });
-      throw unanswered(error, this.#host.isCandid);
+      this.#settings.report({ kind: "fault", method, error });
+      throw unanswered(error, this.#settings.isCandid);
     }
   };
 }

@@ -11,14 +11,13 @@ import { readFilter, readId } from "../server/features/subscriptions.js";
 import type { ClientHello, Operation } from "../server/servable.js";
 import { mayAskForInput } from "../session/input-required.js";
 import type { FairQueue } from "./fair-queue.js";
-import { notifyMissed, subscribableOf } from "./followable.js";
 import type { AskClient, ForwardCall, HeldCalls, Round } from "./held-calls.js";
-import type { Downstream, Upstream } from "./upstream.js";
+import type { Downstream, Notify, Upstream } from "./upstream.js";
 
 /** A `subscriptions/listen` request of a downstream client. */
 interface Listener {
   readonly filter: SubscriptionFilter;
-  tell(method: string, params: JsonObject): void;
+  readonly notify: Notify;
 }
 
 /**
@@ -48,7 +47,7 @@ export class DownstreamCalls implements Downstream {
     return this.#listeners.size > 0;
   }
 
-  hear(method: string, params: JsonObject, call: Operation | undefined): void {
+  receive(method: string, params: JsonObject, call: Operation | undefined): void {
     if (
       method === notifications.acknowledged ||
       method === notifications.cancelled ||
@@ -57,8 +56,8 @@ export class DownstreamCalls implements Downstream {
       return;
     const isChange = readChange(method, params, everything(params)) !== undefined;
     if (!isChange) call?.notify(method, params);
-    for (const { filter, tell } of isChange ? this.#listeners : []) {
-      if (readChange(method, params, filter) !== undefined) tell(method, params);
+    for (const { filter, notify } of isChange ? this.#listeners : []) {
+      if (readChange(method, params, filter) !== undefined) notify(method, params);
     }
   }
 
@@ -72,41 +71,38 @@ export class DownstreamCalls implements Downstream {
 
   async #listen({ params, operation }: Round, upstream: Upstream): Promise<JsonObject> {
     const named = { [metaKeys.subscriptionId]: readId(operation) };
-    const wanted = subscribableOf(upstream, readFilter(params));
+    const supported = upstream.supported(readFilter(params));
     const early: [string, JsonObject][] = [];
     let isAcknowledged = false;
-    const tell = (method: string, told: JsonObject): void => {
-      if (isAcknowledged) operation.notify(method, { ...told, _meta: { ...readMeta(told), ...named } });
-      else early.push([method, told]);
+    const notify: Notify = (method, changed) => {
+      if (isAcknowledged) operation.notify(method, { ...changed, _meta: { ...readMeta(changed), ...named } });
+      else early.push([method, changed]);
     };
-    const listener = { filter: wanted, tell };
+    const listener = { filter: supported, notify };
     this.#listeners.add(listener);
-    const subscription = await this.#follow(wanted, upstream, operation, tell).catch((error: unknown) => {
+    const subscription = await this.#subscribe(supported, upstream, operation, notify).catch((error: unknown) => {
       this.#listeners.delete(listener);
       throw error;
     });
     operation.notify(notifications.acknowledged, { notifications: subscription?.filter ?? {}, _meta: named });
     isAcknowledged = true;
-    for (const [method, told] of early) tell(method, told);
-    await untilOver(operation, subscription);
+    for (const [method, changed] of early) notify(method, changed);
+    await untilEnded(operation, subscription);
     this.#listeners.delete(listener);
     await subscription?.close();
     return { _meta: named };
   }
 
   /** Undefined if the upstream server supports nothing of the filter. */
-  async #follow(
+  async #subscribe(
     filter: SubscriptionFilter,
     upstream: Upstream,
     { signal }: Operation,
-    tell: Listener["tell"],
+    notify: Notify,
   ): Promise<Subscription | undefined> {
     if (Object.keys(filter).length === 0) return undefined;
-    const onChange = ({ kind }: { readonly kind: string }): void => {
-      if (kind === "missed") notifyMissed(filter, tell);
-    };
     try {
-      return await upstream.subscribe(filter, { signal, onChange });
+      return await upstream.subscribe(filter, notify, { signal });
     } catch (error) {
       if (error instanceof LocalError && error.reason === "refused") return undefined;
       throw error;
@@ -114,7 +110,7 @@ export class DownstreamCalls implements Downstream {
   }
 }
 
-function untilOver({ signal, closing }: Operation, subscription: Subscription | undefined): Promise<void> {
+function untilEnded({ signal, closing }: Operation, subscription: Subscription | undefined): Promise<void> {
   return new Promise((resolve) => {
     const signals = closing === undefined ? [signal] : [signal, closing];
     const forgets = signals.map((each) => onAbort(each, () => end()));

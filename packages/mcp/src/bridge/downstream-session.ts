@@ -1,4 +1,4 @@
-import { objectResult } from "../client/session/server-remote.js";
+import { objectResult } from "../client/session/client-session.js";
 import type { Subscription } from "../client/subscriptions/subscription.js";
 import type { RemoteCall } from "../jsonrpc/call.js";
 import { invalidParams, LocalError } from "../jsonrpc/errors.js";
@@ -7,12 +7,10 @@ import type { Reporter } from "../jsonrpc/report.js";
 import { isObject, type JsonObject } from "../protocol/json.js";
 import { isProtocolNotification, methods, notifications } from "../protocol/methods.js";
 import type { Revision } from "../protocol/revisions/revision.js";
-import type { SubscriptionFilter } from "../protocol/types/subscriptions.js";
 import type { ClientHello, Operation, ServedSession } from "../server/servable.js";
-import { notifyMissed, subscribableOf } from "./followable.js";
 import type { AskClient, Round } from "./held-calls.js";
 import { translateClientRequest } from "./translate.js";
-import type { Downstream, Upstream } from "./upstream.js";
+import type { Downstream, Notify, Upstream } from "./upstream.js";
 
 /** A downstream client with a handshake. It has its own upstream session, and gets input requests as requests. */
 export class DownstreamSession implements Downstream {
@@ -34,7 +32,7 @@ export class DownstreamSession implements Downstream {
   readonly ask: AskClient = (method, params, signal) =>
     this.#asking(this.#conversation.callback)(method, params, signal);
 
-  hear(method: string, params: JsonObject, call: Operation | undefined): void {
+  receive(method: string, params: JsonObject, call: Operation | undefined): void {
     if (
       method === notifications.acknowledged ||
       method === notifications.cancelled ||
@@ -42,13 +40,13 @@ export class DownstreamSession implements Downstream {
     )
       return;
     if (call !== undefined && method === notifications.message) call.notify(method, params);
-    else this.#whenReady(() => this.#tell(method, params));
+    else this.#whenReady(() => this.#notify(method, params));
   }
 
   /** Handles a notification from the client. */
-  emitter(method: string, params: Params | undefined, upstream: Upstream): void {
+  onNotification(method: string, params: Params | undefined, upstream: Upstream): void {
     if (method === notifications.initialized) this.#ready(upstream);
-    else if (mayTell(method, upstream.revision)) upstream.notify(method, isObject(params) ? params : {});
+    else if (maySend(method, upstream.revision)) upstream.notify(method, isObject(params) ? params : {});
   }
 
   async call(method: string, round: Round, upstream: Upstream): Promise<JsonObject> {
@@ -71,12 +69,12 @@ export class DownstreamSession implements Downstream {
     };
   }
 
-  #tell(method: string, params: JsonObject): void {
+  readonly #notify: Notify = (method, params) => {
     if (isProtocolNotification(method) && !this.revision.notifications.server.has(method)) return;
     // Conversion keeps objects objects.
     const shaped = this.revision.down("notification", method, params) as JsonObject;
     this.#conversation.notify(method, Object.keys(shaped).length === 0 ? undefined : shaped);
-  }
+  };
 
   #ready(upstream: Upstream): void {
     const early = this.#early ?? [];
@@ -99,32 +97,23 @@ export class DownstreamSession implements Downstream {
    * require one.
    */
   async #followLists(upstream: Upstream): Promise<void> {
-    const filter = subscribableOf(upstream, {
+    const filter = upstream.supported({
       toolsListChanged: true,
       promptsListChanged: true,
       resourcesListChanged: true,
     });
     if (Object.keys(filter).length === 0) return;
     try {
-      await this.#follow(filter, upstream);
+      await upstream.subscribe(filter, this.#notify);
     } catch (error) {
       this.#report({ kind: "fault", method: methods.listen, error });
     }
   }
 
-  #follow(filter: SubscriptionFilter, upstream: Upstream): Promise<Subscription> {
-    // Change notifications are forwarded as they arrive, by `hear`.
-    return upstream.subscribe(filter, {
-      onChange: ({ kind }) => {
-        if (kind === "missed") notifyMissed(filter, (method, params) => this.#tell(method, params));
-      },
-    });
-  }
-
   async #subscribe(uri: string, upstream: Upstream): Promise<JsonObject> {
     if (this.#subscriptions.has(uri)) return {};
     try {
-      this.#subscriptions.set(uri, await this.#follow({ resourceSubscriptions: [uri] }, upstream));
+      this.#subscriptions.set(uri, await upstream.subscribe({ resourceSubscriptions: [uri] }, this.#notify));
       return {};
     } catch (error) {
       if (!(error instanceof LocalError) || error.reason !== "refused") throw error;
@@ -143,6 +132,6 @@ export class DownstreamSession implements Downstream {
 }
 
 /** Whether a client of that revision may send the notification. */
-function mayTell(method: string, revision: Revision): boolean {
+function maySend(method: string, revision: Revision): boolean {
   return !isProtocolNotification(method) || revision.notifications.client.has(method);
 }

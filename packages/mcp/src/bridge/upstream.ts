@@ -1,29 +1,29 @@
 import type { Clock } from "../base/clock.js";
 import { inputCall } from "../client/input/input-call.js";
-import type { InputResponder } from "../client/input/input-responder.js";
-import { NotificationEmitter } from "../client/input/notification-emitter.js";
-import type { ServerDescription } from "../client/session/client-session.js";
+import type { InputResponder, ServerDescription, SessionCall } from "../client/session/client-session.js";
 import type { OpenOptions, SessionOpener } from "../client/session/open-session.js";
-import { ReconnectingSession, type Reopen } from "../client/session/reconnecting-session.js";
-import { followByEra } from "../client/subscriptions/follow-by-era.js";
-import { type Subscribe, subscribeWith } from "../client/subscriptions/subscription.js";
-import { type CallOptions, defaultTimeouts } from "../jsonrpc/calls/outgoing-call.js";
+import { ReconnectingSession } from "../client/session/reconnecting-session.js";
+import { type SubscribeOptions, type Subscription, subscribeWith } from "../client/subscriptions/subscription.js";
+import type { CallOptions } from "../jsonrpc/calls/outgoing-call.js";
 import type { Closed } from "../jsonrpc/connection.js";
 import { LocalError, RpcError } from "../jsonrpc/errors.js";
 import type { Params } from "../jsonrpc/message.js";
 import type { Reporter } from "../jsonrpc/report.js";
 import { isObject, type JsonObject } from "../protocol/json.js";
 import { metaKeys, readMeta } from "../protocol/meta.js";
+import { isAdvertised } from "../protocol/method-capabilities.js";
+import { notifications } from "../protocol/methods.js";
 import type { Revision } from "../protocol/revisions/revision.js";
 import type { Implementation } from "../protocol/types/implementation.js";
 import type { LoggingLevel } from "../protocol/types/logging.js";
+import { changingLists, type SubscriptionFilter } from "../protocol/types/subscriptions.js";
 import type { ClientDescription, Operation } from "../server/servable.js";
 import { sleep } from "../session/sleep.js";
 import type { AskClient, ProxiedCall } from "./held-calls.js";
 import { notAnswered, translateClientCapabilities, translateParams } from "./translate.js";
 
-/** The settings for opening upstream sessions. */
-export interface UpstreamHost {
+/** Settings of all upstream sessions of a bridge. */
+export interface UpstreamSettings {
   readonly open: SessionOpener;
   /** Whether to reconnect when the connection breaks. */
   readonly reopen: boolean;
@@ -42,84 +42,66 @@ export interface Downstream {
   /** Handles an input request that arrives while no call is running. */
   readonly ask: AskClient;
   /** Handles an upstream notification that does not name its call. `call` is the latest running call, if any. */
-  hear(method: string, params: JsonObject, call: Operation | undefined): void;
+  receive(method: string, params: JsonObject, call: Operation | undefined): void;
 }
 
-const patient = { timeout: Number.POSITIVE_INFINITY, totalTimeout: Number.POSITIVE_INFINITY } as const;
+const unlimited = { timeout: Number.POSITIVE_INFINITY, totalTimeout: Number.POSITIVE_INFINITY } as const;
+
+/** Sends a notification to the downstream client. */
+export type Notify = (method: string, params: JsonObject) => void;
 
 /** A session with the upstream server. The downstream side sets the time limits of calls. */
 export class Upstream {
-  readonly subscribe: Subscribe;
-  readonly #conversation: ReconnectingSession;
-  readonly #emitter: NotificationEmitter;
-  readonly #clock: Clock;
-  readonly #isLongLived: boolean;
+  readonly #session: ReconnectingSession;
+  readonly #isReopening: boolean;
   readonly #calls: Set<ProxiedCall>;
+  readonly #subscribe: ReturnType<typeof subscribeWith>;
   #level: LoggingLevel | undefined;
 
   /** @throws the error of opening the session */
-  static async open(host: UpstreamHost, downstream: Downstream, signal: AbortSignal): Promise<Upstream> {
+  static async open(
+    { open, options, info, clock, reopen }: UpstreamSettings,
+    downstream: Downstream,
+    signal: AbortSignal,
+  ): Promise<Upstream> {
     const calls = new Set<ProxiedCall>();
-    const emitter = new NotificationEmitter(host.report, (method, params) =>
-      downstream.hear(method, toldParams(params), [...calls].at(-1)?.round().operation),
-    );
-    const identity = {
-      info: downstream.client.info ?? host.info,
-      responder: answeringFor(downstream, calls, host.clock),
-    };
-    const onNotification: NotificationEmitter["emit"] = (method, params) => emitter.emit(method, params);
-    const options: OpenOptions = {
-      ...preferring(downstream.revision, host.options),
+    const opening: OpenOptions = {
+      ...preferring(downstream.revision, options),
       exactNumbers: true,
-      identity,
-      onNotification,
+      identity: {
+        info: downstream.client.info ?? info,
+        responder: responderOf(downstream, calls, clock),
+      },
+      onNotification: (method, params) =>
+        downstream.receive(method, receivedParams(params), [...calls].at(-1)?.round().operation),
+      signal,
     };
-    const first = await host.open({ ...options, signal });
-    const again: Reopen = (revision, serverHint, over) =>
-      host.open({ ...options, revision, serverHint: serverHint, signal: over });
-    const pacing = { clock: host.clock, random: options.random ?? Math.random };
-    return new Upstream(host, new ReconnectingSession(first, pacing, host.reopen ? again : undefined), emitter, calls);
+    return new Upstream(await ReconnectingSession.open(open, opening, { reopen }), reopen, calls);
   }
 
-  private constructor(
-    host: UpstreamHost,
-    conversation: ReconnectingSession,
-    emitter: NotificationEmitter,
-    calls: Set<ProxiedCall>,
-  ) {
-    const { clock, report, reopen } = host;
-    this.#isLongLived = reopen;
-    this.#conversation = conversation;
-    this.#emitter = emitter;
-    this.#clock = clock;
+  private constructor(session: ReconnectingSession, isReopening: boolean, calls: Set<ProxiedCall>) {
+    this.#session = session;
+    this.#isReopening = isReopening;
     this.#calls = calls;
-    this.subscribe = subscribeWith({
-      follow: followByEra(conversation, { emitter, clock, timeout: host.options.timeout ?? defaultTimeouts.idle }),
-      offer: conversation,
-      clock,
-      random: host.options.random ?? Math.random,
-      over: conversation.ended,
-      missed: () => undefined,
-      report,
-    });
+    this.#subscribe = subscribeWith(session, () => undefined);
   }
 
   get revision(): Revision {
-    return this.#conversation.revision;
+    return this.#session.revision;
   }
 
   get server(): ServerDescription {
-    return this.#conversation.server;
+    return this.#session.server;
   }
 
   /** Resolves when the session is over. Never rejects. */
   get closed(): Promise<Closed> {
-    return this.#conversation.closed;
+    return this.#session.closed;
   }
 
   /** Whether calls are possible, possibly after a reconnect. */
   get isUsable(): boolean {
-    return this.#isLongLived || this.#conversation.connection.phase === "open";
+    return this.#isReopening || this.#session.connection.phase === "open";
   }
 
   /** Whether calls are running. */
@@ -132,55 +114,80 @@ export class Upstream {
     this.#calls.add(call);
     try {
       await this.#setLevel(call.round().operation);
-      return await this.#answered(call)(method, this.#outgoing(call), this.#optionsOf(call));
+      return await this.#callWithInput(call)(method, this.#paramsOf(call), this.#optionsOf(call));
     } finally {
       this.#calls.delete(call);
     }
   }
 
   notify(method: string, params: JsonObject): void {
-    this.#conversation.notify(method, params);
+    this.#session.notify(method, params);
+  }
+
+  /** The part of a filter that the upstream server supports. */
+  supported(filter: SubscriptionFilter): SubscriptionFilter {
+    const { capabilities } = this.server;
+    const { resourceSubscriptions = [] } = filter;
+    const lists = changingLists.filter(
+      ({ member, capability }) => filter[member] === true && isAdvertised(capability, capabilities),
+    );
+    const hasResources = resourceSubscriptions.length > 0 && isAdvertised("resources.subscribe", capabilities);
+    return {
+      ...Object.fromEntries(lists.map(({ member }) => [member, true])),
+      ...(hasResources && { resourceSubscriptions }),
+    };
+  }
+
+  /**
+   * Subscribes at the upstream server. Its change notifications are forwarded as they arrive; if some may have been missed,
+   * `notify` gets one for everything in the filter.
+   * @throws as `Client.subscribe`
+   */
+  subscribe(
+    filter: SubscriptionFilter,
+    notify: Notify,
+    options: Pick<SubscribeOptions, "signal"> = {},
+  ): Promise<Subscription> {
+    return this.#subscribe(filter, {
+      ...options,
+      onChange({ kind }) {
+        if (kind !== "missed") return;
+        for (const { member, notification } of changingLists) if (filter[member] === true) notify(notification, {});
+        for (const uri of filter.resourceSubscriptions ?? []) notify(notifications.resourceUpdated, { uri });
+      },
+    });
   }
 
   close(): Promise<void> {
-    return this.#conversation.close();
+    return this.#session.close();
   }
 
   /** Within one era, input requests are forwarded unchanged; otherwise they are converted. */
-  #answered({ ask, round }: ProxiedCall): ReconnectingSession["call"] {
-    const { revision, ended } = this.#conversation;
+  #callWithInput({ ask, round }: ProxiedCall): SessionCall {
     const { operation } = round();
-    if (ask === undefined || revision.era === operation.revision.era) return this.#conversation.call;
-    const responder: InputResponder = {
+    if (ask === undefined || this.revision.era === operation.revision.era) return this.#session.call;
+    return inputCall(this.#session, {
       capabilities: () => operation.client.capabilities,
       accept: (method, params) => (signal) => ask(method, params, signal),
-    };
-    const unhurried = {
-      responder,
-      clock: this.#clock,
-      totalTimeout: patient.totalTimeout,
-      over: ended,
-      emitter: this.#emitter,
-    };
-    return inputCall(this.#conversation, unhurried);
+    });
   }
 
-  #outgoing({ round }: ProxiedCall): JsonObject {
+  #paramsOf({ round }: ProxiedCall): JsonObject {
     const { params, operation } = round();
     const { logLevel } = operation;
-    const isSaidWithCalls = this.revision.era === "stateless" && logLevel !== undefined;
-    return translateParams(params, isSaidWithCalls ? { [metaKeys.logLevel]: logLevel } : {});
+    const isInMeta = this.revision.era === "stateless" && logLevel !== undefined;
+    return translateParams(params, isInMeta ? { [metaKeys.logLevel]: logLevel } : {});
   }
 
   #optionsOf({ signal, round }: ProxiedCall): CallOptions {
-    if (readMeta(round().params)?.[metaKeys.progressToken] === undefined) return { ...patient, signal };
+    if (readMeta(round().params)?.[metaKeys.progressToken] === undefined) return { ...unlimited, signal };
     return {
-      ...patient,
+      ...unlimited,
       signal,
       notify(method, related) {
         const { operation, params } = round();
         const progressToken = readMeta(params)?.[metaKeys.progressToken];
-        if (progressToken !== undefined) operation.notify(method, { ...toldParams(related), progressToken });
+        if (progressToken !== undefined) operation.notify(method, { ...receivedParams(related), progressToken });
       },
     };
   }
@@ -190,11 +197,11 @@ export class Upstream {
    * request.
    */
   async #setLevel({ logLevel, revision }: Operation): Promise<void> {
-    const isSaidBefore = revision.era === "stateless" && this.revision.era === "handshake";
-    if (!isSaidBefore || logLevel === undefined || logLevel === this.#level) return;
+    const needsRequest = revision.era === "stateless" && this.revision.era === "handshake";
+    if (!needsRequest || logLevel === undefined || logLevel === this.#level) return;
     if (this.server.capabilities.logging === undefined) return;
     try {
-      await this.#conversation.setLogLevel(logLevel);
+      await this.#session.setLogLevel(logLevel);
       this.#level = logLevel;
     } catch (error) {
       if (!(error instanceof RpcError)) throw error; // A rejected level does not prevent the call.
@@ -203,12 +210,12 @@ export class Upstream {
 }
 
 /** Prefers the downstream client's era, because more can then be forwarded unchanged. */
-function preferring({ era }: Revision, options: UpstreamHost["options"]): UpstreamHost["options"] {
+function preferring({ era }: Revision, options: UpstreamSettings["options"]): UpstreamSettings["options"] {
   return era === "handshake" && options.serverHint === undefined ? { ...options, serverHint: { era } } : options;
 }
 
 /** Removes the subscription id from a notification, because it is the bridge's own. */
-function toldParams(params: Params | undefined): JsonObject {
+function receivedParams(params: Params | undefined): JsonObject {
   return isObject(params) ? translateParams(params) : {};
 }
 
@@ -218,18 +225,18 @@ function toldParams(params: Params | undefined): JsonObject {
  */
 const withdrawal = 1_000;
 
-function answeringFor(downstream: Downstream, calls: ReadonlySet<ProxiedCall>, clock: Clock): InputResponder {
+function responderOf(downstream: Downstream, calls: ReadonlySet<ProxiedCall>, clock: Clock): InputResponder {
   return {
     capabilities: (revision) =>
       translateClientCapabilities(downstream.client.capabilities, downstream.revision, revision),
     accept: (method, params) => (signal) => {
-      const asking = [...calls].filter(({ ask }) => ask !== undefined);
-      const { ask = downstream.ask, signal: theirs = signal } = asking.at(-1) ?? {};
+      const candidates = [...calls].filter(({ ask }) => ask !== undefined);
+      const { ask = downstream.ask, signal: callSignal = signal } = candidates.at(-1) ?? {};
       // With several running calls, the origin of an input request is unknown. With one it is certain, so cancelling
       // that call cancels the request.
-      const wanted = asking.length === 1 ? AbortSignal.any([signal, theirs]) : signal;
-      return ask(method, translateParams(params), wanted).catch(async (error: unknown) => {
-        if (theirs.aborted) await sleep(clock, withdrawal, signal);
+      const either = candidates.length === 1 ? AbortSignal.any([signal, callSignal]) : signal;
+      return ask(method, translateParams(params), either).catch(async (error: unknown) => {
+        if (callSignal.aborted) await sleep(clock, withdrawal, signal);
         throw error instanceof LocalError ? notAnswered(error) : error;
       });
     },

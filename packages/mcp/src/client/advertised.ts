@@ -2,44 +2,36 @@ import { LocalError } from "../jsonrpc/errors.js";
 import type { ServerCapabilities } from "../protocol/capabilities.js";
 import { isAdvertised, methodCapabilities } from "../protocol/method-capabilities.js";
 import { isProtocolMethod, methods } from "../protocol/methods.js";
-import type { Revision } from "../protocol/revisions/revision.js";
 import { changingLists, type SubscriptionFilter } from "../protocol/types/subscriptions.js";
-import type { ServerDescription, SessionCall, SessionCallOptions } from "./session/client-session.js";
+import type { ClientSession, SessionCall, SessionCallOptions } from "./session/client-session.js";
 
-/** What a client may count on: the revision that is spoken, and what the server has advertised. */
-export interface AdvertisedServer {
-  readonly revision: Revision;
-  readonly server: ServerDescription;
-}
-
-/** Whether somebody insists on what is not advertised. */
 type UnadvertisedOption = Pick<SessionCallOptions, "unadvertised">;
 
-/** The capabilities that the members of a subscription need. */
+/** The capability that each member of a subscription filter requires. */
 const followable = [
   ...changingLists.map(({ member, capability }) => [member, capability] as const),
   ["resourceSubscriptions", "resources.subscribe"] as const,
 ];
 
 /**
- * Calls only what the revision has and, unless the caller insists, the server has advertised. A method that the protocol does not
- * know is anybody's.
- * @param lenient calls what is not advertised in any case
+ * Rejects calls of protocol methods that the revision does not have or, unless `unadvertised` is set, that the server has not
+ * advertised. Methods of extensions are not checked.
+ * @param lenient the default of `unadvertised`
  */
-export function advertisedCall(call: SessionCall, offer: AdvertisedServer, lenient: boolean): SessionCall {
+export function advertisedCall(call: SessionCall, session: ClientSession, lenient: boolean): SessionCall {
   return async (method, params, { unadvertised = lenient, ...options } = {}) => {
-    requireOffered(method, offer, unadvertised);
+    requireOffered(method, session, unadvertised);
     return call(method, params, options);
   };
 }
 
-/** @throws LocalError `refused` for a request that the revision does not have, or naming the capability that is missing */
-function requireOffered(method: string, { revision, server }: AdvertisedServer, isInsistent: boolean): void {
+/** @throws LocalError `refused` for a request that the revision does not have, or naming the missing capability */
+function requireOffered(method: string, { revision, server }: ClientSession, unadvertised: boolean): void {
   if (isProtocolMethod(method) && !revision.requests.client.has(method)) {
     throw new LocalError("refused", `${method}: revision ${revision.version} has no such request of a client`);
   }
-  if (isInsistent) return;
-  // Before it was a capability, completion was there or not.
+  if (unadvertised) return;
+  // Early revisions have no `completions` capability.
   const isUndeclared = method === methods.complete && !revision.facts.completionsCapability;
   const path = isUndeclared ? undefined : methodCapabilities.get(method);
   if (path !== undefined) requireAdvertised(method, path, server.capabilities);
@@ -54,21 +46,21 @@ export function requireAdvertised(what: string, path: string, capabilities: Serv
 
 const toolTasks = "tasks.requests.tools.call";
 
-/** Whether calls of tools can be asked to run as tasks. */
-export function supportsTasks({ revision, server }: AdvertisedServer): boolean {
+/** Whether tools can run as tasks. */
+export function supportsTasks({ revision, server }: ClientSession): boolean {
   return revision.facts.tasks === "core" && isAdvertised(toolTasks, server.capabilities);
 }
 
-/** @throws LocalError `refused` where calls of tools cannot run as tasks */
-export function requireTasks({ revision, server }: AdvertisedServer, { unadvertised }: UnadvertisedOption): void {
+/** @throws LocalError `refused` if tools cannot run as tasks */
+export function requireTasks({ revision, server }: ClientSession, { unadvertised }: UnadvertisedOption): void {
   if (revision.facts.tasks !== "core") {
     throw new LocalError("refused", `${methods.callTool}: revision ${revision.version} has no tasks`);
   }
   if (unadvertised !== true) requireAdvertised(`${methods.callTool} as a task`, toolTasks, server.capabilities);
 }
 
-/** Everything that a server tells of: the changes of its lists. @throws LocalError `refused` if that is nothing */
-export function everyList({ server }: AdvertisedServer, { unadvertised }: UnadvertisedOption): SubscriptionFilter {
+/** A filter with every list that the server notifies changes of. @throws LocalError `refused` if there is none */
+export function everyList({ server }: ClientSession, { unadvertised }: UnadvertisedOption): SubscriptionFilter {
   const lists = changingLists.filter(
     ({ capability }) => unadvertised === true || isAdvertised(capability, server.capabilities),
   );
@@ -79,7 +71,7 @@ export function everyList({ server }: AdvertisedServer, { unadvertised }: Unadve
 /** @throws LocalError `refused` naming the capability */
 export function requireSubscribable(
   filter: SubscriptionFilter,
-  { server }: AdvertisedServer,
+  { server }: ClientSession,
   { unadvertised }: UnadvertisedOption,
 ): void {
   if (unadvertised === true) return;

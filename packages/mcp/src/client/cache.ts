@@ -7,13 +7,13 @@ import { isObject, type JsonObject } from "../protocol/json.js";
 import { cacheable, notifications } from "../protocol/methods.js";
 import { changingLists } from "../protocol/types/subscriptions.js";
 import type { SessionCall } from "./session/client-session.js";
-import { coversUri } from "./subscriptions/covers-uri.js";
+import { coversUri } from "./subscriptions/follow.js";
 
 /** Limits of the response cache of a client. */
 export interface CacheOptions {
-  /** How many. The one that was not used for longest makes room. Default: 200. */
+  /** Maximum responses; the least recently used is dropped. Default: 200. */
   readonly entries?: number;
-  /** How many characters of JSON in all: what a server lets a client keep must not fill its memory. Default: 8,388,608. */
+  /** Maximum characters of JSON in all, so that a server cannot fill the memory of the client. Default: 8,388,608. */
   readonly characters?: number;
   /**
    * The principal that calls are currently authorized as. Private responses of one principal are not returned to another.
@@ -32,18 +32,18 @@ export const cacheMembers: MembersOf<CacheOptions> = {
 interface Entry {
   readonly method: string;
   readonly uri: unknown;
-  /** Parsed anew for everybody who gets it: nobody can alter what others see. */
+  /** Parsed for each caller, so that no caller can modify the result of another. */
   readonly text: string;
   readonly endsAt: number;
 }
 
-/** The requests whose results a notification makes stale. */
+/** The requests whose results each notification invalidates. */
 const changed: ReadonlyMap<string, readonly string[]> = new Map(
   changingLists.map(({ notification, requests }) => [notification, requests]),
 );
 
 /**
- * Answers of one server, kept for as long as it says, and dropped as soon as it tells of a change.
+ * Cached responses of one server, kept for their `ttlMs`, and dropped when the server notifies a change.
  * https://modelcontextprotocol.io/specification/latest/server/utilities/caching
  */
 export class ResponseCache {
@@ -52,7 +52,7 @@ export class ResponseCache {
   /** The least recently used first. */
   readonly #entries = new Map<string, Entry>();
   #characters = 0;
-  /** Counts what was dropped for a change: what was asked before one may be older than it. */
+  /** The number of changes. A response to a request from before a change may be stale. */
   #changes = 0;
 
   constructor(clock: Clock, options: CacheOptions = {}) {
@@ -60,29 +60,29 @@ export class ResponseCache {
     this.#options = { entries: 200, characters: 8 * 1024 * 1024, principal: () => undefined, ...options };
   }
 
-  /** Answers from what is kept where that is fresh, and keeps what may be kept. */
+  /** Wraps a call: returns fresh responses from the cache, and stores those that may be cached. */
   around(call: SessionCall): SessionCall {
     return async (method, params = {}, options = {}) => {
       const keys = cacheable.has(method) ? keysOf(method, params, this.#principal()) : undefined;
       if (keys === undefined) return call(method, params, options);
-      // A call that is not wanted any more fails, whatever is kept.
+      // A cancelled call fails in any case.
       const kept = options.signal?.aborted === true ? undefined : (this.#find(keys.own) ?? this.#find(keys.public));
-      if (kept !== undefined) return JSON.parse(kept.text) as JsonObject; // What was kept was an object.
+      if (kept !== undefined) return JSON.parse(kept.text) as JsonObject; // Only objects are stored.
       const changes = this.#changes;
       try {
         const result = await call(method, params, options);
         if (changes === this.#changes) this.#keep(keys, { method, uri: params.uri }, result);
         return result;
       } catch (error) {
-        // The pages before it belong to a list that is no more.
+        // The list has changed, so its cached pages are stale.
         if (params.cursor !== undefined && isInvalidParams(error)) this.#drop((entry) => entry.method === method);
         throw error;
       }
     };
   }
 
-  /** Takes a notification of the server. */
-  hear(method: string, params: Params | undefined): void {
+  /** Drops the responses that a notification of the server invalidates. */
+  invalidate(method: string, params: Params | undefined): void {
     const lists = changed.get(method);
     if (lists !== undefined) this.#drop((entry) => lists.includes(entry.method));
     if (method !== notifications.resourceUpdated || !isObject(params)) return;
@@ -90,12 +90,12 @@ export class ResponseCache {
     if (typeof uri === "string") this.#drop((entry) => typeof entry.uri === "string" && coversUri(entry.uri, uri));
   }
 
-  /** Drops everything: there may have been changes that nobody has told. */
+  /** Drops everything, because change notifications may have been missed. */
   clear(): void {
     this.#drop(() => true);
   }
 
-  /** @throws LocalError `refused`: with whose answers a call may be answered is not known then */
+  /** @throws LocalError `refused` if the option fails, because the principal of the call is then unknown */
   #principal(): string | undefined {
     try {
       return atOnce("cache.principal", this.#options.principal);
@@ -118,7 +118,7 @@ export class ResponseCache {
     if (resultType !== "complete" || typeof ttlMs !== "number" || !(ttlMs > 0)) return;
     const text = JSON.stringify(result);
     if (text.length > this.#options.characters) return;
-    const key = cacheScope === "public" ? keys.public : keys.own; // What says nothing of its scope is private.
+    const key = cacheScope === "public" ? keys.public : keys.own; // The default scope is private.
     for (const each of [keys.own, keys.public]) {
       const before = this.#entries.get(each);
       if (before !== undefined) this.#delete(each, before);
@@ -152,13 +152,13 @@ export class ResponseCache {
 }
 
 interface Keys {
-  /** For whoever asks. */
+  /** For the principal of the call. */
   readonly own: string;
-  /** For everybody. */
+  /** For all principals. */
   readonly public: string;
 }
 
-/** Undefined for a call that is neither answered from what is kept nor kept: one that carries answers, or is no JSON. */
+/** Undefined for a call that must not be cached: one with input responses, or whose params are not JSON. */
 function keysOf(method: string, params: JsonObject, principal: string | undefined): Keys | undefined {
   const { _meta, inputResponses, requestState, ...affecting } = params;
   if (inputResponses !== undefined || requestState !== undefined) return undefined;
@@ -166,7 +166,7 @@ function keysOf(method: string, params: JsonObject, principal: string | undefine
     const what = JSON.stringify([method, affecting]);
     return { own: JSON.stringify([what, principal ?? null]), public: JSON.stringify([what]) };
   } catch {
-    return undefined; // It cannot be sent either, and says so there.
+    return undefined; // Sending it fails with an error of its own.
   }
 }
 

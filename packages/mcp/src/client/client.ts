@@ -1,44 +1,55 @@
-import type { Clock } from "../base/clock.js";
 import type { Closed, ConnectionState } from "../jsonrpc/connection.js";
 import { LocalError } from "../jsonrpc/errors.js";
-import type { Reporter } from "../jsonrpc/report.js";
+import { isObject, type JsonObject } from "../protocol/json.js";
+import type { ParamsByMethod, ResultByMethod } from "../protocol/method-params.js";
 import { methods, notifications } from "../protocol/methods.js";
-import type { CompletionReference } from "../protocol/types/completion.js";
+import type { CompleteResult, CompletionReference } from "../protocol/types/completion.js";
 import { isLoggingLevel, type LoggingLevel, loggingLevels } from "../protocol/types/logging.js";
 import type { SubscriptionFilter } from "../protocol/types/subscriptions.js";
 import type { ToolTypes } from "../schema/tool-types.js";
 import { requireAdvertised } from "./advertised.js";
-import type { InputHandlers } from "./input/input-handlers.js";
-import type { ClientCall } from "./method-types.js";
-import type { ServerDescription, ServerHint, SessionCall } from "./session/client-session.js";
-import type { ReconnectingSession } from "./session/reconnecting-session.js";
-import { quotedForMessage } from "./session/server-remote.js";
 import {
-  checkSubscribe,
-  type Subscribe,
-  type SubscribeOptions,
-  type Subscription,
-} from "./subscriptions/subscription.js";
-import { type CompleteOptions, type Completion, complete } from "./verbs/complete.js";
-import type { ListedTools } from "./verbs/listed-tools.js";
+  quotedForMessage,
+  type ServerDescription,
+  type ServerHint,
+  type SessionCallOptions,
+} from "./session/client-session.js";
+import { checkSubscribe, type SubscribeOptions, type Subscription } from "./subscriptions/subscription.js";
+import { type ClientCallOptions, type ClientParts, callOptions, invalidResult } from "./verbs/client-parts.js";
 import { ClientPrompts } from "./verbs/prompts.js";
 import { ClientResources } from "./verbs/resources.js";
 import { ClientTasks } from "./verbs/tasks.js";
 import { ClientTools } from "./verbs/tools.js";
-import { type ClientCallOptions, callOptions } from "./verbs/verb-options.js";
 
-/** What a client is made of. */
-export interface ClientParts {
-  readonly conversation: ReconnectingSession;
-  readonly answers: InputHandlers;
-  /** Holds to what the server offers, answers what its results ask, and keeps what may be kept. */
-  readonly call: SessionCall;
-  readonly clock: Clock;
-  readonly report: Reporter;
-  readonly lenient: boolean;
-  readonly listed: ListedTools;
-  readonly subscribe: Subscribe;
+type Params<Method extends string> = Method extends keyof ParamsByMethod & keyof ResultByMethod
+  ? ParamsByMethod[Method]
+  : JsonObject;
+type Result<Method extends string> = Method extends keyof ResultByMethod ? ResultByMethod[Method] : JsonObject;
+
+/**
+ * Calls a method of the server, in the newest shape. Protocol methods are typed; params and result of an extension are objects.
+ * The result comes from the server, and the client checks only that it is an object.
+ *
+ * @example
+ * const { tools } = await client.call("tools/list");
+ *
+ * @throws as `Connection.call`
+ */
+export type ClientCall = <const Method extends string>(
+  method: Method | keyof ResultByMethod,
+  ...rest: Readonly<Record<never, never>> extends Params<Method>
+    ? [params?: Params<Method>, options?: SessionCallOptions]
+    : [params: Params<Method>, options?: SessionCallOptions]
+) => Promise<Result<Method>>;
+
+/** Options of a completion request. */
+export interface CompleteOptions extends ClientCallOptions {
+  /** The arguments that already have a value. Omitted in revisions without this member. */
+  readonly settled?: Readonly<Record<string, string>>;
 }
+
+/** Completion values, best first. */
+export type Completion = CompleteResult["completion"];
 
 /** A client session with a server, in any revision. `await using` closes it. */
 export class Client<Tools extends ToolTypes = ToolTypes> implements AsyncDisposable {
@@ -48,29 +59,28 @@ export class Client<Tools extends ToolTypes = ToolTypes> implements AsyncDisposa
   readonly tasks: ClientTasks;
   readonly #parts: ClientParts;
 
-  /** Made by `connect`. */
+  /** Created by `connect`. */
   constructor(parts: ClientParts) {
-    const { conversation, clock, listed, subscribe } = parts;
     this.#parts = parts;
-    this.tasks = new ClientTasks(parts, clock);
-    this.tools = new ClientTools<Tools>({ ...parts, offer: conversation, listed, tasks: this.tasks });
-    this.resources = new ClientResources(parts, subscribe);
+    this.tasks = new ClientTasks(parts);
+    this.tools = new ClientTools<Tools>(parts, this.tasks);
+    this.resources = new ClientResources(parts);
     this.prompts = new ClientPrompts(parts);
   }
 
   /** The negotiated revision. */
   get revision(): string {
-    return this.#parts.conversation.revision.version;
+    return this.#parts.session.revision.version;
   }
 
   /** `serverInfo`, capabilities and instructions of the server. */
   get server(): ServerDescription {
-    return this.#parts.conversation.server;
+    return this.#parts.session.server;
   }
 
   /** What the client learned about the server, as JSON. Pass it to the next `connect` to skip the probe. */
   get serverHint(): ServerHint {
-    return this.#parts.conversation.serverHint;
+    return this.#parts.session.serverHint;
   }
 
   /**
@@ -78,20 +88,20 @@ export class Client<Tools extends ToolTypes = ToolTypes> implements AsyncDisposa
    * the server advertises it or the caller sets `unadvertised`.
    *
    * @example
-   * await client.call("tools/list", {}, { unadvertised: true }); // of a server that has forgotten to declare `tools`
+   * await client.call("tools/list", {}, { unadvertised: true }); // for a server that does not declare `tools`
    */
   get call(): ClientCall {
-    return this.#parts.call as ClientCall; // What comes is what the server says: types alone.
+    return this.#parts.call as ClientCall; // Adds types only.
   }
 
-  /** How it stands with the connection underneath: a new one once the conversation was opened again. */
+  /** The state of the connection. A reconnect replaces the connection. */
   get connection(): ConnectionState {
-    return this.#parts.conversation.connection;
+    return this.#parts.session.connection;
   }
 
-  /** Resolves when the conversation is over. Never rejects. */
+  /** Resolves when the session is over. Never rejects. */
   get closed(): Promise<Closed> {
-    return this.#parts.conversation.closed;
+    return this.#parts.session.closed;
   }
 
   /**
@@ -99,13 +109,22 @@ export class Client<Tools extends ToolTypes = ToolTypes> implements AsyncDisposa
    *
    * @example
    * const { values } = await client.complete({ type: "ref/prompt", name: "review" }, { name: "language", value: "py" });
+   *
+   * @throws LocalError `protocol` for a result without values
    */
-  complete(
+  async complete(
     ref: CompletionReference,
     argument: { readonly name: string; readonly value: string },
     options: CompleteOptions = {},
   ): Promise<Completion> {
-    return complete(this.#parts.call, ref, argument, options);
+    const { settled, ...others } = options;
+    const params = { ref, argument, ...(settled === undefined ? {} : { context: { arguments: settled } }) };
+    const { completion } = await this.#parts.call(methods.complete, params, callOptions(others));
+    const values = isObject(completion) ? completion.values : undefined;
+    if (Array.isArray(values) && values.every((value) => typeof value === "string")) {
+      return completion as unknown as Completion; // Its required member was checked above.
+    }
+    throw invalidResult(methods.complete, "completion.values is not an array of strings");
   }
 
   /**
@@ -118,40 +137,40 @@ export class Client<Tools extends ToolTypes = ToolTypes> implements AsyncDisposa
   }
 
   /**
-   * Says how severe a log message must be for the server to send it: to `onNotification`, or with the call it is about.
-   * @throws LocalError `refused` for a level that does not exist
+   * Sets the lowest level of the log messages that the server sends. `onNotification` receives them.
+   * @throws LocalError `refused` for an unknown level
    */
   async setLogLevel(level: LoggingLevel, { unadvertised = false, ...options }: ClientCallOptions = {}): Promise<void> {
-    const { conversation } = this.#parts;
-    if (!unadvertised) requireAdvertised(methods.setLevel, "logging", conversation.server.capabilities);
-    // In the stateless era the level goes with every call: a wrong one would make the server refuse them all.
+    const { session } = this.#parts;
+    if (!unadvertised) requireAdvertised(methods.setLevel, "logging", session.server.capabilities);
+    // A stateless client sends the level with every call, so the server would refuse all calls with an unknown one.
     if (!isLoggingLevel(level)) throw new LocalError("refused", noLevel(level));
-    await conversation.setLogLevel(level, callOptions(options));
+    await session.setLogLevel(level, callOptions(options));
   }
 
   /** Resolves when the server responds. The stateless era has no `ping`: the client sends `server/discover` instead. */
   async ping({ unadvertised: _, ...options }: ClientCallOptions = {}): Promise<void> {
-    const { call, revision } = this.#parts.conversation;
+    const { call, revision } = this.#parts.session;
     const method = revision.requests.client.has(methods.ping) ? methods.ping : methods.discover;
     await call(method, {}, callOptions(options));
   }
 
   /**
-   * Sends `notifications/roots/list_changed`. In the stateless era a server asks for the roots during each call, and nothing is
+   * Sends `notifications/roots/list_changed`. In the stateless era servers request the roots during each call, so nothing is
    * sent. @throws LocalError `refused` for a client whose `handlers.roots` is not a function
    */
   rootsChanged(): void {
-    const { conversation, answers } = this.#parts;
-    if (typeof answers.roots !== "function") {
+    const { session, handlers } = this.#parts;
+    if (typeof handlers.roots !== "function") {
       throw new LocalError("refused", "rootsChanged: handlers.roots is not a function, so the roots cannot change");
     }
-    const isTold = conversation.revision.notifications.client.has(notifications.rootsChanged);
-    if (isTold) conversation.notify(notifications.rootsChanged);
+    const exists = session.revision.notifications.client.has(notifications.rootsChanged);
+    if (exists) session.notify(notifications.rootsChanged);
   }
 
   /** Closes the session and its connection; calls in flight fail with `closed`. */
   close(): Promise<void> {
-    return this.#parts.conversation.close();
+    return this.#parts.session.close();
   }
 
   [Symbol.asyncDispose](): Promise<void> {

@@ -1,12 +1,11 @@
 import type { MembersOf } from "../base/check-members.js";
-import { systemClock } from "../base/clock.js";
 import { onAbort } from "../jsonrpc/abort-listeners.js";
-import { defaultTimeouts } from "../jsonrpc/calls/outgoing-call.js";
 import { guarded, reporterOf } from "../jsonrpc/hooks.js";
 import type { Reporter } from "../jsonrpc/report.js";
 import type { NotificationListener } from "../jsonrpc/routing.js";
 import { type ClientCapabilities, readCapabilities } from "../protocol/capabilities.js";
 import { implementationMembers } from "../protocol/member-tables.js";
+import type { ParamsByNotification } from "../protocol/method-params.js";
 import { notifications } from "../protocol/methods.js";
 import { knownRevision } from "../protocol/revisions/all.js";
 import type { Implementation } from "../protocol/types/implementation.js";
@@ -16,14 +15,32 @@ import { type CacheOptions, cacheMembers, ResponseCache } from "./cache.js";
 import { Client } from "./client.js";
 import { inputCall } from "./input/input-call.js";
 import { type InputHandlers, inputHandlerMembers, inputResponderOf } from "./input/input-handlers.js";
-import type { InputResponder } from "./input/input-responder.js";
-import { NotificationEmitter } from "./input/notification-emitter.js";
-import { type NotificationHandlers, notificationMembers } from "./method-types.js";
-import { type OpenOptions, openMembers, randomOf, type SessionOpener } from "./session/open-session.js";
-import { ReconnectingSession, type Reopen } from "./session/reconnecting-session.js";
-import { followByEra } from "./subscriptions/follow-by-era.js";
+import type { InputResponder } from "./session/client-session.js";
+import { type OpenOptions, openMembers, type SessionOpener } from "./session/open-session.js";
+import { ReconnectingSession } from "./session/reconnecting-session.js";
 import { subscribeWith } from "./subscriptions/subscription.js";
 import { ListedTools } from "./verbs/listed-tools.js";
+
+/** Handlers of server notifications that belong to no call, by method. Their params are not validated. */
+export type NotificationHandlers = {
+  readonly [Method in Exclude<
+    keyof ParamsByNotification,
+    "notifications/initialized" | "notifications/roots/list_changed" | "notifications/subscriptions/acknowledged"
+  >]?: (params: ParamsByNotification[Method]) => void;
+};
+
+/** The members of `NotificationHandlers`, to detect unknown options. */
+const notificationMembers: MembersOf<NotificationHandlers> = {
+  [notifications.cancelled]: ["cancelled"],
+  [notifications.progress]: ["progress"],
+  [notifications.message]: ["message", "log", "logging"],
+  [notifications.resourceUpdated]: ["updated", "resourceUpdated"],
+  [notifications.resourcesChanged]: ["resources"],
+  [notifications.toolsChanged]: ["tools"],
+  [notifications.promptsChanged]: ["prompts"],
+  [notifications.elicitationComplete]: ["elicitationComplete"],
+  [notifications.taskStatus]: ["status", "tasks"],
+};
 
 /** Options of a client. */
 export interface ClientOptions extends Omit<OpenOptions, "identity" | "revision"> {
@@ -58,7 +75,7 @@ export interface ClientOptions extends Omit<OpenOptions, "identity" | "revision"
   readonly reopen?: boolean;
 }
 
-/** The members of `ClientOptions`, for the check of options. */
+/** The members of `ClientOptions`, to detect unknown options. */
 export const clientMembers: MembersOf<ClientOptions> = {
   ...openMembers,
   info: implementationMembers,
@@ -70,36 +87,49 @@ export const clientMembers: MembersOf<ClientOptions> = {
 };
 
 /**
- * Opens a conversation in the way of its transport.
- * @throws RangeError for a revision that does not exist; TypeError for capabilities that are not JSON; RpcError or LocalError as the opening fails
+ * Opens a session and returns its client.
+ * @throws RangeError for an unknown revision; TypeError for capabilities that are not JSON; RpcError or LocalError if the opening fails
  */
 export async function openClient<Tools extends ToolTypes>(
   open: SessionOpener,
   options: ClientOptions = {},
 ): Promise<Client<Tools>> {
-  const { info = thisLibrary, revision: version, handlers = {}, capabilities, reopen = false, ...given } = options;
-  const { clock = systemClock } = options;
-  const random = randomOf(options);
-  const rest = { ...given, random };
-  const revision = version === undefined ? undefined : knownRevision(version);
+  const { info = thisLibrary, revision, handlers = {}, capabilities, reopen = false, ...given } = options;
   const responder = inputResponderOf(handlers, readCapabilities("connect", capabilities));
-  const identity = { info, responder };
   const report = reporterOf(options.report);
-  const emitter = new NotificationEmitter(report, listenerOf(options, report));
-  const onNotification: NotificationEmitter["emit"] = (method, params) => emitter.emit(method, params);
-  const first = await open({
-    ...rest,
-    identity,
-    onNotification,
-    ...(revision === undefined ? {} : { revision }),
-  });
   const listed = new ListedTools(report);
-  const again: Reopen = (spoken, serverHint, signal) => {
-    listed.clear(); // It may be another process, with other tools.
-    return open({ ...rest, identity, onNotification, revision: spoken, serverHint: serverHint, signal });
+  const opening: OpenOptions = {
+    ...given,
+    ...(revision === undefined ? {} : { revision: knownRevision(revision) }),
+    identity: { info, responder },
+    onNotification: listenerOf(options, report),
   };
-  const conversation = new ReconnectingSession(first, { clock, random }, reopen ? again : undefined);
-  return clientOf(conversation, { responder, emitter, listed, report }, options);
+  // The new session may be with another process, which may have other tools.
+  const session = await ReconnectingSession.open(open, opening, { reopen, onReopen: () => listed.clear() });
+  return clientOf(session, responder, listed, options);
+}
+
+/** Composes a client. Input requests are handled outside of the cache, because results that depend on user input must not be cached. */
+function clientOf<Tools extends ToolTypes>(
+  session: ReconnectingSession,
+  responder: InputResponder,
+  listed: ListedTools,
+  { handlers = {}, lenient = false, cache = {} }: ClientOptions,
+): Client<Tools> {
+  const isCaching = session.revision.era === "stateless" && cache !== false; // Only this era has cache hints.
+  const responses = new ResponseCache(session.clock, cache === false ? {} : cache);
+  onAbort(session.ended, () => responses.clear());
+  session.listen((method, params) => {
+    responses.invalidate(method, params);
+    if (method === notifications.toolsChanged) listed.clear();
+  });
+  const subscribe = subscribeWith(session, () => {
+    responses.clear();
+    listed.clear();
+  });
+  const answered = inputCall(session, responder, isCaching ? responses.around(session.call) : session.call);
+  const call = advertisedCall(answered, session, lenient);
+  return new Client<Tools>({ session, call, handlers, lenient, listed, subscribe });
 }
 
 function listenerOf(
@@ -108,55 +138,11 @@ function listenerOf(
 ): NotificationListener {
   const byMethod = new Map<string, unknown>(Object.entries(handlers));
   return (method, params) => {
-    // The handler of a method takes what its server says are params of it.
+    // The params have the type of their method, unless the server breaks the protocol.
     const handler = byMethod.get(method) as ((params: unknown) => unknown) | undefined;
     guarded(method, () => handler?.(params ?? {}), report);
     return onNotification?.(method, params);
   };
-}
-
-/** What this side of the conversation is made of before there is one. */
-interface ClientSide {
-  readonly responder: InputResponder;
-  readonly emitter: NotificationEmitter;
-  readonly listed: ListedTools;
-  readonly report: Reporter;
-}
-
-function clientOf<Tools extends ToolTypes>(
-  conversation: ReconnectingSession,
-  { responder, emitter, listed, report }: ClientSide,
-  options: ClientOptions,
-): Client<Tools> {
-  const { handlers = {}, lenient = false, clock = systemClock } = options;
-  const { timeout = defaultTimeouts.idle, totalTimeout = defaultTimeouts.total } = options;
-  const { ended } = conversation;
-  // Only the stateless era says for how long an answer holds.
-  const isKeeping = conversation.revision.era === "stateless" && options.cache !== false;
-  const responses = new ResponseCache(clock, options.cache === false ? {} : options.cache);
-  onAbort(ended, () => responses.clear()); // What is over answers nothing.
-  emitter.listen((method, params) => {
-    responses.hear(method, params);
-    if (method === notifications.toolsChanged) listed.clear();
-  });
-  const subscribe = subscribeWith({
-    follow: followByEra(conversation, { emitter, clock, timeout }),
-    offer: conversation,
-    clock,
-    random: randomOf(options),
-    over: ended,
-    missed() {
-      responses.clear();
-      listed.clear();
-    },
-    report,
-  });
-  // Within the rounds: what came of somebody's answers is nothing to keep.
-  const kept = isKeeping ? responses.around(conversation.call) : conversation.call;
-  const { revision } = conversation;
-  const answered = inputCall({ call: kept, revision }, { responder, clock, totalTimeout, over: ended, emitter });
-  const call = advertisedCall(answered, conversation, lenient);
-  return new Client<Tools>({ conversation, answers: handlers, call, clock, report, lenient, listed, subscribe });
 }
 
 const thisLibrary: Implementation = { name: "parlance", version: "0.1.0" };

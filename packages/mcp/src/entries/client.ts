@@ -20,15 +20,14 @@ import { memoryChannels } from "../transport/memory.js";
 import { webSocketChannel } from "../transport/websocket.js";
 
 export type { CacheOptions } from "../client/cache.js";
-export type { Client } from "../client/client.js";
+export type { Client, ClientCall, CompleteOptions, Completion } from "../client/client.js";
 export {
   type InputContext,
   type InputHandlers,
   type UrlElicitationResult,
   userRejected,
 } from "../client/input/input-handlers.js";
-export type { ClientCall, NotificationHandlers } from "../client/method-types.js";
-export type { ClientOptions } from "../client/open-client.js";
+export type { ClientOptions, NotificationHandlers } from "../client/open-client.js";
 export type {
   ServerDescription,
   ServerHint,
@@ -36,16 +35,18 @@ export type {
   SessionCallOptions,
 } from "../client/session/client-session.js";
 export type { ChannelFactory } from "../client/session/open-session.js";
-export type { ServerChange } from "../client/subscriptions/change-queue.js";
-export type { SubscribeOptions, Subscription, SubscriptionEnd } from "../client/subscriptions/subscription.js";
-export type { ToolArguments, ToolResult } from "../client/tool-types.js";
-export type { CompleteOptions, Completion } from "../client/verbs/complete.js";
+export type {
+  ServerChange,
+  SubscribeOptions,
+  Subscription,
+  SubscriptionEnd,
+} from "../client/subscriptions/subscription.js";
+export type { ClientCallOptions } from "../client/verbs/client-parts.js";
 export type { PaginatedList } from "../client/verbs/paginate.js";
 export type { ClientPrompts } from "../client/verbs/prompts.js";
 export type { ClientResources } from "../client/verbs/resources.js";
 export type { ClientTasks } from "../client/verbs/tasks.js";
-export type { ClientTools, StartTaskOptions } from "../client/verbs/tools.js";
-export type { ClientCallOptions } from "../client/verbs/verb-options.js";
+export type { ClientTools, StartTaskOptions, ToolArguments, ToolResult } from "../client/verbs/tools.js";
 export { HttpError } from "../http/client/http-error.js";
 export type { Fetch, HeaderEntries, HttpClientOptions } from "../http/client/http-target.js";
 export { LocalError, type LocalReason, RpcError } from "../jsonrpc/errors.js";

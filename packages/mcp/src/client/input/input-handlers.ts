@@ -20,9 +20,8 @@ import {
 import type { ElicitFormParams, ElicitResult, ElicitUrlParams } from "../../protocol/types/elicitation.js";
 import type { Root } from "../../protocol/types/roots.js";
 import type { CreateMessageParams, CreateMessageResult } from "../../protocol/types/sampling.js";
-import { quotedForMessage } from "../session/server-remote.js";
+import { type AcceptedRequest, type InputResponder, quotedForMessage } from "../session/client-session.js";
 import { readForm } from "./form-response.js";
-import type { AcceptedRequest, InputResponder } from "./input-responder.js";
 
 /** Context of an input request while its handler runs. */
 export interface InputContext {

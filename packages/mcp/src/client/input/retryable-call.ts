@@ -1,54 +1,37 @@
-import type { Clock } from "../../base/clock.js";
 import { longestTimer } from "../../base/settles-within.js";
 import { onAbort } from "../../jsonrpc/abort-listeners.js";
 import type { CallOptions } from "../../jsonrpc/calls/outgoing-call.js";
 import { LocalError, type LocalReason } from "../../jsonrpc/errors.js";
 import type { JsonObject } from "../../protocol/json.js";
-import type { Revision } from "../../protocol/revisions/revision.js";
 import type { SessionCall } from "../session/client-session.js";
-import type { InputResponder } from "./input-responder.js";
-
-/** Dependencies and time limits of a call that waits for user input. */
-export interface RetryableCallHost {
-  readonly responder: InputResponder;
-  readonly clock: Clock;
-  /** Default total timeout of a call in milliseconds; the time of user input counts. */
-  readonly totalTimeout: number;
-  /** Aborted when the session ends. */
-  readonly over: AbortSignal;
-}
+import type { ReconnectingSession } from "../session/reconnecting-session.js";
 
 /** A call that may be made several times, with user input in between: all attempts share one timeout, one signal and one outcome. */
 export class RetryableCall {
   readonly method: string;
   readonly params: JsonObject;
-  readonly revision: Revision;
-  readonly responder: InputResponder;
-  readonly clock: Clock;
+  readonly session: ReconnectingSession;
   readonly #call: SessionCall;
   readonly #options: CallOptions;
-  readonly #over: AbortSignal;
   readonly #totalTimeout: number;
   readonly #endsAt: number;
 
+  /** @param call makes one attempt */
   constructor(
-    opened: { readonly call: SessionCall; readonly revision: Revision },
-    { responder, clock, totalTimeout, over }: RetryableCallHost,
+    session: ReconnectingSession,
+    call: SessionCall,
     made: { readonly method: string; readonly params: JsonObject; readonly options: CallOptions },
   ) {
     this.method = made.method;
     this.params = made.params;
-    this.revision = opened.revision;
-    this.responder = responder;
-    this.clock = clock;
-    this.#call = opened.call;
+    this.session = session;
+    this.#call = call;
     this.#options = made.options;
-    this.#over = over;
-    this.#totalTimeout = made.options.totalTimeout ?? totalTimeout;
-    this.#endsAt = clock.now() + this.#totalTimeout;
+    this.#totalTimeout = made.options.totalTimeout ?? session.totalTimeout; // The time of user input counts.
+    this.#endsAt = session.clock.now() + this.#totalTimeout;
   }
 
-  /** Makes the call, for what is left of its time. */
+  /** Makes the call within the time that is left. */
   make(params: JsonObject): Promise<JsonObject> {
     return this.#call(this.method, params, { ...this.#options, totalTimeout: this.#left() });
   }
@@ -67,6 +50,7 @@ export class RetryableCall {
     within: number = Number.POSITIVE_INFINITY,
   ): Promise<Value> {
     const { signal } = this.#options;
+    const { ended } = this.session;
     const stop = new AbortController();
     return new Promise((resolve, reject) => {
       const releases: (() => void)[] = [];
@@ -81,9 +65,9 @@ export class RetryableCall {
       const cancelled = (): void => fail(this.error("cancelled", "cancelled by the caller", signal?.reason));
       const closed = (): void => fail(this.error("closed", "the connection was closed"));
       if (signal?.aborted === true) return cancelled();
-      if (this.#over.aborted) return closed();
+      if (ended.aborted) return closed();
       if (signal !== undefined) releases.push(onAbort(signal, cancelled));
-      releases.push(onAbort(this.#over, closed), this.#watch(fail, within));
+      releases.push(onAbort(ended, closed), this.#startTimer(fail, within));
       work(stop.signal).then((value) => {
         release();
         resolve(value);
@@ -96,17 +80,18 @@ export class RetryableCall {
   }
 
   #left(): number {
-    return Math.max(0, this.#endsAt - this.clock.now());
+    return Math.max(0, this.#endsAt - this.session.clock.now());
   }
 
-  /** Gives back what ends the watch. */
-  #watch(fail: (error: LocalError) => void, within: number): () => void {
+  /** Returns the function that stops the timer. */
+  #startTimer(fail: (error: LocalError) => void, within: number): () => void {
+    const { clock } = this.session;
     const left = this.#left();
     const wait = Math.min(left, within);
     if (wait > longestTimer) return () => undefined; // Longer than a timer can wait.
     const why =
       within < left ? `no sign of the server for ${within} ms` : `no answer within ${this.#totalTimeout} ms in all`;
-    const timer = this.clock.setTimer(() => fail(this.error("timeout", why)), wait);
-    return () => this.clock.clearTimer(timer);
+    const timer = clock.setTimer(() => fail(this.error("timeout", why)), wait);
+    return () => clock.clearTimer(timer);
   }
 }

@@ -1,17 +1,20 @@
 import type { MembersOf } from "../../base/check-members.js";
+import type { Call } from "../../jsonrpc/call.js";
 import type { Channel } from "../../jsonrpc/channel.js";
 import { type Connection, type ConnectionOptions, openConnection } from "../../jsonrpc/connection.js";
+import { methodNotFound } from "../../jsonrpc/errors.js";
 import { guarded, reporterOf } from "../../jsonrpc/hooks.js";
 import { clientLimits } from "../../jsonrpc/limits.js";
 import { mcpProfile, mcpRequestingProfile } from "../../jsonrpc/profile.js";
 import type { Report } from "../../jsonrpc/report.js";
 import type { NotificationListener } from "../../jsonrpc/routing.js";
-import { notifications } from "../../protocol/methods.js";
+import { isObject } from "../../protocol/json.js";
+import { isProtocolMethod, methods, notifications } from "../../protocol/methods.js";
 import { methodAliases } from "../../protocol/revisions/aliases.js";
 import type { Revision } from "../../protocol/revisions/revision.js";
 import { cancellation, nameOf, profileOf, progressTag } from "../../session/mcp-connection.js";
 import { type TransportOptions, transportMembers } from "../../session/options.js";
-import { type InputResponder, respondToServer } from "../input/input-responder.js";
+import type { InputResponder, SessionTransport } from "./client-session.js";
 
 /** Options of a client connection. */
 export interface ClientConnectionOptions extends TransportOptions, Pick<ConnectionOptions, "exactNumbers"> {
@@ -19,7 +22,7 @@ export interface ClientConnectionOptions extends TransportOptions, Pick<Connecti
   readonly onNotification?: NotificationListener;
 }
 
-/** The members of `LineOptions`, for the check of options. */
+/** The members of `ClientConnectionOptions`, to detect unknown options. */
 export const clientConnectionMembers: MembersOf<ClientConnectionOptions> = {
   ...transportMembers,
   exactNumbers: [],
@@ -27,14 +30,10 @@ export const clientConnectionMembers: MembersOf<ClientConnectionOptions> = {
 };
 
 /** The connection of a client to its server. */
-export interface ClientConnection {
+export interface ClientConnection extends SessionTransport {
   readonly connection: Connection;
-  /** Aborted when the session ends. */
-  readonly ended: AbortSignal;
-  /** The peers have negotiated a revision. */
+  /** Records the negotiated revision. */
   negotiated(revision: Revision): void;
-  /** Closes the session; resolves when its connection is closed. */
-  close(): Promise<void>;
 }
 
 /** Opens a client connection on a channel. Sends nothing yet. */
@@ -45,18 +44,18 @@ export function openClientConnection(
 ): ClientConnection {
   const { lenient = false, onNotification = ignore, ...transport } = options;
   const report = reporterOf(options.report);
-  const over = new AbortController();
-  let spoken: Revision | undefined;
+  const ended = new AbortController();
+  let revision: Revision | undefined;
   const connection = openConnection(channel, {
     ...transport,
     aliases: lenient ? methodAliases : undefined,
     tolerance: lenient ? "accept" : "explain",
     limits: { ...clientLimits, ...transport.limits },
     profile: mcpProfile,
-    handle: respondToServer(responder, () => spoken),
+    handle: respondToServer(responder, () => revision),
     onNotification,
     report(each) {
-      if (spoken?.era === "stateless" && endsSubscription(each)) {
+      if (revision?.era === "stateless" && endsSubscription(each)) {
         guarded("onNotification", () => onNotification(notifications.cancelled, { requestId: each.id }), report);
       } else report(each);
     },
@@ -65,23 +64,38 @@ export function openClientConnection(
     relatedTo: progressTag,
     answersUnreadable: false,
   });
-  void connection.closed.then(() => over.abort());
+  void connection.closed.then(() => ended.abort());
   return {
     connection,
-    ended: over.signal,
-    negotiated(revision) {
-      spoken = revision;
+    ended: ended.signal,
+    negotiated(negotiated) {
+      revision = negotiated;
       connection.profile = revision.era === "stateless" ? mcpRequestingProfile : profileOf(revision);
     },
     close() {
-      over.abort();
+      ended.abort();
       return connection.close();
     },
   };
 }
 
 /**
- * In the stateless era a server sends no requests, so it cancels none: what it names is the subscription that it ends.
+ * Handles the requests of a server in the handshake era; in the stateless era a client responds to none. Before a revision
+ * is negotiated, only `ping` is handled.
+ */
+function respondToServer(responder: InputResponder, negotiated: () => Revision | undefined): Call {
+  return (method, params, { signal }) => {
+    if (method === methods.ping) return {};
+    const revision = negotiated();
+    const exists = revision?.requests.server.has(method) === true || !isProtocolMethod(method);
+    if (revision === undefined || !exists) throw methodNotFound(method);
+    const respond = responder.accept(method, isObject(params) ? params : {}, revision);
+    return respond(signal).then((response) => revision.down("result", method, response));
+  };
+}
+
+/**
+ * A stateless server sends no requests, so it has none to cancel: its cancellation names the subscription that it ends.
  * https://modelcontextprotocol.io/specification/2026-07-28/basic/utilities/cancellation
  */
 function endsSubscription(report: Report): report is Extract<Report, { kind: "unknown-cancel" }> {

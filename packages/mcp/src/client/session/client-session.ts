@@ -1,11 +1,46 @@
+import { kindOf } from "../../base/json.js";
 import type { CallOptions } from "../../jsonrpc/calls/outgoing-call.js";
-import type { ConnectionState } from "../../jsonrpc/connection.js";
-import type { ServerCapabilities } from "../../protocol/capabilities.js";
+import { RawJson } from "../../jsonrpc/codec/codec.js";
+import type { ConnectionState, Remote } from "../../jsonrpc/connection.js";
+import { LocalError } from "../../jsonrpc/errors.js";
+import { excerpt } from "../../jsonrpc/report.js";
+import type { ClientCapabilities, ServerCapabilities } from "../../protocol/capabilities.js";
 import { isObject, type JsonObject } from "../../protocol/json.js";
+import { metaKeys, readMeta } from "../../protocol/meta.js";
+import { methods } from "../../protocol/methods.js";
 import type { Era, Revision } from "../../protocol/revisions/revision.js";
 import type { Implementation } from "../../protocol/types/implementation.js";
 import type { LoggingLevel } from "../../protocol/types/logging.js";
-import type { InputResponder } from "../input/input-responder.js";
+import { mayAskForInput } from "../../session/input-required.js";
+
+/** A validated input request: runs its handler and returns the response in the newest shape. */
+export type AcceptedRequest = (signal: AbortSignal) => Promise<JsonObject>;
+
+/** Outcome of a URL elicitation. */
+export interface UrlElicitationOutcome {
+  readonly action: string;
+  /** Resolves when the call that required the elicitation should be retried. */
+  readonly retry?: PromiseLike<unknown> | undefined;
+}
+
+/** Responds to the input requests of a server: to its requests, and to those in `input_required` results. */
+export interface InputResponder {
+  /** The client capabilities to declare in that revision. */
+  capabilities(revision: Revision): ClientCapabilities;
+  /**
+   * Validates an input request before its handler runs.
+   * @throws RpcError −32601 for an undeclared capability, −32602 for invalid params
+   */
+  accept(method: string, params: JsonObject, revision: Revision): AcceptedRequest;
+  /**
+   * The same for a URL elicitation that a call requires first; undefined if it is not supported.
+   * @throws RpcError as `accept`
+   */
+  acceptUrlElicitation?(
+    params: JsonObject,
+    revision: Revision,
+  ): (signal: AbortSignal) => Promise<UrlElicitationOutcome>;
+}
 
 /** Identity and input handlers of a client. */
 export interface ClientIdentity {
@@ -33,15 +68,30 @@ export interface ServerHint {
 
 /** Options of one call of a server. */
 export interface SessionCallOptions extends CallOptions {
-  /** Sends what the server has not advertised, too: it may be there all the same. Default: false, it is refused on this side. */
+  /** Also sends requests for capabilities that the server has not advertised. Default: false, the client refuses them. */
   readonly unadvertised?: boolean;
 }
 
 /** Calls the server, in the newest shapes; the result is an object. */
 export type SessionCall = (method: string, params?: JsonObject, options?: SessionCallOptions) => Promise<JsonObject>;
 
-/** The calls of an open client session, of either era. */
-export interface SessionCalls {
+/** The server as a session uses it: a `Connection`, or stateless HTTP. */
+export interface ServerRemote extends Pick<Remote, "notify"> {
+  call(method: string, params?: JsonObject, options?: CallOptions): Promise<unknown>;
+}
+
+/** The transport of a session. */
+export interface SessionTransport {
+  readonly connection: ServerRemote & ConnectionState;
+  /** Aborted when the session ends. */
+  readonly ended: AbortSignal;
+  /** Closes the session; resolves when its connection is closed. */
+  close(): Promise<void>;
+}
+
+/** An open session with a server, in either era. */
+export interface ClientSession extends Omit<SessionTransport, "connection"> {
+  readonly connection: ConnectionState;
   readonly revision: Revision;
   readonly server: ServerDescription;
   readonly serverHint: ServerHint;
@@ -52,20 +102,151 @@ export interface SessionCalls {
   setLogLevel(level: LoggingLevel, options?: CallOptions): Promise<void>;
 }
 
-/** An open client session and its connection. */
-export interface ClientSession extends SessionCalls {
-  readonly connection: ConnectionState;
-  /** Aborted when the session ends. */
-  readonly ended: AbortSignal;
-  /** Closes the session; resolves when its connection is closed. */
-  close(): Promise<void>;
+/** A session of the handshake era, from the result of `initialize`. */
+export function handshakeSession(
+  { connection, ended, close }: SessionTransport,
+  revision: Revision,
+  initialized: JsonObject,
+): ClientSession {
+  const withProgressToken = progressTokens();
+  const call: SessionCall = async (method, given = {}, options: CallOptions = {}) => {
+    const shaped = revision.down("params", method, given) as JsonObject; // Conversion keeps objects objects.
+    const [params, how] = withProgressToken(shaped, options);
+    const sent = Object.keys(params).length === 0 ? undefined : params;
+    return objectResult(method, await connection.call(method, sent, how));
+  };
+  return {
+    connection,
+    ended,
+    close,
+    revision,
+    server: describeServer(initialized.serverInfo, initialized),
+    serverHint: { era: "handshake" },
+    call,
+    // Conversion keeps objects objects.
+    notify: (method, params) =>
+      connection.notify(method, revision.down("notification", method, params) as JsonObject | undefined),
+    async setLogLevel(level, options) {
+      await call(methods.setLevel, { level }, options);
+    },
+  };
 }
 
-/** The server's description without its invalid members: it is for display only. */
-export function describeServer(info: unknown, { capabilities, instructions }: JsonObject): ServerDescription {
+/** A session of the stateless era, from the result of `server/discover`. Opening it sends nothing. */
+export function statelessSession(
+  { connection, ended, close }: SessionTransport,
+  me: ClientIdentity,
+  revision: Revision,
+  discovered: JsonObject,
+): ClientSession {
+  const { call, setLogLevel } = statelessCalls(connection, me, revision);
   return {
-    info: isObject(info) ? (info as unknown as Implementation) : undefined, // For display: nobody relies on its members.
+    connection,
+    ended,
+    close,
+    revision,
+    server: describeServer(readMeta(discovered)?.[metaKeys.serverInfo], discovered),
+    serverHint: { era: "stateless", discovered },
+    call,
+    notify: (method, params) => connection.notify(method, params),
+    async setLogLevel(level, { signal } = {}) {
+      if (signal?.aborted !== true) return setLogLevel(level);
+      throw new LocalError("cancelled", `${methods.setLevel}: cancelled by the caller`, { cause: signal.reason });
+    },
+  };
+}
+
+/** Sends `server/discover`. */
+export function discover(
+  remote: ServerRemote,
+  me: ClientIdentity,
+  revision: Revision,
+  options: CallOptions,
+): Promise<JsonObject> {
+  return statelessCalls(remote, me, revision).call(methods.discover, {}, options);
+}
+
+/** Calls that declare revision, client and log level in `_meta`. */
+function statelessCalls(
+  remote: ServerRemote,
+  { info, responder }: ClientIdentity,
+  revision: Revision,
+): { readonly call: SessionCall; setLogLevel(level: LoggingLevel): void } {
+  const withProgressToken = progressTokens();
+  let own: JsonObject = {
+    [metaKeys.protocolVersion]: revision.version,
+    [metaKeys.clientInfo]: info,
+    [metaKeys.clientCapabilities]: responder.capabilities(revision),
+  };
+  return {
+    async call(method, given = {}, options: CallOptions = {}) {
+      const [params, how] = withProgressToken(given, options);
+      const sent = { ...params, _meta: { ...readMeta(params), ...own } };
+      return knownResult(method, objectResult(method, await remote.call(method, sent, how)));
+    },
+    setLogLevel(level) {
+      own = { ...own, [metaKeys.logLevel]: level };
+    },
+  };
+}
+
+/** @throws LocalError `protocol` for an unknown `resultType`. Some servers omit it; then the result is complete. */
+function knownResult(method: string, result: JsonObject): JsonObject {
+  const { resultType = "complete" } = result;
+  if (resultType === "complete" || (resultType === "input_required" && mayAskForInput.has(method))) return result;
+  throw new LocalError(
+    "protocol",
+    `${method}: the server answered with resultType ${quotedForMessage(resultType)}, which this client did not offer`,
+  );
+}
+
+/** Adds a progress token to calls with a progress listener, and routes the notifications to them. One counter per session. */
+function progressTokens(): (params: JsonObject, options: CallOptions) => readonly [JsonObject, CallOptions] {
+  let last = 0;
+  return (params, options) => {
+    if (options.notify === undefined || options.tag !== undefined) return [params, options];
+    last += 1;
+    const meta = { ...readMeta(params), [metaKeys.progressToken]: last };
+    return [
+      { ...params, _meta: meta },
+      { ...options, tag: last },
+    ];
+  };
+}
+
+/** @throws LocalError `protocol` for a result that is not an object (J-5: MCP results always are) */
+export function objectResult(method: string, result: unknown): JsonObject {
+  const value: unknown = result instanceof RawJson ? JSON.parse(result.text) : result;
+  if (isObject(value)) return value;
+  if (value === null && emptyResults.has(method)) return {};
+  throw new LocalError("protocol", `${method}: the result is not an object`);
+}
+
+/** Methods with an empty result, for which null is accepted. */
+const emptyResults: ReadonlySet<string> = new Set([
+  methods.ping,
+  methods.setLevel,
+  methods.subscribe,
+  methods.unsubscribe,
+]);
+
+/** The server's description without its invalid members: it is for display only. */
+function describeServer(info: unknown, { capabilities, instructions }: JsonObject): ServerDescription {
+  return {
+    info: isObject(info) ? (info as unknown as Implementation) : undefined, // Its members are only displayed.
     capabilities: isObject(capabilities) ? capabilities : {},
     instructions: typeof instructions === "string" ? instructions : undefined,
   };
+}
+
+/** A value of a peer for use in an error message: shortened and without control characters. */
+export function quotedForMessage(value: unknown): string {
+  return typeof value === "string" ? excerpt(value) : kindOf(value);
+}
+
+/** The session expired before the request ran; it is safe to retry it in a new session. */
+export class SessionExpired extends LocalError {
+  constructor(message: string, options?: ErrorOptions) {
+    super("closed", message, options);
+  }
 }

@@ -3,6 +3,7 @@ import { systemClock } from "../../base/clock.js";
 import { kindOf } from "../../base/json.js";
 import { isPromise } from "../../base/maybe-promise.js";
 import { longestTimer, settlesWithin } from "../../base/settles-within.js";
+import { onAbort } from "../../jsonrpc/abort-listeners.js";
 import { defaultTimeouts } from "../../jsonrpc/calls/outgoing-call.js";
 import type { Channel } from "../../jsonrpc/channel.js";
 import { codes, LocalError, RpcError } from "../../jsonrpc/errors.js";
@@ -10,7 +11,7 @@ import { answered, reporterOf } from "../../jsonrpc/hooks.js";
 import { peerSettings } from "../../jsonrpc/peer-settings.js";
 import { specCodes } from "../../protocol/errors.js";
 import type { JsonObject } from "../../protocol/json.js";
-import { methods } from "../../protocol/methods.js";
+import { methods, notifications } from "../../protocol/methods.js";
 import { latest } from "../../protocol/revisions/all.js";
 import type { Era, Revision } from "../../protocol/revisions/revision.js";
 import {
@@ -19,12 +20,23 @@ import {
   clientConnectionMembers,
   openClientConnection,
 } from "./client-connection.js";
-import type { ClientIdentity, ClientSession, ServerHint, SessionCalls } from "./client-session.js";
-import { closedOnFailure, requireNotAborted } from "./closed-on-failure.js";
-import { confirmInitialize, sendInitialize } from "./handshake-client.js";
-import { type ProbeResult, probe, probeResult, supportedVersionsOf } from "./probe.js";
-import { requireHandshakeAllowed, requireRevision } from "./require-revision.js";
-import { openStateless } from "./stateless-client.js";
+import {
+  type ClientIdentity,
+  type ClientSession,
+  handshakeSession,
+  type ServerHint,
+  statelessSession,
+} from "./client-session.js";
+import {
+  negotiatedRevision,
+  type ProbeResult,
+  probe,
+  probeResult,
+  requireHandshakeAllowed,
+  requireRevision,
+  sendInitialize,
+  supportedVersionsOf,
+} from "./negotiate.js";
 
 /** Milliseconds: longer than most servers take to start, and short enough for an interactive user. */
 const defaultProbeTimeout = 5_000;
@@ -39,20 +51,20 @@ export interface OpenOptions extends ClientConnectionOptions {
   /** Speak a revision of this era or fail. Default: that of `revision`, or either. */
   readonly era?: Era;
   /**
-   * Milliseconds to wait for the answer to `server/discover` alone: a server of the handshake era may never give one. After
-   * them `initialize` is sent too, on the same channel, and waited for as long as `timeout` says; a report says that the server
-   * is slow. Default: 5,000, or `timeout` if that is shorter.
+   * Milliseconds to wait for the response to `server/discover` alone, because a server of the handshake era may send none. After
+   * that the client also sends `initialize` on the same channel, waits for up to `timeout`, and reports a slow server.
+   * Default: 5,000, or `timeout` if that is shorter.
    */
   readonly probeTimeout?: number;
-  /** What a former connection learned about the server. A required revision takes precedence. */
+  /** `client.serverHint` of an earlier connection. A required revision takes precedence. */
   readonly serverHint?: ServerHint;
-  /** From 0 to 1, evenly spread: so that many clients do not come back at once. Default: `Math.random`. */
+  /** A number from 0 to 1, evenly distributed: spreads the reconnections of many clients. Default: `Math.random`. */
   readonly random?: () => number;
-  /** Gives up the opening. An open conversation does not look at it any more. */
+  /** Cancels the opening. It has no effect on an open session. */
   readonly signal?: AbortSignal;
 }
 
-/** The members of `OpenOptions` that an application may give, for the check of options. */
+/** The members of `OpenOptions` that an application may set, to detect unknown options. */
 export const openMembers: MembersOf<Omit<OpenOptions, "identity">> = {
   ...clientConnectionMembers,
   revision: ["protocolVersion", "version", "versions"],
@@ -63,127 +75,127 @@ export const openMembers: MembersOf<Omit<OpenOptions, "identity">> = {
   signal: ["abortSignal"],
 };
 
-/** The `random` option, as what cannot fail: then the platform's takes its place. */
+/** The `random` option; if it fails, `Math.random` replaces it. */
 export function randomOf({ random = Math.random, report }: Pick<OpenOptions, "random" | "report">): () => number {
   if (random === Math.random) return random;
   return () => answered("random", random, reporterOf(report)) ?? Math.random();
 }
 
-/** Opens a conversation, on whatever carries it. */
+/** Opens a session over a transport. */
 export type SessionOpener = (options: OpenOptions) => Promise<ClientSession>;
 
-/** A way to open a conversation on a fresh transport. */
-type Step = (line: ClientConnection, options: OpenOptions) => Promise<ClientSession | Spent>;
+/** An attempt to open a session on a fresh connection. */
+type Attempt = (transport: ClientConnection, options: OpenOptions) => Promise<ClientSession | Spent>;
 
-/** The channel was closed by a step, or must not be reused: the next step needs a new one. */
+/** The attempt closed the channel, or the channel must not be reused: the next attempt needs a new one. */
 interface Spent {
-  readonly next: Step;
-  /** The method that the next step begins with. */
+  readonly next: Attempt;
+  /** The method that the next attempt begins with. */
   readonly method: string;
   readonly why: LocalError;
 }
 
 /**
  * Opens a session on a two-way transport, in the era that the server supports. On failure all channels are closed.
- * @throws RpcError what the server answered; LocalError `protocol` without a common revision, or as `Connection.call`
+ * @throws RpcError the error of the server; LocalError `protocol` without a common revision, or as `Connection.call`
  */
 export async function openOnChannel(dial: ChannelFactory, options: OpenOptions): Promise<ClientSession> {
   const { clock = systemClock } = options;
   const milliseconds = Math.min(probePatience(options), longestTimer);
   const slow = clock.setTimer(() => peerSettings(options).report({ kind: "slow-start", milliseconds }), milliseconds);
   try {
-    return await openInSteps(dial, options);
+    return await openInAttempts(dial, options);
   } finally {
     clock.clearTimer(slow);
   }
 }
 
-async function openInSteps(dial: ChannelFactory, options: OpenOptions): Promise<ClientSession> {
-  let step = firstStep(options);
+async function openInAttempts(dial: ChannelFactory, options: OpenOptions): Promise<ClientSession> {
+  let attempt = firstAttempt(options);
   let used: { readonly channel: Channel; readonly spent: Spent } | undefined;
   for (;;) {
     requireNotAborted(options.signal);
     const channel = dial();
     if (typeof channel?.open !== "function") throw noChannel(channel);
     if (channel === used?.channel) throw cannotRedial(used.spent);
-    const line = openClientConnection(channel, options.identity.responder, options);
-    const opened = await closedOnFailure(line, options.signal, step(line, options));
+    const transport = openClientConnection(channel, options.identity.responder, options);
+    const opened = await closedOnFailure(transport, options.signal, attempt(transport, options));
     if (!("next" in opened)) return opened;
-    await line.close();
+    await transport.close();
     used = { channel, spent: opened };
-    step = opened.next;
+    attempt = opened.next;
   }
 }
 
-function firstStep({ revision, era = revision?.era, serverHint }: OpenOptions): Step {
+function firstAttempt({ revision, era = revision?.era, serverHint }: OpenOptions): Attempt {
   if (era === "handshake") return initialize;
   if (serverHint?.era === "stateless" && serverHint.discovered !== undefined) return resume;
-  return era === undefined && serverHint?.era === "handshake" ? initializeAsBefore : ask;
+  return era === undefined && serverHint?.era === "handshake" ? initializeAsBefore : probeFirst;
 }
 
 /** The server hint has the discovery result: no request is sent. */
-async function resume(line: ClientConnection, options: OpenOptions): Promise<ClientSession | Spent> {
+async function resume(transport: ClientConnection, options: OpenOptions): Promise<ClientSession | Spent> {
   const { serverHint, revision = latest } = options;
-  return concluded(line, options, probeResult(serverHint?.discovered ?? {}, revision));
+  return afterProbe(transport, options, probeResult(serverHint?.discovered ?? {}, revision));
 }
 
-/** The probe; where it has no answer in time, `initialize` as well. */
-async function ask(line: ClientConnection, options: OpenOptions): Promise<ClientSession | Spent> {
+/** Sends `server/discover`; without a response in time, `initialize` as well. */
+async function probeFirst(transport: ClientConnection, options: OpenOptions): Promise<ClientSession | Spent> {
   const { identity, revision, era = revision?.era, timeout = defaultTimeouts.idle, clock = systemClock } = options;
   const patience = probePatience(options);
-  const isInsisted = era === "stateless";
+  const isRequired = era === "stateless";
   const stop = new AbortController();
   let isSettled = false;
-  const verdict = probe(line.connection, identity, revision ?? latest, {
-    timeout: isInsisted ? timeout : patience + timeout,
+  const probed = probe(transport.connection, identity, revision ?? latest, {
+    timeout: isRequired ? timeout : patience + timeout,
     signal: stop.signal,
     onOutcome: () => {
       isSettled = true;
     },
   });
-  if (isInsisted || (await settlesWithin(settled(verdict), patience, clock)))
-    return concluded(line, options, await verdict);
-  return initializeToo(line, options, { verdict, isSettled: () => isSettled, stop });
+  if (isRequired || (await settlesWithin(settled(probed), patience, clock)))
+    return afterProbe(transport, options, await probed);
+  return initializeToo(transport, options, { probed, isSettled: () => isSettled, stop });
 }
 
-/** A probe that waits for its answer. */
+/** A probe without a response. */
 interface PendingProbe {
-  readonly verdict: Promise<ProbeResult>;
+  readonly probed: Promise<ProbeResult>;
   /** Whether the probe has a response, or will get none. */
   isSettled(): boolean;
   readonly stop: AbortController;
 }
 
 /**
- * The server is slow to start, or ignores `server/discover`. Nothing but time tells the two apart, so `initialize` follows on
- * the same channel, and the first answer counts. The server is not started again for it: it would be no faster, and
- * one that speaks both eras would be taken for an old one.
+ * The server is slow to start, or ignores `server/discover`. The client cannot tell which, so it sends `initialize` on the
+ * same channel too, and the first response counts. It does not restart the server, which would be no faster; a server of
+ * both eras would then be mistaken for an old one.
  */
 async function initializeToo(
-  line: ClientConnection,
+  transport: ClientConnection,
   options: OpenOptions,
-  probing: PendingProbe,
+  pending: PendingProbe,
 ): Promise<ClientSession | Spent> {
   const { identity, timeout } = options;
   const stop = new AbortController();
   const how = { signal: stop.signal, ...(timeout === undefined ? {} : { timeout }) };
-  const result = sendInitialize(line.connection, identity, how);
-  await Promise.race([settled(probing.verdict), settled(result)]);
-  // A server without a handshake may answer its refusal before the question that came first.
-  if (!probing.isSettled() && (await isForeign(result))) await settled(probing.verdict);
-  if (probing.isSettled()) {
-    const verdict = await probing.verdict;
-    if (verdict.era === "stateless") {
+  const result = sendInitialize(transport.connection, identity, how);
+  await Promise.race([settled(pending.probed), settled(result)]);
+  // A server without a handshake may reject `initialize` before it responds to the earlier probe.
+  if (!pending.isSettled() && (await isRejectedAsUnknown(result))) await settled(pending.probed);
+  if (pending.isSettled()) {
+    const probed = await pending.probed;
+    if (probed.era === "stateless") {
       stop.abort();
-      return concluded(line, options, verdict);
+      return afterProbe(transport, options, probed);
     }
-    const { reason } = verdict.why;
-    if (reason === "closed") return { next: initializeAgain, method: methods.initialize, why: verdict.why };
+    const { reason } = probed.why;
+    if (reason === "closed") return { next: initializeAgain, method: methods.initialize, why: probed.why };
     if (reason === "timeout") await result.catch(explainSilence);
   }
-  const confirmable = await result;
-  probing.stop.abort();
-  return confirmed(line, options, confirmable);
+  const initialized = await result;
+  pending.stop.abort();
+  return confirmed(transport, options, initialized);
 }
 
 /** Resolves when a promise is settled, either way. */
@@ -194,8 +206,8 @@ async function settled(promise: Promise<unknown>): Promise<undefined> {
   );
 }
 
-/** Whether a server has answered `initialize` as one does that has no handshake. */
-async function isForeign(result: Promise<JsonObject>): Promise<boolean> {
+/** Whether the server rejected `initialize` because it has no handshake. */
+async function isRejectedAsUnknown(result: Promise<JsonObject>): Promise<boolean> {
   try {
     await result;
     return false;
@@ -205,78 +217,104 @@ async function isForeign(result: Promise<JsonObject>): Promise<boolean> {
   }
 }
 
-/** @throws always: the error, with a remedy where the server has answered nothing at all */
+/** @throws always: the error, with a remedy if the server sent no response at all */
 function explainSilence(error: unknown): never {
   if (!(error instanceof LocalError) || error.reason !== "timeout") throw error;
   const remedy = `nor ${methods.discover}: if that makes the server hang, insist on a revision of the handshake era`;
   throw new LocalError("timeout", `${error.message}; ${remedy}`, { cause: error });
 }
 
-/** A server that is known to answer is waited for like for any other answer. */
+/** A server that responded to an earlier probe gets the time of any other call. */
 function probePatience({ probeTimeout, timeout, serverHint }: OpenOptions): number {
   if (serverHint?.era === "stateless") return probeTimeout ?? timeout ?? defaultTimeouts.idle;
   return probeTimeout ?? Math.min(defaultProbeTimeout, timeout ?? defaultProbeTimeout);
 }
 
-async function concluded(
-  line: ClientConnection,
+async function afterProbe(
+  transport: ClientConnection,
   options: OpenOptions,
-  verdict: ProbeResult,
+  probed: ProbeResult,
 ): Promise<ClientSession | Spent> {
   const { identity, revision } = options;
-  if (verdict.era === "stateless") {
-    requireRevision(revision, verdict.revision);
-    line.negotiated(verdict.revision);
-    return onLine(line, openStateless(line.connection, identity, verdict.revision, verdict.discovered));
+  if (probed.era === "stateless") {
+    requireRevision(revision, probed.revision);
+    transport.negotiated(probed.revision);
+    return statelessSession(transport, identity, probed.revision, probed.discovered);
   }
-  const { answered, why } = verdict;
-  requireHandshakeAllowed(options, verdict);
-  if (answered) return initialize(line, options);
+  const { answered, why } = probed;
+  requireHandshakeAllowed(options, probed);
+  if (answered) return initialize(transport, options);
   if (why.reason === "timeout") throw why;
   return { next: initializeAgain, method: methods.initialize, why };
 }
 
-async function initialize(line: ClientConnection, options: OpenOptions): Promise<ClientSession> {
+async function initialize(transport: ClientConnection, options: OpenOptions): Promise<ClientSession> {
   const { identity, revision, timeout } = options;
   const how = { revision, ...(timeout === undefined ? {} : { timeout }) };
-  return confirmed(line, options, await sendInitialize(line.connection, identity, how));
+  return confirmed(transport, options, await sendInitialize(transport.connection, identity, how));
 }
 
-function confirmed(line: ClientConnection, options: OpenOptions, result: JsonObject): ClientSession {
-  const { revision, lenient = false } = options;
-  const { report } = peerSettings(options);
-  const opened = confirmInitialize(line.connection, result, (agreed) => line.negotiated(agreed), { lenient, report });
-  requireRevision(revision, opened.revision);
-  return onLine(line, opened);
+/** Confirms an `initialize` result with `notifications/initialized`. */
+function confirmed(transport: ClientConnection, options: OpenOptions, result: JsonObject): ClientSession {
+  const revision = negotiatedRevision(result, options.lenient === true, peerSettings(options).report);
+  transport.negotiated(revision);
+  transport.connection.notify(notifications.initialized);
+  requireRevision(options.revision, revision);
+  return handshakeSession(transport, revision, result);
 }
 
-/** The server exited on the probe. If it has no handshake, it exited for another reason, and is probed once more. */
-async function initializeAgain(line: ClientConnection, options: OpenOptions): Promise<ClientSession | Spent> {
+/** The server exited after the probe. If it rejects the handshake too, it exited for another reason: probe it once more. */
+async function initializeAgain(transport: ClientConnection, options: OpenOptions): Promise<ClientSession | Spent> {
   const { identity, timeout = defaultTimeouts.idle } = options;
   try {
-    return await initialize(line, options);
+    return await initialize(transport, options);
   } catch (error) {
     if (!(error instanceof RpcError) || supportedVersionsOf(error) === undefined) throw error;
-    const verdict = await probe(line.connection, identity, latest, { timeout });
-    if (verdict.era === "handshake") throw error;
-    return concluded(line, options, verdict);
+    const probed = await probe(transport.connection, identity, latest, { timeout });
+    if (probed.era === "handshake") throw error;
+    return afterProbe(transport, options, probed);
   }
 }
 
 /** A server that no longer accepts a handshake was upgraded: probe it. */
-async function initializeAsBefore(line: ClientConnection, options: OpenOptions): Promise<ClientSession | Spent> {
+async function initializeAsBefore(transport: ClientConnection, options: OpenOptions): Promise<ClientSession | Spent> {
   try {
-    return await initialize(line, options);
+    return await initialize(transport, options);
   } catch (error) {
-    if (error instanceof RpcError) return ask(line, options);
+    if (error instanceof RpcError) return probeFirst(transport, options);
     if (error instanceof LocalError && error.reason !== "timeout")
-      return { next: ask, method: methods.discover, why: error };
+      return { next: probeFirst, method: methods.discover, why: error };
     throw error;
   }
 }
 
-function onLine({ connection, ended, close }: ClientConnection, opened: SessionCalls): ClientSession {
-  return { ...opened, connection, ended, close };
+/**
+ * Waits for the opening of a session, and closes its transport if that fails or is cancelled.
+ * @throws as the opening; LocalError `cancelled`
+ */
+export async function closedOnFailure<T>(
+  transport: { close(): Promise<void> },
+  signal: AbortSignal | undefined,
+  opening: Promise<T>,
+): Promise<T> {
+  const forget = signal === undefined ? undefined : onAbort(signal, () => void transport.close());
+  try {
+    const opened = await opening;
+    requireNotAborted(signal);
+    return opened;
+  } catch (error) {
+    await transport.close();
+    requireNotAborted(signal);
+    throw error;
+  } finally {
+    forget?.();
+  }
+}
+
+/** @throws LocalError `cancelled` when the signal is aborted */
+export function requireNotAborted(signal: AbortSignal | undefined): void {
+  if (signal?.aborted !== true) return;
+  throw new LocalError("cancelled", "connect: cancelled by the caller", { cause: signal.reason });
 }
 
 /** @param made a channel, or a promise of one: the factory may be async */

@@ -1,16 +1,25 @@
-import type { Clock } from "../../base/clock.js";
+import { type Clock, systemClock } from "../../base/clock.js";
 import { deferred } from "../../base/deferred.js";
-import type { CallOptions } from "../../jsonrpc/calls/outgoing-call.js";
+import { onAbort } from "../../jsonrpc/abort-listeners.js";
+import { type CallOptions, defaultTimeouts } from "../../jsonrpc/calls/outgoing-call.js";
 import type { Closed, ConnectionState } from "../../jsonrpc/connection.js";
 import { LocalError, RpcError } from "../../jsonrpc/errors.js";
+import { guarded, reporterOf } from "../../jsonrpc/hooks.js";
+import type { Reporter } from "../../jsonrpc/report.js";
+import type { NotificationListener } from "../../jsonrpc/routing.js";
 import type { JsonObject } from "../../protocol/json.js";
 import { methods } from "../../protocol/methods.js";
 import type { Revision } from "../../protocol/revisions/revision.js";
 import type { LoggingLevel } from "../../protocol/types/logging.js";
 import { sleep } from "../../session/sleep.js";
-import type { ClientSession, ServerDescription, ServerHint, SessionCall, SessionCalls } from "./client-session.js";
-import { SessionExpired } from "./session-expired.js";
-import { untilAborted } from "./until-aborted.js";
+import {
+  type ClientSession,
+  type ServerDescription,
+  type ServerHint,
+  type SessionCall,
+  SessionExpired,
+} from "./client-session.js";
+import { type OpenOptions, randomOf, type SessionOpener } from "./open-session.js";
 
 /** Milliseconds that a session must last for the next one to be opened without a pause. */
 const stableTime = 10_000;
@@ -19,46 +28,79 @@ const stableTime = 10_000;
 const firstPause = 1_000;
 const longestPause = 30_000;
 
-/** Clock and randomness for the pauses between attempts. */
-export interface RetryTiming {
-  readonly clock: Clock;
-  /** From 0 to 1, evenly spread: so that many clients do not come back at once. */
-  readonly random: () => number;
-}
+/** Opens a further session; aborted by the signal. */
+type Reopen = (revision: Revision, serverHint: ServerHint, signal: AbortSignal) => Promise<ClientSession>;
 
-/** Opens a new session; aborted by the signal. */
-export type Reopen = (revision: Revision, serverHint: ServerHint, signal: AbortSignal) => Promise<ClientSession>;
+/** Whether to open a further session when the connection is lost. */
+export interface ReopenOptions {
+  readonly reopen: boolean;
+  /** Called before a further session is opened. */
+  readonly onReopen?: () => void;
+}
 
 /**
  * A session that reconnects: when the connection is lost, the next call opens a new session. Calls that were in flight
- * have failed, because the client cannot know whether the server has run them.
+ * have failed, because the client cannot know whether the server has run them. It also has the settings that all parts of
+ * a client share.
  * https://modelcontextprotocol.io/specification/latest/basic/transports/stdio#shutdown
  */
-export class ReconnectingSession implements SessionCalls {
+export class ReconnectingSession implements ClientSession {
   /** Aborted when the client will not reconnect. */
   readonly ended: AbortSignal;
-  /** Resolves when the conversation is over. Never rejects. */
+  /** Resolves when the session is over. Never rejects. */
   readonly closed: Promise<Closed>;
-  readonly #over = new AbortController();
+  readonly clock: Clock;
+  readonly report: Reporter;
+  /** Returns a number from 0 to 1, to spread the reconnections of many clients. */
+  readonly random: () => number;
+  /** Milliseconds that a call waits without any message of the server. */
+  readonly timeout: number;
+  /** Milliseconds that a call waits for its result. */
+  readonly totalTimeout: number;
+  readonly #ended = new AbortController();
   readonly #closed = deferred<Closed>();
-  readonly #again: Reopen | undefined;
+  readonly #reopen: Reopen | undefined;
+  readonly #notifications: NotificationEmitter;
   #current: ClientSession;
   #opening: Promise<ClientSession> | undefined;
   #level: LoggingLevel | undefined;
-  readonly #pacing: RetryTiming;
   #openedAt: number;
   /** Consecutive sessions that were short or could not be opened. */
   #short = 0;
 
-  /** @param again opens the conversation again; without it, the first one is all there is */
-  constructor(first: ClientSession, pacing: RetryTiming, again?: Reopen) {
-    this.#pacing = pacing;
-    this.#openedAt = pacing.clock.now();
-    this.ended = this.#over.signal;
+  /**
+   * Opens the first session. `options.onNotification` is called after all listeners.
+   * @throws as `open`
+   */
+  static async open(open: SessionOpener, given: OpenOptions, how: ReopenOptions): Promise<ReconnectingSession> {
+    const emitter = new NotificationEmitter(reporterOf(given.report), given.onNotification);
+    const onNotification: NotificationListener = (method, params) => emitter.emit(method, params);
+    const options: OpenOptions = { ...given, random: randomOf(given), onNotification };
+    const reopen: Reopen = (revision, serverHint, signal) => {
+      how.onReopen?.();
+      return open({ ...options, revision, serverHint, signal });
+    };
+    return new ReconnectingSession(await open(options), options, emitter, how.reopen ? reopen : undefined);
+  }
+
+  private constructor(
+    first: ClientSession,
+    options: OpenOptions,
+    emitter: NotificationEmitter,
+    reopen: Reopen | undefined,
+  ) {
+    this.clock = options.clock ?? systemClock;
+    this.report = reporterOf(options.report);
+    this.random = randomOf(options);
+    this.timeout = options.timeout ?? defaultTimeouts.idle;
+    this.totalTimeout = options.totalTimeout ?? defaultTimeouts.total;
+    this.#openedAt = this.clock.now();
+    this.ended = this.#ended.signal;
     this.closed = this.#closed.promise;
     this.#current = first;
-    this.#again = again;
-    if (again === undefined) void first.connection.closed.then((closed) => this.#end(closed));
+    this.#notifications = emitter;
+    this.#reopen = reopen;
+    if (reopen === undefined) void first.connection.closed.then((closed) => this.#end(closed));
   }
 
   get revision(): Revision {
@@ -79,74 +121,78 @@ export class ReconnectingSession implements SessionCalls {
 
   readonly call: SessionCall = (method, params, options) => {
     const opened = this.#usable();
-    const call = (current: ClientSession): Promise<JsonObject> => current.call(method, params, options);
-    if (!(opened instanceof Promise)) return this.#again === undefined ? call(opened) : this.#takenBy(opened, call);
-    return untilAborted(method, opened, options?.signal).then((reopened) => this.#takenBy(reopened, call));
+    const call = (session: ClientSession): Promise<JsonObject> => session.call(method, params, options);
+    if (!(opened instanceof Promise))
+      return this.#reopen === undefined ? call(opened) : this.#retryExpired(opened, call);
+    return untilAborted(method, opened, options?.signal).then((reopened) => this.#retryExpired(reopened, call));
   };
 
   /** Retries a call that the server rejected because the session had expired, in a new session. */
-  async #takenBy<T>(opened: ClientSession, act: (opened: ClientSession) => Promise<T>): Promise<T> {
+  async #retryExpired<T>(opened: ClientSession, act: (session: ClientSession) => Promise<T>): Promise<T> {
     try {
       return await act(opened);
     } catch (error) {
-      if (!(error instanceof SessionExpired) || this.#again === undefined) throw error;
+      if (!(error instanceof SessionExpired) || this.#reopen === undefined) throw error;
       await opened.connection.closed;
       if (this.ended.aborted) throw error;
-      return act(await this.open());
+      return act(await this.#usable());
     }
   }
 
-  /** Does something in the conversation as it is at the moment, opened again if it must be. */
-  async act<T>(act: (opened: ClientSession) => Promise<T>): Promise<T> {
-    return this.#takenBy(await this.open(), act);
-  }
-
-  /** The conversation as it is at the moment, opened again if it must be. */
-  async open(): Promise<ClientSession> {
-    return this.#usable();
+  /** Runs `act` with the current session, which is reopened if necessary. */
+  async act<T>(act: (session: ClientSession) => Promise<T>): Promise<T> {
+    return this.#retryExpired(await this.#usable(), act);
   }
 
   notify(method: string, params?: JsonObject): void {
     this.#current.notify(method, params);
   }
 
+  /**
+   * Adds a listener of the server notifications that belong to no call, in any session; the returned function removes it.
+   * Listeners are called in the order of registration.
+   */
+  listen(listener: NotificationListener): () => void {
+    return this.#notifications.listen(listener);
+  }
+
   async setLogLevel(level: LoggingLevel, options?: CallOptions): Promise<void> {
-    await this.act(async (opened) => {
+    await this.act(async (session) => {
       if (this.ended.aborted) throw new LocalError("closed", `${methods.setLevel}: the conversation is over`);
-      await opened.setLogLevel(level, options);
+      await session.setLogLevel(level, options);
     });
     this.#level = level;
   }
 
-  /** Ends it for good; resolves when its transport is gone. */
+  /** Closes the session and does not reopen it; resolves when its connection is closed. */
   async close(): Promise<void> {
-    this.#over.abort();
-    await this.#current.close(); // If it is opened again at the moment, what that waits for comes to its end.
+    this.#ended.abort();
+    await this.#current.close(); // A reopening waits for this session to close, and then fails.
     await this.#opening?.catch(() => undefined); // The caller that reconnects gets the error.
     await this.#current.close();
     this.#end(await this.#current.connection.closed);
   }
 
   #end(closed: Closed): void {
-    this.#over.abort();
+    this.#ended.abort();
     this.#closed.resolve(closed);
   }
 
   #usable(): ClientSession | Promise<ClientSession> {
-    const isGone = this.#current.connection.phase !== "open" && !this.ended.aborted;
-    if (!isGone || this.#again === undefined) return this.#current;
-    this.#opening ??= this.#reopen(this.#again).finally(() => {
+    const isLost = this.#current.connection.phase !== "open" && !this.ended.aborted;
+    if (!isLost || this.#reopen === undefined) return this.#current;
+    this.#opening ??= this.#reconnect(this.#reopen).finally(() => {
       this.#opening = undefined;
     });
     return this.#opening;
   }
 
-  async #reopen(again: Reopen): Promise<ClientSession> {
-    await this.#current.close(); // Of a process that ends, no two are there at the same time.
+  async #reconnect(reopen: Reopen): Promise<ClientSession> {
+    await this.#current.close(); // So that no two processes of one server run at the same time.
     await this.#backOff();
     try {
-      this.#current = await again(this.revision, this.serverHint, this.ended);
-      this.#openedAt = this.#pacing.clock.now();
+      this.#current = await reopen(this.revision, this.serverHint, this.ended);
+      this.#openedAt = this.clock.now();
     } catch (error) {
       throw this.ended.aborted ? new LocalError("closed", "the client was closed", { cause: error }) : error;
     }
@@ -154,21 +200,61 @@ export class ReconnectingSession implements SessionCalls {
     return this.#current;
   }
 
-  /** A server that ends as soon as it is called, or cannot be reached, is not opened again and again without a pause. */
+  /** Pauses before a reconnect to a server that ends each session early, or cannot be reached. */
   async #backOff(): Promise<void> {
-    const { clock, random } = this.#pacing;
-    this.#short = clock.now() - this.#openedAt < stableTime ? this.#short + 1 : 0;
-    this.#openedAt = Number.POSITIVE_INFINITY; // An attempt that fails counts as a short one.
+    this.#short = this.clock.now() - this.#openedAt < stableTime ? this.#short + 1 : 0;
+    this.#openedAt = Number.POSITIVE_INFINITY; // An attempt that fails counts as a short session.
     if (this.#short < 2) return;
     const longest = Math.min(longestPause, firstPause * 2 ** (this.#short - 2));
-    await sleep(clock, longest * (1 - random() / 2), this.ended);
+    await sleep(this.clock, longest * (1 - this.random() / 2), this.ended);
   }
 
-  async #restoreLevel(opened: ClientSession): Promise<void> {
+  async #restoreLevel(session: ClientSession): Promise<void> {
     try {
-      if (this.#level !== undefined) await opened.setLogLevel(this.#level);
+      if (this.#level !== undefined) await session.setLogLevel(this.#level);
     } catch (error) {
-      if (!(error instanceof RpcError)) throw error; // A server that has no such log any more can be called all the same.
+      if (!(error instanceof RpcError)) throw error; // A server without this log level can still be called.
     }
   }
+}
+
+/** Emits server notifications to all listeners. */
+class NotificationEmitter {
+  readonly #listeners = new Set<NotificationListener>();
+  readonly #report: Reporter;
+  readonly #last: NotificationListener;
+
+  /** @param last the listener of the program, called after all others, when all internal state is up to date */
+  constructor(report: Reporter, last: NotificationListener = () => undefined) {
+    this.#report = report;
+    this.#last = last;
+  }
+
+  listen(listener: NotificationListener): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  /** Calls all listeners; an error of one does not affect the others. */
+  emit(method: string, params: Parameters<NotificationListener>[1]): void {
+    for (const listener of [...this.#listeners, this.#last]) {
+      guarded("onNotification", () => listener(method, params), this.#report);
+    }
+  }
+}
+
+/** Waits for the value, or until the signal aborts. @throws LocalError `cancelled` */
+export function untilAborted<Value>(
+  what: string,
+  value: Promise<Value>,
+  signal: AbortSignal | undefined,
+): Promise<Value> {
+  if (signal === undefined) return value;
+  return new Promise((resolve, reject) => {
+    const cancel = (): void =>
+      reject(new LocalError("cancelled", `${what}: cancelled by the caller`, { cause: signal.reason }));
+    const forget = onAbort(signal, cancel);
+    void value.then(resolve, reject).finally(forget);
+    if (signal.aborted) cancel();
+  });
 }

@@ -1,4 +1,4 @@
-import type { Clock, Timer } from "../../base/clock.js";
+import type { Timer } from "../../base/clock.js";
 import { deferred } from "../../base/deferred.js";
 import { longestTimer } from "../../base/settles-within.js";
 import { onAbort } from "../../jsonrpc/abort-listeners.js";
@@ -9,59 +9,54 @@ import { metaKeys, readMeta } from "../../protocol/meta.js";
 import { methods, notifications } from "../../protocol/methods.js";
 import type { SubscriptionFilter } from "../../protocol/types/subscriptions.js";
 import type { Change } from "../../session/change-feed.js";
-import type { NotificationEmitter } from "../input/notification-emitter.js";
-import type { SessionCall } from "../session/client-session.js";
-import { untilAborted } from "../session/until-aborted.js";
+import { type ReconnectingSession, untilAborted } from "../session/reconnecting-session.js";
 import { type Follow, type Followed, type FollowOptions, readChange, readFilter } from "./follow.js";
 
-export interface ListeningHost {
-  readonly call: SessionCall;
-  readonly emitter: NotificationEmitter;
-  readonly clock: Clock;
-  /** Milliseconds to wait for the acknowledgement. */
-  readonly timeout: number;
-}
-
-/** Milliseconds: a server that ends a subscription says so twice, and the second word is the result. */
+/** Milliseconds to wait for the result of a subscription that the server ended with `notifications/cancelled`. */
 const resultDelay = 1_000;
 
 /**
- * Follows with `subscriptions/listen`: a call that stays open. What it tells names it by the id of the request, which is
- * learnt from the acknowledgement; so one after the other is opened, and the one that waits is the one that is meant.
+ * Subscribes with `subscriptions/listen`: a call that stays open. Its notifications have the id of its request, which the client
+ * learns from the acknowledgement; so it opens one subscription after the other, and an acknowledgement belongs to the pending one.
  * https://modelcontextprotocol.io/specification/latest/basic/patterns/subscriptions
  */
-export function followByListening(host: ListeningHost): Follow {
+export function followByListening(session: ReconnectingSession): Follow {
   const ids = new Set<string>();
   let last: Promise<unknown> = Promise.resolve();
-  return (filter, options, tell) => {
+  return (filter, options, onChange) => {
     const turn = untilAborted(methods.listen, last, options.signal);
-    const opening = turn.then(() => new Listening(host, filter, tell, ids).opened(options));
-    last = Promise.allSettled([last, opening]); // Whoever opens it hears how that ended.
+    const opening = turn.then(() => new Listening(session, filter, onChange, ids).opened(options));
+    last = Promise.allSettled([last, opening]); // The caller gets the error.
     return opening;
   };
 }
 
 class Listening implements Followed {
   readonly over: Promise<Error | undefined>;
-  readonly #host: ListeningHost;
+  readonly #session: ReconnectingSession;
   readonly #filter: SubscriptionFilter;
-  readonly #tell: (change: Change) => void;
-  /** Of all that are open. */
+  readonly #onChange: (change: Change) => void;
+  /** The ids of all open subscriptions. */
   readonly #ids: Set<string>;
   readonly #stop = new AbortController();
   readonly #opening = deferred<Error | undefined>();
   #id: string | undefined;
   #honoured: SubscriptionFilter = {};
-  /** Either side has said that it ends: how the call ends then is no fault. */
+  /** Whether either side has ended the subscription: then the outcome of the call is not an error. */
   #isEnding = false;
   #resultTimer: Timer | undefined;
 
-  constructor(host: ListeningHost, filter: SubscriptionFilter, tell: (change: Change) => void, ids: Set<string>) {
-    this.#host = host;
+  constructor(
+    session: ReconnectingSession,
+    filter: SubscriptionFilter,
+    onChange: (change: Change) => void,
+    ids: Set<string>,
+  ) {
+    this.#session = session;
     this.#filter = filter;
-    this.#tell = tell;
+    this.#onChange = onChange;
     this.#ids = ids;
-    const forget = host.emitter.listen((method, params) => this.#hear(method, params));
+    const forget = session.listen((method, params) => this.#receive(method, params));
     this.over = this.#listen().then((outcome) => {
       forget();
       this.#end();
@@ -74,12 +69,12 @@ class Listening implements Followed {
   }
 
   /** Waits for the acknowledgement. */
-  async opened({ signal, timeout = this.#host.timeout }: FollowOptions): Promise<this> {
-    const { clock } = this.#host;
+  async opened({ signal, timeout = this.#session.timeout }: FollowOptions): Promise<this> {
+    const { clock } = this.#session;
     const giveUp = (reason: LocalError["reason"], why: string): void =>
       this.#opening.resolve(new LocalError(reason, `${methods.listen}: ${why}`));
     const cancel = (): void => giveUp("cancelled", "cancelled by the caller");
-    // A longer one would fire at once, and nobody waits for weeks.
+    // A longer timer would fire at once.
     const timer =
       timeout <= longestTimer
         ? clock.setTimer(() => giveUp("timeout", `not acknowledged within ${timeout} ms`), timeout)
@@ -106,7 +101,11 @@ class Listening implements Followed {
   async #listen(): Promise<Error | undefined> {
     const endless = { timeout: Number.POSITIVE_INFINITY, totalTimeout: Number.POSITIVE_INFINITY };
     try {
-      await this.#host.call(methods.listen, { notifications: this.#filter }, { ...endless, signal: this.#stop.signal });
+      await this.#session.call(
+        methods.listen,
+        { notifications: this.#filter },
+        { ...endless, signal: this.#stop.signal },
+      );
       return undefined;
     } catch (error) {
       if (this.#isEnding) return undefined;
@@ -114,12 +113,12 @@ class Listening implements Followed {
     }
   }
 
-  #hear(method: string, params: Params | undefined): void {
+  #receive(method: string, params: Params | undefined): void {
     if (method === notifications.acknowledged) this.#acknowledge(params);
     if (this.#id === undefined || this.#isEnding) return;
     if (method === notifications.cancelled) this.#cancelledByServer(params);
     const change = this.#isMine(params) ? readChange(method, params, this.#filter) : undefined;
-    if (change !== undefined) this.#tell(change);
+    if (change !== undefined) this.#onChange(change);
   }
 
   #acknowledge(params: Params | undefined): void {
@@ -131,7 +130,7 @@ class Listening implements Followed {
     this.#opening.resolve(undefined);
   }
 
-  /** What names nobody who is open, because its server writes names in its own way, is for whoever wants it. */
+  /** A notification without the id of an open subscription belongs to all: some servers write ids in their own way. */
   #isMine(params: Params | undefined): boolean {
     const id = textOf(readMeta(params)?.[metaKeys.subscriptionId]);
     return id === undefined || id === this.#id || !this.#ids.has(id);
@@ -140,16 +139,16 @@ class Listening implements Followed {
   #cancelledByServer(params: Params | undefined): void {
     if (!isObject(params) || textOf(params.requestId) !== this.#id) return;
     this.#isEnding = true;
-    this.#resultTimer = this.#host.clock.setTimer(() => this.#stop.abort(), resultDelay);
+    this.#resultTimer = this.#session.clock.setTimer(() => this.#stop.abort(), resultDelay);
   }
 
   #end(): void {
     if (this.#id !== undefined) this.#ids.delete(this.#id);
-    if (this.#resultTimer !== undefined) this.#host.clock.clearTimer(this.#resultTimer);
+    if (this.#resultTimer !== undefined) this.#session.clock.clearTimer(this.#resultTimer);
   }
 }
 
-/** An id as text: some servers repeat a number as a string. Undefined for what is none. */
+/** An id as text, because some servers return a number as a string; undefined for other values. */
 function textOf(id: unknown): string | undefined {
   return typeof id === "string" || typeof id === "number" ? String(id) : undefined;
 }

@@ -2,23 +2,24 @@ import { deferred } from "../../base/deferred.js";
 import { onAbort } from "../../jsonrpc/abort-listeners.js";
 import { LocalError, RpcError } from "../../jsonrpc/errors.js";
 import { methods } from "../../protocol/methods.js";
-import type { NotificationEmitter } from "../input/notification-emitter.js";
 import type { ClientSession, SessionCall } from "../session/client-session.js";
+import type { ReconnectingSession } from "../session/reconnecting-session.js";
 import { type Follow, type FollowOptions, readChange } from "./follow.js";
 
 /**
- * Follows as the handshake era does: of its lists a server tells everybody, and of a resource who has subscribed to it.
+ * Subscribes with `resources/subscribe`, in one session of the handshake era. Changes of lists need no subscription: the server
+ * sends them to every client.
  * https://modelcontextprotocol.io/specification/2025-11-25/server/resources#subscriptions
  */
 export function followBySubscribing(
-  { call, connection, ended: gone }: ClientSession,
-  emitter: NotificationEmitter,
+  { call, connection, ended }: ClientSession,
+  listen: ReconnectingSession["listen"],
 ): Follow {
   const subscribed = new SubscribedUris(call);
-  return async (filter, options, tell) => {
-    const forget = emitter.listen((method, params) => {
+  return async (filter, options, onChange) => {
+    const forget = listen((method, params) => {
       const change = readChange(method, params, filter);
-      if (change !== undefined) tell(change);
+      if (change !== undefined) onChange(change);
     });
     const { resourceSubscriptions, ...lists } = filter;
     const acquired: string[] = [];
@@ -35,14 +36,14 @@ export function followBySubscribing(
       throw fatal;
     }
     const over = deferred<Error | undefined>();
-    const ended = async (): Promise<void> => {
+    const end = async (): Promise<void> => {
       const { error: cause } = await connection.closed;
       forget();
       over.resolve(new LocalError("closed", "the conversation has ended", { cause }));
     };
-    // A promise would keep what waits for it, of every subscription that there ever was.
-    const unwatch = onAbort(gone, () => void ended());
-    if (gone.aborted) void ended();
+    // `connection.closed.then` would retain every subscription of the session.
+    const unwatch = onAbort(ended, () => void end());
+    if (ended.aborted) void end();
     return {
       honoured: resourceSubscriptions === undefined ? lists : { ...lists, resourceSubscriptions: [...acquired] },
       over: over.promise,
@@ -55,7 +56,7 @@ export function followBySubscribing(
   };
 }
 
-/** Subscribes to each; what cannot be had is given back. */
+/** Subscribes to each URI; returns the errors. */
 async function acquire(
   subscribed: SubscribedUris,
   uris: readonly string[],
@@ -71,10 +72,10 @@ async function acquire(
 }
 
 interface SubscribedUri {
-  /** How many subscriptions of this side want it: to the server they are one. */
-  wanted: number;
+  /** The number of subscriptions of this client; for the server they are one. */
+  count: number;
   isSubscribed: boolean;
-  /** Requests for one URI go out one after the other, so that the last one is what counts. */
+  /** Requests for one URI are sent one after the other, so that the last one decides. */
   last: Promise<unknown>;
 }
 
@@ -88,9 +89,9 @@ class SubscribedUris {
 
   /** @throws RpcError for a resource that does not exist; LocalError as `Connection.call` */
   async acquire(uri: string, options: FollowOptions): Promise<void> {
-    const entry = this.#uris.get(uri) ?? { wanted: 0, isSubscribed: false, last: Promise.resolve() };
+    const entry = this.#uris.get(uri) ?? { count: 0, isSubscribed: false, last: Promise.resolve() };
     this.#uris.set(uri, entry);
-    entry.wanted += 1;
+    entry.count += 1;
     try {
       await inTurn(entry, async () => {
         if (entry.isSubscribed) return;
@@ -98,7 +99,7 @@ class SubscribedUris {
         entry.isSubscribed = true;
       });
     } catch (error) {
-      this.#let(uri, entry);
+      this.#leave(uri, entry);
       throw error;
     }
   }
@@ -107,26 +108,26 @@ class SubscribedUris {
   async release(uri: string): Promise<void> {
     const entry = this.#uris.get(uri);
     if (entry === undefined) return;
-    this.#let(uri, entry);
+    this.#leave(uri, entry);
     await inTurn(entry, async () => {
-      if (entry.wanted > 0 || !entry.isSubscribed) return;
+      if (entry.count > 0 || !entry.isSubscribed) return;
       try {
         await this.#call(methods.unsubscribe, { uri });
       } finally {
         entry.isSubscribed = false;
-        if (entry.wanted === 0) this.#uris.delete(uri);
+        if (entry.count === 0) this.#uris.delete(uri);
       }
-    }).catch(() => undefined); // A server that goes on telling is not listened to; one that is gone tells nothing.
+    }).catch(() => undefined); // Changes that the server still sends are ignored.
   }
 
-  #let(uri: string, entry: SubscribedUri): void {
-    entry.wanted -= 1;
-    if (entry.wanted === 0 && !entry.isSubscribed) this.#uris.delete(uri);
+  #leave(uri: string, entry: SubscribedUri): void {
+    entry.count -= 1;
+    if (entry.count === 0 && !entry.isSubscribed) this.#uris.delete(uri);
   }
 }
 
 function inTurn(entry: SubscribedUri, work: () => Promise<void>): Promise<void> {
   const done = entry.last.then(work);
-  entry.last = done.catch(() => undefined); // The caller that reconnects gets the error.
+  entry.last = done.catch(() => undefined); // The caller gets the error.
   return done;
 }

@@ -3,35 +3,34 @@ import { isObject } from "../../protocol/json.js";
 import { notifications } from "../../protocol/methods.js";
 import { changingLists, type SubscriptionFilter } from "../../protocol/types/subscriptions.js";
 import type { Change } from "../../session/change-feed.js";
-import type { ClientCallOptions } from "../verbs/verb-options.js";
-import { coversUri } from "./covers-uri.js";
+import type { SessionCallOptions } from "../session/client-session.js";
 
-/** What can be set about making a server tell of changes. */
-export type FollowOptions = Pick<ClientCallOptions, "signal" | "timeout">;
+/** Options of `Follow`. */
+export type FollowOptions = Pick<SessionCallOptions, "signal" | "timeout">;
 
-/** A server that tells of changes. */
+/** An open subscription at the server. */
 export interface Followed {
-  /** What of the filter it tells of. */
+  /** The part of the filter that the server accepted. */
   readonly honoured: SubscriptionFilter;
-  /** Resolves when it tells no more: with an error, if that was not in order. Never rejects. */
+  /** Resolves when the server sends no more changes: with an error, unless it ended the subscription properly. Never rejects. */
   readonly over: Promise<Error | undefined>;
-  /** Makes it tell no more. Never rejects. */
+  /** Ends the subscription at the server. Never rejects. */
   stop(): Promise<void>;
 }
 
 /**
- * Makes a server tell of changes; in how that is done the eras differ. `tell` is called for every change that the filter
- * names, from the moment on at which the server has agreed.
+ * Subscribes at the server, in the way of the era. `onChange` is called for every change in the filter, as soon as the server
+ * has accepted the subscription.
  *
  * @throws RpcError when the server refuses; LocalError as `Connection.call`
  */
 export type Follow = (
   filter: SubscriptionFilter,
   options: FollowOptions,
-  tell: (change: Change) => void,
+  onChange: (change: Change) => void,
 ) => Promise<Followed>;
 
-/** What a server says that it tells of, without what says nothing. */
+/** Reads the filter that a server acknowledges, without its invalid members. */
 export function readFilter(notifications: unknown): SubscriptionFilter {
   const { resourceSubscriptions, ...members } = isObject(notifications) ? notifications : {};
   const wanted = changingLists.filter(({ member }) => members[member] === true);
@@ -44,7 +43,7 @@ export function readFilter(notifications: unknown): SubscriptionFilter {
   };
 }
 
-/** The change that a notification is about, if it is about one that the filter names. */
+/** The change that a notification reports, if it is in the filter. */
 export function readChange(method: string, params: Params | undefined, filter: SubscriptionFilter): Change | undefined {
   const changed = changingLists.find(({ notification }) => notification === method);
   if (changed !== undefined) return filter[changed.member] === true ? { kind: "list", list: changed.list } : undefined;
@@ -53,4 +52,13 @@ export function readChange(method: string, params: Params | undefined, filter: S
     return undefined;
   }
   return { kind: "resource", uri };
+}
+
+/**
+ * Whether a change of `uri` concerns the resource `subscribed`: the resource itself, or a part of it.
+ * https://modelcontextprotocol.io/specification/latest/schema#resourceupdatednotificationparams
+ */
+export function coversUri(subscribed: string, uri: string): boolean {
+  if (!uri.startsWith(subscribed)) return false;
+  return uri.length === subscribed.length || subscribed.endsWith("/") || "/?#".includes(uri.charAt(subscribed.length));
 }

@@ -1,21 +1,30 @@
 import { checkMembers, type MembersOf } from "../../base/check-members.js";
-import type { Clock } from "../../base/clock.js";
 import { deferred } from "../../base/deferred.js";
 import { onAbort } from "../../jsonrpc/abort-listeners.js";
 import { codes, LocalError, RpcError } from "../../jsonrpc/errors.js";
 import { guarded } from "../../jsonrpc/hooks.js";
-import { excerpt, type Reporter } from "../../jsonrpc/report.js";
+import { excerpt } from "../../jsonrpc/report.js";
 import { specCodes } from "../../protocol/errors.js";
+import { methods } from "../../protocol/methods.js";
 import type { SubscriptionFilter } from "../../protocol/types/subscriptions.js";
+import type { Change } from "../../session/change-feed.js";
 import { sleep } from "../../session/sleep.js";
-import { type AdvertisedServer, everyList, requireSubscribable } from "../advertised.js";
-import type { ClientCallOptions } from "../verbs/verb-options.js";
-import { ChangeQueue, type ServerChange } from "./change-queue.js";
+import { everyList, requireSubscribable } from "../advertised.js";
+import type { ClientSession, SessionCallOptions } from "../session/client-session.js";
+import type { ReconnectingSession } from "../session/reconnecting-session.js";
 import type { Follow, Followed, FollowOptions } from "./follow.js";
+import { followByListening } from "./follow-listening.js";
+import { followBySubscribing } from "./follow-subscribing.js";
+
+/** A change that a subscription reports. */
+export type ServerChange =
+  | Change
+  /** The connection was lost, or more changes arrived than were read: anything may have changed. Fetch what matters again. */
+  | { readonly kind: "missed" };
 
 /** Options of a subscription. */
-export interface SubscribeOptions extends FollowOptions, Pick<ClientCallOptions, "unadvertised"> {
-  /** Takes every change as it comes. Default: they are kept until somebody iterates over the subscription. */
+export interface SubscribeOptions extends FollowOptions, Pick<SessionCallOptions, "unadvertised"> {
+  /** Receives every change at once. Default: changes are queued until the program iterates over the subscription. */
   readonly onChange?: (change: ServerChange) => unknown;
 }
 
@@ -33,7 +42,7 @@ const filterMembers: MembersOf<SubscriptionFilter> = {
 };
 const misplaced = { onChange: "it belongs into the options, the second argument" } as const;
 
-/** @throws TypeError for a member of the filter or an option that does not exist */
+/** @throws TypeError for an unknown member of the filter or an unknown option */
 export function checkSubscribe(filter: SubscriptionFilter | undefined, options: SubscribeOptions | undefined): void {
   checkMembers("subscribe", filter, filterMembers, misplaced);
   checkMembers("The options of subscribe", options, subscribeMembers);
@@ -41,7 +50,7 @@ export function checkSubscribe(filter: SubscriptionFilter | undefined, options: 
 
 /** Why a subscription is over. */
 export interface SubscriptionEnd {
-  /** `closed`: by this side, or with the conversation; `ended`: by the server, in order; `failed`: see `error`. */
+  /** `closed`: by the client, or with the session; `ended`: by the server, properly; `failed`: see `error`. */
   readonly reason: "closed" | "ended" | "failed";
   readonly error?: Error;
 }
@@ -59,49 +68,50 @@ export interface Subscription extends AsyncIterable<ServerChange>, AsyncDisposab
   close(): Promise<void>;
 }
 
-/** What subscriptions need of their client. */
-export interface SubscriptionHost {
-  readonly follow: Follow;
-  readonly offer: AdvertisedServer;
-  readonly clock: Clock;
-  /** From 0 to 1: spreads the attempts of many clients over time. */
-  readonly random: () => number;
-  /** Aborted when the session ends. */
-  readonly over: AbortSignal;
-  /** Told when a change may have been missed. */
-  missed(): void;
-  /** Takes what `onChange` throws or rejects with. */
-  readonly report: Reporter;
-}
-
 /** Opens a subscription. */
 export type Subscribe = (filter?: SubscriptionFilter, options?: SubscribeOptions) => Promise<Subscription>;
 
-/** Without a filter, a subscription is about every list that the server tells of. */
-export function subscribeWith(host: SubscriptionHost): Subscribe {
+/**
+ * Subscribes in a session. The default filter has every list that the server advertises changes of.
+ * @param onMissed called when changes may have been missed
+ */
+export function subscribeWith(session: ReconnectingSession, onMissed: () => void): Subscribe {
+  const follow = followByEra(session);
   return async (given, options = {}) => {
-    const filter = given ?? everyList(host.offer, options);
-    requireSubscribable(filter, host.offer, options);
-    requireWanted(host.over, options);
-    const subscription = new KeptSubscription(host, filter, options);
+    const filter = given ?? everyList(session, options);
+    requireSubscribable(filter, session, options);
+    requireOpen(session.ended, options);
+    const subscription = new KeptSubscription(session, follow, onMissed, filter, options);
     await subscription.open();
     return subscription;
   };
 }
 
-/** Following lists needs no request in the handshake era, so there nothing else would notice. */
-function requireWanted(over: AbortSignal, { signal, timeout = 0 }: FollowOptions): void {
-  if (over.aborted) throw new LocalError("closed", "subscribe: the conversation is over");
+function followByEra(session: ReconnectingSession): Follow {
+  if (session.revision.requests.client.has(methods.listen)) return followByListening(session);
+  // In the handshake era, subscriptions end with the session.
+  const follows = new WeakMap<ClientSession, Follow>();
+  return (filter, options, onChange) =>
+    session.act((current) => {
+      const follow = follows.get(current) ?? followBySubscribing(current, (listener) => session.listen(listener));
+      follows.set(current, follow);
+      return follow(filter, options, onChange);
+    });
+}
+
+/** Checked here, because a subscription to lists sends no request in the handshake era. */
+function requireOpen(ended: AbortSignal, { signal, timeout = 0 }: FollowOptions): void {
+  if (ended.aborted) throw new LocalError("closed", "subscribe: the conversation is over");
   if (!(timeout >= 0)) throw new LocalError("refused", `subscribe: timeout must be 0 ms or more, got ${timeout}`);
   if (signal?.aborted !== true) return;
   throw new LocalError("cancelled", "subscribe: cancelled by the caller", { cause: signal.reason });
 }
 
-/** Milliseconds before a subscription that failed is opened again, the first time; then twice as long, up to a minute. */
+/** Milliseconds before a failed subscription is reopened; doubled for each further attempt. */
 const firstPause = 1_000;
 const longestPause = 60_000;
 
-/** What opening it again would not mend. */
+/** Error codes that a further attempt would get again. */
 const finalCodes: ReadonlySet<number> = new Set([
   codes.methodNotFound,
   codes.invalidParams,
@@ -109,42 +119,48 @@ const finalCodes: ReadonlySet<number> = new Set([
   specCodes.unsupportedProtocolVersion,
 ]);
 
-/** What a filter asks for, in words. */
+/** The members and URIs of a filter, for the error message. */
 function wantedOf({ resourceSubscriptions = [], ...lists }: SubscriptionFilter): readonly string[] {
   const members = Object.entries(lists).flatMap(([member, wanted]) => (wanted === true ? [member] : []));
   return [...members, ...resourceSubscriptions.map(excerpt)];
 }
 
-/** A filter that no change passes. */
+/** Whether no change passes the filter. */
 function isNothing({ resourceSubscriptions = [], ...lists }: SubscriptionFilter): boolean {
   return resourceSubscriptions.length === 0 && Object.values(lists).every((wanted) => wanted !== true);
 }
 
 class KeptSubscription implements Subscription {
   readonly closed: Promise<SubscriptionEnd>;
-  readonly #host: SubscriptionHost;
+  readonly #session: ReconnectingSession;
+  readonly #subscribe: Follow;
+  readonly #onMissed: () => void;
   readonly #filter: SubscriptionFilter;
   readonly #options: FollowOptions;
   readonly #queue = new ChangeQueue();
   readonly #ended = deferred<SubscriptionEnd>();
-  /** Aborted when nobody wants it any more. */
+  /** Aborted when the program closes the subscription, or the session ends. */
   readonly #stop = new AbortController();
-  readonly #tell: (change: ServerChange) => void;
+  readonly #onChange: (change: ServerChange) => void;
   #followed: Followed | undefined;
-  /** Since it last held for a while: what drops at once is opened again at leisure. */
+  /** Failures since the subscription last held for a while; they determine the next pause. */
   #failures = 0;
 
   constructor(
-    host: SubscriptionHost,
+    session: ReconnectingSession,
+    follow: Follow,
+    onMissed: () => void,
     filter: SubscriptionFilter,
     { onChange, unadvertised: _, ...options }: SubscribeOptions,
   ) {
-    this.#host = host;
+    this.#session = session;
+    this.#subscribe = follow;
+    this.#onMissed = onMissed;
     this.#filter = filter;
     this.#options = options;
-    this.#tell = (change) => {
+    this.#onChange = (change) => {
       if (onChange === undefined) this.#queue.push(change);
-      else guarded("onChange", () => onChange(change), host.report);
+      else guarded("onChange", () => onChange(change), session.report);
     };
     this.closed = this.#ended.promise;
   }
@@ -154,15 +170,15 @@ class KeptSubscription implements Subscription {
   }
 
   async open(): Promise<void> {
-    const { over } = this.#host;
+    const { ended } = this.#session;
     const followed = await this.#follow(this.#options);
     if (isNothing(followed.honoured)) {
       await followed.stop();
       const wanted = wantedOf(this.#filter).join(", ");
       throw new LocalError("refused", `subscribe: the server tells of nothing that was asked for: ${wanted}`);
     }
-    const forget = onAbort(over, () => this.#stop.abort());
-    if (over.aborted) this.#stop.abort();
+    const forget = onAbort(ended, () => this.#stop.abort());
+    if (ended.aborted) this.#stop.abort();
     void this.#keep(followed).then((end) => {
       forget();
       this.#queue.end(end.error);
@@ -184,32 +200,28 @@ class KeptSubscription implements Subscription {
   }
 
   async #follow(options: FollowOptions): Promise<Followed> {
-    this.#followed = await this.#host.follow(this.#filter, options, this.#tell);
+    this.#followed = await this.#subscribe(this.#filter, options, this.#onChange);
     return this.#followed;
   }
 
-  /** Follows until it is over, and says why. Never rejects. */
+  /** Keeps the subscription open; returns why it ended. Never rejects. */
   async #keep(first: Followed): Promise<SubscriptionEnd> {
     let followed = first;
     for (;;) {
-      const since = this.#host.clock.now();
+      const since = this.#session.clock.now();
       const dropped = await this.#untilOver(followed);
       if (this.#stop.signal.aborted) {
         await followed.stop();
         return { reason: "closed" };
       }
       if (dropped === undefined) return { reason: "ended" };
-      if (this.#host.clock.now() - since >= longestPause) this.#failures = 0;
+      if (this.#session.clock.now() - since >= longestPause) this.#failures = 0;
       const next = await this.#reopen(dropped);
       if ("reason" in next) return next;
       followed = next;
-      this.#tellMissed();
+      this.#onMissed();
+      this.#onChange({ kind: "missed" });
     }
-  }
-
-  #tellMissed(): void {
-    this.#host.missed();
-    this.#tell({ kind: "missed" });
   }
 
   async #untilOver(followed: Followed): Promise<Error | undefined> {
@@ -222,9 +234,9 @@ class KeptSubscription implements Subscription {
     return dropped;
   }
 
-  /** Opens it again, as often as that can help. */
+  /** Reopens the subscription, until a further attempt would be useless. */
   async #reopen(dropped: Error): Promise<Followed | SubscriptionEnd> {
-    const { clock, random } = this.#host;
+    const { clock, random } = this.#session;
     const { signal } = this.#stop;
     for (let error = dropped; ; ) {
       if (error instanceof RpcError && finalCodes.has(error.code)) return { reason: "failed", error };
@@ -240,4 +252,55 @@ class KeptSubscription implements Subscription {
       }
     }
   }
+}
+
+/** Maximum unread changes. A server can report any number of parts of a resource; beyond the limit, changes are missed. */
+const maxPending = 1_000;
+
+/** Unread changes. Repeated changes of the same thing are merged. */
+class ChangeQueue implements AsyncIterable<ServerChange> {
+  readonly #pending = new Map<string, ServerChange>();
+  #end: { readonly error: Error | undefined } | undefined;
+  #news = deferred<undefined>();
+
+  push(change: ServerChange): void {
+    const isTooMuch = this.#pending.size >= maxPending;
+    if (isTooMuch || change.kind === "missed") this.#pending.clear(); // "missed" covers all pending changes.
+    const kept: ServerChange = isTooMuch ? { kind: "missed" } : change;
+    this.#pending.set(keyOf(kept), kept);
+    this.#wake();
+  }
+
+  /** Ends the queue. Pending changes can still be read. */
+  end(error?: Error): void {
+    this.#end ??= { error };
+    this.#wake();
+  }
+
+  /** @throws the error of `end`, after the last change */
+  async *[Symbol.asyncIterator](): AsyncGenerator<ServerChange> {
+    for (;;) {
+      const [oldest] = this.#pending;
+      if (oldest !== undefined) {
+        this.#pending.delete(oldest[0]);
+        yield oldest[1];
+      } else if (this.#end === undefined) {
+        await this.#news.promise;
+      } else {
+        if (this.#end.error !== undefined) throw this.#end.error;
+        return;
+      }
+    }
+  }
+
+  #wake(): void {
+    const news = this.#news;
+    this.#news = deferred();
+    news.resolve(undefined);
+  }
+}
+
+function keyOf(change: ServerChange): string {
+  if (change.kind === "resource") return `resource ${change.uri}`;
+  return change.kind === "list" ? `list ${change.list}` : change.kind;
 }

@@ -7,24 +7,24 @@ import { methods } from "../../protocol/methods.js";
 import type { CallToolResult, Tool } from "../../protocol/types/tools.js";
 import { type CompiledSchema, compile } from "../../schema/compile.js";
 
-/** A server may list other tools each time: the oldest are forgotten. */
+/** Maximum remembered tools; the oldest are dropped. A server may list other tools each time. */
 const maxListed = 10_000;
 
 interface ListedTool {
   readonly outputSchema: JsonObject | undefined;
   readonly isTask: boolean;
-  /** Made when the tool is first called; undefined for a schema that cannot be used. */
+  /** Compiled at the first call of the tool; undefined for an unusable schema. */
   compiled?: CompiledSchema | undefined;
 }
 
 /**
- * What is known of the tools that a server has listed: what they give, and whether they run as tasks alone. Schemas come
- * from a peer: what they cost is bounded, and their regular expressions are run only where that takes linear time.
+ * The output schemas of the tools that a server has listed, and whether they run only as tasks. Schemas come from a peer, so
+ * their cost is limited, and their regular expressions run only in linear time.
  * https://modelcontextprotocol.io/specification/latest/server/tools#output-schema
  */
 export class ListedTools {
   readonly #tools = new Map<string, ListedTool>();
-  /** Those that were known when the list last changed, and were not listed since. */
+  /** Tools that were listed before the last change, and not since. */
   #outdated = new Set<string>();
   readonly #report: Reporter;
 
@@ -32,7 +32,7 @@ export class ListedTools {
     this.#report = report;
   }
 
-  /** Learns of a tool, or learns anew. */
+  /** Records a listed tool. */
   note({ name, outputSchema, execution }: Tool): void {
     const isTask = execution?.taskSupport === "required";
     this.#tools.delete(name);
@@ -42,32 +42,32 @@ export class ListedTools {
     if (this.#tools.size > maxListed && oldest !== undefined) this.#tools.delete(oldest);
   }
 
-  /** They may all have changed: what is known of them is not used any more. */
+  /** Marks all tools as outdated. */
   clear(): void {
     const known = [...this.#outdated, ...this.#tools.keys()];
     this.#outdated = new Set(known.slice(-maxListed));
     this.#tools.clear();
   }
 
-  /** The list was read anew, and the tool is not on it any more, or is noted. */
+  /** Marks a tool as current, after the list was read again. */
   settle(name: string): void {
     this.#outdated.delete(name);
   }
 
-  /** Whether the tool is to be listed again: what is known of it may not hold any more. */
+  /** Whether the tool must be listed again before it is called. */
   isOutdated(name: string): boolean {
     return this.#outdated.has(name);
   }
 
-  /** Whether the tool runs as a task and in no other way. */
+  /** Whether the tool runs only as a task. */
   isTask(name: string): boolean {
     return this.#tools.get(name)?.isTask === true;
   }
 
   /**
-   * Gives the result back if it fits. A tool that failed need not keep to its schema, and of a tool that was not listed
-   * none is known. A schema that cannot be used, because of its dialect or its size, is reported, and checks nothing.
-   * @throws LocalError `protocol` for a result that does not fit
+   * Returns the result if it matches the output schema. Results of failed and of unlisted tools are not checked. An unusable
+   * schema, because of its dialect or its size, is reported and checks nothing.
+   * @throws LocalError `protocol` for a result that violates the schema
    */
   check(name: string, result: CallToolResult): MaybePromise<CallToolResult> {
     const schema = result.isError === true ? undefined : this.#schemaOf(name);
@@ -76,7 +76,7 @@ export class ListedTools {
     return andThen(schema.check(result.structuredContent), (checked) => {
       if (checked.ok) return result;
       const [first] = checked.errors;
-      // A peer has named the members of what it sends.
+      // The peer chose the names of the members.
       const place = escapeControls(first === undefined ? "" : `${first.path} ${first.message}`);
       throw unfit(name, `has structuredContent that its outputSchema forbids: ${place}`);
     });

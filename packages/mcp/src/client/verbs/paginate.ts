@@ -1,56 +1,49 @@
 import { kindOf } from "../../base/json.js";
 import { OutOfBounds } from "../../jsonrpc/codec/bounds.js";
 import { codes, LocalError, RpcError } from "../../jsonrpc/errors.js";
-import { excerpt, type Reporter } from "../../jsonrpc/report.js";
+import { excerpt } from "../../jsonrpc/report.js";
 import { isObject, type JsonObject } from "../../protocol/json.js";
 import type { Method } from "../../protocol/methods.js";
-import type { SessionCall } from "../session/client-session.js";
-import { type ClientCallOptions, callOptions, invalidResult } from "./verb-options.js";
+import { type ClientCallOptions, type ClientParts, callOptions, invalidResult } from "./client-parts.js";
 
-/** A list that the server gives in pages: iterate over its items, or take them all. */
+/** A list that the server returns in pages: iterate over its items, or get all at once. */
 export interface PaginatedList<Item> extends AsyncIterable<Item> {
-  /** Every item of every page. A list that changes while it is read is read once more. */
+  /** Every item of every page. If the server rejects a cursor because the list changed, the list is read once more. */
   all(): Promise<readonly Item[]>;
 }
 
-/** What came of looking at an item: the item, with what was amended in words, or why it cannot be used. */
+/** A checked item, with descriptions of what was corrected; or the reason why it is unusable. */
 export type CheckedItem =
   | { readonly item: JsonObject; readonly tolerated?: readonly string[] }
   | { readonly reason: string };
 
-/** A list of a server. */
+/** A list method of the protocol. */
 export interface ListKind {
   readonly method: Method;
   /** The member of the result that holds the items. */
   readonly member: string;
-  /** The member that identifies an item: a string. */
+  /** The member that identifies an item; it must be a string. */
   readonly key: string;
-  /** Looks at what else an item must have. */
+  /** Checks the other members of an item. */
   readonly check: (item: JsonObject) => CheckedItem;
 }
 
-/** What a listing needs of its client. */
-export interface ListHost {
-  readonly call: SessionCall;
-  readonly report: Reporter;
-}
-
-/** A server may be wrong, or malicious, about there being more. */
+/** Limits, because a server may always claim that there are more pages. */
 const maxPages = 64;
 const maxItems = 10_000;
 
 /**
- * Fetches pages as they are needed. An item that cannot be used is left out, with a report: it spoils no other. Throws a
- * LocalError `protocol` for a list that does not end, or is none.
- * @param note takes every item of a page before the page is read
+ * Fetches pages as they are needed. Unusable items are left out, with a report. Iterating throws a LocalError `protocol` for
+ * a list that does not end, or is not an array.
+ * @param note receives the items of a page before the caller does
  */
 export function listing<Item>(
-  host: ListHost,
+  parts: ClientParts,
   kind: ListKind,
   options: ClientCallOptions,
   note: (item: Item) => void = () => undefined,
 ): PaginatedList<Item> {
-  const read = (reading: Reading): AsyncGenerator<Item> => pages(host, kind, options, reading, note);
+  const read = (reading: Reading): AsyncGenerator<Item> => pages(parts, kind, options, reading, note);
   return {
     [Symbol.asyncIterator]: () => read({ page: 1 }),
     async all() {
@@ -59,13 +52,13 @@ export function listing<Item>(
         return await collect(read(reading));
       } catch (error) {
         if (reading.page === 1 || !isInvalidParams(error)) throw error;
-        return collect(read({ page: 1 })); // The server has forgotten a cursor that it gave.
+        return collect(read({ page: 1 })); // The server no longer accepts one of its cursors.
       }
     },
   };
 }
 
-/** Which page is being read, from 1. */
+/** The number of the current page, from 1. */
 interface Reading {
   page: number;
 }
@@ -81,7 +74,7 @@ function isInvalidParams(error: unknown): boolean {
 }
 
 async function* pages<Item>(
-  host: ListHost,
+  parts: ClientParts,
   kind: ListKind,
   options: ClientCallOptions,
   reading: Reading,
@@ -92,21 +85,21 @@ async function* pages<Item>(
   const keys = new Set<unknown>();
   let items = 0;
   for (let cursor: string | undefined; ; reading.page += 1) {
-    const result = await pageOf(host, method, cursor, options);
+    const result = await pageOf(parts, method, cursor, options);
     if (result === undefined) return;
     const { nextCursor } = result;
     const isRepeated = typeof nextCursor === "string" && cursors.has(nextCursor);
     // A server that repeats a cursor may have repeated the page as well.
-    const found = itemsOf(host, kind, result).filter((item) => !isRepeated || !keys.has(item[kind.key]));
+    const found = itemsOf(parts, kind, result).filter((item) => !isRepeated || !keys.has(item[kind.key]));
     items += found.length;
     for (const item of found) {
       keys.add(item[kind.key]);
-      note(item as Item); // What is looked at first was checked.
+      note(item as Item); // `check` validated the required members.
     }
     yield* found as readonly Item[]; // As above.
     if (typeof nextCursor !== "string") return;
     if (isRepeated) {
-      host.report({
+      parts.session.report({
         kind: "tolerated",
         method,
         reason: `nextCursor ${excerpt(nextCursor)} is repeated: the list ends here`,
@@ -120,9 +113,9 @@ async function* pages<Item>(
   }
 }
 
-/** One page; undefined where an empty cursor did not lead to one. */
+/** One page; undefined if the server rejects an empty cursor. */
 async function pageOf(
-  { call, report }: ListHost,
+  { call, session: { report } }: ClientParts,
   method: string,
   cursor: string | undefined,
   options: ClientCallOptions,
@@ -130,14 +123,14 @@ async function pageOf(
   try {
     return await call(method, cursor === undefined ? {} : { cursor }, { ...callOptions(options), partial: true });
   } catch (error) {
-    // It is a cursor like any other, but there are servers that mean the end by it.
+    // An empty cursor is valid, but some servers use it for the end of the list.
     if (cursor !== "" || !isInvalidParams(error)) throw error;
     report({ kind: "tolerated", method, reason: 'nextCursor is "", which the server does not take for a cursor' });
     return undefined;
   }
 }
 
-function itemsOf({ report }: ListHost, kind: ListKind, result: JsonObject): readonly JsonObject[] {
+function itemsOf({ session: { report } }: ClientParts, kind: ListKind, result: JsonObject): readonly JsonObject[] {
   const { method, member } = kind;
   const items = result[member];
   if (items === null || items === undefined) {
@@ -169,7 +162,7 @@ function nameOf(item: unknown, { key }: ListKind): string | undefined {
   return typeof name === "string" ? name : undefined;
 }
 
-/** Gives an item its `name`, where it has none. */
+/** Adds a `name` to an item without one. */
 export function named(item: JsonObject, key: string): CheckedItem {
   if (typeof item.name === "string") return { item };
   const { [key]: name } = item;

@@ -1,9 +1,7 @@
-import type { Reporter } from "../../jsonrpc/report.js";
 import { methods } from "../../protocol/methods.js";
 import type { GetPromptResult, Prompt } from "../../protocol/types/prompts.js";
-import type { SessionCall } from "../session/client-session.js";
-import { type ListHost, type ListKind, listing, type PaginatedList } from "./paginate.js";
-import { type ClientCallOptions, callOptions, invalidResult } from "./verb-options.js";
+import { type ClientCallOptions, type ClientParts, callOptions, invalidResult } from "./client-parts.js";
+import { type ListKind, listing, type PaginatedList } from "./paginate.js";
 
 const prompts: ListKind = {
   method: methods.listPrompts,
@@ -17,28 +15,26 @@ const prompts: ListKind = {
  * https://modelcontextprotocol.io/specification/latest/server/prompts
  */
 export class ClientPrompts {
-  readonly #call: SessionCall;
-  readonly #report: Reporter;
+  readonly #parts: ClientParts;
 
-  /** Made by `Client`. */
-  constructor({ call, report }: ListHost) {
-    this.#call = call;
-    this.#report = report;
+  /** Created by `Client`. */
+  constructor(parts: ClientParts) {
+    this.#parts = parts;
   }
 
-  /** The prompts that the server offers, page by page. */
+  /** Lists the prompts of the server, page by page. */
   list(options: ClientCallOptions = {}): PaginatedList<Prompt> {
-    return listing({ call: this.#call, report: this.#report }, prompts, options);
+    return listing(this.#parts, prompts, options);
   }
 
-  /** A prompt, filled in. @throws RpcError −32602 for one that does not exist, or misses an argument */
+  /** Gets the messages of a prompt. @throws RpcError −32602 for an unknown prompt or a missing argument */
   async get(
     name: string,
     args: Readonly<Record<string, string>> = {},
     options: ClientCallOptions = {},
   ): Promise<GetPromptResult> {
-    const result = await this.#call(methods.getPrompt, { name, arguments: args }, callOptions(options));
+    const result = await this.#parts.call(methods.getPrompt, { name, arguments: args }, callOptions(options));
     if (!Array.isArray(result.messages)) throw invalidResult(methods.getPrompt, "messages is not an array");
-    return result as unknown as GetPromptResult; // What a caller dereferences first is checked just above.
+    return result as unknown as GetPromptResult; // Its required member was checked above.
   }
 }

@@ -1,16 +1,9 @@
-import type { Reporter } from "../../jsonrpc/report.js";
 import { methods } from "../../protocol/methods.js";
 import type { Resource } from "../../protocol/types/content.js";
 import type { ReadResourceResult, ResourceTemplate } from "../../protocol/types/resources.js";
-import type { SessionCall } from "../session/client-session.js";
-import {
-  checkSubscribe,
-  type Subscribe,
-  type SubscribeOptions,
-  type Subscription,
-} from "../subscriptions/subscription.js";
-import { type ListHost, type ListKind, listing, named, type PaginatedList } from "./paginate.js";
-import { type ClientCallOptions, callOptions, invalidResult } from "./verb-options.js";
+import { checkSubscribe, type SubscribeOptions, type Subscription } from "../subscriptions/subscription.js";
+import { type ClientCallOptions, type ClientParts, callOptions, invalidResult } from "./client-parts.js";
+import { type ListKind, listing, named, type PaginatedList } from "./paginate.js";
 
 const resources: ListKind = {
   method: methods.listResources,
@@ -30,40 +23,36 @@ const templates: ListKind = {
  * https://modelcontextprotocol.io/specification/latest/server/resources
  */
 export class ClientResources {
-  readonly #call: SessionCall;
-  readonly #report: Reporter;
-  readonly #subscribe: Subscribe;
+  readonly #parts: ClientParts;
 
-  /** Made by `Client`. */
-  constructor({ call, report }: ListHost, subscribe: Subscribe) {
-    this.#call = call;
-    this.#report = report;
-    this.#subscribe = subscribe;
+  /** Created by `Client`. */
+  constructor(parts: ClientParts) {
+    this.#parts = parts;
   }
 
-  /** The resources that the server lists, page by page. Those of templates need not be among them. */
+  /** Lists the resources of the server, page by page. Resources of templates need not be listed. */
   list(options: ClientCallOptions = {}): PaginatedList<Resource> {
-    return listing({ call: this.#call, report: this.#report }, resources, options);
+    return listing(this.#parts, resources, options);
   }
 
-  /** The families of resources, page by page. */
+  /** Lists the resource templates, page by page. */
   templates(options: ClientCallOptions = {}): PaginatedList<ResourceTemplate> {
-    return listing({ call: this.#call, report: this.#report }, templates, options);
+    return listing(this.#parts, templates, options);
   }
 
   /**
    * Reads a resource.
-   * @throws RpcError for one that does not exist: −32602 in the stateless era, −32002 before; both have `data.uri`
+   * @throws RpcError for an unknown resource: −32602 in the stateless era, −32002 before; both have `data.uri`
    */
   async read(uri: string, options: ClientCallOptions = {}): Promise<ReadResourceResult> {
-    const result = await this.#call(methods.readResource, { uri }, callOptions(options));
+    const result = await this.#parts.call(methods.readResource, { uri }, callOptions(options));
     if (!Array.isArray(result.contents)) throw invalidResult(methods.readResource, "contents is not an array");
-    return result as unknown as ReadResourceResult; // What a caller dereferences first is checked just above.
+    return result as unknown as ReadResourceResult; // Its required member was checked above.
   }
 
-  /** Hears of changes of one resource. `Client.subscribe` does it for several, and for lists. */
+  /** Subscribes to updates of one resource. `Client.subscribe` subscribes to several, and to lists. */
   async subscribe(uri: string, options: SubscribeOptions = {}): Promise<Subscription> {
     checkSubscribe(undefined, options);
-    return this.#subscribe({ resourceSubscriptions: [uri] }, options);
+    return this.#parts.subscribe({ resourceSubscriptions: [uri] }, options);
   }
 }

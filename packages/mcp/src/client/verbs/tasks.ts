@@ -1,15 +1,12 @@
-import type { Clock } from "../../base/clock.js";
 import { kindOf } from "../../base/json.js";
 import { defaultTimeouts } from "../../jsonrpc/calls/outgoing-call.js";
-import type { Reporter } from "../../jsonrpc/report.js";
 import { isObject } from "../../protocol/json.js";
 import { methods } from "../../protocol/methods.js";
 import type { TaskState, TaskStatus } from "../../protocol/types/tasks.js";
 import type { CallToolResult } from "../../protocol/types/tools.js";
 import { sleep } from "../../session/sleep.js";
-import type { SessionCall } from "../session/client-session.js";
-import { type ListHost, type ListKind, listing, type PaginatedList } from "./paginate.js";
-import { type ClientCallOptions, callOptions, invalidResult } from "./verb-options.js";
+import { type ClientCallOptions, type ClientParts, callOptions, invalidResult } from "./client-parts.js";
+import { type ListKind, listing, type PaginatedList } from "./paginate.js";
 
 const tasks: ListKind = {
   method: methods.listTasks,
@@ -19,43 +16,39 @@ const tasks: ListKind = {
     typeof item.status === "string" ? { item } : { reason: `status must be a string, got ${kindOf(item.status)}` },
 };
 
-/** Milliseconds between two questions how a task stands, if its server does not say; and what it may say. */
+/** Milliseconds between two polls, if the server gives no `pollInterval`; and the accepted range of it. */
 const usualInterval = 1_000;
 const shortestInterval = 50;
 const longestInterval = 60_000;
 
-/** What needs no more asking: it is over, or it waits for an answer, which comes with the question for its result. */
+/** Statuses that end polling. A task that requires input requests it while the client waits for `tasks/result`. */
 const readyStatuses: ReadonlySet<TaskStatus> = new Set(["completed", "failed", "cancelled", "input_required"]);
 
 /**
- * The tasks of a server, where they belong to the core protocol: in 2025-11-25, as an experiment.
+ * The tasks of a server: an experimental feature of revision 2025-11-25.
  * https://modelcontextprotocol.io/specification/2025-11-25/basic/utilities/tasks
  */
 export class ClientTasks {
-  readonly #call: SessionCall;
-  readonly #report: Reporter;
-  readonly #clock: Clock;
+  readonly #parts: ClientParts;
 
-  /** Made by `Client`. */
-  constructor({ call, report }: ListHost, clock: Clock) {
-    this.#call = call;
-    this.#report = report;
-    this.#clock = clock;
+  /** Created by `Client`. */
+  constructor(parts: ClientParts) {
+    this.#parts = parts;
   }
 
-  /** The tasks that the server keeps for this client, page by page. */
+  /** Lists the tasks that the server keeps for this client, page by page. */
   list(options: ClientCallOptions = {}): PaginatedList<TaskState> {
-    return listing({ call: this.#call, report: this.#report }, tasks, options);
+    return listing(this.#parts, tasks, options);
   }
 
-  /** How a task stands. @throws RpcError −32602 for one that does not exist, or any more */
+  /** Gets the status of a task. @throws RpcError −32602 for an unknown or expired task */
   async get(taskId: string, options: ClientCallOptions = {}): Promise<TaskState> {
-    return readTask(methods.getTask, await this.#call(methods.getTask, { taskId }, callOptions(options)));
+    return readTask(methods.getTask, await this.#parts.call(methods.getTask, { taskId }, callOptions(options)));
   }
 
-  /** Stops a task. @throws RpcError −32602 for one that is over, or does not exist */
+  /** Cancels a task. @throws RpcError −32602 for an unknown or finished task */
   async cancel(taskId: string, options: ClientCallOptions = {}): Promise<TaskState> {
-    return readTask(methods.cancelTask, await this.#call(methods.cancelTask, { taskId }, callOptions(options)));
+    return readTask(methods.cancelTask, await this.#parts.call(methods.cancelTask, { taskId }, callOptions(options)));
   }
 
   /**
@@ -65,30 +58,35 @@ export class ClientTasks {
    */
   async result(taskId: string, options: ClientCallOptions = {}): Promise<CallToolResult> {
     const { signal = new AbortController().signal, totalTimeout = defaultTimeouts.total } = options;
-    const endsAt = this.#clock.now() + totalTimeout;
-    const left = (): ClientCallOptions => ({ ...options, totalTimeout: Math.max(0, endsAt - this.#clock.now()) });
+    const { clock } = this.#parts.session;
+    const endsAt = clock.now() + totalTimeout;
+    const left = (): ClientCallOptions => ({ ...options, totalTimeout: Math.max(0, endsAt - clock.now()) });
     for (;;) {
       const { status, pollInterval } = await this.get(taskId, left());
       if (readyStatuses.has(status)) break;
-      await sleep(this.#clock, Math.min(intervalOf(pollInterval), left().totalTimeout ?? 0), signal);
+      await sleep(clock, Math.min(intervalOf(pollInterval), left().totalTimeout ?? 0), signal);
     }
-    // A task that waits for an answer may wait for long: there is no sign of it in between.
-    const result = await this.#call(methods.taskResult, { taskId }, callOptions({ ...left(), timeout: totalTimeout }));
+    // A task that waits for input may send nothing for a long time.
+    const result = await this.#parts.call(
+      methods.taskResult,
+      { taskId },
+      callOptions({ ...left(), timeout: totalTimeout }),
+    );
     if (!Array.isArray(result.content)) throw invalidResult(methods.taskResult, "content is not an array");
-    return result as unknown as CallToolResult; // What a caller dereferences first is checked just above.
+    return result as unknown as CallToolResult; // Its required member was checked above.
   }
 }
 
-/** Within bounds, whatever a server says. */
+/** The interval of the server, within the accepted range. */
 function intervalOf(pollInterval: unknown): number {
   if (typeof pollInterval !== "number") return usualInterval;
   return Math.min(Math.max(pollInterval, shortestInterval), longestInterval);
 }
 
-/** A task as a server describes it. @throws LocalError `protocol` for what is none */
+/** Reads the state of a task from a result. @throws LocalError `protocol` for an invalid one */
 export function readTask(method: string, task: unknown): TaskState {
   if (isObject(task) && typeof task.taskId === "string" && typeof task.status === "string") {
-    return task as unknown as TaskState; // What a caller looks at first is checked just above.
+    return task as unknown as TaskState; // Its required members were checked above.
   }
   throw invalidResult(method, "it is not a task");
 }

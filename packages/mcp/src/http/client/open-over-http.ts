@@ -1,9 +1,18 @@
-import type { ClientSession } from "../../client/session/client-session.js";
-import { closedOnFailure, requireNotAborted } from "../../client/session/closed-on-failure.js";
-import { type OpenOptions, openOnChannel } from "../../client/session/open-session.js";
-import { type NotStateless, type ProbeResult, probe, probeResult } from "../../client/session/probe.js";
-import { requireHandshakeAllowed, requireRevision } from "../../client/session/require-revision.js";
-import { openStateless } from "../../client/session/stateless-client.js";
+import { type ClientSession, statelessSession } from "../../client/session/client-session.js";
+import {
+  type NotStateless,
+  type ProbeResult,
+  probe,
+  probeResult,
+  requireHandshakeAllowed,
+  requireRevision,
+} from "../../client/session/negotiate.js";
+import {
+  closedOnFailure,
+  type OpenOptions,
+  openOnChannel,
+  requireNotAborted,
+} from "../../client/session/open-session.js";
 import { defaultTimeouts } from "../../jsonrpc/calls/outgoing-call.js";
 import { type LocalError, RpcError } from "../../jsonrpc/errors.js";
 import { specCodes } from "../../protocol/errors.js";
@@ -97,8 +106,8 @@ async function openWithoutSession(target: HttpTarget, options: OpenOptions): Pro
       return undefined;
     }
     requireRevision(revision, verdict.revision);
-    const opened = openStateless(remote, identity, verdict.revision, verdict.discovered);
-    return { ...opened, connection: remote, ended: remote.over, close: () => remote.close() };
+    const transport = { connection: remote, ended: remote.ended, close: () => remote.close() };
+    return statelessSession(transport, identity, verdict.revision, verdict.discovered);
   }
 }
 

@@ -1,4 +1,4 @@
-import { objectResult, type ServerRemote } from "../../client/session/server-remote.js";
+import { objectResult, type ServerRemote } from "../../client/session/client-session.js";
 import type { CallOptions } from "../../jsonrpc/calls/outgoing-call.js";
 import { RpcError } from "../../jsonrpc/errors.js";
 import type { Reporter } from "../../jsonrpc/report.js";

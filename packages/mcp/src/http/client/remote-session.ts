@@ -1,7 +1,7 @@
 import { type Deferred, deferred } from "../../base/deferred.js";
 import { isObject } from "../../base/json.js";
+import { SessionExpired } from "../../client/session/client-session.js";
 import type { OpenOptions } from "../../client/session/open-session.js";
-import { SessionExpired } from "../../client/session/session-expired.js";
 import type { Channel, ChannelReceiver } from "../../jsonrpc/channel.js";
 import { codes, LocalError } from "../../jsonrpc/errors.js";
 import { clientLimits } from "../../jsonrpc/limits.js";

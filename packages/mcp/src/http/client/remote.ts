@@ -1,6 +1,6 @@
 import { deferred } from "../../base/deferred.js";
 import type { ClientConnectionOptions } from "../../client/session/client-connection.js";
-import type { ServerRemote } from "../../client/session/server-remote.js";
+import type { ServerRemote } from "../../client/session/client-session.js";
 import { Caller } from "../../jsonrpc/calls/caller.js";
 import { InFlight, type InFlightCounts, type Phase } from "../../jsonrpc/calls/in-flight.js";
 import { defaultTimeouts, type OutgoingCall } from "../../jsonrpc/calls/outgoing-call.js";
@@ -25,14 +25,14 @@ import { readRefusal } from "./read-response.js";
  */
 export class HttpRemote implements ServerRemote, ConnectionState {
   /** Aborts when this side has closed. */
-  readonly over: AbortSignal;
+  readonly ended: AbortSignal;
   readonly closed: Promise<Closed>;
   /** @throws as `Connection.call`; LocalError `protocol` for an invalid HTTP response, see `HttpError` */
   readonly call: ServerRemote["call"];
   readonly #host: PostHost;
   readonly #inFlight = new InFlight<OutgoingCall>();
-  readonly #over = new AbortController();
-  readonly #ended = deferred<Closed>();
+  readonly #ended = new AbortController();
+  readonly #closed = deferred<Closed>();
   /** Running requests, with the controller that aborts each. */
   readonly #requests = new Map<AbortController, Promise<void>>();
   /** The revision of the latest request. Notifications do not declare one, so they use it for their header. */
@@ -53,8 +53,8 @@ export class HttpRemote implements ServerRemote, ConnectionState {
       blocked: () => undefined,
       cancelAtPeer: () => undefined, // Aborting the HTTP request cancels the call at the server.
     });
-    this.over = this.#over.signal;
-    this.closed = this.#ended.promise;
+    this.ended = this.#ended.signal;
+    this.closed = this.#closed.promise;
     this.#host = { target, caller, terms, lenient, onNotification };
     this.call = withParameterHeaders(this.#call, terms.report);
   }
@@ -89,11 +89,11 @@ export class HttpRemote implements ServerRemote, ConnectionState {
     if (this.phase === "open") {
       this.#inFlight.change({ kind: "phase", phase: "closed" });
       this.#host.caller.failAll("the connection was closed");
-      this.#over.abort();
+      this.#ended.abort();
     }
     for (const stop of this.#requests.keys()) stop.abort();
     await Promise.all(this.#requests.values());
-    this.#ended.resolve({ reason: "closed" });
+    this.#closed.resolve({ reason: "closed" });
   }
 
   readonly #call: CallWithHeaders = async (method, params, options, headers) => {

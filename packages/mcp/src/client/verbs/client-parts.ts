@@ -4,12 +4,28 @@ import { LocalError } from "../../jsonrpc/errors.js";
 import { inHook } from "../../jsonrpc/hooks.js";
 import { notifications } from "../../protocol/methods.js";
 import type { ProgressParams } from "../../protocol/types/progress.js";
-import type { SessionCallOptions } from "../session/client-session.js";
+import type { InputHandlers } from "../input/input-handlers.js";
+import type { SessionCall, SessionCallOptions } from "../session/client-session.js";
+import type { ReconnectingSession } from "../session/reconnecting-session.js";
+import type { Subscribe } from "../subscriptions/subscription.js";
+import type { ListedTools } from "./listed-tools.js";
+
+/** The parts of a client that its verbs use. */
+export interface ClientParts {
+  readonly session: ReconnectingSession;
+  /** Calls the server: checks advertised capabilities, handles input requests, and uses the cache. */
+  readonly call: SessionCall;
+  readonly handlers: InputHandlers;
+  /** Whether to accept results that break a rule. */
+  readonly lenient: boolean;
+  readonly listed: ListedTools;
+  readonly subscribe: Subscribe;
+}
 
 /** Options of one client call. */
 export interface ClientCallOptions
   extends Pick<SessionCallOptions, "signal" | "timeout" | "totalTimeout" | "unadvertised"> {
-  /** Receives the progress of the call, in order and before its result. The server is asked for progress only if it is there. */
+  /** Receives the progress of the call, in order and before its result. Without it the client requests no progress. */
   readonly onProgress?: (progress: ProgressParams) => unknown;
 }
 
@@ -23,7 +39,7 @@ const verbMembers: MembersOf<ClientCallOptions> = {
   onProgress: ["onprogress", "progress"],
 };
 
-/** The same for the connection. */
+/** The options of a call as the session takes them. @throws TypeError for an unknown option */
 export function callOptions(given: ClientCallOptions): SessionCallOptions {
   checkMembers("The options of a call", given, verbMembers);
   const { onProgress, ...options } = given;
@@ -32,12 +48,12 @@ export function callOptions(given: ClientCallOptions): SessionCallOptions {
     ...options,
     notify(method, params) {
       if (method !== notifications.progress) return undefined;
-      return inHook("onProgress", () => onProgress(params as unknown as ProgressParams)); // Its token has matched.
+      return inHook("onProgress", () => onProgress(params as unknown as ProgressParams)); // Its progress token matched.
     },
   };
 }
 
-/** An answer that does not have the members that whoever asked looks at first. */
+/** The error for a result without its required members. */
 export function invalidResult(method: string, what: string): LocalError {
   return new LocalError("protocol", `${method}: the server's answer is invalid: ${what}`);
 }
