@@ -13,17 +13,17 @@ const tallyFile = process.env.TALLY_FILE;
  */
 const longForms = [
   "test/bridge/matrix.test.ts",
-  "test/cli/completion.test.ts",
+  "test/cli/commands/completion.test.ts",
   "test/cli/conventions.test.ts",
   "test/examples/contacts-import.test.ts",
   "test/examples/contacts-questions.test.ts",
-  "test/shapes/equivalence.test.ts",
-  "test/wire/clean-runs.test.ts",
-  "test/wire/clean-runs-http.test.ts",
-  "test/wire/misbehaving-http.test.ts",
-  "test/wire/misbehaving-run.test.ts",
-  "test/wire/own-conversations.test.ts",
-  "test/wire/tap-trouble.test.ts",
+  "test/protocol/shapes/equivalence.test.ts",
+  "test/wire/runs/clean-runs.test.ts",
+  "test/wire/runs/clean-runs-http.test.ts",
+  "test/wire/runs/misbehaving-http.test.ts",
+  "test/wire/runs/misbehaving-run.test.ts",
+  "test/wire/conversation/own-conversations.test.ts",
+  "test/cli/commands/tap/tap-trouble.test.ts",
 ];
 
 export default defineConfig(({ mode }) => ({

@@ -4,7 +4,7 @@ import { serveHttp } from "@parlance/mcp/node";
 import { serveChannel } from "@parlance/mcp/server";
 import { type RawPeer, rawPeer } from "@parlance/mcp/testing";
 import { expect } from "vitest";
-import { claim, initialized, parse, request } from "../mcp/frames.js";
+import { claim, initialized, parse, request } from "../testing/frames.js";
 
 /** The newest revision of each era. */
 export const eras = { handshake: "2025-11-25", stateless: "2026-07-28" } as const;

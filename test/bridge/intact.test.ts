@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { parse } from "../mcp/frames.js";
+import { parse } from "../testing/frames.js";
 import { cells, Ends } from "./ends.js";
 
 /** Members that no schema has, and numbers that no double holds or writes like this. */

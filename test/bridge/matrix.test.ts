@@ -4,8 +4,8 @@ import { clientDriver } from "../matrix/client-driver.js";
 import type { Driver, DriverKind, Opening } from "../matrix/driver.js";
 import { rawDriver } from "../matrix/raw-driver.js";
 import type { Carried } from "../matrix/transports.js";
-import { turn } from "../mcp/talks.js";
 import { violations } from "../oracle/violations.js";
+import { turn } from "../testing/talks.js";
 import { type Bridged, bridged } from "./bridged.js";
 
 const drivers: Readonly<Record<DriverKind, (opening: Opening) => Promise<Driver>>> = {

@@ -5,7 +5,7 @@ import { type ChildChannel, childChannel } from "@parlance/mcp/node";
 import { describe, expect, test, vi } from "vitest";
 
 import { fixture, main, parlance, start } from "../cli/run.js";
-import { claim, initialize, initialized, modern, request } from "../mcp/frames.js";
+import { claim, initialize, initialized, modern, request } from "../testing/frames.js";
 
 /** For what another process does: many are under way. */
 const patience = { timeout: 10_000 };

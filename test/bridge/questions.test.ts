@@ -1,6 +1,6 @@
 import { createFakeClock } from "@parlance/mcp/testing";
 import { expect, test } from "vitest";
-import { parse } from "../mcp/frames.js";
+import { parse } from "../testing/frames.js";
 import { Ends } from "./ends.js";
 
 const form = '"message":"Who?","requestedSchema":{"type":"object","properties":{}},"acme":12345678901234567890';

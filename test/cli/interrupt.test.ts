@@ -2,7 +2,7 @@ import { spawn } from "node:child_process";
 import { existsSync } from "node:fs";
 import { encodeEntry } from "@parlance/wire";
 import { expect, test, vi } from "vitest";
-import { header, opening, recorded, type Said } from "../wire/recorded.js";
+import { header, opening, recorded, type Said } from "../wire/recording/recorded.js";
 import { main, parlance, start } from "./run.js";
 import { Scratch } from "./scratch.js";
 

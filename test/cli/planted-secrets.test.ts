@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { type Entry, encodeEntry, type HttpEntry } from "@parlance/wire";
 import { describe, expect, test, vi } from "vitest";
-import { header, opening, recorded, type Said, stdioFrame } from "../wire/recorded.js";
+import { header, opening, recorded, type Said, stdioFrame } from "../wire/recording/recorded.js";
 import { parlance } from "./run.js";
 import { Scratch } from "./scratch.js";
 

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Entry, encodeEntry } from "@parlance/wire";
-import { header } from "../wire/recorded.js";
+import { header } from "../wire/recording/recorded.js";
 
 /** A folder that is gone when the test is over. */
 export class Scratch implements Disposable {

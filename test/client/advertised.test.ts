@@ -1,8 +1,8 @@
 import { handshakeVersions, versions } from "@parlance/mcp";
 import type { Client } from "@parlance/mcp/client";
 import { describe, expect, test } from "vitest";
-import { modern, parse, success } from "../mcp/frames.js";
-import { errorOf, openWith } from "../mcp/openings.js";
+import { modern, parse, success } from "../testing/frames.js";
+import { errorOf, openWith } from "./session/openings.js";
 
 const verbs: readonly (readonly [string, string, (client: Client) => Promise<unknown>])[] = [
   ["tools/list", "tools", (client) => client.tools.list().all()],

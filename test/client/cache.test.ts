@@ -1,8 +1,8 @@
 import { type ClientOptions, RpcError } from "@parlance/mcp/client";
 import { describe, expect, test } from "vitest";
-import { failure, modern, notification, parse, success } from "../mcp/frames.js";
-import { errorOf, type Opened, openWith } from "../mcp/openings.js";
-import { turn } from "../mcp/talks.js";
+import { failure, modern, notification, parse, success } from "../testing/frames.js";
+import { turn } from "../testing/talks.js";
+import { errorOf, type Opened, openWith } from "./session/openings.js";
 
 const capabilities = {
   tools: { listChanged: true },

@@ -6,7 +6,7 @@ import { latest, latestHandshake, versions } from "@parlance/mcp";
 import { connect } from "@parlance/mcp/client";
 import { createServer } from "@parlance/mcp/server";
 import { beforeAll, describe, expect, test } from "vitest";
-import { serverProcess } from "../mcp/processes.js";
+import { serverProcess } from "../testing/processes.js";
 import { program as gitServer } from "./git-client.js";
 
 const folder = join(import.meta.dirname, "../../examples/client-tour");

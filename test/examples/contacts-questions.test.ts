@@ -2,7 +2,7 @@ import { handshakeVersions, latest } from "@parlance/mcp";
 import { revisionOf } from "@parlance/mcp/protocol";
 import type { RawPeer } from "@parlance/mcp/testing";
 import { describe, expect, test } from "vitest";
-import { claim, type Frame, initialized, notification, parse, request, stateless, success } from "../mcp/frames.js";
+import { claim, type Frame, initialized, notification, parse, request, stateless, success } from "../testing/frames.js";
 import { rawContacts } from "./contacts-client.js";
 
 const capabilities = { elicitation: { form: {} } };

@@ -5,8 +5,8 @@ import type { Channel } from "@parlance/mcp/jsonrpc";
 import { childChannel } from "@parlance/mcp/node";
 import { type RawPeer, rawPeer } from "@parlance/mcp/testing";
 import { describe, expect, test } from "vitest";
-import { initialize, initialized, notification, parse, request, resultOf, stateless } from "../mcp/frames.js";
 import { watchedServer } from "../oracle/watched.js";
+import { initialize, initialized, notification, parse, request, resultOf, stateless } from "../testing/frames.js";
 import { commandFor } from "./git-client.js";
 import { Folder, newRepository } from "./repository.js";
 

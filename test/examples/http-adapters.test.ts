@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { handshakeVersions, latest, latestHandshake } from "@parlance/mcp";
 import { connect, type InputHandlers } from "@parlance/mcp/client";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { initialize, modern, stateless } from "../mcp/frames.js";
+import { initialize, modern, stateless } from "../testing/frames.js";
 import { ask } from "./contacts-client.js";
 import { Program } from "./program.js";
 

@@ -1,6 +1,6 @@
 import type { LoggingLevel, ServerCapabilities, SubscriptionFilter } from "@parlance/mcp";
 import { rawPeer } from "@parlance/mcp/testing";
-import { type Frame, initialized, notification, request, success } from "../mcp/frames.js";
+import { type Frame, initialized, notification, request, success } from "../testing/frames.js";
 import { differences, of } from "./differences.js";
 import {
   type Answering,

@@ -1,7 +1,7 @@
 import type { ProgressParams, SubscriptionFilter } from "@parlance/mcp";
 import type { RawPeer } from "@parlance/mcp/testing";
 import { expect } from "vitest";
-import { type Frame, notification } from "../mcp/frames.js";
+import { type Frame, notification } from "../testing/frames.js";
 import { type CallSettings, changeOf, type Following, type Outcome, type Told } from "./driver.js";
 
 type Id = string | number;

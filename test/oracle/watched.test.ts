@@ -3,7 +3,7 @@ import { memoryChannels } from "@parlance/mcp/jsonrpc";
 import { createServer } from "@parlance/mcp/server";
 import { rawPeer } from "@parlance/mcp/testing";
 import { describe, expect, test } from "vitest";
-import { initialize, initializeResult, modern, notification, request, stateless, success } from "../mcp/frames.js";
+import { initialize, initializeResult, modern, notification, request, stateless, success } from "../testing/frames.js";
 import { violations } from "./violations.js";
 import { Watch, watchedServer } from "./watched.js";
 

@@ -3,7 +3,7 @@ import type { Channel, ConnectionOptions } from "@parlance/mcp/jsonrpc";
 import { tapChannel } from "@parlance/mcp/jsonrpc";
 import { methods, notifications, revisionOf } from "@parlance/mcp/protocol";
 import { type Connection, openConnection } from "../../packages/mcp/src/jsonrpc/connection.js";
-import { assertOfficial, type Sender } from "../shapes/official.js";
+import { assertOfficial, type Sender } from "../protocol/shapes/official.js";
 import { violations } from "./violations.js";
 
 // Every conversation that servers and clients of ours hold in the process of a test is opened here instead of by the

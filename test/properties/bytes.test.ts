@@ -14,7 +14,7 @@ import { createFakeClock } from "@parlance/mcp/testing";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { messages } from "./arbitraries.js";
-import { byteChannel } from "./byte-channel.js";
+import { byteChannel } from "./conversation/byte-channel.js";
 import { judge } from "./reference.js";
 
 const frameBytes = 200;

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
+import { Schedule } from "./conversation/schedule.js";
 import { createRandom, seed } from "./random.js";
-import { Schedule } from "./schedule.js";
 
 const stepsInAll = 200_000;
 const longest = 160;

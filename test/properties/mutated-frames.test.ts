@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
-import { type Expected, expectedAnswers } from "./expected-answers.js";
+import { type Expected, expectedAnswers } from "./conversation/expected-answers.js";
+import { PipedServer } from "./conversation/piped-server.js";
 import { mutatedFrame } from "./mutated-frames.js";
-import { PipedServer } from "./piped-server.js";
 import { createRandom, type Random, seed } from "./random.js";
 
 const frameCount = 100_000;

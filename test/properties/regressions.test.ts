@@ -12,7 +12,7 @@ import {
 import { createFakeClock } from "@parlance/mcp/testing";
 import { describe, expect, test } from "vitest";
 import { membersOfElements } from "../../packages/mcp/src/jsonrpc/codec/scan.js";
-import { type HandChannel, handChannel } from "./hand-channel.js";
+import { type HandChannel, handChannel } from "./conversation/hand-channel.js";
 
 // The shortest transcript of each fault that the properties of this folder have found.
 

@@ -15,16 +15,19 @@ export const elicitation: Group = {
       level: "MUST",
       says: "A person is asked only in a way that the client has declared; an empty capability means forms.",
       proved: [
-        ...by("asking/stateless", "a question that a client cannot answer is refused by the name of the capability"),
+        ...by(
+          "server/input/stateless",
+          "a question that a client cannot answer is refused by the name of the capability",
+        ),
         ...by(questions, "a form is no page: %j"),
-        ...by("asking/forms", "is no page, even for a client that says it could show one"),
+        ...by("server/input/forms", "is no page, even for a client that says it could show one"),
       ],
     },
     {
       id: "EL-2",
       level: "MUST",
       says: "The mode is named where the revision has modes, and a form where it is not.",
-      proved: by("asking/handshake", "a form says what its revision knows"),
+      proved: by("server/input/handshake", "a form says what its revision knows"),
     },
     {
       id: "EL-3a",
@@ -37,7 +40,7 @@ export const elicitation: Group = {
       level: "MUST",
       says: "A form of 2025-06-18 has no choice of several, and no defaults but of yes and no.",
       proved: by(
-        "asking/forms",
+        "server/input/forms",
         "where it can, and is an error that says so where not",
         "asks for %s",
         "that asks for %s is one of the published schema",
@@ -47,14 +50,14 @@ export const elicitation: Group = {
       id: "EL-4",
       level: "SHOULD",
       says: "A person accepts, declines or cancels, and each is an answer.",
-      proved: by("asking/handshake", "a person who declines is an answer, and a client that fails is an error"),
+      proved: by("server/input/handshake", "a person who declines is an answer, and a client that fails is an error"),
     },
     {
       id: "EL-5",
       level: "SHOULD",
       says: "The server checks what was filled in, in every revision.",
       proved: [
-        ...by("asking/stateless", "an answer that does not fit its question is an error that names the place"),
+        ...by("server/input/stateless", "an answer that does not fit its question is an error that names the place"),
         ...by(questions, "an answer to a request is checked as well"),
       ],
     },
@@ -62,7 +65,7 @@ export const elicitation: Group = {
       id: "EL-6a",
       level: "MUST",
       says: "A server copes with a person who declines and with a client that fails.",
-      proved: by("asking/handshake", "a person who declines is an answer, and a client that fails is an error"),
+      proved: by("server/input/handshake", "a person who declines is an answer, and a client that fails is an error"),
     },
     {
       id: "EL-6b",
@@ -88,9 +91,9 @@ export const elicitation: Group = {
       level: "MUST",
       says: "Where the revision wants it, a visit has an id, and the server may tell its end; the call is made again then.",
       proved: [
-        ...by("asking/handshake", "a visit has an id where the revision wants one"),
+        ...by("server/input/handshake", "a visit has an id where the revision wants one"),
         ...by(
-          "hardening/c06-url-elicitation",
+          "hardening/peers/c06-url-elicitation",
           "after the call that wanted it, and the client makes the call again",
           "asks for the page once, and does nothing by itself until its time is over",
         ),
@@ -100,7 +103,7 @@ export const elicitation: Group = {
       id: "EL-10",
       level: "MUST",
       says: "A client refuses a mode that it has not declared.",
-      proved: by("client/input-handlers", "%s bothers nobody", "for what was not declared is unknown: %s"),
+      proved: by("client/input/input-handlers", "%s bothers nobody", "for what was not declared is unknown: %s"),
     },
     {
       id: "EL-11",
@@ -129,7 +132,7 @@ export const sampling: Group = {
       says: "A model is asked, and given tools, only where the client has declared it.",
       proved: [
         ...by(questions, "tools are given to a model only where the client can"),
-        ...by("asking/sampling", "go to a client that declares them, where the revision has them"),
+        ...by("server/input/sampling", "go to a client that declares them, where the revision has them"),
       ],
     },
     { id: "SM-2", level: "MUST", says: "A client heeds the number of tokens.", later: answers },
@@ -138,7 +141,7 @@ export const sampling: Group = {
       level: "MUST",
       says: "Every use of a tool is followed by its result, and by nothing else.",
       proved: by(
-        "asking/sampling",
+        "server/input/sampling",
         "is refused before it is sent, naming %s: %s",
         "may use tools whose results follow",
       ),
@@ -156,14 +159,18 @@ export const roots: Group = {
       id: "RT-1",
       level: "MUST",
       says: "A root is a file URI; a client that says so tells of changes.",
-      proved: by("client/input-handlers", "for roots that are no files is a fault of this side", "are told in %s"),
+      proved: by(
+        "client/input/input-handlers",
+        "for roots that are no files is a fault of this side",
+        "are told in %s",
+      ),
     },
     { id: "RT-2", level: "MUST", says: "A client exposes what it may, and guards it.", later: answers },
     {
       id: "RT-3",
       level: "SHOULD",
       says: "A client without roots does not know the method.",
-      proved: by("mcp/client", "is answered to ping alone"),
+      proved: by("client/verbs/listed-tools", "is answered to ping alone"),
     },
   ],
 };
@@ -179,8 +186,12 @@ export const ping: Group = {
       level: "MUST",
       says: "A ping is answered at once, by either side, at any time.",
       proved: [
-        ...by("mcp/handshake-steps", "ping is answered at every step"),
-        ...by("mcp/client", "may come before its answer to initialize, if it is a ping", "is answered to ping alone"),
+        ...by("server/session/handshake-steps", "ping is answered at every step"),
+        ...by(
+          "client/verbs/listed-tools",
+          "may come before its answer to initialize, if it is a ping",
+          "is answered to ping alone",
+        ),
       ],
     },
   ],

@@ -1,8 +1,8 @@
 import { by, type Group, page } from "./requirement.js";
 
-const asking = "asking/stateless";
+const asking = "server/input/stateless";
 const questions = "requirements/questions";
-const calls = "mcp/client-calls";
+const calls = "client/verbs/client-calls";
 
 /** Progress of a call. */
 export const progress: Group = {
@@ -15,7 +15,7 @@ export const progress: Group = {
       level: "MUST",
       says: "Progress is told to who gives a token, and each call has a token of its own.",
       proved: [
-        ...by("mcp/context", "is kept to itself where nobody asked for it: %j"),
+        ...by("server/context", "is kept to itself where nobody asked for it: %j"),
         ...by(calls, "of two calls goes to each its own; of none, and behind the result, to nobody"),
       ],
     },
@@ -23,19 +23,19 @@ export const progress: Group = {
       id: "PN-2",
       level: "MUST",
       says: "Progress only grows.",
-      proved: by("mcp/context", "only ever grows, and is a number"),
+      proved: by("server/context", "only ever grows, and is a number"),
     },
     {
       id: "PN-3",
       level: "MUST",
       says: "Progress is told of calls that run, and ends with them.",
-      proved: by("mcp/context", "ends with the result, and with a cancel"),
+      proved: by("server/context", "ends with the result, and with a cancel"),
     },
     {
       id: "PN-4",
       level: "SHOULD",
       says: "Progress of an unknown token is ignored.",
-      proved: by("mcp/negotiation", "progress of nothing"),
+      proved: by("client/session/negotiation", "progress of nothing"),
     },
   ],
 };
@@ -51,8 +51,11 @@ export const cancellation: Group = {
       level: "MUST",
       says: "A side cancels its own calls while they run, and never initialize.",
       proved: [
-        ...by("jsonrpc/cancellation", "a call that has its answer: too late, nothing is written"),
-        ...by("mcp/client", "during initialize: nothing is cancelled at the server, the transport is left"),
+        ...by("jsonrpc/calls/cancellation", "a call that has its answer: too late, nothing is written"),
+        ...by(
+          "client/verbs/listed-tools",
+          "during initialize: nothing is cancelled at the server, the transport is left",
+        ),
       ],
     },
     {
@@ -60,9 +63,9 @@ export const cancellation: Group = {
       level: "SHOULD",
       says: "What is cancelled stops and is not answered; a late answer and an unknown id are ignored.",
       proved: [
-        ...by("mcp/messages", "stops a call: nothing more is said of it, and its id is free"),
+        ...by("session/messages", "stops a call: nothing more is said of it, and its id is free"),
         ...by(calls, "by its caller is told to the server, whose late answer is ignored: %s"),
-        ...by("mcp/negotiation", "a cancel with an id that is none"),
+        ...by("client/session/negotiation", "a cancel with an id that is none"),
       ],
     },
     {
@@ -70,7 +73,7 @@ export const cancellation: Group = {
       level: "MUST",
       says: "A cancellation and an answer may cross, on either side.",
       proved: [
-        ...by("jsonrpc/cancellation", "before its request arrives: that runs as if nothing had been"),
+        ...by("jsonrpc/calls/cancellation", "before its request arrives: that runs as if nothing had been"),
         ...by("jsonrpc/closing", "every call has one outcome, however the answers, the cancels and the end interleave"),
         ...by("properties/interleavings", "interleave, each has its one outcome"),
         ...by("simulation/conversations", "every call has one outcome and nothing is left: seed %i"),
@@ -87,8 +90,8 @@ export const cancellation: Group = {
       level: "MUST",
       says: "A server of the stateless era cancels a subscription and nothing else.",
       proved: [
-        ...by("server/listen", "a subscription that the server ends: a cancelled notification, and a result"),
-        ...by("revisions", "a server without requests of its own asks inside a result"),
+        ...by("server/features/listen", "a subscription that the server ends: a cancelled notification, and a result"),
+        ...by("protocol/revisions/revisions", "a server without requests of its own asks inside a result"),
       ],
     },
     {
@@ -96,8 +99,8 @@ export const cancellation: Group = {
       level: "MUST",
       says: "A task is not cancelled as a call is.",
       proved: [
-        ...by("tasks/lifecycle", "is not by a notification, which is for calls that were not answered"),
-        ...by("client/tasks", "is stopped when nobody waits for it any more"),
+        ...by("server/features/tasks/lifecycle", "is not by a notification, which is for calls that were not answered"),
+        ...by("client/verbs/tasks", "is stopped when nobody waits for it any more"),
       ],
     },
   ],
@@ -114,8 +117,11 @@ export const caching: Group = {
       level: "MUST",
       says: "Lists, discovery and contents say how long they may be kept and for whom; a question does not.",
       proved: [
-        ...by("mcp/stateless-server", "and lists tools, is told how long that holds"),
-        ...by("server/resources", "is said by a definition, by what it reads, and for all lists by the server"),
+        ...by("server/session/stateless-server", "and lists tools, is told how long that holds"),
+        ...by(
+          "server/features/resources",
+          "is said by a definition, by what it reads, and for all lists by the server",
+        ),
         ...by(questions, "a question says nothing of how long it may be kept"),
       ],
     },
@@ -181,14 +187,14 @@ export const rounds: Group = {
       id: "MR-4",
       level: "MUST",
       says: "A client answers all questions and makes the same call again.",
-      proved: by("client/rounds", "is answered, and the call made again, until it is complete"),
+      proved: by("client/input/rounds", "is answered, and the call made again, until it is complete"),
     },
     {
       id: "MR-5",
       level: "MUST",
       says: "A client gives the state back as it came, and to its call alone.",
       proved: by(
-        "client/rounds",
+        "client/input/rounds",
         "leaves its answers and its state with no other call",
         "may give no state, and then none goes back",
       ),
@@ -208,7 +214,7 @@ export const rounds: Group = {
       level: "MUST",
       says: "A state is sealed: altered, expired, used before, or of another caller or call, it is refused.",
       proved: [
-        ...by("hardening/a11-one-use-per-round", "is used once, so that work of one round is done once"),
+        ...by("hardening/attacks/a11-one-use-per-round", "is used once, so that work of one round is done once"),
         ...by(asking, "not when it was altered, wherever", "not for another tool, nor for other arguments"),
         ...by(questions, "a state is refused when its time is over", "a state opens for its own principal only"),
       ],
@@ -232,14 +238,14 @@ export const subscriptions: Group = {
       id: "SB-1",
       level: "MUST",
       says: "Nothing is told that was not asked for.",
-      proved: by("server/listen", "tells only what was asked for"),
+      proved: by("server/features/listen", "tells only what was asked for"),
     },
     {
       id: "SB-2",
       level: "MUST",
       says: "First comes what the server will tell, without what it cannot.",
       proved: by(
-        "server/listen",
+        "server/features/listen",
         "a subscription on the wire: acknowledged, told",
         "is honoured as far as the server can",
       ),
@@ -248,31 +254,38 @@ export const subscriptions: Group = {
       id: "SB-3",
       level: "MUST",
       says: "All that is told carries the id of the request, in its type.",
-      proved: by("server/listen", "is named by the id %j of its request, in its own type"),
+      proved: by("server/features/listen", "is named by the id %j of its request, in its own type"),
     },
     {
       id: "SB-4",
       level: "SHOULD",
       says: "Several subscriptions get a copy each.",
-      proved: by("server/listen", "may be one of several: each gets its own copy"),
+      proved: by("server/features/listen", "may be one of several: each gets its own copy"),
     },
     {
       id: "SB-5a",
       level: "SHOULD",
       says: "A subscription that the server ends has a result.",
-      proved: by("server/listen", "a subscription that the server ends: a cancelled notification, and a result"),
+      proved: by(
+        "server/features/listen",
+        "a subscription that the server ends: a cancelled notification, and a result",
+      ),
     },
     {
       id: "SB-5b",
       level: "MUST",
       says: "A client whose process was started again subscribes again.",
-      proved: by("client/reopen", "a subscription is opened again by itself"),
+      proved: by("client/session/reopen", "a subscription is opened again by itself"),
     },
     {
       id: "SB-7",
       level: "SHOULD",
       says: "An empty subscription is open, unless there is nothing to hear of at all.",
-      proved: by("server/listen", "is open with nothing to hear", "does not exist where there is nothing to hear of"),
+      proved: by(
+        "server/features/listen",
+        "is open with nothing to hear",
+        "does not exist where there is nothing to hear of",
+      ),
     },
   ],
 };

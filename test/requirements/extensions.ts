@@ -5,7 +5,7 @@ function task(id: string, says: string): Requirement {
 }
 
 function lifecycle(...tests: readonly string[]): readonly Proof[] {
-  return by("tasks/lifecycle", ...tests);
+  return by("server/features/tasks/lifecycle", ...tests);
 }
 
 /** Tasks of 2025-11-25. */
@@ -20,8 +20,15 @@ export const tasks: Group = {
       says: "Who has not declared tasks answers a call that asks for one as any other.",
       proved: [
         ...by("requirements/lists", "a call that asks for a task is answered at once"),
-        ...by("tasks/everywhere", "tasks are promised if a tool may run as one", "nobody is promised tasks"),
-        ...by("tasks/everywhere", "a call that asks for a task is a call, whatever its tool says of tasks"),
+        ...by(
+          "server/features/tasks/everywhere",
+          "tasks are promised if a tool may run as one",
+          "nobody is promised tasks",
+        ),
+        ...by(
+          "server/features/tasks/everywhere",
+          "a call that asks for a task is a call, whatever its tool says of tasks",
+        ),
       ],
     },
     {
@@ -40,7 +47,7 @@ export const tasks: Group = {
       level: "MUST",
       says: "A client calls a tool as the tool says.",
       proved: by(
-        "client/tasks",
+        "client/verbs/tasks",
         "is called as any other, once it is listed: %s",
         "that does not exist is an error of the server",
       ),
@@ -51,7 +58,7 @@ export const tasks: Group = {
       says: "A task is made at once and says when it was made and how long it lasts.",
       proved: [
         ...lifecycle("is answered at once with a task that works", "gets the time that it asks for"),
-        ...by("tasks/bounds", "is made with the time that has passed since"),
+        ...by("server/features/tasks/bounds", "is made with the time that has passed since"),
       ],
     },
     {
@@ -59,7 +66,7 @@ export const tasks: Group = {
       level: "MUST",
       says: "A task goes through its states in order, and the last is final.",
       proved: [
-        ...by("tasks/model", "a final status is final"),
+        ...by("server/features/tasks/model", "a final status is final"),
         ...lifecycle("of a tool that fails is a result, and the task has failed"),
       ],
     },
@@ -68,7 +75,7 @@ export const tasks: Group = {
       level: "MUST",
       says: "The result of a task is that of its call, and is waited for.",
       proved: [
-        ...by("tasks/model", "each result has one outcome"),
+        ...by("server/features/tasks/model", "each result has one outcome"),
         ...lifecycle(
           "is waited for, is that of the call, and names the task",
           "of a call that ends with an error is that",
@@ -81,11 +88,11 @@ export const tasks: Group = {
       says: "What a task asks comes to who waits for its result.",
       proved: [
         ...by(
-          "tasks/questions",
+          "server/features/tasks/questions",
           "waits for input, asks whoever waits for its result",
           "asks at once if somebody waits",
         ),
-        ...by("tasks/questions", "several questions at once are one time of waiting for input"),
+        ...by("server/features/tasks/questions", "several questions at once are one time of waiting for input"),
       ],
     },
     {
@@ -94,7 +101,7 @@ export const tasks: Group = {
       says: "What belongs to a task names it.",
       proved: [
         ...lifecycle("names it, under the token that the call has brought", "is not in what is said of it: get, list"),
-        ...by("tasks/questions", "waits for input, asks whoever waits for its result"),
+        ...by("server/features/tasks/questions", "waits for input, asks whoever waits for its result"),
       ],
     },
     {
@@ -104,14 +111,14 @@ export const tasks: Group = {
       proved: [
         ...lifecycle("is cancelled before the answer, its handler is aborted, and it stays so"),
         ...lifecycle("cannot be one that has ended: %s", "has every task in the order of their making, in pages"),
-        ...by("tasks/everywhere", "a task is of whoever the transport says has made it"),
+        ...by("server/features/tasks/everywhere", "a task is of whoever the transport says has made it"),
       ],
     },
     {
       id: "TK-10",
       level: "SHOULD",
       says: "A task that has outlived its time is unknown.",
-      proved: by("tasks/bounds", "is gone, with its result", "is aborted if it still runs"),
+      proved: by("server/features/tasks/bounds", "is gone, with its result", "is aborted if it still runs"),
     },
   ],
 };
@@ -175,7 +182,7 @@ export const metadata: Group = {
       level: "MUST",
       says: "A key of _meta is a name, with or without a prefix, of the allowed characters.",
       proved: by(
-        "server/meta-keys",
+        "server/features/meta-keys",
         "may not have the key %j, and the error names it",
         "%s goes out with keys that have the form, and not with others",
         "a notification of a middleware goes out with keys that have the form",
@@ -187,8 +194,8 @@ export const metadata: Group = {
       level: "MUST",
       says: "Keys that this side does not know are passed on.",
       proved: [
-        ...by("revisions/request-meta", "keys of others"),
-        ...by("mcp/context", "whom it serves in a conversation"),
+        ...by("protocol/revisions/request-meta", "keys of others"),
+        ...by("server/context", "whom it serves in a conversation"),
       ],
     },
     {

@@ -1,9 +1,9 @@
 import { by, type Group, page } from "./requirement.js";
 
-const steps = "mcp/handshake-steps";
-const negotiation = "mcp/negotiation";
-const stateless = "mcp/stateless-server";
-const probe = "mcp/probe";
+const steps = "server/session/handshake-steps";
+const negotiation = "client/session/negotiation";
+const stateless = "server/session/stateless-server";
+const probe = "client/session/probe";
 
 /** How a conversation opens, goes on and ends; and how requests do without one. */
 export const lifecycle: Group = {
@@ -16,7 +16,7 @@ export const lifecycle: Group = {
       level: "MUST",
       says: "A conversation begins with initialize: the newest version of that era, capabilities, and who asks.",
       proved: [
-        ...by("mcp/insist", "of the handshake era asks for %s, and nothing before"),
+        ...by("client/session/insist", "of the handshake era asks for %s, and nothing before"),
         ...by(probe, "and offers only the other era gets initialize on the same transport"),
         ...by(steps, "a request before the first is refused, and says what to send"),
       ],
@@ -31,14 +31,14 @@ export const lifecycle: Group = {
       id: "L-3",
       level: "SHOULD",
       says: "A client leaves a server whose version it does not speak.",
-      proved: by("mcp/insist", "a server that settles on a version which this side does not speak is left:"),
+      proved: by("client/session/insist", "a server that settles on a version which this side does not speak is left:"),
     },
     {
       id: "L-4",
       level: "MUST",
       says: "A client opens the operation with notifications/initialized; a server serves a request that overtakes it.",
       proved: [
-        ...by("hardening/c07-before-initialized", "is served, and reported once"),
+        ...by("hardening/peers/c07-before-initialized", "is served, and reported once"),
         ...by(probe, "and offers only the other era gets initialize on the same transport"),
       ],
     },
@@ -48,21 +48,27 @@ export const lifecycle: Group = {
       says: "Before that, a ping is answered and a server tells nothing.",
       proved: [
         ...by(steps, "ping is answered at every step"),
-        ...by("server/changes", "hears nothing before it is open"),
-        ...by("mcp/client", "may come before its answer to initialize, if it is a ping"),
+        ...by("server/features/changes", "hears nothing before it is open"),
+        ...by("client/verbs/listed-tools", "may come before its answer to initialize, if it is a ping"),
       ],
     },
     {
       id: "L-7a",
       level: "MUST",
       says: "A client opens a conversation once; a second initialize opens another on the same channel.",
-      proved: by("hardening/c02-second-initialize", "opens a new conversation on the same channel, and is reported"),
+      proved: by(
+        "hardening/peers/c02-second-initialize",
+        "opens a new conversation on the same channel, and is reported",
+      ),
     },
     {
       id: "L-7b",
       level: "MUST",
       says: "A client does not cancel initialize.",
-      proved: by("mcp/client", "during initialize: nothing is cancelled at the server, the transport is left"),
+      proved: by(
+        "client/verbs/listed-tools",
+        "during initialize: nothing is cancelled at the server, the transport is left",
+      ),
     },
     {
       id: "L-8a",
@@ -74,8 +80,8 @@ export const lifecycle: Group = {
           "a revision for good: nothing that is said later changes it",
           "and is kept where there is none",
         ),
-        ...by("server/changes", "hears nothing of lists that it was not promised"),
-        ...by("asking/handshake", "an undeclared capability is refused by its name, and nothing is asked"),
+        ...by("server/features/changes", "hears nothing of lists that it was not promised"),
+        ...by("server/input/handshake", "an undeclared capability is refused by its name, and nothing is asked"),
       ],
     },
     {
@@ -100,8 +106,12 @@ export const lifecycle: Group = {
       level: "SHOULD",
       says: "Every call has a timeout, told to the server; progress puts it off, but not for ever.",
       proved: [
-        ...by("mcp/client-calls", "by time is told to the server", "keeps a call alive that is slow, but not for ever"),
-        ...by("jsonrpc/timeouts", "does not put its total timeout off"),
+        ...by(
+          "client/verbs/client-calls",
+          "by time is told to the server",
+          "keeps a call alive that is slow, but not for ever",
+        ),
+        ...by("jsonrpc/calls/timeouts", "does not put its total timeout off"),
       ],
     },
     {
@@ -110,7 +120,7 @@ export const lifecycle: Group = {
       says: "A request of the stateless era says its version and capabilities itself; one that does not is -32602.",
       proved: [
         ...by(stateless, "what _meta lacks is -32602, by name:"),
-        ...by("mcp/client-calls", "without one says what it speaks as well"),
+        ...by("client/verbs/client-calls", "without one says what it speaks as well"),
       ],
     },
     {
@@ -148,7 +158,10 @@ export const lifecycle: Group = {
       level: "MUST",
       says: "What needs a capability that this request has not declared is -32021 and names it.",
       proved: [
-        ...by("asking/stateless", "a question that a client cannot answer is refused by the name of the capability"),
+        ...by(
+          "server/input/stateless",
+          "a question that a client cannot answer is refused by the name of the capability",
+        ),
         ...by("requirements/questions", "capabilities of one request say nothing about the next"),
       ],
     },
@@ -169,7 +182,7 @@ export const lifecycle: Group = {
       level: "MUST",
       says: "A server names the kind of every result.",
       proved: [
-        ...by("mcp/traffic", "what our server sends in %s is valid, and is all there"),
+        ...by("session/traffic", "what our server sends in %s is valid, and is all there"),
         ...by(stateless, "is answered without any other before it"),
       ],
     },
@@ -179,7 +192,7 @@ export const lifecycle: Group = {
       says: "A client takes a result without a kind as complete, and refuses a kind that it did not offer.",
       proved: [
         ...by(probe, "one that forgets resultType, name and capabilities is understood"),
-        ...by("mcp/client-calls", "answered by a result of a kind that was not offered is invalid: %j"),
+        ...by("client/verbs/client-calls", "answered by a result of a kind that was not offered is invalid: %j"),
       ],
     },
     {

@@ -1,8 +1,8 @@
 import { createServer, type Server } from "@parlance/mcp/server";
 import { describe, expect, test } from "vitest";
-import { parse, request, resultOf, stateless, success } from "../mcp/frames.js";
-import { echoServer } from "../mcp/servers.js";
-import { conversationWith, talkTo } from "../mcp/talks.js";
+import { parse, request, resultOf, stateless, success } from "../testing/frames.js";
+import { echoServer } from "../testing/servers.js";
+import { conversationWith, talkTo } from "../testing/talks.js";
 
 /** Two of everything, one to a page. */
 function pages(): Server {

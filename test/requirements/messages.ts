@@ -13,8 +13,8 @@ export const messages: Group = {
       level: "MUST",
       says: 'A message is one JSON object that says jsonrpc "2.0", in UTF-8.',
       proved: [
-        ...by("mcp/client-calls", "the wrong version of JSON-RPC"),
-        ...by("jsonrpc/oversized", "are a parse error, and the connection lives: %s"),
+        ...by("client/verbs/client-calls", "the wrong version of JSON-RPC"),
+        ...by("jsonrpc/codec/oversized", "are a parse error, and the connection lives: %s"),
         ...by("properties/codec", "is one line, and decodes to the same message"),
       ],
     },
@@ -30,8 +30,8 @@ export const messages: Group = {
       says: "A response has either a result or an error, never both and never neither.",
       proved: [
         ...by("jsonrpc/responses", "$answer fails its call as a breach of the protocol"),
-        ...by("mcp/client-calls", "both a result and an error"),
-        ...by("jsonrpc/validate", "a message must have a method, a result or an error"),
+        ...by("client/verbs/client-calls", "both a result and an error"),
+        ...by("jsonrpc/codec/validate", "a message must have a method, a result or an error"),
       ],
     },
     {
@@ -46,7 +46,7 @@ export const messages: Group = {
       says: "A result is an object, even where there is nothing to say.",
       proved: [
         ...by(profile, "J-5: a handler that returns undefined has the result {}"),
-        ...by("mcp/client-calls", "tools/call: the result is not an object"),
+        ...by("client/verbs/client-calls", "tools/call: the result is not an object"),
       ],
     },
     {
@@ -54,8 +54,8 @@ export const messages: Group = {
       level: "MUST",
       says: "An error has a code that is an integer, and a message.",
       proved: [
-        ...by("jsonrpc/handlers", "a code that is no integer cannot be made"),
-        ...by("mcp/client-calls", "an error without a message"),
+        ...by("jsonrpc/calls/handlers", "a code that is no integer cannot be made"),
+        ...by("client/verbs/client-calls", "an error without a message"),
       ],
     },
     {
@@ -63,8 +63,8 @@ export const messages: Group = {
       level: "SHOULD",
       says: "Members that this side does not know are taken, and what is open to others is kept.",
       proved: [
-        ...by("mcp/negotiation", "members that nobody knows are no fault"),
-        ...by("mcp/context", "whom it serves in a conversation"),
+        ...by("client/session/negotiation", "members that nobody knows are no fault"),
+        ...by("server/context", "whom it serves in a conversation"),
         ...by("schema/json-schema", "goes over the wire as it is, frozen and with all its annotations"),
       ],
     },
@@ -74,21 +74,21 @@ export const messages: Group = {
       says: "A notification is never answered, not even by an error.",
       proved: [
         ...by(profile, "J-8: a notification that throws", "J-8: a notification without jsonrpc"),
-        ...by("mcp/negotiation", "a notification is never answered:"),
+        ...by("client/session/negotiation", "a notification is never answered:"),
       ],
     },
     {
       id: "J-9",
       level: "MUST",
       says: "A response carries the id of its request, in value and in type.",
-      proved: by("mcp/messages", "are echoed as they came: %s", "1 and the text 1 are two of them"),
+      proved: by("session/messages", "are echoed as they came: %s", "1 and the text 1 are two of them"),
     },
     {
       id: "J-10",
       level: "MUST",
       says: "An id is a string or an integer; null and fractions are refused.",
       proved: [
-        ...by("mcp/messages", "of another kind are refused, and the answer has none: %s"),
+        ...by("session/messages", "of another kind are refused, and the answer has none: %s"),
         ...by(profile, "J-10: id 1.5"),
       ],
     },
@@ -96,19 +96,19 @@ export const messages: Group = {
       id: "J-11",
       level: "MUST",
       says: "Whoever asks uses no id twice in a conversation.",
-      proved: by("jsonrpc/ids", "the ids of this side rise by one, whatever becomes of the calls"),
+      proved: by("jsonrpc/codec/ids", "the ids of this side rise by one, whatever becomes of the calls"),
     },
     {
       id: "J-12",
       level: "MUST",
       says: "In the stateless era an id may come again once it was answered; nothing lasting hangs on it.",
-      proved: by("mcp/stateless-server", "may have the id of a request that was answered"),
+      proved: by("server/session/stateless-server", "may have the id of a request that was answered"),
     },
     {
       id: "J-13",
       level: "SHOULD",
       says: "Ids of the two sides have nothing to do with each other.",
-      proved: by("mcp/client", "may have the id of a call of the client"),
+      proved: by("client/verbs/listed-tools", "may have the id of a call of the client"),
     },
     {
       id: "J-14",
@@ -130,14 +130,14 @@ export const messages: Group = {
       id: "J-18",
       level: "SHOULD",
       says: "Requests run side by side: one that waits holds up neither the others nor its own cancellation.",
-      proved: by("jsonrpc/handlers", "handlers run side by side, and the first to end is answered first"),
+      proved: by("jsonrpc/calls/handlers", "handlers run side by side, and the first to end is answered first"),
     },
     {
       id: "J-21",
       level: "MUST",
       says: "2025-03-26 takes batches, and no other revision does.",
       proved: by(
-        "mcp/messages",
+        "session/messages",
         "is a batch in 2025-03-26: answered by one array, of answers alone",
         "is refused in %s",
       ),
@@ -152,31 +152,34 @@ export const messages: Group = {
       id: "J-23",
       level: "MUST",
       says: "A client sends initialize on its own; a server serves one in a batch, and reports it.",
-      proved: by("mcp/messages", "with initialize in it is answered, and opens the conversation anew"),
+      proved: by("session/messages", "with initialize in it is answered, and opens the conversation anew"),
     },
     {
       id: "J-25",
       level: "MUST",
       says: "An empty batch is one error; a batch without requests is answered by nothing.",
-      proved: by("mcp/messages", "of notifications is answered by nothing, an empty one by one error"),
+      proved: by("session/messages", "of notifications is answered by nothing, an empty one by one error"),
     },
     {
       id: "J-28",
       level: "SHOULD",
       says: "Batches count from the agreement on their revision on, not before.",
-      proved: by("mcp/messages", "counts from the answer to initialize on, not from what follows it"),
+      proved: by("session/messages", "counts from the answer to initialize on, not from what follows it"),
     },
     {
       id: "J-29",
       level: "SHOULD",
       says: "2024-11-05, which does not speak of batches, has none: they are refused with what to do instead, and not sent.",
-      proved: [...by("mcp/messages", "is refused in %s"), ...by(profile, "J-22: this side sends no batch")],
+      proved: [...by("session/messages", "is refused in %s"), ...by(profile, "J-22: this side sends no batch")],
     },
     {
       id: "J-31",
       level: "MUST",
       says: "Nothing is read into codes from -32019 to -32000 that others have made up.",
-      proved: by("mcp/probe", "anything else that a server answers means the handshake, on the same transport:"),
+      proved: by(
+        "client/session/probe",
+        "anything else that a server answers means the handshake, on the same transport:",
+      ),
     },
     {
       id: "J-32",
@@ -184,8 +187,8 @@ export const messages: Group = {
       says: "Of the codes that belong to the specification only those go out that it has defined.",
       proved: [
         ...by("server/error-codes", "goes out in %s only where the revision has it"),
-        ...by("error-codes", "has every code that a revision sends"),
-        ...by("revisions", "codes come and go with what they are about"),
+        ...by("protocol/error-codes", "has every code that a revision sends"),
+        ...by("protocol/revisions/revisions", "codes come and go with what they are about"),
       ],
     },
     {
@@ -196,11 +199,11 @@ export const messages: Group = {
         ...by("server/error-codes", "goes out in %s only where the revision has it", "is that of the revision: %s"),
         ...by("server/error-codes", "a server that speaks the catalogue says what stands for it in %s:"),
         ...by(
-          "revisions",
+          "protocol/revisions/revisions",
           "a resource that is not there got another code",
           "codes come and go with what they are about",
         ),
-        ...by("server/resources", "of the stateless era"),
+        ...by("server/features/resources", "of the stateless era"),
       ],
     },
     {
@@ -208,7 +211,7 @@ export const messages: Group = {
       level: "SHOULD",
       says: "A method is unknown (-32601) where the revision or the server does not have it.",
       proved: [
-        ...by("mcp/negotiation", "a method that is not there is -32601 and named:"),
+        ...by("client/session/negotiation", "a method that is not there is -32601 and named:"),
         ...by(
           "server/contract",
           "what a server has not advertised is unknown in %s, and what it has is there:",
@@ -227,8 +230,8 @@ export const messages: Group = {
       level: "SHOULD",
       says: "An error gives away nothing of the inside of its sender.",
       proved: [
-        ...by("jsonrpc/handlers", "one Internal error, no leak, no crash, when a handler"),
-        ...by("mcp/stdio", "that fails tells its client no more than that, and stderr the rest"),
+        ...by("jsonrpc/calls/handlers", "one Internal error, no leak, no crash, when a handler"),
+        ...by("session/stdio", "that fails tells its client no more than that, and stderr the rest"),
       ],
     },
   ],

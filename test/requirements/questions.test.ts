@@ -8,9 +8,9 @@ import {
 } from "@parlance/mcp/server";
 import { describe, expect, test } from "vitest";
 import { createStateSeal } from "../../packages/mcp/src/server/input/request-state.js";
-import { initialized, parse, request, stateless, success } from "../mcp/frames.js";
-import { echoServer } from "../mcp/servers.js";
-import { talkTo } from "../mcp/talks.js";
+import { initialized, parse, request, stateless, success } from "../testing/frames.js";
+import { echoServer } from "../testing/servers.js";
+import { talkTo } from "../testing/talks.js";
 
 const forms = { elicitation: {} };
 const yes = { type: "object", properties: { yes: { type: "boolean" } }, required: ["yes"] };

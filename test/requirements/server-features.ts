@@ -1,7 +1,7 @@
 import { by, type Group, page } from "./requirement.js";
 
-const tooling = "mcp/tools";
-const outcomes = "mcp/tool-results";
+const tooling = "server/features/tools";
+const outcomes = "server/features/tool-results";
 
 /** Tools. */
 export const tools: Group = {
@@ -14,9 +14,12 @@ export const tools: Group = {
       level: "MUST",
       says: "A server that offers tools declares them, and says that it tells of changes only if it does.",
       proved: [
-        ...by("mcp/negotiation", "without a tool there is no tools/list"),
-        ...by("mcp/stateless-server", "and asks what there is, is told versions, capabilities and how long that holds"),
-        ...by("server/changes", "hears of every list that changes"),
+        ...by("client/session/negotiation", "without a tool there is no tools/list"),
+        ...by(
+          "server/session/stateless-server",
+          "and asks what there is, is told versions, capabilities and how long that holds",
+        ),
+        ...by("server/features/changes", "hears of every list that changes"),
       ],
     },
     {
@@ -39,8 +42,8 @@ export const tools: Group = {
       level: "SHOULD",
       says: "A change of the list is told to open conversations, and to those who listen for it.",
       proved: [
-        ...by("server/changes", "hears of every list that changes"),
-        ...by("server/listen", "tells only what was asked for"),
+        ...by("server/features/changes", "hears of every list that changes"),
+        ...by("server/features/listen", "tells only what was asked for"),
       ],
     },
     {
@@ -56,7 +59,7 @@ export const tools: Group = {
       proved: [
         ...by(tooling, "of a tool that was refused for its schema is free"),
         ...by("schema/standard-schema", "must be an object at the root where the protocol wants one"),
-        ...by("hardening/c10-bad-definitions", "with arguments that are no schema"),
+        ...by("hardening/peers/c10-bad-definitions", "with arguments that are no schema"),
       ],
     },
     {
@@ -97,8 +100,8 @@ export const tools: Group = {
       level: "MUST",
       says: "A result has content, even if it is empty.",
       proved: [
-        ...by("mcp/client-calls", "an object without content"),
-        ...by("mcp/traffic", "what our server sends in %s is valid, and is all there"),
+        ...by("client/verbs/client-calls", "an object without content"),
+        ...by("session/traffic", "what our server sends in %s is valid, and is all there"),
       ],
     },
     {
@@ -116,7 +119,7 @@ export const tools: Group = {
       id: "TL-18",
       level: "SHOULD",
       says: "A tool may ask before it answers.",
-      proved: by("asking/stateless", "a handler with two questions runs in three rounds"),
+      proved: by("server/input/stateless", "a handler with two questions runs in three rounds"),
     },
   ],
 };
@@ -132,8 +135,8 @@ export const resources: Group = {
       level: "MUST",
       says: "A server that offers resources declares them; subscriptions are declared apart.",
       proved: [
-        ...by("server/resources", "a server without resources does not know their methods"),
-        ...by("server/changes", "has subscriptions only where the server offers them"),
+        ...by("server/features/resources", "a server without resources does not know their methods"),
+        ...by("server/features/changes", "has subscriptions only where the server offers them"),
       ],
     },
     {
@@ -146,35 +149,35 @@ export const resources: Group = {
       id: "RS-3",
       level: "MUST",
       says: "A resource is named by a URI, of whatever scheme.",
-      proved: by("server/resources", "%j is no URI", "at %j, which is no URI"),
+      proved: by("server/features/resources", "%j is no URI", "at %j, which is no URI"),
     },
     {
       id: "RS-4",
       level: "MUST",
       says: "Contents are text or base64, never both.",
-      proved: by("server/resources", "bytes in base64", "nothing else: %j is a fault of the server"),
+      proved: by("server/features/resources", "bytes in base64", "nothing else: %j is a fault of the server"),
     },
     {
       id: "RS-5",
       level: "MUST",
       says: "A resource that does not exist is an error with the code of the revision and names its URI.",
       proved: [
-        ...by("server/resources", "what a reader does not find does not exist"),
-        ...by("revisions", "a resource that is not there got another code in the stateless era"),
+        ...by("server/features/resources", "what a reader does not find does not exist"),
+        ...by("protocol/revisions/revisions", "a resource that is not there got another code in the stateless era"),
       ],
     },
     {
       id: "RS-6",
       level: "SHOULD",
       says: "Templates are those of RFC 6570, and what they expand to can be read.",
-      proved: by("server/uri-template", "what a template expands to, it matches, and gives back the values"),
+      proved: by("server/features/uri-template", "what a template expands to, it matches, and gives back the values"),
     },
     {
       id: "RS-7",
       level: "SHOULD",
       says: "Subscribing and unsubscribing may be repeated, and only subscribers are told.",
       proved: by(
-        "server/changes",
+        "server/features/changes",
         "hears of the resources that it has subscribed to, until it unsubscribes",
         "and another one hear of their own subscriptions only",
       ),
@@ -183,15 +186,15 @@ export const resources: Group = {
       id: "RS-8",
       level: "SHOULD",
       says: "In the stateless era resources are followed by listening.",
-      proved: by("server/listen", "names the resources that exist, or could"),
+      proved: by("server/features/listen", "names the resources that exist, or could"),
     },
     {
       id: "RS-10",
       level: "MUST",
       says: "Every URI is checked, and none climbs out of its place.",
       proved: [
-        ...by("server/resources", "%s leads nowhere", "%j is no URI"),
-        ...by("server/uri-template", "%s is no value of {x}, nor of {+x}, nor of {?x}"),
+        ...by("server/features/resources", "%s leads nowhere", "%j is no URI"),
+        ...by("server/features/uri-template", "%s is no value of {x}, nor of {+x}, nor of {?x}"),
       ],
     },
   ],
@@ -208,23 +211,27 @@ export const prompts: Group = {
       level: "MUST",
       says: "A server that offers prompts declares them, and tells of changes if it says so.",
       proved: [
-        ...by("server/prompts", "a server without prompts does not know their methods"),
-        ...by("server/changes", "hears of every list that changes"),
+        ...by("server/features/prompts", "a server without prompts does not know their methods"),
+        ...by("server/features/changes", "hears of every list that changes"),
       ],
     },
     {
       id: "PR-2",
       level: "SHOULD",
       says: "An unknown prompt, or a missing argument, is -32602.",
-      proved: by("server/prompts", "params that are none are -32602: %j", "arguments that do not fit are -32602"),
+      proved: by(
+        "server/features/prompts",
+        "params that are none are -32602: %j",
+        "arguments that do not fit are -32602",
+      ),
     },
     {
       id: "PR-3",
       level: "MUST",
       says: "Arguments are strings, checked before use; messages are of the shape of the protocol.",
       proved: [
-        ...by("server/prompts", "arguments that do not fit are -32602, each by its place: %s %j"),
-        ...by("server/revisions", "accepts the answer to %s %j"),
+        ...by("server/features/prompts", "arguments that do not fit are -32602, each by its place: %s %j"),
+        ...by("server/session/revisions", "accepts the answer to %s %j"),
       ],
     },
     {
@@ -238,7 +245,7 @@ export const prompts: Group = {
       id: "PR-5",
       level: "SHOULD",
       says: "A prompt may ask before it answers.",
-      proved: by("server/prompts", "what waits for a person"),
+      proved: by("server/features/prompts", "what waits for a person"),
     },
   ],
 };

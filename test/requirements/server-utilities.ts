@@ -1,6 +1,6 @@
 import { by, type Group, page } from "./requirement.js";
 
-const context = "mcp/context";
+const context = "server/context";
 
 /** Completion. */
 export const completion: Group = {
@@ -12,26 +12,26 @@ export const completion: Group = {
       id: "CM-1",
       level: "MUST",
       says: "A server that completes declares it in the revisions that have a word for it.",
-      proved: by("server/completion", "the capability is told where the revision has it"),
+      proved: by("server/features/completion", "the capability is told where the revision has it"),
     },
     {
       id: "CM-2",
       level: "SHOULD",
       says: "At most a hundred values go out, and it is said that there are more.",
-      proved: by("server/completion", "a hundred values go out at most, and it is said that there are more"),
+      proved: by("server/features/completion", "a hundred values go out at most, and it is said that there are more"),
     },
     {
       id: "CM-3",
       level: "SHOULD",
       says: "Arguments that are settled help to complete the others.",
-      proved: by("server/completion", "variables of a template are completed with what is settled"),
+      proved: by("server/features/completion", "variables of a template are completed with what is settled"),
     },
     {
       id: "CM-4",
       level: "SHOULD",
       says: "What cannot be completed is an error with the code of its reason.",
       proved: by(
-        "server/completion",
+        "server/features/completion",
         "it does not exist where nothing completes",
         "a resource that is no template has no values; one that does not exist is an error",
       ),
@@ -40,7 +40,7 @@ export const completion: Group = {
       id: "CM-5a",
       level: "MUST",
       says: "What comes in to be completed is checked.",
-      proved: by("server/completion", "params that are none are -32602, each by its place: %j"),
+      proved: by("server/features/completion", "params that are none are -32602, each by its place: %j"),
     },
     {
       id: "CM-5b",
@@ -62,8 +62,11 @@ export const logging: Group = {
       level: "MUST",
       says: "A server that logs declares it.",
       proved: [
-        ...by("mcp/stateless-server", "and asks what there is, is told versions, capabilities and how long that holds"),
-        ...by("mcp/negotiation", "without a tool there is no tools/list"),
+        ...by(
+          "server/session/stateless-server",
+          "and asks what there is, is told versions, capabilities and how long that holds",
+        ),
+        ...by("client/session/negotiation", "without a tool there is no tools/list"),
       ],
     },
     {
@@ -72,7 +75,7 @@ export const logging: Group = {
       says: "A conversation sets the least level that it hears; a level that is none is -32602.",
       proved: [
         ...by(context, "tells what is at least as severe as the level that was set: %s"),
-        ...by("mcp/messages", "refuses %j and lists what it takes"),
+        ...by("session/messages", "refuses %j and lists what it takes"),
       ],
     },
     {
@@ -116,26 +119,26 @@ export const pagination: Group = {
       id: "PG-1",
       level: "SHOULD",
       says: "Every list can come in pages.",
-      proved: by("server/registration", "comes in pages in %s"),
+      proved: by("server/features/registration", "comes in pages in %s"),
     },
     {
       id: "PG-2",
       level: "MUST",
       says: "A client gives a cursor back as it came, whatever it looks like: any cursor means that there is more.",
-      proved: by("mcp/client", "is fetched page by page, as it is read"),
+      proved: by("client/verbs/listed-tools", "is fetched page by page, as it is read"),
     },
     {
       id: "PG-3",
       level: "MUST",
       says: "A list without a next cursor has ended, and no cursor is kept beyond the conversation.",
-      proved: by("mcp/client", "is fetched page by page, as it is read", "can be had whole"),
+      proved: by("client/verbs/listed-tools", "is fetched page by page, as it is read", "can be had whole"),
     },
     {
       id: "PG-4",
       level: "SHOULD",
       says: "A cursor stays where it is while the list changes; what is no cursor is -32602.",
       proved: by(
-        "server/registration",
+        "server/features/registration",
         "a cursor stays where it is while the list changes around it",
         "refuses what is no cursor of it",
       ),
@@ -144,7 +147,7 @@ export const pagination: Group = {
       id: "PG-5",
       level: "SHOULD",
       says: "A list that does not end is left.",
-      proved: by("mcp/client", "that repeats a cursor ends there", "of more than 64 pages is endless"),
+      proved: by("client/verbs/listed-tools", "that repeats a cursor ends there", "of more than 64 pages is endless"),
     },
   ],
 };

@@ -2,9 +2,9 @@ import { handshakeVersions, statelessVersions, versions } from "@parlance/mcp";
 import { revisionOf } from "@parlance/mcp/protocol";
 import { createServer, type Server, type ServerOptions } from "@parlance/mcp/server";
 import { describe, expect, test } from "vitest";
-import { openAsked } from "../asking/open.js";
-import { initialize, initialized, modern, notification, parse, stateless, success } from "../mcp/frames.js";
-import { expectAlive, talkTo } from "../mcp/talks.js";
+import { initialize, initialized, modern, notification, parse, stateless, success } from "../testing/frames.js";
+import { expectAlive, talkTo } from "../testing/talks.js";
+import { openAsked } from "./input/open.js";
 import { speak } from "./speak.js";
 
 function serverWith(offers: (server: Server) => void, options: Partial<ServerOptions> = {}): Server {

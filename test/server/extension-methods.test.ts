@@ -2,7 +2,7 @@ import { versions } from "@parlance/mcp";
 import { connect } from "@parlance/mcp/client";
 import { createServer, RpcError } from "@parlance/mcp/server";
 import { describe, expect, test } from "vitest";
-import { errorOf } from "../mcp/openings.js";
+import { errorOf } from "../client/session/openings.js";
 
 describe.each(versions)("in %s, a method of an extension", (revision) => {
   test("takes its params and gives its result", async () => {

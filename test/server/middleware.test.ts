@@ -1,7 +1,7 @@
 import { createServer, elicitForm, type OperationEnd, RpcError, type Server, ToolError } from "@parlance/mcp/server";
 import { describe, expect, test } from "vitest";
-import { stateless } from "../mcp/frames.js";
-import { talkTo, turn } from "../mcp/talks.js";
+import { stateless } from "../testing/frames.js";
+import { talkTo, turn } from "../testing/talks.js";
 import { speak } from "./speak.js";
 
 const info = { name: "layered", version: "1" };

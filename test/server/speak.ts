@@ -1,8 +1,8 @@
 import { revisionOf } from "@parlance/mcp/protocol";
 import type { Server, TransportOptions } from "@parlance/mcp/server";
 import { expect } from "vitest";
-import { type Frame, notification, parse, request, stateless } from "../mcp/frames.js";
-import { conversationWith, type Talk, talkTo } from "../mcp/talks.js";
+import { type Frame, notification, parse, request, stateless } from "../testing/frames.js";
+import { conversationWith, type Talk, talkTo } from "../testing/talks.js";
 
 /** A raw peer that speaks one revision with a server. */
 export interface Speaker extends AsyncDisposable {

@@ -1,7 +1,7 @@
 import type { Connection } from "@parlance/mcp/jsonrpc";
 import type { FakeClock } from "@parlance/mcp/testing";
-import { OwedAnswers } from "../properties/owed-answers.js";
-import { type OwnCall, OwnCalls } from "../properties/own-calls.js";
+import { OwedAnswers } from "../properties/conversation/owed-answers.js";
+import { type OwnCall, OwnCalls } from "../properties/conversation/own-calls.js";
 import type { Asking } from "./asking.js";
 import type { Watcher } from "./transport.js";
 

@@ -1,9 +1,9 @@
 import { RpcError } from "@parlance/mcp/jsonrpc";
 import { createFakeClock, type FakeClock } from "@parlance/mcp/testing";
-import { handlerFailed } from "../properties/owed-answers.js";
-import { type OwnCall, spell } from "../properties/own-calls.js";
+import { handlerFailed } from "../properties/conversation/owed-answers.js";
+import { type OwnCall, spell } from "../properties/conversation/own-calls.js";
+import { turn } from "../properties/conversation/turn.js";
 import type { Random } from "../properties/random.js";
-import { turn } from "../properties/turn.js";
 import type { Asking, Manner } from "./asking.js";
 import { End, nonceOf } from "./end.js";
 import { CarrierEnd } from "./transport.js";

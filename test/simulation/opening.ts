@@ -13,7 +13,7 @@ import {
 import { revisionOf } from "@parlance/mcp/protocol";
 import { createServer, type Server, serveChannel } from "@parlance/mcp/server";
 import { duplexOf } from "../client/duplex.js";
-import { turn } from "../properties/turn.js";
+import { turn } from "../properties/conversation/turn.js";
 import type { Asking, Manner } from "./asking.js";
 import { cancelMethod, type End, progressMethod } from "./end.js";
 import type { Driver, Link, Open } from "./link.js";

@@ -1,4 +1,4 @@
-import { turn } from "../properties/turn.js";
+import { turn } from "../properties/conversation/turn.js";
 import { type Asking, manners } from "./asking.js";
 import type { End } from "./end.js";
 import type { Link } from "./link.js";

@@ -1,6 +1,6 @@
 import { type Channel, type ChannelReceiver, lines } from "@parlance/mcp/jsonrpc";
+import { turn } from "../properties/conversation/turn.js";
 import type { Random } from "../properties/random.js";
-import { turn } from "../properties/turn.js";
 
 /** Sees everything that one end sends and receives. */
 export interface Watcher {

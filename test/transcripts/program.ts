@@ -1,7 +1,7 @@
 import type { CompletionReference, LoggingLevel, SubscriptionFilter } from "@parlance/mcp";
 import type { Client, InputHandlers, Subscription } from "@parlance/mcp/client";
 import { expect } from "vitest";
-import { turn } from "../mcp/talks.js";
+import { turn } from "../testing/talks.js";
 import type { TranscriptAnswers } from "./read.js";
 
 type Arguments = Readonly<Record<string, unknown>>;

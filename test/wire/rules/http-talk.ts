@@ -1,6 +1,6 @@
 import { encodeHeaderValue, namedBy } from "@parlance/mcp/protocol";
 import type { Entry, FrameEntry, HttpEntry } from "@parlance/wire";
-import type { Said } from "../recorded.js";
+import type { Said } from "../recording/recorded.js";
 import type { Talk } from "./talk.js";
 
 type Headers = Readonly<Record<string, string | undefined>>;

@@ -1,6 +1,6 @@
 import { versions } from "@parlance/mcp";
 import type { Entry, FrameEntry } from "@parlance/wire";
-import { recorded, type Said } from "../recorded.js";
+import { recorded, type Said } from "../recording/recorded.js";
 
 type Fields = Readonly<Record<string, unknown>>;
 

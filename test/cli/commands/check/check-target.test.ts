@@ -1,0 +1,111 @@
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { versions } from "@parlance/mcp";
+import { serveHttp } from "@parlance/mcp/node";
+import { createServer } from "@parlance/mcp/server";
+import { readRecording } from "@parlance/wire";
+import { expect, test } from "vitest";
+import { fixture, jsonLines, parlance } from "../../run.js";
+
+const tools = fixture("tools-server.js");
+const misbehaving = fixture("misbehaving-server.js");
+
+/** What `--json` says, as far as these tests read it. */
+interface Examined {
+  readonly passed: boolean;
+  readonly verdicts: readonly { readonly rule: string; readonly level: string }[];
+  readonly revisions: readonly {
+    readonly version: string;
+    readonly spoken: boolean;
+    readonly probes: readonly { readonly id: string; readonly is: string; readonly says?: string }[];
+  }[];
+}
+
+function examined(stdout: string): Examined {
+  const [value] = jsonLines(stdout);
+  return value as unknown as Examined; // Its own output, asserted on below.
+}
+
+test("a server that keeps the rules passes in every revision, on stdio", async () => {
+  const { code, stdout } = await parlance(["check", "--json", "--", process.execPath, tools]);
+  const { passed, revisions, verdicts } = examined(stdout);
+  expect(revisions.map(({ version, spoken }) => [version, spoken])).toEqual(
+    versions.toReversed().map((version) => [version, true]),
+  );
+  expect(revisions.flatMap(({ probes }) => probes.filter(({ is }) => is === "failed"))).toEqual([]);
+  expect(verdicts.filter(({ level }) => level === "must")).toEqual([]);
+  expect([passed, code]).toEqual([true, 0]);
+}, 60_000);
+
+test("a server that keeps the rules passes in every revision, over HTTP, where there are more", async () => {
+  const server = createServer({ name: "listening", version: "1" });
+  server.tool("now", { annotations: { readOnlyHint: true } }, () => "noon");
+  const http = await serveHttp(server, { port: 0 });
+  try {
+    const { code, stdout } = await parlance(["check", "--json", http.url]);
+    const { revisions, verdicts } = examined(stdout);
+    expect(revisions.flatMap(({ probes }) => probes.filter(({ is }) => is === "failed"))).toEqual([]);
+    expect(revisions.at(-1)?.probes.map(({ id }) => id)).toContain("XH-7");
+    expect(verdicts.filter(({ level }) => level === "must")).toEqual([]);
+    expect(code).toBe(0);
+  } finally {
+    await http.close();
+  }
+}, 60_000);
+
+test("what a server does wrong is told with its place, and fails the check", async () => {
+  const { code, stdout } = await parlance([
+    "check",
+    "--revision",
+    "2025-11-25",
+    "--timeout",
+    "500ms",
+    "--",
+    process.execPath,
+    misbehaving,
+    "noisy",
+  ]);
+  expect(stdout).toContain("R-5");
+  expect(stdout).toContain("S-2");
+  expect(stdout).toMatch(/^✖ 1 revision · \d+ probes · \d+ failed/m);
+  expect(code).toBe(2);
+}, 60_000);
+
+test("JUnit and SARIF say of a server what they say of a recording", async () => {
+  const words = ["--revision", "2025-11-25", "--timeout", "500ms", "--", process.execPath, misbehaving, "noisy"];
+  const junit = await parlance(["check", "--format", "junit", ...words]);
+  expect(junit.stdout).toMatch(/<testcase classname="parlance\.rule" name="R-5 [^"]*">\s*<failure/);
+  const sarif = JSON.parse((await parlance(["check", "--format", "sarif", ...words])).stdout) as {
+    readonly runs: readonly { readonly results: readonly { readonly ruleId: string }[] }[];
+  };
+  expect(sarif.runs[0]?.results.map(({ ruleId }) => ruleId)).toContain("S-2");
+}, 60_000);
+
+test("what was said to a server can be kept, and read again", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "parlance-check-"));
+  try {
+    const file = join(folder, "run.parlance.jsonl");
+    await parlance(["check", "--revision", "2026-07-28", "--record", file, "--", process.execPath, tools]);
+    const { entries, damages } = readRecording(readFileSync(file));
+    expect(damages).toEqual([]);
+    expect(entries[0]).toMatchObject({ k: "hdr", mode: "launch", server: { cmd: process.execPath } });
+    expect(entries.filter(({ k }) => k === "f").length).toBeGreaterThan(40);
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}, 60_000);
+
+test("a server that cannot be spoken to is no server that breaks rules", async () => {
+  const { code, stderr } = await parlance(["check", "--", process.execPath, misbehaving, "dies"]);
+  expect(stderr).toContain("speaks none of the revisions");
+  expect(stderr).toContain("parlance doctor");
+  expect(code).toBe(3);
+});
+
+test("a file that is neither a recording nor a server is named, with what to write instead", async () => {
+  const { code, stderr } = await parlance(["check", "package.json"]);
+  expect(stderr).toContain("package.json is no recording");
+  expect(stderr).toContain("parlance check -- package.json");
+  expect(code).toBe(1);
+});

@@ -1,0 +1,98 @@
+import { memoryChannels } from "@parlance/mcp/jsonrpc";
+import { messagesOf, type Revision, revisions } from "@parlance/mcp/protocol";
+import { EntryWriter, levelOf, type RawClient } from "@parlance/wire";
+import { describe, expect, test } from "vitest";
+import { probes } from "../../../../packages/cli/src/commands/check/examination/examine.js";
+import type { Finding } from "../../../../packages/cli/src/commands/check/examination/finding.js";
+import { levelOfProbe, type Probe } from "../../../../packages/cli/src/commands/check/examination/probe.js";
+import { Subject } from "../../../../packages/cli/src/commands/check/examination/subject.js";
+import { openRawClient } from "../../../../packages/cli/src/shared/target/raw-client.js";
+import type { Route } from "../../../../packages/cli/src/shared/target/route.js";
+import { plainHttp } from "../../plain-http.js";
+import { probeCases } from "./probe-cases.js";
+import { type Quirk, RawServer } from "./probe-server.js";
+
+type Transport = RawClient["transport"];
+
+interface Place {
+  readonly probe: Probe;
+  readonly revision: Revision;
+  readonly transport: Transport;
+}
+
+/** Where a probe asks: in each revision, over each transport. */
+function placesOf(probe: Probe, only?: Transport): readonly (readonly [string, Place])[] {
+  const { applies = () => true } = probe;
+  return revisions.flatMap((revision) =>
+    (["channel", "http"] as const)
+      .filter((transport) => applies(revision, transport) && transport === (only ?? transport))
+      .map((transport) => [`${revision.version}, ${transport}`, { probe, revision, transport }] as const),
+  );
+}
+
+/** What a probe finds of a server. */
+async function found({ probe, revision, transport }: Place, quirk: Quirk, timeout: number): Promise<Finding> {
+  const server = new RawServer(revision, quirk);
+  await using http = transport === "http" ? await plainHttp(server.listener) : undefined;
+  const writer = new EntryWriter(() => undefined);
+  const route: Route =
+    http === undefined
+      ? { kind: "channel", dial: () => channelTo(server) }
+      : { kind: "http", url: new URL(http.url), headers: [] };
+  const client = openRawClient(route, { timeout, writer, session: "1", revision });
+  const subject = new Subject(client, messagesOf(revision.version));
+  expect(await subject.open()).toEqual({ is: "passed" });
+  const finding = await probe.ask(subject);
+  if (transport === "channel") await client.close();
+  return finding;
+}
+
+/** A channel of this process to a server. */
+function channelTo(server: RawServer): ReturnType<typeof memoryChannels>[0] {
+  const [near, far] = memoryChannels();
+  far.open({
+    frame: (text) => {
+      for (const answer of server.answer(text)) void far.send(JSON.stringify(answer));
+    },
+    refuse: () => undefined,
+    end: () => undefined,
+  });
+  return near;
+}
+
+const generous = 20_000;
+const short = 300;
+
+describe.each(probes.map((probe) => [probe.id, probe] as const))("%s", (_id, probe) => {
+  test.each(placesOf(probe))(
+    "passes a server that does as its sentence says in %s",
+    async (_name, place) => {
+      expect(await found(place, {}, generous)).toEqual({ is: "passed" });
+    },
+    60_000,
+  );
+
+  const own = probeCases.filter((each) => each.probe === probe.id);
+
+  test("has servers that it fails in every place", () => {
+    const failing = own.filter(({ isNote }) => isNote === undefined || probe.doubt !== undefined);
+    const covered = new Set(failing.flatMap(({ only }) => placesOf(probe, only).map(([name]) => name)));
+    expect([...covered].toSorted()).toEqual(
+      placesOf(probe)
+        .map(([name]) => name)
+        .toSorted(),
+    );
+  });
+
+  for (const { quirk, says, isNote, isSilent, only } of own)
+    test.each(placesOf(probe, only))(
+      `fails a server of which is said ${says} in %s`,
+      async (_name, place) => {
+        const finding = await found(place, quirk, isSilent === true ? short : generous);
+        expect(finding).toMatchObject({ is: "failed", says: expect.stringMatching(says) as unknown });
+        const { revision } = place;
+        expect(levelOfProbe(probe, finding, revision)).toBe(isNote === true ? "may" : levelOf(probe, revision));
+      },
+      60_000,
+    );
+});

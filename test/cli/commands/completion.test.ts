@@ -1,0 +1,116 @@
+import { execFile } from "node:child_process";
+import { mkdirSync, mkdtempSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { beforeAll, expect, test } from "vitest";
+import { main, parlance } from "../run.js";
+
+const run = promisify(execFile);
+
+/** The words that begin the rows of one part of a help page. */
+function rows(page: string, title: string): readonly string[] {
+  const [, part = ""] = page.split(`${title}\n`);
+  return part.split("\n\n")[0]?.match(/^ {2}\S.*?(?= {2}|$)/gm) ?? [];
+}
+
+const pages = new Map<string, string>();
+
+beforeAll(async () => {
+  const { stdout: main } = await parlance(["--help"]);
+  for (const name of commandNames(main)) pages.set(name, (await parlance([name, "--help"])).stdout);
+}, 120_000);
+
+function commandNames(page: string): readonly string[] {
+  const parts = page.split("\n\n").filter((part) => !/^(?:Usage|Options):|^\S+ .*[.]$/.test(part));
+  return parts.flatMap((part) => [...part.matchAll(/^ {2}([a-z]+)\b/gm)].map(([, name = ""]) => name));
+}
+
+test.each(["bash", "zsh", "fish"])(
+  "the script for %s has every command and every option of the help pages",
+  async (shell) => {
+    const { code, stdout: script } = await parlance(["completion", shell]);
+    expect(code).toBe(0);
+    const names = [...pages.keys()];
+    expect(names).toEqual(expect.arrayContaining(["talk", "call", "wrap", "serve", "completion", "help"]));
+    for (const name of names) {
+      const lines = script.split("\n").filter((line) => new RegExp(`(?:^ *|from )${name}[)']`).test(line));
+      expect(lines, name).not.toEqual([]);
+      if (name === "help") continue;
+      for (const row of rows(pages.get(name) ?? "", "Options:")) {
+        for (const [option] of row.matchAll(/(?<![\w-])--?[a-z][\w-]*/gi)) {
+          const spelt = shell === "fish" ? option.replace(/^--/, "-l ").replace(/^-(\w)$/, "-s $1") : option;
+          expect(lines.join("\n"), `${name} ${option}`).toContain(spelt);
+        }
+      }
+    }
+  },
+  120_000,
+);
+
+/** What bash offers for the last of some words. */
+async function offered(...words: readonly string[]): Promise<readonly string[]> {
+  const { stdout: script } = await parlance(["completion", "bash"]);
+  const folder = mkdtempSync(join(tmpdir(), "parlance-completion-"));
+  writeFileSync(join(folder, "script"), script);
+  const program = `source "$1"; shift; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _parlance; printf '%s\\n' "\${COMPREPLY[@]}"`;
+  const { stdout } = await run("bash", ["-c", program, "bash", join(folder, "script"), "parlance", ...words]);
+  return stdout.split("\n").filter((word) => word !== "");
+}
+
+test.each([
+  [["wra"], ["wrap"]],
+  [["ta"], expect.arrayContaining(["talk"])],
+  [["--v"], ["--version"]],
+  [
+    ["wrap", ""],
+    ["claude-desktop", "claude-code", "vscode", "cursor", "windsurf", "codex", "mcp.json"],
+  ],
+  [["unwrap", "--dry-run", "vs"], ["vscode"]],
+  [["unwrap", "vscode", ""], []],
+  [["wrap", "--config", ""], []],
+  [["wrap", "--config", "some file.json", "--js"], ["--json"]],
+  [["talk", "--re"], ["--revision"]],
+  [
+    ["completion", ""],
+    ["bash", "zsh", "fish", "targets"],
+  ],
+  [["help", "wr"], ["wrap"]],
+  [["talk", "--", "bas"], expect.arrayContaining(["bash"])],
+  [["talk", "--", "bash", ""], []],
+])("bash completes the last of %j", async (words, expected) => {
+  expect(await offered(...words)).toEqual(expected);
+});
+
+test("bash completes the names of configured servers, which it takes apart at the colon", async () => {
+  const { stdout: script } = await parlance(["completion", "bash"]);
+  const home = mkdtempSync(join(tmpdir(), "parlance-completion-"));
+  mkdirSync(join(home, ".cursor"));
+  const server = { command: "node", args: ["server.js"] };
+  writeFileSync(join(home, ".cursor/mcp.json"), JSON.stringify({ mcpServers: { files: server, fetch: server } }));
+  writeFileSync(join(home, "script"), script);
+  const program = `parlance() { "$NODE" "$MAIN" "$@"; }; source "$HOME/script"
+    COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _parlance; printf '%s\\n' "\${COMPREPLY[@]}"`;
+  const env = { ...process.env, HOME: home, NODE: process.execPath, MAIN: main };
+  const completed = async (...words: readonly string[]): Promise<readonly string[]> => {
+    const { stdout } = await run("bash", ["-c", program, "bash", "parlance", ...words], { env, cwd: home });
+    return stdout.split("\n").filter((word) => word !== "");
+  };
+  expect(await completed("call", "cur")).toEqual(["cursor:fetch", "cursor:files"]);
+  expect(await completed("call", "cursor", ":", "fi")).toEqual(["files"]);
+  expect(await completed("call", "cursor", ":")).toEqual(["fetch", "files"]);
+  expect(await completed("call", "cursor", ":", "files", "cur")).toEqual([]);
+  expect(await completed("wrap", "cur")).toEqual(["cursor"]);
+});
+
+test("where bash has nothing to offer it completes the names of files", async () => {
+  const { stdout: script } = await parlance(["completion", "bash"]);
+  const { stdout } = await run("bash", ["-c", `${script}\ncomplete -p parlance`]);
+  expect(stdout).toBe("complete -o default -F _parlance parlance\n");
+});
+
+test("an unknown shell is refused, and those that are known are named", async () => {
+  const { code, stderr } = await parlance(["completion", "tcsh"]);
+  expect(stderr).toContain("Allowed choices are bash, zsh, fish, targets.");
+  expect(code).toBe(1);
+});

@@ -1,0 +1,245 @@
+import { handshakeVersions } from "@parlance/mcp";
+import { checkShape, codeReadings, messagesOf, revisionOf, revisions } from "@parlance/mcp/protocol";
+import { rules } from "@parlance/wire";
+import { expect, test } from "vitest";
+import { explain, topics } from "../../../packages/cli/src/commands/explain/explain.js";
+import { spanText } from "../../../packages/cli/src/commands/explain/explanation.js";
+import { notificationNotes, requestNotes } from "../../../packages/cli/src/commands/explain/messages.js";
+import { ruleExamples } from "../../../packages/cli/src/commands/explain/rules.js";
+import { opening, type Said } from "../../wire/recording/recorded.js";
+import { readAll } from "../../wire/rules/rule-case.js";
+import { talkOf } from "../../wire/rules/talk.js";
+import { jsonLines, parlance } from "../run.js";
+
+test("a method is told with its sender, its revisions, what it needs, an exchange and the specification", async () => {
+  const { code, stdout, stderr } = await parlance(["explain", "resources/subscribe"]);
+  expect(stdout).toBe(`resources/subscribe · a request of the client
+  Asks to be told whenever a resource changes
+  in        2024-11-05 to 2025-11-25
+  needs     the capability resources.subscribe of the server
+  at fault  the sender, where it is not allowed: the answer is −32601
+  client →  {"jsonrpc":"2.0","id":1,"method":"resources/subscribe","params":{"uri":"file:///a.txt"}}
+  server ←  {"jsonrpc":"2.0","id":1,"result":{}}
+  https://modelcontextprotocol.io/specification/2025-11-25/server/resources#subscriptions
+`);
+  expect(stderr).toBe("");
+  expect(code).toBe(0);
+});
+
+test("a code is told in every reading, and by its range in JSON-RPC", async () => {
+  const { code, stdout } = await parlance(["explain", "-32002"]);
+  expect(stdout).toMatch(/^-32002 · ResourceNotFound, of the MCP specification\n/);
+  expect(stdout).toContain("\n\n-32002 · ToolExecutionFailed, as tutorials teach it: not in the specification\n");
+  expect(stdout).toContain("  instead   A result with isError: true, which the model can read\n");
+  expect(stdout).toContain("  JSON-RPC  Reserved for implementation-defined server errors (server error)\n");
+  expect(code).toBe(0);
+});
+
+test.each(["-32601", "32601", "−32601", "MethodNotFound", "method not found"])("%s is the same code", async (word) => {
+  expect(explain(word).explanations.map(({ name }) => name)).toEqual(["-32601"]);
+});
+
+test("a code that nobody has named is told by its range", () => {
+  expect(explain("42").explanations).toMatchObject([{ name: "42", says: "Defined by the application that sent it" }]);
+  expect(explain("-32050").explanations).toMatchObject([
+    { name: "-32050", title: expect.stringContaining("Reserved") },
+  ]);
+});
+
+test("a loose name says what was meant, and tells of that", async () => {
+  const { code, stdout } = await parlance(["explain", "resources/get"]);
+  expect(stdout).toMatch(/^resources\/get is in no revision: did you mean resources\/read\?/);
+  expect(stdout).toContain("\n\nresources/read · a request of the client\n");
+  expect(code).toBe(0);
+});
+
+test("a revision is told by what it brought and took away", async () => {
+  const { stdout } = await parlance(["explain", "2026-07-28"], { COLUMNS: "160" });
+  expect(stdout).toContain("  since     2025-11-25\n");
+  expect(stdout).toContain(
+    "  adds      server/discover, subscriptions/listen, notifications/subscriptions/acknowledged\n",
+  );
+  expect(stdout).toMatch(/removes {3}initialize, ping,/);
+  expect(stdout).toContain("/2026-07-28/changelog\n");
+});
+
+test("a rule is told with what it demands, of whom, and by which sentence of the specification", async () => {
+  const { code, stdout } = await parlance(["explain", "s-2"]);
+  expect(stdout).toBe(`S-2 · a requirement of the protocol
+  A server writes nothing but messages to stdout
+  in        every revision
+  looks at  the bytes of a frame
+  at fault  its sender
+  MUST      “The server MUST NOT write anything to its \`stdout\` that is not a valid MCP message.”
+  server ←  Server listening on port 3000
+  https://modelcontextprotocol.io/specification/2026-07-28/basic/transports/stdio
+`);
+  expect(code).toBe(0);
+});
+
+test("a rule whose sentence differs by revision is told with each sentence and its level", () => {
+  const [explained] = explain("R-4").explanations;
+  const page = (version: string): string => `https://modelcontextprotocol.io/specification/${version}/basic#requests`;
+  expect(explained).toMatchObject({
+    sentences: [
+      { versions: ["2026-07-28"], level: "must", text: expect.stringMatching(/^The request ID MUST NOT match/) },
+      { versions: handshakeVersions.toSorted(), level: "must", text: expect.stringMatching(/within the same session/) },
+    ],
+    spec: [page("2026-07-28"), page("2025-11-25")],
+  });
+});
+
+test("a probe is told with what it asks, over which transport, and by which sentence", () => {
+  const [explained] = explain("xh-5").explanations;
+  expect(explained).toMatchObject({
+    topic: "probe",
+    name: "XH-5",
+    title: "a requirement of the protocol",
+    facts: [
+      { label: "in", text: "2025-03-26 to 2025-11-25" },
+      { label: "over", text: "HTTP" },
+    ],
+    sentences: [
+      {
+        level: "must",
+        text: expect.stringContaining("MUST respond to requests containing that session ID") as unknown,
+      },
+    ],
+    spec: ["https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#session-management"],
+  });
+  expect(explain("XS-1").explanations).toMatchObject([{ facts: [{}, { label: "over", text: "stdio" }] }]);
+});
+
+test("a rule that recommends, and one that no sentence demands, are told as notes", async () => {
+  const [recommended, informs] = [
+    (await parlance(["explain", "L-3"])).stdout,
+    (await parlance(["explain", "I-7"])).stdout,
+  ];
+  expect(recommended).toContain("L-3 · a recommendation of the protocol, and a note where it is not followed\n");
+  expect(recommended).toContain("  SHOULD    “The server SHOULD NOT send requests other than pings and logging");
+  expect(recommended).not.toContain("at fault");
+  expect(informs).toContain("I-7 · worth knowing: a note, and no violation\n");
+  expect(informs).toContain("  note      no sentence demands it\n");
+});
+
+/** What comes before an example, so that nothing but its rule is broken. */
+function before(id: string, first: string): readonly Said[] {
+  const isWhole = first.includes('"initialize"') || id === "L-1";
+  const rule = rules.find((each) => each.id === id);
+  const isStateless = !revisions.some(({ version, era }) => {
+    const revision = revisionOf(version);
+    return era === "handshake" && revision !== undefined && (rule?.applies?.(revision) ?? true);
+  });
+  if (isStateless) return talkOf("2026-07-28").opening();
+  return isWhole ? [] : opening("2025-11-25", { server: { tools: {} } });
+}
+
+/** What cannot be broken alone. */
+const besides: ReadonlyMap<string, readonly string[]> = new Map([
+  ["S-5", ["R-5"]],
+  ["N-2", ["M-5"]],
+  ["C-4", ["C-3"]],
+]);
+
+test.each(Object.entries(ruleExamples))("the example of %s breaks that rule", (id, wire) => {
+  const lines = wire.map(({ from, raw }): Said => (from === "client" ? `→ ${raw}` : `← ${raw}`));
+  const { verdicts } = readAll([...before(id, lines[0] ?? ""), ...lines]);
+  const broken = new Set(
+    verdicts.filter(({ level, rule }) => level === "must" || rule.id === id).map(({ rule }) => rule.id),
+  );
+  expect([...broken].toSorted()).toEqual([id, ...(besides.get(id) ?? [])].toSorted());
+});
+
+test("what a server now asks inside of a result is said so", () => {
+  const [{ facts = [] } = {}] = explain("sampling/createMessage").explanations;
+  expect(facts).toContainEqual({
+    label: "inside",
+    text: "2026-07-28: asked in a result of type input_required instead",
+  });
+});
+
+test("an unknown word names the nearest, and is a wrong command line", async () => {
+  const { code, stdout, stderr } = await parlance(["explain", "tools/cal"]);
+  expect(stderr).toBe(
+    "✖ nothing is known of tools/cal\n  → did you mean tools/call?\n  → parlance explain, without a word, lists everything\n",
+  );
+  expect(stdout).toBe("");
+  expect(code).toBe(1);
+});
+
+test("without a word everything is listed, and everything that is listed is known", async () => {
+  const { code, stdout } = await parlance(["explain"]);
+  for (const { topic, names } of topics) {
+    for (const name of names) {
+      expect(stdout).toContain(name);
+      expect(explain(name).explanations[0]).toMatchObject({ topic, name });
+    }
+  }
+  expect(code).toBe(0);
+  const [listed] = jsonLines((await parlance(["explain", "--json"])).stdout);
+  expect(listed).toEqual(Object.fromEntries(topics.map(({ topic, names }) => [topic, names])));
+});
+
+test("--json has the same for programs", async () => {
+  const { stdout } = await parlance(["explain", "--json", "ping"]);
+  expect(jsonLines(stdout)).toMatchObject([
+    {
+      word: "ping",
+      explanations: [
+        {
+          topic: "request",
+          name: "ping",
+          facts: { in: "2024-11-05 to 2025-11-25" },
+          wire: [
+            { from: "client", raw: '{"jsonrpc":"2.0","id":1,"method":"ping"}' },
+            { from: "server", raw: '{"jsonrpc":"2.0","id":1,"result":{}}' },
+          ],
+        },
+      ],
+    },
+  ]);
+});
+
+test("every example of an answer has the shape of its revision", () => {
+  for (const [method, { result }] of Object.entries(requestNotes)) {
+    const version = revisions.findLast(({ requests }) => requests.client.has(method) || requests.server.has(method));
+    if (version === undefined) throw new Error(`${method} is in no revision`);
+    const sender = version.requests.client.has(method) ? "client" : "server";
+    expect({ method, faults: checkShape(version, { of: "result", method, sender }, result) }).toEqual({
+      method,
+      faults: [],
+    });
+  }
+});
+
+test("every example of a message is one of its method", () => {
+  for (const [method, note] of [...Object.entries(requestNotes), ...Object.entries(notificationNotes)]) {
+    const [{ wire = [], spec = [] } = {}] = explain(method).explanations;
+    const version = /specification\/([\d-]+)\//.exec(spec[0] ?? "")?.[1] ?? "";
+    expect(revisionOf(version)).toBeDefined();
+    expect(note.example(messagesOf(version)).method).toBe(method);
+    expect(JSON.parse(wire[0]?.raw ?? "").method).toBe(method);
+  }
+});
+
+test("every code that has a name says whose fault it is", () => {
+  for (const { code } of codeReadings) {
+    for (const { name, facts } of explain(String(code)).explanations) {
+      if (code === -32_000) continue; // What it means, only its sender can say.
+      expect({ name, fault: facts.find(({ label }) => label === "at fault")?.text }).not.toMatchObject({
+        fault: expect.stringContaining("only the documentation"),
+      });
+    }
+  }
+});
+
+test.each([
+  [["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25", "2026-07-28"], "every revision"],
+  [["2026-07-28"], "2026-07-28"],
+  [["2026-07-28", "2025-11-25"], "2025-11-25 and later"],
+  [["2024-11-05", "2025-03-26"], "2024-11-05 to 2025-03-26"],
+  [["2024-11-05", "2025-06-18"], "2024-11-05, 2025-06-18"],
+  [[], "none"],
+])("%j is said as %s", (versions, words) => {
+  expect(spanText(versions)).toBe(words);
+});

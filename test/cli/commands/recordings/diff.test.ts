@@ -1,0 +1,84 @@
+import { expect, test } from "vitest";
+import { opening, recorded, type Said } from "../../../wire/recording/recorded.js";
+import { parlance } from "../../run.js";
+import { Scratch } from "../../scratch.js";
+
+const call = (id: number, query: string, result: string): readonly Said[] => [
+  `→ {"jsonrpc":"2.0","id":${id},"method":"tools/call","params":{"name":"search","arguments":{"query":"${query}"}}}`,
+  `← {"jsonrpc":"2.0","id":${id},"result":${result}}`,
+];
+
+const tools = (limit: string): readonly Said[] => [
+  '→ {"jsonrpc":"2.0","id":90,"method":"tools/list"}',
+  `← {"jsonrpc":"2.0","id":90,"result":{"tools":[{"name":"search","inputSchema":{"type":"object","properties":{"limit":{${limit}}}}}]}}`,
+];
+
+const ok = (n: string): string => `{"content":[],"structuredContent":{"n":${n}}}`;
+
+test("two recordings of the same conversation do not differ, whatever its ids and its order of two calls", async () => {
+  using scratch = new Scratch();
+  const a = scratch.write(
+    "a.jsonl",
+    recorded(...opening("2025-11-25"), ...call(1, "x", ok("1")), ...call(2, "y", ok("2"))),
+  );
+  const b = scratch.write(
+    "b.jsonl",
+    recorded(...opening("2025-11-25"), ...call(7, "y", ok("2")), ...call(8, "x", ok("1"))),
+  );
+  expect(await parlance(["diff", a, b])).toEqual({
+    code: 0,
+    stdout: "✓ no difference: 4 messages alike\n",
+    stderr: "",
+  });
+});
+
+test("what differs is told by section and by JSON pointer", async () => {
+  using scratch = new Scratch();
+  const before = [...opening("2025-11-25", { server: { tools: {} } }), ...tools('"type":"integer"')];
+  const after = [
+    ...opening("2025-11-25", { server: { tools: { listChanged: true } } }),
+    ...tools('"type":"integer","maximum":50'),
+  ];
+  const a = scratch.write(
+    "a.jsonl",
+    recorded(
+      ...before,
+      ...call(1, "x", ok("12345678901234567890")),
+      ...call(2, "y", ok("2")),
+      ...call(3, "z", ok("3")),
+    ),
+  );
+  const b = scratch.write(
+    "b.jsonl",
+    recorded(...after, ...call(1, "x", ok("12345678901234567891")), ...call(2, "y", '{"content":[],"isError":true}')),
+  );
+  const { code, stdout } = await parlance(["diff", a, b]);
+  expect(stdout).toBe(`contract            /server/capabilities/tools/listChanged  + true
+tools               ~ search
+                        /inputSchema/properties/limit/maximum  + 50
+                    (0 unchanged, 1 changed, 0 added, 0 removed)
+conversation        ~ → tools/call search {"query":"x"}
+                        /result/structuredContent/n  12345678901234567890 → 12345678901234567891
+                    ✖ → tools/call search {"query":"y"}  ok → isError
+                        /result/structuredContent  - {"n":2}
+                        /result/isError  + true
+                    - → tools/call search {"query":"z"}  only in the first
+3 messages alike
+`);
+  expect(code).toBe(2);
+  const ignored = await parlance(["diff", "--json", "--ignore", "/result/structuredContent/*", a, b]);
+  const { equal, items } = JSON.parse(ignored.stdout) as { equal: boolean; items: readonly { is: string }[] };
+  expect(equal).toBe(false);
+  expect(items.map(({ is }) => is)).toEqual(["changed", "only left"]);
+});
+
+test("a damaged recording is not compared", async () => {
+  using scratch = new Scratch();
+  const a = scratch.write("a.jsonl", recorded(...call(1, "x", ok("1"))));
+  const broken = scratch.write("b.jsonl", recorded(...call(1, "x", ok("1"))));
+  const { appendFileSync } = await import("node:fs");
+  appendFileSync(broken, "nonsense\n");
+  const { code, stderr } = await parlance(["diff", a, broken]);
+  expect(stderr).toContain("is damaged in line 4");
+  expect(code).toBe(6);
+});

@@ -1,0 +1,132 @@
+import { spawn } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import type { Entry } from "@parlance/wire";
+import { expect, test } from "vitest";
+import { opening, recorded, type Said, stdioFrame } from "../../wire/recording/recorded.js";
+import { parlance, type Ran, toolsServer } from "../run.js";
+import { Scratch } from "../scratch.js";
+
+const main = fileURLToPath(new URL("../../../packages/cli/dist/parlance.js", import.meta.url));
+
+/** Lets a recorded server answer lines. */
+function answersOf(path: string, lines: readonly string[], ...flags: readonly string[]): Promise<Ran> {
+  const child = spawn(process.execPath, [main, "replay", path, "--as", "server", ...flags]);
+  let [stdout, stderr] = ["", ""];
+  child.stdout.setEncoding("utf8").on("data", (text: string) => {
+    stdout += text;
+  });
+  child.stderr.setEncoding("utf8").on("data", (text: string) => {
+    stderr += text;
+  });
+  child.stdin.end(lines.map((line) => `${line}\n`).join(""));
+  return new Promise((resolve) => child.on("close", (code) => resolve({ code, stdout, stderr })));
+}
+
+const version = "2025-11-25";
+
+/** A call with progress, and a question in the middle of another. */
+const session: readonly Said[] = [
+  ...opening(version),
+  '→ {"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"count","_meta":{"progressToken":1}}}',
+  '← {"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":1,"progress":1}}',
+  '← {"jsonrpc":"2.0","id":1,"result":{"content":[],"n":12345678901234567890}}',
+  '→ {"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"ask","arguments":{"b":1,"a":[2]}}}',
+  '← {"jsonrpc":"2.0","id":1,"method":"roots/list"}',
+  '→ {"jsonrpc":"2.0","id":1,"result":{"roots":[]}}',
+  '← {"jsonrpc":"2.0","id":2,"result":{"content":[]}}',
+];
+
+const count =
+  '{"jsonrpc":"2.0","id":"x","method":"tools/call","params":{"name":"count","_meta":{"progressToken":"t"}}}';
+const ask = '{"jsonrpc":"2.0","id":9,"method":"tools/call","params":{"name":"ask","arguments":{"a":[2],"b":1}}}';
+
+test("a recorded server answers with its own bytes, under the ids and tokens of whoever asks now", async () => {
+  using scratch = new Scratch();
+  const path = scratch.write("a.parlance.jsonl", recorded(...session));
+  const { stdout, code } = await answersOf(path, [count]);
+  expect(stdout).toBe(
+    '{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":"t","progress":1}}\n' +
+      '{"jsonrpc":"2.0","id":"x","result":{"content":[],"n":12345678901234567890}}\n',
+  );
+  expect(code).toBe(0);
+});
+
+test("it says what was never asked, what it has not, and what is nearest to it", async () => {
+  using scratch = new Scratch();
+  const path = scratch.write("a.parlance.jsonl", recorded(...session));
+  const other = '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"ask","arguments":{"a":[3]}}}';
+  const unknown = '{"jsonrpc":"2.0","id":2,"method":"prompts/list"}';
+  const { stdout, stderr, code } = await answersOf(path, [other, unknown, count], "--strict");
+  const [first, second] = stdout.split("\n").map((line) => line && JSON.parse(line));
+  expect(first).toMatchObject({ id: 1, error: { code: -32602, data: { frame: 7, params: { name: "ask" } } } });
+  expect(second).toEqual({
+    jsonrpc: "2.0",
+    id: 2,
+    error: { code: -32601, message: "the recording has no prompts/list" },
+  });
+  expect(stderr).toBe(`! 1 message of the client matched the recording
+  never said: initialize (frame 1)
+  never said: notifications/initialized (frame 3)
+  never said: tools/call ask {"b":1,"a":[2]} (frame 7)
+  not in the recording: tools/call ask {"a":[3]}; the nearest is tools/call ask {"b":1,"a":[2]} (frame 7)
+  not in the recording: prompts/list
+`);
+  expect(code).toBe(2);
+});
+
+test("a question is asked before the answer, which waits for what the client says to it", async () => {
+  using scratch = new Scratch();
+  const path = scratch.write("a.parlance.jsonl", recorded(...session));
+  const asked = '{"jsonrpc":"2.0","id":1,"method":"roots/list"}\n';
+  expect((await answersOf(path, [ask])).stdout).toBe(asked);
+  const answered = await answersOf(path, [ask, '{"jsonrpc":"2.0","id":1,"result":{"roots":[{"uri":"file:///"}]}}']);
+  expect(answered.stdout).toBe(`${asked}{"jsonrpc":"2.0","id":9,"result":{"content":[]}}\n`);
+  expect(answered.stderr).toContain("answered otherwise than recorded: roots/list");
+});
+
+test("by method any call of a method is meant, and in order none that comes too early", async () => {
+  using scratch = new Scratch();
+  const path = scratch.write("a.parlance.jsonl", recorded(...session));
+  const other = '{"jsonrpc":"2.0","id":5,"method":"tools/call","params":{"name":"count","arguments":{"x":1}}}';
+  expect((await answersOf(path, [other], "--match", "method")).stdout).toContain('{"jsonrpc":"2.0","id":5,"result"');
+  expect((await answersOf(path, [count], "--match", "order")).stdout).toContain('"code":-32602');
+});
+
+test("a server that fell over falls over again, and what it wrote beside the protocol is written", async () => {
+  using scratch = new Scratch();
+  const entries: readonly Entry[] = [
+    stdioFrame(1, '→ {"jsonrpc":"2.0","id":1,"method":"ping"}'),
+    stdioFrame(2, "← about to crash"),
+    { k: "e", n: 3, s: "1", t: 3, raw: "panic\n" },
+    { k: "l", n: 4, s: "1", t: 4, ev: "exit", code: 3, sig: null },
+  ];
+  const path = scratch.write("a.parlance.jsonl", entries);
+  expect(await answersOf(path, ['{"jsonrpc":"2.0","id":1,"method":"ping"}'])).toEqual({
+    code: 3,
+    stdout: "about to crash\n",
+    stderr: "panic\n",
+  });
+});
+
+test("a live server that is driven by a recording is held against it, and recorded", async () => {
+  using scratch = new Scratch();
+  const path = scratch.write(
+    "a.parlance.jsonl",
+    recorded(
+      ...opening(version, { server: { tools: { listChanged: true } } }),
+      '→ {"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"add","arguments":{"a":2,"b":3}}}',
+      '← {"jsonrpc":"2.0","id":1,"result":{"content":[{"type":"text","text":"6"}],"structuredContent":{"sum":6}}}',
+    ),
+  );
+  const again = scratch.at("again.parlance.jsonl");
+  const args = ["replay", path, "--as", "client", "--strict", "--record", again, ...toolsServer];
+  const { code, stdout } = await parlance(args);
+  expect(stdout).toContain('~ → tools/call add {"a":2,"b":3}');
+  expect(stdout).toContain("/result/structuredContent/sum  6 → 5");
+  expect(code).toBe(2);
+  expect(readFileSync(again, "utf8")).toContain('"parent":"test"');
+  const same = await parlance(["replay", again, "--as", "client", "--strict", ...toolsServer]);
+  expect(same.stdout).toContain("✓ no difference");
+  expect(same.code).toBe(0);
+});

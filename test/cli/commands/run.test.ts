@@ -1,0 +1,93 @@
+import { join } from "node:path";
+import { serveHttp } from "@parlance/mcp/node";
+import { createServer } from "@parlance/mcp/server";
+import type { Entry } from "@parlance/wire";
+import { expect, test } from "vitest";
+import { RecordingFolder } from "../../wire/recording/recording-folder.js";
+import { fixture, jsonLines, misbehaving, parlance, toolsServer } from "../run.js";
+
+function methodsOf(entries: readonly Entry[]): readonly unknown[] {
+  return entries.flatMap((entry) => {
+    if (entry.k !== "f" || entry.d !== "c2s") return [];
+    return [(JSON.parse(entry.raw ?? "") as { method?: string }).method];
+  });
+}
+
+const said = ["initialize", "notifications/initialized", "tools/list", "tools/call", "tools/call"];
+
+test("a run of a command records what crosses, and shows it", async () => {
+  using folder = new RecordingFolder();
+  const { code, stdout } = await parlance(["run", "--once", "--revision", "2025-11-25", ...toolsServer], folder.env);
+  expect(code).toBe(0);
+  expect(stdout).toContain("tools/call: hello hello");
+  expect(stdout).toContain("✔ no violations · ");
+  const [entries = []] = folder.read();
+  expect(entries[0]).toMatchObject({ k: "hdr", mode: "launch", server: { cmd: process.execPath } });
+  expect(methodsOf(entries)).toEqual(said);
+  expect(entries.at(-1)).toMatchObject({ k: "end" });
+});
+
+test("a run of a URL records what crosses, and shows it", async () => {
+  const server = createServer({ name: "greeter", version: "1.0.0" });
+  for (const name of ["hello", "goodbye"]) server.tool(name, { annotations: { readOnlyHint: true } }, () => name);
+  await using http = await serveHttp(server);
+  using folder = new RecordingFolder();
+  const record = join(folder.path, "mine.parlance.jsonl");
+  const args = ["run", "--once", "--json", "--revision", "2025-11-25", "--record", record, http.url];
+  const { code, stdout, stderr } = await parlance(args);
+  expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+  expect(stdout).toContain(`{"recording":${JSON.stringify(record)},"violations":0,"failedFor":[]}`);
+  const [entries = []] = folder.read();
+  expect(entries[0]).toMatchObject({ k: "hdr", mode: "launch", server: { url: http.url } });
+  expect(methodsOf(entries)).toEqual(said);
+});
+
+test("a run of a module serves it as a program", async () => {
+  using folder = new RecordingFolder();
+  const { code } = await parlance(["run", "--once", "--call", "add a:=2 b:=3", fixture("tools-server.js")], folder.env);
+  expect(code).toBe(0);
+  expect(folder.text).toContain("sum");
+});
+
+test("a run in which the server breaks a rule says which, and ends with 2", async () => {
+  using folder = new RecordingFolder();
+  const noisy = `console.log("listening"); import(${JSON.stringify(fixture("tools-server.js"))}).then(({ server }) =>
+    import("@parlance/mcp/node").then(({ serveStdio }) => serveStdio(server)))`;
+  const { code, stdout } = await parlance(["run", "--once", "--", process.execPath, "-e", noisy], folder.env);
+  expect(stdout).toContain("S-2");
+  expect(stdout).toContain("1 violation");
+  expect(code).toBe(2);
+});
+
+test("a server that cannot be started leaves its recordings all the same", async () => {
+  using folder = new RecordingFolder();
+  const { code, stdout, stderr } = await parlance(["run", "--once", "--", "no-such-command"], folder.env);
+  expect(code).toBe(3);
+  expect(stderr).toContain('"no-such-command" could not be started');
+  expect(stdout).toContain("recorded to");
+  expect(folder.text).toContain("ENOENT");
+});
+
+test("after a failure a run gives one account: one table, the numbers of the recording, and its verdicts", async () => {
+  using folder = new RecordingFolder();
+  const args = ["run", "--once", "--revision", "2025-11-25", "--timeout", "5s", "--call", "wait"];
+  const { code, stdout, stderr } = await parlance([...args, ...misbehaving("hangs")], folder.env);
+  expect(stdout.match(/method, or what it answers/g)).toHaveLength(1);
+  expect(stdout).toMatch(/✖ 1 violation \(S-2 ×1\) · ✖ 1 request unanswered · 8 frames · 0 lost\nrecorded to /);
+  expect(stderr).toMatch(
+    /^(?:still starting.*\n)?✖ tools\/call \(id 3\): no answer .* this side received "still thinking".*\n {2}→ .*\n$/,
+  );
+  expect(stderr, "waiting longer is of no use").not.toContain("--timeout");
+  expect(code).toBe(4);
+  const check = await parlance(["check", "last"], folder.env);
+  expect(stdout).toContain(check.stdout.split("\n")[0]);
+});
+
+test("a run of a server that crashes says so once, with its last words and what to do", async () => {
+  using folder = new RecordingFolder();
+  const args = ["run", "--once", "--json", "--revision", "2025-11-25"];
+  const { code, stdout, stderr } = await parlance([...args, ...misbehaving("breaks")], folder.env);
+  expect(stderr.match(/✖/g)).toHaveLength(1);
+  expect(jsonLines(stdout).at(-1)).toMatchObject({ violations: 1, failedFor: ["must", "pending", "crash"] });
+  expect(code).toBe(3);
+});

@@ -1,0 +1,199 @@
+import { once } from "node:events";
+import { connect as connectSocket } from "node:net";
+import { PassThrough } from "node:stream";
+import { connect } from "@parlance/mcp/client";
+import { openConnection, type Report } from "@parlance/mcp/jsonrpc";
+import { connect as connectCommand, serveHttp, serveTcp, streamChannel, tcpChannel } from "@parlance/mcp/node";
+import { createServer, type Server, serveChannel } from "@parlance/mcp/server";
+import { createFakeClock } from "@parlance/mcp/testing";
+import { serveWebSocket, webSocketChannel } from "@parlance/mcp/websocket";
+import { describe, expect, test } from "vitest";
+import { statelessPost, written } from "../../http/server/asked.js";
+import { stateless } from "../../testing/frames.js";
+import { serverProcess } from "../../testing/processes.js";
+
+const mebibyte = "x".repeat(1024 * 1024);
+
+/** Tells 64 MiB in one turn of the event loop, and waits for nothing. */
+const burst = `
+  const mebibyte = "x".repeat(1024 * 1024);
+  server.tool("burst", {}, (_args, context) => {
+    for (let step = 1; step <= 64; step += 1) void context.progress(step, 64, mebibyte);
+    return "told all";
+  });
+  server.tool("answers", {}, () => mebibyte);
+`;
+
+function bursting(): Server {
+  const server = createServer({ name: "bursting", version: "1.0.0" });
+  server.tool("burst", {}, (_args, context) => {
+    for (let step = 1; step <= 64; step += 1) void context.progress(step, 64, mebibyte);
+    return "told all";
+  });
+  server.tool("logs", {}, (_args, context) => {
+    for (let line = 0; line < 64; line += 1) context.log("error", mebibyte);
+    return "told all";
+  });
+  server.tool("few", {}, (_args, context) => {
+    for (let step = 1; step <= 250; step += 1) void context.progress(step, 250);
+    return "told all";
+  });
+  server.tool("answers", {}, () => mebibyte);
+  server.tool("large", {}, () => mebibyte.repeat(24));
+  return server;
+}
+
+/** Calls a tool; what its text is, and the progress that came before. */
+async function told(
+  client: Awaited<ReturnType<typeof connect>>,
+  tool: string,
+): Promise<{ readonly text: unknown; readonly steps: readonly number[] }> {
+  const steps: number[] = [];
+  const { content } = await client.tools.call(tool, {}, { onProgress: ({ progress }) => steps.push(progress) });
+  return { text: (content[0] as { text?: string }).text, steps };
+}
+
+const all = Array.from({ length: 250 }, (_none, index) => index + 1);
+
+/** Increasing, and the last value among them. */
+function expectLatest(steps: readonly number[]): void {
+  expect(steps.length).toBeLessThan(64);
+  expect(steps).toEqual([...steps].sort((one, other) => one - other));
+  expect(steps.at(-1)).toBe(64);
+}
+
+describe("A6: 64 MiB of progress in one turn, to a client that reads", { timeout: 60_000 }, () => {
+  test("lose no call on stdio, and the latest value arrives before the result", async () => {
+    await using client = await connectCommand(serverProcess(burst));
+    const others = Array.from({ length: 20 }, () => told(client, "answers"));
+    const { text, steps } = await told(client, "burst");
+    expect(text).toBe("told all");
+    expectLatest(steps);
+    expect((await Promise.all(others)).map((other) => other.text)).toEqual(others.map(() => mebibyte));
+  });
+
+  test("lose no call on TCP", async () => {
+    await using listening = await serveTcp(bursting(), { port: 0 });
+    await using client = await connect(() => tcpChannel(listening.address));
+    expectLatest((await told(client, "burst")).steps);
+    expect((await told(client, "few")).steps).toEqual(all);
+  });
+
+  test("lose no call on a WebSocket", async () => {
+    await using listener = await serveWebSocket(bursting());
+    await using client = await connect(() => webSocketChannel(listener.url));
+    expectLatest((await told(client, "burst")).steps);
+    expect((await told(client, "few")).steps).toEqual(all);
+  });
+
+  test.each(["2025-11-25", "2026-07-28"])("lose no call on HTTP in %s", async (revision) => {
+    await using http = await serveHttp(bursting());
+    await using client = await connect(http.url, { revision });
+    expectLatest((await told(client, "burst")).steps);
+    expect((await told(client, "few")).steps).toEqual(all);
+  });
+});
+
+test("A6: 64 MiB of log messages in one turn are dropped beyond 16 MiB, with one report, and lose no call", async () => {
+  const reports: Report[] = [];
+  await using listening = await serveTcp(bursting(), { port: 0 }, { report: (report) => void reports.push(report) });
+  let lines = 0;
+  await using client = await connect(() => tcpChannel(listening.address), {
+    revision: "2025-11-25",
+    onNotification(method) {
+      if (method === "notifications/message") lines += 1;
+    },
+  });
+  expect((await told(client, "logs")).text).toBe("told all");
+  expect(lines).toBeLessThan(20);
+  expect(reports).toEqual([{ kind: "dropped", method: "notifications/message", unread: true }]);
+});
+
+test("A6: a hundred answers of 1 MiB in one turn all arrive", async () => {
+  await using listening = await serveTcp(bursting(), { port: 0 });
+  await using client = await connect(() => tcpChannel(listening.address));
+  const calls = await Promise.all(Array.from({ length: 100 }, () => told(client, "answers")));
+  expect(calls.map(({ text }) => (text as string).length)).toEqual(calls.map(() => mebibyte.length));
+});
+
+test("A6: progress can be awaited for room", async () => {
+  const clock = createFakeClock();
+  const [input, output] = [new PassThrough(), new PassThrough({ highWaterMark: 1_024 })];
+  const server = createServer({ name: "waiting", version: "1.0.0" });
+  const waits: string[] = [];
+  server.tool("wait", {}, async (_args, context) => {
+    await context.progress(1);
+    waits.push("told a little");
+    await context.progress(2, undefined, mebibyte);
+    waits.push("told much");
+    return "done";
+  });
+  const connection = serveChannel(server, streamChannel(input, output, { clock }), { clock });
+  input.write(`${stateless(1, "tools/call", { name: "wait", arguments: {} }, { progressToken: 1 })}\n`);
+  await turns();
+  expect(waits).toEqual(["told a little"]);
+  output.resume();
+  await once(output, "data");
+  while (waits.length < 2) await turns();
+  await connection.close();
+});
+
+describe("A6: a peer that does not read is given up, and the report has the reason", () => {
+  const reasons = (reports: readonly Report[]): string[] =>
+    reports.flatMap((report) => (report.kind === "given-up" ? [report.error.message] : []));
+
+  test("on a stream", async () => {
+    const clock = createFakeClock();
+    const reports: Report[] = [];
+    const output = new PassThrough({ highWaterMark: 1_024 });
+    const connection = openConnection(streamChannel(new PassThrough(), output, { clock }), {
+      clock,
+      report: (report) => void reports.push(report),
+    });
+    connection.notify("news", [mebibyte]);
+    await turns();
+    clock.advance(30_000);
+    await turns();
+    clock.advance(1_000);
+    await connection.closed;
+    expect(reasons(reports)).toEqual(["the peer does not read: nothing was read for 30000 ms"]);
+  });
+
+  test("on HTTP, and others are served meanwhile", async () => {
+    const clock = createFakeClock();
+    const reports: Report[] = [];
+    await using http = await serveHttp(bursting(), { clock, report: (report) => void reports.push(report) });
+    const socket = connectSocket(http.port, "127.0.0.1");
+    await once(socket, "connect");
+    socket.write(written(statelessPost("tools/call", { name: "large", arguments: {} })));
+    socket.pause();
+    await using client = await connect(http.url);
+    while (reports.length === 0) {
+      expect((await told(client, "answers")).text).toBe(mebibyte);
+      clock.advance(30_000);
+    }
+    expect(reasons(reports)).toEqual(["the peer does not read: nothing was read for 30000 ms"]);
+    socket.destroy();
+  });
+});
+
+describe("A6: a progress token of more than 256 bytes is refused", () => {
+  const token = "é".repeat(128);
+  const accepted = [token, 2 ** 53 - 1];
+
+  test.each(["2025-11-25", "2026-07-28"])("in %s", async (revision) => {
+    await using client = await connect(bursting(), { revision });
+    const call = (progressToken: unknown): Promise<unknown> =>
+      client.call("tools/call", { name: "few", arguments: {}, _meta: { progressToken } });
+    for (const each of accepted) await call(each);
+    await expect(call(`${token}x`)).rejects.toMatchObject({
+      code: -32_602,
+      data: { errors: [{ path: "/_meta/progressToken", message: "must have at most 256 bytes, got 257" }] },
+    });
+  });
+});
+
+/** Lets everything happen that can happen without time passing. */
+async function turns(): Promise<void> {
+  for (let turn = 0; turn < 20; turn += 1) await new Promise((resolve) => setImmediate(resolve));
+}

@@ -1,0 +1,47 @@
+import type { StoredEvent } from "@parlance/mcp/http";
+import { ByteBudget } from "@parlance/mcp/jsonrpc";
+import { createFakeClock } from "@parlance/mcp/testing";
+import { expect, test } from "vitest";
+import { SessionChannel } from "../../../../packages/mcp/src/http/server/sessions/session-channel.js";
+import { EventStream } from "../../../../packages/mcp/src/http/server/streams/event-stream.js";
+import { KeepAlive } from "../../../../packages/mcp/src/http/server/streams/keep-alive.js";
+import { ReplayableStream } from "../../../../packages/mcp/src/http/server/streams/replayable-stream.js";
+
+const clock = createFakeClock();
+const streams = { clock, maxQueuedBytes: 1024, stallTimeout: 1_000, report: () => undefined };
+const frame = '{"jsonrpc":"2.0","method":"notifications/message"}';
+
+test("what nobody reads waits for a reader up to a bound, and what is lost beyond it is told", () => {
+  const lost: string[] = [];
+  const channel = new SessionChannel({
+    session: "s",
+    budget: new ByteBudget(Number.POSITIVE_INFINITY),
+    store: undefined,
+    isPolled: false,
+    streams,
+    pulse: new KeepAlive(clock, 15_000),
+    dropped: (each) => lost.push(each),
+    report: () => undefined,
+  });
+  for (let sent = 0; sent < 1_002; sent += 1) channel.send(frame);
+  expect(lost).toEqual([frame, frame]);
+});
+
+test("a reader that waits too long for the store is sent away, and misses nothing when it comes back", async () => {
+  const stored: StoredEvent[] = [];
+  const answers: ((events: readonly StoredEvent[]) => void)[] = [];
+  const store = {
+    append: (_name: object, event: StoredEvent) => void stored.push(event),
+    after: () => new Promise<readonly StoredEvent[]>((resolve) => answers.push(resolve)),
+    forget: () => undefined,
+  };
+  const outlet = new ReplayableStream({ session: "s", store, isPolled: false, report: () => undefined }, "1");
+  outlet.message(frame);
+  const reader = new EventStream(streams, new ByteBudget(Number.POSITIVE_INFINITY));
+  const resumed = outlet.resume(reader, 0);
+  for (let told = 0; told < 1_500; told += 1) outlet.message(frame);
+  answers[0]?.(stored.slice(0, 1));
+  await resumed;
+  expect(reader.isOpen).toBe(false);
+  expect(stored.length).toBe(1_501);
+});

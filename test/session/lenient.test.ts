@@ -1,0 +1,55 @@
+import { connect } from "@parlance/mcp/client";
+import { createServer } from "@parlance/mcp/server";
+import { describe, expect, test } from "vitest";
+import { initialize, initializeResult, notification, parse, request, success } from "../testing/frames.js";
+import { play, talkTo, turn } from "../testing/talks.js";
+
+function slowServer(): ReturnType<typeof createServer> {
+  const server = createServer({ name: "slow", version: "1" });
+  server.tool(
+    "wait",
+    {},
+    (_args, { signal }) => new Promise((_done, stop) => signal.addEventListener("abort", () => stop(signal.reason))),
+  );
+  return server;
+}
+
+describe("loose names, where somebody asks to be lenient", () => {
+  test("open a conversation in the words of a tutorial, and cancel in those of an editor", async () => {
+    await using talk = talkTo(slowServer(), { lenient: true });
+    expect(parse(await talk.ask(initialize("0.1.0")))).toMatchObject({ result: { protocolVersion: "2024-11-05" } });
+    talk.peer.send(notification("initialized"));
+    talk.peer.send(request(1, "tools/call", { name: "wait" }));
+    talk.peer.send(notification("$/cancelRequest", { id: 1 }));
+    expect(await talk.ask(request(2, "ping"))).toBe(success(2, {}));
+  });
+
+  test("are heard by a client as well, and never sent", async () => {
+    await using played = play();
+    const progress: number[] = [];
+    const opening = connect(played.dial, { revision: "2025-11-25", lenient: true, clock: played.clock });
+    const server = await played.next();
+    await server.next();
+    server.send(initializeResult(1, "2025-11-25"));
+    const client = await opening;
+    await server.next();
+    const call = client.tools.call("count", {}, { onProgress: (each) => progress.push(each.progress) });
+    const token = 1;
+    expect(await server.next()).toContain(`"progressToken":${token}`);
+    server.send(notification("$/progress", { token, value: 5 }));
+    server.send(success(2, { content: [] }));
+    await call;
+    expect(progress).toEqual([5]);
+    expect(played.sent.join()).not.toContain("$/");
+    await client.close();
+  });
+});
+
+test("loose names are unknown to everybody else", async () => {
+  await using talk = talkTo(slowServer());
+  expect(parse(await talk.ask(initialize("0.1.0")))).toMatchObject({ result: { protocolVersion: "2025-11-25" } });
+  talk.peer.send(notification("initialized"));
+  await turn();
+  await talk.ask(request(1, "tools/list"));
+  expect(talk.reports).toEqual([expect.stringContaining("it came before notifications/initialized")]);
+});

@@ -1,0 +1,193 @@
+import type { Said } from "../../recording/recorded.js";
+import type { RuleCase } from "../rule-case.js";
+import { answered, asked, heard, type Talk, told } from "../talk.js";
+
+const ofHandshake = (talk: Talk): boolean => !talk.isStateless;
+const since =
+  (version: string) =>
+  (talk: Talk): boolean =>
+    talk.version >= version;
+
+const form = { message: "Name?", requestedSchema: { type: "object", properties: {} } };
+
+/** What a server asks, as the era has it: by a request, or inside of a result. */
+function question(talk: Talk, method: string, params: Record<string, unknown>): Said {
+  if (!talk.isStateless) return asked(9, method, params);
+  return talk.result(1, { resultType: "input_required", inputRequests: { it: { method, params } } });
+}
+
+/** Transcripts for the rules of this family. */
+export const capabilitiesCases: readonly RuleCase[] = [
+  {
+    rule: "C-1",
+    breaks: (talk) => [...talk.opening({ server: { prompts: {} } }), talk.list(1)],
+    found: {
+      party: "client",
+      pointer: "/method",
+      says: "tools/list needs the capability tools, which the server has not declared",
+    },
+    legal: (talk) => [...talk.opening({ server: { tools: {} } }), talk.list(1)],
+  },
+  {
+    rule: "C-1",
+    why: "subscribing",
+    where: ofHandshake,
+    breaks: (talk) => [
+      ...talk.opening({ server: { resources: {} } }),
+      talk.request(1, "resources/subscribe", { uri: "a:b" }),
+    ],
+    found: { party: "client", pointer: "/method", text: '"resources/subscribe"' },
+    legal: (talk) => [
+      ...talk.opening({ server: { resources: { subscribe: true } } }),
+      talk.request(1, "resources/subscribe", { uri: "a:b" }),
+    ],
+  },
+  {
+    rule: "C-1",
+    why: "completing",
+    where: since("2025-03-26"),
+    breaks: (talk) => [...talk.opening(), completing(talk)],
+    found: { party: "client", pointer: "/method", text: '"completion/complete"' },
+    legal: (talk) => [...talk.opening({ server: { completions: {} } }), completing(talk)],
+  },
+  {
+    rule: "C-2",
+    why: "for roots",
+    breaks: (talk) => [...talk.opening(), talk.call(1), question(talk, "roots/list", {})],
+    found: { party: "server", says: "roots/list needs the capability roots, which the client has not declared" },
+    legal: (talk) => [...talk.opening({ client: { roots: {} } }), talk.call(1), question(talk, "roots/list", {})],
+  },
+  {
+    rule: "C-2",
+    why: "for a page to visit",
+    where: since("2025-11-25"),
+    breaks: (talk) => [
+      ...talk.opening({ client: { elicitation: {} } }),
+      talk.call(1),
+      question(talk, "elicitation/create", page),
+    ],
+    found: { party: "server", says: /needs the capability elicitation.url/ },
+    legal: (talk) => [
+      ...talk.opening({ client: { elicitation: { url: {} } } }),
+      talk.call(1),
+      question(talk, "elicitation/create", page),
+    ],
+  },
+  {
+    rule: "C-2",
+    why: "for a form",
+    where: since("2025-06-18"),
+    breaks: (talk) => [
+      ...talk.opening({ client: { sampling: {} } }),
+      talk.call(1),
+      question(talk, "elicitation/create", form),
+    ],
+    found: { party: "server" },
+    legal: (talk) => [
+      ...talk.opening({ client: { elicitation: {} } }),
+      talk.call(1),
+      question(talk, "elicitation/create", form),
+    ],
+  },
+  {
+    rule: "C-2",
+    why: "for tools in sampling",
+    where: since("2025-11-25"),
+    breaks: (talk) => [
+      ...talk.opening({ client: { sampling: {} } }),
+      talk.call(1),
+      question(talk, "sampling/createMessage", sampling),
+    ],
+    found: { party: "server", says: /needs the capability sampling.tools/ },
+    legal: (talk) => [
+      ...talk.opening({ client: { sampling: { tools: {} } } }),
+      talk.call(1),
+      question(talk, "sampling/createMessage", sampling),
+    ],
+  },
+  {
+    rule: "C-3",
+    why: "of lists",
+    where: ofHandshake,
+    breaks: (talk) => [...talk.opening({ server: { tools: {} } }), heard("notifications/tools/list_changed")],
+    found: { party: "server", pointer: "/method", text: '"notifications/tools/list_changed"' },
+    legal: (talk) => [
+      ...talk.opening({ server: { tools: { listChanged: true } } }),
+      heard("notifications/tools/list_changed"),
+    ],
+  },
+  {
+    rule: "C-3",
+    why: "of lists that are listened to",
+    where: (talk) => talk.isStateless,
+    breaks: (talk) => changed(talk, { tools: {} }),
+    found: { party: "server", pointer: "/method", text: '"notifications/tools/list_changed"' },
+    legal: (talk) => changed(talk, { tools: { listChanged: true } }),
+  },
+  {
+    rule: "C-5",
+    breaks: (talk) => [...talk.opening(), talk.call(1, "add", verbose(talk)), heard("notifications/message", log)],
+    found: { party: "server", pointer: "/method" },
+    legal: (talk) => [
+      ...talk.opening({ server: { tools: {}, logging: {} } }),
+      talk.call(1, "add", verbose(talk)),
+      heard("notifications/message", log),
+    ],
+  },
+  {
+    rule: "C-3",
+    why: "of roots",
+    where: ofHandshake,
+    breaks: (talk) => [...talk.opening({ client: { roots: {} } }), told("notifications/roots/list_changed")],
+    found: { party: "client", pointer: "/method" },
+    legal: (talk) => [
+      ...talk.opening({ client: { roots: { listChanged: true } } }),
+      told("notifications/roots/list_changed"),
+      asked(1, "roots/list"),
+      answered(1, { roots: [] }),
+    ],
+  },
+  {
+    rule: "C-4",
+    where: ofHandshake,
+    breaks: (talk) => [
+      ...talk.opening({ server: { resources: { subscribe: true } } }),
+      heard("notifications/resources/updated", { uri: "a:b" }),
+    ],
+    found: { party: "server", pointer: "/params/uri", text: '"a:b"' },
+    legal: (talk) => [
+      ...talk.opening({ server: { resources: { subscribe: true } } }),
+      talk.request(1, "resources/subscribe", { uri: "a:b" }),
+      talk.result(1),
+      heard("notifications/resources/updated", { uri: "a:b" }),
+    ],
+  },
+];
+
+const log = { level: "info", data: "x" };
+const page = { mode: "url", message: "Go", url: "https://example.com/", elicitationId: "e" };
+const sampling = { messages: [], maxTokens: 1, tools: [] };
+
+/** What asks for log messages, where every request has to. */
+function verbose(talk: Talk): Readonly<Record<string, unknown>> {
+  return talk.isStateless ? { "io.modelcontextprotocol/logLevel": "debug" } : {};
+}
+
+function completing(talk: Talk): Said {
+  return talk.request(1, "completion/complete", {
+    ref: { type: "ref/prompt", name: "p" },
+    argument: { name: "a", value: "" },
+  });
+}
+
+/** A change of tools that a client listens to. */
+function changed(talk: Talk, server: Readonly<Record<string, unknown>>): readonly Said[] {
+  const filter = { notifications: { toolsListChanged: true } };
+  const meta = { _meta: { "io.modelcontextprotocol/subscriptionId": "sub" } };
+  return [
+    ...talk.opening({ server }),
+    talk.request("sub", "subscriptions/listen", filter),
+    heard("notifications/subscriptions/acknowledged", { ...filter, ...meta }),
+    heard("notifications/tools/list_changed", meta),
+  ];
+}
