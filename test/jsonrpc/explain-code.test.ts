@@ -1,5 +1,6 @@
-import { type CodeExplanation, codes, explainCode } from "@parlance/mcp/jsonrpc";
+import { codes, explainCode } from "@parlance/mcp/jsonrpc";
 import { describe, expect, test } from "vitest";
+import type { CodeExplanation } from "../../packages/mcp/src/jsonrpc/errors.js";
 
 describe("explainCode gives the range and the name", () => {
   test.each<[code: number, range: CodeExplanation["range"], name: string]>([

@@ -5,12 +5,12 @@ import {
   type InputContext,
   type InputHandlers,
   LocalError,
-  type PaginatedList,
   RpcError,
 } from "@parlance/mcp/client";
 import { Connection, describeReport } from "@parlance/mcp/jsonrpc";
 import { assertNoLeaks } from "@parlance/mcp/testing";
 import { expect } from "vitest";
+import type { PaginatedList } from "../../packages/mcp/src/client/verbs/paginate.js";
 import {
   type Answering,
   type BatchedCall,

@@ -2,8 +2,8 @@ import { type ChildProcess, fork } from "node:child_process";
 import { once } from "node:events";
 import { fileURLToPath } from "node:url";
 import { type MessagePort, Worker } from "node:worker_threads";
-import type { SocketAddress } from "@parlance/mcp/node";
 import { expect } from "vitest";
+import type { SocketAddress } from "../../packages/mcp/src/node/socket-address.js";
 
 const program = new URL("far-end.js", import.meta.url);
 

@@ -4,7 +4,6 @@ import { fileURLToPath } from "node:url";
 import { MessageChannel } from "node:worker_threads";
 import { httpHandler } from "@parlance/mcp/http";
 import {
-  type ByteStreams,
   type Channel,
   describeReport,
   memoryChannels,
@@ -17,6 +16,7 @@ import { serveChannel } from "@parlance/mcp/server";
 import { assertNoLeaks } from "@parlance/mcp/testing";
 import { serveWebSocket, webSocketChannel } from "@parlance/mcp/websocket";
 import { expect } from "vitest";
+import type { ByteStreams } from "../../packages/mcp/src/transport/web-streams.js";
 import { watchedFetch, watchedServer } from "../oracle/watched.js";
 import type { HttpTarget } from "./driver.js";
 import { FarProcess, FarWorker } from "./far-ends.js";

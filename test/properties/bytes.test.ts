@@ -6,13 +6,13 @@ import {
   type Framing,
   lines,
   mcpBatchProfile,
-  mcpProfile,
   openConnection,
   serverLimits,
 } from "@parlance/mcp/jsonrpc";
 import { createFakeClock } from "@parlance/mcp/testing";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { mcpProfile } from "../../packages/mcp/src/jsonrpc/profile.js";
 import { messages } from "./arbitraries.js";
 import { byteChannel } from "./conversation/byte-channel.js";
 import { judge } from "./reference.js";

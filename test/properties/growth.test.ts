@@ -1,5 +1,6 @@
-import { contentLength, type FrameSink, type Framing, lines } from "@parlance/mcp/jsonrpc";
+import { contentLength, type Framing, lines } from "@parlance/mcp/jsonrpc";
 import { expect, test } from "vitest";
+import type { FrameSink } from "../../packages/mcp/src/base/framing.js";
 
 const kilobyte = 1024;
 const chunkBytes = 64 * kilobyte;

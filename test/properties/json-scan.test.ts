@@ -1,7 +1,8 @@
 import { isDeepStrictEqual } from "node:util";
-import { childOf, type JsonNode, jsonValue, literalOf, nodeAt, pointerAt, rangeOf, scanJson } from "@parlance/wire";
+import { type JsonNode, literalOf, nodeAt, scanJson } from "@parlance/wire";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { childOf, jsonValue, pointerAt, rangeOf } from "../../packages/wire/src/json/json-node.js";
 import { written, writtenObjects } from "./json-texts.js";
 
 const encoder = new TextEncoder();

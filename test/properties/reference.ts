@@ -1,4 +1,5 @@
-import type { Limits, Profile } from "@parlance/mcp/jsonrpc";
+import type { Limits } from "@parlance/mcp/jsonrpc";
+import type { Profile } from "../../packages/mcp/src/jsonrpc/profile.js";
 
 // A second reading of the JSON-RPC 2.0 specification, written to be obviously right and not to be fast: every rule is
 // tried on every value. Nothing here may come from the engine.

@@ -3,15 +3,15 @@ import {
   type ConnectionOptions,
   decode,
   LocalError,
-  mcpProfile,
   openConnection,
   Problem,
   serverLimits,
-  validate,
 } from "@parlance/mcp/jsonrpc";
 import { createFakeClock } from "@parlance/mcp/testing";
 import { describe, expect, test } from "vitest";
+import { validate } from "../../packages/mcp/src/jsonrpc/codec/codec.js";
 import { membersOfElements } from "../../packages/mcp/src/jsonrpc/codec/scan.js";
+import { mcpProfile } from "../../packages/mcp/src/jsonrpc/profile.js";
 import { type HandChannel, handChannel } from "./conversation/hand-channel.js";
 
 // The shortest transcript of each fault that the properties of this folder have found.

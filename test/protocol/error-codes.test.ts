@@ -1,15 +1,9 @@
 import { catalogueCodes, specCodes, versions } from "@parlance/mcp";
 import { codes } from "@parlance/mcp/jsonrpc";
-import {
-  type CodeCircumstances,
-  type CodeReading,
-  codeReadings,
-  describeErrorCode,
-  revisions,
-  type Vocabulary,
-  versionsWithCode,
-} from "@parlance/mcp/protocol";
+import { type CodeReading, codeReadings, describeErrorCode, revisions, versionsWithCode } from "@parlance/mcp/protocol";
 import { describe, expect, test } from "vitest";
+import type { Vocabulary } from "../../packages/mcp/src/protocol/errors.js";
+import type { CodeCircumstances } from "../../packages/mcp/src/protocol/revisions/describe-error-code.js";
 import { hasMethodTable, readMethodTable } from "./revisions/published.js";
 
 const vocabularies: readonly Vocabulary[] = ["json-rpc", "specification", "catalogue", "wild"];

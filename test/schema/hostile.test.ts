@@ -1,5 +1,6 @@
-import { compile, SchemaError, type SchemaLimits } from "@parlance/mcp/schema";
+import { compile, SchemaError } from "@parlance/mcp/schema";
 import { describe, expect, test } from "vitest";
+import type { SchemaLimits } from "../../packages/mcp/src/schema/limits.js";
 
 function refusal(schema: object, limits: Partial<SchemaLimits> = {}): string {
   try {

@@ -1,5 +1,6 @@
-import { createServer, elicitForm, type OperationEnd, RpcError, type Server, ToolError } from "@parlance/mcp/server";
+import { createServer, elicitForm, RpcError, type Server, ToolError } from "@parlance/mcp/server";
 import { describe, expect, test } from "vitest";
+import type { OperationEnd } from "../../packages/mcp/src/server/pipeline.js";
 import { stateless } from "../testing/frames.js";
 import { talkTo, turn } from "../testing/talks.js";
 import { speak } from "./speak.js";

@@ -1,6 +1,7 @@
 import { revisionOf } from "@parlance/mcp/protocol";
-import type { Server, TransportOptions } from "@parlance/mcp/server";
+import type { Server } from "@parlance/mcp/server";
 import { expect } from "vitest";
+import type { TransportOptions } from "../../packages/mcp/src/session/options.js";
 import { type Frame, notification, parse, request, stateless } from "../testing/frames.js";
 import { conversationWith, type Talk, talkTo } from "../testing/talks.js";
 

@@ -1,5 +1,6 @@
-import { baseProfile, mcpBatchProfile, mcpProfile } from "@parlance/mcp/jsonrpc";
+import { baseProfile, mcpBatchProfile } from "@parlance/mcp/jsonrpc";
 import { expect, test } from "vitest";
+import { mcpProfile } from "../../packages/mcp/src/jsonrpc/profile.js";
 import { plainConversation } from "./opening.js";
 import { operationsPerSeed, seeds, simulate } from "./simulation.js";
 

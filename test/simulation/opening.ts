@@ -5,13 +5,13 @@ import {
   type Connection,
   type ConnectionOptions,
   type Exchange,
-  type Outcome,
   openConnection,
   type Params,
-  type Profile,
 } from "@parlance/mcp/jsonrpc";
 import { revisionOf } from "@parlance/mcp/protocol";
 import { createServer, type Server, serveChannel } from "@parlance/mcp/server";
+import type { Outcome } from "../../packages/mcp/src/jsonrpc/calls/outgoing-call.js";
+import type { Profile } from "../../packages/mcp/src/jsonrpc/profile.js";
 import { duplexOf } from "../client/duplex.js";
 import { turn } from "../properties/conversation/turn.js";
 import type { Asking, Manner } from "./asking.js";

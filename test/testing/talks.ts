@@ -1,8 +1,9 @@
 import type { Channel, Connection } from "@parlance/mcp/jsonrpc";
 import { describeReport, memoryChannels, tapChannel } from "@parlance/mcp/jsonrpc";
-import { type Servable, serveChannel, type TransportOptions } from "@parlance/mcp/server";
+import { type Servable, serveChannel } from "@parlance/mcp/server";
 import { assertNoLeaks, createFakeClock, type FakeClock, type RawPeer, rawPeer } from "@parlance/mcp/testing";
 import { expect } from "vitest";
+import type { TransportOptions } from "../../packages/mcp/src/session/options.js";
 import { initialize, initialized, ping, pong } from "./frames.js";
 
 /** A server in memory, and a raw peer that speaks to it. */

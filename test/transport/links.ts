@@ -4,16 +4,12 @@ import { type AddressInfo, createServer, type Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { MessageChannel, type MessagePort } from "node:worker_threads";
-import {
-  type Channel,
-  messagePortChannel,
-  type WebStreamOptions,
-  webSocketChannel,
-  webStreamChannel,
-} from "@parlance/mcp/jsonrpc";
-import { type SocketAddress, streamChannel, tcpChannel } from "@parlance/mcp/node";
+import { type Channel, messagePortChannel, webSocketChannel, webStreamChannel } from "@parlance/mcp/jsonrpc";
+import { streamChannel, tcpChannel } from "@parlance/mcp/node";
 import { createFakeClock, type FakeClock } from "@parlance/mcp/testing";
 import { WebSocket, WebSocketServer } from "ws";
+import type { SocketAddress } from "../../packages/mcp/src/node/socket-address.js";
+import type { WebStreamOptions } from "../../packages/mcp/src/transport/web-streams.js";
 
 /** What can be set about every channel under test. Message ports leave the bound on frames to the connection. */
 export type LinkOptions = Omit<WebStreamOptions, "clock" | "framing">;

@@ -1,8 +1,9 @@
 import { once } from "node:events";
 import { MessageChannel, type MessagePort, Worker } from "node:worker_threads";
-import { type Channel, type MessagePortLike, messagePortChannel, openConnection } from "@parlance/mcp/jsonrpc";
+import { type Channel, messagePortChannel, openConnection } from "@parlance/mcp/jsonrpc";
 import { createFakeClock } from "@parlance/mcp/testing";
 import { afterEach, describe, expect, test } from "vitest";
+import type { MessagePortLike } from "../../packages/mcp/src/transport/message-port.js";
 import { turn } from "../jsonrpc/transports.js";
 
 const open: { close(): unknown }[] = [];

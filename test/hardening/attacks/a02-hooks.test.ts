@@ -10,7 +10,6 @@ import {
   type ConnectionOptions,
   createService,
   lines,
-  type MessagePortLike,
   memoryChannels,
   messagePortChannel,
   openConnection,
@@ -21,7 +20,6 @@ import { acceptTcp, childChannel, streamChannel, tcpChannel } from "@parlance/mc
 import {
   type Context,
   createServer,
-  type ListedResource,
   type ServeOptions,
   type Server,
   type ServerOptions,
@@ -33,6 +31,8 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { WebSocket } from "ws";
 import * as z from "zod";
 import { deferred } from "../../../packages/mcp/src/base/deferred.js";
+import type { ListedResource } from "../../../packages/mcp/src/server/features/resources/resource-definitions.js";
+import type { MessagePortLike } from "../../../packages/mcp/src/transport/message-port.js";
 import { type Mode, overridden, Plant } from "./a02-plant.js";
 
 /** A function that an application can plug in, and a conversation that makes use of it. */

@@ -1,5 +1,5 @@
 import type * as protocol from "@parlance/mcp";
-import { type Client, connect, type ElicitResult, type FormSchema, type ToolTypes } from "@parlance/mcp/client";
+import { type Client, connect, type ElicitResult, type ToolTypes } from "@parlance/mcp/client";
 import { compile } from "@parlance/mcp/schema";
 import {
   type CallToolResult,
@@ -11,6 +11,7 @@ import {
 } from "@parlance/mcp/server";
 import { describe, expect, expectTypeOf, test } from "vitest";
 import * as z from "zod";
+import type { FormSchema } from "../../../packages/mcp/src/protocol/types/elicitation.js";
 
 // The claims about types are judged where the tests are type-checked (strict, exactOptionalPropertyTypes).
 

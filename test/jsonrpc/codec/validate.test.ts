@@ -10,16 +10,15 @@ import {
   isResponse,
   isSuccess,
   type Message,
-  mcpProfile,
   notification,
   Problem,
-  type Profile,
   request,
   serverLimits,
   success,
-  validate,
 } from "@parlance/mcp/jsonrpc";
 import { describe, expect, test } from "vitest";
+import { validate } from "../../../packages/mcp/src/jsonrpc/codec/codec.js";
+import { mcpProfile, type Profile } from "../../../packages/mcp/src/jsonrpc/profile.js";
 
 interface Rejection {
   readonly value: unknown;

@@ -3,17 +3,13 @@ import { once } from "node:events";
 import type { AddressInfo } from "node:net";
 import { createServer, type Server, type Socket } from "node:net";
 import { promisify } from "node:util";
-import {
-  type Channel,
-  openConnection,
-  type WebSocketOptions,
-  webSocketChannel as webChannel,
-} from "@parlance/mcp/jsonrpc";
+import { type Channel, openConnection, webSocketChannel as webChannel } from "@parlance/mcp/jsonrpc";
 import { createServer as createMcpServer } from "@parlance/mcp/server";
 import { createFakeClock, rawPeer } from "@parlance/mcp/testing";
 import { serveWebSocket, webSocketChannel } from "@parlance/mcp/websocket";
 import { afterEach, describe, expect, test } from "vitest";
 import { WebSocket, WebSocketServer } from "ws";
+import type { WebSocketOptions } from "../../../packages/mcp/src/transport/websocket.js";
 
 const mebibyte = 1024 * 1024;
 

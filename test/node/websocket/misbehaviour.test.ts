@@ -1,10 +1,15 @@
 import { once } from "node:events";
 import { createServer } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
-import { type Closed, type Connection, describeReport, openConnection } from "@parlance/mcp/jsonrpc";
+import { type Connection, describeReport, openConnection } from "@parlance/mcp/jsonrpc";
 import { createFakeClock, type FakeClock } from "@parlance/mcp/testing";
-import { type AcceptWebSocket, type WebSocketUpgradeOptions, webSocketUpgrade } from "@parlance/mcp/websocket";
+import { webSocketUpgrade } from "@parlance/mcp/websocket";
 import { describe, expect, test } from "vitest";
+import type { Closed } from "../../../packages/mcp/src/jsonrpc/connection.js";
+import type {
+  AcceptWebSocket,
+  WebSocketUpgradeOptions,
+} from "../../../packages/mcp/src/node/websocket/websocket-upgrade.js";
 import { frame, opcodes, open, type Wire } from "./wire.js";
 
 /** A client that a test plays by hand, and the conversation that a server has with it. */

@@ -1,4 +1,5 @@
-import type { Channel, FrameDecoder, Framing } from "@parlance/mcp/jsonrpc";
+import type { Channel, Framing } from "@parlance/mcp/jsonrpc";
+import type { FrameDecoder } from "../../../packages/mcp/src/base/framing.js";
 
 /** A channel whose input is what a test pushes, byte for byte, and whose output is a list of frames. */
 export interface ByteChannel extends Channel {

@@ -1,5 +1,6 @@
 import { getEventListeners } from "node:events";
-import { LocalError, type Outcome, RpcError } from "@parlance/mcp/jsonrpc";
+import { LocalError, RpcError } from "@parlance/mcp/jsonrpc";
+import type { Outcome } from "../../../packages/mcp/src/jsonrpc/calls/outgoing-call.js";
 
 /** A call of the connection under test. */
 export interface OwnCall {

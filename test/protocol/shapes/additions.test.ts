@@ -1,6 +1,7 @@
 import { latest } from "@parlance/mcp";
-import { checkShape, type ShapeAdditions, shape, shapesOf } from "@parlance/mcp/protocol";
+import { checkShape, shape } from "@parlance/mcp/protocol";
 import { describe, expect, test } from "vitest";
+import { type ShapeAdditions, shapesOf } from "../../../packages/mcp/src/protocol/revisions/shapes.js";
 
 const { array, boolean, extending, literal, map, object, optional, ref, string } = shape;
 

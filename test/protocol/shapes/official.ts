@@ -1,5 +1,7 @@
-import { type Message, mcpProfile, type Problem, validate } from "@parlance/mcp/jsonrpc";
+import type { Message, Problem } from "@parlance/mcp/jsonrpc";
 import { checkShape, type MessagePart, type Revision, revisionOf } from "@parlance/mcp/protocol";
+import { validate } from "../../../packages/mcp/src/jsonrpc/codec/codec.js";
+import { mcpProfile } from "../../../packages/mcp/src/jsonrpc/profile.js";
 import { hasSchemas } from "../revisions/published.js";
 import { expectationOf, problemsIn } from "./oracle.js";
 import { definitionsOf, problemsOf, refTo } from "./schemas.js";

@@ -1,6 +1,7 @@
-import { type TemplateVariables, uriTemplate } from "@parlance/mcp/server";
+import { uriTemplate } from "@parlance/mcp/server";
 import fc from "fast-check";
 import { describe, expect, expectTypeOf, test } from "vitest";
+import type { TemplateVariables } from "../../../packages/mcp/src/server/features/resources/uri-template.js";
 
 describe("a template takes the values out of a URI", () => {
   test.each([

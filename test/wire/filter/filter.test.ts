@@ -1,20 +1,18 @@
 import { readFile } from "node:fs/promises";
 import {
   Conversation,
-  checkExpectation,
   compileFilter,
   describeExpectation,
   type Entry,
-  type Filter,
-  filterFields,
-  type Operator,
   parseExpectation,
   parseFilter,
-  printFilter,
-  type Written,
 } from "@parlance/wire";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { checkExpectation } from "../../../packages/wire/src/filter/expectation.js";
+import { fields as filterFields } from "../../../packages/wire/src/filter/fields.js";
+import type { Filter, Operator, Written } from "../../../packages/wire/src/filter/filter.js";
+import { printFilter } from "../../../packages/wire/src/filter/print.js";
 import { exampleEntries } from "../recording/example-recording.js";
 import { recorded } from "../recording/recorded.js";
 

@@ -1,6 +1,7 @@
-import { Conversation, compileFilter, type Filter, parseFilter } from "@parlance/wire";
+import { Conversation, compileFilter, parseFilter } from "@parlance/wire";
 import fc from "fast-check";
 import { expect, test } from "vitest";
+import type { Filter } from "../../../packages/wire/src/filter/filter.js";
 import { stdioFrame } from "../recording/recorded.js";
 
 function finds(source: string, ignoreCase: boolean, text: string): boolean {

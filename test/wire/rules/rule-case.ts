@@ -1,6 +1,7 @@
 import { versions } from "@parlance/mcp";
-import { bytesOf, Conversation, type Entry, type FrameEntry, type Party, rules, type Verdict } from "@parlance/wire";
+import { bytesOf, Conversation, type Entry, type FrameEntry, rules, type Verdict } from "@parlance/wire";
 import { describe, expect, test } from "vitest";
+import type { Party } from "../../../packages/wire/src/recording/frame.js";
 import { recorded, type Said } from "../recording/recorded.js";
 import { carriersOf, type HttpCarrier, overHttp } from "./over-http.js";
 import { type Talk, talkOf } from "./talk.js";

@@ -19,8 +19,7 @@ import { serveChannel } from "../server/session/serve-channel.js";
 import { memoryChannels } from "../transport/memory.js";
 import { webSocketChannel } from "../transport/websocket.js";
 
-export type { CacheOptions } from "../client/cache.js";
-export type { Client, ClientCall, CompleteOptions, Completion } from "../client/client.js";
+export type { Client } from "../client/client.js";
 export {
   type InputContext,
   type InputHandlers,
@@ -28,45 +27,16 @@ export {
   userRejected,
 } from "../client/input/input-handlers.js";
 export type { ClientOptions, NotificationHandlers } from "../client/open-client.js";
-export type {
-  ServerDescription,
-  ServerHint,
-  SessionCall,
-  SessionCallOptions,
-} from "../client/session/client-session.js";
+export type { ServerDescription, ServerHint } from "../client/session/client-session.js";
 export type { ChannelFactory } from "../client/session/open-session.js";
-export type {
-  ServerChange,
-  SubscribeOptions,
-  Subscription,
-  SubscriptionEnd,
-} from "../client/subscriptions/subscription.js";
+export type { ServerChange, Subscription } from "../client/subscriptions/subscription.js";
 export type { ClientCallOptions } from "../client/verbs/client-parts.js";
-export type { PaginatedList } from "../client/verbs/paginate.js";
-export type { ClientPrompts } from "../client/verbs/prompts.js";
-export type { ClientResources } from "../client/verbs/resources.js";
-export type { ClientTasks } from "../client/verbs/tasks.js";
-export type { ClientTools, StartTaskOptions, ToolArguments, ToolResult } from "../client/verbs/tools.js";
 export { HttpError } from "../http/client/http-error.js";
-export type { Fetch, HeaderEntries, HttpClientOptions } from "../http/client/http-target.js";
+export type { Fetch } from "../http/client/http-target.js";
 export { LocalError, type LocalReason, RpcError } from "../jsonrpc/errors.js";
 export type { ClientCapabilities, ServerCapabilities } from "../protocol/capabilities.js";
-export type { ParamsByMethod, ParamsByNotification, ResultByMethod } from "../protocol/method-params.js";
-export type {
-  ContentBlock,
-  Icon,
-  Resource,
-  ResourceContents,
-  ResourceLink,
-  TextContent,
-} from "../protocol/types/content.js";
-export type {
-  ElicitFormParams,
-  ElicitResult,
-  ElicitUrlParams,
-  FieldSchema,
-  FormSchema,
-} from "../protocol/types/elicitation.js";
+export type { ContentBlock, Resource, ResourceContents } from "../protocol/types/content.js";
+export type { ElicitFormParams, ElicitResult, ElicitUrlParams } from "../protocol/types/elicitation.js";
 export type { Implementation } from "../protocol/types/implementation.js";
 export type { LoggingLevel } from "../protocol/types/logging.js";
 export type { GetPromptResult, Prompt, PromptMessage } from "../protocol/types/prompts.js";
@@ -76,7 +46,7 @@ export type { CreateMessageParams, CreateMessageResult } from "../protocol/types
 export type { SubscriptionFilter } from "../protocol/types/subscriptions.js";
 export type { TaskState } from "../protocol/types/tasks.js";
 export type { CallToolResult, Tool } from "../protocol/types/tools.js";
-export type { ToolSchemas, ToolTypes } from "../schema/tool-types.js";
+export type { ToolTypes } from "../schema/tool-types.js";
 export type { Servable } from "../server/servable.js";
 
 /** The server of a client: a URL, a server object in this process, a channel, or a function that opens a channel. */

@@ -5,27 +5,33 @@
  */
 import "../base/runtime.js";
 
-export type * from "../protocol/capabilities.js";
+export type { ClientCapabilities, ServerCapabilities } from "../protocol/capabilities.js";
 export { catalogueCodes, specCodes } from "../protocol/errors.js";
-export type { RequestMeta } from "../protocol/meta.js";
-export type * from "../protocol/method-params.js";
+export type { ParamsByMethod, ParamsByNotification, ResultByMethod } from "../protocol/method-params.js";
 export { handshakeVersions, latest, latestHandshake, statelessVersions, versions } from "../protocol/revisions/all.js";
-export type * from "../protocol/types/cancelled.js";
-export type * from "../protocol/types/completion.js";
-export type * from "../protocol/types/content.js";
-export type * from "../protocol/types/discover.js";
-export type * from "../protocol/types/elicitation.js";
-export type * from "../protocol/types/implementation.js";
-export type * from "../protocol/types/initialize.js";
-export type * from "../protocol/types/input.js";
-export type * from "../protocol/types/logging.js";
-export type * from "../protocol/types/params.js";
-export type * from "../protocol/types/progress.js";
-export type * from "../protocol/types/prompts.js";
-export type * from "../protocol/types/resources.js";
-export type * from "../protocol/types/result.js";
-export type * from "../protocol/types/roots.js";
-export type * from "../protocol/types/sampling.js";
-export type * from "../protocol/types/subscriptions.js";
-export type * from "../protocol/types/tasks.js";
-export type * from "../protocol/types/tools.js";
+export type { CompletionReference } from "../protocol/types/completion.js";
+export type {
+  Annotations,
+  AudioContent,
+  BlobResourceContents,
+  ContentBlock,
+  EmbeddedResource,
+  Icon,
+  ImageContent,
+  Resource,
+  ResourceContents,
+  ResourceLink,
+  TextContent,
+  TextResourceContents,
+} from "../protocol/types/content.js";
+export type { ElicitFormParams, ElicitResult, ElicitUrlParams, FormSchema } from "../protocol/types/elicitation.js";
+export type { Implementation } from "../protocol/types/implementation.js";
+export type { LoggingLevel } from "../protocol/types/logging.js";
+export type { ProgressParams } from "../protocol/types/progress.js";
+export type { GetPromptResult, Prompt, PromptArgument, PromptMessage } from "../protocol/types/prompts.js";
+export type { ReadResourceResult, ResourceTemplate } from "../protocol/types/resources.js";
+export type { Root } from "../protocol/types/roots.js";
+export type { CreateMessageParams, CreateMessageResult, SamplingMessage } from "../protocol/types/sampling.js";
+export type { SubscriptionFilter } from "../protocol/types/subscriptions.js";
+export type { TaskState } from "../protocol/types/tasks.js";
+export type { CallToolResult, Tool, ToolAnnotations } from "../protocol/types/tools.js";

@@ -10,15 +10,8 @@ import { type CommandTarget, startedChannel } from "../node/process/command-targ
 import type { ToolTypes } from "../schema/tool-types.js";
 import { type ConnectOptions, connect as connectAnywhere, type Target, type ToolsOf } from "./client.js";
 
-export {
-  type NodeHandler,
-  type NodeHandlerOptions,
-  type NodeRpcHandlerOptions,
-  nodeHandler,
-  nodeRpcHandler,
-} from "../node/http/node-handler.js";
+export { nodeHandler, nodeRpcHandler } from "../node/http/node-handler.js";
 export { type HttpServer, type ServeHttpOptions, serveHttp } from "../node/http/serve-http.js";
-export type { ProcessExit } from "../node/process/child-process.js";
 export {
   type ChildChannel,
   type ChildChannelOptions,
@@ -27,21 +20,11 @@ export {
 } from "../node/process/child-process.js";
 export type { CommandTarget } from "../node/process/command-target.js";
 export { watchParent } from "../node/process/parent-watch.js";
-export { type ServeStdioOptions, serveStdio } from "../node/serve-stdio.js";
-export {
-  type AcceptOptions,
-  type AcceptTcp,
-  acceptTcp,
-  type ServeTcpOptions,
-  serveTcp,
-  type TcpCaller,
-  type TcpServer,
-} from "../node/serve-tcp.js";
-export type { Serving } from "../node/serving.js";
-export type { ListenAddress, ListenPath, ListenPort, SocketAddress } from "../node/socket-address.js";
-export { type StdioChannelOptions, stdioChannel } from "../node/stdio.js";
-export { type StreamChannelOptions, streamChannel } from "../node/stream-channel.js";
-export { type TcpChannelOptions, tcpChannel } from "../node/tcp.js";
+export { serveStdio } from "../node/serve-stdio.js";
+export { acceptTcp, serveTcp, type TcpServer } from "../node/serve-tcp.js";
+export { stdioChannel } from "../node/stdio.js";
+export { streamChannel } from "../node/stream-channel.js";
+export { tcpChannel } from "../node/tcp.js";
 
 /**
  * Like `connect` of the client entry, but also starts commands and connects to them over stdio. By default the

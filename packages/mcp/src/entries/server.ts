@@ -14,7 +14,6 @@ import { type ServeOptions, serveChannel as serve, serveMembers } from "../serve
 export { RawJson } from "../jsonrpc/codec/codec.js";
 export { invalidParams, LocalError, type LocalReason, RpcError } from "../jsonrpc/errors.js";
 export type { ClientCapabilities, ServerCapabilities } from "../protocol/capabilities.js";
-export type { Bytes, SendableContent } from "../protocol/sendable.js";
 export type {
   Annotations,
   AudioContent,
@@ -25,7 +24,6 @@ export type {
   Resource,
   ResourceContents,
   ResourceLink,
-  Role,
   TextContent,
 } from "../protocol/types/content.js";
 export type { Implementation } from "../protocol/types/implementation.js";
@@ -34,52 +32,31 @@ export type { GetPromptResult, PromptMessage } from "../protocol/types/prompts.j
 export type { ReadResourceResult } from "../protocol/types/resources.js";
 export type { Root } from "../protocol/types/roots.js";
 export type { CreateMessageParams, CreateMessageResult } from "../protocol/types/sampling.js";
-export type { ListName } from "../protocol/types/subscriptions.js";
-export type { CallToolResult, Tool, ToolAnnotations, ToolExecution } from "../protocol/types/tools.js";
-export type { InferInput, InferOutput, InputSchema, Schema } from "../schema/compile.js";
-export type { ToolSchemas, ToolTypes } from "../schema/tool-types.js";
-export type { Context, ElicitUrlOptions, InputOptions } from "../server/context.js";
-export type { ErrorCodes } from "../server/error-codes.js";
-export type { CacheHints } from "../server/features/cache-hints.js";
-export type { Changed } from "../server/features/changes.js";
-export type { Completer, Completers, Completion } from "../server/features/completion.js";
+export type { CallToolResult, Tool, ToolAnnotations } from "../protocol/types/tools.js";
+export type { InputSchema, Schema } from "../schema/compile.js";
+export type { ToolTypes } from "../schema/tool-types.js";
+export type { Context } from "../server/context.js";
+export type { Completer } from "../server/features/completion.js";
 export type { MethodHandler } from "../server/features/extension-methods.js";
-export type { PromptArguments } from "../server/features/prompt-arguments.js";
-export type { PromptReturn, SendableMessage, SendablePrompt } from "../server/features/prompt-result.js";
+export type { PromptReturn } from "../server/features/prompt-result.js";
 export type { PromptDefinition, PromptHandler, PromptRegistration } from "../server/features/prompts.js";
 export type { Registration } from "../server/features/registry.js";
+export type { ResourceReturn } from "../server/features/resources/resource-contents.js";
 export type {
-  BlobContents,
-  Contents,
-  FullReadResult,
-  ResourceReturn,
-  TextContents,
-} from "../server/features/resources/resource-contents.js";
-export type {
-  ListedResource,
   ResourceDefinition,
   ResourceReader,
   ResourceTemplateDefinition,
   ResourceTemplateReader,
 } from "../server/features/resources/resource-definitions.js";
-export {
-  type TemplateVariables,
-  type UriTemplate,
-  type UriTemplateOptions,
-  uriTemplate,
-  type VariableName,
-} from "../server/features/resources/uri-template.js";
-export type { TaskOptions } from "../server/features/tasks/task-limits.js";
-export type { JsonReturn, SendableResult, ToolReturn } from "../server/features/tool-result.js";
+export { uriTemplate } from "../server/features/resources/uri-template.js";
+export type { ToolReturn } from "../server/features/tool-result.js";
 export {
   type DefinedTool,
   type ToolDefinition,
   type ToolHandler,
   type ToolRegistration,
-  type TypesOfTools,
   tool,
 } from "../server/features/tools.js";
-export type { ClientRequest, InputRequests, InputResponses } from "../server/input/input-request.js";
 export {
   elicitForm,
   elicitUrl,
@@ -88,23 +65,13 @@ export {
   inputRequired,
   listRoots,
   sample,
-  type UrlResponse,
 } from "../server/input/input-requests.js";
-export {
-  type MemoryRequestStates,
-  type MemoryRequestStatesOptions,
-  memoryRequestStates,
-  type RequestStateStore,
-  type StateSealOptions,
-} from "../server/input/request-state.js";
-export type { InputRequired } from "../server/input/rounds.js";
-export type { CalledOperation, Hooks, OperationEnd, OperationMiddleware } from "../server/pipeline.js";
-export type { ClientDescription, Operation, OperationCall, Servable, ServedSession } from "../server/servable.js";
+export { memoryRequestStates, type RequestStateStore } from "../server/input/request-state.js";
+export type { Hooks, OperationMiddleware } from "../server/pipeline.js";
+export type { Operation, Servable } from "../server/servable.js";
 export { createServer, type Server, type ServerOptions } from "../server/server.js";
 export type { ServeOptions } from "../server/session/serve-channel.js";
-export { ToolError, type ToolErrors } from "../server/tool-error.js";
-export type { Change, ChangeListener, ChangeSource } from "../session/change-feed.js";
-export type { TransportOptions } from "../session/options.js";
+export { ToolError } from "../server/tool-error.js";
 
 /**
  * Serves one client on a channel, in whichever revision it uses. The server keeps no state of the connection, so it can

@@ -5,16 +5,6 @@
  */
 import "../base/runtime.js";
 
-export {
-  type ServeWebSocketOptions,
-  serveWebSocket,
-  type WebSocketListener,
-} from "../node/websocket/serve-websocket.js";
-export { type NodeWebSocketOptions, webSocketChannel } from "../node/websocket/websocket-client.js";
-export {
-  type AcceptWebSocket,
-  type WebSocketCaller,
-  type WebSocketUpgrade,
-  type WebSocketUpgradeOptions,
-  webSocketUpgrade,
-} from "../node/websocket/websocket-upgrade.js";
+export { serveWebSocket } from "../node/websocket/serve-websocket.js";
+export { webSocketChannel } from "../node/websocket/websocket-client.js";
+export { webSocketUpgrade } from "../node/websocket/websocket-upgrade.js";

@@ -45,6 +45,3 @@ export interface Exchange {
  * Throw an `RpcError` to choose the failure that the caller sees; anything else becomes −32603 *Internal error*.
  */
 export type Call = (method: string, params: Params | undefined, exchange: Exchange) => unknown;
-
-/** Turns a Call into a Call; the same type at both ends. */
-export type Middleware = (next: Call) => Call;

@@ -1,4 +1,4 @@
-import type { ConnectionState } from "../entries/jsonrpc.js";
+import type { ConnectionState } from "../jsonrpc/connection.js";
 
 /**
  * The leak check: nothing is in progress on a connection.

@@ -1,7 +1,7 @@
 import type { StoredEvent } from "@parlance/mcp/http";
-import { ByteBudget } from "@parlance/mcp/jsonrpc";
 import { createFakeClock } from "@parlance/mcp/testing";
 import { expect, test } from "vitest";
+import { ByteBudget } from "../../../../packages/mcp/src/base/byte-budget.js";
 import { SessionChannel } from "../../../../packages/mcp/src/http/server/sessions/session-channel.js";
 import { EventStream } from "../../../../packages/mcp/src/http/server/streams/event-stream.js";
 import { KeepAlive } from "../../../../packages/mcp/src/http/server/streams/keep-alive.js";

@@ -1,9 +1,11 @@
 import { versions } from "@parlance/mcp";
 import { connect } from "@parlance/mcp/client";
-import { ByteBudget, memoryChannels, openConnection } from "@parlance/mcp/jsonrpc";
-import { createServer, type OperationEnd } from "@parlance/mcp/server";
+import { memoryChannels, openConnection } from "@parlance/mcp/jsonrpc";
+import { createServer } from "@parlance/mcp/server";
 import { describe, expect, test } from "vitest";
+import { ByteBudget } from "../../../../packages/mcp/src/base/byte-budget.js";
 import type { Exchange } from "../../../../packages/mcp/src/jsonrpc/call.js";
+import type { OperationEnd } from "../../../../packages/mcp/src/server/pipeline.js";
 import { ServerSession } from "../../../../packages/mcp/src/server/session/server-session.js";
 import { turn } from "../../../testing/talks.js";
 import { speak } from "../../speak.js";

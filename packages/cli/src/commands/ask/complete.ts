@@ -1,4 +1,4 @@
-import type { Completion } from "@parlance/mcp/client";
+import type { Client } from "@parlance/mcp/client";
 import { methods } from "@parlance/mcp/protocol";
 import type { Command } from "commander";
 import { registerServerCommand, type ServerFlags, type TargetWords } from "../../shared/client/server-command.js";
@@ -8,6 +8,8 @@ import type { Invocation } from "../../shared/invocation.js";
 import { visibleLines } from "../../shared/output/columns.js";
 import { count } from "../../shared/output/quantities.js";
 import { askServer } from "./ask-server.js";
+
+type Completion = Awaited<ReturnType<Client["complete"]>>;
 
 interface CompleteFlags extends ServerFlags {
   readonly revision?: string;

@@ -6,7 +6,6 @@ import {
   type DescribedCode,
   describeErrorCode,
   type JsonObject,
-  type Vocabulary,
 } from "@parlance/mcp/protocol";
 import { type Explanation, facts, spanText, specPage } from "./explanation.js";
 
@@ -51,7 +50,7 @@ function readingOf(reading: DescribedCode): Explanation {
 
 const unknownFault = "only the documentation of whoever sent it can say";
 
-const vocabularies: Readonly<Record<Vocabulary, string>> = {
+const vocabularies: Readonly<Record<CodeReading["vocabulary"], string>> = {
   "json-rpc": "of JSON-RPC",
   specification: "of the MCP specification",
   catalogue: "as tutorials teach it: not in the specification",
@@ -61,7 +60,7 @@ const vocabularies: Readonly<Record<Vocabulary, string>> = {
 };
 
 /** Those that JSON-RPC says nothing more of. */
-const ownCodes: ReadonlySet<Vocabulary> = new Set(["json-rpc", "parlance", "lsp"]);
+const ownCodes: ReadonlySet<string> = new Set(["json-rpc", "parlance", "lsp"]);
 
 function httpText({ httpStatus }: CodeReading): string | undefined {
   if (httpStatus === undefined) return undefined;

@@ -7,9 +7,3 @@ export interface Root {
   readonly name?: string;
   readonly _meta?: JsonObject;
 }
-
-/** Result of `roots/list`. */
-export interface ListRootsResult {
-  readonly roots: readonly Root[];
-  readonly _meta?: JsonObject;
-}
