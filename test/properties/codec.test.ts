@@ -11,7 +11,7 @@ import {
 } from "@parlance/mcp/jsonrpc";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { validate } from "../../packages/mcp/src/jsonrpc/codec/codec.js";
+import { validate } from "../../packages/mcp/src/jsonrpc/codec/decode.js";
 import { mcpProfile } from "../../packages/mcp/src/jsonrpc/profile.js";
 import { limits, messages, nearMessages, strings, values } from "./arbitraries.js";
 import { judge } from "./reference.js";

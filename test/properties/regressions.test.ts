@@ -9,7 +9,7 @@ import {
 } from "@parlance/mcp/jsonrpc";
 import { createFakeClock } from "@parlance/mcp/testing";
 import { describe, expect, test } from "vitest";
-import { validate } from "../../packages/mcp/src/jsonrpc/codec/codec.js";
+import { validate } from "../../packages/mcp/src/jsonrpc/codec/decode.js";
 import { membersOfElements } from "../../packages/mcp/src/jsonrpc/codec/scan.js";
 import { mcpProfile } from "../../packages/mcp/src/jsonrpc/profile.js";
 import { type HandChannel, handChannel } from "./conversation/hand-channel.js";

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from "node:util";
 import { answerer, decode, ExactNumber, type Limits, Problem, serverLimits } from "@parlance/mcp/jsonrpc";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { brokenBound } from "../../packages/mcp/src/jsonrpc/codec/bounds.js";
+import { limitExceeded } from "../../packages/mcp/src/jsonrpc/codec/decode.js";
 import { membersOf, membersOfElements } from "../../packages/mcp/src/jsonrpc/codec/scan.js";
 import { isInexact, numberLiterals } from "./arbitraries.js";
 import {
@@ -30,13 +30,15 @@ describe("the bounds of a text", () => {
     fc.assert(
       fc.property(written, (tree) => {
         const extent = extentOf(tree);
-        expect(brokenBound(tree.text, { ...lifted, ...extent, frameBytes: tree.text.length })).toBeUndefined();
+        expect(limitExceeded(tree.text, { ...lifted, ...extent, frameBytes: tree.text.length })).toBeUndefined();
         for (const [name, count] of Object.entries(extent)) {
           if (count === 0) continue;
-          expect(brokenBound(tree.text, { ...lifted, [name]: count }), `${name} ${count}`).toBeUndefined();
-          expect(brokenBound(tree.text, { ...lifted, [name]: count - 1 }), `${name} ${count - 1}`).toBeTypeOf("string");
+          expect(limitExceeded(tree.text, { ...lifted, [name]: count }), `${name} ${count}`).toBeUndefined();
+          expect(limitExceeded(tree.text, { ...lifted, [name]: count - 1 }), `${name} ${count - 1}`).toBeTypeOf(
+            "string",
+          );
         }
-        expect(brokenBound(tree.text, { ...lifted, frameBytes: tree.text.length - 1 })).toBeTypeOf("string");
+        expect(limitExceeded(tree.text, { ...lifted, frameBytes: tree.text.length - 1 })).toBeTypeOf("string");
       }),
       { numRuns: 3_000 },
     );
@@ -47,7 +49,7 @@ describe("the bounds of a text", () => {
       fc.property(written, bound, bound, bound, (tree, depth, nodes, keys) => {
         const extent = extentOf(tree);
         const isExceeded = extent.depth > depth || extent.nodes > nodes || extent.keys > keys;
-        const broken = brokenBound(tree.text, { ...lifted, depth, nodes, keys });
+        const broken = limitExceeded(tree.text, { ...lifted, depth, nodes, keys });
         expect(broken !== undefined, broken ?? "nothing is broken").toBe(isExceeded);
       }),
       { numRuns: 2_000 },
@@ -90,18 +92,18 @@ describe("the bounds of a text", () => {
   ])("hold at their defaults, and not one beyond: $name", ({ open, close }) => {
     const levels = open.includes("{") && open.includes("[") ? 2 : 1;
     const nested = (depth: number): string => `${open.repeat(depth / levels)}1${close.repeat(depth / levels)}`;
-    expect(brokenBound(nested(serverLimits.depth), serverLimits)).toBeUndefined();
-    expect(brokenBound(nested(serverLimits.depth + levels), serverLimits)).toMatch(/^nested deeper than 64 levels$/);
-    expect(brokenBound(nested(1_000_000), { ...serverLimits, frameBytes: 2 ** 30 })).toMatch(/^nested/);
+    expect(limitExceeded(nested(serverLimits.depth), serverLimits)).toBeUndefined();
+    expect(limitExceeded(nested(serverLimits.depth + levels), serverLimits)).toMatch(/^nested deeper than 64 levels$/);
+    expect(limitExceeded(nested(1_000_000), { ...serverLimits, frameBytes: 2 ** 30 })).toMatch(/^nested/);
   });
 
   test("hold at their defaults for values and members too", () => {
     const values = (count: number): string => `[${Array.from({ length: count - 1 }, () => 1).join()}]`;
-    expect(brokenBound(values(serverLimits.nodes), serverLimits)).toBeUndefined();
-    expect(brokenBound(values(serverLimits.nodes + 1), serverLimits)).toBe("more than 200000 values");
+    expect(limitExceeded(values(serverLimits.nodes), serverLimits)).toBeUndefined();
+    expect(limitExceeded(values(serverLimits.nodes + 1), serverLimits)).toBe("more than 200000 values");
     const members = (count: number): string => `{${Array.from({ length: count }, () => '"":1').join()}}`;
-    expect(brokenBound(members(serverLimits.keys), serverLimits)).toBeUndefined();
-    expect(brokenBound(members(serverLimits.keys + 1), serverLimits)).toMatch(/^an object with 10001 members/);
+    expect(limitExceeded(members(serverLimits.keys), serverLimits)).toBeUndefined();
+    expect(limitExceeded(members(serverLimits.keys + 1), serverLimits)).toMatch(/^an object with 10001 members/);
   });
 });
 

@@ -17,7 +17,7 @@ import {
   success,
 } from "@parlance/mcp/jsonrpc";
 import { describe, expect, test } from "vitest";
-import { validate } from "../../../packages/mcp/src/jsonrpc/codec/codec.js";
+import { validate } from "../../../packages/mcp/src/jsonrpc/codec/decode.js";
 import { mcpProfile, type Profile } from "../../../packages/mcp/src/jsonrpc/profile.js";
 
 interface Rejection {

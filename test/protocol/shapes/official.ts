@@ -1,6 +1,6 @@
 import type { Message, Problem } from "@parlance/mcp/jsonrpc";
 import { checkShape, type MessagePart, type Revision, revisionOf } from "@parlance/mcp/protocol";
-import { validate } from "../../../packages/mcp/src/jsonrpc/codec/codec.js";
+import { validate } from "../../../packages/mcp/src/jsonrpc/codec/decode.js";
 import { mcpProfile } from "../../../packages/mcp/src/jsonrpc/profile.js";
 import { hasSchemas } from "../revisions/published.js";
 import { expectationOf, problemsIn } from "./oracle.js";

@@ -1,9 +1,8 @@
 /**
- * A bound on bytes that are kept for a peer, and the count of those that are. Budgets form a tree: what a child takes is
- * taken from its parents too, so a peer has one bound over everything that is kept for it, and a process one over all
- * peers.
+ * Limits the bytes that are kept for a peer, and counts them. Budgets form a tree: a child also takes from its parents, so a peer
+ * has one limit for everything that is kept for it, and a process has one for all peers.
  *
- * Synchronous and exact: what was taken is given back by its owner, on every path, and a budget at rest holds zero.
+ * Synchronous and exact: the owner gives back the bytes that it took, on every path, and an unused budget holds zero.
  *
  * @example
  * const tenant = new ByteBudget(64 * 1024 * 1024, processBudget);
@@ -18,7 +17,7 @@ export class ByteBudget {
   /**
    * @param limit bytes that may be held at the same time
    * @param parent is charged as well
-   * @param ceiling the bound on the parent's bytes, where it differs from the parent's own
+   * @param ceiling the limit on the parent's bytes, if it differs from the parent's own
    */
   constructor(limit: number, parent?: ByteBudget, ceiling?: number) {
     this.#limit = limit;
@@ -38,54 +37,103 @@ export class ByteBudget {
 
   /** Takes the bytes, here and from all parents, or returns false and takes nothing. */
   take(bytes: number): boolean {
-    return this.#take(bytes, this.#limit);
+    if (this.#held + bytes > this.#limit || !this.parentFits(bytes)) return false;
+    this.#add(bytes);
+    return true;
   }
 
   /** Gives back bytes that were taken. */
   give(bytes: number): void {
-    this.#held -= bytes;
-    this.#parent?.give(bytes);
+    this.#add(-bytes);
   }
 
   /** Whether `take` would succeed. */
   fits(bytes: number): boolean {
-    return this.#fits(bytes, this.#limit);
+    return this.#held + bytes <= this.#limit && this.parentFits(bytes);
   }
 
-  /** Whether the parents have room: after a refused `take`, true says that the bound that was hit is this budget's own. */
+  /** Whether the parents have room: if `take` was refused, true means that the limit of this budget itself is exceeded. */
   parentFits(bytes: number): boolean {
-    const parent = this.#parent;
-    return parent === undefined || parent.#fits(bytes, this.#ceiling ?? parent.#limit);
+    let ceiling = this.#ceiling;
+    for (let budget = this.#parent; budget !== undefined; budget = budget.#parent) {
+      if (budget.#held + bytes > (ceiling ?? budget.#limit)) return false;
+      ceiling = budget.#ceiling;
+    }
+    return true;
   }
 
-  /** Changes what is held to `bytes`: for an owner that keeps one amount. False, and no change, where that does not fit. */
+  /** Changes the held bytes to `bytes`, for an owner of one amount. False, and no change, if that does not fit. */
   hold(bytes: number): boolean {
     if (bytes > this.#held) return this.take(bytes - this.#held);
     if (bytes < this.#held) this.give(this.#held - bytes);
     return true;
   }
 
-  /** Gives everything back, and leaves the tree: what is still given or taken here counts no more. */
+  /** Gives everything back and leaves the tree: later calls do not change the parents. */
   close(): void {
     this.#parent?.give(this.#held);
     this.#parent = undefined;
   }
 
-  #take(bytes: number, limit: number): boolean {
-    if (this.#held + bytes > limit) return false;
-    const parent = this.#parent;
-    if (parent !== undefined && !parent.#take(bytes, this.#ceiling ?? parent.#limit)) return false;
+  #add(bytes: number): void {
     this.#held += bytes;
-    return true;
-  }
-
-  #fits(bytes: number, limit: number): boolean {
-    return this.#held + bytes <= limit && this.parentFits(bytes);
+    for (let parent = this.#parent; parent !== undefined; parent = parent.#parent) parent.#held += bytes;
   }
 }
 
 /**
- * What this process holds for all its peers. Shared by everything that is served and called in it, because memory is; each
- * peer's budget brings its own bound on it (`Limits.processBytes`).
+ * The bytes that this process holds for all its peers. All servers and clients of the process share it, as they share its memory;
+ * the budget of each peer has its own limit on it (`Limits.processBytes`).
  */
 export const processBudget: ByteBudget = new ByteBudget(Number.POSITIVE_INFINITY);
+
+// How much to charge: estimates of the memory that texts, values and calls take.
+
+/** Bytes of a character of a string: V8 stores Latin-1 in one byte, other strings in two. */
+export const characterBytes = 2;
+
+/** Bytes of a parsed value besides its characters: an empty object, the largest of them, takes 56 and a slot of 8. */
+const valueBytes = 64;
+
+/** Bytes of a call itself: its record, its promise, its map entries. */
+const callBytes = 1_024;
+
+/**
+ * Characters up to which a frame is charged by its length: visiting its values would cost more than to parse it. As many calls as
+ * may run and wait, each of this length, still fit into the default `peerBytes`.
+ */
+const shortFrame = 2_048;
+
+/** The most bytes that a character of a frame can take: `{},` is three characters, and an object of 64 bytes. */
+const shortFrameFactor = 24;
+
+/** Bytes that a text takes while it is queued or kept. */
+export function weightOfText({ length }: string): number {
+  return characterBytes * length;
+}
+
+/** Bytes that a message takes from its arrival to the end of its handler. `length`: the characters of its frame. */
+export function weightOfMessage(message: unknown, length: number): number {
+  return callBytes + (length <= shortFrame ? shortFrameFactor * length : weightOfValue(message));
+}
+
+/** Bytes that a parsed JSON value takes: 64 for each value in it, and two for each character of its strings and keys. */
+export function weightOfValue(value: unknown): number {
+  let bytes = 0;
+  const left: unknown[] = [value];
+  while (left.length > 0) {
+    const next = left.pop();
+    if (typeof next === "string") bytes += weightOfText(next);
+    else if (Array.isArray(next)) for (const element of next) left.push(element);
+    else if (typeof next === "object" && next !== null) {
+      const members = next as Readonly<Record<string, unknown>>;
+      // Parsed objects inherit no enumerable members.
+      for (const key in members) {
+        bytes += weightOfText(key);
+        left.push(members[key]);
+      }
+    }
+    bytes += valueBytes;
+  }
+  return bytes;
+}

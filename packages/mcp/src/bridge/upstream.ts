@@ -4,7 +4,7 @@ import type { InputResponder, ServerDescription, SessionCall } from "../client/s
 import type { OpenOptions, SessionOpener } from "../client/session/open-session.js";
 import { ReconnectingSession } from "../client/session/reconnecting-session.js";
 import { type SubscribeOptions, type Subscription, subscribeWith } from "../client/subscriptions/subscription.js";
-import type { CallOptions } from "../jsonrpc/calls/outgoing-call.js";
+import type { CallOptions } from "../jsonrpc/call.js";
 import type { Closed } from "../jsonrpc/connection.js";
 import { LocalError, RpcError } from "../jsonrpc/errors.js";
 import type { Params } from "../jsonrpc/message.js";

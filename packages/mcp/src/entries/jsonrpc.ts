@@ -20,12 +20,11 @@ export { didYouMean } from "../base/did-you-mean.js";
 export { escapeControls } from "../base/escape-controls.js";
 export type { FrameRefusal, Framing } from "../base/framing.js";
 export { answerer } from "../jsonrpc/answerer.js";
-export type { Call, Exchange } from "../jsonrpc/call.js";
-export type { CallOptions } from "../jsonrpc/calls/outgoing-call.js";
+export type { Call, CallOptions, Exchange } from "../jsonrpc/call.js";
 export type { Channel, ChannelReceiver } from "../jsonrpc/channel.js";
-export { OutOfBounds } from "../jsonrpc/codec/bounds.js";
-export { Problem } from "../jsonrpc/codec/check-message.js";
-export { decode, encode, RawJson } from "../jsonrpc/codec/codec.js";
+export { decode, OutOfBounds, Problem } from "../jsonrpc/codec/decode.js";
+export { encode } from "../jsonrpc/codec/encode.js";
+export { RawJson } from "../jsonrpc/codec/json-text.js";
 export { Connection, type ConnectionOptions } from "../jsonrpc/connection.js";
 export {
   codes,

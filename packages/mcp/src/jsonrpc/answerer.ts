@@ -1,11 +1,12 @@
+import { isPromise } from "../base/maybe-promise.js";
 import type { Call, Exchange } from "./call.js";
-import { runNotification, runRequest } from "./calls/run-request.js";
-import { Problem } from "./codec/check-message.js";
-import type { Decoded } from "./codec/codec.js";
-import { codes } from "./errors.js";
-import { type Id, idKey, type Message } from "./message.js";
-import { decodeOn, type PeerOptions, type PeerSettings, peerSettings, responseToProblem } from "./peer-settings.js";
-import type { Reporter } from "./report.js";
+import { type Decoded, decode, Problem } from "./codec/decode.js";
+import { encodeFailure, encodeSuccess } from "./codec/encode.js";
+import { codes, type ErrorMapper, HookError, internalError, RpcError } from "./errors.js";
+import { atOnce } from "./hooks.js";
+import { type ErrorObject, type Id, idKey, type Message, type Params } from "./message.js";
+import { type PeerOptions, type PeerSettings, peerSettings, responseToProblem } from "./peer-settings.js";
+import { faultOf, type Reporter } from "./report.js";
 
 /** Answers frames one by one, without a connection: what a POST handler, a queue worker or a test needs. */
 export type Answerer = (frame: string, exchange?: Exchange) => string | undefined | Promise<string | undefined>;
@@ -19,9 +20,11 @@ export type Answerer = (frame: string, exchange?: Exchange) => string | undefine
  * answer('{"jsonrpc":"2.0","id":1,"method":"ping"}'); // '{"jsonrpc":"2.0","id":1,"result":"pong"}'
  */
 export function answerer(handle: Call, options: PeerOptions = {}): Answerer {
-  const terms = peerSettings(options);
-  const detached = detachedExchange(terms.report);
-  return (frame, exchange = detached) => answerDecoded(handle, decodeOn(terms, frame), frame, exchange, terms);
+  const settings = peerSettings(options);
+  const { profile, limits, exactNumbers } = settings;
+  const detached = detachedExchange(settings.report);
+  return (frame, exchange = detached) =>
+    answerDecoded(handle, decode(frame, profile, limits, exactNumbers), frame, exchange, settings);
 }
 
 type Answer = string | undefined | Promise<string | undefined>;
@@ -32,10 +35,10 @@ export function answerDecoded(
   decoded: Decoded,
   frame: string,
   exchange: Exchange,
-  terms: PeerSettings,
+  settings: PeerSettings,
 ): Answer {
-  if (Array.isArray(decoded)) return answerBatch(handle, decoded, frame, exchange, terms);
-  return answerOne(handle, decoded as Message | Problem, frame, exchange, terms);
+  if (Array.isArray(decoded)) return answerBatch(handle, decoded, frame, exchange, settings);
+  return answerOne(handle, decoded as Message | Problem, frame, exchange, settings);
 }
 
 function answerOne(
@@ -43,18 +46,18 @@ function answerOne(
   message: Message | Problem,
   frame: string,
   exchange: Exchange,
-  terms: PeerSettings,
+  settings: PeerSettings,
 ): Answer {
   if (message instanceof Problem) {
-    terms.report({ kind: "invalid", problem: message, frame });
-    return responseToProblem(message, terms.profile);
+    settings.report({ kind: "invalid", problem: message, frame });
+    return responseToProblem(message, settings.profile);
   }
   if (!("method" in message)) {
-    terms.report({ kind: "unmatched", response: message });
+    settings.report({ kind: "unmatched", response: message });
     return undefined;
   }
-  if ("id" in message) return runRequest(handle, message.id, message.method, message.params, exchange, terms);
-  return runNotification(handle, message.method, message.params, exchange, terms);
+  if ("id" in message) return runRequest(handle, message.id, message.method, message.params, exchange, settings);
+  return runNotification(handle, message.method, message.params, exchange, settings);
 }
 
 function answerBatch(
@@ -62,7 +65,7 @@ function answerBatch(
   batch: readonly (Message | Problem)[],
   frame: string,
   exchange: Exchange,
-  terms: PeerSettings,
+  settings: PeerSettings,
 ): Answer {
   const ids = new Set<unknown>();
   let waits = false;
@@ -72,7 +75,7 @@ function answerBatch(
       each instanceof Problem ? each : (repeatedId(each, ids) ?? each),
       frame,
       exchange,
-      terms,
+      settings,
     );
     waits ||= typeof answer === "object";
     return answer;
@@ -110,4 +113,102 @@ function detachedExchange(report: Reporter): Exchange {
     drained: () => Promise.resolve(),
     report,
   };
+}
+
+/** An exchange that may know of its end. What is thrown after it is how a cancelled handler stops, and no fault. */
+interface Endable extends Exchange {
+  readonly over?: boolean;
+  /** Told the error that it is answered with, and what was thrown. */
+  failed?(error: ErrorObject, thrown: unknown): void;
+}
+
+/** Runs one request; its answer as a frame. Serialising is part of the call: what fails there is a failure, not silence. */
+export function runRequest(
+  handle: Call,
+  id: Id,
+  method: string,
+  params: Params | undefined,
+  exchange: Endable,
+  settings: PeerSettings,
+): string | Promise<string> {
+  try {
+    const result = handle(method, params, exchange);
+    if (!isPromise(result)) return encodeSuccess(id, result, settings.profile);
+    return Promise.resolve(result).then(
+      (value) => finish(id, method, params, value, exchange, settings),
+      (error: unknown) => fail(id, method, params, error, exchange, settings),
+    );
+  } catch (error) {
+    return fail(id, method, params, error, exchange, settings);
+  }
+}
+
+function finish(
+  id: Id,
+  method: string,
+  params: Params | undefined,
+  result: unknown,
+  exchange: Endable,
+  settings: PeerSettings,
+): string {
+  try {
+    return encodeSuccess(id, result, settings.profile);
+  } catch (error) {
+    return fail(id, method, params, error, exchange, settings);
+  }
+}
+
+function fail(
+  id: Id,
+  method: string,
+  params: Params | undefined,
+  thrown: unknown,
+  exchange: Endable,
+  settings: PeerSettings,
+): string {
+  const fault = (error: unknown): void => {
+    if (exchange.over !== true) settings.report(faultOf(method, error, settings.nameOf?.(method, params)));
+  };
+  const told = toErrorObject(thrown, settings.mapError, fault);
+  exchange.failed?.(told, thrown);
+  return encodeFailure(id, told, settings.profile);
+}
+
+/**
+ * The one conversion of anything thrown into what the peer may see. What is not an `RpcError` and not mapped becomes
+ * *Internal error* without a message, a stack or a cause: those go to `fault`.
+ */
+export function toErrorObject(
+  error: unknown,
+  map: ErrorMapper | undefined,
+  fault: (error: unknown) => void,
+): ErrorObject {
+  const thrown = error instanceof HookError ? error.cause : error;
+  try {
+    const told = thrown instanceof RpcError ? thrown : map && atOnce("mapError", () => map(thrown));
+    if (told instanceof RpcError) return told.toJSON();
+  } catch (failed) {
+    fault(failed);
+  }
+  fault(error);
+  return internalError;
+}
+
+/** Runs a notification: whatever happens, nobody is answered. */
+export function runNotification(
+  handle: Call,
+  method: string,
+  params: Params | undefined,
+  exchange: Endable,
+  settings: PeerSettings,
+): undefined | Promise<undefined> {
+  const fault = (error: unknown): undefined => {
+    if (exchange.over !== true) settings.report(faultOf(method, error, settings.nameOf?.(method, params)));
+  };
+  try {
+    const result = handle(method, params, exchange);
+    return isPromise(result) ? Promise.resolve(result).then(() => undefined, fault) : undefined;
+  } catch (error) {
+    return fault(error);
+  }
 }

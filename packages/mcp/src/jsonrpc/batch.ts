@@ -1,8 +1,8 @@
 import { checkMembers } from "../base/check-members.js";
 import { deferred } from "../base/deferred.js";
-import { type Caller, callMembers } from "./calls/caller.js";
-import type { CallOptions, Outcome } from "./calls/outgoing-call.js";
-import { encodeRequest } from "./codec/codec.js";
+import type { CallOptions } from "./call.js";
+import { type Caller, callMembers, type Outcome } from "./calls/caller.js";
+import { encodeRequest } from "./codec/encode.js";
 import { LocalError, notJson } from "./errors.js";
 import type { Params } from "./message.js";
 

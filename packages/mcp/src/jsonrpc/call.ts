@@ -1,9 +1,29 @@
-import type { CallOptions } from "./calls/outgoing-call.js";
 import type { Id, Params } from "./message.js";
 import type { Reporter } from "./report.js";
 
 /** Calls the other side of a connection. A connection's own `call` is one. */
 export type RemoteCall = (method: string, params?: Params, options?: CallOptions) => Promise<unknown>;
+
+/** Options of one call. An `Exchange` is valid here, so a handler can forward a call with its own exchange. */
+export interface CallOptions {
+  /** Cancels the call: the peer is notified, and the promise rejects with a `LocalError` of reason `cancelled`. */
+  readonly signal?: AbortSignal;
+  /** Receives what the peer sends for this call before its result. Resets `timeout`. Its failure is reported. */
+  notify?(method: string, params?: Params): unknown;
+  /** Milliseconds without an answer or a notification for this call. Default: the connection's, 60,000. */
+  readonly timeout?: number;
+  /** Milliseconds that the whole call may take, however often the peer gives a sign. Default: the connection's, 600,000. */
+  readonly totalTimeout?: number;
+  /** The tag that the peer's notifications for this call carry, unique among running calls; see `ConnectionOptions.relatedTo`. */
+  readonly tag?: string | number;
+  /** False for a request that the peer must not be asked to cancel. Default: true. */
+  readonly cancellable?: boolean;
+  /**
+   * Whether an element of a list in the result that breaks a bound spoils only itself: an `OutOfBounds` stands in its place.
+   * Default: false, the call fails with the bound.
+   */
+  readonly partial?: boolean;
+}
 
 /** Context of one call while it runs. */
 export interface Exchange {

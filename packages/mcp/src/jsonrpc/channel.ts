@@ -1,6 +1,6 @@
 import type { FrameSink } from "../base/framing.js";
 import type { LossyNotification } from "./calls/outbox.js";
-import type { Decoded } from "./codec/codec.js";
+import type { Decoded } from "./codec/decode.js";
 import type { Id } from "./message.js";
 
 /** Callbacks of a channel to its owner. Every call is synchronous and in arrival order. */

@@ -3,27 +3,23 @@ import { deferred } from "../base/deferred.js";
 import type { FrameRefusal } from "../base/framing.js";
 import { longestTimer } from "../base/settles-within.js";
 import { RequestBatch } from "./batch.js";
-import type { Call } from "./call.js";
-import { Caller } from "./calls/caller.js";
+import type { Call, CallOptions } from "./call.js";
+import { Caller, defaultTimeouts, type OutgoingCall } from "./calls/caller.js";
 import { InFlight, type InFlightCounts, type Phase } from "./calls/in-flight.js";
-import type { IncomingCall } from "./calls/incoming-call.js";
-import { type CallOptions, defaultTimeouts, type OutgoingCall } from "./calls/outgoing-call.js";
-import { Responder } from "./calls/responder.js";
+import { type IncomingCall, Responder } from "./calls/responder.js";
 import type { Channel } from "./channel.js";
-import { Problem } from "./codec/check-message.js";
-import { boundProblem, type Decoded, isInexact } from "./codec/codec.js";
-import { realNames } from "./codec/method-aliases.js";
+import { type Decoded, decode, limitProblem, Problem } from "./codec/decode.js";
 import { SpreadMessage } from "./codec/misspelt-responses.js";
-import { type MemberTexts, membersOf, membersOfElements } from "./codec/scan.js";
+import { membersOf } from "./codec/scan.js";
 import { codes, HookError, LocalError, methodNotFound } from "./errors.js";
 import { answered, guarded, inHook } from "./hooks.js";
-import { ExactNumber, type Id, type Message, type Params, type RpcNotification } from "./message.js";
+import type { Message, Params, RpcNotification } from "./message.js";
 import { type LossyRule, Outbound } from "./outbound.js";
-import { decodeOn, type PeerOptions, type PeerSettings, peerMembers, peerSettings } from "./peer-settings.js";
+import { type PeerOptions, type PeerSettings, peerMembers, peerSettings } from "./peer-settings.js";
 import type { Profile } from "./profile.js";
 import { UnreadError } from "./queue-bounds.js";
 import { faultOf } from "./report.js";
-import { type Cancellation, type Routing, routingMembers } from "./routing.js";
+import { type Routing, realNames, routingMembers } from "./routing.js";
 
 export interface ConnectionOptions extends PeerOptions, Routing {
   /** Runs what the peer calls. Default: every method is unknown. */
@@ -90,8 +86,8 @@ export class Connection implements Remote, ConnectionState, AsyncDisposable {
   readonly closed: Promise<Closed>;
   readonly #channel: Channel;
   readonly #options: ConnectionOptions;
-  /** @internal The settled terms: what the options come to. */
-  readonly terms: PeerSettings;
+  /** @internal The settled settings: what the options come to. */
+  readonly settings: PeerSettings;
   readonly #inFlight = new InFlight<OutgoingCall, IncomingCall>();
   readonly #out: Outbound;
   readonly #caller: Caller;
@@ -105,28 +101,22 @@ export class Connection implements Remote, ConnectionState, AsyncDisposable {
   /** Made by `openConnection`. */
   constructor(channel: Channel, options: ConnectionOptions) {
     const { timeout = defaultTimeouts.idle, totalTimeout = defaultTimeouts.total, principal, peer } = options;
-    const terms = peerSettings(options);
+    const settings = peerSettings(options);
     const inFlight = this.#inFlight;
     this.#channel = channel;
     this.#options = options;
-    this.terms = terms;
+    this.settings = settings;
     this.closed = this.#ended.promise;
     const out = new Outbound(
       channel,
-      terms,
+      settings,
       inFlight,
       options.lossy,
       (error) => void this.#end({ reason: "failed", error }), // Never rejects.
       () => this.#responder.runWaiting(),
     );
-    const caller = new Caller({
-      inFlight,
-      terms,
-      timeouts: { idle: timeout, total: totalTimeout },
-      blocked: () => out.blocked(),
-      cancelAtPeer: (call, reason) => this.#cancelAtPeer(call, reason),
-    });
-    const parts = { terms, inFlight, out, caller, principal, peer };
+    const caller = new Caller(settings, inFlight, { idle: timeout, total: totalTimeout }, out, options.cancellation);
+    const parts = { settings, inFlight, out, caller, principal, peer };
     this.#out = out;
     this.#caller = caller;
     this.#responder = new Responder(parts, options.handle ?? unknownMethod, options);
@@ -134,11 +124,11 @@ export class Connection implements Remote, ConnectionState, AsyncDisposable {
 
   /** The rules of the conversation; set anew when the peers agree on narrower or wider ones. */
   get profile(): Profile {
-    return this.terms.profile;
+    return this.settings.profile;
   }
 
   set profile(profile: Profile) {
-    this.terms.profile = profile;
+    this.settings.profile = profile;
   }
 
   get phase(): Phase {
@@ -150,7 +140,7 @@ export class Connection implements Remote, ConnectionState, AsyncDisposable {
   }
 
   get heldBytes(): number {
-    return this.terms.budget.held;
+    return this.settings.budget.held;
   }
 
   /**
@@ -169,7 +159,7 @@ export class Connection implements Remote, ConnectionState, AsyncDisposable {
 
   /** An empty batch to fill and send. */
   batch(): RequestBatch {
-    if (!this.terms.profile.batches) {
+    if (!this.settings.profile.batches) {
       throw new LocalError("refused", "batches are not part of this protocol revision: send each call on its own");
     }
     return new RequestBatch(this.#caller, (frame) => this.#out.write(frame));
@@ -202,7 +192,7 @@ export class Connection implements Remote, ConnectionState, AsyncDisposable {
   /** @internal Starts delivery. */
   open(): this {
     this.#channel.open({
-      budget: this.terms.budget,
+      budget: this.settings.budget,
       frame: this.#frame.bind(this),
       refuse: (refusal) => this.#refuse(refusal),
       lost: (request, error) => this.#caller.lose(request, error),
@@ -214,10 +204,10 @@ export class Connection implements Remote, ConnectionState, AsyncDisposable {
   /** The peer sends no more: its answers will never come, but ours can still go out. */
   #inputEnded(error?: Error): void {
     if (this.phase === "closed") return;
-    if (error instanceof HookError) this.terms.report(faultOf("Channel", error));
+    if (error instanceof HookError) this.settings.report(faultOf("Channel", error));
     const why = error === undefined ? "the peer closed the connection" : error.message;
     this.#caller.failAll(why, error);
-    if (error instanceof UnreadError) this.terms.report({ kind: "given-up", error });
+    if (error instanceof UnreadError) this.settings.report({ kind: "given-up", error });
     if (error !== undefined) void this.#end({ reason: "failed", error });
     else if (this.#inFlight.idle && this.#out.isEmpty) void this.#end({ reason: "ended" });
     else void this.#finish(answerGrace).then(() => this.#outlast(why));
@@ -241,7 +231,7 @@ export class Connection implements Remote, ConnectionState, AsyncDisposable {
       this.#inFlight.change({ kind: "phase", phase: "closing" });
       this.#responder.closeAll();
     }
-    const { clock } = this.terms;
+    const { clock } = this.settings;
     return new Promise((resolve) => {
       const timer = clock.setTimer(resolve, Math.min(grace, longestTimer));
       const finished = (): void => {
@@ -269,22 +259,16 @@ export class Connection implements Remote, ConnectionState, AsyncDisposable {
     try {
       await inHook("Channel.close", () => this.#channel.close());
     } catch (error) {
-      this.terms.report(faultOf("Channel.close", error));
+      this.settings.report(faultOf("Channel.close", error));
     }
     this.#ended.resolve(closed);
-  }
-
-  #cancelAtPeer({ id }: OutgoingCall, reason: string): void {
-    const { cancellation } = this.#options;
-    if (cancellation === undefined) return;
-    if (cancellation.error !== null) this.#caller.expectLate(id);
-    this.notify(cancellation.method, { [cancellation.idMember]: id, reason });
   }
 
   /** A whole frame. `known`: what it holds, from a channel that had to look. `cause`: see `ChannelReceiver.frame`. */
   #frame(text: string, known?: Decoded, cause?: unknown): void {
     if (this.#inFlight.phase === "closed") return;
-    const decoded = known ?? decodeOn(this.terms, text);
+    const { profile, limits, exactNumbers } = this.settings;
+    const decoded = known ?? decode(text, profile, limits, exactNumbers);
     if (decoded instanceof Problem) {
       if (this.#isMeant(decoded, text)) return;
       if (this.#isOwed(decoded, text)) this.#responder.problem(decoded);
@@ -292,8 +276,8 @@ export class Connection implements Remote, ConnectionState, AsyncDisposable {
     } else if (!("jsonrpc" in decoded)) this.#batchFrame(decoded, text);
     else if (!("method" in decoded)) this.#caller.receive(decoded, cause);
     else if (!("id" in decoded)) this.#notification(decoded, text, undefined);
-    else if (!this.terms.profile.answersRequests)
-      this.terms.report({ kind: "unanswerable", method: decoded.method, id: decoded.id });
+    else if (!this.settings.profile.answersRequests)
+      this.settings.report({ kind: "unanswerable", method: decoded.method, id: decoded.id });
     else {
       const { aliases } = this.#options;
       const request = aliases === undefined ? decoded : realNames(decoded, aliases);
@@ -317,10 +301,10 @@ export class Connection implements Remote, ConnectionState, AsyncDisposable {
 
   /** True for what is no message, but an answer that breaks a rule: its call has its outcome. */
   #isMeant(problem: Problem, text: string): boolean {
-    const { terms } = this;
+    const { settings } = this;
     const fails = problem.id !== undefined && problem.subject !== "request"; // By itself, with a better reason.
-    if (terms.tolerance === undefined || (terms.tolerance === "explain" && fails)) return false;
-    this.#spread ??= new SpreadMessage(terms.limits.frameBytes);
+    if (settings.tolerance === undefined || (settings.tolerance === "explain" && fails)) return false;
+    this.#spread ??= new SpreadMessage(settings.limits.frameBytes);
     const whole = this.#spread.push(text);
     return this.#caller.receiveMeant(whole ?? text);
   }
@@ -333,7 +317,7 @@ export class Connection implements Remote, ConnectionState, AsyncDisposable {
   }
 
   #answers({ subject }: Problem): boolean {
-    if (!this.terms.profile.answersRequests) return false;
+    if (!this.settings.profile.answersRequests) return false;
     return subject === "request" || this.#options.answersUnreadable !== false;
   }
 
@@ -342,54 +326,39 @@ export class Connection implements Remote, ConnectionState, AsyncDisposable {
     const { aliases, cancellation, onNotification } = this.#options;
     const message = aliases === undefined ? received : realNames(received, aliases);
     if (message.method === cancellation?.method) {
-      const members = (): MemberTexts | undefined =>
-        index === undefined ? membersOf(frame) : membersOfElements(frame)[index];
-      this.#cancelRequested(cancellation, message.params, members);
+      this.#responder.cancelRequested(cancellation, message.params, frame, index);
       return;
     }
     const tag = this.#tagOf(message);
     if (tag !== undefined && this.#caller.receiveRelated(tag, message.method, message.params)) return;
     if (onNotification === undefined) this.#responder.notification(message, frame.length);
-    else guarded("onNotification", () => onNotification(message.method, message.params), this.terms.report);
+    else guarded("onNotification", () => onNotification(message.method, message.params), this.settings.report);
   }
 
   #tagOf({ method, params }: RpcNotification): string | number | undefined {
     const { relatedTo } = this.#options;
-    return relatedTo && answered("relatedTo", () => relatedTo(method, params), this.terms.report);
-  }
-
-  /** A cancel of something unknown is not an error: it may have crossed the answer on its way. */
-  #cancelRequested(
-    { idMember }: Cancellation,
-    params: Params | undefined,
-    members: () => MemberTexts | undefined,
-  ): void {
-    const { [idMember]: given, reason } = (params ?? {}) as Readonly<Record<string, unknown>>;
-    const literal = isInexact(given) ? membersOf(members()?.get("params") ?? "").get(idMember) : undefined;
-    const id = literal === undefined ? (given as Id | undefined) : new ExactNumber(literal);
-    const known = isId(id) && this.#responder.cancel(id, typeof reason === "string" ? reason : "cancelled by the peer");
-    if (!known) this.terms.report({ kind: "unknown-cancel", id: isId(id) ? id : undefined });
+    return relatedTo && answered("relatedTo", () => relatedTo(method, params), this.settings.report);
   }
 
   /** Bytes that did not become a frame. */
   #refuse(refusal: FrameRefusal): void {
     if (this.phase === "closed") return;
-    if (refusal.reason === "not-utf8" && refusal.raw !== undefined && this.terms.tolerance === "accept") {
-      this.terms.report({ kind: "refused", refusal });
+    if (refusal.reason === "not-utf8" && refusal.raw !== undefined && this.settings.tolerance === "accept") {
+      this.settings.report({ kind: "refused", refusal });
       this.#frame(new TextDecoder("windows-1252").decode(refusal.raw));
       return;
     }
     this.#caller.complain({ kind: "refused", refusal });
     if (refusal.reason === "truncated") return; // The end follows and says it all.
-    const { profile, limits } = this.terms;
+    const { profile, limits } = this.settings;
     const oversized = refusal.reason === "too-long";
     const boundCode = boundCodes.get(refusal.reason);
     const problem =
       boundCode === undefined
         ? new Problem(codes.parseError, refusal.message, "", undefined, hasMethod(refusal.head) ? "request" : "unknown")
-        : boundProblem(refusal.message, refusal.head, profile, limits, boundCode);
-    if (this.terms.tolerance !== undefined && refusal.reason === "not-utf8") {
-      const answer = boundProblem(refusal.message, refusal.head, profile, limits);
+        : limitProblem(refusal.message, refusal.head, profile, limits, boundCode);
+    if (this.settings.tolerance !== undefined && refusal.reason === "not-utf8") {
+      const answer = limitProblem(refusal.message, refusal.head, profile, limits);
       if (this.#caller.receiveProblem(answer)) return;
     }
     if (!this.#caller.receiveProblem(problem) && this.#answers(problem)) this.#responder.problem(problem);
@@ -397,7 +366,7 @@ export class Connection implements Remote, ConnectionState, AsyncDisposable {
   }
 
   #isTooMuch(): boolean {
-    const { clock, limits } = this.terms;
+    const { clock, limits } = this.settings;
     if (limits.oversizedPerMinute === Number.POSITIVE_INFINITY) return false; // Nothing is kept of what is not counted.
     const now = clock.now();
     this.#oversizedAt = [...this.#oversizedAt.filter((at) => at > now - 60_000), now];
@@ -416,10 +385,6 @@ const boundCodes: ReadonlyMap<FrameRefusal["reason"], number> = new Map([
 
 function hasMethod(head: string): boolean {
   return membersOf(head).has("method");
-}
-
-function isId(value: unknown): value is Id {
-  return typeof value === "string" || typeof value === "number" || value === null || value instanceof ExactNumber;
 }
 
 const unknownMethod: Call = (method) => {

@@ -1,7 +1,7 @@
 // The five forms of JSON-RPC 2.0: request, notification, success, failure, and a batch of them.
 // https://www.jsonrpc.org/specification
 
-import { markLiteral } from "./codec/exact-numbers.js";
+import { markLiteral } from "./codec/json-text.js";
 
 /**
  * A number that JavaScript cannot hold exactly, kept as it was written: `9007199254740993`, `1e400`, `-0`, `1.5`.

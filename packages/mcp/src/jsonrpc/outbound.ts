@@ -2,7 +2,7 @@ import type { Timer } from "../base/clock.js";
 import type { InFlight } from "./calls/in-flight.js";
 import { type Lossy, type LossyNotification, Outbox } from "./calls/outbox.js";
 import type { Channel } from "./channel.js";
-import { encodeRequest } from "./codec/codec.js";
+import { encodeRequest } from "./codec/encode.js";
 import { HookError, notJson, RpcError } from "./errors.js";
 import { answered, guarded, inHook } from "./hooks.js";
 import type { Id, Params } from "./message.js";
@@ -24,7 +24,7 @@ export type LossyRule = (method: string, params: Params | undefined) => Lossy | 
  */
 export class Outbound {
   readonly #channel: Channel;
-  readonly #terms: PeerSettings;
+  readonly #settings: PeerSettings;
   readonly #inFlight: InFlight;
   readonly #lossy: LossyRule | undefined;
   /** The channel has failed: the connection must end. */
@@ -44,14 +44,14 @@ export class Outbound {
 
   constructor(
     channel: Channel,
-    terms: PeerSettings,
+    settings: PeerSettings,
     inFlight: InFlight,
     lossy: LossyRule | undefined,
     failed: (error: Error) => void,
     hasRoomAgain: () => void,
   ) {
     this.#channel = channel;
-    this.#terms = terms;
+    this.#settings = settings;
     this.#inFlight = inFlight;
     this.#lossy = lossy;
     this.#failed = failed;
@@ -84,7 +84,7 @@ export class Outbound {
     try {
       await inHook("Channel.drained", () => this.#channel.drained?.(relatedTo) ?? this.unblocked());
     } catch (error) {
-      this.#terms.report(faultOf("Channel.drained", error));
+      this.#settings.report(faultOf("Channel.drained", error));
     }
   }
 
@@ -92,8 +92,8 @@ export class Outbound {
   write(frame: string, relatedTo?: Id, isAnswer = false, lossy?: LossyNotification): void {
     if (this.#inFlight.phase === "closed") return;
     if (this.#blocked !== undefined && (isAnswer || lossy !== undefined)) {
-      this.#outbox ??= new Outbox(mostLossyWaiting, this.#terms.budget, (method) =>
-        this.#terms.report({ kind: "dropped", method, unread: true }),
+      this.#outbox ??= new Outbox(mostLossyWaiting, this.#settings.budget, (method) =>
+        this.#settings.report({ kind: "dropped", method, unread: true }),
       );
       this.#outbox.push({ frame, relatedTo, isAnswer }, lossy);
       this.#balance();
@@ -119,23 +119,23 @@ export class Outbound {
     try {
       this.write(encodeRequest(undefined, method, params), relatedTo, false, this.#lossyOf(method, params, relatedTo));
     } catch (error) {
-      this.#terms.report({ kind: "fault", method, error });
+      this.#settings.report({ kind: "fault", method, error });
     }
   }
 
   /** The peer has cancelled the request, and nothing answers it. */
   unanswered(request: Id): void {
     if (this.#inFlight.phase === "closed") return;
-    guarded("Channel.unanswered", () => this.#channel.unanswered?.(request), this.#terms.report);
+    guarded("Channel.unanswered", () => this.#channel.unanswered?.(request), this.#settings.report);
   }
 
   /** An error that stands for `thrown` answers the request. */
   failedBy(request: Id, thrown: unknown): void {
-    guarded("Channel.failed", () => this.#channel.failed?.(request, causeOf(thrown)), this.#terms.report);
+    guarded("Channel.failed", () => this.#channel.failed?.(request, causeOf(thrown)), this.#settings.report);
   }
 
   release(request: Id, retry: number): void {
-    guarded("Channel.release", () => this.#channel.release?.(request, retry), this.#terms.report);
+    guarded("Channel.release", () => this.#channel.release?.(request, retry), this.#settings.report);
   }
 
   /** Hands what waits to a channel that is about to be closed, and may still write it. */
@@ -146,7 +146,7 @@ export class Outbound {
   /** Reading begins again, for whatever reason it was slowed down. */
   speedUp(): void {
     if (this.#slowed === undefined) return;
-    this.#terms.clock.clearTimer(this.#slowed);
+    this.#settings.clock.clearTimer(this.#slowed);
     this.#slowed = undefined;
     if (this.#inFlight.phase !== "closed") this.#balance();
   }
@@ -157,7 +157,7 @@ export class Outbound {
    */
   refused(length: number): void {
     if (length < freeRefusalLength || this.#inFlight.phase === "closed") return;
-    const { clock } = this.#terms;
+    const { clock } = this.#settings;
     const now = clock.now();
     this.#refused = Math.max(0, this.#refused - (now - this.#refusedAt) * refusedPerMillisecond) + length;
     this.#refusedAt = now;
@@ -187,7 +187,7 @@ export class Outbound {
   /** A frame is lost, or nothing comes in any more: either side would wait for ever. */
   #broken(method: "send" | "resume", thrown: unknown): void {
     if (this.#inFlight.phase === "closed") return;
-    this.#terms.report(faultOf(`Channel.${method}`, thrown));
+    this.#settings.report(faultOf(`Channel.${method}`, thrown));
     this.#failed(new HookError(`Channel.${method}`, thrown));
   }
 
@@ -211,7 +211,7 @@ export class Outbound {
     const mayWait = this.#blocked !== undefined || this.#channel.drained !== undefined;
     const rule = this.#lossy;
     const lossy =
-      mayWait && rule !== undefined ? answered("lossy", () => rule(method, params), this.#terms.report) : undefined;
+      mayWait && rule !== undefined ? answered("lossy", () => rule(method, params), this.#settings.report) : undefined;
     if (lossy?.tells === undefined) return lossy && { method };
     return { method, tells: `${typeof relatedTo} ${String(relatedTo)} ${lossy.tells}` };
   }
@@ -224,7 +224,7 @@ export class Outbound {
     const mustPause = this.#slowed !== undefined || (this.#blocked !== undefined && this.#inFlight.calling === 0);
     if (mustPause === this.#paused) return;
     this.#paused = mustPause;
-    if (mustPause) guarded("Channel.pause", () => this.#channel.pause?.(), this.#terms.report);
+    if (mustPause) guarded("Channel.pause", () => this.#channel.pause?.(), this.#settings.report);
     else
       guarded(
         "Channel.resume",

@@ -2,8 +2,8 @@ import { ByteBudget, processBudget } from "../base/byte-budget.js";
 import type { MembersOf } from "../base/check-members.js";
 import { type Clock, systemClock } from "../base/clock.js";
 import { escapeControls } from "../base/escape-controls.js";
-import { Problem } from "./codec/check-message.js";
-import { type Decoded, decode, encodeFailure, withExactNumbers } from "./codec/codec.js";
+import { type Decoded, decode, Problem } from "./codec/decode.js";
+import { encodeFailure } from "./codec/encode.js";
 import type { ResponseTolerance } from "./codec/misspelt-responses.js";
 import { duplicateMemberIn } from "./codec/scan.js";
 import { codes, type ErrorMapper, explainCode } from "./errors.js";
@@ -54,7 +54,7 @@ export const peerMembers: MembersOf<PeerOptions> = {
   tolerance: [],
 };
 
-/** The settled terms of a conversation. The profile changes when the peers agree on a revision. */
+/** The settled settings of a conversation. The profile changes when the peers agree on a revision. */
 export interface PeerSettings {
   profile: Profile;
   readonly limits: Limits;
@@ -89,22 +89,12 @@ export function budgetOf({ peerBytes, processBytes }: Limits): ByteBudget {
   return new ByteBudget(peerBytes, processBudget, processBytes);
 }
 
-/** Reads a frame on these terms. Never throws. */
-export function decodeOn(
-  { profile, limits, exactNumbers }: PeerSettings,
-  frame: string,
-  spoken: Profile = profile,
-): Decoded {
-  const decoded = decode(frame, spoken, limits);
-  return exactNumbers ? withExactNumbers(decoded, frame) : decoded;
-}
-
 /**
- * Reads the body of a POST as `decodeOn` does, and refuses one in which a member stands twice: gateways read bodies too, and
- * may have taken the other one. Where no program reads a frame on its way, `JSON.parse` decides alone, and it takes the last.
+ * Decodes the body of a POST, and refuses one with a duplicate member: a gateway that checks bodies may read the other one.
+ * On other transports no gateway reads the frames, and `JSON.parse` takes the last of the two.
  */
-export function decodeBody(terms: PeerSettings, body: string, spoken?: Profile): Decoded {
-  const decoded = decodeOn(terms, body, spoken);
+export function decodeBody(settings: PeerSettings, body: string, profile: Profile = settings.profile): Decoded {
+  const decoded = decode(body, profile, settings.limits, settings.exactNumbers);
   const pointer = decoded instanceof Problem ? undefined : duplicateMemberIn(body, decoded);
   if (pointer === undefined) return decoded;
   const { id, method } = decoded as { readonly id?: Id; readonly method?: string }; // Those of a batch are in its elements.

@@ -1,6 +1,6 @@
 import { escapeControls } from "../base/escape-controls.js";
 import type { FrameRefusal } from "../base/framing.js";
-import type { Problem } from "./codec/check-message.js";
+import type { Problem } from "./codec/decode.js";
 import { HookError, RpcError, thrownText } from "./errors.js";
 import type { Id, RpcResponse } from "./message.js";
 

@@ -1,7 +1,7 @@
 import type { MembersOf } from "../base/check-members.js";
-import type { MethodAliases } from "./codec/method-aliases.js";
+import { isObject } from "../base/json.js";
 import { codes } from "./errors.js";
-import type { ErrorObject, Params } from "./message.js";
+import type { ErrorObject, Params, RpcNotification, RpcRequest } from "./message.js";
 
 /** The notification that asks to stop a request, and the answer that the request then gets. */
 export interface Cancellation {
@@ -59,3 +59,34 @@ export const routingMembers: MembersOf<Routing> = {
   relatedTo: [],
   answersUnreadable: [],
 };
+
+/** The method of MCP for a method name that tutorials and other protocols use. */
+export interface MethodAlias {
+  readonly method: string;
+  /** Members of params with another name too, from that name to the correct one. */
+  readonly params?: Readonly<Record<string, string>>;
+}
+
+/** Methods by their other names. */
+export type MethodAliases = ReadonlyMap<string, MethodAlias>;
+
+/** The message with the correct names. For received messages only: this side never sends an alias. */
+export function realNames<M extends RpcRequest | RpcNotification>(message: M, aliases: MethodAliases): M {
+  const alias = aliases.get(message.method);
+  if (alias === undefined) return message;
+  const { params } = message;
+  return {
+    ...message,
+    method: alias.method,
+    ...(params === undefined ? {} : { params: renamed(params, alias.params) }),
+  };
+}
+
+function renamed(params: Params, names: Readonly<Record<string, string>> = {}): Params {
+  if (!isObject(params)) return params;
+  const members = Object.entries(params).map(([name, value]) => [
+    Object.hasOwn(names, name) ? names[name] : name,
+    value,
+  ]);
+  return Object.fromEntries(members) as Params; // Renamed members of an object make an object.
+}

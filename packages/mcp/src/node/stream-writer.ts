@@ -1,9 +1,8 @@
 import type { Writable } from "node:stream";
-import type { ByteBudget } from "../base/byte-budget.js";
+import { type ByteBudget, characterBytes } from "../base/byte-budget.js";
 import type { Timer } from "../base/clock.js";
 import { type Deferred, deferred } from "../base/deferred.js";
 import { longestTimer } from "../base/settles-within.js";
-import { characterBytes } from "../jsonrpc/codec/weight.js";
 import { endGrace, freeQueueBytes, type QueueBounds, UnreadError } from "../jsonrpc/queue-bounds.js";
 
 export interface StreamWriterOptions extends Required<QueueBounds> {

@@ -1,8 +1,7 @@
-import type { ByteBudget } from "../base/byte-budget.js";
+import { type ByteBudget, characterBytes } from "../base/byte-budget.js";
 import type { Timer } from "../base/clock.js";
 import { type Deferred, deferred } from "../base/deferred.js";
 import { longestTimer } from "../base/settles-within.js";
-import { characterBytes } from "../jsonrpc/codec/weight.js";
 import { endGrace, freeQueueBytes, type QueueBounds, UnreadError } from "../jsonrpc/queue-bounds.js";
 import { Fifo } from "./fifo.js";
 

@@ -1,5 +1,4 @@
-import type { Row } from "../conversation/row.js";
-import { latencyOf } from "../conversation/row.js";
+import { type Row, latencyOf } from "../conversation/row.js";
 import type { Filter, FilterFault } from "./filter.js";
 import { compileFilter, countOf } from "./match.js";
 import { type FilterContext, parseFilter } from "./parse.js";

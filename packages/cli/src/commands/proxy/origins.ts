@@ -1,5 +1,4 @@
-import type { HeaderList } from "./headers.js";
-import { headerValue } from "./headers.js";
+import { type HeaderList, headerValue } from "./headers.js";
 
 /** The origin of the proxy, which clients use, and that of the server. */
 export interface Origins {

@@ -6,8 +6,7 @@ import {
   parseFilter,
   type RowTest,
 } from "@parlance/wire";
-import type { Failure } from "../failure.js";
-import { usageFailure } from "../failure.js";
+import { type Failure, usageFailure } from "../failure.js";
 
 /** The syntax of a filter, for help pages. */
 export const filterHelp = `A <filter> joins conditions: tool:search lat>500ms -verdict:ok

@@ -1,6 +1,6 @@
 import { longestTimer } from "../../base/settles-within.js";
 import { onAbort } from "../../jsonrpc/abort-listeners.js";
-import type { CallOptions } from "../../jsonrpc/calls/outgoing-call.js";
+import type { CallOptions } from "../../jsonrpc/call.js";
 import { LocalError, type LocalReason } from "../../jsonrpc/errors.js";
 import type { JsonObject } from "../../protocol/json.js";
 import type { SessionCall } from "../session/client-session.js";

@@ -1,6 +1,6 @@
 import { kindOf } from "../../base/json.js";
-import type { CallOptions } from "../../jsonrpc/calls/outgoing-call.js";
-import { RawJson } from "../../jsonrpc/codec/codec.js";
+import type { CallOptions } from "../../jsonrpc/call.js";
+import { RawJson } from "../../jsonrpc/codec/json-text.js";
 import type { ConnectionState, Remote } from "../../jsonrpc/connection.js";
 import { LocalError } from "../../jsonrpc/errors.js";
 import { excerpt } from "../../jsonrpc/report.js";

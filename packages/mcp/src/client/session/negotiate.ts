@@ -1,4 +1,4 @@
-import type { CallOptions } from "../../jsonrpc/calls/outgoing-call.js";
+import type { CallOptions } from "../../jsonrpc/call.js";
 import { LocalError, RpcError } from "../../jsonrpc/errors.js";
 import { excerpt, type Reporter } from "../../jsonrpc/report.js";
 import { specCodes } from "../../protocol/errors.js";

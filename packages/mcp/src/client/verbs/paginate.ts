@@ -1,5 +1,5 @@
 import { kindOf } from "../../base/json.js";
-import { OutOfBounds } from "../../jsonrpc/codec/bounds.js";
+import { OutOfBounds } from "../../jsonrpc/codec/decode.js";
 import { codes, LocalError, RpcError } from "../../jsonrpc/errors.js";
 import { excerpt } from "../../jsonrpc/report.js";
 import { isObject, type JsonObject } from "../../protocol/json.js";

@@ -1,5 +1,5 @@
 import { kindOf } from "../../base/json.js";
-import { defaultTimeouts } from "../../jsonrpc/calls/outgoing-call.js";
+import { defaultTimeouts } from "../../jsonrpc/calls/caller.js";
 import { isObject } from "../../protocol/json.js";
 import { methods } from "../../protocol/methods.js";
 import type { TaskState, TaskStatus } from "../../protocol/types/tasks.js";

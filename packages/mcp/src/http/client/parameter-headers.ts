@@ -1,5 +1,5 @@
 import { objectResult, type ServerRemote } from "../../client/session/client-session.js";
-import type { CallOptions } from "../../jsonrpc/calls/outgoing-call.js";
+import type { CallOptions } from "../../jsonrpc/call.js";
 import { RpcError } from "../../jsonrpc/errors.js";
 import type { Reporter } from "../../jsonrpc/report.js";
 import { specCodes } from "../../protocol/errors.js";

@@ -1,13 +1,11 @@
 import type { Timer } from "../../base/clock.js";
-import type { Caller } from "../../jsonrpc/calls/caller.js";
-import type { OutgoingCall } from "../../jsonrpc/calls/outgoing-call.js";
-import { Problem } from "../../jsonrpc/codec/check-message.js";
-import { realNames } from "../../jsonrpc/codec/method-aliases.js";
+import type { Caller, OutgoingCall } from "../../jsonrpc/calls/caller.js";
+import { decode, Problem } from "../../jsonrpc/codec/decode.js";
 import { LocalError, RpcError, thrownText } from "../../jsonrpc/errors.js";
 import { guarded } from "../../jsonrpc/hooks.js";
 import type { Message, RpcNotification, RpcResponse } from "../../jsonrpc/message.js";
-import { decodeOn, type PeerSettings } from "../../jsonrpc/peer-settings.js";
-import type { NotificationListener } from "../../jsonrpc/routing.js";
+import type { PeerSettings } from "../../jsonrpc/peer-settings.js";
+import { type NotificationListener, realNames } from "../../jsonrpc/routing.js";
 import { methodAliases } from "../../protocol/revisions/aliases.js";
 import { progressTag } from "../../session/mcp-connection.js";
 import type { HttpTarget } from "./http-target.js";
@@ -91,7 +89,8 @@ export class PostedCall {
 
   #take(text: string): void {
     const { terms, caller, lenient } = this.#host;
-    const message = decodeOn(terms, text) as Message | Problem; // The profile allows no batches.
+    const { profile, limits, exactNumbers } = terms;
+    const message = decode(text, profile, limits, exactNumbers) as Message | Problem; // The profile allows no batches.
     if (message instanceof Problem) {
       const isAnswer = (lenient && caller.receiveMeant(text)) || this.#fails(message) || caller.receiveMeant(text);
       if (!isAnswer) caller.complain({ kind: "invalid", problem: message, frame: text });

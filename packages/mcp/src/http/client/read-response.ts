@@ -1,6 +1,6 @@
 import { createParser } from "eventsource-parser";
 import type { Clock } from "../../base/clock.js";
-import { decode } from "../../jsonrpc/codec/codec.js";
+import { decode } from "../../jsonrpc/codec/decode.js";
 import { LocalError, RpcError } from "../../jsonrpc/errors.js";
 import { clientLimits } from "../../jsonrpc/limits.js";
 import { mcpProfile } from "../../jsonrpc/profile.js";

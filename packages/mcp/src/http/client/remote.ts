@@ -1,10 +1,9 @@
 import { deferred } from "../../base/deferred.js";
 import type { ClientConnectionOptions } from "../../client/session/client-connection.js";
 import type { ServerRemote } from "../../client/session/client-session.js";
-import { Caller } from "../../jsonrpc/calls/caller.js";
+import { Caller, defaultTimeouts, type OutgoingCall } from "../../jsonrpc/calls/caller.js";
 import { InFlight, type InFlightCounts, type Phase } from "../../jsonrpc/calls/in-flight.js";
-import { defaultTimeouts, type OutgoingCall } from "../../jsonrpc/calls/outgoing-call.js";
-import { encodeRequest } from "../../jsonrpc/codec/codec.js";
+import { encodeRequest } from "../../jsonrpc/codec/encode.js";
 import type { Closed, ConnectionState } from "../../jsonrpc/connection.js";
 import { LocalError, notJson } from "../../jsonrpc/errors.js";
 import { clientLimits } from "../../jsonrpc/limits.js";
@@ -46,13 +45,8 @@ export class HttpRemote implements ServerRemote, ConnectionState {
       profile: mcpRequestingProfile,
       tolerance: lenient ? "accept" : "explain",
     });
-    const caller = new Caller({
-      inFlight: this.#inFlight,
-      terms,
-      timeouts: { idle: timeout, total: totalTimeout },
-      blocked: () => undefined,
-      cancelAtPeer: () => undefined, // Aborting the HTTP request cancels the call at the server.
-    });
+    // Aborting the HTTP request cancels the call at the server, so there is no notification for it.
+    const caller = new Caller(terms, this.#inFlight, { idle: timeout, total: totalTimeout });
     this.ended = this.#ended.signal;
     this.closed = this.#closed.promise;
     this.#host = { target, caller, terms, lenient, onNotification };

@@ -1,9 +1,8 @@
+import { weightOfMessage, weightOfText } from "../../base/byte-budget.js";
 import { isPromise, type MaybePromise } from "../../base/maybe-promise.js";
-import { joinResponses } from "../../jsonrpc/answerer.js";
+import { joinResponses, runRequest } from "../../jsonrpc/answerer.js";
 import { fittingResponse, unfinished } from "../../jsonrpc/calls/responder.js";
-import { runRequest } from "../../jsonrpc/calls/run-request.js";
-import { encodeFailure } from "../../jsonrpc/codec/codec.js";
-import { weightOfMessage, weightOfText } from "../../jsonrpc/codec/weight.js";
+import { encodeFailure } from "../../jsonrpc/codec/encode.js";
 import type { RpcRequest } from "../../jsonrpc/message.js";
 import type { ConcurrencyLimit } from "./concurrency-limit.js";
 import type { HandlerState } from "./handler-state.js";

@@ -1,7 +1,7 @@
 import { type Clock, systemClock } from "../../base/clock.js";
 import { andThen, isPromise, type MaybePromise } from "../../base/maybe-promise.js";
 import { settlesWithin } from "../../base/settles-within.js";
-import { Problem } from "../../jsonrpc/codec/check-message.js";
+import { Problem } from "../../jsonrpc/codec/decode.js";
 import { internalError } from "../../jsonrpc/errors.js";
 import { inHook } from "../../jsonrpc/hooks.js";
 import { isRequest, isResponse, type Message } from "../../jsonrpc/message.js";

@@ -1,5 +1,5 @@
 import type { Exchange } from "../../jsonrpc/call.js";
-import { encodeRequest } from "../../jsonrpc/codec/codec.js";
+import { encodeRequest } from "../../jsonrpc/codec/encode.js";
 import { LocalError } from "../../jsonrpc/errors.js";
 import type { ErrorObject, Id, Params } from "../../jsonrpc/message.js";
 import type { PeerSettings } from "../../jsonrpc/peer-settings.js";

@@ -1,6 +1,6 @@
 import { tooManyBytes } from "../../jsonrpc/calls/responder.js";
-import type { Problem } from "../../jsonrpc/codec/check-message.js";
-import { encodeFailure } from "../../jsonrpc/codec/codec.js";
+import type { Problem } from "../../jsonrpc/codec/decode.js";
+import { encodeFailure } from "../../jsonrpc/codec/encode.js";
 import { codes } from "../../jsonrpc/errors.js";
 import type { ErrorObject, Id } from "../../jsonrpc/message.js";
 import { problemError } from "../../jsonrpc/peer-settings.js";

@@ -1,3 +1,4 @@
+import { weightOfValue } from "../../base/byte-budget.js";
 import type { MembersOf } from "../../base/check-members.js";
 import { deferred } from "../../base/deferred.js";
 import { isPromise } from "../../base/maybe-promise.js";
@@ -5,9 +6,8 @@ import { settlesWithin } from "../../base/settles-within.js";
 import { answerDecoded } from "../../jsonrpc/answerer.js";
 import type { Call, Exchange } from "../../jsonrpc/call.js";
 import { unfinished } from "../../jsonrpc/calls/responder.js";
-import { Problem } from "../../jsonrpc/codec/check-message.js";
-import { type Decoded, encodeFailure } from "../../jsonrpc/codec/codec.js";
-import { weightOfValue } from "../../jsonrpc/codec/weight.js";
+import { type Decoded, Problem } from "../../jsonrpc/codec/decode.js";
+import { encodeFailure } from "../../jsonrpc/codec/encode.js";
 import { codes, internalError, LocalError } from "../../jsonrpc/errors.js";
 import { inHook } from "../../jsonrpc/hooks.js";
 import type { Id, Message } from "../../jsonrpc/message.js";

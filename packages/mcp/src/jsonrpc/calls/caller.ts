@@ -2,31 +2,21 @@ import { checkMembers, type MembersOf } from "../../base/check-members.js";
 import type { Timer } from "../../base/clock.js";
 import { isObject } from "../../base/json.js";
 import { longestTimer } from "../../base/settles-within.js";
-import type { Exchange } from "../call.js";
-import { withinBounds } from "../codec/bounds.js";
-import type { Problem } from "../codec/check-message.js";
-import { encodeRequest } from "../codec/codec.js";
+import { onAbort } from "../abort-listeners.js";
+import type { CallOptions, Exchange } from "../call.js";
+import { type Problem, withinLimits } from "../codec/decode.js";
+import { encodeRequest } from "../codec/encode.js";
 import { type MisspeltResponse, misspeltResponses } from "../codec/misspelt-responses.js";
 import { LocalError, type LocalReason, RpcError, thrownText } from "../errors.js";
 import { guarded } from "../hooks.js";
 import type { Id, Params, RpcResponse } from "../message.js";
+import type { Outbound } from "../outbound.js";
 import type { PeerSettings } from "../peer-settings.js";
 import { describeReport, type Report } from "../report.js";
+import type { Cancellation } from "../routing.js";
 import type { InFlight } from "./in-flight.js";
-import { type CallOptions, type Outcome, OutgoingCall, type Timeouts } from "./outgoing-call.js";
 
-/** What the calling half needs from its connection. */
-export interface CallerHost {
-  readonly inFlight: InFlight<OutgoingCall>;
-  readonly terms: PeerSettings;
-  readonly timeouts: Timeouts;
-  /** Pending while the transport holds more than it likes to. A call waits for it before it is serialised; reading goes on. */
-  blocked(): Promise<void> | undefined;
-  /** Asks the peer to stop working on a call. */
-  cancelAtPeer(call: OutgoingCall, reason: string): void;
-}
-
-/** The members of `CallOptions` and of an `Exchange`, which fits, for the check of options. */
+/** The members of `CallOptions` and of `Exchange`, which is valid too, to detect unknown options. */
 export const callMembers: MembersOf<CallOptions & Exchange> = {
   signal: ["abortSignal"],
   notify: ["onNotification"],
@@ -45,23 +35,41 @@ export const callMembers: MembersOf<CallOptions & Exchange> = {
   callback: [],
 };
 
-/** The half of a connection that calls: numbers requests, pairs responses, keeps deadlines. */
+/** The requests that this side sends: their ids, responses, timeouts and cancellation. */
 export class Caller {
-  readonly #host: CallerHost;
+  readonly #settings: PeerSettings;
+  readonly #inFlight: InFlight<OutgoingCall>;
+  readonly #timeouts: Timeouts;
+  readonly #out: Outbound | undefined;
+  readonly #cancellation: Cancellation | undefined;
   #lastId = 0;
   #timer: Timer | undefined;
   #timerAt = Number.POSITIVE_INFINITY;
-  /** The last thing the peer sent that no call could be told of: it often explains the silence. */
+  /** The latest invalid message. No call got it, but it often explains why a response is missing. */
   #complaint: string | undefined;
-  /** Cancelled calls that the peer still answers: what it answers is no fault of it. Made on first use. */
+  /** Ids of cancelled calls that the peer still responds to; their responses are not reported. Created on first use. */
   #late: Set<number> | undefined;
 
-  constructor(host: CallerHost) {
-    this.#host = host;
+  /**
+   * @param out delays calls while the channel has no room. Undefined: `write` sends each call as a request of its own
+   * @param cancellation the notification that cancels a call. Undefined: a cancelled call only stops waiting
+   */
+  constructor(
+    settings: PeerSettings,
+    inFlight: InFlight<OutgoingCall>,
+    timeouts: Timeouts,
+    out?: Outbound,
+    cancellation?: Cancellation,
+  ) {
+    this.#settings = settings;
+    this.#inFlight = inFlight;
+    this.#timeouts = timeouts;
+    this.#out = out;
+    this.#cancellation = cancellation;
   }
 
   /**
-   * @param write puts the frame of the call on the transport, when that has room for it
+   * @param write sends the frame of the call; called when the transport has room
    * @throws TypeError for an option that does not exist
    */
   call(
@@ -84,30 +92,29 @@ export class Caller {
     });
   }
 
-  /** Monotonic, so no id is ever used twice on a connection. */
+  /** Monotonic, so an id is never used twice on a connection. */
   nextId(): number {
     this.#lastId += 1;
     return this.#lastId;
   }
 
-  /** Registers a call that is still to be written; undefined if it has its outcome already. */
+  /** Registers a call before it is written; undefined if it has already failed. */
   begin(
     id: number,
     method: string,
     options: CallOptions,
     settle: (outcome: Outcome) => void,
   ): OutgoingCall | undefined {
-    const { inFlight, terms, timeouts } = this.#host;
-    const call = new OutgoingCall(id, method, options, terms.clock.now(), timeouts, settle);
-    if (inFlight.phase !== "open") {
+    const call = new OutgoingCall(id, method, options, this.#settings.clock.now(), this.#timeouts, settle);
+    if (this.#inFlight.phase !== "open") {
       call.fail("closed", "the connection is closed");
     } else if (options.signal?.aborted === true) {
       call.fail("cancelled", "cancelled before it was sent", options.signal.reason);
     } else if (!(call.idle >= 0 && call.total >= 0)) {
-      // No clock comes to NaN: the call would never end.
+      // With NaN, the call would never time out.
       call.fail("refused", `timeout and totalTimeout must be 0 ms or more, got ${call.idle} and ${call.total}`);
     } else {
-      inFlight.change({ kind: "call", call });
+      this.#inFlight.change({ kind: "call", call });
       call.listen(() => this.#stop(call, "cancelled", "cancelled by the caller", options.signal?.reason));
       this.#watch(call);
       return call;
@@ -115,14 +122,14 @@ export class Caller {
     return undefined;
   }
 
-  /** Runs `write` now, or when the transport has room again: a peer that does not read holds callers back. */
+  /** Runs `write` when the transport has room, which may be at once. */
   whenWritable(write: () => void): void {
-    const blocked = this.#host.blocked();
+    const blocked = this.#out?.blocked();
     if (blocked === undefined) write();
-    else void blocked.then(() => this.whenWritable(write)); // Never rejects: a broken transport ends the connection instead.
+    else void blocked.then(() => this.whenWritable(write)); // Never rejects: a broken transport ends the connection.
   }
 
-  /** The frame of a call about to be written; undefined if the call ended while it waited, or cannot be written. */
+  /** The frame of a call; undefined if the call has ended while it waited, or its params are not JSON. */
   encode(call: OutgoingCall, params: Params | undefined): string | undefined {
     if (!this.isPending(call)) return undefined;
     try {
@@ -140,22 +147,22 @@ export class Caller {
 
   /** True while the call has no outcome. */
   isPending(call: OutgoingCall): boolean {
-    return this.#host.inFlight.outgoing(call.id) === call;
+    return this.#inFlight.outgoing(call.id) === call;
   }
 
-  /** The only way to an outcome for a registered call. */
+  /** Ends a registered call. Every outcome passes through here. */
   settle(call: OutgoingCall, outcome: Outcome): void {
-    this.#host.inFlight.change({ kind: "outcome", call });
-    if (this.#host.inFlight.calling === 0) this.#timer?.unref?.();
+    this.#inFlight.change({ kind: "outcome", call });
+    if (this.#inFlight.calling === 0) this.#timer?.unref?.();
     call.settle(outcome);
   }
 
   /** A response of the peer. `cause`: see `ChannelReceiver.frame`. */
   receive(response: RpcResponse, cause?: unknown): void {
-    const call = this.#host.inFlight.outgoing(response.id);
+    const call = this.#inFlight.outgoing(response.id);
     if (call === undefined && this.#late?.delete(response.id as number) === true) return; // Any other id is not in it.
     if (call === undefined || !call.sent) {
-      const { tolerance } = this.#host.terms;
+      const { tolerance } = this.#settings;
       const outcome = "error" in response ? { error: response.error } : { result: response.result };
       const reason = `id must be that of the request, got ${JSON.stringify(response.id)}`;
       const isMeant = typeof response.id === "string" && tolerance !== undefined;
@@ -170,20 +177,12 @@ export class Caller {
     }
   }
 
-  /** The peer answers a call although it was cancelled. A peer that does not may make this side remember only so many. */
-  expectLate(id: number): void {
-    this.#late ??= new Set();
-    this.#late.add(id);
-    const [oldest] = this.#late;
-    if (this.#late.size > maxLate && oldest !== undefined) this.#late.delete(oldest);
-  }
-
-  /** Something that is not a message but carries the id of a call: its call fails. False if there is none. */
+  /** Fails the call whose id an invalid message has. False if there is no such call. */
   receiveProblem(problem: Problem): boolean {
-    const call = problem.subject === "request" ? undefined : this.#host.inFlight.outgoing(problem.id);
+    const call = problem.subject === "request" ? undefined : this.#inFlight.outgoing(problem.id);
     if (call === undefined || !call.sent) return false;
     if (call.options.partial === true) {
-      const result = withinBounds(problem.parsed, this.#host.terms.limits);
+      const result = withinLimits(problem.parsed, this.#settings.limits);
       if (result !== undefined) {
         this.settle(call, { ok: true, result });
         return true;
@@ -198,24 +197,24 @@ export class Caller {
   }
 
   /**
-   * A text that is no message: what it was meant to answer is taken, or fails at once, as the terms have it. False if that is no
-   * call of this side.
+   * Handles a text that is not a message but looks like a response: depending on the tolerance, its call gets the result or fails
+   * at once. False if it responds to no call.
    */
   receiveMeant(text: string): boolean {
-    const { tolerance, limits } = this.#host.terms;
+    const { tolerance, limits } = this.#settings;
     if (tolerance === undefined) return false;
-    // Each of them is for a call of its own.
+    // No early exit: each response belongs to another call.
     return misspeltResponses(text, limits).filter((answer) => this.#take(answer)).length > 0;
   }
 
   #take({ id, outcome, reason }: MisspeltResponse): boolean {
     const call = this.#meantBy(id, outcome);
     if (call === undefined || !call.sent) return false;
-    if (this.#host.terms.tolerance !== "accept") {
+    if (this.#settings.tolerance !== "accept") {
       this.settle(call, { ok: false, error: call.error("protocol", `the answer is not a response: ${reason}`) });
       return true;
     }
-    this.#host.terms.report({ kind: "tolerated", method: call.method, reason });
+    this.#settings.report({ kind: "tolerated", method: call.method, reason });
     if ("error" in outcome) {
       const { code, message, data } = outcome.error;
       this.settle(call, { ok: false, error: new RpcError(code, message, data) });
@@ -226,11 +225,11 @@ export class Caller {
   }
 
   /**
-   * A result without an id answers the one call that there is; an error without one, and a result that says nothing, may be about a
+   * A result without an id is matched to the only call in flight. An error or an empty result without an id may belong to a
    * notification.
    */
   #meantBy(id: unknown, outcome: MisspeltResponse["outcome"]): OutgoingCall | undefined {
-    const { inFlight } = this.#host;
+    const inFlight = this.#inFlight;
     if (typeof id === "number") return inFlight.outgoing(id);
     if (typeof id === "string") return /^\d{1,15}$/.test(id) ? inFlight.outgoing(Number(id)) : undefined;
     const saysSomething = "result" in outcome && isObject(outcome.result) && Object.keys(outcome.result).length > 0;
@@ -238,50 +237,50 @@ export class Caller {
     return (id === undefined || id === null) && saysSomething && others.length === 0 ? only : undefined;
   }
 
-  /** The transport has found out that a call gets no answer. */
+  /** Fails a call that the transport knows to get no response. */
   lose(id: Id, error: Error): void {
-    const call = this.#host.inFlight.outgoing(id);
+    const call = this.#inFlight.outgoing(id);
     if (call === undefined) return;
     const isUnexplained = error.constructor === LocalError && this.#complaint !== undefined;
     this.settle(call, { ok: false, error: isUnexplained ? this.#explained(error as LocalError) : error });
   }
 
-  /** @param error was made by the transport, which does not know what came before */
+  /** Adds the latest invalid message to an error of the transport. */
   #explained({ reason, message, cause }: LocalError): LocalError {
     return new LocalError(reason, this.#explain(message), cause === undefined ? {} : { cause });
   }
 
-  /** A notification that belongs to a call of this side; false if the call is not there. */
+  /** Passes a notification to the call of this side that it belongs to; false if that is not in flight. */
   receiveRelated(tag: string | number, method: string, params: Params | undefined): boolean {
-    const call = this.#host.inFlight.tagged(tag);
+    const call = this.#inFlight.tagged(tag);
     if (call === undefined) return false;
     this.touch(call);
-    guarded("notify", () => call.options.notify?.(method, params), this.#host.terms.report);
+    guarded("notify", () => call.options.notify?.(method, params), this.#settings.report);
     return true;
   }
 
-  /** The peer has given a sign for a call. */
+  /** Restarts the idle timeout of a call. */
   touch(call: OutgoingCall): void {
-    call.touch(this.#host.terms.clock.now());
+    call.touch(this.#settings.clock.now());
   }
 
-  /** Reports what no call can be told of, and remembers it for the next call that fails. */
+  /** Reports an event that belongs to no call, and adds it to the message of the next call that fails. */
   complain(report: Report): void {
     this.#complaint = describeReport(report);
-    this.#host.terms.report(report);
+    this.#settings.report(report);
   }
 
-  /** Ends every call without an outcome. */
+  /** Fails every call in flight. */
   failAll(why: string, cause?: Error): void {
-    for (const call of [...this.#host.inFlight.outgoingCalls()]) {
+    for (const call of [...this.#inFlight.outgoingCalls()]) {
       this.fail(call, "closed", why, cause);
     }
-    if (this.#timer !== undefined) this.#host.terms.clock.clearTimer(this.#timer);
+    if (this.#timer !== undefined) this.#settings.clock.clearTimer(this.#timer);
     this.#timer = undefined;
     this.#timerAt = Number.POSITIVE_INFINITY;
   }
 
-  /** Ends a call that gets no answer, telling with it what went wrong before. */
+  /** Fails a call, with the latest invalid message in the error. */
   fail(call: OutgoingCall, reason: LocalReason, why: string, cause?: unknown): void {
     this.settle(call, { ok: false, error: call.error(reason, this.#explain(why), cause) });
   }
@@ -290,14 +289,30 @@ export class Caller {
     if (!this.isPending(call)) return;
     const error = call.error(reason, reason === "timeout" ? this.#explain(why) : why, cause);
     this.settle(call, { ok: false, error });
-    if (call.sent && call.options.cancellable !== false) this.#host.cancelAtPeer(call, cancelReason(error));
+    if (call.sent && call.options.cancellable !== false) this.#cancelAtPeer(call, cancelReason(error));
+  }
+
+  /** Sends the notification that cancels a call, on a transport that has one. */
+  #cancelAtPeer({ id }: OutgoingCall, reason: string): void {
+    if (this.#cancellation === undefined) return;
+    const { method, idMember, error } = this.#cancellation;
+    if (error !== null) this.#expectLate(id);
+    this.#out?.notify(method, { [idMember]: id, reason });
+  }
+
+  /** The peer still responds to a cancelled call, in this protocol. Bounded, because a peer may not do it. */
+  #expectLate(id: number): void {
+    this.#late ??= new Set();
+    this.#late.add(id);
+    const [oldest] = this.#late;
+    if (this.#late.size > maxLate && oldest !== undefined) this.#late.delete(oldest);
   }
 
   #explain(why: string): string {
     return this.#complaint === undefined ? why : `${why}; before that, this side ${this.#complaint}`;
   }
 
-  // One timer serves all calls: most calls have the same timeout, so the first one armed is nearly always the next due.
+  // One timer serves all calls: most calls have the same timeout, so the oldest is nearly always the next to expire.
 
   #watch(call: OutgoingCall): void {
     if (call.dueAt < this.#timerAt) this.#arm(call.dueAt);
@@ -305,7 +320,7 @@ export class Caller {
   }
 
   #arm(at: number): void {
-    const { clock } = this.#host.terms;
+    const { clock } = this.#settings;
     if (this.#timer !== undefined) clock.clearTimer(this.#timer);
     this.#timerAt = at;
     const milliseconds = Math.min(Math.max(0, Math.ceil(at - clock.now())), longestTimer);
@@ -315,9 +330,9 @@ export class Caller {
   #expire(): void {
     this.#timer = undefined;
     this.#timerAt = Number.POSITIVE_INFINITY;
-    const now = this.#host.terms.clock.now();
+    const now = this.#settings.clock.now();
     let next = Number.POSITIVE_INFINITY;
-    for (const call of [...this.#host.inFlight.outgoingCalls()]) {
+    for (const call of [...this.#inFlight.outgoingCalls()]) {
       if (call.dueAt <= now) this.#stop(call, "timeout", timeoutReason(call, now));
       else next = Math.min(next, call.dueAt);
     }
@@ -325,7 +340,7 @@ export class Caller {
   }
 }
 
-/** Cancelled calls whose answers are still expected; an answer to an older one is reported. */
+/** Cancelled calls whose responses are still expected; a response to an older one is reported. */
 const maxLate = 1_000;
 
 function timeoutReason(call: OutgoingCall, now: number): string {
@@ -340,4 +355,81 @@ function cancelReason(error: LocalError): string {
     : error.cause instanceof Error
       ? error.cause.message
       : "cancelled by the caller";
+}
+
+/** Milliseconds: `idle` without a message for the call, `total` in any case. `Infinity`: no limit. */
+export interface Timeouts {
+  readonly idle: number;
+  readonly total: number;
+}
+
+/** The defaults of connections and calls. */
+export const defaultTimeouts: Timeouts = { idle: 60_000, total: 600_000 };
+
+/** The outcome of a call. */
+export type Outcome = { readonly ok: true; readonly result: unknown } | { readonly ok: false; readonly error: Error };
+
+/** A call of this side from its start to its one outcome. */
+export class OutgoingCall {
+  readonly id: number;
+  readonly method: string;
+  readonly options: CallOptions;
+  /** True after the request was written: before that, the peer need not be notified of its cancellation. */
+  sent = false;
+  /** Times on the connection's clock. */
+  idleAt: number;
+  readonly totalAt: number;
+  /** Milliseconds, as `Timeouts` has them. */
+  readonly idle: number;
+  readonly total: number;
+  #settle: ((outcome: Outcome) => void) | undefined;
+  #unlisten: (() => void) | undefined;
+
+  constructor(
+    id: number,
+    method: string,
+    options: CallOptions,
+    now: number,
+    defaults: Timeouts,
+    settle: (outcome: Outcome) => void,
+  ) {
+    this.id = id;
+    this.method = method;
+    this.options = options;
+    this.idle = options.timeout ?? defaults.idle;
+    this.total = options.totalTimeout ?? defaults.total;
+    this.idleAt = now + this.idle;
+    this.totalAt = now + this.total;
+    this.#settle = settle;
+  }
+
+  /** The time at which the call expires. */
+  get dueAt(): number {
+    return Math.min(this.idleAt, this.totalAt);
+  }
+
+  listen(stop: () => void): void {
+    if (this.options.signal !== undefined) this.#unlisten = onAbort(this.options.signal, stop);
+  }
+
+  /** Restarts the idle timeout. */
+  touch(now: number): void {
+    this.idleAt = now + this.idle;
+  }
+
+  /** Only the first outcome counts. */
+  settle(outcome: Outcome): void {
+    const settle = this.#settle;
+    this.#settle = undefined;
+    this.#unlisten?.();
+    settle?.(outcome);
+  }
+
+  fail(reason: LocalReason, why: string, cause?: unknown): void {
+    this.settle({ ok: false, error: this.error(reason, why, cause) });
+  }
+
+  error(reason: LocalReason, why: string, cause?: unknown): LocalError {
+    return new LocalError(reason, `${this.method} (id ${this.id}): ${why}`, cause === undefined ? {} : { cause });
+  }
 }

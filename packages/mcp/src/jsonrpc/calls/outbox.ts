@@ -1,5 +1,4 @@
-import type { ByteBudget } from "../../base/byte-budget.js";
-import { characterBytes } from "../codec/weight.js";
+import { type ByteBudget, characterBytes } from "../../base/byte-budget.js";
 import { freeQueueBytes } from "../queue-bounds.js";
 
 /** How a notification may be lost while it waits for a peer that does not read. */

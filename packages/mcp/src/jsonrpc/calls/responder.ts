@@ -1,32 +1,43 @@
-import type { ByteBudget } from "../../base/byte-budget.js";
-import { inFlightProblem, joinResponses, repeatedId } from "../answerer.js";
-import type { Call } from "../call.js";
-import { Problem } from "../codec/check-message.js";
-import { encodeFailure } from "../codec/codec.js";
-import { weightOfMessage, weightOfText } from "../codec/weight.js";
-import { codes, internalError } from "../errors.js";
-import { type ErrorObject, type Id, idKey, type RpcNotification, type RpcRequest } from "../message.js";
-import { responseToProblem } from "../peer-settings.js";
+import { type ByteBudget, weightOfMessage, weightOfText } from "../../base/byte-budget.js";
+import { markHandled } from "../../base/maybe-promise.js";
+import { inFlightProblem, joinResponses, repeatedId, runNotification, runRequest } from "../answerer.js";
+import type { Call, Exchange, RemoteCall } from "../call.js";
+import { isInexact, Problem } from "../codec/decode.js";
+import { encodeFailure } from "../codec/encode.js";
+import { membersOf, membersOfElements } from "../codec/scan.js";
+import { codes, internalError, LocalError } from "../errors.js";
+import {
+  type ErrorObject,
+  ExactNumber,
+  type Id,
+  idKey,
+  type Params,
+  type RpcNotification,
+  type RpcRequest,
+} from "../message.js";
+import type { Outbound } from "../outbound.js";
+import { type PeerSettings, responseToProblem } from "../peer-settings.js";
 import type { Profile } from "../profile.js";
-import { cancelledError, type Routing } from "../routing.js";
-import { type ConnectionParts, IncomingCall, type SendResponse } from "./incoming-call.js";
-import { runNotification, runRequest } from "./run-request.js";
+import type { Reporter } from "../report.js";
+import { type Cancellation, cancelledError, type Routing } from "../routing.js";
+import type { Caller, OutgoingCall } from "./caller.js";
+import type { CallKey, InFlight } from "./in-flight.js";
 
-/** The answer to a batch while the batch is read. */
+/** The response to a batch while the batch is read. */
 export interface BatchResponse {
-  /** Takes the next request, or the next element that is not a message. */
+  /** Handles the next request, or the next element that is not a message. */
   take(element: RpcRequest | Problem): void;
-  /** There are no more. */
+  /** Called after the last element. */
   end(): void;
 }
 
-/** The half of a connection that answers: admits, runs and cancels what the peer asks for. */
+/** The requests that this side receives: their admission, handlers, responses and cancellation. */
 export class Responder {
   readonly #parts: ConnectionParts;
   readonly #handle: Call;
   /** Methods of calls that stay open until one side ends them. */
   readonly #longLived: ReadonlySet<string> | undefined;
-  /** The error that answers a request that the peer has cancelled; undefined for silence. */
+  /** The error response to a cancelled request; undefined for none. */
   readonly #cancelled: ErrorObject | undefined;
   #filling = false;
 
@@ -38,22 +49,22 @@ export class Responder {
   }
 
   /**
-   * Runs a request, or lets it wait for a place. False if it is refused before it runs.
+   * Runs a request or queues it. False if it is refused before it runs.
    * @param length the characters of its frame
-   * @param reply takes the answer of a request in a batch
+   * @param reply receives the response to a request of a batch
    */
   request(request: RpcRequest, length: number, reply?: SendResponse): boolean {
-    const { inFlight, terms } = this.#parts;
+    const { inFlight, settings } = this.#parts;
     const { id, method, params } = request;
     const call = new IncomingCall(this.#parts, id, method, params, reply);
     if (inFlight.incoming(call.key) !== undefined) {
-      this.#answer(call, responseToProblem(inFlightProblem(id), terms.profile));
+      this.#answer(call, responseToProblem(inFlightProblem(id), settings.profile));
       return false;
     }
     const verdict = inFlight.phase === "open" ? this.#admit(call, weightOfMessage(request, length)) : shuttingDown;
     if (verdict === "run") this.#run(call);
     else if (verdict === "wait") inFlight.change({ kind: "wait", call });
-    else this.#answer(call, encodeFailure(id, verdict, terms.profile));
+    else this.#answer(call, encodeFailure(id, verdict, settings.profile));
     return typeof verdict === "string";
   }
 
@@ -63,20 +74,20 @@ export class Responder {
     const verdict = this.#admit(call, weightOfMessage(message, length));
     if (verdict === "run") this.#run(call);
     else if (verdict === "wait") this.#parts.inFlight.change({ kind: "wait", call });
-    else this.#parts.terms.report({ kind: "dropped", method: message.method });
+    else this.#parts.settings.report({ kind: "dropped", method: message.method });
   }
 
-  /** Answers something that is not a message, unless it deserves no answer. */
+  /** Sends the error response to an invalid message, unless the profile has none for it. */
   problem(problem: Problem): void {
-    const answer = responseToProblem(problem, this.#parts.terms.profile);
+    const answer = responseToProblem(problem, this.#parts.settings.profile);
     if (answer !== undefined) this.#parts.out.write(answer, problem.id, true);
   }
 
-  /** Takes what a batch asks for: run side by side, answered in one array, or not at all when nothing is owed. */
+  /** Runs the requests of a batch concurrently and sends their responses in one array, or nothing if there are none. */
   batch(): BatchResponse {
-    const { budget } = this.#parts.terms;
+    const { budget } = this.#parts.settings;
     const answers: (string | undefined)[] = [];
-    let held = 0; // By the answers that wait for the last one.
+    let held = 0; // Bytes of the responses that wait for the last one.
     const ids = new Set<unknown>();
     let pending = 1; // The batch itself, until its end has been read.
     let first: Id | undefined;
@@ -97,7 +108,7 @@ export class Responder {
       take: (element) => {
         pending += 1;
         const problem = element instanceof Problem ? element : repeatedId(element, ids);
-        if (problem !== undefined) return reply(responseToProblem(problem, this.#parts.terms.profile));
+        if (problem !== undefined) return reply(responseToProblem(problem, this.#parts.settings.profile));
         const request = element as RpcRequest;
         first ??= request.id;
         this.request(request, Number.POSITIVE_INFINITY, reply); // The length of the whole frame says nothing of its part.
@@ -106,131 +117,148 @@ export class Responder {
     };
   }
 
-  /** Stops the request `id` of the peer, and answers it as the peers have agreed. False if it is not in flight. */
-  cancel(id: Id, reason: string): boolean {
-    const { inFlight, terms } = this.#parts;
+  /**
+   * Cancels a request of the peer. An unknown id is no error: the notification may cross the response on its way.
+   * @param frame the frame of the notification; with `index`, it is an element of a batch
+   */
+  cancelRequested({ idMember }: Cancellation, params: Params | undefined, frame: string, index?: number): void {
+    const { inFlight, settings } = this.#parts;
+    const { [idMember]: given, reason } = (params ?? {}) as Readonly<Record<string, unknown>>;
+    let id = given;
+    if (isInexact(given)) {
+      const members = index === undefined ? membersOf(frame) : membersOfElements(frame)[index];
+      const literal = membersOf(members?.get("params") ?? "").get(idMember);
+      if (literal !== undefined) id = new ExactNumber(literal);
+    }
+    const call = isId(id) ? inFlight.incoming(idKey(id)) : undefined;
+    if (call === undefined) {
+      settings.report({ kind: "unknown-cancel", id: isId(id) ? id : undefined });
+      return;
+    }
     const cancelled = this.#cancelled;
-    const call = inFlight.incoming(idKey(id));
-    if (call === undefined) return false;
-    const answer = cancelled && call.id !== undefined ? encodeFailure(call.id, cancelled, terms.profile) : undefined;
-    this.#cancel(call, reason, answer);
-    return true;
+    const response =
+      cancelled && call.id !== undefined ? encodeFailure(call.id, cancelled, settings.profile) : undefined;
+    this.#cancel(call, typeof reason === "string" ? reason : "cancelled by the peer", response);
   }
 
-  /** Lets calls that have no end of their own know that the connection waits for them. */
+  /** Aborts the `closing` signal of every running call, so that long-lived calls end. */
   closeAll(): void {
     for (const call of [...this.#parts.inFlight.incomingCalls()]) call.close();
   }
 
-  /** Stops everything that the peer asked for, and answers it with an error: it was not finished in time. */
+  /** Cancels every received request and sends an error response: it was not finished in time. */
   failAll(reason: string): void {
-    const { inFlight, terms } = this.#parts;
+    const { inFlight, settings } = this.#parts;
     for (const call of [...inFlight.incomingCalls()]) {
-      const answer = call.id === undefined ? undefined : encodeFailure(call.id, unfinished, terms.profile);
+      const answer = call.id === undefined ? undefined : encodeFailure(call.id, unfinished, settings.profile);
       this.#cancel(call, reason, answer);
     }
   }
 
-  /** Stops everything that the peer asked for. */
+  /** Cancels every received request without a response. */
   cancelAll(reason: string): void {
     for (const call of [...this.#parts.inFlight.incomingCalls()]) this.#cancel(call, reason);
   }
 
-  /** A handler that does not heed its signal keeps its place, so cancelling buys a peer no more of them. */
+  /** A handler that ignores its signal still counts as running, so a peer cannot start more of them by cancelling. */
   #cancel(call: IncomingCall, reason: string, answer?: string): void {
-    const { inFlight, terms } = this.#parts;
-    if (inFlight.isWaiting(call)) terms.budget.give(call.bytes);
+    const { inFlight, settings } = this.#parts;
+    if (inFlight.isWaiting(call)) settings.budget.give(call.bytes);
     inFlight.change({ kind: "over", call });
     call.cancel(reason);
     this.#answer(call, answer);
   }
 
-  /** Charges the budget of the peer for a call: whether it runs, waits for a place, or is refused, because too many wait or too much is kept. */
+  /** Charges the budget for a call and returns whether it runs, waits, or is refused because a limit is reached. */
   #admit(call: IncomingCall, bytes: number): "run" | "wait" | ErrorObject {
-    const { inFlight, terms, out } = this.#parts;
-    const { limits } = terms;
+    const { inFlight, settings, out } = this.#parts;
+    const { limits } = settings;
     call.isLongLived = this.#longLived?.has(call.method) === true;
     if (call.isLongLived && inFlight.longLived >= limits.listening) return tooManyRequests;
     const mayRun = call.isLongLived || (inFlight.running < limits.running && inFlight.waiting === 0 && out.mayAnswer);
     if (!mayRun && inFlight.waiting >= limits.waiting) return tooManyRequests;
-    if (!terms.budget.take(bytes)) return tooManyBytes;
+    if (!settings.budget.take(bytes)) return tooManyBytes;
     call.bytes = bytes;
     return mayRun ? "run" : "wait";
   }
 
   #run(call: IncomingCall): void {
-    const { inFlight, terms } = this.#parts;
+    const { inFlight, settings } = this.#parts;
     inFlight.change({ kind: "run", call });
     const answer =
       call.id === undefined
-        ? runNotification(this.#handle, call.method, call.params, call, terms)
-        : runRequest(this.#handle, call.id, call.method, call.params, call, terms);
+        ? runNotification(this.#handle, call.method, call.params, call, settings)
+        : runRequest(this.#handle, call.id, call.method, call.params, call, settings);
     if (typeof answer === "object")
       void answer.then((text) => this.#finish(call, text)); // Never rejects.
     else this.#finish(call, answer);
   }
 
   #finish(call: IncomingCall, answer: string | undefined): void {
-    const { inFlight, terms } = this.#parts;
-    terms.budget.give(call.bytes);
+    const { inFlight, settings } = this.#parts;
+    settings.budget.give(call.bytes);
     if (!call.over) {
-      // Free the id before writing: the peer may reuse it as soon as it sees the answer.
+      // Remove the id before writing: the peer may reuse it as soon as it sees the response.
       inFlight.change({ kind: "over", call });
       call.over = true;
       const isShort = answer === undefined || answer.length <= freeAnswerLength;
-      this.#answer(call, isShort ? answer : fittingResponse(answer, call.id, terms.profile, terms.budget));
+      this.#answer(call, isShort ? answer : fittingResponse(answer, call.id, settings.profile, settings.budget));
     }
     inFlight.change({ kind: "settle", call });
     if (inFlight.waiting > 0) this.runWaiting();
   }
 
-  /** Writes the answer of a request, or adds it to that of its batch; undefined where nothing answers it. */
+  /** Sends the response to a request, or adds it to the response to its batch. Undefined: there is no response. */
   #answer({ id, reply }: IncomingCall, answer: string | undefined): void {
     if (reply !== undefined) reply(answer);
     else if (answer !== undefined) this.#parts.out.write(answer, id, true);
     else if (id !== undefined) this.#parts.out.unanswered(id);
   }
 
-  /** Begins what waits, as far as there are places for it. A loop, not a recursion: any number of waiting calls may be answered at once. */
+  /** Runs waiting calls up to the limit. A loop, not a recursion, because any number of them may finish at once. */
   runWaiting(): void {
-    const { inFlight, terms, out } = this.#parts;
+    const { inFlight, settings, out } = this.#parts;
     if (this.#filling || inFlight.waiting === 0) return;
     this.#filling = true;
     for (let next = inFlight.nextWaiting(); next !== undefined; next = inFlight.nextWaiting()) {
-      if (inFlight.running >= terms.limits.running || !out.mayAnswer) break;
+      if (inFlight.running >= settings.limits.running || !out.mayAnswer) break;
       this.#run(next);
     }
     this.#filling = false;
   }
 }
 
-/** The answer to a call that runs longer than the end of its server waits for it. */
+/** The response to a call that is still running when its server closes. */
 export const unfinished: ErrorObject = {
   ...internalError,
   data: { reason: "this side is shutting down, and the call was not finished: it may have had effects" },
 };
+
+function isId(value: unknown): value is Id {
+  return typeof value === "string" || typeof value === "number" || value === null || value instanceof ExactNumber;
+}
 
 const shuttingDown: ErrorObject = {
   ...internalError,
   data: { reason: "this side is shutting down: send it again elsewhere or later" },
 };
 
-/** Answers up to this length go out whatever is queued: each place of a call has room for one. */
+/** Responses up to this length are sent whatever is queued: their number is limited by the limits on calls. */
 const freeAnswerLength = 64 * 1024;
 
-/** The answer, or an error in its place where the budget of the peer has no room to queue it. */
+/** The response, or an error response instead if the budget of the peer has no room to queue it. */
 export function fittingResponse(answer: string, id: Id | undefined, profile: Profile, budget: ByteBudget): string {
   if (answer.length <= freeAnswerLength || budget.fits(weightOfText(answer))) return answer;
   return encodeFailure(id, noRoomForAnswer, profile);
 }
 
-/** The call has run. */
+// The call has run.
 const noRoomForAnswer: ErrorObject = {
   ...internalError,
   data: { reason: "no room to queue the answer: read what was sent before, or ask for less" },
 };
 
-/** Refused before anything of it is kept. */
+/** The response to a message that the budget has no room for. */
 export const tooManyBytes: ErrorObject = {
   code: codes.tooManyRequests,
   message: "Too many requests",
@@ -242,3 +270,112 @@ const tooManyRequests: ErrorObject = {
   message: "Too many requests",
   data: { reason: "too many requests are in flight: wait for responses, then retry" },
 };
+
+/** The parts of a connection that its calls share. */
+export interface ConnectionParts {
+  readonly settings: PeerSettings;
+  readonly inFlight: InFlight<OutgoingCall, IncomingCall>;
+  readonly out: Outbound;
+  readonly caller: Caller;
+  /** The principal that the channel has authenticated. */
+  readonly principal: string | undefined;
+  readonly peer: string | undefined;
+}
+
+/** Receives the response to a request of a batch; undefined if it was cancelled. */
+export type SendResponse = (answer: string | undefined) => void;
+
+/** A received request or notification until its response, and the `Exchange` of its handler. */
+export class IncomingCall implements Exchange {
+  readonly id: Id | undefined;
+  /** The key of the call in `InFlight`; unique for a notification. */
+  readonly key: CallKey;
+  readonly method: string;
+  readonly params: Params | undefined;
+  /** Undefined for a call whose response is a frame of its own. */
+  readonly reply: SendResponse | undefined;
+  readonly principal: string | undefined;
+  readonly peer: string | undefined;
+  readonly report: Reporter;
+  /** Bytes charged to the budget until the handler has ended. */
+  bytes = 0;
+  /** It stays open until one side ends it, and does not count as running. */
+  isLongLived = false;
+  /** True after its response or its cancellation: nothing more is sent for it. */
+  over = false;
+  readonly #parts: ConnectionParts;
+  #controller: AbortController | undefined;
+  #closing: AbortController | undefined;
+  #isClosing = false;
+  #cancelled: LocalError | undefined;
+
+  constructor(
+    parts: ConnectionParts,
+    id: Id | undefined,
+    method: string,
+    params: Params | undefined,
+    reply: SendResponse | undefined,
+  ) {
+    this.#parts = parts;
+    this.principal = parts.principal;
+    this.peer = parts.peer;
+    this.report = parts.settings.report;
+    this.id = id;
+    this.key = typeof id === "number" ? id : id === undefined ? Symbol(method) : idKey(id);
+    this.method = method;
+    this.params = params;
+    this.reply = reply;
+  }
+
+  /** Created on first use: most handlers do not use it, and a controller costs more than a short call. */
+  get signal(): AbortSignal {
+    if (this.#controller === undefined) {
+      this.#controller = new AbortController();
+      if (this.#cancelled !== undefined) this.#controller.abort(this.#cancelled);
+    }
+    return this.#controller.signal;
+  }
+
+  get closing(): AbortSignal {
+    if (this.#closing === undefined) {
+      this.#closing = new AbortController();
+      if (this.#isClosing) this.#closing.abort();
+    }
+    return this.#closing.signal;
+  }
+
+  failed(_error: ErrorObject, thrown: unknown): void {
+    if (!this.over && this.id !== undefined) this.#parts.out.failedBy(this.id, thrown);
+  }
+
+  /** Sends requests that belong to this one, on the stream of its response. */
+  get callback(): RemoteCall {
+    const { caller, out } = this.#parts;
+    const write = (frame: string): void => out.write(frame, this.id);
+    return (method, params, options = {}) => markHandled(caller.call(method, params, options, write));
+  }
+
+  notify(method: string, params?: Params): void {
+    if (!this.over) this.#parts.out.notifyRelated(method, params, this.id);
+  }
+
+  drained(): Promise<void> {
+    return markHandled(this.#parts.out.drained(this.id));
+  }
+
+  release(retry: number): void {
+    if (!this.over && this.id !== undefined) this.#parts.out.release(this.id, retry);
+  }
+
+  /** The connection accepts no more calls and waits for this one. */
+  close(): void {
+    this.#isClosing = true;
+    this.#closing?.abort();
+  }
+
+  cancel(reason: string): void {
+    this.over = true;
+    this.#cancelled = new LocalError("cancelled", reason);
+    this.#controller?.abort(this.#cancelled);
+  }
+}

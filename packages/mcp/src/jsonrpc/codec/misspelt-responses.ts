@@ -2,7 +2,7 @@ import { isObject, kindOf } from "../../base/json.js";
 import { codes } from "../errors.js";
 import type { Limits } from "../limits.js";
 import type { ErrorObject } from "../message.js";
-import { brokenBoundIn, brokenBoundOf } from "./bounds.js";
+import { limitExceededByText, limitExceededByValue } from "./decode.js";
 
 /**
  * How to treat an invalid response that can be matched to its call: `explain` fails the call at once and names the broken rule;
@@ -27,12 +27,12 @@ const everyWrapping = new RegExp(wrapping, "g");
 
 /** The responses that a text was meant to be: none for what is JSON of another kind, or no JSON, or breaks a bound. */
 export function misspeltResponses(text: string, limits: Limits): readonly MisspeltResponse[] {
-  if (brokenBoundIn(text, limits) !== undefined) return [];
+  if (limitExceededByText(text, limits) !== undefined) return [];
   const bare = text.replaceAll(everyWrapping, "").trim();
   if (!bare.startsWith("{") && !bare.startsWith("[")) return [];
   const whole = parse(bare);
   const value = whole ?? parse(bare.slice(0, Math.max(bare.lastIndexOf("}"), bare.lastIndexOf("]")) + 1));
-  if (value === undefined || brokenBoundOf(value, text, limits) !== undefined) return [];
+  if (value === undefined || limitExceededByValue(value, text, limits) !== undefined) return [];
   const isAlone = whole !== undefined && !wrapping.test(text);
   const wrapped = isAlone ? undefined : "a frame must hold a message and nothing else";
   if (!Array.isArray(value)) return meant(value, wrapped);

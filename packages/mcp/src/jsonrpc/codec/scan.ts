@@ -2,7 +2,16 @@
 // `JSON.parse` tells neither literals nor positions; an id that a double cannot hold is looked up here, on demand.
 
 import { isObject, type JsonObject, pointerToken } from "../../base/json.js";
-import { backslash, closeBrace, closeBracket, colon, comma, openBrace, openBracket, quote } from "./characters.js";
+
+// The characters of the structure of a JSON text, as `charCodeAt` returns them.
+const backslash = 0x5c;
+export const closeBrace = 0x7d;
+export const closeBracket = 0x5d;
+const colon = 0x3a;
+export const comma = 0x2c;
+export const openBrace = 0x7b;
+export const openBracket = 0x5b;
+export const quote = 0x22;
 
 /** Raw texts of the top-level members of an object; of a duplicate key the last, as `JSON.parse` has it. */
 export type MemberTexts = Map<string, string>;

@@ -1,6 +1,5 @@
-import type { ByteBudget } from "../../base/byte-budget.js";
+import { type ByteBudget, weightOfValue } from "../../base/byte-budget.js";
 import { tooManyBytes } from "../../jsonrpc/calls/responder.js";
-import { weightOfValue } from "../../jsonrpc/codec/weight.js";
 import { invalidParams, RpcError } from "../../jsonrpc/errors.js";
 import type { JsonObject } from "../../protocol/json.js";
 import { ChangeFeed, type ChangeSource } from "../../session/change-feed.js";

@@ -1,4 +1,4 @@
-import { encodeValue, RawJson } from "../../jsonrpc/codec/codec.js";
+import { encodeValue, RawJson } from "../../jsonrpc/codec/json-text.js";
 import { RpcError } from "../../jsonrpc/errors.js";
 import { specCodes } from "../../protocol/errors.js";
 import { isObject, type JsonObject } from "../../protocol/json.js";

@@ -1,8 +1,8 @@
 import type { ByteBudget } from "../../base/byte-budget.js";
 import type { Clock } from "../../base/clock.js";
 import { andThen, isPromise, markHandled } from "../../base/maybe-promise.js";
+import { toErrorObject } from "../../jsonrpc/answerer.js";
 import type { Call, Exchange, RemoteCall } from "../../jsonrpc/call.js";
-import { toErrorObject } from "../../jsonrpc/calls/run-request.js";
 import type { Connection } from "../../jsonrpc/connection.js";
 import { codes, invalidParams, methodNotFound, type ParamsFault, RpcError } from "../../jsonrpc/errors.js";
 import { guarded } from "../../jsonrpc/hooks.js";
@@ -54,7 +54,7 @@ class HandshakeConversation implements ServedSession {
   }
 
   get clock(): Clock {
-    return this.#connection.terms.clock;
+    return this.#connection.settings.clock;
   }
 
   get ended(): AbortSignal {
@@ -70,7 +70,7 @@ class HandshakeConversation implements ServedSession {
     try {
       this.#connection.notify(method, params);
     } catch (error) {
-      this.#connection.terms.report(faultOf(method, error));
+      this.#connection.settings.report(faultOf(method, error));
     }
   }
 
@@ -79,7 +79,7 @@ class HandshakeConversation implements ServedSession {
   }
 
   failure(method: string, thrown: unknown, params?: Params): ErrorObject {
-    const { mapError, report } = this.#connection.terms;
+    const { mapError, report } = this.#connection.settings;
     return toErrorObject(thrown, mapError, (error) => report(faultOf(method, error, nameOf(method, params))));
   }
 
@@ -206,7 +206,7 @@ export class ServerSession {
     this.#agreement = agreementOf(capabilities, terms);
     this.#phase = "answered";
     this.connection.profile = profileOf(revision);
-    guarded("onNegotiated", () => this.#terms.onNegotiated?.(revision), this.connection.terms.report);
+    guarded("onNegotiated", () => this.#terms.onNegotiated?.(revision), this.connection.settings.report);
     return initializeResult(served, revision, capabilities);
   }
 
@@ -216,7 +216,7 @@ export class ServerSession {
       throw new RpcError(codes.invalidRequest, "Invalid Request", { reason });
     }
     const reason = `it came before ${notifications.initialized}, which a client sends first`;
-    this.connection.terms.report({ kind: "tolerated", method, reason });
+    this.connection.settings.report({ kind: "tolerated", method, reason });
     this.#open(this.#agreement);
     return this.#agreement;
   }
@@ -229,7 +229,7 @@ export class ServerSession {
   /** Another conversation on the same connection; the calls of the former one keep their terms. */
   #startOver(): void {
     const reason = "the conversation was open already: the former one is over";
-    this.connection.terms.report({ kind: "tolerated", method: methods.initialize, reason });
+    this.connection.settings.report({ kind: "tolerated", method: methods.initialize, reason });
     this.#end();
     this.#handshake = new HandshakeConversation(this.connection);
     this.#changes = undefined;

@@ -1,6 +1,5 @@
 import type { MaybePromise } from "../../../base/maybe-promise.js";
-import { Problem } from "../../../jsonrpc/codec/check-message.js";
-import type { Decoded } from "../../../jsonrpc/codec/codec.js";
+import { type Decoded, Problem } from "../../../jsonrpc/codec/decode.js";
 import { isRequest, type Message } from "../../../jsonrpc/message.js";
 import type { Profile } from "../../../jsonrpc/profile.js";
 import { mcpHeaders } from "../../../protocol/http-headers.js";

@@ -1,11 +1,10 @@
-import type { ByteBudget } from "../../../base/byte-budget.js";
+import { type ByteBudget, weightOfText } from "../../../base/byte-budget.js";
 import { type Deferred, deferred } from "../../../base/deferred.js";
 import type { MaybePromise } from "../../../base/maybe-promise.js";
 import { inFlightProblem } from "../../../jsonrpc/answerer.js";
 import type { LossyNotification } from "../../../jsonrpc/calls/outbox.js";
 import type { Channel, ChannelReceiver } from "../../../jsonrpc/channel.js";
-import { Problem } from "../../../jsonrpc/codec/check-message.js";
-import { weightOfText } from "../../../jsonrpc/codec/weight.js";
+import { Problem } from "../../../jsonrpc/codec/decode.js";
 import { type Id, idKey, isRequest, type Message } from "../../../jsonrpc/message.js";
 import { problemError } from "../../../jsonrpc/peer-settings.js";
 import { PostResponse } from "../post-response.js";

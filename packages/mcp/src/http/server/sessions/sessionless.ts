@@ -1,6 +1,6 @@
 import type { MaybePromise } from "../../../base/maybe-promise.js";
 import { repeatedId } from "../../../jsonrpc/answerer.js";
-import { Problem } from "../../../jsonrpc/codec/check-message.js";
+import { Problem } from "../../../jsonrpc/codec/decode.js";
 import { isRequest, type Message, type RpcRequest } from "../../../jsonrpc/message.js";
 import { responseToProblem } from "../../../jsonrpc/peer-settings.js";
 import { mcpProfile, type Profile } from "../../../jsonrpc/profile.js";

@@ -1,8 +1,7 @@
-import type { ByteBudget } from "../../../base/byte-budget.js";
+import { type ByteBudget, characterBytes } from "../../../base/byte-budget.js";
 import type { Clock, Timer } from "../../../base/clock.js";
 import { type Deferred, deferred } from "../../../base/deferred.js";
 import { type LossyNotification, Outbox } from "../../../jsonrpc/calls/outbox.js";
-import { characterBytes } from "../../../jsonrpc/codec/weight.js";
 import { freeQueueBytes, UnreadError } from "../../../jsonrpc/queue-bounds.js";
 import type { Reporter } from "../../../jsonrpc/report.js";
 import type { Pingable } from "./keep-alive.js";

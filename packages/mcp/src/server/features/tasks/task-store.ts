@@ -1,6 +1,7 @@
 import type { Timer } from "../../../base/clock.js";
 import { onAbort } from "../../../jsonrpc/abort-listeners.js";
-import { encodeFailure, encodeValue, RawJson } from "../../../jsonrpc/codec/codec.js";
+import { encodeFailure } from "../../../jsonrpc/codec/encode.js";
+import { encodeValue, RawJson } from "../../../jsonrpc/codec/json-text.js";
 import { codes, internalError, invalidParams, LocalError, RpcError } from "../../../jsonrpc/errors.js";
 import type { ErrorObject } from "../../../jsonrpc/message.js";
 import { mcpProfile } from "../../../jsonrpc/profile.js";

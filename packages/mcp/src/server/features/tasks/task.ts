@@ -1,7 +1,7 @@
 import type { Clock } from "../../../base/clock.js";
 import { onAbort } from "../../../jsonrpc/abort-listeners.js";
 import type { RemoteCall } from "../../../jsonrpc/call.js";
-import type { RawJson } from "../../../jsonrpc/codec/codec.js";
+import type { RawJson } from "../../../jsonrpc/codec/json-text.js";
 import { LocalError } from "../../../jsonrpc/errors.js";
 import type { ErrorObject } from "../../../jsonrpc/message.js";
 import type { TaskState, TaskStatus } from "../../../protocol/types/tasks.js";

@@ -1,6 +1,6 @@
 import { isObject, type JsonObject } from "../../../base/json.js";
 import type { Exchange } from "../../../jsonrpc/call.js";
-import { RawJson } from "../../../jsonrpc/codec/codec.js";
+import { RawJson } from "../../../jsonrpc/codec/json-text.js";
 import { codes, invalidParams, methodNotFound, RpcError } from "../../../jsonrpc/errors.js";
 import type { Params } from "../../../jsonrpc/message.js";
 import type { ServerCapabilities } from "../../../protocol/capabilities.js";

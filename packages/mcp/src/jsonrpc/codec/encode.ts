@@ -1,0 +1,50 @@
+import { type Batch, type ErrorObject, ExactNumber, type Id, type Message, type Params } from "../message.js";
+import { baseProfile, type Profile } from "../profile.js";
+import { encodeValue, type RawJson } from "./json-text.js";
+
+/** An id as it stands on the wire. */
+function encodeId(id: Id): string {
+  return typeof id === "number" || id instanceof ExactNumber ? String(id) : JSON.stringify(id);
+}
+
+/** @throws as `encodeValue` */
+export function encodeSuccess(id: Id, result: unknown, profile: Profile): string {
+  const value = result === undefined ? profile.emptyResult : encodeValue(result);
+  return `{"jsonrpc":"2.0","id":${typeof id === "number" ? id : encodeId(id)},"result":${value}}`;
+}
+
+/** A failure for the wire. Without an id to echo it carries null, or none, as the profile says. Never throws. */
+export function encodeFailure(id: Id | undefined, error: ErrorObject, profile: Profile): string {
+  const echoed = id ?? (profile.nullIdInFailure || (id === null && profile.looseIds) ? null : undefined);
+  const idMember = echoed === undefined ? "" : `"id":${encodeId(echoed)},`;
+  return `{"jsonrpc":"2.0",${idMember}"error":${encodeErrorObject(error)}}`;
+}
+
+function encodeErrorObject({ code, message, data }: ErrorObject): string {
+  try {
+    return encodeValue(data === undefined ? { code, message } : { code, message, data });
+  } catch {
+    return JSON.stringify({ code, message }); // The data is only help; the code and the message are the answer.
+  }
+}
+
+/** @throws as `encodeValue` */
+export function encodeRequest(id: Id | undefined, method: string, params: Params | RawJson | undefined): string {
+  const idMember = id === undefined ? "" : `"id":${encodeId(id)},`;
+  const paramsMember = params === undefined ? "" : `,"params":${encodeValue(params)}`;
+  return `{"jsonrpc":"2.0",${idMember}"method":${JSON.stringify(method)}${paramsMember}}`;
+}
+
+/** A message or a batch as one frame. @throws as `encodeValue` */
+export function encode(message: Message | Batch, profile: Profile = baseProfile): string {
+  if (isBatch(message)) return `[${message.map((each) => encode(each, profile)).join(",")}]`;
+  if ("method" in message)
+    return encodeRequest("id" in message ? message.id : undefined, message.method, message.params);
+  if ("error" in message) return encodeFailure(message.id, message.error, profile);
+  return encodeSuccess(message.id, message.result, profile);
+}
+
+// `Array.isArray` does not narrow a readonly array out of a union.
+function isBatch(message: Message | Batch): message is Batch {
+  return Array.isArray(message);
+}
