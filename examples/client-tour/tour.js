@@ -1,6 +1,7 @@
 import { parseArgs } from "node:util";
+import { connect } from "@parlance/mcp/client";
 import { tapChannel } from "@parlance/mcp/jsonrpc";
-import { childChannel, connect } from "@parlance/mcp/node";
+import { childChannel } from "@parlance/mcp/node";
 import { scriptedAnswers } from "./answers.js";
 import { brief, Narrator } from "./narrator.js";
 import { answers } from "./sections/answers.js";

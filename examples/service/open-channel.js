@@ -2,7 +2,7 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { createInterface } from "node:readline";
 import { childChannel } from "@parlance/mcp/node";
-import { webSocketChannel } from "@parlance/mcp/websocket";
+import { nodeWebSocketChannel } from "@parlance/mcp/websocket";
 import { framing, protocol, way } from "./agreement.js";
 import { postChannel } from "./post-channel.js";
 
@@ -19,7 +19,7 @@ export async function openChannel() {
 
   const service = spawn(process.execPath, args, { stdio: ["pipe", "pipe", "inherit"] });
   const [url] = await once(createInterface(service.stdout), "line");
-  const channel = way === "http" ? postChannel(url) : webSocketChannel(url, { protocol });
+  const channel = way === "http" ? postChannel(url) : nodeWebSocketChannel(url, { protocol });
   return {
     open: (receiver) => channel.open(receiver),
     send: (frame) => channel.send(frame),

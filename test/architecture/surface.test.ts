@@ -14,3 +14,11 @@ function pinOf(specifier: string): string {
 test.each(entries)("$specifier is as pinned in etc/api: after a change, run `npm run api`", async (entry) => {
   await expect(describeEntry(entry)).toMatchFileSnapshot(join(root, "etc/api", pinOf(entry.specifier)));
 });
+
+test("a name has one meaning: entries that share it export the same thing", () => {
+  const declared = entries.flatMap(({ names, specifier }) => names.filter(({ home }) => home === specifier));
+  const doubled = declared.filter(({ name, home }) =>
+    declared.some((other) => other.name === name && other.home !== home),
+  );
+  expect(doubled.map(({ name, home }) => `${name} of ${home}`)).toEqual([]);
+});

@@ -1,7 +1,7 @@
 import { fileURLToPath } from "node:url";
 import { latest, latestHandshake } from "@parlance/mcp";
-import type { Client } from "@parlance/mcp/client";
-import { type Command, childChannel, connect } from "@parlance/mcp/node";
+import { type Client, connect } from "@parlance/mcp/client";
+import { type Command, childChannel } from "@parlance/mcp/node";
 import { expect, test } from "vitest";
 import { commandFor } from "../examples/git-client.js";
 import { newRepository } from "../examples/repository.js";

@@ -3,8 +3,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { CallToolResult } from "@parlance/mcp";
-import type { Client, ClientOptions } from "@parlance/mcp/client";
-import { type Command, childChannel, connect } from "@parlance/mcp/node";
+import { type Client, type ClientOptions, connect } from "@parlance/mcp/client";
+import { type Command, childChannel } from "@parlance/mcp/node";
 import { type RawPeer, rawPeer } from "@parlance/mcp/testing";
 import { watchedServer } from "../oracle/watched.js";
 

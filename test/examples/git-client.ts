@@ -1,8 +1,8 @@
 import { fileURLToPath } from "node:url";
 import type { CallToolResult } from "@parlance/mcp";
-import type { Client, ClientCallOptions, ClientOptions } from "@parlance/mcp/client";
+import { type Client, type ClientCallOptions, type ClientOptions, connect } from "@parlance/mcp/client";
 import type { Channel } from "@parlance/mcp/jsonrpc";
-import { type Command, childChannel, connect } from "@parlance/mcp/node";
+import { type Command, childChannel } from "@parlance/mcp/node";
 import { watchedServer } from "../oracle/watched.js";
 import { type Folder, home } from "./repository.js";
 

@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { handshakeVersions, latest, latestHandshake } from "@parlance/mcp";
 import type { Client, ClientOptions, InputHandlers } from "@parlance/mcp/client";
-import { connect } from "@parlance/mcp/node";
+import { connectStdio } from "@parlance/mcp/node";
 import { assertNoLeaks } from "@parlance/mcp/testing";
 import { describe, expect, test } from "vitest";
 
@@ -22,7 +22,10 @@ const answers: InputHandlers = {
 };
 
 function open(file: string, options: ClientOptions = {}, args: readonly string[] = []): Promise<Client> {
-  return connect({ command: process.execPath, args: [join(folder, file), ...args] }, { handlers: answers, ...options });
+  return connectStdio(
+    { command: process.execPath, args: [join(folder, file), ...args] },
+    { handlers: answers, ...options },
+  );
 }
 
 async function textOf(client: Client, tool: string, args: Record<string, unknown> = {}): Promise<string> {

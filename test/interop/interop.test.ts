@@ -3,7 +3,7 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { handshakeVersions, latest, latestHandshake } from "@parlance/mcp";
-import { connect } from "@parlance/mcp/node";
+import { connectStdio } from "@parlance/mcp/node";
 import { describe, expect, test } from "vitest";
 
 // The other implementations are installed by `npm ci --prefix test/interop`; without them these tests are skipped.
@@ -27,7 +27,7 @@ describe.skipIf(!isInstalled)("the official SDK, installed by npm ci --prefix te
     ["version 1", "sdk-v1-server.js", latestHandshake.version],
     ["version 2", "sdk-v2-server.js", latest.version],
   ])("our client finds out what a server on %s speaks, and speaks it", async (_name, file, version) => {
-    await using client = await connect({ command: node, args: [join(folder, file)] });
+    await using client = await connectStdio({ command: node, args: [join(folder, file)] });
     expect(client.revision).toBe(version);
     expect((await client.tools.list().all()).map(({ name }) => name)).toContain("add");
     expect(await client.tools.call("add", { a: 2, b: 3 })).toMatchObject({ content: [{ type: "text", text: "5" }] });
@@ -36,13 +36,13 @@ describe.skipIf(!isInstalled)("the official SDK, installed by npm ci --prefix te
 
   test("our client insists on the handshake with a server of both eras", async () => {
     const target = { command: node, args: [join(folder, "sdk-v2-server.js")] };
-    await using client = await connect(target, { revision: latestHandshake.version });
+    await using client = await connectStdio(target, { revision: latestHandshake.version });
     expect(client.revision).toBe(latestHandshake.version);
     expect(await client.tools.call("add", { a: 2, b: 3 })).toMatchObject({ content: [{ text: "5" }] });
   });
 
   test.each(handshakeVersions)("our client speaks to server-everything in %s", async (revision) => {
-    await using client = await connect({ command: node, args: [everything, "stdio"] }, { revision });
+    await using client = await connectStdio({ command: node, args: [everything, "stdio"] }, { revision });
     const names = (await client.tools.list().all()).map(({ name }) => name);
     expect(names).toContain("echo");
     expect(await client.tools.call("echo", { message: "hi" })).toMatchObject({ content: [{ text: "Echo: hi" }] });

@@ -14,7 +14,7 @@ import {
 import { childChannel, serveHttp, tcpChannel } from "@parlance/mcp/node";
 import { serveChannel } from "@parlance/mcp/server";
 import { assertNoLeaks } from "@parlance/mcp/testing";
-import { serveWebSocket, webSocketChannel } from "@parlance/mcp/websocket";
+import { nodeWebSocketChannel, serveWebSocket } from "@parlance/mcp/websocket";
 import { expect } from "vitest";
 import type { ByteStreams } from "../../packages/mcp/src/transport/web-streams.js";
 import { watchedFetch, watchedServer } from "../oracle/watched.js";
@@ -82,7 +82,7 @@ export const transports: Readonly<Record<string, () => Carried | Promise<Carried
     const { server, report, assertSilent } = reporting();
     const listener = await serveWebSocket(server, { report });
     return {
-      channel: watchedServer(webSocketChannel(listener.url)),
+      channel: watchedServer(nodeWebSocketChannel(listener.url)),
       async assertGone() {
         await expect.poll(() => listener.connections.size).toBe(0);
         await listener.close();

@@ -11,7 +11,7 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { connect, serveHttp } from "@parlance/mcp/node";
+import { connectStdio, serveHttp } from "@parlance/mcp/node";
 import { createServer } from "@parlance/mcp/server";
 import fc from "fast-check";
 import { expect, test } from "vitest";
@@ -85,7 +85,7 @@ test("what is configured then starts the server, and records it", async () => {
   await run("wrap", file, "tools");
   const { servers } = JSON.parse(read()) as { servers: { tools: { command: string; args: readonly string[] } } };
   const env = { PARLANCE_RECORDINGS: join(folder, "recordings") };
-  const client = await connect({ ...servers.tools, env });
+  const client = await connectStdio({ ...servers.tools, env });
   expect(await client.tools.call("add", { a: 1, b: 2 })).toMatchObject({ structuredContent: { sum: 3 } });
   // The recording is written beside the conversation, and is whole once the tap has ended.
   await client.close();
@@ -251,7 +251,7 @@ test("what is configured then bridges to the URL with its headers, and records i
   };
   const { command, args, env } = mcpServers.remote;
   const recordings = { PARLANCE_RECORDINGS: join(folder, "recordings") };
-  const client = await connect({ command, args, env: { ...env, ...recordings } });
+  const client = await connectStdio({ command, args, env: { ...env, ...recordings } });
   expect(await client.tools.call("hello")).toMatchObject({ content: [{ text: "hello" }] });
   await client.close();
   const [recording = ""] = readdirSync(join(folder, "recordings"));

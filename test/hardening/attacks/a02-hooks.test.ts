@@ -26,7 +26,7 @@ import {
   serveChannel,
 } from "@parlance/mcp/server";
 import { createFakeClock } from "@parlance/mcp/testing";
-import { serveWebSocket, webSocketChannel } from "@parlance/mcp/websocket";
+import { nodeWebSocketChannel, serveWebSocket } from "@parlance/mcp/websocket";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { WebSocket } from "ws";
 import * as z from "zod";
@@ -419,7 +419,7 @@ async function overWebSocket(plant: Plant): Promise<void> {
   const authenticate = plant.hook(() => ({ principal: "me" }));
   await using listener = await serveWebSocket(offering({}), { authenticate, report: plant.report });
   for (let time = 0; time < 2; time += 1) {
-    const opening = connect(() => webSocketChannel(listener.url), { revision: "2025-11-25", report: plant.report });
+    const opening = connect(() => nodeWebSocketChannel(listener.url), { revision: "2025-11-25", report: plant.report });
     await plant.outcome(opening);
     const client = await opening.catch(() => undefined);
     await plant.outcome(client?.tools.call("plain") ?? Promise.resolve());
@@ -492,7 +492,7 @@ async function overOwnSocket(plant: Plant): Promise<void> {
     override readonly send = ((text: string) => this.#send(text)) as WebSocket["send"];
   }
   await using listener = await serveWebSocket(offering({}), { report: plant.report });
-  const dial = (): Channel => webSocketChannel(listener.url, { WebSocket: OwnSocket });
+  const dial = (): Channel => nodeWebSocketChannel(listener.url, { WebSocket: OwnSocket });
   for (let time = 0; time < 2; time += 1) {
     const opening = connect(dial, { revision: "2025-11-25", report: plant.report });
     await plant.outcome(opening);
@@ -792,12 +792,12 @@ const apart: Readonly<Record<string, string>> = {
   "StreamChannelOptions.framing": "the methods of Framing",
   "PeerOptions.clock": "a clock",
   "PeerOptions.report": "the test above",
-  "WebSocketLike.addEventListener": "called by webSocketChannel(), which throws to the program",
+  "WebSocketLike.addEventListener": "called by nodeWebSocketChannel(), which throws to the program",
   "WebSocketLike.close": "as WebSocketLike.send",
   "WebSocketLike.pause": "Channel.pause reports it",
   "WebSocketLike.resume": "Channel.resume reports it",
   "WebSocketLike.terminate": "what cannot be ended any more is left alone",
-  "WebSocketOptions.WebSocket": "called by webSocketChannel(), which throws to the program",
+  "WebSocketOptions.WebSocket": "called by nodeWebSocketChannel(), which throws to the program",
   "WebStreamOptions.framing": "a failure ends the channel, as everything that breaks the stream does",
 };
 

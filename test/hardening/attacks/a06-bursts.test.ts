@@ -3,10 +3,10 @@ import { connect as connectSocket } from "node:net";
 import { PassThrough } from "node:stream";
 import { connect } from "@parlance/mcp/client";
 import { openConnection, type Report } from "@parlance/mcp/jsonrpc";
-import { connect as connectCommand, serveHttp, serveTcp, streamChannel, tcpChannel } from "@parlance/mcp/node";
+import { connectStdio, serveHttp, serveTcp, streamChannel, tcpChannel } from "@parlance/mcp/node";
 import { createServer, type Server, serveChannel } from "@parlance/mcp/server";
 import { createFakeClock } from "@parlance/mcp/testing";
-import { serveWebSocket, webSocketChannel } from "@parlance/mcp/websocket";
+import { nodeWebSocketChannel, serveWebSocket } from "@parlance/mcp/websocket";
 import { describe, expect, test } from "vitest";
 import { statelessPost, written } from "../../http/server/asked.js";
 import { stateless } from "../../testing/frames.js";
@@ -64,7 +64,7 @@ function expectLatest(steps: readonly number[]): void {
 
 describe("A6: 64 MiB of progress in one turn, to a client that reads", { timeout: 60_000 }, () => {
   test("lose no call on stdio, and the latest value arrives before the result", async () => {
-    await using client = await connectCommand(serverProcess(burst));
+    await using client = await connectStdio(serverProcess(burst));
     const others = Array.from({ length: 20 }, () => told(client, "answers"));
     const { text, steps } = await told(client, "burst");
     expect(text).toBe("told all");
@@ -81,7 +81,7 @@ describe("A6: 64 MiB of progress in one turn, to a client that reads", { timeout
 
   test("lose no call on a WebSocket", async () => {
     await using listener = await serveWebSocket(bursting());
-    await using client = await connect(() => webSocketChannel(listener.url));
+    await using client = await connect(() => nodeWebSocketChannel(listener.url));
     expectLatest((await told(client, "burst")).steps);
     expect((await told(client, "few")).steps).toEqual(all);
   });

@@ -5,7 +5,7 @@ import { connect } from "@parlance/mcp/client";
 import { serveHttp } from "@parlance/mcp/node";
 import { createServer, type Server } from "@parlance/mcp/server";
 import { createFakeClock, type FakeClock } from "@parlance/mcp/testing";
-import { serveWebSocket, webSocketChannel } from "@parlance/mcp/websocket";
+import { nodeWebSocketChannel, serveWebSocket } from "@parlance/mcp/websocket";
 import { describe, expect, test } from "vitest";
 
 /**
@@ -112,7 +112,7 @@ describe("A7: a WebSocket peer that has vanished", () => {
     await using hole = await blackHole(listener.port);
     const clock = createFakeClock();
     const url = `ws://127.0.0.1:${hole.port}/mcp`;
-    await using client = await connect(() => webSocketChannel(url, { clock }), { timeout: 600_000 });
+    await using client = await connect(() => nodeWebSocketChannel(url, { clock }), { timeout: 600_000 });
     const call = client.tools.call("wait");
     await started;
     hole.swallow();
@@ -125,7 +125,7 @@ describe("A7: a WebSocket peer that has vanished", () => {
     const { server, started } = waiting();
     await using listener = await serveWebSocket(server, { clock });
     await using hole = await blackHole(listener.port);
-    const client = await connect(() => webSocketChannel(`ws://127.0.0.1:${hole.port}/mcp`));
+    const client = await connect(() => nodeWebSocketChannel(`ws://127.0.0.1:${hole.port}/mcp`));
     const call = client.tools.call("wait").catch(() => undefined);
     const signal = await started;
     hole.swallow();

@@ -7,7 +7,7 @@ import { type Channel, createService, memoryChannels } from "@parlance/mcp/jsonr
 import { nodeRpcHandler, serveHttp, serveTcp, streamChannel, tcpChannel } from "@parlance/mcp/node";
 import { createServer, type Server, serveChannel } from "@parlance/mcp/server";
 import { createFakeClock, type FakeClock } from "@parlance/mcp/testing";
-import { serveWebSocket, webSocketChannel } from "@parlance/mcp/websocket";
+import { nodeWebSocketChannel, serveWebSocket } from "@parlance/mcp/websocket";
 import { describe, expect, test } from "vitest";
 import { statelessCall, written } from "../../http/server/asked.js";
 import { stateless } from "../../testing/frames.js";
@@ -147,7 +147,7 @@ describe("A8: a call that outlasts the grace of a drain gets an error", { timeou
 
     const socket = endless();
     await using listener = await serveWebSocket(socket.server);
-    await using overWebSocket = await connect(() => webSocketChannel(listener.url));
+    await using overWebSocket = await connect(() => nodeWebSocketChannel(listener.url));
     const other = overWebSocket.tools.call("forever");
     await socket.started;
     void listener.drain(0);

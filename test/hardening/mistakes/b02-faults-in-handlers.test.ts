@@ -1,7 +1,7 @@
 import { connect } from "@parlance/mcp/client";
 import { httpHandler } from "@parlance/mcp/http";
 import { describeReport, memoryChannels, type Report } from "@parlance/mcp/jsonrpc";
-import { connect as connectInNode } from "@parlance/mcp/node";
+import { connectStdio } from "@parlance/mcp/node";
 import { createServer, RpcError, type Server, serveChannel } from "@parlance/mcp/server";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import * as z from "zod";
@@ -140,7 +140,7 @@ describe("B2: stderr of a command", () => {
 
   test("goes line by line to a function", async () => {
     const lines: string[] = [];
-    const client = await connectInNode({ ...command, stderr: (line) => lines.push(line) });
+    const client = await connectStdio({ ...command, stderr: (line) => lines.push(line) });
     await expect(client.tools.call("fetch")).rejects.toThrow("Internal error");
     await client.close();
     expect(lines[0]).toBe("ready to serve");
@@ -153,14 +153,14 @@ describe("B2: stderr of a command", () => {
       throw new Error("no pencil");
     };
     const report = (each: Report): void => void reports.push(describeReport(each));
-    const client = await connectInNode({ ...command, stderr }, { report });
+    const client = await connectStdio({ ...command, stderr }, { report });
     await expect(client.tools.call("fetch")).rejects.toThrow("Internal error");
     await client.close();
     expect(reports[0]).toContain('"onStderr" failed: Error: no pencil');
   });
 
   test("is in the error when the command dies, whatever is done with it", async () => {
-    const client = await connectInNode({ ...command, stderr: "pipe" });
+    const client = await connectStdio({ ...command, stderr: "pipe" });
     const error: unknown = await client.tools.call("die").catch((reason: unknown) => reason);
     expect((error as Error).message).toMatch(
       /exited with code 3; its last lines on stderr:\nready to serve\nout of shelves/,
@@ -174,13 +174,13 @@ describe("B2: stderr of a command", () => {
       args: ["--eval", 'console.error("no such shelf"); process.exit(2)'],
       stderr: "pipe",
     } as const;
-    await expect(connectInNode(dying)).rejects.toThrow(/exited with code 2; its last lines on stderr:\nno such shelf/);
+    await expect(connectStdio(dying)).rejects.toThrow(/exited with code 2; its last lines on stderr:\nno such shelf/);
   });
 
   test("appears on stderr of this process by default", async () => {
     const program = `
-      import { connect } from "@parlance/mcp/node";
-      const client = await connect(${JSON.stringify(command)});
+      import { connectStdio } from "@parlance/mcp/node";
+      const client = await connectStdio(${JSON.stringify(command)});
       await client.tools.call("fetch").catch(({ message }) => console.log(message));
       await client.close();
     `;
@@ -199,7 +199,7 @@ describe("B2: stderr of a command", () => {
 
   test("is checked when it is given", async () => {
     // @ts-expect-error there is no such word
-    await expect(connectInNode({ ...command, stderr: "loud" })).rejects.toThrow(
+    await expect(connectStdio({ ...command, stderr: "loud" })).rejects.toThrow(
       'stderr of a command must be "inherit", "pipe" or a function, got "loud"',
     );
   });

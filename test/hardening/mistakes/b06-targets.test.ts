@@ -1,7 +1,7 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { connect } from "@parlance/mcp/client";
-import { connect as connectInNode, serveHttp, serveStdio, serveTcp } from "@parlance/mcp/node";
+import { connectStdio, serveHttp, serveStdio, serveTcp } from "@parlance/mcp/node";
 import { createServer } from "@parlance/mcp/server";
 import { describe, expect, test } from "vitest";
 
@@ -12,7 +12,7 @@ const official = { connect: () => undefined, registerTool: () => undefined, serv
 
 describe("B6: connect says what it cannot reach, and what to give it", () => {
   test.each([
-    ["a command, in the client entry", { command: "node" }, /the connect of @parlance\/mcp\/node starts commands/],
+    ["a command, in the client entry", { command: "node" }, /connectStdio of @parlance\/mcp\/node starts commands/],
     ["undefined", undefined, /^connect cannot reach nothing: give it a URL/],
     ["null", null, /^connect cannot reach null: give it a URL/],
     ["a number", 3000, /^connect cannot reach a? ?number: give it a URL/],
@@ -23,7 +23,9 @@ describe("B6: connect says what it cannot reach, and what to give it", () => {
   ])("%s", async (_what, target, message) => {
     await expect(connect(anything(target))).rejects.toThrow(message);
     if (!(typeof target === "object" && target !== null && "command" in target))
-      await expect(connectInNode(anything(target))).rejects.toThrow(message);
+      await expect(connectStdio(anything(target))).rejects.toThrow(
+        /^connectStdio needs a command, got .*connect of @parlance\/mcp\/client/,
+      );
   });
 });
 

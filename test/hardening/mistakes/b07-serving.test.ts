@@ -4,7 +4,7 @@ import { createInterface } from "node:readline";
 import { connect } from "@parlance/mcp/client";
 import { serveHttp, serveTcp, tcpChannel } from "@parlance/mcp/node";
 import { createServer } from "@parlance/mcp/server";
-import { serveWebSocket, webSocketChannel } from "@parlance/mcp/websocket";
+import { nodeWebSocketChannel, serveWebSocket } from "@parlance/mcp/websocket";
 import { describe, expect, test } from "vitest";
 
 function server(): ReturnType<typeof createServer> {
@@ -24,7 +24,7 @@ const listeners = {
   },
   serveWebSocket: async () => {
     const serving = await serveWebSocket(server());
-    return [serving, () => connect(() => webSocketChannel(serving.url))] as const;
+    return [serving, () => connect(() => nodeWebSocketChannel(serving.url))] as const;
   },
 };
 

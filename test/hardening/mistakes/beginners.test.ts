@@ -12,7 +12,8 @@ const root = fileURLToPath(new URL("../../../", import.meta.url));
 const interop = fileURLToPath(new URL("../../interop/", import.meta.url));
 
 const prelude = `
-import { connect, serveHttp, serveStdio } from "@parlance/mcp/node";
+import { connect } from "@parlance/mcp/client";
+import { serveHttp, serveStdio } from "@parlance/mcp/node";
 import { createServer, tool, ToolError } from "@parlance/mcp/server";
 import { createService, memoryChannels, openConnection } from "@parlance/mcp/jsonrpc";
 import * as v from "valibot";

@@ -3,10 +3,10 @@ import { once } from "node:events";
 import type { AddressInfo } from "node:net";
 import { createServer, type Server, type Socket } from "node:net";
 import { promisify } from "node:util";
-import { type Channel, openConnection, webSocketChannel as webChannel } from "@parlance/mcp/jsonrpc";
+import { type Channel, openConnection, webSocketChannel } from "@parlance/mcp/jsonrpc";
 import { createServer as createMcpServer } from "@parlance/mcp/server";
 import { createFakeClock, rawPeer } from "@parlance/mcp/testing";
-import { serveWebSocket, webSocketChannel } from "@parlance/mcp/websocket";
+import { nodeWebSocketChannel, serveWebSocket } from "@parlance/mcp/websocket";
 import { afterEach, describe, expect, test } from "vitest";
 import { WebSocket, WebSocketServer } from "ws";
 import type { WebSocketOptions } from "../../../packages/mcp/src/transport/websocket.js";
@@ -64,7 +64,7 @@ async function tcpServer(answer?: string): Promise<string> {
 /** A channel, and the socket of a bare server at its other end. */
 async function linked(options: WebSocketOptions = {}): Promise<{ readonly channel: Channel; readonly far: WebSocket }> {
   const { url, client } = await bareServer();
-  const channel = webSocketChannel(url, options);
+  const channel = nodeWebSocketChannel(url, options);
   const far = await client;
   await isRead(far);
   return { channel, far };
@@ -87,7 +87,7 @@ function heard(socket: WebSocket): string[] {
 describe("a channel over a WebSocket", () => {
   test("offers the subprotocol, and sends what was sent before it has opened", async () => {
     const { url, client } = await bareServer();
-    const channel = webSocketChannel(url);
+    const channel = nodeWebSocketChannel(url);
     for (const text of ["1", "2", "3"]) expect(channel.send(text)).toBeUndefined();
     const far = await client;
     expect(far.protocol).toBe("mcp");
@@ -110,7 +110,7 @@ describe("a channel over a WebSocket", () => {
 
   test("closes behind what was sent before it has opened", async () => {
     const { url, client } = await bareServer();
-    const channel = webSocketChannel(url);
+    const channel = nodeWebSocketChannel(url);
     void channel.send("1");
     const closed = channel.close();
     await has(heard(await client), "1", "closed: 1000");
@@ -118,7 +118,7 @@ describe("a channel over a WebSocket", () => {
   });
 
   test("that is closed before it has opened does not open", async () => {
-    const channel = webSocketChannel(await tcpServer());
+    const channel = nodeWebSocketChannel(await tcpServer());
     const seen = record(channel);
     await channel.close();
     expect(seen).toEqual([]);
@@ -165,7 +165,7 @@ describe("a channel over a WebSocket", () => {
 
   test("that is paused before it has opened pushes back as well", async () => {
     const { url, client } = await bareServer();
-    const channel = webSocketChannel(url);
+    const channel = nodeWebSocketChannel(url);
     const seen = record(channel);
     channel.pause?.();
     const far = await client;
@@ -233,19 +233,19 @@ describe("a server that opens no WebSocket", () => {
     ],
     ["goes", "", "socket hang up"],
   ])("because it %s is an error that says so", async (_what, answer, why) => {
-    const channel = webSocketChannel(await tcpServer(answer));
+    const channel = nodeWebSocketChannel(await tcpServer(answer));
     await has(record(channel), `end: the WebSocket could not be opened: ${why}`);
     await channel.close();
   });
 
   test("because nobody is there is an error that says so", async () => {
-    const channel = webSocketChannel("ws://127.0.0.1:1/");
+    const channel = nodeWebSocketChannel("ws://127.0.0.1:1/");
     await has(record(channel), "end: the WebSocket could not be opened: connect ECONNREFUSED 127.0.0.1:1");
   });
 
   test("because it never answers ends a channel that is paused when that is resumed", async () => {
     const clock = createFakeClock();
-    const channel = webSocketChannel(await tcpServer(), { clock, openTimeout: 1_000 });
+    const channel = nodeWebSocketChannel(await tcpServer(), { clock, openTimeout: 1_000 });
     const seen = record(channel);
     channel.pause?.();
     clock.advance(1_000);
@@ -257,7 +257,7 @@ describe("a server that opens no WebSocket", () => {
 
   test("because it never answers is given up after 10 s, and calls fail", async () => {
     const clock = createFakeClock();
-    const connection = openConnection(webSocketChannel(await tcpServer(), { clock }), { clock });
+    const connection = openConnection(nodeWebSocketChannel(await tcpServer(), { clock }), { clock });
     const call = connection.call("anything");
     clock.advance(9_999);
     expect(connection.phase).toBe("open");
@@ -331,7 +331,7 @@ describe("a channel over the WebSocket of the platform", () => {
         super(address);
       }
     }
-    const channel = webChannel(url, { WebSocket: SilentSocket });
+    const channel = webSocketChannel(url, { WebSocket: SilentSocket });
     await has(record(channel), 'end: the server has not chosen the subprotocol mcp, but ""');
     await channel.close();
   });
@@ -341,7 +341,7 @@ describe("a channel over the WebSocket of the platform", () => {
     Reflect.deleteProperty(globalThis, "WebSocket");
     try {
       const remedy = "There is no WebSocket on this platform: use @parlance/mcp/websocket, or give one in the options";
-      expect(() => webChannel("ws://127.0.0.1/")).toThrow(new TypeError(remedy));
+      expect(() => webSocketChannel("ws://127.0.0.1/")).toThrow(new TypeError(remedy));
     } finally {
       if (own !== undefined) Object.assign(globalThis, { WebSocket: own });
     }
@@ -373,7 +373,7 @@ describe("a channel over the WebSocket of the platform", () => {
 test("a client of ws is served as any other", async () => {
   const server = createMcpServer({ name: "s", version: "1" });
   await using listener = await serveWebSocket(server);
-  const peer = rawPeer(webSocketChannel(new WebSocket(listener.url, "mcp")));
+  const peer = rawPeer(nodeWebSocketChannel(new WebSocket(listener.url, "mcp")));
   peer.send('{"jsonrpc":"2.0","id":1,"method":"ping"}');
   expect(await peer.next()).toBe('{"jsonrpc":"2.0","id":1,"result":{}}');
   await peer.close();

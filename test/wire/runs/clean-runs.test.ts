@@ -3,8 +3,8 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { latest, latestHandshake, versions } from "@parlance/mcp";
-import type { Client, InputHandlers } from "@parlance/mcp/client";
-import { connect } from "@parlance/mcp/node";
+import { type Client, connect, type InputHandlers } from "@parlance/mcp/client";
+import { connectStdio } from "@parlance/mcp/node";
 import { Conversation } from "@parlance/wire";
 import { describe, expect, test, vi } from "vitest";
 import { startServer } from "../../fixtures/misbehaving/running-server.js";
@@ -59,7 +59,7 @@ describe.each(versions)("in %s", (revision) => {
       [examples.contacts, useContacts],
     ] as const) {
       const [command, ...args] = folder.tap(node, ...server);
-      await using client = await connect({ command, args }, { revision, handlers: answers });
+      await using client = await connectStdio({ command, args }, { revision, handlers: answers });
       await use(client);
     }
     expect(broken(folder)).toEqual([]);

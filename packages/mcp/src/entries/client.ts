@@ -56,7 +56,7 @@ export type Target = string | URL | Servable | Channel | ChannelFactory;
  * The tools with typed calls: those given as `connect<Tools>(url)`, those of `createServer({ tools })`, or untyped
  * ones.
  */
-export type ToolsOf<Tools extends ToolTypes, To> = [Tools] extends [never]
+type ToolsOf<Tools extends ToolTypes, To> = [Tools] extends [never]
   ? To extends { readonly toolTypes?: infer Known extends ToolTypes }
     ? Known
     : ToolTypes
@@ -100,7 +100,7 @@ function urlOf(target: string | URL): URL {
   if (URL.canParse(target)) return new URL(target);
   throw new TypeError(
     `connect: ${JSON.stringify(target)} is not a URL: write all of it, e.g. https://example.com/mcp; a command is ` +
-      '{ command: "node", args: ["server.js"] }, and needs connect of @parlance/mcp/node',
+      'connectStdio({ command: "node", args: ["server.js"] }) of @parlance/mcp/node',
   );
 }
 
@@ -121,7 +121,7 @@ function requireTarget(target: unknown): void {
     throw new TypeError(`connect was given a server of the official SDK: ${officialServerRemedy}`);
   const remedy =
     isObject(target) && "command" in target
-      ? "the connect of @parlance/mcp/node starts commands: import it from there"
+      ? "connectStdio of @parlance/mcp/node starts commands"
       : "give it a URL, what createServer() returns, a channel, or a function that makes one";
   throw new TypeError(`connect cannot reach ${isObject(target) ? "such an object" : kindOf(target)}: ${remedy}`);
 }

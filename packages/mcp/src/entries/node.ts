@@ -5,10 +5,13 @@
  */
 import "../base/runtime.js";
 
+import { checkMembers } from "../base/check-members.js";
+import { isObject, kindOf } from "../base/json.js";
 import type { Client } from "../client/client.js";
+import { type ClientOptions, clientMembers, openClient } from "../client/open-client.js";
+import { openOnChannel } from "../client/session/open-session.js";
 import { type CommandTarget, startedChannel } from "../node/process/command-target.js";
 import type { ToolTypes } from "../schema/tool-types.js";
-import { type ConnectOptions, connect as connectAnywhere, type Target, type ToolsOf } from "./client.js";
 
 export { nodeHandler, nodeRpcHandler } from "../node/http/node-handler.js";
 export { type HttpServer, type ServeHttpOptions, serveHttp } from "../node/http/serve-http.js";
@@ -27,19 +30,24 @@ export { streamChannel } from "../node/stream-channel.js";
 export { tcpChannel } from "../node/tcp.js";
 
 /**
- * Like `connect` of the client entry, but also starts commands and connects to them over stdio. By default the
- * command's stderr goes to the stderr of this process; see `CommandTarget.stderr`.
+ * Starts a command and connects to it over stdio. By default the command's stderr goes to the stderr of this process; see
+ * `CommandTarget.stderr`.
  *
  * @example
- * await using client = await connect({ command: "node", args: ["server.js"] });
+ * await using client = await connectStdio({ command: "node", args: ["server.js"] });
  *
- * @throws as `connect` of the client entry
+ * @throws TypeError if `target` is not a command; otherwise as `connect` of the client entry
  */
-export function connect<Tools extends ToolTypes = never, To extends Target | CommandTarget = Target | CommandTarget>(
-  target: To,
-  options: ConnectOptions = {},
-): Promise<Client<ToolsOf<Tools, To>>> {
-  const isCommand = typeof target === "object" && target !== null && "command" in target;
-  const connected = connectAnywhere(isCommand ? () => startedChannel(target, options.report) : target, options);
-  return connected as Promise<Client<ToolsOf<Tools, To>>>; // A command has no tool types.
+export async function connectStdio<Tools extends ToolTypes = ToolTypes>(
+  target: CommandTarget,
+  options: ClientOptions = {},
+): Promise<Client<Tools>> {
+  if (!isObject(target) || !("command" in target)) {
+    throw new TypeError(
+      `connectStdio needs a command, got ${kindOf(target)}: give it { command: "node", args: ["server.js"] }; ` +
+        "connect of @parlance/mcp/client connects to URLs, server objects and channels",
+    );
+  }
+  checkMembers("connectStdio", options, clientMembers);
+  return openClient((how) => openOnChannel(() => startedChannel(target, options.report), how), options);
 }

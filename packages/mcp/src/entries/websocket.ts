@@ -6,5 +6,5 @@
 import "../base/runtime.js";
 
 export { serveWebSocket } from "../node/websocket/serve-websocket.js";
-export { webSocketChannel } from "../node/websocket/websocket-client.js";
+export { nodeWebSocketChannel } from "../node/websocket/websocket-client.js";
 export { webSocketUpgrade } from "../node/websocket/websocket-upgrade.js";

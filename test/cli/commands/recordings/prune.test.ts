@@ -1,6 +1,6 @@
 import { readdir, utimes } from "node:fs/promises";
 import { join } from "node:path";
-import { connect, serveHttp } from "@parlance/mcp/node";
+import { connectStdio, serveHttp } from "@parlance/mcp/node";
 import { createServer } from "@parlance/mcp/server";
 import { expect, test, vi } from "vitest";
 import { retentionOf } from "../../../../packages/cli/src/shared/recordings/retention.js";
@@ -99,7 +99,7 @@ test("a recording that a tap writes is never deleted, however old it looks", asy
   const files = await recordings({});
   const [, , ...args] = toolsServer;
   const env = { PARLANCE_RECORDINGS: files.directory };
-  const client = await connect({
+  const client = await connectStdio({
     command: process.execPath,
     args: [main, "tap", "--", process.execPath, ...args],
     env,
@@ -133,7 +133,7 @@ test("nor is one that a proxy writes, of which no host is known", async () => {
 /** Holds a conversation under the tap while `look` looks. */
 async function whileRecording(env: Readonly<Record<string, string>>, look: () => Promise<void>): Promise<void> {
   const [, , ...args] = toolsServer;
-  const client = await connect({
+  const client = await connectStdio({
     command: process.execPath,
     args: [main, "tap", "--", process.execPath, ...args],
     env,

@@ -30,10 +30,10 @@ export async function routeTo(target: Target): Promise<Route> {
   }
   const { url, headers } = target;
   if (!url.protocol.startsWith("ws")) return { kind: "http", url, headers };
-  const { webSocketChannel } = await import("@parlance/mcp/websocket");
+  const { nodeWebSocketChannel } = await import("@parlance/mcp/websocket");
   const sent = { headers: Object.fromEntries(headers) };
   const dial = ({ openTimeout }: DialOptions = {}): TargetChannel =>
-    webSocketChannel(url, openTimeout === undefined ? sent : { ...sent, openTimeout });
+    nodeWebSocketChannel(url, openTimeout === undefined ? sent : { ...sent, openTimeout });
   return { kind: "channel", dial };
 }
 

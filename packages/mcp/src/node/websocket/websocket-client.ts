@@ -3,11 +3,7 @@ import { checkMembers, type MembersOf } from "../../base/check-members.js";
 import { systemClock } from "../../base/clock.js";
 import type { Channel } from "../../jsonrpc/channel.js";
 import { clientLimits } from "../../jsonrpc/limits.js";
-import {
-  webSocketChannel as anyWebSocketChannel,
-  type WebSocketOptions,
-  webSocketMembers,
-} from "../../transport/websocket.js";
+import { type WebSocketOptions, webSocketChannel, webSocketMembers } from "../../transport/websocket.js";
 import type { WebSocketConstructor, WebSocketLike } from "../../transport/websocket-like.js";
 import { type HeartbeatOptions, heartbeat, heartbeatMembers } from "./heartbeat.js";
 import { socketOptions } from "./websocket-options.js";
@@ -31,14 +27,17 @@ const nodeWebSocketMembers: MembersOf<NodeWebSocketOptions> = {
  *
  * @example
  * const headers = { authorization: `Bearer ${token}` };
- * await using client = await connect(() => webSocketChannel("wss://example.com/mcp", { headers }));
+ * await using client = await connect(() => nodeWebSocketChannel("wss://example.com/mcp", { headers }));
  *
  * @throws SyntaxError for an invalid WebSocket URL
  */
-export function webSocketChannel(target: string | URL | WebSocketLike, options: NodeWebSocketOptions = {}): Channel {
-  checkMembers("webSocketChannel", options, nodeWebSocketMembers);
+export function nodeWebSocketChannel(
+  target: string | URL | WebSocketLike,
+  options: NodeWebSocketOptions = {},
+): Channel {
+  checkMembers("nodeWebSocketChannel", options, nodeWebSocketMembers);
   const { headers, pingInterval, pongTimeout, ...rest } = options;
-  return anyWebSocketChannel(target, { WebSocket: socketsWith(options), ...rest });
+  return webSocketChannel(target, { WebSocket: socketsWith(options), ...rest });
 }
 
 function socketsWith({
