@@ -84,6 +84,20 @@ describe.each(versions)("in %s, when the server goes away", (version) => {
     expect(await calls).toEqual([done, done]);
   });
 
+  test("middleware wraps the requests of the new session", async () => {
+    await using open = await openWith(version);
+    const methods: string[] = [];
+    open.client.use((next) => (method, params, options) => {
+      methods.push(method);
+      return next(method, params, options);
+    });
+    await open.peer.close();
+    const call = open.client.tools.call("t");
+    await answer(await greet(open.played, version, false), "tools/call", done);
+    await call;
+    expect(methods).toEqual(["tools/call"]);
+  });
+
   test("the log goes on as it was asked for", async () => {
     await using open = await openWith(version);
     const set = open.client.setLogLevel("error");

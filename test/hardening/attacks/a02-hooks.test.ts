@@ -579,7 +579,7 @@ const ports: readonly Port[] = [
     converse: mcp((plant) => ({ server: { onEnd: plant.hook(() => undefined) } })),
   },
   {
-    port: "OperationMiddleware",
+    port: "Middleware",
     shown: "middleware",
     converse: mcp((plant) => ({ register: (server) => server.use((next) => plant.hook(next)) })),
   },

@@ -1,3 +1,4 @@
+import type { CallOptions } from "../jsonrpc/call.js";
 import type { Closed, ConnectionState } from "../jsonrpc/connection.js";
 import { LocalError } from "../jsonrpc/errors.js";
 import { isObject, type JsonObject } from "../protocol/json.js";
@@ -7,6 +8,7 @@ import type { CompleteResult, CompletionReference } from "../protocol/types/comp
 import { isLoggingLevel, type LoggingLevel, loggingLevels } from "../protocol/types/logging.js";
 import type { SubscriptionFilter } from "../protocol/types/subscriptions.js";
 import type { ToolTypes } from "../schema/tool-types.js";
+import type { Middleware } from "../session/middleware.js";
 import { requireAdvertised } from "./advertised.js";
 import {
   quotedForMessage,
@@ -92,6 +94,20 @@ export class Client<Tools extends ToolTypes = ToolTypes> implements AsyncDisposa
    */
   get call(): ClientCall {
     return this.#parts.call as ClientCall; // Adds types only.
+  }
+
+  /**
+   * Wraps every later request in a middleware: those of all methods of the client, each page of a list, each round of a call
+   * with input requests. The first is the outermost. A response from the cache needs no request. After a reconnect the
+   * middleware is applied to the new session; the requests that open a session are not wrapped.
+   *
+   * @example
+   * client.use((next) => async (method, params, options) =>
+   *   next(method, { ...params, _meta: { ...params._meta, "example.com/token": await token() } }, options),
+   * );
+   */
+  use(middleware: Middleware<CallOptions>): void {
+    this.#parts.session.use(middleware);
   }
 
   /** The state of the connection. A reconnect replaces the connection. */

@@ -48,6 +48,7 @@ export type { TaskState } from "../protocol/types/tasks.js";
 export type { CallToolResult, Tool } from "../protocol/types/tools.js";
 export type { ToolTypes } from "../schema/tool-types.js";
 export type { Servable } from "../server/servable.js";
+export type { Middleware } from "../session/middleware.js";
 
 /** The server of a client: a URL, a server object in this process, a channel, or a function that opens a channel. */
 export type Target = string | URL | Servable | Channel | ChannelFactory;

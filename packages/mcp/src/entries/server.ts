@@ -67,11 +67,12 @@ export {
   sample,
 } from "../server/input/input-requests.js";
 export { memoryRequestStates, type RequestStateStore } from "../server/input/request-state.js";
-export type { Hooks, OperationMiddleware } from "../server/pipeline.js";
+export type { Hooks } from "../server/pipeline.js";
 export type { Operation, Servable } from "../server/servable.js";
 export { createServer, type Server, type ServerOptions } from "../server/server.js";
 export type { ServeOptions } from "../server/session/serve-channel.js";
 export { ToolError } from "../server/tool-error.js";
+export type { Middleware } from "../session/middleware.js";
 
 /**
  * Serves one client on a channel, in whichever revision it uses. The server keeps no state of the connection, so it can

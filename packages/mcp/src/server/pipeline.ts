@@ -5,6 +5,7 @@ import { guarded, inHook } from "../jsonrpc/hooks.js";
 import { faultOf } from "../jsonrpc/report.js";
 import type { JsonObject } from "../protocol/json.js";
 import { methods } from "../protocol/methods.js";
+import { type Middleware, MiddlewareChain } from "../session/middleware.js";
 import { type ErrorCodes, failedTool, specified } from "./error-codes.js";
 import type { MethodCall } from "./features/feature.js";
 import type { Tasks } from "./features/tasks/tasks.js";
@@ -13,9 +14,6 @@ import { InputPending } from "./input/replay.js";
 import { InputRequired } from "./input/rounds.js";
 import type { Operation, OperationCall } from "./servable.js";
 import { ToolError } from "./tool-error.js";
-
-/** Turns the running of operations into another: `Middleware`, where the lifecycle has already read who calls and how. */
-export type OperationMiddleware = (next: OperationCall) => OperationCall;
 
 /** An operation that was called. The same object at its begin and at its end. */
 export interface CalledOperation {
@@ -46,10 +44,6 @@ export interface Hooks {
 /** The members of `Hooks`, for the check of options. */
 export const hookMembers: MembersOf<Hooks> = { onCall: [], onEnd: [] };
 
-interface Link {
-  next: OperationCall;
-}
-
 /** What a pipeline runs, and how. */
 export interface PipelineParts {
   /** The method table. */
@@ -66,19 +60,15 @@ export interface PipelineParts {
  */
 export class Pipeline {
   readonly #parts: PipelineParts;
-  readonly #first: Link;
-  #last: Link;
+  readonly #middleware: MiddlewareChain<Operation>;
 
   constructor(parts: PipelineParts) {
     this.#parts = parts;
-    this.#first = {
-      next: (method, params, operation) => {
-        const handle = parts.find(method);
-        if (handle === undefined) throw methodNotFound(method);
-        return handle(params, operation);
-      },
-    };
-    this.#last = this.#first;
+    this.#middleware = new MiddlewareChain((method, params, operation) => {
+      const handle = parts.find(method);
+      if (handle === undefined) throw methodNotFound(method);
+      return handle(params, operation);
+    });
   }
 
   readonly run: OperationCall = (method, params, operation) => {
@@ -90,11 +80,9 @@ export class Pipeline {
       : this.#call(method, params, operation);
   };
 
-  /** Adds the innermost middleware. It is made once, so it may keep something from call to call. */
-  use(middleware: OperationMiddleware): void {
-    const link: Link = { next: this.#last.next };
-    this.#last.next = named(middleware, (method, params, operation) => link.next(method, params, operation));
-    this.#last = link;
+  /** Adds the innermost middleware. */
+  use(middleware: Middleware<Operation>): void {
+    this.#middleware.use((next) => named(middleware, next));
   }
 
   readonly #call: OperationCall = (method, params, operation) => {
@@ -110,7 +98,7 @@ export class Pipeline {
   #handle(call: CalledOperation): unknown {
     let result: unknown;
     try {
-      result = this.#first.next(call.method, call.params, call.operation);
+      result = this.#middleware.run(call.method, call.params, call.operation);
     } catch (error) {
       return this.#failed(call, error);
     }
@@ -171,10 +159,10 @@ export class Pipeline {
 }
 
 /**
- * A middleware whose own failures have its name: what comes from behind it passes as it is. A call of `next` may be left
- * un-awaited; one that fails after the middleware has answered is reported, since no result can say so.
+ * Reports errors of the middleware itself under the name `middleware`; errors of `next` pass unchanged. The result of `next` may
+ * be left un-awaited; if it rejects after the middleware has returned, the error is reported, because no response can have it.
  */
-function named(middleware: OperationMiddleware, next: OperationCall): OperationCall {
+function named(middleware: Middleware<Operation>, next: OperationCall): OperationCall {
   const passed = new WeakSet<object>();
   const answered = new WeakSet<Operation>();
   const pass = (error: unknown): never => {

@@ -6,6 +6,7 @@ import { isAdvertised, methodCapabilities } from "../protocol/method-capabilitie
 import type { Implementation } from "../protocol/types/implementation.js";
 import type { InputSchema, Schema } from "../schema/compile.js";
 import type { ToolTypes } from "../schema/tool-types.js";
+import type { Middleware } from "../session/middleware.js";
 import type { ErrorCodes } from "./error-codes.js";
 import { type CacheHints, cacheHintMembers, cacheHints } from "./features/cache-hints.js";
 import { type Changed, Changes, changedBy } from "./features/changes.js";
@@ -35,8 +36,8 @@ import {
   type TypesOfTools,
 } from "./features/tools.js";
 import { createStateSeal, type StateSealOptions, stateSealMembers } from "./input/request-state.js";
-import { type Hooks, hookMembers, type OperationMiddleware, Pipeline } from "./pipeline.js";
-import type { Servable } from "./servable.js";
+import { type Hooks, hookMembers, Pipeline } from "./pipeline.js";
+import type { Operation, Servable } from "./servable.js";
 import type { ToolErrors } from "./tool-error.js";
 
 /** Name, version and settings of a server. */
@@ -174,12 +175,12 @@ export interface Server<Tools extends ToolTypes = ToolTypes> extends Servable {
   readonly changed: Changed;
 
   /**
-   * Puts a middleware around everything that clients call, but for what opens a conversation. The first is the outermost.
+   * Wraps every call of clients in a middleware, except for the requests that open a session. The first is the outermost.
    *
    * @example
    * server.use((next) => (method, params, operation) => next(method, params, operation));
    */
-  use(middleware: OperationMiddleware): void;
+  use(middleware: Middleware<Operation>): void;
 }
 
 /**

@@ -1,4 +1,5 @@
 import { kindOf } from "../../base/json.js";
+import { markHandled } from "../../base/maybe-promise.js";
 import type { CallOptions } from "../../jsonrpc/call.js";
 import { RawJson } from "../../jsonrpc/codec/json-text.js";
 import type { ConnectionState, Remote } from "../../jsonrpc/connection.js";
@@ -12,6 +13,7 @@ import type { Era, Revision } from "../../protocol/revisions/revision.js";
 import type { Implementation } from "../../protocol/types/implementation.js";
 import type { LoggingLevel } from "../../protocol/types/logging.js";
 import { mayAskForInput } from "../../session/input-required.js";
+import { type Middleware, MiddlewareChain } from "../../session/middleware.js";
 
 /** A validated input request: runs its handler and returns the response in the newest shape. */
 export type AcceptedRequest = (signal: AbortSignal) => Promise<JsonObject>;
@@ -97,6 +99,8 @@ export interface ClientSession extends Omit<SessionTransport, "connection"> {
   readonly serverHint: ServerHint;
   /** Makes one request. In the stateless era the result may request input. */
   readonly call: SessionCall;
+  /** Wraps every later request in a middleware. The first is the outermost. */
+  use(middleware: Middleware<CallOptions>): void;
   notify(method: string, params?: JsonObject): void;
   /** Sets the level of the log messages that the server sends. */
   setLogLevel(level: LoggingLevel, options?: CallOptions): Promise<void>;
@@ -109,12 +113,12 @@ export function handshakeSession(
   initialized: JsonObject,
 ): ClientSession {
   const withProgressToken = progressTokens();
-  const call: SessionCall = async (method, given = {}, options: CallOptions = {}) => {
+  const { call, use } = callWithMiddleware(async (method, given = {}, options = {}) => {
     const shaped = revision.down("params", method, given) as JsonObject; // Conversion keeps objects objects.
     const [params, how] = withProgressToken(shaped, options);
     const sent = Object.keys(params).length === 0 ? undefined : params;
     return objectResult(method, await connection.call(method, sent, how));
-  };
+  });
   return {
     connection,
     ended,
@@ -123,6 +127,7 @@ export function handshakeSession(
     server: describeServer(initialized.serverInfo, initialized),
     serverHint: { era: "handshake" },
     call,
+    use,
     // Conversion keeps objects objects.
     notify: (method, params) =>
       connection.notify(method, revision.down("notification", method, params) as JsonObject | undefined),
@@ -139,7 +144,7 @@ export function statelessSession(
   revision: Revision,
   discovered: JsonObject,
 ): ClientSession {
-  const { call, setLogLevel } = statelessCalls(connection, me, revision);
+  const { call: send, setLogLevel } = statelessCalls(connection, me, revision);
   return {
     connection,
     ended,
@@ -147,12 +152,26 @@ export function statelessSession(
     revision,
     server: describeServer(readMeta(discovered)?.[metaKeys.serverInfo], discovered),
     serverHint: { era: "stateless", discovered },
-    call,
+    ...callWithMiddleware(send),
     notify: (method, params) => connection.notify(method, params),
     async setLogLevel(level, { signal } = {}) {
       if (signal?.aborted !== true) return setLogLevel(level);
       throw new LocalError("cancelled", `${methods.setLevel}: cancelled by the caller`, { cause: signal.reason });
     },
+  };
+}
+
+function callWithMiddleware(send: SessionCall): Pick<ClientSession, "call" | "use"> {
+  const chain = new MiddlewareChain<CallOptions>(send);
+  const checked: SessionCall = async (method, params = {}, options = {}) => {
+    const result = await chain.run(method, params, options);
+    if (isObject(result)) return result;
+    throw new TypeError(`${method}: a middleware returned ${kindOf(result)}, not the object of a result`);
+  };
+  return {
+    call: (method, params, options) => (chain.isEmpty ? send : checked)(method, params, options),
+    // A middleware may ignore the promise of `next`.
+    use: (middleware) => chain.use((next) => middleware((...call) => markHandled(next(...call)))),
   };
 }
 
@@ -179,7 +198,7 @@ function statelessCalls(
     [metaKeys.clientCapabilities]: responder.capabilities(revision),
   };
   return {
-    async call(method, given = {}, options: CallOptions = {}) {
+    async call(method, given = {}, options = {}) {
       const [params, how] = withProgressToken(given, options);
       const sent = { ...params, _meta: { ...readMeta(params), ...own } };
       return knownResult(method, objectResult(method, await remote.call(method, sent, how)));

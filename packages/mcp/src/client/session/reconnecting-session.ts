@@ -12,6 +12,7 @@ import type { JsonObject } from "../../protocol/json.js";
 import { methods } from "../../protocol/methods.js";
 import type { Revision } from "../../protocol/revisions/revision.js";
 import type { LoggingLevel } from "../../protocol/types/logging.js";
+import type { Middleware } from "../../session/middleware.js";
 import { sleep } from "../../session/sleep.js";
 import {
   type ClientSession,
@@ -33,7 +34,7 @@ const longestPause = 30_000;
 type Reopen = (revision: Revision, serverHint: ServerHint, signal: AbortSignal) => Promise<ClientSession>;
 
 /** Whether to open a further session when the connection is lost. */
-export interface ReopenOptions {
+interface Reopening {
   readonly reopen: boolean;
   /** Called before a further session is opened. */
   readonly onReopen?: () => void;
@@ -62,6 +63,7 @@ export class ReconnectingSession implements ClientSession {
   readonly #closed = deferred<Closed>();
   readonly #reopen: Reopen | undefined;
   readonly #notifications: NotificationEmitter;
+  readonly #middlewares: Middleware<CallOptions>[] = [];
   #current: ClientSession;
   #opening: Promise<ClientSession> | undefined;
   #level: LoggingLevel | undefined;
@@ -73,7 +75,7 @@ export class ReconnectingSession implements ClientSession {
    * Opens the first session. `options.onNotification` is called after all listeners.
    * @throws as `open`
    */
-  static async open(open: SessionOpener, given: OpenOptions, how: ReopenOptions): Promise<ReconnectingSession> {
+  static async open(open: SessionOpener, given: OpenOptions, how: Reopening): Promise<ReconnectingSession> {
     const emitter = new NotificationEmitter(reporterOf(given.report), given.onNotification);
     const onNotification: NotificationListener = (method, params) => emitter.emit(method, params);
     const options: OpenOptions = { ...given, random: randomOf(given), onNotification };
@@ -127,6 +129,12 @@ export class ReconnectingSession implements ClientSession {
       return this.#reopen === undefined ? call(opened) : this.#retryExpired(opened, call);
     return untilAborted(method, opened, options?.signal).then((reopened) => this.#retryExpired(reopened, call));
   };
+
+  /** Wraps every later request in a middleware, in this session and in those after a reconnect. */
+  use(middleware: Middleware<CallOptions>): void {
+    this.#middlewares.push(middleware);
+    this.#current.use(middleware);
+  }
 
   /** Retries a call that the server rejected because the session had expired, in a new session. */
   async #retryExpired<T>(opened: ClientSession, act: (session: ClientSession) => Promise<T>): Promise<T> {
@@ -193,6 +201,7 @@ export class ReconnectingSession implements ClientSession {
     await this.#backOff();
     try {
       this.#current = await reopen(this.revision, this.serverHint, this.ended);
+      for (const middleware of this.#middlewares) this.#current.use(middleware);
       this.#openedAt = this.clock.now();
     } catch (error) {
       throw this.ended.aborted ? new LocalError("closed", "the client was closed", { cause: error }) : error;
