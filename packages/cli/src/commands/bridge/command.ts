@@ -9,6 +9,7 @@ import { exitCodeHelp, exitCodes } from "../../shared/exit-codes.js";
 import { Failure, toFailure, usageFailure } from "../../shared/failure.js";
 import type { Invocation } from "../../shared/invocation.js";
 import { addConversationOptions, type ConversationFlags, chooseTarget, parseRevision } from "../../shared/options.js";
+import { addOriginOption, type OriginFlags } from "../../shared/origin-option.js";
 import { visibleLines } from "../../shared/output/columns.js";
 import { printFailure } from "../../shared/output/print-failure.js";
 import type { Output } from "../../shared/output/terminal.js";
@@ -16,7 +17,7 @@ import { routeTo } from "../../shared/target/route.js";
 import type { Target } from "../../shared/target/target.js";
 import { TextLines } from "../../shared/text-lines.js";
 
-interface BridgeFlags extends ConversationFlags {
+interface BridgeFlags extends ConversationFlags, OriginFlags {
   readonly listen?: string;
   readonly revision?: string;
   readonly json?: true;
@@ -57,6 +58,7 @@ export function registerBridge(program: Command, invocation: Invocation): void {
     .option("--listen <address>", "serve clients there, instead of the one on stdin and stdout")
     .option("--revision <version>", "insist on this one at the server", parseRevision)
     .option("--json", "with --listen: print where as a JSON object, for programs");
+  addOriginOption(command);
   addConversationOptions(command, "how long the server has to open a conversation")
     .addHelpText("after", `\n${targets}\n\n${listenHelp}\n\n${exitCodeHelp}\n\n${examples}`)
     .action((word: string | undefined, flags: BridgeFlags) => invocation.run(() => run(word, flags, invocation)));
@@ -64,6 +66,9 @@ export function registerBridge(program: Command, invocation: Invocation): void {
 
 async function run(word: string | undefined, flags: BridgeFlags, invocation: Invocation): Promise<number> {
   const { err, interrupt, command } = invocation;
+  if (flags.allowOrigin !== undefined && !flags.listen?.startsWith("http:")) {
+    throw usageFailure("--allow-origin is for clients on HTTP", "--listen http://127.0.0.1:8080/mcp");
+  }
   const target = await chooseTarget(word, command, flags);
   const toKind = target.kind === "url" ? toFailureAtUrl : toFailure;
   const lost: Failure[] = [];
@@ -81,7 +86,7 @@ async function run(word: string | undefined, flags: BridgeFlags, invocation: Inv
   const bridge = await bridgeFor(target, { options, flags, invocation });
   try {
     if (flags.listen === undefined) await serveHost(bridge, invocation);
-    else await serveClients(bridge, { address: flags.listen, isJson: flags.json === true, invocation });
+    else await serveClients(bridge, { ...flags, listen: flags.listen }, invocation);
   } finally {
     await bridge.close(); // `onLost` may still be called until everything is closed.
   }
@@ -117,15 +122,12 @@ async function serveHost(bridge: Bridge, { interrupt, err }: Invocation): Promis
 
 async function serveClients(
   bridge: Bridge,
-  {
-    address,
-    isJson,
-    invocation,
-  }: { readonly address: string; readonly isJson: boolean; readonly invocation: Invocation },
+  { listen, allowOrigin, json }: BridgeFlags & { readonly listen: string },
+  { interrupt, out, err }: Invocation,
 ): Promise<void> {
-  const { interrupt, out, err } = invocation;
-  const listening = await listenAt(address, bridge, (each) => tell(each, err));
-  out.print(isJson ? JSON.stringify({ listening: listening.url }) : `listening at ${listening.url}`);
+  const report: Reporter = (each) => tell(each, err);
+  const listening = await listenAt(listen, bridge, { report, allowedOrigins: allowOrigin });
+  out.print(json === true ? JSON.stringify({ listening: listening.url }) : `listening at ${listening.url}`);
   await new Promise((resolve) => interrupt.stop.addEventListener("abort", resolve));
   interrupt.force.addEventListener("abort", () => void listening.close());
   await listening.drain(grace);
@@ -154,23 +156,29 @@ interface Listening {
   close(): Promise<void>;
 }
 
-type Listen = (served: Servable, at: URL, report: Reporter) => Promise<Listening>;
+interface ListenOptions {
+  readonly report: Reporter;
+  /** Of web pages, for HTTP. */
+  readonly allowedOrigins: readonly string[] | undefined;
+}
+
+type Listen = (served: Servable, at: URL, options: ListenOptions) => Promise<Listening>;
 
 /** By the scheme of the address. */
 const transports: Readonly<Record<string, Listen>> = {
-  async "http:"(served, { hostname, port, pathname }, report) {
+  async "http:"(served, { hostname, port, pathname }, { report, allowedOrigins = [] }) {
     // Clients of 2024-11-05 may connect too: every client is on this machine.
     const host = hostname.replace(/^\[|\]$/g, "");
     const path = pathname === "/" ? "/mcp" : pathname;
-    return serveHttp(served, { host, port: Number(port), path, legacySse: true, report });
+    return serveHttp(served, { host, port: Number(port), path, legacySse: true, allowedOrigins, report });
   },
-  async "tcp:"(served, { hostname, port }, report) {
+  async "tcp:"(served, { hostname, port }, { report }) {
     const host = hostname.replace(/^\[|\]$/g, "");
     const server = await serveTcp(served, { host, port: Number(port) }, { report });
     const bound = "port" in server.address ? server.address.port : port;
     return { url: `tcp://${hostname}:${bound}`, drain: (grace) => server.drain(grace), close: () => server.close() };
   },
-  async "unix:"(served, { pathname }, report) {
+  async "unix:"(served, { pathname }, { report }) {
     const server = await serveTcp(served, { path: decodeURIComponent(pathname) }, { report });
     return { url: `unix:${pathname}`, drain: (grace) => server.drain(grace), close: () => server.close() };
   },
@@ -184,14 +192,14 @@ const listenHelp = `An <address> is one of
   unix:/path/to/socket        the same on a Unix socket, for this user alone`;
 
 /** Serves at a local address. @throws Failure for an invalid address, or one that is taken or forbidden */
-async function listenAt(address: string, served: Servable, report: Reporter): Promise<Listening> {
+async function listenAt(address: string, served: Servable, options: ListenOptions): Promise<Listening> {
   const url = URL.canParse(address) ? new URL(address) : undefined;
   const listen = url === undefined ? undefined : transports[url.protocol];
   if (url === undefined || listen === undefined) {
     throw usageFailure(`${address} is no address to listen at`, "--listen http://127.0.0.1:8080/mcp");
   }
   try {
-    return await listen(served, url, report);
+    return await listen(served, url, options);
   } catch (error) {
     if (error instanceof TypeError) {
       throw usageFailure(`${address} can be reached from other machines, and nobody asks who calls`, onlyHere);

@@ -1,5 +1,4 @@
 import { isIPv4 } from "node:net";
-import { originCheck } from "@parlance/mcp/http";
 import { type Command, InvalidArgumentError } from "commander";
 import { exitCodes } from "../../shared/exit-codes.js";
 import { Failure, usageFailure } from "../../shared/failure.js";
@@ -7,6 +6,7 @@ import { httpFaultHelp } from "../../shared/faults/fault.js";
 import { addFaultOptions, type FaultFlags, faultPlan } from "../../shared/faults/fault-option.js";
 import { aborted } from "../../shared/interrupt.js";
 import type { Invocation } from "../../shared/invocation.js";
+import { addOriginOption, type OriginFlags } from "../../shared/origin-option.js";
 import { jsonLine } from "../../shared/output/json-lines.js";
 import { count } from "../../shared/output/quantities.js";
 import { missingAtEnd, Recorder } from "../../shared/recorder/recorder.js";
@@ -14,14 +14,13 @@ import { hostName, newRecordingPath } from "../../shared/recorder/recording-name
 import { FaultyExchanges } from "./faulty-exchanges.js";
 import { type HttpProxy, keepSecretsHelp, type ProxyOptions, proxyHeader, startProxy } from "./proxy.js";
 
-interface ProxyFlags extends FaultFlags {
+interface ProxyFlags extends FaultFlags, OriginFlags {
   readonly target?: URL;
   readonly listen?: ListenAt;
   readonly record?: string;
   readonly keepSecrets?: true;
   readonly name?: string;
   readonly iKnow?: true;
-  readonly allowOrigin?: readonly string[];
   readonly json?: true;
 }
 
@@ -67,11 +66,11 @@ export function registerProxy(program: Command, invocation: Invocation): void {
     .option("--target <url>", "the MCP endpoint of the server", target)
     .option("--listen <host:port>", `where clients come (default: 127.0.0.1:${usualPort}, or a free port)`, listenAt)
     .option("--i-know", "listen where other machines can reach it, and answer to any name")
-    .option("--allow-origin <origin>", "let pages of this origin call, besides this machine's (repeatable)", origins)
     .option("--record <file>", "record to this file; one that holds something is left alone")
     .option("--keep-secrets", keepSecretsHelp)
     .option("--name <name>", "what the server is called in the name of the recording")
     .option("--json", "print one JSON object per line, for programs");
+  addOriginOption(command);
   addFaultOptions(command)
     .addHelpText("after", `\n${httpFaultHelp}\n\n${contract}\n\n${examples}`)
     .action((flags: ProxyFlags) => invocation.run(() => proxy(flags, invocation)));
@@ -142,22 +141,6 @@ async function listenWith(options: ProxyOptions, isChosen: boolean): Promise<Htt
 function target(text: string): URL {
   if (/^https?:\/\//i.test(text) && URL.canParse(text)) return new URL(text);
   throw new InvalidArgumentError("It must be an address like http://localhost:3000/mcp.");
-}
-
-function origins(text: string, others: readonly string[] = []): readonly string[] {
-  const problem = originProblem(text);
-  if (problem === undefined) return [...others, text];
-  throw new InvalidArgumentError(`${problem}.`);
-}
-
-/** The error for an invalid origin. */
-function originProblem(text: string): string | undefined {
-  try {
-    originCheck({ allowedOrigins: [text] });
-    return undefined;
-  } catch (error) {
-    return (error as TypeError).message; // The one error that it throws.
-  }
 }
 
 function listenAt(text: string): ListenAt {

@@ -4,6 +4,7 @@ import { type Command, InvalidArgumentError } from "commander";
 import { exitCodes } from "../../shared/exit-codes.js";
 import { Failure, usageFailure } from "../../shared/failure.js";
 import type { Invocation } from "../../shared/invocation.js";
+import { addOriginOption, type OriginFlags } from "../../shared/origin-option.js";
 import { cut, visibleLines } from "../../shared/output/columns.js";
 import { jsonLine } from "../../shared/output/json-lines.js";
 import { printFailure } from "../../shared/output/print-failure.js";
@@ -12,7 +13,7 @@ import { Relay } from "./relay.js";
 import { readyReport, serveModule, type Transport, type WorkerReport } from "./serving.js";
 import { type ServeEvent, Supervisor } from "./supervisor.js";
 
-interface ServeFlags {
+interface ServeFlags extends OriginFlags {
   readonly http?: true | number;
   readonly watch?: boolean;
   readonly json?: true;
@@ -47,7 +48,7 @@ const examples = `Examples:
 
 /** Adds `parlance serve`. */
 export function registerServe(program: Command, invocation: Invocation): void {
-  program
+  const command = program
     .command("serve")
     .summary("run a server file over stdio or HTTP, and again when it changes")
     .description(about)
@@ -56,7 +57,8 @@ export function registerServe(program: Command, invocation: Invocation): void {
     .option("--http [port]", `serve over HTTP, on this machine only (default port: ${usualPort})`, port)
     .option("--watch", "serve it anew when it changes (default with --http at a terminal)")
     .option("--no-watch", "serve it once")
-    .option("--json", "print one JSON object per line, for programs (with --http)")
+    .option("--json", "print one JSON object per line, for programs (with --http)");
+  addOriginOption(command)
     .addHelpText("after", `\n${watchHelp}\n\n${exitHelp}\n\n${examples}`)
     .action((path: string, flags: ServeFlags) => invocation.run(() => serve(path, flags, invocation)));
 }
@@ -70,9 +72,12 @@ function port(text: string): number {
 async function serve(path: string, flags: ServeFlags, invocation: Invocation): Promise<number> {
   const { command, interrupt, out, err } = invocation;
   if (command !== undefined) throw usageFailure("serve takes a module, and no command", "parlance serve server.js");
-  const { http, watch = http !== undefined && out.isTerminal } = flags;
+  const { http, allowOrigin: allowedOrigins = [], watch = http !== undefined && out.isTerminal } = flags;
+  if (http === undefined && allowedOrigins.length > 0) {
+    throw usageFailure("--allow-origin is for clients on HTTP", "parlance serve server.js --http");
+  }
   const transport: Transport =
-    http === undefined ? { kind: "stdio" } : { kind: "http", port: http === true ? usualPort : http };
+    http === undefined ? { kind: "stdio" } : { kind: "http", port: http === true ? usualPort : http, allowedOrigins };
   // On stdio, stdout belongs to the host.
   const view = serveView({ path, output: http === undefined ? err : out, json: flags.json === true, watch });
   if (watch) {

@@ -4,7 +4,9 @@ import { Failure } from "../../shared/failure.js";
 import { loadServed } from "../../shared/target/served-module.js";
 
 /** Where a module is served: on stdin and stdout, or on a port. */
-export type Transport = { readonly kind: "stdio" } | { readonly kind: "http"; readonly port: number };
+export type Transport =
+  | { readonly kind: "stdio" }
+  | { readonly kind: "http"; readonly port: number; readonly allowedOrigins: readonly string[] };
 
 /** A module that is being served. */
 interface Serving {
@@ -23,18 +25,16 @@ export async function serveModule(path: string, transport: Transport): Promise<S
   const { name, version } = served.info;
   if (transport.kind === "stdio")
     return { name, version, http: undefined, over: serveStdio(served).then(({ closed }) => closed) };
+  const { port, allowedOrigins } = transport;
   try {
-    const http = await serveHttp(served, { port: transport.port });
+    const http = await serveHttp(served, { port, allowedOrigins });
     return { name, version, http, over: new Promise(() => undefined) };
   } catch (error) {
-    throw new Failure(
-      `port ${transport.port} cannot be listened on: ${error instanceof Error ? error.message : error}`,
-      {
-        exitCode: exitCodes.unreachable,
-        remedy: "another one is chosen with --http <port>; 0 takes one that is free",
-        cause: error,
-      },
-    );
+    throw new Failure(`port ${port} cannot be listened on: ${error instanceof Error ? error.message : error}`, {
+      exitCode: exitCodes.unreachable,
+      remedy: "another one is chosen with --http <port>; 0 takes one that is free",
+      cause: error,
+    });
   }
 }
 

@@ -77,7 +77,8 @@ export class Supervisor {
       relay?.detach(report.message, true);
       return;
     }
-    if (report.http !== undefined) this.#transport = { kind: "http", port: report.http.port };
+    if (report.http !== undefined && this.#transport.kind === "http")
+      this.#transport = { ...this.#transport, port: report.http.port };
     if (worker.channel !== undefined) relay?.attach(worker.channel);
     void worker.exited.then((how) => {
       if (worker.isEnding) return;
@@ -120,7 +121,7 @@ class WorkerProcess {
     const isStdio = transport.kind === "stdio";
     // Of a worker that serves HTTP, whatever its module prints belongs to what a person reads beside the output.
     const stdio = isStdio ? (["pipe", "pipe", "inherit", "ipc"] as const) : (["ignore", 2, "inherit", "ipc"] as const);
-    const args = isStdio ? [path] : [path, String(transport.port)];
+    const args = [path, JSON.stringify(transport)];
     const child = fork(fileURLToPath(new URL("./worker.js", import.meta.url)), args, { stdio: [...stdio] });
     this.#child = child;
     const { stdin, stdout } = child;

@@ -10,8 +10,8 @@ import { readyReport, serveModule, type Transport, type WorkerReport } from "./s
 /** Milliseconds that running calls have when the module has changed. */
 const grace = 1_000;
 
-const [path = "", httpPort] = process.argv.slice(2);
-const transport: Transport = httpPort === undefined ? { kind: "stdio" } : { kind: "http", port: Number(httpPort) };
+const [path = "", transportText = ""] = process.argv.slice(2);
+const transport: Transport = JSON.parse(transportText);
 const files = watchImports();
 
 /** Resolves when the command disconnects or exits. */
