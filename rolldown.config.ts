@@ -11,6 +11,12 @@ interface Manifest {
   readonly peerDependencies?: Readonly<Record<string, string>>;
 }
 
+/**
+ * Files of the command that run in a thread while a host waits for its server. They share no module with the program, so each is built
+ * as one file that holds what it needs of the libraries: to load the whole libraries would take most of the time of a start.
+ */
+const threads: Readonly<Record<string, string>> = { "recorder-thread": "src/shared/recorder/recorder-thread.ts" };
+
 const fileUrl = /new URL\("(\.[^"]*\.js)", import\.meta\.url\)/g;
 
 /**
@@ -27,6 +33,7 @@ function fileEntries(entries: Readonly<Record<string, string>>): Plugin {
         const resolved = await this.resolve(specifier, importer);
         if (resolved === null) this.error(`${importer}: there is no ${specifier}`);
         const fileName = basename(specifier);
+        if (Object.hasOwn(threads, basename(fileName, ".js"))) continue;
         if (!Object.hasOwn(entries, basename(fileName, ".js")))
           this.emitFile({ type: "chunk", id: resolved.id, fileName });
       }
@@ -35,6 +42,21 @@ function fileEntries(entries: Readonly<Record<string, string>>): Plugin {
         (_, specifier: string) => `new URL("./${basename(specifier)}", import.meta.url)`,
       );
       return { code: flat, map: null }; // No line moves.
+    },
+  };
+}
+
+/** What a thread imports is taken from the sources of the libraries; what it imports later is left to the installed ones. */
+function libraries(): Plugin {
+  return {
+    name: "libraries",
+    resolveId(specifier, _importer, { kind }) {
+      const [, name, entry = "index"] = /^@parlance\/(\w+)(?:\/(\w+))?$/.exec(specifier) ?? [];
+      if (name === undefined) return undefined;
+      if (kind === "dynamic-import") return { id: specifier, external: true };
+      const folder = `${import.meta.dirname}/packages/${name}/src`;
+      const composed = `${folder}/entries/${entry}.ts`;
+      return { id: existsSync(composed) ? composed : `${folder}/${entry}.ts` };
     },
   };
 }
@@ -124,7 +146,18 @@ function buildsOf(name: string): readonly RolldownOptions[] {
       codeSplitting: { groups: groups[name] ?? [] },
     },
   };
-  if (manifest.bin !== undefined) return [code];
+  if (manifest.bin !== undefined) {
+    const files = Object.entries(threads).map(
+      ([thread, path]): RolldownOptions => ({
+        ...common,
+        input: { [thread]: `${folder}/${path}` },
+        external: /^node:/,
+        plugins: [libraries()],
+        output: { dir, sourcemap: true, chunkFileNames: `${thread}-[name].js`, comments: { jsdoc: false } },
+      }),
+    );
+    return [code, ...files];
+  }
   // Explicit types on every export (`isolatedDeclarations`) let the bundler write declarations without the type checker.
   return [
     code,
