@@ -5,9 +5,7 @@
  */
 
 export {
-  type Comparable,
   type Comparison,
-  comparableSteps,
   compareConversations,
   comparisonSteps,
   type DefinitionComparison,

@@ -1,4 +1,5 @@
-import { explainCode, LocalError, type LocalReason, RpcError } from "@parlance/mcp/jsonrpc";
+import { LocalError, type LocalReason, RpcError } from "@parlance/mcp/client";
+import { explainCode } from "@parlance/mcp/jsonrpc";
 import { exitCodes } from "./exit-codes.js";
 
 /** Details of a failure beyond its message. */

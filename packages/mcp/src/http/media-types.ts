@@ -4,7 +4,6 @@ export const eventStream = "text/event-stream";
 
 /** The problem with a `Content-Type`; undefined if it is JSON in UTF-8. */
 export function contentTypeFault(contentType: string | undefined): string | undefined {
-  if (contentType === json) return undefined;
   if (contentType === undefined) return `the body has no Content-Type: ${json} is expected`;
   const [type = "", ...parameters] = contentType.split(";").map((part) => part.trim().toLowerCase());
   if (type !== json) return `Content-Type is not ${json}`;

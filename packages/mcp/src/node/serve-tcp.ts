@@ -1,8 +1,13 @@
 import { createServer, type Server, type Socket } from "node:net";
 import type { ByteBudget } from "../base/byte-budget.js";
 import { checkMembers, type MembersOf } from "../base/check-members.js";
-import { type ConcurrencyLimit, connectionLimits } from "../http/server/concurrency-limit.js";
-import { connectionBytes, type HttpCaller, Peers } from "../http/server/peers.js";
+import {
+  type ConcurrencyLimit,
+  connectionBytes,
+  connectionLimits,
+  type HttpCaller,
+  Peers,
+} from "../http/server/peers.js";
 import type { Channel, ChannelReceiver } from "../jsonrpc/channel.js";
 import type { Closed, Connection } from "../jsonrpc/connection.js";
 import { atOnce, reporterOf } from "../jsonrpc/hooks.js";

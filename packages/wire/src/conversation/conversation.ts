@@ -1,5 +1,6 @@
 import { latestHandshake } from "@parlance/mcp";
 import { mcpHeaders, methods, type Revision } from "@parlance/mcp/protocol";
+import { type JsonScan, scanJson } from "../json/json-scan.js";
 import type { Entry, FrameEntry, HttpEntry } from "../recording/entry.js";
 import { type Frame, frameOf, type Sender, senderOf } from "../recording/frame.js";
 import { rules as allRules } from "../rules/all.js";
@@ -16,17 +17,9 @@ import { WireSession } from "./session.js";
 export interface ConversationOptions {
   /** Default: all. */
   readonly rules?: readonly Rule[];
-  /** Whether `rows` is filled. Without it a long conversation needs less memory, and `push` still returns each row. Default: true. */
-  readonly keepRows?: boolean;
 }
 
-/** The conversation's own view of a row: it alone may change it. */
-interface OpenRow extends Row {
-  kind: RowKind;
-  messages: WireMessage[];
-  readonly verdicts: Verdict[];
-  unjudged: string | undefined;
-}
+type OpenRow = Row & { readonly messages: WireMessage[]; readonly verdicts: Verdict[] };
 
 /**
  * Reads a recording: pairs requests with responses, tracks the session state, and checks each frame against the rules of its
@@ -37,7 +30,6 @@ export class Conversation {
   readonly rows: Row[] = [];
   readonly sessions: WireSession[] = [];
   readonly #judge: Judge;
-  readonly #keepRows: boolean;
   readonly #outlook = new PendingTracker();
   readonly #byName = new Map<string, WireSession>();
   readonly #exchanges = new Map<number, OpenHttpExchange>();
@@ -46,21 +38,15 @@ export class Conversation {
   /** The path of the MCP endpoint, as the header of the recording gives it. */
   #endpoint: string | undefined;
   #hasGap = false;
-  /** The time of the last row. */
-  #now = 0;
 
-  constructor({ rules = allRules, keepRows = true }: ConversationOptions = {}) {
+  constructor({ rules = allRules }: ConversationOptions = {}) {
     this.#judge = new Judge(rules);
-    this.#keepRows = keepRows;
   }
 
   /** Takes the next line of the recording. Gives what it shows, if it shows anything. */
   push(entry: Entry): Row | undefined {
     const row = this.#rowOf(entry);
-    if (row !== undefined) {
-      this.#now = row.at;
-      if (this.#keepRows) this.rows.push(row);
-    }
+    if (row !== undefined) this.rows.push(row);
     this.#outlook.see(entry, row);
     return row;
   }
@@ -90,12 +76,13 @@ export class Conversation {
       case "h":
         return this.#httpRow(entry);
       case "e":
-        return plainRow("stderr", entry, entry.t, { from: "server", session: this.#session(entry.s) });
+        return { ...plainRow("stderr", entry, entry.t), from: "server", session: this.#session(entry.s) };
       case "l":
-        return plainRow("life", entry, entry.t, {
+        return {
+          ...plainRow("life", entry, entry.t),
           from: entry.d && senderOf(entry.d),
           session: this.#session(entry.s),
-        });
+        };
       case "gap":
         // It does not say of which connection something is missing, and one may have begun in it.
         this.#hasGap = true;
@@ -104,7 +91,7 @@ export class Conversation {
       case "r":
         return plainRow("rule", entry, entry.t);
       case "a":
-        return plainRow("note", entry, this.#now);
+        return plainRow("note", entry, this.rows.at(-1)?.at ?? 0);
       default:
         return undefined;
     }
@@ -116,54 +103,58 @@ export class Conversation {
     exchange?.frames.push(frame);
     const session = this.#session(entry.s);
     if (entry.ev?.event === "endpoint") session.http.isLegacy = true;
-    // A session that the first entry of it names was begun before the recording.
+    // Whoever names a session in the first thing that is seen of it has begun it before.
     if (exchange !== undefined && session.last.client === undefined && isOfSession(exchange)) session.miss();
-    const row = plainRow("noise", entry, entry.t, { from: frame.from, frame, session, exchange });
-    if (frame.whole) this.#judgeFrame(row, frame, session, exchange);
-    else {
+    const base = { ...plainRow("noise", entry, entry.t), from: frame.from, frame, session, exchange };
+    if (!frame.whole) {
       session.miss();
-      row.kind = "frag";
-      row.unjudged = `it was cut by the recorder: ${frame.bytes.length} of its ${entry.len} bytes are kept`;
+      const unjudged = `it was cut by the recorder: ${frame.bytes.length} of its ${entry.len} bytes are kept`;
+      frame.forget();
+      return { ...base, kind: "frag", unjudged };
     }
+    const scan = scanJson(frame.bytes);
+    const fault = scan.ok ? undefined : scan.fault;
+    const root = scan.ok ? scan.root : undefined;
+    if (exchange !== undefined && !isMessageBody(frame, root, exchange, session.http)) return base;
+    const continuation = this.#continuation(entry);
+    const continues = continuation.follow(frame, scan);
+    const { line } = continuation;
+    const revision = (exchange && spokenIn(exchange)) ?? session.revision ?? latestHandshake;
+    const subject = { frame, fault, root, continues, line, exchange };
+    const verdicts = [
+      ...(entry.v === undefined
+        ? this.#judge.frame({ subject, session, revision })
+        : this.#judge.carried(entry.v, entry.n)),
+    ];
+    const isPiece = continues !== undefined || fault?.cut === true || entry.cut !== undefined;
+    const isMessage = scan.ok && !isPiece;
+    const row = isMessage
+      ? this.#messageRow({ ...base, verdicts }, frame, scan, session)
+      : { ...base, verdicts, kind: isPiece ? ("frag" as const) : ("noise" as const) };
+    frame.forget();
     return row;
   }
 
-  #judgeFrame(row: OpenRow, frame: Frame, session: WireSession, exchange: OpenHttpExchange | undefined): void {
-    const { entry, json } = frame;
-    if (exchange !== undefined && !isMessageBody(frame, exchange, session.http)) return;
-    const continuation = this.#continuation(entry);
-    const continues = continuation.follow(frame);
-    const { line } = continuation;
-    const revision = (exchange && spokenIn(exchange)) ?? session.revision ?? latestHandshake;
-    const verdicts =
-      entry.v === undefined
-        ? this.#judge.frame({ subject: { frame, json, continues, line, exchange }, session, revision })
-        : this.#judge.carried(entry.v, entry.n);
-    row.verdicts.push(...verdicts);
-    const { fault } = json;
-    if (continues !== undefined || fault?.cut === true || entry.cut !== undefined) row.kind = "frag";
-    else if (fault === undefined) this.#readMessages(row, frame, session, exchange);
-  }
-
-  #readMessages(row: OpenRow, frame: Frame, session: WireSession, exchange: OpenHttpExchange | undefined): void {
-    const { value } = frame.json;
-    const isBatch = Array.isArray(value) && value.length > 0;
-    for (let index = 0; index < (isBatch ? value.length : 1); index += 1) {
-      const message = new WireMessage(frame, isBatch ? index : undefined, (read) => session.contextOf(read, exchange));
+  #messageRow(row: OpenRow, frame: Frame, { root }: Extract<JsonScan, { ok: true }>, session: WireSession): OpenRow {
+    const isBatch = root.kind === "array" && root.elements.length > 0;
+    const nodes = isBatch ? root.elements : [root];
+    let unjudged: string | undefined;
+    for (const [index, node] of nodes.entries()) {
+      const message = new WireMessage(frame, isBatch ? `/${index}` : "", node, (read) =>
+        session.contextOf(read, row.exchange),
+      );
       const { revision } = message;
       session.meet(message);
-      if (revision === undefined)
-        row.unjudged = `it speaks ${session.unknownVersion ?? "a version"} which is not known`;
+      if (revision === undefined) unjudged = `it speaks ${session.unknownVersion ?? "a version"} which is not known`;
       else if (frame.entry.v === undefined)
         row.verdicts.push(...this.#judge.message({ subject: message, session, revision }));
       if (row.verdicts.some(({ level }) => level === "must")) message.blame();
       session.take(message);
-      // A literal of one element takes less memory than an empty one that grows.
-      if (index === 0) row.messages = [message];
-      else row.messages.push(message);
-      exchange?.messages.push(message);
+      message.forget();
+      row.messages.push(message);
+      (row.exchange as OpenHttpExchange | undefined)?.messages.push(message); // Made here, and nowhere else.
     }
-    row.kind = isBatch ? "batch" : kindOfRow(row.messages[0]);
+    return { ...row, kind: isBatch ? "batch" : kindOfRow(row.messages[0]), unjudged };
   }
 
   #httpRow(entry: HttpEntry): OpenRow {
@@ -183,17 +174,16 @@ export class Conversation {
       this.#exchanges.set(entry.x, exchange);
     }
     const from: Sender = entry.ph === "req" ? "client" : "server";
-    const session = this.#session(entry.s);
-    const row = plainRow("http", entry, entry.t, { from, exchange, session });
-    if (entry.v !== undefined) row.verdicts.push(...this.#judge.carried(entry.v, entry.n));
+    const verdicts = entry.v === undefined ? [] : [...this.#judge.carried(entry.v, entry.n)];
+    const row = { ...plainRow("http", entry, entry.t), verdicts, from, exchange, session: this.#session(entry.s) };
     this.#exchangeRows.set(entry.x, [...(this.#exchangeRows.get(entry.x) ?? []), row]);
     if (entry.ph === "res") {
       exchange.response = entry;
-      noteSession(exchange, session);
+      noteSession(exchange, this.#session(entry.s));
     }
     if (entry.ph === "end" || entry.ph === "abort") exchange.end = entry;
     if (entry.ph !== "req") this.#judgeExchange(exchange);
-    if (entry.ph === "res") session.answeredByHttp(exchange);
+    if (entry.ph === "res") row.session.answeredByHttp(exchange);
     return row;
   }
 
@@ -242,29 +232,10 @@ export class Conversation {
   }
 }
 
-/** Never changed: a row with messages gets a list of its own. */
-const noMessages: WireMessage[] = [];
-
-function plainRow(
-  kind: RowKind,
-  entry: Entry,
-  at: number,
-  { from, frame, exchange, session }: Partial<Pick<Row, "from" | "frame" | "exchange" | "session">> = {},
-): OpenRow {
+function plainRow(kind: RowKind, entry: Entry, at: number): OpenRow {
   const n = "n" in entry && entry.k !== "a" ? entry.n : undefined;
-  return {
-    kind,
-    entry,
-    n,
-    at,
-    from,
-    frame,
-    messages: noMessages,
-    exchange,
-    session,
-    verdicts: [],
-    unjudged: undefined,
-  };
+  const nothing = { from: undefined, frame: undefined, exchange: undefined, session: undefined, unjudged: undefined };
+  return { kind, entry, n, at, ...nothing, messages: [], verdicts: [] };
 }
 
 function kindOfRow(message: WireMessage | undefined): RowKind {

@@ -1,30 +1,36 @@
 import type { StoredEvent } from "@parlance/mcp/http";
+import type { Report } from "@parlance/mcp/jsonrpc";
+import { createServer } from "@parlance/mcp/server";
 import { createFakeClock } from "@parlance/mcp/testing";
 import { expect, test } from "vitest";
 import { ByteBudget } from "../../../../packages/mcp/src/base/byte-budget.js";
 import { SessionChannel } from "../../../../packages/mcp/src/http/server/sessions/session-channel.js";
-import { EventStream } from "../../../../packages/mcp/src/http/server/streams/event-stream.js";
-import { KeepAlive } from "../../../../packages/mcp/src/http/server/streams/keep-alive.js";
-import { ReplayableStream } from "../../../../packages/mcp/src/http/server/streams/replayable-stream.js";
+import { EventStream, KeepAlive } from "../../../../packages/mcp/src/http/server/streams/event-stream.js";
+import { ReplayableStreams } from "../../../../packages/mcp/src/http/server/streams/replayable-stream.js";
+import { peerSettings } from "../../../../packages/mcp/src/jsonrpc/peer-settings.js";
 
 const clock = createFakeClock();
 const streams = { clock, maxQueuedBytes: 1024, stallTimeout: 1_000, report: () => undefined };
 const frame = '{"jsonrpc":"2.0","method":"notifications/message"}';
 
 test("what nobody reads waits for a reader up to a bound, and what is lost beyond it is told", () => {
-  const lost: string[] = [];
-  const channel = new SessionChannel({
-    session: "s",
-    budget: new ByteBudget(Number.POSITIVE_INFINITY),
-    store: undefined,
-    isPolled: false,
+  const lost: Report[] = [];
+  const report = (each: Report): void => void lost.push(each);
+  const endpoint = {
+    served: createServer({ name: "unread", version: "1.0.0" }),
+    settings: peerSettings({ report, clock }),
     streams,
-    pulse: new KeepAlive(clock, 15_000),
-    dropped: (each) => lost.push(each),
-    report: () => undefined,
-  });
+    keepAlive: new KeepAlive(clock, 15_000),
+    closing: new AbortController().signal,
+  };
+  const none = new ReplayableStreams("s", undefined, report);
+  const channel = new SessionChannel(endpoint, none, new ByteBudget(Number.POSITIVE_INFINITY));
   for (let sent = 0; sent < 1_002; sent += 1) channel.send(frame);
-  expect(lost).toEqual([frame, frame]);
+  const dropped = {
+    kind: "fault",
+    error: { message: expect.stringContaining("was dropped: too many messages are queued") },
+  };
+  expect(lost).toMatchObject([dropped, dropped]);
 });
 
 test("a reader that waits too long for the store is sent away, and misses nothing when it comes back", async () => {
@@ -35,7 +41,7 @@ test("a reader that waits too long for the store is sent away, and misses nothin
     after: () => new Promise<readonly StoredEvent[]>((resolve) => answers.push(resolve)),
     forget: () => undefined,
   };
-  const outlet = new ReplayableStream({ session: "s", store, isPolled: false, report: () => undefined }, "1");
+  const outlet = new ReplayableStreams("s", store, () => undefined).add("1");
   outlet.message(frame);
   const reader = new EventStream(streams, new ByteBudget(Number.POSITIVE_INFINITY));
   const resumed = outlet.resume(reader, 0);

@@ -5,6 +5,7 @@ import { exitCodes } from "../exit-codes.js";
 import { Failure, usageFailure } from "../failure.js";
 import type { ConfiguredTarget } from "./configured-target.js";
 import { hosts } from "./host-table.js";
+import { loadServed } from "./served-module.js";
 
 /** A server that a command can connect to. A module is served in this process. */
 export type Target =
@@ -92,14 +93,13 @@ async function loadModule(path: string): Promise<Target> {
       exitCode: exitCodes.unreachable,
       remedy: "a command goes behind --: parlance talk -- command args…",
     });
+  const served = await loadServed(path);
   // Only a module needs the server side of the library.
-  const { loadServer } = await import("./server-module.js");
   const { serveChannel } = await import("@parlance/mcp/server");
-  const server = await loadServer(path);
   const dial: ChannelFactory = () => {
-    const [clientChannel, serverChannel] = memoryChannels();
-    serveChannel(server, serverChannel);
-    return clientChannel;
+    const [near, far] = memoryChannels();
+    serveChannel(served, far);
+    return near;
   };
   return { kind: "module", title: path, dial };
 }

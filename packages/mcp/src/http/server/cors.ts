@@ -39,11 +39,6 @@ export function corsHeaders(origin: string): HttpHeaders {
   };
 }
 
-/** Whether a request is a CORS preflight. */
-export function isPreflight(request: HttpRequest): boolean {
-  return request.method === "OPTIONS" && request.header("access-control-request-method") !== undefined;
-}
-
 /**
  * The request headers that pages may send.
  * @throws TypeError for an invalid header name

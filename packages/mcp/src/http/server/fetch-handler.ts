@@ -150,7 +150,10 @@ function readableOf(stream: EventStream, request: FetchRequest): ReadableStream<
       room = deferred<void>();
       return room.promise;
     },
-    end: () => controller.close(),
+    end(text) {
+      if (text !== undefined && text !== "") controller.enqueue(utf8.encode(text));
+      controller.close();
+    },
     destroy() {
       controller.error(new Error("the reader does not read"));
       request.gone();

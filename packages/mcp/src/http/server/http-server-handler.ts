@@ -1,11 +1,125 @@
-import type { HttpRequest, HttpResponse } from "./request.js";
+import { isPromise, type MaybePromise } from "../../base/maybe-promise.js";
+import { encodeFailure } from "../../jsonrpc/codec/encode.js";
+import { internalError } from "../../jsonrpc/errors.js";
+import { inHook } from "../../jsonrpc/hooks.js";
+import type { PeerSettings } from "../../jsonrpc/peer-settings.js";
+import { faultOf } from "../../jsonrpc/report.js";
+import { corsHeaders, pageHeaders, preflightResponse } from "./cors.js";
+import type { HttpOptions } from "./options.js";
+import { type OriginCheck, type OriginCheckOptions, originCheck } from "./origin-check.js";
+import { type HttpCaller, Peers } from "./peers.js";
+import { BodyFault, type HttpHeaders, type HttpRequest, type HttpResponse } from "./request.js";
+import { jsonResponse, withHeaders } from "./responses.js";
 
-/** The handler of one URL: a platform-neutral request in, a response out. Adapters convert from and to the platform. */
-export interface HttpServerHandler {
-  /** Never rejects. */
-  handle(request: HttpRequest): Promise<HttpResponse>;
+/** The options of the checks that precede a message. */
+export type CheckOptions = Pick<HttpOptions, "authenticate" | "addressOf" | "allowedHeaders"> & OriginCheckOptions;
+
+/**
+ * Handles the requests of one URL: a platform-neutral request in, a response out. Adapters convert from and to the
+ * platform.
+ *
+ * The checks before the body are the same for MCP and for plain JSON-RPC, in this order: `Host` and `Origin`, CORS
+ * preflight, HTTP method, the other headers, authentication.
+ */
+export abstract class HttpServerHandler {
+  /** How to read messages and respond outside of sessions. */
+  readonly settings: PeerSettings;
+  readonly #originCheck: OriginCheck;
+  readonly #authenticate: CheckOptions["authenticate"];
+  readonly #addressOf: CheckOptions["addressOf"];
+  /** Request headers that pages may send. */
+  readonly #pageHeaders: ReadonlySet<string>;
+  readonly #peers: Peers;
+  readonly #closing = new AbortController();
+  /** Aborts when the server shuts down. */
+  readonly closing: AbortSignal = this.#closing.signal;
+
+  /** @throws TypeError for an invalid allowed host, origin or header */
+  constructor(options: CheckOptions, settings: PeerSettings) {
+    this.settings = settings;
+    this.#peers = new Peers(settings.limits);
+    this.#originCheck = originCheck({ ...options, anyHost: options.authenticate !== undefined });
+    this.#authenticate = options.authenticate;
+    this.#addressOf = options.addressOf;
+    this.#pageHeaders = pageHeaders(options.allowedHeaders);
+  }
+
+  /** The supported HTTP methods. */
+  protected abstract readonly methods: readonly string[];
+  /** Checks the other headers. Returns an error response, or undefined. */
+  protected abstract precondition(request: HttpRequest): HttpResponse | undefined;
+  /** Handles a request that has passed the checks. */
+  protected abstract respond(request: HttpRequest, caller: HttpCaller): MaybePromise<HttpResponse>;
+  /** The error response to a request that was rejected before its message was read. */
+  protected abstract refuse(status: number, reason: string, headers?: HttpHeaders): HttpResponse;
+  /** The error response to a body that could not be read. */
+  protected abstract refuseBody(fault: BodyFault): HttpResponse;
+
+  /** Never throws and never rejects. */
+  handle(request: HttpRequest): MaybePromise<HttpResponse> {
+    const origin = request.header("origin");
+    const foreign = this.#originCheck(request.header("host"), origin, request.ends);
+    if (foreign !== undefined) return this.refuse(foreign.status, foreign.reason);
+    let response: MaybePromise<HttpResponse>;
+    try {
+      response = this.#check(request);
+    } catch (error) {
+      response = this.#failed(request, error);
+    }
+    if (isPromise(response)) {
+      return response.then(
+        (settled) => readable(settled, origin),
+        (error) => readable(this.#failed(request, error), origin),
+      );
+    }
+    return readable(response, origin);
+  }
+
   /** Stops accepting requests, waits up to `grace` milliseconds for running ones, then closes. */
-  drain(grace: number): Promise<void>;
+  abstract drain(grace: number): Promise<void>;
+
   /** Closes everything at once. */
-  close(): void;
+  abstract close(): void;
+
+  /** Stops accepting requests. */
+  protected stop(): void {
+    this.#closing.abort();
+  }
+
+  #check(request: HttpRequest): MaybePromise<HttpResponse> {
+    const { method } = request;
+    if (method === "OPTIONS" && request.header("access-control-request-method") !== undefined)
+      return preflightResponse(request, this.methods.join(", "), this.#pageHeaders);
+    if (!this.methods.includes(method)) {
+      const allow = this.methods.join(", ");
+      return this.refuse(405, `supported methods: ${allow}`, { allow });
+    }
+    const unmet = this.precondition(request);
+    if (unmet !== undefined) return unmet;
+    if (this.#authenticate !== undefined) return this.#identify(request, this.#authenticate);
+    const address = this.#addressOf === undefined ? request.address : this.#addressOf(request);
+    return this.respond(request, this.#peers.caller(undefined, address));
+  }
+
+  async #identify(
+    request: HttpRequest,
+    authenticate: NonNullable<CheckOptions["authenticate"]>,
+  ): Promise<HttpResponse> {
+    const { method, url } = request;
+    const asked = { method, url, header: (name: string) => request.header(name) };
+    const identity = await inHook("authenticate", () => authenticate(asked));
+    if (identity === undefined) return this.refuse(401, "authentication is required", { "www-authenticate": "Bearer" });
+    return this.respond(request, this.#peers.caller(identity.principal, undefined));
+  }
+
+  #failed(request: HttpRequest, error: unknown): HttpResponse {
+    if (error instanceof BodyFault) return this.refuseBody(error);
+    this.settings.report(faultOf(`HTTP ${request.method}`, error));
+    return jsonResponse(500, encodeFailure(undefined, internalError, this.settings.profile));
+  }
+}
+
+/** The response with the headers that let a page of an allowed origin read it. */
+function readable(response: HttpResponse, origin: string | undefined): HttpResponse {
+  return origin === undefined ? response : withHeaders(response, corsHeaders(origin));
 }

@@ -66,7 +66,11 @@ export function originCheck(options: OriginCheckOptions): OriginCheck {
   const { allowedHosts = [], allowedOrigins = [], anyHost = false, exposed = false } = options;
   const hosts = new Set(allowedHosts.map(requireHost));
   const origins = new Set(allowedOrigins.map(requireOrigin));
+  /** The latest accepted request without an origin: most requests repeat the one before. */
+  let accepted: (Partial<ConnectionEnds> & { readonly host: string }) | undefined;
   return (host, origin, ends) => {
+    const isRepeated = accepted !== undefined && accepted.host === host && origin === undefined;
+    if (isRepeated && ends?.local === accepted?.local && ends?.remote === accepted?.remote) return undefined;
     if (host === undefined || host === "") return { status: 400, reason: "the request has no Host" };
     const place = readHost(host);
     if (place === undefined) return { status: 403, reason: `Host ${quoted(host)} is not a host and a port` };
@@ -79,7 +83,11 @@ export function originCheck(options: OriginCheckOptions): OriginCheck {
       const reason = `Host ${quoted(host)} is this machine's own, and the request comes from another`;
       return { status: 403, reason: `${reason}: give authenticate, name it in allowedHosts, or set exposed` };
     }
-    if (origin === undefined || origins.has(origin) || (isLocal && isLocalOrigin(origin))) return undefined;
+    if (origin === undefined) {
+      accepted = { ...ends, host };
+      return undefined;
+    }
+    if (origins.has(origin) || (isLocal && isLocalOrigin(origin))) return undefined;
     // A page from this very address: no other site can have an address as its host.
     if (isOwn && (origin === `http://${place.whole}` || origin === `https://${place.whole}`)) return undefined;
     return { status: 403, reason: `pages of ${quoted(origin)} may not call: name it in allowedOrigins` };

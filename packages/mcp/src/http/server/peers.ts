@@ -17,8 +17,6 @@ export interface HttpCaller {
   readonly events: ByteBudget;
 }
 
-type PeerBudgets = Pick<HttpCaller, "budget" | "events">;
-
 /** Events may use one part in so many. */
 const eventParts = 4;
 
@@ -31,7 +29,7 @@ const firstSweep = 1_024;
 /** The peers of one server, with their budgets. A peer without charges is deleted. */
 export class Peers {
   readonly #limits: Limits;
-  readonly #budgets = new Map<string, PeerBudgets>();
+  readonly #callers = new Map<string, HttpCaller>();
   #sweepAt = firstSweep;
 
   constructor(limits: Limits) {
@@ -41,28 +39,18 @@ export class Peers {
   /** @param address the address of the connection's peer */
   caller(principal: string | undefined, address: string | undefined): HttpCaller {
     const peer = principal === undefined ? networkOf(address) : `principal ${principal}`;
-    const { budget, events } = this.#budgetsOf(peer);
-    return { principal, peer, budget, events };
-  }
-
-  #budgetsOf(peer: string | undefined): PeerBudgets {
-    if (peer === undefined) return this.#newBudgets();
-    const known = this.#budgets.get(peer);
-    if (known !== undefined) return known;
-    if (this.#budgets.size >= this.#sweepAt) this.#sweep();
-    const budgets = this.#newBudgets();
-    this.#budgets.set(peer, budgets);
-    return budgets;
-  }
-
-  #newBudgets(): PeerBudgets {
+    const known = peer === undefined ? undefined : this.#callers.get(peer);
+    if (known !== undefined && known.principal === principal) return known;
+    if (this.#callers.size >= this.#sweepAt) this.#sweep();
     const budget = budgetOf(this.#limits);
-    return { budget, events: budget.child(this.#limits.peerBytes / eventParts) };
+    const caller = { principal, peer, budget, events: budget.child(this.#limits.peerBytes / eventParts) };
+    if (peer !== undefined) this.#callers.set(peer, caller);
+    return caller;
   }
 
   #sweep(): void {
-    for (const [peer, { budget }] of this.#budgets) if (budget.held === 0) this.#budgets.delete(peer);
-    this.#sweepAt = Math.max(firstSweep, 2 * this.#budgets.size);
+    for (const [peer, { budget }] of this.#callers) if (budget.held === 0) this.#callers.delete(peer);
+    this.#sweepAt = Math.max(firstSweep, 2 * this.#callers.size);
   }
 }
 
@@ -79,4 +67,68 @@ export function networkOf(address: string | undefined): string | undefined {
   const zeros = Array<string>(Math.max(0, 8 - groups.length - behind.length)).fill("0");
   const prefix = [...groups, ...(tail === undefined ? [] : zeros), ...behind].slice(0, 4);
   return `${prefix.map((group) => group.replace(/^0+(?=.)/, "")).join(":")}::/64`;
+}
+
+/** The maximum number of concurrent requests or connections, in total and per peer. */
+export interface ConcurrencyLimits {
+  readonly perPrincipal: number;
+  /** For the anonymous callers of one network address, which may be many. */
+  readonly perAddress: number;
+  readonly total: number;
+}
+
+/** A limit on connections, which are counted by address because they exist before authentication. */
+export function connectionLimits(max: number, maxPerAddress: number): ConcurrencyLimit {
+  return new ConcurrencyLimit({ perPrincipal: maxPerAddress, perAddress: maxPerAddress, total: max });
+}
+
+type Admitted = Pick<HttpCaller, "principal" | "peer">;
+
+/** Counts running requests or connections, in total and per peer. Unidentified callers count towards the total only. */
+export class ConcurrencyLimit {
+  readonly #limits: ConcurrencyLimits;
+  readonly #running = new Map<string, number>();
+  #total = 0;
+  #whenIdle: (() => void) | undefined;
+
+  constructor(limits: ConcurrencyLimits) {
+    this.#limits = limits;
+  }
+
+  /** Counts one more; returns false if the peer or the total is at its limit. */
+  enter({ principal, peer }: Admitted): boolean {
+    const { perPrincipal, perAddress, total } = this.#limits;
+    if (this.#total >= total) return false;
+    if (peer !== undefined) {
+      const running = this.#running.get(peer) ?? 0;
+      if (running >= (principal === undefined ? perAddress : perPrincipal)) return false;
+      this.#running.set(peer, running + 1);
+    }
+    this.#total += 1;
+    return true;
+  }
+
+  /** Call once for each successful `enter`. */
+  leave({ peer }: Admitted): void {
+    this.#total -= 1;
+    if (peer !== undefined) {
+      const running = (this.#running.get(peer) ?? 1) - 1;
+      if (running > 0) this.#running.set(peer, running);
+      else this.#running.delete(peer);
+    }
+    if (this.#total === 0) this.#whenIdle?.();
+  }
+
+  /** Resolves when nothing is running. */
+  idle(): Promise<void> {
+    if (this.#total === 0) return Promise.resolve();
+    return new Promise((resolve) => {
+      const before = this.#whenIdle;
+      this.#whenIdle = () => {
+        before?.();
+        this.#whenIdle = undefined;
+        resolve();
+      };
+    });
+  }
 }

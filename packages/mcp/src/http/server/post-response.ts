@@ -4,42 +4,29 @@ import type { MaybePromise } from "../../base/maybe-promise.js";
 import type { LossyNotification } from "../../jsonrpc/calls/outbox.js";
 import type { HttpResponse } from "./request.js";
 import { jsonResponse, streamResponse } from "./responses.js";
-import { EventStream, longestWrite, type StreamTerms } from "./streams/event-stream.js";
-import type { Pingable } from "./streams/keep-alive.js";
-import type { ReplayableStream } from "./streams/replayable-stream.js";
-import { messageEvent } from "./streams/sse-events.js";
+import { EventStream, longestWrite, messageEvent, type Pingable, type StreamLimits } from "./streams/event-stream.js";
 
 /**
  * The response to a POST with a request: JSON, or an event stream as soon as another message precedes the response.
  * https://modelcontextprotocol.io/specification/latest/basic/transports/streamable-http
  */
 export class PostResponse implements Pingable {
-  readonly #terms: StreamTerms;
+  readonly #limits: StreamLimits;
   readonly #budget: ByteBudget;
-  readonly #replayable: ReplayableStream | undefined;
-  #answer: HttpResponse | Deferred<HttpResponse> | undefined;
+  #response: HttpResponse | Deferred<HttpResponse> | undefined;
   #stream: EventStream | undefined;
   #isOver = false;
 
-  /**
-   * @param budget charged for queued text
-   * @param outlet the resumable stream of the response, if any
-   */
-  constructor(terms: StreamTerms, budget: ByteBudget, replayable?: ReplayableStream) {
-    this.#terms = terms;
+  /** @param budget charged for queued text */
+  constructor(limits: StreamLimits, budget: ByteBudget) {
+    this.#limits = limits;
     this.#budget = budget;
-    this.#replayable = replayable;
   }
 
   /** Synchronous if the response is known. */
-  get answer(): MaybePromise<HttpResponse> {
-    this.#answer ??= deferred<HttpResponse>();
-    return "promise" in this.#answer ? this.#answer.promise : this.#answer;
-  }
-
-  /** Whether it has become an event stream. */
-  get isStream(): boolean {
-    return this.#stream !== undefined;
+  get response(): MaybePromise<HttpResponse> {
+    this.#response ??= deferred<HttpResponse>();
+    return "promise" in this.#response ? this.#response.promise : this.#response;
   }
 
   /** Whether the response was sent, or none will be. */
@@ -47,9 +34,14 @@ export class PostResponse implements Pingable {
     return this.#isOver;
   }
 
+  /** Whether messages before the response are written without waiting for the reader. */
+  get hasRoom(): boolean {
+    return this.#stream === undefined || this.#stream.hasRoom;
+  }
+
   /** Sends a message before the response. `lossy`: a notification that may be dropped while queued. */
   send(frame: string, lossy?: LossyNotification): void {
-    this.#write(this.stream(), frame, lossy);
+    this.push(this.stream(), frame, lossy);
   }
 
   /** Sends the response. `status` applies only if no message was sent before. */
@@ -57,17 +49,17 @@ export class PostResponse implements Pingable {
     if (this.#isOver) return;
     this.#isOver = true;
     if (this.#stream === undefined) {
-      this.#settle(jsonResponse(status, frame.length > longestWrite ? this.#written(frame) : frame));
+      this.#settle(jsonResponse(status, frame.length > longestWrite ? this.#inPieces(frame) : frame));
     } else {
-      this.#write(this.#stream, frame);
-      this.#end(this.#stream);
+      this.push(this.#stream, frame);
+      this.finish(this.#stream);
     }
   }
 
   /** Ends without a response, because the call was cancelled. */
   giveUp(): void {
     if (this.#isOver) return;
-    this.#end(this.stream());
+    this.finish(this.stream());
     this.#isOver = true;
   }
 
@@ -79,46 +71,42 @@ export class PostResponse implements Pingable {
 
   /** Resolves when the reader has room. */
   drained(): Promise<void> {
-    return (this.#replayable ?? this.#stream)?.drained() ?? Promise.resolve();
+    return this.#stream?.drained() ?? Promise.resolve();
   }
 
-  /** Closes the stream early; the client reconnects after `retry` milliseconds for the rest. */
-  release(retry: number): void {
-    if (this.#isOver || this.#replayable?.canRelease !== true) return;
-    this.stream();
-    this.#replayable.release(retry);
-  }
-
-  /** Turns it into an event stream. Must not be called after the response. */
-  stream(): EventStream {
+  /** Turns the response into an event stream. Must not be called after the response. */
+  protected stream(): EventStream {
     if (this.#stream === undefined) {
-      this.#stream = new EventStream(this.#terms, this.#budget);
-      this.#replayable?.attach(this.#stream);
+      this.#stream = new EventStream(this.#limits, this.#budget);
+      this.opened(this.#stream);
       this.#settle(streamResponse(this.#stream));
     }
     return this.#stream;
   }
 
+  /** Called with the new event stream, before anything is written to it. */
+  protected opened(_stream: EventStream): void {
+    // Nothing precedes the first message.
+  }
+
+  protected push(stream: EventStream, frame: string, lossy?: LossyNotification): void {
+    stream.push(messageEvent(frame), lossy);
+  }
+
+  protected finish(stream: EventStream): void {
+    stream.end();
+  }
+
   /** A long body is written in pieces, so that the stall timer detects a reader that does not read. */
-  #written(frame: string): EventStream {
-    const body = new EventStream(this.#terms, this.#budget);
+  #inPieces(frame: string): EventStream {
+    const body = new EventStream(this.#limits, this.#budget);
     body.push(frame);
     body.end();
     return body;
   }
 
-  #write(stream: EventStream, frame: string, lossy?: LossyNotification): void {
-    if (this.#replayable === undefined) stream.push(messageEvent(frame), lossy);
-    else this.#replayable.message(frame, lossy);
-  }
-
-  #end(stream: EventStream): void {
-    if (this.#replayable === undefined) stream.end();
-    else this.#replayable.end();
-  }
-
-  #settle(answer: HttpResponse): void {
-    if (this.#answer === undefined) this.#answer = answer;
-    else if ("promise" in this.#answer) this.#answer.resolve(answer);
+  #settle(response: HttpResponse): void {
+    if (this.#response === undefined) this.#response = response;
+    else if ("promise" in this.#response) this.#response.resolve(response);
   }
 }

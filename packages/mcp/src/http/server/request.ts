@@ -51,14 +51,14 @@ export function requireBodyBytes(bytes: number, maxBytes: number): void {
 }
 
 /** Bytes of a body that are not charged, so that short messages still work when a peer has used up its budget. */
-const freeBytes = 64 * 1024;
+export const freeBodyBytes: number = 64 * 1024;
 
 /**
  * Charges the received part of a body to the peer's budget.
  * @throws BodyFault 429 if the peer's budget is exhausted, 503 if the global one is
  */
 export function requireRoom(part: ByteBudget, bytes: number, peer: ByteBudget): void {
-  if (bytes <= freeBytes || part.hold(bytes)) return;
+  if (bytes <= freeBodyBytes || part.hold(bytes)) return;
   if (!peer.parentFits(bytes)) throw new BodyFault(503, "the memory budget of this server is used up: retry later");
   throw new BodyFault(429, "the memory budget of this caller is used up: wait for responses, then retry");
 }

@@ -8,32 +8,16 @@ import type { Call, Exchange } from "../../jsonrpc/call.js";
 import { unfinished } from "../../jsonrpc/calls/responder.js";
 import { type Decoded, Problem } from "../../jsonrpc/codec/decode.js";
 import { encodeFailure } from "../../jsonrpc/codec/encode.js";
-import { codes, internalError, LocalError } from "../../jsonrpc/errors.js";
-import { inHook } from "../../jsonrpc/hooks.js";
+import { codes, LocalError } from "../../jsonrpc/errors.js";
 import type { Id, Message } from "../../jsonrpc/message.js";
-import {
-  decodeBody,
-  type PeerOptions,
-  type PeerSettings,
-  peerMembers,
-  peerSettings,
-} from "../../jsonrpc/peer-settings.js";
-import { faultOf } from "../../jsonrpc/report.js";
-import { ConcurrencyLimit } from "./concurrency-limit.js";
-import {
-  corsHeaders,
-  isPreflight,
-  type PageHeaders,
-  pageHeaderMembers,
-  pageHeaders,
-  preflightResponse,
-} from "./cors.js";
-import type { HttpServerHandler } from "./http-server-handler.js";
+import { decodeBody, type PeerOptions, peerMembers, peerSettings } from "../../jsonrpc/peer-settings.js";
+import { type PageHeaders, pageHeaderMembers } from "./cors.js";
+import { HttpServerHandler } from "./http-server-handler.js";
 import type { AddressOf, Authenticate } from "./options.js";
-import { type OriginCheck, type OriginCheckOptions, originCheck, originCheckMembers } from "./origin-check.js";
-import { Peers } from "./peers.js";
+import { type OriginCheckOptions, originCheckMembers } from "./origin-check.js";
+import { ConcurrencyLimit, type HttpCaller } from "./peers.js";
 import { bodyFault } from "./preconditions.js";
-import { BodyFault, type HttpHeaders, type HttpRequest, type HttpResponse } from "./request.js";
+import type { BodyFault, HttpHeaders, HttpRequest, HttpResponse } from "./request.js";
 import { emptyResponse, jsonResponse, withHeaders } from "./responses.js";
 
 /** Options of plain JSON-RPC over HTTP. */
@@ -63,17 +47,10 @@ const running = { perPrincipal: 512, perAddress: 2_048, total: 8_192 };
  * Serves plain JSON-RPC at one URL. A POST contains a message or a batch; its response is the JSON-RPC response, or 204
  * if there is none.
  */
-export class RpcHandler implements HttpServerHandler {
+export class RpcHandler extends HttpServerHandler {
+  protected readonly methods: readonly string[] = ["POST"];
   readonly #call: Call;
-  readonly #terms: PeerSettings;
-  readonly #guard: OriginCheck;
-  readonly #authenticate: RpcOptions["authenticate"];
-  /** Request headers that pages may send. */
-  readonly #pageHeaders: ReadonlySet<string>;
   readonly #running = new ConcurrencyLimit(running);
-  readonly #peers: Peers;
-  readonly #addressOf: AddressOf;
-  readonly #closing = new AbortController();
   /** Resolves when running requests are no longer awaited. */
   readonly #over = deferred<undefined>();
   /** One per running request. */
@@ -81,60 +58,37 @@ export class RpcHandler implements HttpServerHandler {
 
   /** @throws TypeError for an invalid allowed host, origin or header */
   constructor(call: Call, options: RpcOptions & Pick<OriginCheckOptions, "exposed"> = {}) {
+    super(options, peerSettings(options));
     this.#call = call;
-    this.#terms = peerSettings(options);
-    this.#peers = new Peers(this.#terms.limits);
-    this.#addressOf = options.addressOf ?? (({ address }) => address);
-    this.#guard = originCheck({ ...options, anyHost: options.authenticate !== undefined });
-    this.#authenticate = options.authenticate;
-    this.#pageHeaders = pageHeaders(options.allowedHeaders);
-  }
-
-  async handle(request: HttpRequest): Promise<HttpResponse> {
-    const origin = request.header("origin");
-    const foreign = this.#guard(request.header("host"), origin, request.ends);
-    if (foreign !== undefined) return this.#refusal(foreign.status, foreign.reason);
-    const answer = await this.#answer(request).catch((error: unknown) => this.#failed(request, error));
-    return origin === undefined ? answer : withHeaders(answer, corsHeaders(origin));
   }
 
   async drain(grace: number): Promise<void> {
-    this.#closing.abort();
-    await settlesWithin(this.#running.idle(), grace, this.#terms.clock);
+    this.stop();
+    await settlesWithin(this.#running.idle(), grace, this.settings.clock);
     this.close();
   }
 
   close(): void {
-    this.#closing.abort();
+    this.stop();
     this.#over.resolve(undefined);
     for (const each of this.#cancels) each.abort(new LocalError("closed", "this side is shutting down"));
   }
 
-  async #answer(request: HttpRequest): Promise<HttpResponse> {
-    if (isPreflight(request)) return preflightResponse(request, "POST", this.#pageHeaders);
-    if (request.method !== "POST") return this.#refusal(405, "supported methods: POST", { allow: "POST" });
+  protected precondition(request: HttpRequest): HttpResponse | undefined {
     const fault = bodyFault(request);
-    if (fault !== undefined) return this.#refusal(415, fault.reason, fault.headers);
-    let principal: string | undefined;
-    if (this.#authenticate !== undefined) {
-      const { method, url } = request;
-      const authenticate = this.#authenticate;
-      const asked = { method, url, header: (name: string) => request.header(name) };
-      const identity = await inHook("authenticate", () => authenticate(asked));
-      if (identity === undefined)
-        return this.#refusal(401, "authentication is required", { "www-authenticate": "Bearer" });
-      principal = identity.principal;
-    }
-    const caller = this.#peers.caller(principal, principal === undefined ? this.#addressOf(request) : undefined);
-    const { budget } = caller;
-    const frame = await request.text(this.#terms.limits.frameBytes, budget);
-    if (this.#closing.signal.aborted) return this.#refusal(503, "this side is shutting down", retryLater);
-    const decoded = decodeBody(this.#terms, frame);
+    return fault === undefined ? undefined : this.refuse(415, fault.reason, fault.headers);
+  }
+
+  protected async respond(request: HttpRequest, caller: HttpCaller): Promise<HttpResponse> {
+    const { budget, principal } = caller;
+    const frame = await request.text(this.settings.limits.frameBytes, budget);
+    if (this.closing.aborted) return this.refuse(503, "this side is shutting down", retryLater);
+    const decoded = decodeBody(this.settings, frame);
     const bytes = weightOfValue(decoded);
-    if (!this.#running.enter(caller)) return this.#refusal(429, "too many requests are running", retryLater);
+    if (!this.#running.enter(caller)) return this.refuse(429, "too many requests are running", retryLater);
     if (!budget.take(bytes)) {
       this.#running.leave(caller);
-      return this.#refusal(budget.parentFits(bytes) ? 429 : 503, "there is no room for the request", retryLater);
+      return this.refuse(budget.parentFits(bytes) ? 429 : 503, "there is no room for the request", retryLater);
     }
     const cancel = new AbortController();
     this.#cancels.add(cancel);
@@ -147,6 +101,15 @@ export class RpcHandler implements HttpServerHandler {
     }
   }
 
+  protected refuse(status: number, reason: string, headers: HttpHeaders = {}): HttpResponse {
+    const error = { code: codes.invalidRequest, message: "Invalid Request", data: { reason } };
+    return withHeaders(jsonResponse(status, encodeFailure(undefined, error, this.settings.profile)), headers);
+  }
+
+  protected refuseBody({ status, message }: BodyFault): HttpResponse {
+    return this.refuse(status, message);
+  }
+
   async #run(
     request: HttpRequest,
     { frame, decoded }: { readonly frame: string; readonly decoded: Decoded },
@@ -156,33 +119,22 @@ export class RpcHandler implements HttpServerHandler {
     const exchange: Exchange = {
       signal: cancel.signal,
       principal,
-      closing: this.#closing.signal,
-      report: this.#terms.report,
+      closing: this.closing,
+      report: this.settings.report,
       notify: () => undefined, // The response is a single message, with nothing before it.
       drained: () => Promise.resolve(),
     };
-    const answer = answerDecoded(this.#call, decoded, frame, exchange, this.#terms);
+    const answer = answerDecoded(this.#call, decoded, frame, exchange, this.settings);
     if (isPromise(answer)) {
       request.onGone(() => cancel.abort(new LocalError("cancelled", "the client has closed the connection")));
     }
     const text = await Promise.race([answer, this.#over.promise.then(() => late)]);
     if (typeof text === "symbol") {
       const id = decoded instanceof Problem || Array.isArray(decoded) ? undefined : idOf(decoded as Message);
-      return jsonResponse(503, encodeFailure(id, unfinished, this.#terms.profile));
+      return jsonResponse(503, encodeFailure(id, unfinished, this.settings.profile));
     }
     if (text === undefined) return emptyResponse(204);
     return jsonResponse(decoded instanceof Problem ? 400 : 200, text);
-  }
-
-  #failed({ method }: HttpRequest, error: unknown): HttpResponse {
-    if (error instanceof BodyFault) return this.#refusal(error.status, error.message);
-    this.#terms.report(faultOf(`HTTP ${method}`, error));
-    return jsonResponse(500, encodeFailure(undefined, internalError, this.#terms.profile));
-  }
-
-  #refusal(status: number, reason: string, headers: HttpHeaders = {}): HttpResponse {
-    const error = { code: codes.invalidRequest, message: "Invalid Request", data: { reason } };
-    return withHeaders(jsonResponse(status, encodeFailure(undefined, error, this.#terms.profile)), headers);
   }
 }
 

@@ -1,9 +1,13 @@
 import type { MaybePromise } from "../../base/maybe-promise.js";
 import { codes, methodNotFound, RpcError } from "../../jsonrpc/errors.js";
-import type { Id, RpcRequest } from "../../jsonrpc/message.js";
+import type { RpcRequest } from "../../jsonrpc/message.js";
+import { specCodes } from "../../protocol/errors.js";
+import { decodeHeaderValue } from "../../protocol/header-values.js";
+import { mcpHeaders, namedBy } from "../../protocol/http-headers.js";
 import { isObject, type JsonObject } from "../../protocol/json.js";
 import { readProtocolVersion } from "../../protocol/meta.js";
 import { methods } from "../../protocol/methods.js";
+import { isMirrored } from "../../protocol/mirrored-params.js";
 import type { Servable } from "../../server/servable.js";
 import {
   callStateless,
@@ -11,55 +15,84 @@ import {
   readStateless,
   type StatelessTerms,
 } from "../../server/session/stateless-server.js";
-import { answerRequest } from "./answer-posts.js";
-import type { HandlerState } from "./handler-state.js";
 import type { HttpCaller } from "./peers.js";
+import type { PostedCalls } from "./posted-calls.js";
 import type { HttpRequest, HttpResponse } from "./request.js";
 import { closingResponse, errorResponse } from "./responses.js";
-import { requireParameterHeaders, requireSameVersion, requireStandardHeaders } from "./standard-headers.js";
 
 /**
- * Responds to a POST of a stateless revision, without keeping state. `length`: the length of its body in characters.
+ * Responds to a POST of a stateless revision, without keeping state.
  * https://modelcontextprotocol.io/specification/2026-07-28/basic/transports/streamable-http
+ *
+ * @param length the length of its body in characters
  */
 export function answerStateless(
-  host: HandlerState,
+  calls: PostedCalls,
   request: HttpRequest,
   message: RpcRequest,
   length: number,
   caller: HttpCaller,
 ): MaybePromise<HttpResponse> {
-  const { id, method } = message;
-  if (host.closing.aborted) return closingResponse();
+  const { served, closing } = calls.endpoint;
+  if (closing.aborted) return closingResponse();
   const params = isObject(message.params) ? message.params : {};
-  let terms: StatelessTerms;
+  let stateless: StatelessTerms;
   try {
-    terms = admit(host.served, request, method, params);
+    stateless = readChecked(served, request, message.method, params);
   } catch (error) {
-    return refuse(error, id);
+    if (!(error instanceof RpcError)) throw error;
+    return errorResponse(error.code === codes.methodNotFound ? 404 : 400, error.toJSON(), message.id);
   }
-  return answerRequest(host, request, message, {
-    caller,
-    length,
-    admission: method === methods.listen ? host.subscriptions : host.calls,
-    call: (_, exchange) => callStateless(host.served, method, params, exchange, terms),
-  });
+  return calls.answer(request, message, length, caller, (method, _, exchange) =>
+    callStateless(served, method, params, exchange, stateless),
+  );
 }
 
 /**
- * Runs the checks in the order that the official conformance tests expect; the first fault is reported.
- * @throws RpcError
+ * Reads the `_meta` of a request and compares its headers with its body: proxies may route and filter by the headers.
+ * The order of the checks is that of the official conformance tests; the first fault is reported.
+ * https://modelcontextprotocol.io/specification/2026-07-28/basic/transports/streamable-http#request-metadata
+ *
+ * @throws RpcError −32020 if a header is missing or does not match the body; −32602 for an invalid `_meta`, −32022 for an
+ * unsupported revision, −32601 for an unknown method
  */
-function admit(served: Servable, request: HttpRequest, method: string, params: JsonObject): StatelessTerms {
-  requireSameVersion(request, readProtocolVersion(params));
-  const terms = readStateless(params);
-  requireStandardHeaders(request, method, params);
-  if (!hasStatelessMethod(served, method, terms.revision)) throw methodNotFound(method);
-  requireParameterHeaders(request, served, method, params);
-  return terms;
+function readChecked(served: Servable, request: HttpRequest, method: string, params: JsonObject): StatelessTerms {
+  const version = request.header(mcpHeaders.protocolVersion);
+  const declared = readProtocolVersion(params);
+  if (version !== undefined && declared !== undefined && version !== declared)
+    throw mismatch("MCP-Protocol-Version", "is not the protocolVersion of the body");
+  const stateless = readStateless(params);
+  if (version === undefined) throw mismatch("MCP-Protocol-Version", "is missing");
+  requireEqual("Mcp-Method", request.header(mcpHeaders.method), method, "the method of the body");
+  const member = namedBy.get(method);
+  const name = member === undefined ? undefined : params[member];
+  // The validation of the params reports a name of another type.
+  if (typeof name === "string") requireName(request, name, `params.${member}`);
+  if (!hasStatelessMethod(served, method, stateless.revision)) throw methodNotFound(method);
+  if (method === methods.callTool) {
+    for (const mirrored of served.mirroredParams(params.name)) {
+      const header = request.header(mirrored.header.toLowerCase());
+      if (isMirrored(mirrored, params.arguments, header)) continue;
+      throw mismatch(mirrored.header, `does not mirror the argument ${mirrored.path.join(".")}`);
+    }
+  }
+  return stateless;
 }
 
-function refuse(error: unknown, id: Id): HttpResponse {
-  if (!(error instanceof RpcError)) throw error;
-  return errorResponse(error.code === codes.methodNotFound ? 404 : 400, error.toJSON(), id);
+function requireName(request: HttpRequest, name: string, place: string): void {
+  const header = request.header(mcpHeaders.name);
+  if (header === name && !header.startsWith("=?")) return; // Not encoded, as most names.
+  const decoded = header === undefined ? undefined : decodeHeaderValue(header);
+  if (header !== undefined && decoded === undefined)
+    throw mismatch("Mcp-Name", "is marked as encoded, but is not UTF-8 in base64");
+  requireEqual("Mcp-Name", decoded, name, place);
+}
+
+function requireEqual(header: string, value: string | undefined, expected: string, place: string): void {
+  if (value === undefined) throw mismatch(header, "is missing");
+  if (value !== expected) throw mismatch(header, `is not ${place}`);
+}
+
+function mismatch(header: string, fault: string): RpcError {
+  return new RpcError(specCodes.headerMismatch, "Header mismatch", { header, reason: `${header} ${fault}` });
 }

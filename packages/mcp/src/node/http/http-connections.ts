@@ -12,10 +12,12 @@ export const defaultConnections: ConnectionBounds = { max: 4_096, maxPerAddress:
 
 interface Connection {
   readonly socket: Duplex;
-  /** The latest request, whose body may still be incoming. */
+  /** The latest request, whose body may still be incoming, and its response. */
   request: IncomingMessage | undefined;
-  /** The number of unanswered requests, plus one if the connection was upgraded. */
-  open: number;
+  response: ServerResponse | undefined;
+  /** The response before it: with pipelining, a request may arrive before it is sent. */
+  earlier: ServerResponse | undefined;
+  isUpgraded: boolean;
   /** The server's request count at the latest request of this connection. */
   used: number;
 }
@@ -55,7 +57,7 @@ export function boundConnections(server: Server, bounds: ConnectionBounds): (req
   const connections = new HttpConnections(bounds);
   server.on("connection", (socket) => connections.accept(socket, networkOf(socket.remoteAddress) ?? "unknown"));
   server.on("request", (request, response) => connections.requested(request, response));
-  return (request) => connections.upgraded(request);
+  return (request) => connections.requested(request);
 }
 
 class HttpConnections {
@@ -74,7 +76,14 @@ class HttpConnections {
       socket.destroy();
       return;
     }
-    const connection: Connection = { socket, request: undefined, open: 0, used: this.#requests };
+    const connection: Connection = {
+      socket,
+      request: undefined,
+      response: undefined,
+      earlier: undefined,
+      isUpgraded: false,
+      used: this.#requests,
+    };
     this.#ofAddresses.set(address, own.add(connection));
     this.#bySocket.set(socket, connection);
     socket.once("close", () => {
@@ -83,28 +92,16 @@ class HttpConnections {
     });
   }
 
-  requested(request: IncomingMessage, response: ServerResponse): void {
-    const connection = this.#use(request);
-    if (connection === undefined) return;
-    connection.open += 1;
-    // `close` fires once, so `on` is enough, and `once` is slower.
-    response.on("close", () => {
-      connection.open -= 1;
-    });
-  }
-
-  upgraded(request: IncomingMessage): void {
-    const connection = this.#use(request);
-    if (connection !== undefined) connection.open += 1;
-  }
-
-  #use(request: IncomingMessage): Connection | undefined {
+  /** @param response undefined for an upgrade */
+  requested(request: IncomingMessage, response?: ServerResponse): void {
     const connection = this.#bySocket.get(request.socket);
-    if (connection === undefined) return undefined;
+    if (connection === undefined) return;
     this.#requests += 1;
     connection.used = this.#requests;
     connection.request = request;
-    return connection;
+    connection.earlier = connection.response;
+    connection.response = response;
+    connection.isUpgraded = response === undefined;
   }
 
   #makeRoom(own: AddressConnections): boolean {
@@ -134,6 +131,13 @@ class HttpConnections {
   }
 }
 
-function isIdle({ open, request }: Connection): boolean {
-  return open === 0 || (open === 1 && request?.complete === false);
+/** Without a request, or with an incomplete one only. */
+function isIdle({ request, response, earlier, isUpgraded }: Connection): boolean {
+  if (isUpgraded) return false;
+  return isSent(response) || (request?.complete === false && isSent(earlier));
+}
+
+/** Responses are sent in the order of their requests, so the ones before are sent too. */
+function isSent(response: ServerResponse | undefined): boolean {
+  return response === undefined || response.destroyed || response.writableFinished;
 }

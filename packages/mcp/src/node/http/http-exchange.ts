@@ -6,19 +6,29 @@ import type { ConnectionEnds } from "../../http/server/origin-check.js";
 import { networkOf } from "../../http/server/peers.js";
 import {
   BodyFault,
+  freeBodyBytes,
   type HttpRequest,
   type HttpResponse,
   notUtf8,
   requireBodyBytes,
   requireRoom,
 } from "../../http/server/request.js";
-import type { EventSink } from "../../http/server/streams/event-stream.js";
+import type { EventSink, EventStream } from "../../http/server/streams/event-stream.js";
 import { PartialFrame } from "../../transport/framing/partial-frame.js";
 
-/** A `node:http` request as `HttpRequest`. */
-export class NodeRequest implements HttpRequest {
+/**
+ * A `node:http` request as `HttpRequest`, and the sending of its response. One object for both, because each request
+ * costs one.
+ */
+export class NodeExchange implements HttpRequest, EventSink {
   readonly #request: IncomingMessage;
   readonly #response: ServerResponse;
+  #onGone: (() => void) | undefined;
+  /** The event stream being sent. */
+  #stream: EventStream | undefined;
+  #hasWritten = false;
+  /** Set while the client is behind. */
+  #room: Deferred<void> | undefined;
 
   constructor(request: IncomingMessage, response: ServerResponse) {
     this.#request = request;
@@ -55,24 +65,51 @@ export class NodeRequest implements HttpRequest {
   }
 
   onGone(listener: () => void): void {
-    const response = this.#response;
-    const told = (): void => {
-      if (!response.writableFinished) listener();
-    };
-    if (response.destroyed) told();
-    else response.once("close", told);
+    if (this.#response.destroyed && !this.#response.writableFinished) listener();
+    else this.#onGone = listener;
+  }
+
+  /** Call this when the response is closed: it was sent, or its connection is lost. */
+  closed(): void {
+    if (!this.#response.writableFinished) this.#onGone?.();
+    this.#stream?.gone();
+    this.#room?.resolve();
+  }
+
+  /** Sends a response. */
+  respond(response: HttpResponse): void {
+    if (this.#request.complete) this.#send(response, true);
+    // One turn later, Node has seen the end of a body that arrived with its headers.
+    else setImmediate(() => this.#send(response, this.#request.complete));
+  }
+
+  write(text: string): void | Promise<void> {
+    this.#hasWritten = true;
+    if (this.#response.write(text)) return undefined;
+    this.#room = deferred<void>();
+    this.#response.once("drain", this.#room.resolve);
+    return this.#room.promise;
+  }
+
+  end(text = ""): void {
+    this.#hasWritten = true;
+    this.#response.end(text);
+  }
+
+  destroy(): void {
+    this.#response.destroy();
   }
 
   #read(maxBytes: number, budget: ByteBudget): Promise<string> {
     const request = this.#request;
-    const kept = budget.child();
     return new Promise((resolve, reject) => {
+      let kept: ByteBudget | undefined; // Charged for a long body only.
       let earlier: PartialFrame | undefined;
       let last: Uint8Array | undefined; // Most bodies are one chunk, which need not be copied.
       let bytes = 0;
       // Every request closes, and creating an error costs more than reading most bodies.
       const fail = (): void => {
-        kept.close();
+        kept?.close();
         if (!request.readableEnded) reject(new BodyFault(400, "the body ended early"));
       };
       if (request.destroyed) return fail();
@@ -83,19 +120,21 @@ export class NodeRequest implements HttpRequest {
           earlier.append(last);
         }
         last = chunk;
+        if (bytes <= freeBodyBytes && bytes <= maxBytes) return;
         try {
+          kept ??= budget.child();
           requireBodyBytes(bytes, maxBytes);
           requireRoom(kept, bytes, budget);
         } catch (error) {
           request.removeAllListeners("data").pause();
-          kept.close();
+          kept?.close();
           earlier = undefined;
           last = undefined;
           reject(error);
         }
       });
       request.on("end", () => {
-        kept.close();
+        kept?.close();
         try {
           resolve(decoded(earlier === undefined ? (last ?? noBytes) : earlier.finish(last).head));
         } catch (error) {
@@ -104,6 +143,28 @@ export class NodeRequest implements HttpRequest {
       });
       request.on("error", fail).on("close", fail);
     });
+  }
+
+  #send({ status, headers, body }: HttpResponse, isRead: boolean): void {
+    const response = this.#response;
+    if (response.destroyed) {
+      if (typeof body === "object") body.gone();
+      return;
+    }
+    // An unread body would keep the connection busy.
+    if (!isRead) {
+      response.shouldKeepAlive = false;
+      closeLingering(this.#request, response);
+    }
+    if (typeof body === "object") {
+      response.writeHead(status, headers);
+      this.#stream = body;
+      body.attach(this);
+      if (!this.#hasWritten) response.flushHeaders();
+      return;
+    }
+    const length = body === undefined ? 0 : Buffer.byteLength(body);
+    response.writeHead(status, status === 204 ? headers : { "content-length": length, ...headers }).end(body);
   }
 }
 
@@ -130,12 +191,14 @@ export function headerOf({ headers, rawHeaders }: IncomingMessage, name: string)
 const singles: ReadonlySet<string> = new Set(["authorization", "content-type", "host"]);
 
 function valuesOf(rawHeaders: readonly string[], name: string): string {
-  const values: string[] = [];
+  let values: string | undefined;
   for (let at = 0; at < rawHeaders.length; at += 2) {
     const other = rawHeaders[at] as string;
-    if (other.length === name.length && other.toLowerCase() === name) values.push(rawHeaders[at + 1] as string);
+    if (other.length !== name.length || other.toLowerCase() !== name) continue;
+    const value = rawHeaders[at + 1] as string;
+    values = values === undefined ? value : `${values}, ${value}`;
   }
-  return values.join(", ");
+  return values ?? "";
 }
 
 function textOf(parsed: unknown, maxBytes: number): string {
@@ -149,13 +212,6 @@ function textOf(parsed: unknown, maxBytes: number): string {
 function decoded(bytes: Uint8Array): string {
   if (!isUtf8(bytes)) throw notUtf8();
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("utf8");
-}
-
-/** Writes an `HttpResponse`. */
-export function writeAnswer(request: IncomingMessage, response: ServerResponse, answer: HttpResponse): void {
-  if (request.complete) write(request, response, answer);
-  // One turn later, Node has seen the end of a body that arrived with its headers.
-  else setImmediate(() => write(request, response, answer, request.complete));
 }
 
 /** Milliseconds and bytes for which the rest of a request is read after its response. */
@@ -211,62 +267,4 @@ function closeLingering(request: IncomingMessage, response: ServerResponse): voi
   });
   response.once("close", () => request.resume());
   request.resume();
-}
-
-function write(
-  request: IncomingMessage,
-  response: ServerResponse,
-  { status, headers, body }: HttpResponse,
-  isRead = true,
-): void {
-  if (response.destroyed) {
-    if (typeof body === "object") body.gone();
-    return;
-  }
-  // An unread body would keep the connection busy.
-  if (!isRead) {
-    response.shouldKeepAlive = false;
-    closeLingering(request, response);
-  }
-  if (body === undefined || typeof body === "string") {
-    response.writeHead(status, withLength(headers, status, body)).end(body);
-    return;
-  }
-  response.writeHead(status, headers);
-  response.once("close", () => body.gone());
-  const sink = new ResponseSink(response);
-  body.attach(sink);
-  if (!sink.hasWritten) response.flushHeaders();
-}
-
-function withLength(headers: HttpResponse["headers"], status: number, body = ""): HttpResponse["headers"] {
-  return status === 204 ? headers : { "content-length": String(Buffer.byteLength(body)), ...headers };
-}
-
-class ResponseSink implements EventSink {
-  hasWritten = false;
-  readonly #response: ServerResponse;
-  #room: Deferred<void> | undefined;
-
-  constructor(response: ServerResponse) {
-    this.#response = response;
-    const makeRoom = (): void => this.#room?.resolve();
-    response.on("drain", makeRoom).once("close", makeRoom);
-  }
-
-  write(text: string): void | Promise<void> {
-    this.hasWritten = true;
-    if (this.#response.write(text)) return undefined;
-    this.#room = deferred<void>();
-    return this.#room.promise;
-  }
-
-  end(): void {
-    this.hasWritten = true;
-    this.#response.end();
-  }
-
-  destroy(): void {
-    this.#response.destroy();
-  }
 }

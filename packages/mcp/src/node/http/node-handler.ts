@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { checkMembers, type MembersOf } from "../../base/check-members.js";
 import { systemClock } from "../../base/clock.js";
 import { deferred } from "../../base/deferred.js";
+import { isPromise } from "../../base/maybe-promise.js";
 import { settlesWithin } from "../../base/settles-within.js";
 import type { HttpServerHandler } from "../../http/server/http-server-handler.js";
 import { McpHandler } from "../../http/server/mcp-handler.js";
@@ -11,7 +12,7 @@ import { RpcHandler, type RpcOptions, rpcMembers } from "../../http/server/rpc-h
 import type { Call } from "../../jsonrpc/call.js";
 import { requireServable, type Servable } from "../../server/servable.js";
 import { defaultGrace } from "../serving.js";
-import { NodeRequest, writeAnswer } from "./http-exchange.js";
+import { NodeExchange } from "./http-exchange.js";
 
 /** A request listener for `node:http`, and for frameworks that use its requests: Express, Fastify (`.raw`), Connect. */
 export interface NodeHandler {
@@ -69,15 +70,17 @@ function handlerOf(serverHandler: HttpServerHandler): NodeHandler {
   const open = new Set<ServerResponse>();
   let whenLeft: (() => void) | undefined;
   const handle = (request: IncomingMessage, response: ServerResponse): void => {
+    const exchange = new NodeExchange(request, response);
     open.add(response);
     // `close` fires once, so `on` is enough, and `once` is slower.
     response.on("close", () => {
       open.delete(response);
+      exchange.closed();
       if (open.size === 0) whenLeft?.();
     });
-    void serverHandler
-      .handle(new NodeRequest(request, response))
-      .then((answer) => writeAnswer(request, response, answer));
+    const answer = serverHandler.handle(exchange);
+    if (isPromise(answer)) void answer.then((settled) => exchange.respond(settled));
+    else exchange.respond(answer);
   };
   return Object.assign(handle, {
     async drain(grace: number = defaultGrace) {

@@ -11,7 +11,7 @@ import { closedOf, defaultGrace, type Serving } from "../serving.js";
 import { describeAddress } from "../socket-address.js";
 import { closeWhenVanished } from "../vanished-peers.js";
 import { boundConnections, defaultConnections } from "./http-connections.js";
-import { endsOf, headerOf, writeAnswer } from "./http-exchange.js";
+import { NodeExchange } from "./http-exchange.js";
 import { type NodeHandler, nodeHandler } from "./node-handler.js";
 
 /** Options of `serveHttp`. */
@@ -92,13 +92,14 @@ export async function serveHttp(served: Servable, options: ServeHttpOptions = {}
   requireAuthentication(host, exposed || rest.authenticate !== undefined);
   const report = reporterOf(rest.report);
   const handler = nodeHandler(served, { ...rest, exposed });
-  const guard = originCheck({ ...rest, exposed, anyHost: rest.authenticate !== undefined });
+  const checkOrigin = originCheck({ ...rest, exposed, anyHost: rest.authenticate !== undefined });
   const server = boundedServer((request, response) => {
     if (isAt(paths, request.url)) return handler(request, response);
     // Check `Host` and `Origin` first, so that forbidden callers do not learn the paths.
-    const foreign = guard(headerOf(request, "host"), headerOf(request, "origin"), endsOf(request));
+    const exchange = new NodeExchange(request, response);
+    const foreign = checkOrigin(exchange.header("host"), exchange.header("origin"), exchange.ends);
     const { status, reason } = foreign ?? { status: 404, reason: nothingHere(paths) };
-    writeAnswer(request, response, refusal(status, reason));
+    exchange.respond(refusal(status, reason));
   });
   const perAddress = rest.addressOf === undefined ? defaultConnections.maxPerAddress : Number.POSITIVE_INFINITY;
   boundConnections(server, {

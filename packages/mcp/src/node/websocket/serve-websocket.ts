@@ -5,7 +5,7 @@ import type { Connection } from "../../jsonrpc/connection.js";
 import { reporterOf } from "../../jsonrpc/hooks.js";
 import { requireServable, type Servable } from "../../server/servable.js";
 import { boundConnections, defaultConnections } from "../http/http-connections.js";
-import { writeAnswer } from "../http/http-exchange.js";
+import { NodeExchange } from "../http/http-exchange.js";
 import { boundedServer, pathsOf, requireAuthentication } from "../http/serve-http.js";
 import { listen } from "../listen.js";
 import { closedOf, type Serving } from "../serving.js";
@@ -63,7 +63,9 @@ export async function serveWebSocket(
   requireAuthentication(host, exposed || rest.authenticate !== undefined);
   const upgrade = webSocketUpgrade(target, { ...rest, exposed, path });
   const server = boundedServer((request, response) => {
-    writeAnswer(request, response, refusal(426, "only WebSockets are served here", { upgrade: "websocket" }));
+    new NodeExchange(request, response).respond(
+      refusal(426, "only WebSockets are served here", { upgrade: "websocket" }),
+    );
   });
   const { maxConnections = defaultConnections.max, maxConnectionsPerAddress = defaultConnections.maxPerAddress } = rest;
   const upgraded = boundConnections(server, {

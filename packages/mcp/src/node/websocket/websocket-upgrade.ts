@@ -5,7 +5,6 @@ import type { ByteBudget } from "../../base/byte-budget.js";
 import { checkMembers, type MembersOf } from "../../base/check-members.js";
 import { deferred } from "../../base/deferred.js";
 import { settlesWithin } from "../../base/settles-within.js";
-import { type ConcurrencyLimit, connectionLimits } from "../../http/server/concurrency-limit.js";
 import type { Authenticate } from "../../http/server/options.js";
 import {
   type OriginCheck,
@@ -13,7 +12,7 @@ import {
   originCheck,
   originCheckMembers,
 } from "../../http/server/origin-check.js";
-import { connectionBytes, networkOf, Peers } from "../../http/server/peers.js";
+import { type ConcurrencyLimit, connectionBytes, connectionLimits, networkOf, Peers } from "../../http/server/peers.js";
 import type { HttpResponse } from "../../http/server/request.js";
 import { closingResponse, refusal } from "../../http/server/responses.js";
 import type { Channel } from "../../jsonrpc/channel.js";

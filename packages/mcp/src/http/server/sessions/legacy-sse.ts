@@ -6,13 +6,13 @@ import { mcpProfile, type Profile } from "../../../jsonrpc/profile.js";
 import { mcpHeaders } from "../../../protocol/http-headers.js";
 import { serveChannel } from "../../../server/session/serve-channel.js";
 import type { HttpCaller } from "../peers.js";
+import type { Endpoint } from "../posted-calls.js";
 import type { HttpRequest, HttpResponse } from "../request.js";
 import { closingResponse, emptyResponse, overloadedResponse, refusal, streamResponse } from "../responses.js";
-import { EventStream } from "../streams/event-stream.js";
-import { endpointEvent, messageEvent } from "../streams/sse-events.js";
+import { EventStream, endpointEvent, messageEvent } from "../streams/event-stream.js";
 import type { HandshakeBinding, Posted } from "./handshake-binding.js";
 import { type Expirable, SessionTable, sessionBytes } from "./session-table.js";
-import type { SessionsHost } from "./sessions.js";
+import type { SessionsConfig } from "./sessions.js";
 
 const parameter = "sessionId";
 
@@ -23,15 +23,17 @@ const parameter = "sessionId";
  */
 export class LegacySse implements HandshakeBinding {
   readonly methods: readonly string[];
-  readonly #host: SessionsHost;
+  readonly #endpoint: Endpoint;
+  readonly #config: SessionsConfig;
   readonly #later: HandshakeBinding;
   readonly #table: SessionTable<LegacySession>;
 
-  constructor(host: SessionsHost, later: HandshakeBinding) {
-    this.#host = host;
+  constructor(endpoint: Endpoint, config: SessionsConfig, later: HandshakeBinding) {
+    this.#endpoint = endpoint;
+    this.#config = config;
     this.#later = later;
     this.methods = [...new Set([...later.methods, "GET"])];
-    this.#table = new SessionTable(host.terms.clock, host.limits);
+    this.#table = new SessionTable(endpoint.settings.clock, config.limits);
   }
 
   profileOf(request: HttpRequest, caller: HttpCaller): Profile {
@@ -49,24 +51,24 @@ export class LegacySse implements HandshakeBinding {
 
   get(request: HttpRequest, caller: HttpCaller): MaybePromise<HttpResponse> {
     if (request.header(mcpHeaders.session) !== undefined) return this.#later.get(request, caller);
-    if (this.#host.closing.aborted) return closingResponse();
+    if (this.#endpoint.closing.aborted) return closingResponse();
     const full = this.#table.makeRoom(caller);
     if (full !== undefined) return refusal(503, full, { "retry-after": "60" });
     const { principal, peer, budget } = caller;
     if (!budget.take(sessionBytes)) return overloadedResponse(budget.parentFits(sessionBytes));
-    const { served, transport, streams, pulse } = this.#host;
+    const { served, streams, keepAlive } = this.#endpoint;
     const id = crypto.randomUUID();
     const stream = new EventStream(streams, budget);
     const channel = new LegacyChannel(stream);
-    const connection = serveChannel(served, channel, { ...transport, principal, peer, budget });
+    const connection = serveChannel(served, channel, { ...this.#config.transport, principal, peer, budget });
     const end = (): void => {
       budget.give(sessionBytes);
-      pulse.delete(stream);
+      keepAlive.delete(stream);
       void connection.close();
     };
     const drain = (grace: number): Promise<void> => connection.drain(grace);
     this.#table.add(id, caller, { channel, isBusy: true, end, drain });
-    pulse.add(stream);
+    keepAlive.add(stream);
     request.onGone(() => this.#table.end(id));
     void connection.closed.then(() => this.#table.end(id));
     const { path, query } = partsOf(request);

@@ -5,34 +5,20 @@ import { inFlightProblem } from "../../../jsonrpc/answerer.js";
 import type { LossyNotification } from "../../../jsonrpc/calls/outbox.js";
 import type { Channel, ChannelReceiver } from "../../../jsonrpc/channel.js";
 import { Problem } from "../../../jsonrpc/codec/decode.js";
-import { type Id, idKey, isRequest, type Message } from "../../../jsonrpc/message.js";
+import { membersOf } from "../../../jsonrpc/codec/scan.js";
+import { type Id, idKey, isRequest } from "../../../jsonrpc/message.js";
 import { problemError } from "../../../jsonrpc/peer-settings.js";
 import { PostResponse } from "../post-response.js";
+import type { Endpoint } from "../posted-calls.js";
 import type { HttpRequest, HttpResponse } from "../request.js";
 import { closingResponse, emptyResponse, errorResponse, refusal, streamResponse } from "../responses.js";
-import { EventStream, type StreamTerms } from "../streams/event-stream.js";
-import type { KeepAlive } from "../streams/keep-alive.js";
-import { ReplayableStream, type ReplayableStreamHost, readEventId } from "../streams/replayable-stream.js";
+import { EventStream } from "../streams/event-stream.js";
+import type { ReplayableStream, ReplayableStreams } from "../streams/replayable-stream.js";
 import { elementsOf, type Posted } from "./handshake-binding.js";
-
-export interface SessionChannelHost extends ReplayableStreamHost {
-  /** Charged for queued messages. */
-  readonly budget: ByteBudget;
-  readonly streams: StreamTerms;
-  readonly pulse: KeepAlive;
-  /** Called with a message that is dropped because the client does not read the session's stream. */
-  dropped(frame: string): void;
-}
 
 /** The maximum number of messages, and of their characters, queued for the session's stream. */
 const maxBacklog = 1_000;
 const maxBacklogLength = 512 * 1024;
-
-/**
- * The maximum number of finished response streams that can still be resumed, as far as the event store has their
- * events.
- */
-const maxEndedOutlets = 32;
 
 const mainName = "0";
 
@@ -42,15 +28,16 @@ const mainName = "0";
  * https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#streamable-http
  */
 export class SessionChannel implements Channel {
-  readonly #host: SessionChannelHost;
+  readonly #endpoint: Endpoint;
+  /** Charged for queued messages. */
+  readonly #budget: ByteBudget;
+  readonly #streams: ReplayableStreams;
   readonly #main: ReplayableStream;
   /** Responses in progress, by request id. */
-  readonly #replies = new Map<unknown, PendingReply>();
-  /** Streams by name, including finished ones. */
-  readonly #outlets = new Map<string, ReplayableStream>();
+  readonly #responses = new Map<unknown, SessionResponse>();
   #receiver: ChannelReceiver | undefined;
-  /** The POST whose message is being delivered. */
-  #current: PendingReply | undefined;
+  /** The response to the POST whose message is being delivered. */
+  #current: SessionResponse | undefined;
   #backlog: string[] = [];
   #backlogLength = 0;
   readonly #backlogBudget: ByteBudget;
@@ -58,16 +45,17 @@ export class SessionChannel implements Channel {
   #lastName = 0;
   #isClosed = false;
 
-  constructor(host: SessionChannelHost) {
-    this.#host = host;
-    this.#backlogBudget = host.budget.child();
-    this.#main = new ReplayableStream(host, mainName);
-    this.#outlets.set(mainName, this.#main);
+  constructor(endpoint: Endpoint, streams: ReplayableStreams, budget: ByteBudget) {
+    this.#endpoint = endpoint;
+    this.#streams = streams;
+    this.#budget = budget;
+    this.#backlogBudget = budget.child();
+    this.#main = streams.add(mainName);
   }
 
   /** Whether a response is awaited or the stream is being read. */
   get isBusy(): boolean {
-    return this.#replies.size > 0 || this.#main.hasReader;
+    return this.#responses.size > 0 || this.#main.hasReader;
   }
 
   open(receiver: ChannelReceiver): void {
@@ -75,37 +63,43 @@ export class SessionChannel implements Channel {
   }
 
   send(frame: string, relatedTo?: Id, isAnswer = false, lossy?: LossyNotification): void {
-    const pending = relatedTo === undefined ? undefined : this.#replies.get(idKey(relatedTo));
-    if (isAnswer) this.#answered(pending ?? this.#current, frame);
-    else if (pending !== undefined) pending.reply.send(frame, lossy);
-    else this.#tellAll(frame, lossy);
+    const related = this.#responseTo(relatedTo);
+    const response = related ?? (isAnswer ? this.#current : undefined);
+    if (response === undefined) {
+      if (!isAnswer) this.#sendToMain(frame, lossy);
+    } else if (isAnswer) {
+      this.#forget(response);
+      response.respond(frame);
+    } else {
+      response.send(frame, lossy);
+    }
   }
 
   unanswered(request: Id): void {
-    const pending = this.#replies.get(idKey(request));
-    if (pending === undefined) return;
-    this.#forget(pending);
-    pending.reply.giveUp();
+    const response = this.#responseTo(request);
+    if (response === undefined) return;
+    this.#forget(response);
+    response.giveUp();
   }
 
   drained(relatedTo: Id | undefined): Promise<void> {
-    const pending = relatedTo === undefined ? undefined : this.#replies.get(idKey(relatedTo));
-    if (pending !== undefined) return pending.reply.drained();
+    const response = this.#responseTo(relatedTo);
+    if (response !== undefined) return response.drained();
     if (this.#main.hasReader) return this.#main.drained();
     this.#room ??= deferred<void>();
     return this.#room.promise;
   }
 
   release(request: Id, retry: number): void {
-    this.#replies.get(idKey(request))?.reply.release(retry);
+    this.#responseTo(request)?.release(retry);
   }
 
   close(): Promise<void> {
     if (this.#isClosed) return Promise.resolve();
     this.#isClosed = true;
-    for (const pending of new Set(this.#replies.values())) {
-      this.#forget(pending);
-      pending.reply.giveUp();
+    for (const response of new Set(this.#responses.values())) {
+      this.#forget(response);
+      response.giveUp();
     }
     this.#main.end();
     this.#backlog = [];
@@ -119,23 +113,25 @@ export class SessionChannel implements Channel {
   post(request: HttpRequest, frame: string, posted: Posted): MaybePromise<HttpResponse> {
     if (this.#isClosed) return closingResponse();
     const messages = elementsOf(posted);
-    const ids = messages.flatMap(idsOf);
-    const repeated = ids.find((id) => this.#replies.has(idKey(id)));
+    const ids: Id[] = [];
+    for (const each of messages) if (!(each instanceof Problem) && isRequest(each)) ids.push(each.id);
+    const repeated = ids.find((id) => this.#responses.has(idKey(id)));
     if (repeated !== undefined) return errorResponse(400, problemError(inFlightProblem(repeated)), repeated);
     if (ids.length === 0 && !messages.some((each) => each instanceof Problem)) {
       this.#receiver?.frame(frame, posted);
       return emptyResponse(202);
     }
-    const pending = this.#begin(ids);
-    this.#current = pending;
+    this.#lastName += 1;
+    const response = new SessionResponse(this.#endpoint, this.#budget, this.#streams, this.#lastName, ids);
+    for (const id of ids) this.#responses.set(idKey(id), response);
+    this.#current = response;
     this.#receiver?.frame(frame, posted);
     this.#current = undefined;
-    const { reply } = pending;
-    if (reply.isOver) return reply.answer;
+    if (response.isOver) return response.response;
     if (ids.length === 0) return emptyResponse(202); // No message requires a response.
-    this.#host.pulse.add(reply);
-    request.onGone(() => this.#host.pulse.delete(reply));
-    return reply.answer;
+    this.#endpoint.keepAlive.add(response);
+    request.onGone(() => this.#endpoint.keepAlive.delete(response));
+    return response.response;
   }
 
   /** Handles a GET: opens the session's stream, or resumes a stream. */
@@ -149,11 +145,9 @@ export class SessionChannel implements Channel {
       this.#flushBacklog();
       return streamResponse(reader);
     }
-    const event = readEventId(lastEventId);
-    const replayable = event === undefined ? undefined : this.#outlets.get(event.stream);
-    if (event === undefined || replayable === undefined)
-      return refusal(400, "Last-Event-ID does not belong to this session");
-    return this.#resume(request, replayable, event.sequence);
+    const last = this.#streams.find(lastEventId);
+    if (last === undefined) return refusal(400, "Last-Event-ID does not belong to this session");
+    return this.#resume(request, last.stream, last.sequence);
   }
 
   async #resume(request: HttpRequest, replayable: ReplayableStream, sequence: number): Promise<HttpResponse> {
@@ -170,49 +164,26 @@ export class SessionChannel implements Channel {
   }
 
   #reader(request: HttpRequest): EventStream {
-    const reader = new EventStream(this.#host.streams, this.#host.budget);
-    this.#host.pulse.add(reader);
+    const { streams, keepAlive } = this.#endpoint;
+    const reader = new EventStream(streams, this.#budget);
+    keepAlive.add(reader);
     request.onGone(() => {
-      this.#host.pulse.delete(reader);
+      keepAlive.delete(reader);
       reader.gone();
     });
     return reader;
   }
 
-  #begin(ids: readonly Id[]): PendingReply {
-    this.#lastName += 1;
-    const name = String(this.#lastName);
-    const replayable = new ReplayableStream(this.#host, name);
-    const reply = new PostResponse(this.#host.streams, this.#host.budget, replayable);
-    const pending: PendingReply = { reply, replayable, name, keys: ids.map(idKey) };
-    for (const key of pending.keys) this.#replies.set(key, pending);
-    this.#outlets.set(name, replayable);
-    return pending;
+  #responseTo(request: Id | undefined): SessionResponse | undefined {
+    return request === undefined ? undefined : this.#responses.get(idKey(request));
   }
 
-  #answered(pending: PendingReply | undefined, frame: string): void {
-    if (pending === undefined) return;
-    this.#forget(pending);
-    pending.reply.respond(frame);
+  #forget(response: SessionResponse): void {
+    for (const id of response.ids) this.#responses.delete(idKey(id));
+    this.#endpoint.keepAlive.delete(response);
   }
 
-  #forget(pending: PendingReply): void {
-    for (const key of pending.keys) this.#replies.delete(key);
-    this.#host.pulse.delete(pending.reply);
-    if (!pending.reply.isStream) this.#outlets.delete(pending.name);
-    else if (this.#outlets.size > maxEndedOutlets) this.#dropOldestOutlet();
-  }
-
-  #dropOldestOutlet(): void {
-    const live = new Set([this.#main, ...Array.from(this.#replies.values(), ({ replayable }) => replayable)]);
-    for (const [name, replayable] of this.#outlets) {
-      if (live.has(replayable)) continue;
-      this.#outlets.delete(name);
-      return;
-    }
-  }
-
-  #tellAll(frame: string, lossy: LossyNotification | undefined): void {
+  #sendToMain(frame: string, lossy: LossyNotification | undefined): void {
     if (this.#main.hasReader) {
       this.#main.message(frame, lossy);
     } else if (
@@ -223,7 +194,10 @@ export class SessionChannel implements Channel {
       this.#backlog.push(frame);
       this.#backlogLength += frame.length;
     } else {
-      this.#host.dropped(frame);
+      const method = membersOf(frame).get("method") ?? "a response";
+      const reason = "too many messages are queued for a client that does not read the stream of its session";
+      const error = new Error(`${method} was dropped: ${reason}`);
+      this.#endpoint.settings.report({ kind: "fault", method: "HTTP GET", error });
     }
   }
 
@@ -238,14 +212,48 @@ export class SessionChannel implements Channel {
   }
 }
 
-/** The response in progress to a POST with one or more requests. */
-interface PendingReply {
-  readonly reply: PostResponse;
-  readonly replayable: ReplayableStream;
-  readonly name: string;
-  readonly keys: readonly unknown[];
-}
+/** The response to a POST of a session. As an event stream, it can be resumed. */
+class SessionResponse extends PostResponse {
+  /** The requests of the POST. */
+  readonly ids: readonly Id[];
+  readonly #streams: ReplayableStreams;
+  readonly #name: number;
+  #replayable: ReplayableStream | undefined;
 
-function idsOf(element: Message | Problem): readonly Id[] {
-  return element instanceof Problem || !isRequest(element) ? [] : [element.id];
+  constructor(
+    { streams }: Endpoint,
+    budget: ByteBudget,
+    replayable: ReplayableStreams,
+    name: number,
+    ids: readonly Id[],
+  ) {
+    super(streams, budget);
+    this.ids = ids;
+    this.#streams = replayable;
+    this.#name = name;
+  }
+
+  /** Ends the event stream early; the client reconnects after `retry` milliseconds for the rest. */
+  release(retry: number): void {
+    if (this.isOver || !this.#streams.canRelease) return;
+    this.stream();
+    this.#replayable?.release(retry);
+  }
+
+  override drained(): Promise<void> {
+    return this.#replayable?.drained() ?? Promise.resolve();
+  }
+
+  protected override opened(stream: EventStream): void {
+    this.#replayable = this.#streams.add(String(this.#name));
+    this.#replayable.attach(stream);
+  }
+
+  protected override push(_stream: EventStream, frame: string, lossy?: LossyNotification): void {
+    this.#replayable?.message(frame, lossy);
+  }
+
+  protected override finish(): void {
+    this.#replayable?.end();
+  }
 }

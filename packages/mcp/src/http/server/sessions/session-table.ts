@@ -81,10 +81,6 @@ export class SessionTable<Session extends Expirable> {
     this.#limits = limits;
   }
 
-  get size(): number {
-    return this.#entries.size;
-  }
-
   /**
    * Makes room for a new session of a caller: at a limit, the session that was idle longest ends. Its client gets 404
    * and opens a new one. Returns the reason if there is no room, because all sessions are in use.
@@ -106,6 +102,12 @@ export class SessionTable<Session extends Expirable> {
     this.#entries.set(id, entry);
     if (peer !== undefined) this.#ofPeers.set(peer, (this.#ofPeers.get(peer) ?? new Set()).add(entry));
     if (this.#timer === undefined) this.#watch();
+  }
+
+  /** Returns the caller's session of that id, without marking it as used. */
+  peek(id: string, { principal }: SessionOwner): Session | undefined {
+    const entry = this.#entries.get(id);
+    return entry?.principal === principal ? entry?.session : undefined;
   }
 
   /** Returns the caller's session of that id, and marks it as used. */

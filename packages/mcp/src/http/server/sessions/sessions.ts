@@ -1,6 +1,5 @@
 import type { ByteBudget } from "../../../base/byte-budget.js";
 import { andThen, type MaybePromise } from "../../../base/maybe-promise.js";
-import { membersOf } from "../../../jsonrpc/codec/scan.js";
 import type { Connection } from "../../../jsonrpc/connection.js";
 import { guarded } from "../../../jsonrpc/hooks.js";
 import { mcpProfile, type Profile } from "../../../jsonrpc/profile.js";
@@ -9,18 +8,22 @@ import { mcpHeaders } from "../../../protocol/http-headers.js";
 import type { Revision } from "../../../protocol/revisions/revision.js";
 import { serveChannel } from "../../../server/session/serve-channel.js";
 import type { TransportOptions } from "../../../session/options.js";
-import type { HandlerState } from "../handler-state.js";
 import type { HttpCaller } from "../peers.js";
+import type { Endpoint } from "../posted-calls.js";
 import type { HttpRequest, HttpResponse } from "../request.js";
 import { closingResponse, emptyResponse, overloadedResponse, refusal, withHeaders } from "../responses.js";
 import { type EventStore, MemoryEventStore } from "../streams/event-store.js";
+import { ReplayableStreams } from "../streams/replayable-stream.js";
 import { foreignVersion, type HandshakeBinding, isForeignVersion, opens, type Posted } from "./handshake-binding.js";
-import { SessionChannel, type SessionChannelHost } from "./session-channel.js";
+import { SessionChannel } from "./session-channel.js";
 import { type Expirable, type SessionLimits, SessionTable, sessionBytes } from "./session-table.js";
 
-export interface SessionsHost extends HandlerState {
+/** Settings of sessions. */
+export interface SessionsConfig {
+  /** The options for the connection of a session. */
   readonly transport: TransportOptions;
   readonly limits: SessionLimits;
+  /** Undefined: streams cannot be resumed. */
   readonly store: EventStore | undefined;
 }
 
@@ -30,35 +33,39 @@ export interface SessionsHost extends HandlerState {
  */
 export class Sessions implements HandshakeBinding {
   readonly methods: readonly string[] = ["GET", "DELETE"];
-  readonly #host: SessionsHost;
+  readonly #endpoint: Endpoint;
+  readonly #config: SessionsConfig;
   readonly #table: SessionTable<Session>;
   #isDraining = false;
 
-  constructor(host: SessionsHost) {
-    this.#host = host;
-    this.#table = new SessionTable(host.terms.clock, host.limits);
+  constructor(endpoint: Endpoint, config: SessionsConfig) {
+    this.#endpoint = endpoint;
+    this.#config = config;
+    this.#table = new SessionTable(endpoint.settings.clock, config.limits);
   }
 
   profileOf(request: HttpRequest, caller: HttpCaller): Profile {
     const id = request.header(mcpHeaders.session);
-    return (id === undefined ? undefined : this.#table.find(id, caller)?.profile) ?? mcpProfile;
+    return (id === undefined ? undefined : this.#table.peek(id, caller)?.profile) ?? mcpProfile;
   }
 
   post(request: HttpRequest, frame: string, posted: Posted, caller: HttpCaller): MaybePromise<HttpResponse> {
-    const id = request.header(mcpHeaders.session);
-    if (id === undefined && opens(posted)) return this.#open(request, frame, posted, caller);
-    return this.#inSession(request, caller, (session) => session.channel.post(request, frame, posted));
+    if (request.header(mcpHeaders.session) === undefined && opens(posted))
+      return this.#open(request, frame, posted, caller);
+    const session = this.#find(request, caller);
+    return session instanceof Session ? session.channel.post(request, frame, posted) : session;
   }
 
   get(request: HttpRequest, caller: HttpCaller): MaybePromise<HttpResponse> {
-    return this.#inSession(request, caller, (session) => session.channel.get(request));
+    const session = this.#find(request, caller);
+    return session instanceof Session ? session.channel.get(request) : session;
   }
 
   delete(request: HttpRequest, caller: HttpCaller): MaybePromise<HttpResponse> {
-    return this.#inSession(request, caller, ({ session }) => {
-      this.#table.end(session);
-      return emptyResponse(204);
-    });
+    const session = this.#find(request, caller);
+    if (!(session instanceof Session)) return session;
+    this.#table.end(session.id);
+    return emptyResponse(204);
   }
 
   async drain(grace: number): Promise<void> {
@@ -70,68 +77,69 @@ export class Sessions implements HandshakeBinding {
     this.#table.endAll();
   }
 
-  /** A session of another caller is reported like an unknown one. */
-  #inSession(
-    request: HttpRequest,
-    caller: HttpCaller,
-    use: (session: Session) => MaybePromise<HttpResponse>,
-  ): MaybePromise<HttpResponse> {
+  /** The session of a request, or an error response. A session of another caller is reported like an unknown one. */
+  #find(request: HttpRequest, caller: HttpCaller): Session | HttpResponse {
     const id = request.header(mcpHeaders.session);
     if (id === undefined) return refusal(400, "Mcp-Session-Id is missing: open a session with initialize");
     const session = this.#table.find(id, caller);
     if (session === undefined) return refusal(404, "there is no such session: open one with initialize");
-    return isForeignVersion(request) ? foreignVersion() : use(session);
+    return isForeignVersion(request) ? foreignVersion() : session;
   }
 
   /** Opens a session. It is kept only if the version negotiation succeeds. */
   #open(request: HttpRequest, frame: string, posted: Posted, caller: HttpCaller): MaybePromise<HttpResponse> {
-    if (this.#host.closing.aborted) return closingResponse();
+    if (this.#endpoint.closing.aborted) return closingResponse();
     const full = this.#table.makeRoom(caller);
     if (full !== undefined) return refusal(503, full, { "retry-after": "60" });
     const { budget } = caller;
     if (!budget.take(sessionBytes)) return overloadedResponse(budget.parentFits(sessionBytes));
-    const session = new Session(this.#host, crypto.randomUUID(), caller);
+    const session = new Session(this.#endpoint, this.#config, crypto.randomUUID(), caller);
     return andThen(session.channel.post(request, frame, posted), (answer) => {
-      const mayAgree = session.revision !== undefined || session.channel.isBusy; // Busy: a stream may start first.
-      if (!mayAgree || this.#host.closing.aborted) {
+      const mayAgree = session.isNegotiated || session.channel.isBusy; // Busy: a stream may start first.
+      if (!mayAgree || this.#endpoint.closing.aborted) {
         session.end();
         return answer;
       }
-      this.#table.add(session.session, caller, session);
+      this.#table.add(session.id, caller, session);
       // The server may close the connection itself. While draining, the session stays, so that it can reject new calls
       // with a reason.
-      void session.closed.then(() => this.#isDraining || this.#table.end(session.session));
-      return withHeaders(answer, { [mcpHeaders.session]: session.session });
+      void session.closed.then(() => this.#isDraining || this.#table.end(session.id));
+      return withHeaders(answer, { [mcpHeaders.session]: session.id });
     });
   }
 }
 
 /** A session, with its connection and channel. */
-class Session implements Expirable, SessionChannelHost {
-  readonly session: string;
+class Session implements Expirable {
+  readonly id: string;
   readonly channel: SessionChannel;
-  /** Undefined before the version is negotiated. */
-  revision: Revision | undefined;
-  readonly #host: SessionsHost;
+  isNegotiated = false;
+  readonly #config: SessionsConfig;
+  readonly #report: Reporter;
   readonly #connection: Connection;
   /** The budget of its owner, charged with the cost of an idle session. */
-  readonly budget: ByteBudget;
+  readonly #budget: ByteBudget;
   #isOver = false;
 
-  constructor(host: SessionsHost, id: string, { principal, peer, budget, events }: HttpCaller) {
-    this.#host = host;
-    this.session = id;
-    this.budget = budget;
-    if (host.store instanceof MemoryEventStore) host.store.charge(id, events);
-    this.channel = new SessionChannel(this);
-    this.#connection = serveChannel(host.served, this.channel, {
-      ...host.transport,
+  constructor(endpoint: Endpoint, config: SessionsConfig, id: string, { principal, peer, budget, events }: HttpCaller) {
+    const { store, transport } = config;
+    this.id = id;
+    this.#config = config;
+    this.#report = endpoint.settings.report;
+    this.#budget = budget;
+    if (store instanceof MemoryEventStore) store.charge(id, events);
+    const streams = new ReplayableStreams(id, store, this.#report);
+    const onNegotiated = (revision: Revision): void => {
+      this.isNegotiated = true;
+      streams.isPolled = revision.facts.httpPolling === true;
+    };
+    this.channel = new SessionChannel(endpoint, streams, budget);
+    this.#connection = serveChannel(endpoint.served, this.channel, {
+      ...transport,
       principal,
       peer,
       budget,
-      onNegotiated: (revision) => {
-        this.revision = revision;
-      },
+      onNegotiated,
     });
   }
 
@@ -143,36 +151,8 @@ class Session implements Expirable, SessionChannelHost {
     return this.#connection.closed;
   }
 
-  get store(): EventStore | undefined {
-    return this.#host.store;
-  }
-
-  get streams(): SessionsHost["streams"] {
-    return this.#host.streams;
-  }
-
-  get pulse(): SessionsHost["pulse"] {
-    return this.#host.pulse;
-  }
-
-  get report(): Reporter {
-    return this.#host.terms.report;
-  }
-
-  get isPolled(): boolean {
-    return this.revision?.facts.httpPolling === true;
-  }
-
   get isBusy(): boolean {
     return this.channel.isBusy;
-  }
-
-  dropped(frame: string): void {
-    const method = membersOf(frame).get("method") ?? "an answer";
-    const error = new Error(
-      `${method} was dropped: too many messages are queued for a client that does not read the stream of its session`,
-    );
-    this.#host.terms.report({ kind: "fault", method: "HTTP GET", error });
   }
 
   /** Running calls may finish; new ones are rejected, but input responses are still accepted. */
@@ -183,8 +163,8 @@ class Session implements Expirable, SessionChannelHost {
   end(): void {
     if (this.#isOver) return;
     this.#isOver = true;
-    this.budget.give(sessionBytes);
+    this.#budget.give(sessionBytes);
     void this.#connection.close();
-    guarded("EventStore.forget", () => this.#host.store?.forget(this.session), this.report);
+    guarded("EventStore.forget", () => this.#config.store?.forget(this.id), this.#report);
   }
 }

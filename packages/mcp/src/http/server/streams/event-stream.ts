@@ -4,21 +4,19 @@ import { type Deferred, deferred } from "../../../base/deferred.js";
 import { type LossyNotification, Outbox } from "../../../jsonrpc/calls/outbox.js";
 import { freeQueueBytes, UnreadError } from "../../../jsonrpc/queue-bounds.js";
 import type { Reporter } from "../../../jsonrpc/report.js";
-import type { Pingable } from "./keep-alive.js";
-import { keepAliveComment } from "./sse-events.js";
 
 /** The platform's side of an event stream. */
 export interface EventSink {
   /** Writes text. Returns a promise if the reader is behind; it resolves when the reader has caught up or is gone. */
   write(text: string): void | Promise<void>;
-  /** Ends the stream. */
-  end(): void;
+  /** Writes text, if there is any, and ends the stream. */
+  end(text?: string): void;
   /** Closes the connection. */
   destroy(): void;
 }
 
 /** Limits for a reader that does not read. */
-export interface StreamTerms {
+export interface StreamLimits {
   readonly clock: Clock;
   /** The maximum number of queued characters; beyond it the stream is closed. */
   readonly maxQueuedBytes: number;
@@ -35,30 +33,33 @@ const highWater = 1024 * 1024;
  * platform attaches are queued.
  */
 export class EventStream implements Pingable {
-  readonly #terms: StreamTerms;
-  readonly #budget: ByteBudget;
+  readonly #limits: StreamLimits;
+  readonly #peer: ByteBudget;
+  /** The budget for queued text, and the events that wait for room: created when there are any. */
+  #budget: ByteBudget | undefined;
+  #outbox: Outbox<{ readonly frame: string }> | undefined;
   #phase: "open" | "ended" | "gone" = "open";
   #sink: EventSink | undefined;
   #waiting = "";
-  /** Events that wait for room. */
-  readonly #outbox: Outbox<{ readonly frame: string }>;
   #isScheduled = false;
-  /** Set while the reader is behind. */
-  #room: Deferred<void> | undefined;
+  /** Whether the platform waits for the reader. */
+  #isBehind = false;
   #drained: Deferred<void> | undefined;
   #stallTimer: Timer | undefined;
 
   /** @param budget charged for queued text */
-  constructor(terms: StreamTerms, budget: ByteBudget) {
-    this.#terms = terms;
-    this.#budget = budget.child();
-    this.#outbox = new Outbox(terms.maxQueuedBytes / 2, budget, (method) =>
-      terms.report({ kind: "dropped", method, unread: true }),
-    );
+  constructor(limits: StreamLimits, budget: ByteBudget) {
+    this.#limits = limits;
+    this.#peer = budget;
   }
 
   get isOpen(): boolean {
     return this.#phase === "open";
+  }
+
+  /** Whether the next event is written without waiting for the reader. */
+  get hasRoom(): boolean {
+    return this.#waiting.length < highWater;
   }
 
   /**
@@ -66,22 +67,25 @@ export class EventStream implements Pingable {
    */
   push(text: string, lossy?: LossyNotification): void {
     if (this.#phase !== "open") return;
-    if (this.#hasRoom()) {
+    if (this.hasRoom) {
       this.#waiting += text;
-      if (this.#isAffordable(0) || this.#room === undefined) this.#schedule();
+      if (this.#isAffordable() || !this.#isBehind) this.#schedule();
       else this.#giveUp(`${this.#waiting.length} characters wait to be read, and more is not kept`);
       return;
     }
+    this.#outbox ??= new Outbox(this.#limits.maxQueuedBytes / 2, this.#peer, (method) =>
+      this.#limits.report({ kind: "dropped", method, unread: true }),
+    );
     const queued = this.#waiting.length + this.#outbox.length;
-    const isAffordable = this.#outbox.push({ frame: text }, lossy) && queued <= this.#terms.maxQueuedBytes;
-    const isUnread = this.#room !== undefined && lossy === undefined && !isAffordable;
+    const isAffordable = this.#outbox.push({ frame: text }, lossy) && queued <= this.#limits.maxQueuedBytes;
+    const isUnread = this.#isBehind && lossy === undefined && !isAffordable;
     if (isUnread) this.#giveUp(`${queued} characters wait to be read`);
   }
 
   /** Sends a keep-alive. */
   ping(): boolean {
     // A reader that is behind needs none.
-    if (this.#room === undefined) this.push(keepAliveComment);
+    if (!this.#isBehind) this.push(keepAliveComment);
     return this.isOpen;
   }
 
@@ -94,7 +98,7 @@ export class EventStream implements Pingable {
 
   /** Resolves when the reader has room, or is gone. */
   drained(): Promise<void> {
-    if (this.#phase === "gone" || (this.#room === undefined && this.#hasRoom())) return Promise.resolve();
+    if (this.#phase === "gone" || (!this.#isBehind && this.hasRoom)) return Promise.resolve();
     this.#drained ??= deferred<void>();
     return this.#drained.promise;
   }
@@ -111,22 +115,22 @@ export class EventStream implements Pingable {
     if (this.#phase === "gone") return;
     this.#phase = "gone";
     this.#waiting = "";
-    this.#budget.close();
-    this.#outbox.clear();
-    this.#makeRoom();
+    this.#budget?.close();
+    this.#outbox?.clear();
+    this.#caughtUp();
     this.#tellDrained();
   }
 
-  /** Charges the budget for the queue plus `more` characters. Returns false if it is exhausted. */
-  #isAffordable(more: number): boolean {
-    const length = this.#waiting.length + more;
+  /** Charges the budget for the queue. Returns false if it is exhausted. */
+  #isAffordable(): boolean {
+    const { length } = this.#waiting;
+    if (length <= freeQueueBytes && this.#budget === undefined) return true;
+    this.#budget ??= this.#peer.child();
     return this.#budget.hold(length > freeQueueBytes ? characterBytes * length : 0);
   }
 
-  readonly #hasRoom = (): boolean => this.#waiting.length < highWater;
-
   #schedule(): void {
-    if (this.#isScheduled || this.#sink === undefined || this.#room !== undefined) return;
+    if (this.#isScheduled || this.#sink === undefined || this.#isBehind) return;
     this.#isScheduled = true;
     queueMicrotask(() => {
       this.#isScheduled = false;
@@ -135,27 +139,35 @@ export class EventStream implements Pingable {
   }
 
   #flush(): void {
-    if (this.#sink === undefined || this.#room !== undefined || this.#phase === "gone") return;
+    if (this.#sink === undefined || this.#isBehind || this.#phase === "gone") return;
     for (;;) {
       this.#refill();
-      if (this.#waiting === "") break;
+      const isLast = this.#phase === "ended" && this.#waiting.length <= shortRest;
+      if (isLast || this.#waiting === "") break;
       const text = beginningOf(this.#waiting);
       this.#waiting = this.#waiting.slice(text.length);
       const behind = this.#sink.write(text);
-      this.#isAffordable(0);
+      this.#isAffordable();
       if (behind === undefined) continue;
       this.#waitForRoom(behind);
       return;
     }
+    if (this.#phase === "ended") {
+      this.#sink.end(this.#waiting);
+      this.#waiting = "";
+      this.#isAffordable();
+    }
     this.#tellDrained();
-    if (this.#phase === "ended") this.#sink.end();
   }
 
   #refill(): void {
-    const take = ({ frame }: { readonly frame: string }): void => {
-      this.#waiting += frame;
-    };
-    if (!this.#outbox.isEmpty) this.#outbox.flush(take, this.#hasRoom);
+    if (this.#outbox === undefined || this.#outbox.isEmpty) return;
+    this.#outbox.flush(
+      ({ frame }) => {
+        this.#waiting += frame;
+      },
+      () => this.hasRoom,
+    );
   }
 
   #tellDrained(): void {
@@ -164,29 +176,31 @@ export class EventStream implements Pingable {
   }
 
   #waitForRoom(behind: Promise<void>): void {
-    const { clock, stallTimeout } = this.#terms;
-    this.#room = deferred<void>();
+    const { clock, stallTimeout } = this.#limits;
+    this.#isBehind = true;
     this.#stallTimer = clock.setTimer(() => this.#giveUp(`nothing was read for ${stallTimeout} ms`), stallTimeout);
     this.#stallTimer.unref?.();
     void behind.then(() => {
-      this.#makeRoom();
+      this.#caughtUp();
       this.#flush();
     });
   }
 
-  #makeRoom(): void {
-    if (this.#stallTimer !== undefined) this.#terms.clock.clearTimer(this.#stallTimer);
+  #caughtUp(): void {
+    if (this.#stallTimer !== undefined) this.#limits.clock.clearTimer(this.#stallTimer);
     this.#stallTimer = undefined;
-    this.#room?.resolve();
-    this.#room = undefined;
+    this.#isBehind = false;
   }
 
   #giveUp(why: string): void {
-    this.#terms.report({ kind: "given-up", error: new UnreadError(why) });
+    this.#limits.report({ kind: "given-up", error: new UnreadError(why) });
     this.#sink?.destroy();
     this.gone();
   }
 }
+
+/** The maximum number of characters that are written together with the end, without a stall timer. */
+const shortRest = 16 * 1024;
 
 /** The maximum number of characters of one write. Progress within a write is invisible. */
 export const longestWrite: number = 128 * 1024;
@@ -196,4 +210,70 @@ function beginningOf(text: string): string {
   if (text.length <= longestWrite) return text;
   const last = text.charCodeAt(longestWrite - 1);
   return text.slice(0, last >= 0xd800 && last <= 0xdbff ? longestWrite - 1 : longestWrite);
+}
+
+/** Something that sends keep-alives. */
+export interface Pingable {
+  /** Sends a keep-alive. Returns false if the stream is over. */
+  ping(): boolean;
+}
+
+/**
+ * Sends keep-alives on streams. Each stream has its own timer: on workers, a timer ends with the request that set it,
+ * and a request that waits for nothing of its own is aborted as hung.
+ */
+export class KeepAlive {
+  readonly #clock: Clock;
+  readonly #period: number;
+  readonly #timers = new Map<Pingable, Timer>();
+
+  /** @param period milliseconds */
+  constructor(clock: Clock, period: number) {
+    this.#clock = clock;
+    this.#period = period;
+  }
+
+  add(living: Pingable): void {
+    this.delete(living);
+    const timer = this.#clock.setTimer(() => {
+      this.#timers.delete(living);
+      if (living.ping()) this.add(living);
+    }, this.#period);
+    timer.unref?.();
+    this.#timers.set(living, timer);
+  }
+
+  delete(living: Pingable): void {
+    const timer = this.#timers.get(living);
+    if (timer === undefined) return;
+    this.#timers.delete(living);
+    this.#clock.clearTimer(timer);
+  }
+}
+
+/**
+ * Formats a JSON-RPC message as an event. Serialised JSON from handlers may contain line breaks, so each line gets its
+ * own `data` field.
+ */
+export function messageEvent(frame: string, id?: string): string {
+  const data = frame.includes("\n") || frame.includes("\r") ? frame.replaceAll(/\r\n|\r|\n/g, "\ndata: ") : frame;
+  return id === undefined ? `event: message\ndata: ${data}\n\n` : `id: ${id}\nevent: message\ndata: ${data}\n\n`;
+}
+
+/** A comment without content, so that intermediaries do not close an idle stream. */
+const keepAliveComment = ": keep-alive\n\n";
+
+/** An event without a message, whose id lets clients resume from here. */
+export function primingEvent(id: string): string {
+  return `id: ${id}\ndata: \n\n`;
+}
+
+/** Sets the reconnection delay of the reader. */
+export function retryField(milliseconds: number): string {
+  return `retry: ${Math.max(0, Math.round(milliseconds))}\n\n`;
+}
+
+/** Announces the URL for POSTs, in HTTP+SSE. */
+export function endpointEvent(url: string): string {
+  return `event: endpoint\ndata: ${url}\n\n`;
 }

@@ -2,29 +2,67 @@ import type { LossyNotification } from "../../../jsonrpc/calls/outbox.js";
 import { guarded, inHook } from "../../../jsonrpc/hooks.js";
 import type { Reporter } from "../../../jsonrpc/report.js";
 import type { EventStore, StoredEvent, StreamName } from "./event-store.js";
-import type { EventStream } from "./event-stream.js";
-import { messageEvent, primingEvent, retryField } from "./sse-events.js";
+import { type EventStream, messageEvent, primingEvent, retryField } from "./event-stream.js";
 
-/** The parts of the session that a stream needs. */
-export interface ReplayableStreamHost {
-  readonly session: string;
-  /** Undefined without an event store: a dropped stream cannot be resumed. */
-  readonly store: EventStore | undefined;
-  /** Whether the client reconnects to a stream that was closed early. */
-  readonly isPolled: boolean;
-  /** Called with errors of the event store. */
-  readonly report: Reporter;
-}
+/**
+ * The maximum number of finished response streams that can still be resumed, as far as the event store has their
+ * events.
+ */
+const maxFinished = 32;
 
 /** The maximum number of messages held while the event store reads earlier ones. */
 const maxHeld = 1_000;
 
+/** The streams of a session by name, including finished ones. */
+export class ReplayableStreams {
+  readonly session: string;
+  /** Undefined without an event store: a dropped stream cannot be resumed. */
+  readonly store: EventStore | undefined;
+  /** Called with errors of the event store. */
+  readonly report: Reporter;
+  /** Whether the client reconnects to a stream that was closed early. */
+  isPolled = false;
+  readonly #streams = new Map<string, ReplayableStream>();
+
+  constructor(session: string, store: EventStore | undefined, report: Reporter) {
+    this.session = session;
+    this.store = store;
+    this.report = report;
+  }
+
+  /** Whether a stream can be closed early: its client reconnects, and gets the rest from the event store. */
+  get canRelease(): boolean {
+    return this.isPolled && this.store !== undefined;
+  }
+
+  /** Adds a stream. If too many can be resumed, the oldest finished one no longer can. */
+  add(name: string): ReplayableStream {
+    const stream = new ReplayableStream(this, name);
+    this.#streams.set(name, stream);
+    if (this.#streams.size <= maxFinished) return stream;
+    for (const [oldest, { isOver }] of this.#streams) {
+      if (!isOver) continue;
+      this.#streams.delete(oldest);
+      break;
+    }
+    return stream;
+  }
+
+  /** The stream of an event id and the position in it; undefined if the id is not one of this session. */
+  find(eventId: string): { readonly stream: ReplayableStream; readonly sequence: number } | undefined {
+    const [, name, sequence] = /^(\d{1,15})-(\d{1,15})$/.exec(eventId) ?? [];
+    const stream = name === undefined ? undefined : this.#streams.get(name);
+    return stream === undefined ? undefined : { stream, sequence: Number(sequence) };
+  }
+}
+
 /**
  * One stream of a session that can be resumed: the response to a POST, or the session's own stream. Its reader may
  * disconnect, reconnect, and get the messages sent in between.
+ * https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#resumability-and-redelivery
  */
 export class ReplayableStream {
-  readonly #host: ReplayableStreamHost;
+  readonly #streams: ReplayableStreams;
   readonly #name: string;
   #reader: EventStream | undefined;
   #sequence = 0;
@@ -32,8 +70,9 @@ export class ReplayableStream {
   #held: StoredEvent[] | undefined;
   #isOver = false;
 
-  constructor(host: ReplayableStreamHost, name: string) {
-    this.#host = host;
+  /** Created by `ReplayableStreams`. */
+  constructor(streams: ReplayableStreams, name: string) {
+    this.#streams = streams;
     this.#name = name;
   }
 
@@ -41,19 +80,20 @@ export class ReplayableStream {
     return this.#reader?.isOpen === true;
   }
 
-  get canRelease(): boolean {
-    return this.#host.isPolled && this.#host.store !== undefined;
+  /** Whether it has ended; its events can still be resumed. */
+  get isOver(): boolean {
+    return this.#isOver;
   }
 
   /** Sets the reader. */
   attach(reader: EventStream): void {
     this.#reader = reader;
-    if (this.canRelease) reader.push(primingEvent(this.#record("")));
+    if (this.#streams.canRelease) reader.push(primingEvent(this.#record("")));
   }
 
   /** `lossy`: a notification that may be dropped while queued. */
   message(frame: string, lossy?: LossyNotification): void {
-    const id = this.#host.store === undefined ? undefined : this.#record(frame);
+    const id = this.#streams.store === undefined ? undefined : this.#record(frame);
     // The event store has the messages too, so the reader can resume again.
     if (this.#held !== undefined && this.#held.length >= maxHeld) this.#held = undefined;
     if (this.#held !== undefined) this.#held.push({ sequence: this.#sequence, frame });
@@ -66,6 +106,7 @@ export class ReplayableStream {
     if (this.#held === undefined) this.#reader?.end();
   }
 
+  /** Ends the reader; the client reconnects after `retry` milliseconds for the rest. */
   release(retry: number): void {
     this.#reader?.push(retryField(retry));
     this.#reader?.end();
@@ -82,7 +123,7 @@ export class ReplayableStream {
    * events are missing. If several readers resume at once, the last one wins.
    */
   async resume(reader: EventStream, sequence: number): Promise<boolean> {
-    const { store, session } = this.#host;
+    const { store, session } = this.#streams;
     if (store === undefined || sequence > this.#sequence) return false;
     const held: StoredEvent[] = [];
     this.#held = held;
@@ -119,7 +160,7 @@ export class ReplayableStream {
 
   #record(frame: string): string {
     this.#sequence += 1;
-    const { store, session, report } = this.#host;
+    const { store, session, report } = this.#streams;
     const event = { sequence: this.#sequence, frame };
     guarded("EventStore.append", () => store?.append({ session, stream: this.#name }, event), report);
     return this.#idOf(this.#sequence);
@@ -128,10 +169,4 @@ export class ReplayableStream {
   #idOf(sequence: number): string {
     return `${this.#name}-${sequence}`;
   }
-}
-
-/** Parses an event id; undefined if it is not one of ours. */
-export function readEventId(id: string): { readonly stream: string; readonly sequence: number } | undefined {
-  const [, stream, sequence] = /^(\d{1,15})-(\d{1,15})$/.exec(id) ?? [];
-  return stream === undefined || sequence === undefined ? undefined : { stream, sequence: Number(sequence) };
 }

@@ -1,29 +1,31 @@
 import type { MaybePromise } from "../../../base/maybe-promise.js";
 import { repeatedId } from "../../../jsonrpc/answerer.js";
+import type { Call } from "../../../jsonrpc/call.js";
 import { Problem } from "../../../jsonrpc/codec/decode.js";
+import { RpcError } from "../../../jsonrpc/errors.js";
 import { isRequest, type Message, type RpcRequest } from "../../../jsonrpc/message.js";
 import { responseToProblem } from "../../../jsonrpc/peer-settings.js";
 import { mcpProfile, type Profile } from "../../../jsonrpc/profile.js";
+import { specCodes } from "../../../protocol/errors.js";
 import { mcpHeaders } from "../../../protocol/http-headers.js";
 import { isObject } from "../../../protocol/json.js";
-import { defaultHttpRevision, revisionOf } from "../../../protocol/revisions/all.js";
+import { defaultHttpRevision, revisionOf, statelessVersions } from "../../../protocol/revisions/all.js";
 import type { Revision } from "../../../protocol/revisions/revision.js";
 import { callSessionless } from "../../../server/session/sessionless-server.js";
 import { profileOf } from "../../../session/mcp-connection.js";
-import { answerBatch, answerRequest, type PostedCall } from "../answer-posts.js";
-import type { HandlerState } from "../handler-state.js";
 import type { HttpCaller } from "../peers.js";
+import type { PostedCalls } from "../posted-calls.js";
 import type { HttpRequest, HttpResponse } from "../request.js";
-import { closingResponse, emptyResponse, jsonResponse, refusal } from "../responses.js";
+import { closingResponse, emptyResponse, errorResponse, jsonResponse, refusal } from "../responses.js";
 import { elementsOf, foreignVersion, type HandshakeBinding, opens, type Posted } from "./handshake-binding.js";
 
 /** Handshake revisions without sessions: each POST is handled on its own, so any process can take it. */
 export class Sessionless implements HandshakeBinding {
   readonly methods: readonly string[] = [];
-  readonly #host: HandlerState;
+  readonly #calls: PostedCalls;
 
-  constructor(host: HandlerState) {
-    this.#host = host;
+  constructor(calls: PostedCalls) {
+    this.#calls = calls;
   }
 
   profileOf(request: HttpRequest): Profile {
@@ -33,15 +35,15 @@ export class Sessionless implements HandshakeBinding {
   post(request: HttpRequest, frame: string, posted: Posted, caller: HttpCaller): MaybePromise<HttpResponse> {
     const revision = opens(posted) ? defaultHttpRevision : revisionBy(request);
     if (revision === undefined) return foreignVersion();
-    const call: PostedCall["call"] = ({ method, params }, exchange) =>
-      callSessionless(this.#host.served, revision, method, isObject(params) ? params : {}, exchange);
-    if (this.#host.closing.aborted) return closingResponse();
+    const { served, closing } = this.#calls.endpoint;
+    if (closing.aborted) return closingResponse();
+    const call: Call = (method, params, exchange) =>
+      callSessionless(served, revision, method, isObject(params) ? params : {}, exchange);
     const elements = elementsOf(posted);
     const [only] = elements;
-    const asked: PostedCall = { caller, admission: this.#host.calls, length: frame.length, call };
-    if (Array.isArray(posted)) return this.#batch(request, elements, asked);
+    if (Array.isArray(posted)) return this.#batch(request, elements, caller, call);
     if (only === undefined || only instanceof Problem || !isRequest(only)) return emptyResponse(202);
-    return answerRequest(this.#host, request, only, asked);
+    return this.#calls.answer(request, only, frame.length, caller, call);
   }
 
   get(): HttpResponse {
@@ -63,7 +65,8 @@ export class Sessionless implements HandshakeBinding {
   #batch(
     request: HttpRequest,
     elements: readonly (Message | Problem)[],
-    posted: PostedCall,
+    caller: HttpCaller,
+    call: Call,
   ): MaybePromise<HttpResponse> {
     const ids = new Set<unknown>();
     const requests: RpcRequest[] = [];
@@ -74,7 +77,7 @@ export class Sessionless implements HandshakeBinding {
       else if (isRequest(element as Message)) requests.push(element as RpcRequest);
     }
     const [first, ...more] = requests;
-    if (first !== undefined) return answerBatch(this.#host, request, { requests: [first, ...more], others }, posted);
+    if (first !== undefined) return this.#calls.answerBatch(request, [first, ...more], others, caller, call);
     const owed = others.filter((answer) => answer !== undefined);
     return owed.length === 0 ? emptyResponse(202) : jsonResponse(200, `[${owed.join(",")}]`);
   }
@@ -88,4 +91,31 @@ function revisionBy(request: HttpRequest): Revision | undefined {
 
 function noSessions(): HttpResponse {
   return refusal(405, "there are no sessions here", { allow: "POST" });
+}
+
+/** Serves no handshake revision. A client that sends `initialize` gets the list of supported revisions. */
+export const statelessOnly: HandshakeBinding = {
+  methods: [],
+  profileOf: () => mcpProfile,
+  post(_request: HttpRequest, _frame: string, posted: Posted): HttpResponse {
+    const [first] = elementsOf(posted);
+    if (!opens(posted) || first === undefined || !("method" in first) || !isRequest(first)) {
+      return refusal(400, `name the revision in params._meta: ${statelessVersions.join(", ")}`);
+    }
+    const requested = isObject(first.params) ? first.params.protocolVersion : undefined;
+    const message = `Unsupported protocol version: this server speaks ${statelessVersions.join(", ")}`;
+    const error = new RpcError(specCodes.unsupportedProtocolVersion, message, {
+      supported: statelessVersions,
+      requested: typeof requested === "string" ? requested : "",
+    });
+    return errorResponse(400, error.toJSON(), first.id);
+  },
+  get: notSpoken,
+  delete: notSpoken,
+  drain: () => Promise.resolve(),
+  close: () => undefined,
+};
+
+function notSpoken(): HttpResponse {
+  return refusal(405, "supported methods: POST", { allow: "POST" });
 }

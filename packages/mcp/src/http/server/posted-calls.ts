@@ -1,0 +1,234 @@
+import { weightOfMessage, weightOfText } from "../../base/byte-budget.js";
+import { isPromise, type MaybePromise } from "../../base/maybe-promise.js";
+import { settlesWithin } from "../../base/settles-within.js";
+import { joinResponses, runRequest } from "../../jsonrpc/answerer.js";
+import type { Call, Exchange } from "../../jsonrpc/call.js";
+import { fittingResponse, unfinished } from "../../jsonrpc/calls/responder.js";
+import { encodeFailure, encodeRequest } from "../../jsonrpc/codec/encode.js";
+import { LocalError } from "../../jsonrpc/errors.js";
+import type { ErrorObject, Id, Params, RpcRequest } from "../../jsonrpc/message.js";
+import type { PeerSettings } from "../../jsonrpc/peer-settings.js";
+import type { Reporter } from "../../jsonrpc/report.js";
+import { specCodes } from "../../protocol/errors.js";
+import { methods } from "../../protocol/methods.js";
+import type { Servable } from "../../server/servable.js";
+import { lossyNotification } from "../../session/mcp-connection.js";
+import { ConcurrencyLimit, type HttpCaller } from "./peers.js";
+import { PostResponse } from "./post-response.js";
+import type { HttpRequest, HttpResponse } from "./request.js";
+import { busyResponse, overloadedResponse } from "./responses.js";
+import type { KeepAlive, StreamLimits } from "./streams/event-stream.js";
+
+/** The server of one URL, and how it responds; the same for POSTs without a session and for sessions. */
+export interface Endpoint {
+  readonly served: Servable;
+  /** How to read messages and respond outside of sessions. */
+  readonly settings: PeerSettings;
+  readonly streams: StreamLimits;
+  readonly keepAlive: KeepAlive;
+  /** Aborts when the server shuts down. */
+  readonly closing: AbortSignal;
+}
+
+/** The maximum number of concurrent POSTs without a session. */
+const running = { perPrincipal: 512, perAddress: 2_048, total: 8_192 };
+
+/** The maximum number of open subscriptions; `limits.listening` limits those of one peer. */
+const maxListening = 5_000;
+
+/** Runs the requests of POSTs that do not belong to a session. */
+export class PostedCalls {
+  readonly endpoint: Endpoint;
+  readonly #calls = new ConcurrencyLimit(running);
+  readonly #subscriptions: ConcurrencyLimit;
+  /** The calls that have not returned yet. */
+  readonly #running = new Set<PostExchange>();
+
+  constructor(endpoint: Endpoint) {
+    const { listening } = endpoint.settings.limits;
+    this.endpoint = endpoint;
+    this.#subscriptions = new ConcurrencyLimit({
+      perPrincipal: listening,
+      perAddress: listening,
+      total: maxListening,
+    });
+  }
+
+  /**
+   * Runs one request and responds to its POST.
+   * @param length the length of the body in characters
+   */
+  answer(
+    request: HttpRequest,
+    message: RpcRequest,
+    length: number,
+    caller: HttpCaller,
+    call: Call,
+  ): MaybePromise<HttpResponse> {
+    const { id, method, params } = message;
+    const limit = method === methods.listen ? this.#subscriptions : this.#calls;
+    const exchange = this.#begin(caller, id, weightOfMessage(message, length), limit);
+    if (!(exchange instanceof PostExchange)) return exchange;
+    return this.#finish(request, exchange, runRequest(call, id, method, params, exchange, this.endpoint.settings));
+  }
+
+  /** Runs the requests of a batch concurrently. `others` are the responses to its invalid elements. */
+  answerBatch(
+    request: HttpRequest,
+    requests: readonly [RpcRequest, ...RpcRequest[]],
+    others: readonly (string | undefined)[],
+    caller: HttpCaller,
+    call: Call,
+  ): MaybePromise<HttpResponse> {
+    const { settings } = this.endpoint;
+    const bytes = requests.reduce((sum, each) => sum + weightOfMessage(each, Number.POSITIVE_INFINITY), 0);
+    const exchange = this.#begin(caller, requests[0].id, bytes, this.#calls);
+    if (!(exchange instanceof PostExchange)) return exchange;
+    const waiting = caller.budget.child(); // Holds responses until the last one is ready.
+    const responses = requests.map(async ({ id, method, params }) => {
+      const text = await runRequest(call, id, method, params, exchange, settings);
+      const response = fittingResponse(text, id, settings.profile, waiting);
+      waiting.take(weightOfText(response)); // A short response is sent even without room.
+      return response;
+    });
+    const joined = Promise.all(responses).then((texts) => {
+      waiting.close();
+      return joinResponses([...texts, ...others]) ?? "";
+    });
+    return this.#finish(request, exchange, joined);
+  }
+
+  /** Waits up to `grace` milliseconds for running calls. */
+  async drain(grace: number): Promise<void> {
+    const idle = Promise.all([this.#calls.idle(), this.#subscriptions.idle()]);
+    await settlesWithin(idle, grace, this.endpoint.settings.clock);
+  }
+
+  /** Ends every running call. */
+  close(): void {
+    for (const exchange of this.#running) exchange.end();
+    this.#running.clear();
+  }
+
+  #begin(caller: HttpCaller, id: Id, bytes: number, limit: ConcurrencyLimit): PostExchange | HttpResponse {
+    const { budget } = caller;
+    if (!limit.enter(caller)) return busyResponse(id);
+    if (budget.take(bytes)) return new PostExchange(this.endpoint, caller, id, bytes, limit);
+    limit.leave(caller);
+    return overloadedResponse(budget.parentFits(bytes), id);
+  }
+
+  #finish(request: HttpRequest, exchange: PostExchange, text: string | Promise<string>): MaybePromise<HttpResponse> {
+    if (!isPromise(text)) {
+      exchange.conclude(text);
+      return exchange.response;
+    }
+    const { keepAlive } = this.endpoint;
+    keepAlive.add(exchange);
+    this.#running.add(exchange);
+    request.onGone(() => {
+      exchange.cancel("the client has closed the connection");
+      keepAlive.delete(exchange); // The handler may never finish.
+    });
+    // Never rejects: errors of the handler become error responses.
+    void text.then((finished) => {
+      keepAlive.delete(exchange);
+      this.#running.delete(exchange);
+      exchange.conclude(finished);
+    });
+    return exchange.response;
+  }
+}
+
+/**
+ * The exchange of a call that is one POST: notifications go into its response, and closing the connection cancels it.
+ */
+class PostExchange extends PostResponse implements Exchange {
+  readonly id: Id;
+  readonly principal: string | undefined;
+  readonly peer: string | undefined;
+  readonly #endpoint: Endpoint;
+  readonly #caller: HttpCaller;
+  readonly #bytes: number;
+  readonly #limit: ConcurrencyLimit;
+  #status = 200;
+  /** Created on first use: most handlers do not read their signal. */
+  #controller: AbortController | undefined;
+  #cancelled: LocalError | undefined;
+
+  /**
+   * @param bytes charged to the budget of the caller until the call has ended
+   * @param limit counts the call until it has ended
+   */
+  constructor(endpoint: Endpoint, caller: HttpCaller, id: Id, bytes: number, limit: ConcurrencyLimit) {
+    super(endpoint.streams, caller.budget);
+    this.id = id;
+    this.principal = caller.principal;
+    this.peer = caller.peer;
+    this.#endpoint = endpoint;
+    this.#caller = caller;
+    this.#bytes = bytes;
+    this.#limit = limit;
+  }
+
+  get closing(): AbortSignal {
+    return this.#endpoint.closing;
+  }
+
+  get report(): Reporter {
+    return this.#endpoint.settings.report;
+  }
+
+  get signal(): AbortSignal {
+    if (this.#controller === undefined) {
+      this.#controller = new AbortController();
+      if (this.#cancelled !== undefined) this.#controller.abort(this.#cancelled);
+    }
+    return this.#controller.signal;
+  }
+
+  get over(): boolean {
+    return this.#cancelled !== undefined || this.isOver;
+  }
+
+  notify(method: string, params?: Params): void {
+    if (this.over) return;
+    try {
+      const frame = encodeRequest(undefined, method, params);
+      const lossy = this.hasRoom ? undefined : lossyNotification(method, params);
+      this.send(frame, lossy && { method, ...lossy });
+    } catch (error) {
+      this.report({ kind: "fault", method, error });
+    }
+  }
+
+  /** A missing client capability is the only handler error with its own HTTP status. */
+  failed({ code }: ErrorObject): void {
+    if (code === specCodes.missingRequiredClientCapability) this.#status = 400;
+  }
+
+  cancel(why: string): void {
+    if (this.over) return;
+    this.#cancelled = new LocalError("cancelled", why);
+    this.#controller?.abort(this.#cancelled);
+  }
+
+  /** The call has returned: sends the response, unless the call was cancelled. */
+  conclude(text: string): void {
+    const { budget } = this.#caller;
+    this.#limit.leave(this.#caller);
+    budget.give(this.#bytes);
+    if (this.#cancelled !== undefined) {
+      this.giveUp();
+      return;
+    }
+    const fitting = fittingResponse(text, this.id, this.#endpoint.settings.profile, budget);
+    this.respond(fitting, fitting === text ? this.#status : 503);
+  }
+
+  /** Cancels the call and responds that it was not finished, because the server shuts down. */
+  end(): void {
+    this.cancel("the server is closed");
+    this.respond(encodeFailure(this.id, unfinished, this.#endpoint.settings.profile), 503);
+  }
+}
