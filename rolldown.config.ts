@@ -1,6 +1,6 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
-import { basename, dirname } from "node:path";
-import { defineConfig, type Plugin, type RolldownOptions } from "rolldown";
+import { basename, dirname, resolve } from "node:path";
+import { type CodeSplittingGroup, defineConfig, type Plugin, type RolldownOptions } from "rolldown";
 import { dts } from "rolldown-plugin-dts";
 
 /** What the build reads of a `package.json`. */
@@ -10,6 +10,12 @@ interface Manifest {
   readonly dependencies?: Readonly<Record<string, string>>;
   readonly peerDependencies?: Readonly<Record<string, string>>;
 }
+
+/**
+ * Files of the command that run in a thread while a host waits for its server. They share no module with the program, so each is built
+ * as one file that holds what it needs of the libraries: to load the whole libraries would take most of the time of a start.
+ */
+const threads: Readonly<Record<string, string>> = { "recorder-thread": "src/shared/recorder/recorder-thread.ts" };
 
 const fileUrl = /new URL\("(\.[^"]*\.js)", import\.meta\.url\)/g;
 
@@ -27,6 +33,7 @@ function fileEntries(entries: Readonly<Record<string, string>>): Plugin {
         const resolved = await this.resolve(specifier, importer);
         if (resolved === null) this.error(`${importer}: there is no ${specifier}`);
         const fileName = basename(specifier);
+        if (Object.hasOwn(threads, basename(fileName, ".js"))) continue;
         if (!Object.hasOwn(entries, basename(fileName, ".js")))
           this.emitFile({ type: "chunk", id: resolved.id, fileName });
       }
@@ -35,6 +42,21 @@ function fileEntries(entries: Readonly<Record<string, string>>): Plugin {
         (_, specifier: string) => `new URL("./${basename(specifier)}", import.meta.url)`,
       );
       return { code: flat, map: null }; // No line moves.
+    },
+  };
+}
+
+/** What a thread imports is taken from the sources of the libraries; what it imports later is left to the installed ones. */
+function libraries(): Plugin {
+  return {
+    name: "libraries",
+    resolveId(specifier, _importer, { kind }) {
+      const [, name, entry = "index"] = /^@parlance\/(\w+)(?:\/(\w+))?$/.exec(specifier) ?? [];
+      if (name === undefined) return undefined;
+      if (kind === "dynamic-import") return { id: specifier, external: true };
+      const folder = `${import.meta.dirname}/packages/${name}/src`;
+      const composed = `${folder}/entries/${entry}.ts`;
+      return { id: existsSync(composed) ? composed : `${folder}/${entry}.ts` };
     },
   };
 }
@@ -52,6 +74,42 @@ function entriesOf(folder: string, { exports, bin = {} }: Manifest): Readonly<Re
     }),
   );
 }
+
+/** A chunk of the modules that a file imports statically, directly or through others. */
+function reachedFrom(file: string, group: CodeSplittingGroup & { readonly name: string }): CodeSplittingGroup {
+  const reached = new Set([resolve(file)]);
+  let isComplete = false;
+  return {
+    ...group,
+    name(id, context) {
+      // The loop goes on to the ids that it adds.
+      if (!isComplete)
+        for (const each of reached)
+          for (const imported of context.getModuleInfo(each)?.importedIds ?? []) reached.add(imported);
+      isComplete = true;
+      return reached.has(id) ? group.name : null;
+    },
+  };
+}
+
+/**
+ * The chunks of a package. To load a file costs a program about as much CPU as to load 20 KB of code, so these are few, and each holds
+ * modules that the same programs need.
+ */
+const groups: Readonly<Record<string, CodeSplittingGroup[]>> = {
+  mcp: [
+    // Every entry needs the engine, and most need the facts of the protocol; a program that uses JSON-RPC alone loads the first only.
+    reachedFrom("packages/mcp/src/entries/jsonrpc.ts", { name: "engine", minShareCount: 3, priority: 3 }),
+    reachedFrom("packages/mcp/src/entries/protocol.ts", { name: "facts", minShareCount: 3, priority: 2 }),
+    { name: "shared", minShareCount: 4 },
+  ],
+  cli: [
+    // `--version` and `tap` load nothing but the first.
+    reachedFrom("packages/cli/src/parlance.ts", { name: "start", minShareCount: 2, priority: 3 }),
+    reachedFrom("packages/cli/src/commands/program.ts", { name: "command-line", minShareCount: 2, priority: 2 }),
+    reachedFrom("packages/cli/src/commands/ask/call.ts", { name: "conversation", minShareCount: 3, priority: 1 }),
+  ],
+};
 
 /** The JavaScript of a package, and the declarations of a library. Neither needs the types of the other packages. */
 function buildsOf(name: string): readonly RolldownOptions[] {
@@ -85,12 +143,21 @@ function buildsOf(name: string): readonly RolldownOptions[] {
         name === "command" && facadeModuleId ? `${basename(dirname(facadeModuleId))}.js` : "[name].js",
       comments: { jsdoc: false },
       minifyInternalExports: false,
-      // Most programs import two or three entries of the library: one file for what most entries need costs them less to load than
-      // thirty small ones. The command starts faster without: each of its commands needs a part of its own.
-      ...(manifest.bin === undefined && { codeSplitting: { groups: [{ name: "shared", minShareCount: 4 }] } }),
+      codeSplitting: { groups: groups[name] ?? [] },
     },
   };
-  if (manifest.bin !== undefined) return [code];
+  if (manifest.bin !== undefined) {
+    const files = Object.entries(threads).map(
+      ([thread, path]): RolldownOptions => ({
+        ...common,
+        input: { [thread]: `${folder}/${path}` },
+        external: /^node:/,
+        plugins: [libraries()],
+        output: { dir, sourcemap: true, chunkFileNames: `${thread}-[name].js`, comments: { jsdoc: false } },
+      }),
+    );
+    return [code, ...files];
+  }
   // Explicit types on every export (`isolatedDeclarations`) let the bundler write declarations without the type checker.
   return [
     code,

@@ -5,7 +5,9 @@
  */
 
 export {
+  type Comparable,
   type Comparison,
+  comparableSteps,
   compareConversations,
   comparisonSteps,
   type DefinitionComparison,

@@ -1,5 +1,4 @@
-import { LocalError, type LocalReason, RpcError } from "@parlance/mcp/client";
-import { explainCode } from "@parlance/mcp/jsonrpc";
+import { explainCode, LocalError, type LocalReason, RpcError } from "@parlance/mcp/jsonrpc";
 import { exitCodes } from "./exit-codes.js";
 
 /** Details of a failure beyond its message. */

@@ -31,8 +31,8 @@ export type { ServerDescription, ServerHint } from "../client/session/client-ses
 export type { ChannelFactory } from "../client/session/open-session.js";
 export type { ServerChange, Subscription } from "../client/subscriptions/subscription.js";
 export type { ClientCallOptions } from "../client/verbs/client-parts.js";
-export { HttpError } from "../http/client/http-error.js";
 export type { Fetch } from "../http/client/http-target.js";
+export { HttpError } from "../http/client/http-target.js";
 export { LocalError, type LocalReason, RpcError } from "../jsonrpc/errors.js";
 export type { ClientCapabilities, ServerCapabilities } from "../protocol/capabilities.js";
 export type { ContentBlock, Resource, ResourceContents } from "../protocol/types/content.js";

@@ -5,7 +5,8 @@
  */
 import "../base/runtime.js";
 
-export { legacySseChannel, sessionChannel } from "../http/client/channels.js";
+export { legacySseChannel } from "../http/client/remote-legacy-sse.js";
+export { sessionChannel } from "../http/client/remote-session.js";
 export { type HttpHandler, httpHandler, rpcHandler } from "../http/server/fetch-handler.js";
 export type { Authenticate, HttpOptions, Identity } from "../http/server/options.js";
 export { originCheck } from "../http/server/origin-check.js";

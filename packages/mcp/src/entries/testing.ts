@@ -5,7 +5,6 @@
  */
 import "../base/runtime.js";
 
-export { assertNoLeaks } from "../testing/assert-no-leaks.js";
 export { createFakeClock, type FakeClock } from "../testing/fake-clock.js";
-export { pair } from "../testing/pair.js";
+export { assertNoLeaks, pair } from "../testing/pair.js";
 export { type RawPeer, rawPeer } from "../testing/raw-peer.js";

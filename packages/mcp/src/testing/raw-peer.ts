@@ -1,5 +1,5 @@
 import type { Channel, ChannelReceiver, FrameRefusal } from "../entries/jsonrpc.js";
-import { nextTurn } from "./assert-no-leaks.js";
+import { nextTurn } from "./pair.js";
 
 /** A peer that sends arbitrary frames and returns received frames one by one. */
 export interface RawPeer extends AsyncDisposable {

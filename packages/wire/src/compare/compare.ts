@@ -1,16 +1,16 @@
-import { metaKeys, methods } from "@parlance/mcp/protocol";
+import { metaKeys } from "@parlance/mcp/protocol";
 import type { Conversation } from "../conversation/conversation.js";
 import { alignSteps } from "./align.js";
 import { type ComparedItem, comparedItems } from "./compared.js";
-import { contractOf, type DefinitionList, definitionLists, definitionsOf } from "./contract.js";
 import {
-  canonicalJson,
-  differencesOf,
-  ignoring,
-  significant,
-  type ValueChange,
-  volatilePointers,
-} from "./differences.js";
+  type Contract,
+  contractOf,
+  type DefinitionList,
+  type Definitions,
+  definitionLists,
+  definitionsOf,
+} from "./contract.js";
+import { differencesOf, ignoring, type ValueChange, volatilePointers } from "./differences.js";
 
 /** Options of a comparison. */
 export interface ComparisonOptions {
@@ -72,45 +72,50 @@ const repeatedPointers: readonly string[] = [
   `/result/_meta/${metaKeys.serverInfo.replaceAll("/", "~1")}`,
 ];
 
+/** What is compared of a conversation. It does not keep the conversation in memory. */
+export interface Comparable {
+  readonly contract: Contract;
+  readonly definitions: Definitions;
+  readonly items: readonly ComparedItem[];
+}
+
 /** Compares two conversations: the contract, the definitions of the server, and all messages. */
 export function compareConversations(
   left: Conversation,
   right: Conversation,
   options: ComparisonOptions = {},
 ): Comparison {
-  const steps = comparisonSteps(left, right, options);
+  return finished(comparisonSteps(finished(comparableSteps(left, options)), finished(comparableSteps(right, options))));
+}
+
+function finished<Result>(steps: Generator<void, Result>): Result {
   for (;;) {
     const { done, value } = steps.next();
     if (done === true) return value;
   }
 }
 
-/** As `compareConversations`, in small steps, so that the caller can do other work in between. */
-export function* comparisonSteps(
-  left: Conversation,
-  right: Conversation,
+/** Takes what is compared of a conversation, in small steps, so that the caller can do other work in between. */
+export function* comparableSteps(
+  conversation: Conversation,
   { ignore = [] }: ComparisonOptions = {},
-): Generator<void, Comparison> {
+): Generator<void, Comparable> {
   const ignores = ignoring([...volatilePointers, ...repeatedPointers, ...ignore]);
-  const itemsOf = function* (conversation: Conversation): Generator<void, readonly KeyedItem[]> {
-    const items: KeyedItem[] = [];
-    for (const item of comparedItems(conversation)) {
-      const counted = {
-        ...item,
-        value: significant(item.value, ignores),
-        answer: significant(item.answer, ignores),
-      };
-      items.push({ ...counted, kindKey: kindOf(counted), key: keyOf(counted) });
-      yield;
-    }
-    return items;
-  };
-  const contract = differencesOf(contractOf(left), contractOf(right));
-  const definitions = compareDefinitions(left, right);
-  const [lefts, rights] = [yield* itemsOf(left), yield* itemsOf(right)];
+  const items: ComparedItem[] = [];
+  for (const item of comparedItems(conversation, ignores)) {
+    items.push(item);
+    yield;
+  }
+  return { contract: contractOf(conversation), definitions: definitionsOf(conversation), items };
+}
+
+/** Compares what was taken of two conversations, in small steps. */
+export function* comparisonSteps(left: Comparable, right: Comparable): Generator<void, Comparison> {
+  const contract = differencesOf(left.contract, right.contract);
+  const definitions = compareDefinitions(left.definitions, right.definitions);
   const pairs = yield* alignSteps(
-    lefts,
-    rights,
+    left.items,
+    right.items,
     ({ key }) => key,
     ({ kindKey }) => kindKey,
   );
@@ -133,14 +138,7 @@ export function* comparisonSteps(
   };
 }
 
-/** An item with its key, which is computed once because it is long. */
-interface KeyedItem extends ComparedItem {
-  readonly kindKey: string;
-  readonly key: string;
-}
-
-function compareDefinitions(left: Conversation, right: Conversation): readonly DefinitionComparison[] {
-  const [before, after] = [definitionsOf(left), definitionsOf(right)];
+function compareDefinitions(before: Definitions, after: Definitions): readonly DefinitionComparison[] {
   return definitionLists.map(({ list }) => {
     const [old, fresh] = [before.get(list), after.get(list)];
     const names = new Set([...(old?.keys() ?? []), ...(fresh?.keys() ?? [])]);
@@ -155,27 +153,18 @@ function compareDefinitions(left: Conversation, right: Conversation): readonly D
   });
 }
 
-/** Members that belong to the contract alone: a different clientInfo does not make a call different. */
-const openers: ReadonlySet<string | undefined> = new Set([methods.initialize, methods.discover]);
+/** The responses to these are compared as definitions. */
 const listers: ReadonlySet<string | undefined> = new Set(definitionLists.map(({ method }) => method));
 
-function kindOf({ kind, from, method, target }: ComparedItem): string {
-  return JSON.stringify([kind, from, method, target]);
-}
-
-function keyOf(item: ComparedItem): string {
-  return `${kindOf(item)} ${openers.has(item.method) ? "" : canonicalJson(item.value)}`;
-}
-
 function changesOf(left: ComparedItem, right: ComparedItem): readonly ItemChange[] {
-  const isOpener = openers.has(left.method);
-  const isTold = isOpener || listers.has(left.method);
-  const bothAnswered = left.answer !== undefined && right.answer !== undefined;
   const outcome = left.status !== right.status || left.rules.join() !== right.rules.join();
+  const isCompared = !left.isOpener && !listers.has(left.method);
+  const bothAnswered = left.answerKey !== undefined && right.answerKey !== undefined;
   const changes = [
-    ...(isOpener ? [] : differencesOf(left.value, right.value)),
-    // The responses to these are compared as the contract and as definitions.
-    ...(isTold || !bothAnswered ? [] : differencesOf(left.answer, right.answer)),
+    ...(left.key === right.key ? [] : differencesOf(left.value, right.value)),
+    ...(isCompared && bothAnswered && left.answerKey !== right.answerKey
+      ? differencesOf(left.answer, right.answer)
+      : []),
   ];
   return outcome || changes.length > 0 ? [{ is: "changed", left, right, changes, outcome }] : [];
 }

@@ -45,7 +45,9 @@ export function contractOf({ sessions }: Conversation): Contract {
   const client: Record<string, unknown> = {};
   const server: Record<string, unknown> = {};
   for (const { request, answer } of sessions.flatMap(({ operations }) => operations)) {
-    if (request.from !== "client") continue;
+    // After a handshake, requests declare nothing.
+    const isDeclaring = request.method === methods.initialize || request.revision?.era !== "handshake";
+    if (request.from !== "client" || !isDeclaring) continue;
     hearClient(request, client);
     const version = request.method === methods.initialize ? answer?.result?.protocolVersion : namedVersion(request);
     if (typeof version === "string") versions.add(version);

@@ -12,8 +12,8 @@ export interface ValueChange {
   readonly after: ComparableValue;
 }
 
-/** Whether a place is left out of a comparison. */
-export type Ignores = (pointer: string) => boolean;
+/** The places that are left out of a comparison, as tokens of JSON pointers; `*` is any one token. */
+export type Ignores = readonly (readonly string[])[];
 
 /** The value of a node, with exact integers. Of members with the same name the last counts, as in parsers. */
 export function comparableValue(node: JsonNode, bytes: Uint8Array): ComparableValue {
@@ -26,16 +26,16 @@ export function comparableValue(node: JsonNode, bytes: Uint8Array): ComparableVa
   return isExact ? value : BigInt(literal);
 }
 
-/**
- * A value without its ignored parts; undefined if nothing is left. `pointer` is the place of the value itself.
- */
-export function significant(value: ComparableValue, ignores: Ignores, pointer = ""): ComparableValue {
-  if (ignores(pointer)) return undefined;
-  if (Array.isArray(value)) return value.map((each, index) => significant(each, ignores, `${pointer}/${index}`));
+/** A value without its ignored parts; undefined if nothing is left. `depth` is the number of tokens that led to it. */
+export function significant(value: ComparableValue, ignores: Ignores, depth = 0): ComparableValue {
+  if (ignores.length === 0) return value;
+  if (ignores.some(({ length }) => length === depth)) return undefined;
+  const below = (token: string): Ignores => ignores.filter(({ [depth]: wanted }) => wanted === token || wanted === "*");
+  if (Array.isArray(value)) return value.map((each, index) => significant(each, below(String(index)), depth + 1));
   if (!isObject(value)) return value;
   const members = Object.entries(value);
   const left = members
-    .map(([key, each]) => [key, significant(each, ignores, `${pointer}/${pointerToken(key)}`)] as const)
+    .map(([key, each]) => [key, significant(each, below(key), depth + 1)] as const)
     .filter(([, each]) => each !== undefined);
   return left.length === 0 && members.length > 0 ? undefined : Object.fromEntries(left);
 }
@@ -103,11 +103,10 @@ export const volatilePointers: readonly string[] = [
 
 /** Ignores the values at the pointers, and below them. `*` matches any one token. */
 export function ignoring(pointers: readonly string[]): Ignores {
-  const exact = new Set(pointers.filter((pointer) => !pointer.includes("*")));
-  const wild = pointers.filter((pointer) => pointer.includes("*")).map((pointer) => pointer.split("/"));
-  return (pointer) => exact.has(pointer) || wild.some((tokens) => fits(tokens, pointer.split("/")));
-}
-
-function fits(pattern: readonly string[], tokens: readonly string[]): boolean {
-  return tokens.length === pattern.length && pattern.every((token, at) => token === "*" || token === tokens[at]);
+  return pointers.map((pointer) =>
+    pointer
+      .split("/")
+      .slice(1)
+      .map((token) => token.replaceAll("~1", "/").replaceAll("~0", "~")),
+  );
 }

@@ -1,5 +1,4 @@
 import { literalOf } from "../json/json-node.js";
-import type { JsonScan } from "../json/json-scan.js";
 import type { Frame } from "../recording/frame.js";
 
 /** The longest line of pretty-printed JSON; a longer line is not a piece of it. */
@@ -21,10 +20,11 @@ export class Continuation {
   }
 
   /** The frame with the beginning of the text, if this frame continues one. */
-  follow(frame: Frame, scan: JsonScan): Frame | undefined {
+  follow(frame: Frame): Frame | undefined {
     const first = this.#first;
     // A line that is a complete object is not a piece: the text before it was never finished.
-    const isWhole = scan.ok && scan.root.kind === "object";
+    const { json } = frame;
+    const isWhole = json.isPlain || json.root?.kind === "object";
     const more = isWhole ? undefined : opened(frame);
     if (first !== undefined && more !== undefined && this.#depth + more >= 0) {
       this.#depth += more;
@@ -32,7 +32,7 @@ export class Continuation {
       if (this.#depth === 0) this.#first = undefined;
       return first;
     }
-    const begins = !scan.ok && scan.fault.cut && more !== undefined && more > 0;
+    const begins = more !== undefined && more > 0 && json.fault?.cut === true;
     this.#line = 1;
     this.#first = begins ? frame : undefined;
     this.#depth = begins ? more : 0;

@@ -1,6 +1,5 @@
 import { latestHandshake } from "@parlance/mcp";
 import { mcpHeaders, methods, type Revision } from "@parlance/mcp/protocol";
-import { type JsonScan, scanJson } from "../json/json-scan.js";
 import type { Entry, FrameEntry, HttpEntry } from "../recording/entry.js";
 import { type Frame, frameOf, type Sender, senderOf } from "../recording/frame.js";
 import { rules as allRules } from "../rules/all.js";
@@ -17,9 +16,17 @@ import { WireSession } from "./session.js";
 export interface ConversationOptions {
   /** Default: all. */
   readonly rules?: readonly Rule[];
+  /** Whether `rows` is filled. Without it a long conversation needs less memory, and `push` still returns each row. Default: true. */
+  readonly keepRows?: boolean;
 }
 
-type OpenRow = Row & { readonly messages: WireMessage[]; readonly verdicts: Verdict[] };
+/** The conversation's own view of a row: it alone may change it. */
+interface OpenRow extends Row {
+  kind: RowKind;
+  messages: WireMessage[];
+  readonly verdicts: Verdict[];
+  unjudged: string | undefined;
+}
 
 /**
  * Reads a recording: pairs requests with responses, tracks the session state, and checks each frame against the rules of its
@@ -30,6 +37,7 @@ export class Conversation {
   readonly rows: Row[] = [];
   readonly sessions: WireSession[] = [];
   readonly #judge: Judge;
+  readonly #keepRows: boolean;
   readonly #outlook = new PendingTracker();
   readonly #byName = new Map<string, WireSession>();
   readonly #exchanges = new Map<number, OpenHttpExchange>();
@@ -38,15 +46,21 @@ export class Conversation {
   /** The path of the MCP endpoint, as the header of the recording gives it. */
   #endpoint: string | undefined;
   #hasGap = false;
+  /** The time of the last row. */
+  #now = 0;
 
-  constructor({ rules = allRules }: ConversationOptions = {}) {
+  constructor({ rules = allRules, keepRows = true }: ConversationOptions = {}) {
     this.#judge = new Judge(rules);
+    this.#keepRows = keepRows;
   }
 
   /** Takes the next line of the recording. Gives what it shows, if it shows anything. */
   push(entry: Entry): Row | undefined {
     const row = this.#rowOf(entry);
-    if (row !== undefined) this.rows.push(row);
+    if (row !== undefined) {
+      this.#now = row.at;
+      if (this.#keepRows) this.rows.push(row);
+    }
     this.#outlook.see(entry, row);
     return row;
   }
@@ -76,13 +90,12 @@ export class Conversation {
       case "h":
         return this.#httpRow(entry);
       case "e":
-        return { ...plainRow("stderr", entry, entry.t), from: "server", session: this.#session(entry.s) };
+        return plainRow("stderr", entry, entry.t, { from: "server", session: this.#session(entry.s) });
       case "l":
-        return {
-          ...plainRow("life", entry, entry.t),
+        return plainRow("life", entry, entry.t, {
           from: entry.d && senderOf(entry.d),
           session: this.#session(entry.s),
-        };
+        });
       case "gap":
         // It does not say of which connection something is missing, and one may have begun in it.
         this.#hasGap = true;
@@ -91,7 +104,7 @@ export class Conversation {
       case "r":
         return plainRow("rule", entry, entry.t);
       case "a":
-        return plainRow("note", entry, this.rows.at(-1)?.at ?? 0);
+        return plainRow("note", entry, this.#now);
       default:
         return undefined;
     }
@@ -103,58 +116,54 @@ export class Conversation {
     exchange?.frames.push(frame);
     const session = this.#session(entry.s);
     if (entry.ev?.event === "endpoint") session.http.isLegacy = true;
-    // Whoever names a session in the first thing that is seen of it has begun it before.
+    // A session that the first entry of it names was begun before the recording.
     if (exchange !== undefined && session.last.client === undefined && isOfSession(exchange)) session.miss();
-    const base = { ...plainRow("noise", entry, entry.t), from: frame.from, frame, session, exchange };
-    if (!frame.whole) {
+    const row = plainRow("noise", entry, entry.t, { from: frame.from, frame, session, exchange });
+    if (frame.whole) this.#judgeFrame(row, frame, session, exchange);
+    else {
       session.miss();
-      const unjudged = `it was cut by the recorder: ${frame.bytes.length} of its ${entry.len} bytes are kept`;
-      frame.forget();
-      return { ...base, kind: "frag", unjudged };
+      row.kind = "frag";
+      row.unjudged = `it was cut by the recorder: ${frame.bytes.length} of its ${entry.len} bytes are kept`;
     }
-    const scan = scanJson(frame.bytes);
-    const fault = scan.ok ? undefined : scan.fault;
-    const root = scan.ok ? scan.root : undefined;
-    if (exchange !== undefined && !isMessageBody(frame, root, exchange, session.http)) return base;
-    const continuation = this.#continuation(entry);
-    const continues = continuation.follow(frame, scan);
-    const { line } = continuation;
-    const revision = (exchange && spokenIn(exchange)) ?? session.revision ?? latestHandshake;
-    const subject = { frame, fault, root, continues, line, exchange };
-    const verdicts = [
-      ...(entry.v === undefined
-        ? this.#judge.frame({ subject, session, revision })
-        : this.#judge.carried(entry.v, entry.n)),
-    ];
-    const isPiece = continues !== undefined || fault?.cut === true || entry.cut !== undefined;
-    const isMessage = scan.ok && !isPiece;
-    const row = isMessage
-      ? this.#messageRow({ ...base, verdicts }, frame, scan, session)
-      : { ...base, verdicts, kind: isPiece ? ("frag" as const) : ("noise" as const) };
-    frame.forget();
     return row;
   }
 
-  #messageRow(row: OpenRow, frame: Frame, { root }: Extract<JsonScan, { ok: true }>, session: WireSession): OpenRow {
-    const isBatch = root.kind === "array" && root.elements.length > 0;
-    const nodes = isBatch ? root.elements : [root];
-    let unjudged: string | undefined;
-    for (const [index, node] of nodes.entries()) {
-      const message = new WireMessage(frame, isBatch ? `/${index}` : "", node, (read) =>
-        session.contextOf(read, row.exchange),
-      );
+  #judgeFrame(row: OpenRow, frame: Frame, session: WireSession, exchange: OpenHttpExchange | undefined): void {
+    const { entry, json } = frame;
+    if (exchange !== undefined && !isMessageBody(frame, exchange, session.http)) return;
+    const continuation = this.#continuation(entry);
+    const continues = continuation.follow(frame);
+    const { line } = continuation;
+    const revision = (exchange && spokenIn(exchange)) ?? session.revision ?? latestHandshake;
+    const verdicts =
+      entry.v === undefined
+        ? this.#judge.frame({ subject: { frame, json, continues, line, exchange }, session, revision })
+        : this.#judge.carried(entry.v, entry.n);
+    row.verdicts.push(...verdicts);
+    const { fault } = json;
+    if (continues !== undefined || fault?.cut === true || entry.cut !== undefined) row.kind = "frag";
+    else if (fault === undefined) this.#readMessages(row, frame, session, exchange);
+  }
+
+  #readMessages(row: OpenRow, frame: Frame, session: WireSession, exchange: OpenHttpExchange | undefined): void {
+    const { value } = frame.json;
+    const isBatch = Array.isArray(value) && value.length > 0;
+    for (let index = 0; index < (isBatch ? value.length : 1); index += 1) {
+      const message = new WireMessage(frame, isBatch ? index : undefined, (read) => session.contextOf(read, exchange));
       const { revision } = message;
       session.meet(message);
-      if (revision === undefined) unjudged = `it speaks ${session.unknownVersion ?? "a version"} which is not known`;
+      if (revision === undefined)
+        row.unjudged = `it speaks ${session.unknownVersion ?? "a version"} which is not known`;
       else if (frame.entry.v === undefined)
         row.verdicts.push(...this.#judge.message({ subject: message, session, revision }));
       if (row.verdicts.some(({ level }) => level === "must")) message.blame();
       session.take(message);
-      message.forget();
-      row.messages.push(message);
-      (row.exchange as OpenHttpExchange | undefined)?.messages.push(message); // Made here, and nowhere else.
+      // A literal of one element takes less memory than an empty one that grows.
+      if (index === 0) row.messages = [message];
+      else row.messages.push(message);
+      exchange?.messages.push(message);
     }
-    return { ...row, kind: isBatch ? "batch" : kindOfRow(row.messages[0]), unjudged };
+    row.kind = isBatch ? "batch" : kindOfRow(row.messages[0]);
   }
 
   #httpRow(entry: HttpEntry): OpenRow {
@@ -174,16 +183,17 @@ export class Conversation {
       this.#exchanges.set(entry.x, exchange);
     }
     const from: Sender = entry.ph === "req" ? "client" : "server";
-    const verdicts = entry.v === undefined ? [] : [...this.#judge.carried(entry.v, entry.n)];
-    const row = { ...plainRow("http", entry, entry.t), verdicts, from, exchange, session: this.#session(entry.s) };
+    const session = this.#session(entry.s);
+    const row = plainRow("http", entry, entry.t, { from, exchange, session });
+    if (entry.v !== undefined) row.verdicts.push(...this.#judge.carried(entry.v, entry.n));
     this.#exchangeRows.set(entry.x, [...(this.#exchangeRows.get(entry.x) ?? []), row]);
     if (entry.ph === "res") {
       exchange.response = entry;
-      noteSession(exchange, this.#session(entry.s));
+      noteSession(exchange, session);
     }
     if (entry.ph === "end" || entry.ph === "abort") exchange.end = entry;
     if (entry.ph !== "req") this.#judgeExchange(exchange);
-    if (entry.ph === "res") row.session.answeredByHttp(exchange);
+    if (entry.ph === "res") session.answeredByHttp(exchange);
     return row;
   }
 
@@ -232,10 +242,29 @@ export class Conversation {
   }
 }
 
-function plainRow(kind: RowKind, entry: Entry, at: number): OpenRow {
+/** Never changed: a row with messages gets a list of its own. */
+const noMessages: WireMessage[] = [];
+
+function plainRow(
+  kind: RowKind,
+  entry: Entry,
+  at: number,
+  { from, frame, exchange, session }: Partial<Pick<Row, "from" | "frame" | "exchange" | "session">> = {},
+): OpenRow {
   const n = "n" in entry && entry.k !== "a" ? entry.n : undefined;
-  const nothing = { from: undefined, frame: undefined, exchange: undefined, session: undefined, unjudged: undefined };
-  return { kind, entry, n, at, ...nothing, messages: [], verdicts: [] };
+  return {
+    kind,
+    entry,
+    n,
+    at,
+    from,
+    frame,
+    messages: noMessages,
+    exchange,
+    session,
+    verdicts: [],
+    unjudged: undefined,
+  };
 }
 
 function kindOfRow(message: WireMessage | undefined): RowKind {

@@ -1,5 +1,4 @@
-import { mcpHeaders, type Revision, revisionOf } from "@parlance/mcp/protocol";
-import { childOf, type JsonNode } from "../json/json-node.js";
+import { isObject, mcpHeaders, type Revision, revisionOf } from "@parlance/mcp/protocol";
 import type { HttpEntry } from "../recording/entry.js";
 import type { Frame } from "../recording/frame.js";
 import type { HttpExchange, RecordedOperation } from "./message.js";
@@ -38,8 +37,7 @@ export function spokenIn({ request }: HttpExchange): Revision | undefined {
  * HTTP leaves open (a page, an error of OAuth, a word): then it is a message only if it has a member `jsonrpc`.
  */
 export function isMessageBody(
-  { from, entry }: Frame,
-  root: JsonNode | undefined,
+  { from, entry, json }: Frame,
   exchange: HttpExchange,
   { isLegacy }: { readonly isLegacy: boolean },
 ): boolean {
@@ -50,10 +48,9 @@ export function isMessageBody(
   const sent = messages.filter((message) => message.from === "client");
   const asksNothing = sent.length > 0 && sent.every(({ kind }) => kind !== "req" && kind !== "none");
   if (request.method === "POST" && isTaken(exchange) && !asksNothing && !isLegacy) return true;
-  return root !== undefined && saysJsonRpc(root);
+  return saysJsonRpc(json.value);
 }
 
-function saysJsonRpc(root: JsonNode): boolean {
-  if (root.kind === "array") return root.elements.some(saysJsonRpc);
-  return childOf(root, "jsonrpc") !== undefined;
+function saysJsonRpc(value: unknown): boolean {
+  return Array.isArray(value) ? value.some(saysJsonRpc) : isObject(value) && Object.hasOwn(value, "jsonrpc");
 }

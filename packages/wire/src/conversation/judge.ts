@@ -1,7 +1,8 @@
 import { latest } from "@parlance/mcp";
 import { escapeControls } from "@parlance/mcp/jsonrpc";
 import { type Revision, revisionOf } from "@parlance/mcp/protocol";
-import { type ByteRange, type JsonNode, rangeOf } from "../json/json-node.js";
+import { type ByteRange, rangeOf } from "../json/json-node.js";
+import type { JsonText } from "../json/json-scan.js";
 import type { RecordedVerdict } from "../recording/entry.js";
 import { type Frame, partyOf } from "../recording/frame.js";
 import {
@@ -43,7 +44,7 @@ export class Judge {
   }
 
   frame({ subject, session, revision }: Subject<FrameReading>): readonly Verdict[] {
-    const { frame, root } = subject;
+    const { frame, json } = subject;
     const verdicts: Verdict[] = [];
     for (const rule of this.#of(revision).frame) {
       for (const finding of rule.check(subject, session, revision)) {
@@ -52,7 +53,7 @@ export class Judge {
           party: finding.party ?? partyOf(frame),
           n: frame.n,
           pointer: finding.pointer,
-          range: finding.range ?? rangeIn(frame, root, finding.pointer),
+          range: finding.range ?? rangeIn(frame, json, finding.pointer),
         });
       }
     }
@@ -130,7 +131,7 @@ export class Judge {
   }
 }
 
-function rangeIn({ bytes }: Frame, root: JsonNode | undefined, pointer: string | undefined): ByteRange {
+function rangeIn({ bytes }: Frame, { root }: JsonText, pointer: string | undefined): ByteRange {
   return root === undefined || pointer === undefined ? [0, bytes.length] : rangeOf(root, pointer);
 }
 

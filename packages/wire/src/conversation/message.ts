@@ -1,6 +1,5 @@
 import { isObject, type JsonObject, type Revision } from "@parlance/mcp/protocol";
-import { childOf, type JsonNode, jsonValue, literalOf, nodeAt } from "../json/json-node.js";
-import { scanJson } from "../json/json-scan.js";
+import { childOf, type JsonNode, literalOf } from "../json/json-node.js";
 import type { HttpEntry } from "../recording/entry.js";
 import type { Frame, Sender } from "../recording/frame.js";
 
@@ -87,11 +86,6 @@ export interface MessageContext {
   readonly previous: RecordedOperation | undefined;
 }
 
-interface Read {
-  readonly node: JsonNode;
-  readonly value: unknown;
-}
-
 /** One message of a frame, or what stands in the place of one. */
 export class WireMessage {
   readonly frame: Frame;
@@ -106,20 +100,21 @@ export class WireMessage {
   /** The tool, the prompt or the address that its params name. */
   readonly names: string | undefined;
   readonly context: MessageContext;
-  #read: Read | undefined;
+  /** Its place in a batch. */
+  readonly #index: number | undefined;
   #begun: RecordedOperation | undefined;
   #isFaulty = false;
 
-  constructor(frame: Frame, pointer: string, node: JsonNode, contextOf: (message: WireMessage) => MessageContext) {
+  /** @param index its place, if the frame is a batch */
+  constructor(frame: Frame, index: number | undefined, contextOf: (message: WireMessage) => MessageContext) {
     this.frame = frame;
-    this.pointer = pointer;
-    this.#read = { node, value: valueIn(frame, pointer, node) };
-    const { value } = this.#read;
+    this.pointer = index === undefined ? "" : `/${index}`;
+    this.#index = index;
+    const { value } = this;
     this.kind = kindOfMessage(value);
     this.method = isObject(value) && typeof value.method === "string" ? value.method : undefined;
-    const id = childOf(node, "id");
-    this.id = id && literalOf(id, frame.bytes);
-    this.idKey = id && keyOfId(this.id ?? "");
+    this.id = idIn(value, this);
+    this.idKey = this.id === undefined ? undefined : keyOfId(this.id);
     this.names = [this.params.name, this.params.uri].find((name) => typeof name === "string");
     this.context = contextOf(this);
   }
@@ -145,12 +140,16 @@ export class WireMessage {
 
   /** Where its values stand in the frame. */
   get node(): JsonNode {
-    return this.#reread().node;
+    const { root } = this.frame.json;
+    const node = root?.kind === "array" && this.#index !== undefined ? root.elements[this.#index] : root;
+    if (node === undefined) throw new Error("what was a message once is one again");
+    return node;
   }
 
   /** What `JSON.parse` makes of it. */
   get value(): unknown {
-    return this.#reread().value;
+    const { value } = this.frame.json;
+    return Array.isArray(value) && this.#index !== undefined ? value[this.#index] : value;
   }
 
   /** A member of it, if it is an object and has one. */
@@ -185,24 +184,15 @@ export class WireMessage {
   begin(operation: RecordedOperation): void {
     this.#begun = operation;
   }
-
-  /** Drops what can be read again: a long conversation keeps the bytes, and not three times as much besides. */
-  forget(): void {
-    this.#read = undefined;
-  }
-
-  #reread(): Read {
-    if (this.#read !== undefined) return this.#read;
-    const scan = scanJson(this.frame.bytes);
-    const node = scan.ok ? nodeAt(scan.root, this.pointer) : undefined;
-    if (node === undefined) throw new Error("what was a message once is one again");
-    return { node, value: valueIn(this.frame, this.pointer, node) };
-  }
 }
 
-/** The engine's own parser is the fastest, where there is a text that it takes. */
-function valueIn({ entry: { raw }, bytes }: Frame, pointer: string, node: JsonNode): unknown {
-  return pointer === "" && raw?.startsWith("{") === true ? JSON.parse(raw) : jsonValue(node, bytes);
+/** The literal of the id of a message. */
+function idIn(value: unknown, message: WireMessage): string | undefined {
+  if (!isObject(value) || !Object.hasOwn(value, "id")) return undefined;
+  const { frame } = message;
+  if (frame.json.isPlain) return JSON.stringify(value.id);
+  const node = childOf(message.node, "id");
+  return node && literalOf(node, frame.bytes);
 }
 
 function kindOfMessage(value: unknown): MessageKind {

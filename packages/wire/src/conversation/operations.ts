@@ -210,20 +210,37 @@ const mostMethods = 100;
 
 /** Latencies of requests, by method. */
 class Times {
-  readonly #byMethod = new Map<string, number[]>();
+  /** Of each method the latencies in order of time, and sorted. */
+  readonly #byMethod = new Map<string, { readonly latest: number[]; readonly sorted: number[] }>();
 
   add(method: string, milliseconds: number): void {
-    const known = this.#byMethod.get(method);
-    if (known !== undefined) {
-      known.push(milliseconds);
-      if (known.length > most) known.shift();
-    } else if (this.#byMethod.size < mostMethods) this.#byMethod.set(method, [milliseconds]);
+    let known = this.#byMethod.get(method);
+    if (known === undefined) {
+      if (this.#byMethod.size >= mostMethods) return;
+      known = { latest: [], sorted: [] };
+      this.#byMethod.set(method, known);
+    }
+    const { latest, sorted } = known;
+    latest.push(milliseconds);
+    sorted.splice(indexIn(sorted, milliseconds), 0, milliseconds);
+    const oldest = latest.length > most ? latest.shift() : undefined;
+    if (oldest !== undefined) sorted.splice(indexIn(sorted, oldest), 1);
   }
 
   /** The 95th percentile, if there are enough. */
   usual(method: string): number | undefined {
-    const times = this.#byMethod.get(method) ?? [];
-    if (times.length < fewest) return undefined;
-    return times.toSorted((one, other) => one - other)[Math.floor(times.length * 0.95)];
+    const { sorted = [] } = this.#byMethod.get(method) ?? {};
+    return sorted.length < fewest ? undefined : sorted[Math.floor(sorted.length * 0.95)];
   }
+}
+
+/** The index of the first number that is not smaller. */
+function indexIn(sorted: readonly number[], value: number): number {
+  let [low, high] = [0, sorted.length];
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if ((sorted[middle] ?? value) < value) low = middle + 1;
+    else high = middle;
+  }
+  return low;
 }

@@ -126,7 +126,6 @@ export class PendingTracker {
       const { n, len } = cut.entry;
       const kept = `${cut.bytes.length} of its ${len} bytes are kept`;
       const reason = `not known: frame ${n}, which may answer it, was cut by the recorder (${kept})`;
-      cut.forget();
       return { operation, session, waited, over: false, state: "unknown", reason };
     }
     const why = this.#why(operation, session);

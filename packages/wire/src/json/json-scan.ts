@@ -1,7 +1,8 @@
 // A scanner that keeps what `JSON.parse` drops: places, duplicate names, and numbers and strings as they were written. It works
 // on bytes, so that an offset is an offset on the wire, and so that it can read a text with bytes that are not UTF-8.
 
-import { type JsonMember, type JsonNode, literalOf, stringOf } from "./json-node.js";
+import { isObject, type JsonObject } from "@parlance/mcp/protocol";
+import { type JsonMember, type JsonNode, jsonValue, literalOf, stringOf } from "./json-node.js";
 
 // The bytes that give a JSON text its structure.
 const backslash = 0x5c;
@@ -30,6 +31,77 @@ export type JsonScan =
 
 /** Deeper than any acceptable message, and safe for recursive readers. */
 const deepest = 1_000;
+
+/**
+ * A JSON text with its value. The text is scanned when something asks for places in it: most frames are judged by their value alone, and
+ * a scan costs several times as much as `JSON.parse`.
+ */
+export class JsonText {
+  readonly #raw: string | undefined;
+  readonly #source: { readonly bytes: Uint8Array };
+  #scan: JsonScan | undefined;
+  #isPlain: boolean | undefined;
+  #value: unknown;
+
+  /**
+   * @param raw the text, if the bytes are UTF-8
+   * @param source is asked for the bytes when they are scanned
+   * @param isPlain what was found when the same text was read before
+   */
+  constructor(raw: string | undefined, source: { readonly bytes: Uint8Array }, isPlain?: boolean) {
+    this.#raw = raw;
+    this.#source = source;
+    this.#isPlain = isPlain;
+  }
+
+  /** Whether it is an object as `JSON.stringify` writes it: no name occurs twice, and no number or string is unusual. */
+  get isPlain(): boolean {
+    if (this.#isPlain === undefined) {
+      this.#value = this.#raw === undefined ? undefined : plainObject(this.#raw);
+      this.#isPlain = this.#value !== undefined;
+    }
+    return this.#isPlain;
+  }
+
+  get scan(): JsonScan {
+    this.#scan ??= scanJson(this.#source.bytes);
+    return this.#scan;
+  }
+
+  /** Undefined for JSON. */
+  get fault(): JsonFault | undefined {
+    return this.isPlain || this.scan.ok ? undefined : this.scan.fault;
+  }
+
+  /** Undefined for what is not JSON. */
+  get root(): JsonNode | undefined {
+    return this.scan.ok ? this.scan.root : undefined;
+  }
+
+  /** What `JSON.parse` makes of it; undefined for what is not JSON. */
+  get value(): unknown {
+    // `isPlain` may have parsed it.
+    if (this.isPlain || this.scan.ok) this.#value ??= this.#parsed();
+    return this.#value;
+  }
+
+  #parsed(): unknown {
+    // `JSON.parse` refuses a byte order mark.
+    if (this.#raw?.startsWith("\ufeff") === false) return JSON.parse(this.#raw);
+    return this.root && jsonValue(this.root, this.#source.bytes);
+  }
+}
+
+/** The object that a text stands for, if `JSON.stringify` writes it so. A text of this length has too few brackets to be too deep. */
+function plainObject(text: string): JsonObject | undefined {
+  if (!text.startsWith("{") || text.length > 2 * deepest || text.includes("\\ud")) return undefined;
+  try {
+    const value: unknown = JSON.parse(text);
+    return isObject(value) && JSON.stringify(value) === text ? value : undefined;
+  } catch {
+    return undefined; // The scan finds what is wrong with it.
+  }
+}
 
 /** Reads one JSON text (RFC 8259). A leading byte order mark is skipped: a rule reports it. */
 export function scanJson(bytes: Uint8Array): JsonScan {

@@ -1,4 +1,5 @@
 import { decodeBase64, decodeUtf8, encodeBase64 } from "@parlance/mcp/protocol";
+import { JsonText } from "../json/json-scan.js";
 import type { Direction, FrameEntry, RecordedBytes } from "./entry.js";
 
 /** Who sends messages. */
@@ -16,8 +17,8 @@ export interface Frame {
   readonly bytes: Uint8Array;
   /** Whether they are all here: the recorder keeps no more than the beginning of what is very long. */
   readonly whole: boolean;
-  /** Drops the bytes until they are asked for again: the line that holds them is kept anyway. */
-  forget(): void;
+  /** The bytes as JSON. */
+  readonly json: JsonText;
 }
 
 const encoder = new TextEncoder();
@@ -27,9 +28,19 @@ export function frameOf(entry: FrameEntry): Frame {
   return new RecordedFrame(entry);
 }
 
+/** Frames whose bytes and JSON are kept. A rule or a view compares a frame with a few others. */
+const mostRead = 8;
+const read: RecordedFrame[] = [];
+
+/**
+ * Makes its bytes and its JSON of the entry when they are asked for, and keeps them while it is one of the frames that were read last: a
+ * long conversation holds the text of every frame, and not three times as much.
+ */
 class RecordedFrame implements Frame {
   readonly entry: FrameEntry;
   #bytes: Uint8Array | undefined;
+  #json: JsonText | undefined;
+  #isPlain: boolean | undefined;
 
   constructor(entry: FrameEntry) {
     this.entry = entry;
@@ -43,17 +54,37 @@ class RecordedFrame implements Frame {
     return senderOf(this.entry.d);
   }
 
-  get bytes(): Uint8Array {
-    this.#bytes ??= bytesOf(this.entry);
-    return this.#bytes;
-  }
-
   get whole(): boolean {
     return this.entry.kept === undefined;
   }
 
-  forget(): void {
+  get bytes(): Uint8Array {
+    if (this.#bytes === undefined) {
+      this.#keep();
+      this.#bytes = bytesOf(this.entry);
+    }
+    return this.#bytes;
+  }
+
+  get json(): JsonText {
+    if (this.#json === undefined) {
+      this.#keep();
+      this.#json = new JsonText(this.entry.raw, this, this.#isPlain);
+    }
+    return this.#json;
+  }
+
+  #keep(): void {
+    if (this.#bytes !== undefined || this.#json !== undefined) return;
+    read.push(this);
+    const oldest = read.length > mostRead ? read.shift() : undefined;
+    if (oldest !== undefined) oldest.#drop();
+  }
+
+  #drop(): void {
+    this.#isPlain ??= this.#json?.isPlain;
     this.#bytes = undefined;
+    this.#json = undefined;
   }
 }
 

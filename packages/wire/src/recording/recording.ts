@@ -71,7 +71,7 @@ export class RecordingDecoder {
     const items: RecordingItem[] = [];
     let from = 0;
     for (let to = chunk.indexOf(newline); to >= 0; to = chunk.indexOf(newline, from)) {
-      items.push(...this.#finish(chunk.subarray(from, to), false));
+      this.#finish(chunk.subarray(from, to), false, items);
       from = to + 1;
     }
     // A copy: whoever reads a file reuses its buffer.
@@ -81,29 +81,34 @@ export class RecordingDecoder {
 
   /** There is nothing more. */
   end(): readonly RecordingItem[] {
-    return this.#parts.length === 0 ? [] : this.#finish(new Uint8Array(0), true);
+    const items: RecordingItem[] = [];
+    if (this.#parts.length > 0) this.#finish(new Uint8Array(0), true, items);
+    return items;
   }
 
-  #finish(rest: Uint8Array, isLast: boolean): readonly RecordingItem[] {
-    const bytes = join([...this.#parts, rest]);
+  #finish(rest: Uint8Array, isLast: boolean, items: RecordingItem[]): void {
+    const bytes = this.#parts.length === 0 ? rest : join([...this.#parts, rest]);
     const place: LinePlace = { line: this.#line + 1, offset: this.#offset, bytes: bytes.length };
     this.#parts = [];
     this.#line += 1;
     this.#offset += bytes.length + 1;
-    if (bytes.length === 0) return [];
+    if (bytes.length === 0) return;
     const read = readLine(bytes);
-    if (read.says !== undefined) return [{ damage: { ...place, says: read.says, torn: isLast } }];
+    if (read.says !== undefined) {
+      items.push({ damage: { ...place, says: read.says, torn: isLast } });
+      return;
+    }
     const { entry, summed } = read;
     const says = this.#outOfPlace(entry);
-    if (says !== undefined) return [{ damage: { ...place, says, torn: false } }];
-    const isHeadless = place.line === 1 && entry.k !== "hdr";
-    const headless = { damage: { ...place, says: "it is no header, and a recording begins with one", torn: false } };
+    if (says !== undefined) {
+      items.push({ damage: { ...place, says, torn: false } });
+      return;
+    }
+    if (place.line === 1 && entry.k !== "hdr")
+      items.push({ damage: { ...place, says: "it is no header, and a recording begins with one", torn: false } });
     const unsummed = this.#missingSum(place, summed);
-    return [
-      ...(isHeadless ? [headless] : []),
-      ...(unsummed === undefined ? [] : [{ damage: unsummed }]),
-      ...(unsummed?.line === place.line ? [] : [{ entry, place }]),
-    ];
+    if (unsummed !== undefined) items.push({ damage: unsummed });
+    if (unsummed?.line !== place.line) items.push({ entry, place });
   }
 
   /** A recording begins with its header, and has one. */

@@ -1,14 +1,12 @@
+import { decodeUtf8 } from "@parlance/mcp/protocol";
 import { Conversation } from "../conversation/conversation.js";
-import { type ByteRange, type JsonNode, literalOf } from "../json/json-node.js";
+import { type ByteRange, type JsonNode, literalOf, stringOf } from "../json/json-node.js";
 import { scanJson } from "../json/json-scan.js";
 import { recordedVerdict } from "../recording/carried-verdict.js";
 import type { Entry, FrameEntry, HeaderEntry, HttpEntry, RecordedVerdict, StderrEntry } from "../recording/entry.js";
 import { bytesOf, recordedBytes } from "../recording/frame.js";
 import type { Verdict } from "../rules/rule.js";
-import { cover, coverDigits, coverText, found, merged, withWholeEscapes } from "./cover.js";
-import { KnownSecrets } from "./known-secrets.js";
-import { learnHeaders, learnText, learnUrl } from "./secret-places.js";
-import { credentialHeaders, isSecretName, type Secrets, type SecretsOptions, scalars, secretsOf } from "./secrets.js";
+import { KnownSecrets, Secrets, type SecretsOptions } from "./secrets.js";
 
 /** A recording without its secrets. */
 export interface Redacted {
@@ -54,23 +52,24 @@ export function coverCredentials<Head extends Pick<HttpEntry, "url" | "headers">
 
 function coverCredential(name: string, value: string): string {
   const lower = name.toLowerCase();
-  if (credentialHeaders.has(lower)) return coverText(value);
+  // The body has the same value, and rules compare both.
+  if (usual.isSecretName(lower) && !lower.startsWith("mcp-param-")) return coverText(value);
   return lower === "location" || lower === "referer" ? coverUrl(value) : value;
 }
 
-const usual = secretsOf();
+const usual = new Secrets();
 
 /** Covers the tokens, and the user with the password, in a URL. */
 function coverUrl(url: string): string {
   if (!/[?#@]/.test(url)) return url;
   const bytes = encoder.encode(url);
-  return decoder.decode(cover(bytes, merged(found(usual.patterns, bytes, [0, bytes.length]))));
+  return decoder.decode(cover(bytes, merged(found(usual, bytes, [0, bytes.length]))));
 }
 
 /** The values of environment variables with secret names. */
 export function secretVariables(env: Readonly<Record<string, string | undefined>>): readonly string[] {
   return Object.entries(env).flatMap(([name, value]) =>
-    value !== undefined && isSecretName(name, usual) ? [value] : [],
+    value !== undefined && usual.isSecretName(name) ? [value] : [],
   );
 }
 
@@ -104,18 +103,19 @@ export class Redaction {
   /** Pieces that were covered. */
   covered = 0;
   readonly #secrets: Secrets;
-  readonly #known = new KnownSecrets();
+  readonly #known: KnownSecrets;
   /** The end of the noise on a stream: a key of many lines arrives in many pieces. */
   readonly #tails = new Map<string, string>();
 
   constructor(options: SecretsOptions = {}) {
-    this.#secrets = secretsOf(options);
-    for (const value of this.#secrets.values) this.#known.add(value);
+    this.#secrets = new Secrets(options);
+    this.#known = new KnownSecrets(this.#secrets);
+    for (const value of options.values ?? []) this.#known.add(value);
   }
 
   /** Finds the secrets of a line by name, place or shape. */
   learn(entry: Entry): void {
-    const [secrets, known] = [this.#secrets, this.#known];
+    const known = this.#known;
     switch (entry.k) {
       case "hdr":
         this.#learnHeader(entry);
@@ -127,15 +127,15 @@ export class Redaction {
         this.#learnPiece(`e ${entry.s}`, entry, "");
         break;
       case "h":
-        if (entry.url !== undefined) learnUrl(entry.url, secrets, known);
-        learnHeaders(entry.headers ?? [], secrets, known);
-        learnText(entry.why ?? "", secrets, known);
+        if (entry.url !== undefined) known.learnUrl(entry.url);
+        known.learnHeaders(entry.headers ?? []);
+        known.learnText(entry.why ?? "");
         break;
       case "l":
-        learnText(entry.why ?? "", secrets, known);
+        known.learnText(entry.why ?? "");
         break;
       case "a":
-        learnText(entry.text, secrets, known);
+        known.learnText(entry.text);
         break;
       default: // The others hold words of the recorder.
         break;
@@ -182,30 +182,30 @@ export class Redaction {
 
   #learnHeader({ server }: HeaderEntry): void {
     const { cmd, args = [], url } = server ?? {};
-    const [secrets, known] = [this.#secrets, this.#known];
-    for (const [at, word] of [cmd ?? "", ...args].entries()) {
-      if (isNamed([cmd ?? "", ...args][at - 1], secrets)) known.add(word);
-      learnText(word, secrets, known);
+    const words = [cmd ?? "", ...args];
+    for (const [at, word] of words.entries()) {
+      if (this.#secrets.isSecretArgument(words[at - 1])) this.#known.add(word);
+      this.#known.learnText(word);
     }
-    if (url !== undefined) learnUrl(url, secrets, known);
+    if (url !== undefined) this.#known.learnUrl(url);
   }
 
   #learnFrame(entry: FrameEntry): void {
-    const messages = this.#mayHold(entry) ? messagesOf(bytesOf(entry)) : [];
     const stream = `${entry.s} ${entry.d}`;
-    if (messages.length === 0) {
+    const bytes = this.#mayHold(entry) ? bytesOf(entry) : undefined;
+    const messages = bytes === undefined ? [] : messagesOf(bytes);
+    if (bytes === undefined || messages.length === 0) {
       // A message that holds no secret ends what came before it.
       if (entry.raw?.startsWith("{") === true) this.#tails.delete(stream);
       else this.#learnPiece(stream, entry, "\n");
       return;
     }
     this.#tails.delete(stream);
-    const bytes = bytesOf(entry);
-    for (const { node, secret, described } of messages.flatMap((message) => scalars(message, this.#secrets))) {
+    for (const { node, secret, described } of messages.flatMap((message) => this.#secrets.scalarsOf(message))) {
       if (node.kind !== "string" || described) continue;
-      const text = JSON.parse(literalOf(node, bytes)) as string; // The scan has found it to be one.
+      const text = stringOf(node, bytes);
       if (secret) this.#known.add(text);
-      else learnText(text, this.#secrets, this.#known);
+      else this.#known.learnText(text);
     }
   }
 
@@ -214,12 +214,12 @@ export class Redaction {
     const bytes = bytesOf(entry);
     const before = this.#tails.get(stream) ?? "";
     const text = `${before}${literalOf({ start: 0, end: bytes.length }, bytes)}${between}`;
-    learnText(text, this.#secrets, this.#known, before.length);
+    this.#known.learnText(text, before.length);
     this.#tails.set(stream, text.slice(-longestTail));
   }
 
   #mayHold({ raw }: FrameEntry): boolean {
-    return raw === undefined || this.#secrets.hint.test(raw);
+    return raw === undefined || this.#secrets.mayBeIn(raw);
   }
 
   #frame(entry: FrameEntry, verdicts: readonly Verdict[] | undefined): FrameEntry {
@@ -239,14 +239,14 @@ export class Redaction {
     if (messages.length === 0) return this.#bytes(bytes, pieces);
     const texts: ByteRange[] = [];
     const numbers: ByteRange[] = [];
-    for (const { node, secret, described } of messages.flatMap((message) => scalars(message, this.#secrets))) {
+    for (const { node, secret, described } of messages.flatMap((message) => this.#secrets.scalarsOf(message))) {
       const inner: ByteRange = [node.start + 1, node.end - 1];
       if (node.kind === "number" && secret) numbers.push([node.start, node.end]);
       if (node.kind !== "string") continue;
       if (secret) texts.push(inner);
       else {
         const known = this.#known.find(bytes, inner);
-        const ranges = described ? known : [...known, ...found(this.#secrets.patterns, bytes, inner)];
+        const ranges = described ? known : [...known, ...found(this.#secrets, bytes, inner)];
         texts.push(...ranges.map((range) => withWholeEscapes(range, node, bytes)));
       }
     }
@@ -282,21 +282,15 @@ export class Redaction {
   #carriedHttp(verdict: Verdict, headers: HttpEntry["headers"] = []): RecordedVerdict {
     const carried = recordedVerdict(verdict);
     const isCovered = headers.some(
-      ([name, value]) => name.toLowerCase() === carried.header && this.#isSecretHeader(name) && value !== "",
+      ([name, value]) => name.toLowerCase() === carried.header && this.#secrets.isSecretHeader(name) && value !== "",
     );
     return { ...carried, says: isCovered ? coveredWords : this.words(carried.says) };
   }
 
   #headerValue(name: string, value: string): string {
-    if (!this.#isSecretHeader(name)) return this.text(value);
+    if (!this.#secrets.isSecretHeader(name)) return this.text(value);
     this.covered += 1;
     return coverText(value);
-  }
-
-  /** Parameters of tools are mirrored in headers. */
-  #isSecretHeader(name: string): boolean {
-    const lower = name.toLowerCase();
-    return this.#secrets.headers.has(lower) || isSecretName(lower.replace(/^mcp-param-/, ""), this.#secrets);
   }
 
   #header(entry: HeaderEntry): HeaderEntry {
@@ -316,18 +310,14 @@ export class Redaction {
   }
 
   #argument(word: string, before: string | undefined): string {
-    if (!isNamed(before, this.#secrets)) return this.text(word);
+    if (!this.#secrets.isSecretArgument(before)) return this.text(word);
     this.covered += 1;
     return coverText(word);
   }
 
   #bytes(bytes: Uint8Array, pieces: ByteRange[] = []): Uint8Array {
     const whole: ByteRange = [0, bytes.length];
-    return this.#cover(
-      bytes,
-      [...found(this.#secrets.patterns, bytes, whole), ...this.#known.find(bytes, whole)],
-      pieces,
-    );
+    return this.#cover(bytes, [...found(this.#secrets, bytes, whole), ...this.#known.find(bytes, whole)], pieces);
   }
 
   #cover(bytes: Uint8Array, ranges: readonly ByteRange[], pieces: ByteRange[]): Uint8Array {
@@ -341,11 +331,6 @@ export class Redaction {
 function withBytes<Line extends FrameEntry | StderrEntry>(entry: Line, bytes: Uint8Array): Line {
   const { raw, b64, ...rest } = entry;
   return { ...rest, ...recordedBytes(bytes) } as Line; // The bytes are put back where they were.
-}
-
-/** `--token x` names `x` as a secret. */
-function isNamed(before: string | undefined, secrets: Secrets): boolean {
-  return before?.startsWith("--") === true && isSecretName(before.slice(2), secrets);
 }
 
 /** Fewer characters of a secret reveal nothing. */
@@ -365,4 +350,88 @@ function messagesOf(bytes: Uint8Array): readonly JsonNode[] {
   const scan = scanJson(bytes);
   if (!scan.ok) return [];
   return scan.root.kind === "array" ? scan.root.elements : [scan.root];
+}
+
+/** One character for each byte, so that offsets in the text are byte offsets. */
+const bytewise = new TextDecoder("latin1");
+
+/** U+2588 in UTF-8. */
+const block: readonly number[] = [0xe2, 0x96, 0x88];
+const star = 0x2a;
+const zero = 0x30;
+const one = 0x31;
+const nine = 0x39;
+
+/**
+ * Covers ranges of bytes and keeps their length: every three bytes become one █, and the one or two left over a `*` each. Offsets
+ * after a range stay valid, and a piece of a JSON string stays one.
+ */
+function cover(bytes: Uint8Array, ranges: readonly ByteRange[]): Uint8Array {
+  if (ranges.length === 0) return bytes;
+  const covered = bytes.slice();
+  for (const [start, end] of ranges) {
+    const wholeEnd = end - ((end - start) % block.length);
+    for (let at = start; at < wholeEnd; at += block.length) covered.set(block, at);
+    covered.fill(star, wholeEnd, end);
+  }
+  return covered;
+}
+
+/** Covers a whole text. */
+function coverText(text: string): string {
+  const bytes = encoder.encode(text);
+  return new TextDecoder().decode(cover(bytes, [[0, bytes.length]]));
+}
+
+/** Replaces every digit of a number by 1: it stays a number of the same length. */
+function coverDigits(bytes: Uint8Array, ranges: readonly ByteRange[]): void {
+  for (const [start, end] of ranges)
+    for (let at = start; at < end; at += 1) {
+      const code = bytes[at] ?? 0;
+      if (code >= zero && code <= nine) bytes[at] = one;
+    }
+}
+
+/** The ranges of what is secret by its shape in a range of bytes. */
+function found(secrets: Secrets, bytes: Uint8Array, [from, to]: ByteRange): readonly ByteRange[] {
+  const piece = bytes.subarray(from, to);
+  const text = decodeUtf8(piece);
+  const written = text ?? bytewise.decode(piece);
+  if (!secrets.mayBeIn(written)) return [];
+  return secrets.patterns.flatMap((pattern) => {
+    let [index, offset] = [0, from];
+    // From one match to the next: a text with many matches is counted only once.
+    const offsetOf = (next: number): number => {
+      offset += text === undefined ? next - index : encoder.encode(written.slice(index, next)).length;
+      index = next;
+      return offset;
+    };
+    return Array.from(written.matchAll(pattern), ({ 0: match, index: at }): ByteRange => {
+      const start = offsetOf(at);
+      return [start, offsetOf(at + match.length)];
+    }).filter(([start, end]) => end > start);
+  });
+}
+
+/** Ranges in order, with adjacent ones merged. */
+function merged(ranges: readonly ByteRange[]): readonly ByteRange[] {
+  const all: ByteRange[] = [];
+  for (const range of [...ranges].sort(([a], [b]) => a - b)) {
+    const last = all.at(-1);
+    if (last !== undefined && range[0] <= last[1]) all[all.length - 1] = [last[0], Math.max(last[1], range[1])];
+    else all.push(range);
+  }
+  return all;
+}
+
+const escapes = /\\(?:u[0-9a-fA-F]{4}|.)/g;
+
+/** A range of a JSON string, extended so that it cuts no escape. */
+function withWholeEscapes(range: ByteRange, { start, end }: JsonNode, bytes: Uint8Array): ByteRange {
+  let [from, to] = range;
+  for (const { 0: written, index } of bytewise.decode(bytes.subarray(start, end)).matchAll(escapes)) {
+    const [first, behind] = [start + index, start + index + written.length];
+    if (first < to && behind > from) [from, to] = [Math.min(first, from), Math.max(behind, to)];
+  }
+  return [from, to];
 }

@@ -1,25 +1,18 @@
-import { pointerToken } from "@parlance/mcp/protocol";
-import type { JsonNode } from "../json/json-node.js";
+import { encodeBase64, isObject, pointerToken } from "@parlance/mcp/protocol";
+import type { ByteRange, JsonNode } from "../json/json-node.js";
+import type { HttpEntry } from "../recording/entry.js";
 
-/** What counts as a secret. */
-export interface Secrets {
-  /** Names of members whose values are secret; without case, `-` and `_`. A longer name that ends with one is secret too. */
-  readonly keys: ReadonlySet<string>;
-  /** JSON pointers from a message; `*` is any one token. */
-  readonly pointers: readonly (readonly string[])[];
-  /** Patterns that are secret in any place. */
-  readonly patterns: readonly RegExp[];
-  /** The pattern among them that matches a value after the name of a secret. */
-  readonly assigned: RegExp;
-  /** Names of headers, in lower case. */
-  readonly headers: ReadonlySet<string>;
-  /** Texts that are secret in any place. */
-  readonly values: readonly string[];
-  /** Matches every text that may hold a secret by name or shape: a quick test that often avoids a slow search. */
-  readonly hint: RegExp;
+/** Secrets besides the default ones. */
+export interface SecretsOptions {
+  readonly keys?: readonly string[];
+  readonly pointers?: readonly string[];
+  readonly patterns?: readonly RegExp[];
+  readonly headers?: readonly string[];
+  /** Secret texts that are known from elsewhere, for instance the values of environment variables. */
+  readonly values?: readonly string[];
 }
 
-/** Names of members that hold secrets by default. */
+/** Names of members that hold secrets by default. A longer name that ends with one is secret too: `x-api-key`, `githubToken`. */
 const secretKeys: readonly string[] = [
   "password",
   "passwd",
@@ -46,24 +39,6 @@ const secretKeys: readonly string[] = [
 /** Endings of names with `token` that mean a cursor or a request of the protocol. */
 const noSecrets = /(?:progress|page|continuation|next|sync|cancel)token$/;
 
-/** Headers with credentials. */
-export const credentialHeaders: ReadonlySet<string> = new Set([
-  "authorization",
-  "proxy-authorization",
-  "cookie",
-  "set-cookie",
-  "x-api-key",
-  "api-key",
-  "apikey",
-  "x-auth-token",
-  "x-access-token",
-  "x-amz-security-token",
-  "x-goog-api-key",
-]);
-
-/** Headers that are covered by default. */
-const secretHeaders: readonly string[] = [...credentialHeaders, "mcp-session-id"];
-
 /** Shapes of secrets: a private key, a bearer token, a JSON Web Token, keys of well-known services. */
 const knownShapes: readonly RegExp[] = [
   // The lines between the begin and end of a PEM key; the end may be missing.
@@ -79,33 +54,130 @@ const knownShapes: readonly RegExp[] = [
 /** Every text with one of the known shapes matches this. */
 const shapeHint = "-----BEGIN|bearer|eyJ|[spr]k[-_]|gh[opsur]_|github_pat_|glpat-|xox|AKIA|://[^\\s/@]+@";
 
-/** Secrets beside the default ones. */
-export interface SecretsOptions {
-  readonly keys?: readonly string[];
-  readonly pointers?: readonly string[];
-  readonly patterns?: readonly RegExp[];
-  readonly headers?: readonly string[];
-  /** Secret texts that are known from elsewhere: the values of environment variables, for instance. */
-  readonly values?: readonly string[];
+/** Names that are remembered with the answer of `isSecretName`. */
+const mostNames = 10_000;
+
+/** What counts as a secret: by its name, its place or its shape. */
+export class Secrets {
+  /** Patterns that are secret in any place. */
+  readonly patterns: readonly RegExp[];
+  /** The pattern among them that matches a value after the name of a secret. */
+  readonly assigned: RegExp;
+  readonly #keys: ReadonlySet<string>;
+  /** JSON pointers from a message; `*` is any one token. */
+  readonly #pointers: readonly (readonly string[])[];
+  /** Names of further headers, in lower case. */
+  readonly #headers: ReadonlySet<string>;
+  /** Matches every text that may hold a secret by name or shape: a quick test that often avoids a slow search. */
+  readonly #hint: RegExp;
+  readonly #names = new Map<string, boolean>();
+
+  constructor({ keys = [], pointers = [], patterns = [], headers = [] }: SecretsOptions = {}) {
+    const names = [...secretKeys, ...keys];
+    const plain = names.map(plainName);
+    // A text with `clientSecret` has `secret` as well.
+    const shortest = plain.filter((name) => !plain.some((other) => other !== name && name.includes(other)));
+    const hints = shortest.map((name) => Array.from(name, escaped).join("[-_]?"));
+    // A pointer or a pattern of the caller may match any text.
+    const isAnywhere = pointers.length + patterns.length > 0;
+    this.#hint = isAnywhere ? /^/ : new RegExp([...hints, shapeHint, "\\\\u00"].join("|"), "i");
+    this.#keys = new Set(plain);
+    this.#pointers = pointers.map((pointer) => pointer.split("/"));
+    this.#headers = new Set(["mcp-session-id", ...headers.map((name) => name.toLowerCase())]);
+    this.assigned = assigned(names);
+    this.patterns = [...knownShapes, this.assigned, ...patterns.map(everywhere)];
+  }
+
+  /** Whether a text may hold a secret. */
+  mayBeIn(text: string): boolean {
+    return this.#hint.test(text);
+  }
+
+  /** Whether a name says that its value is secret: `apiKey`, `BRAVE_API_KEY`, `githubToken`. */
+  isSecretName(name: string): boolean {
+    const known = this.#names.get(name);
+    if (known !== undefined) return known;
+    const isSecret = this.#isSecret(name);
+    if (this.#names.size < mostNames) this.#names.set(name, isSecret);
+    return isSecret;
+  }
+
+  #isSecret(name: string): boolean {
+    const plain = plainName(name);
+    if (this.#keys.has(plain)) return true;
+    if (noSecrets.test(plain)) return false;
+    const words = name.replaceAll(/(?<=[a-z\d])(?=[A-Z])/g, " ").split(/[-_.\s]+/);
+    return words.some((_, at) => at > 0 && this.#keys.has(words.slice(at).join("").toLowerCase()));
+  }
+
+  /** Whether the value of a header is secret: by its name, which may be that of a parameter of a tool. */
+  isSecretHeader(name: string): boolean {
+    const lower = name.toLowerCase();
+    return this.#headers.has(lower) || this.isSecretName(lower.replace(/^mcp-param-/, ""));
+  }
+
+  /** Whether a word of a command line is secret by the one before it: `--token x`. */
+  isSecretArgument(before: string | undefined): boolean {
+    return before?.startsWith("--") === true && this.isSecretName(before.slice(2));
+  }
+
+  /** The strings, numbers and names in a message, and which are secret. */
+  scalarsOf(message: JsonNode): readonly Scalar[] {
+    const found: Scalar[] = [];
+    const path: (string | number)[] = [];
+    const visit = (node: JsonNode, secret: boolean, described: boolean): void => {
+      const isDescribed = described || isDescription(path);
+      const isSecret = !isDescribed && (secret || this.#pointers.some((pattern) => isAt(pattern, path)));
+      if (node.kind === "object")
+        for (const { key, keyStart, keyEnd, value } of node.members) {
+          const name: JsonNode = { kind: "string", start: keyStart, end: keyEnd };
+          if (path.length > 0) found.push({ node: name, secret: false, described: true });
+          path.push(key);
+          visit(value, isSecret || this.isSecretName(key), isDescribed);
+          path.pop();
+        }
+      else if (node.kind === "array")
+        for (const [index, element] of node.elements.entries()) {
+          path.push(index);
+          visit(element, isSecret, isDescribed);
+          path.pop();
+        }
+      else found.push({ node, secret: isSecret, described: isDescribed });
+    };
+    visit(message, false, false);
+    return found;
+  }
 }
 
-/** The defaults with the additions. */
-export function secretsOf(options: SecretsOptions = {}): Secrets {
-  const { keys = [], pointers = [], patterns = [], headers = [], values = [] } = options;
-  const names = [...secretKeys, ...keys];
-  const hints = names.map((name) => Array.from(plainName(name), escaped).join("[-_]?"));
-  const byName = assigned(names);
-  // A pointer or a pattern of the caller may match any text.
-  const isAnywhere = pointers.length + patterns.length > 0;
-  return {
-    values,
-    hint: isAnywhere ? /^/ : new RegExp([...hints, shapeHint, "\\\\u00"].join("|"), "i"),
-    keys: new Set(names.map(plainName)),
-    pointers: pointers.map((pointer) => pointer.split("/")),
-    assigned: byName,
-    patterns: [...knownShapes, byName, ...patterns.map(everywhere)],
-    headers: new Set([...secretHeaders, ...headers].map((name) => name.toLowerCase())),
-  };
+/** A string, a number or a name of a message. */
+interface Scalar {
+  readonly node: JsonNode;
+  /** The whole value is secret, by name or place. */
+  readonly secret: boolean;
+  /** Only known secrets are searched for in it: it is a name, or part of a schema. */
+  readonly described: boolean;
+}
+
+/** Members that make a message: never secret by name or place. What is known to be secret is covered here too. */
+const framework: ReadonlySet<unknown> = new Set(["jsonrpc", "method", "id"]);
+
+/** Schemas describe values and hold none: those of tools and of elicitation forms. */
+const schemaNames: ReadonlySet<unknown> = new Set(["inputSchema", "outputSchema", "requestedSchema"]);
+const schemaPlace =
+  /^(?:\/result|\/params|\/result\/inputRequests\/[^/]+\/params)\/(?:tools\/\d+\/(?:in|out)putSchema|requestedSchema)$/;
+
+function isDescription(path: readonly (string | number)[]): boolean {
+  const last = path.at(-1);
+  if (path.length === 1) return framework.has(last);
+  return schemaNames.has(last) && schemaPlace.test(path.map((token) => `/${pointerToken(token)}`).join(""));
+}
+
+function isAt(pattern: readonly string[], path: readonly (string | number)[]): boolean {
+  // A pattern begins with the empty token before the first slash.
+  return (
+    pattern.length === path.length + 1 &&
+    path.every((token, at) => pattern[at + 1] === "*" || pattern[at + 1] === pointerToken(token))
+  );
 }
 
 /** `apiKey`, `api_key` and `API-KEY` are one name. */
@@ -115,15 +187,6 @@ function plainName(name: string): string {
 
 function escaped(text: string): string {
   return text.replaceAll(/[.*+?^${}()|[\]\\]/g, "\\$&");
-}
-
-/** Whether a name says that its value is secret: `apiKey`, `BRAVE_API_KEY`, `githubToken`. */
-export function isSecretName(name: string, { keys }: Pick<Secrets, "keys">): boolean {
-  const plain = plainName(name);
-  if (keys.has(plain)) return true;
-  if (noSecrets.test(plain)) return false;
-  const words = name.replaceAll(/(?<=[a-z\d])(?=[A-Z])/g, " ").split(/[-_.\s]+/);
-  return words.some((_, at) => at > 0 && keys.has(words.slice(at).join("").toLowerCase()));
 }
 
 /** A value after a secret name in a text: `token=…`, `"password": "…"`, also with escaped quotes. */
@@ -144,46 +207,234 @@ function everywhere(pattern: RegExp): RegExp {
   return pattern.global ? pattern : new RegExp(pattern.source, `${pattern.flags}g`);
 }
 
-/** What of a message is never secret by its name or place: without it, it is no message. What is known to be secret is covered here too. */
-const framework: ReadonlySet<string> = new Set(["/jsonrpc", "/method", "/id"]);
+const encoder = new TextEncoder();
+const bytewise = new TextDecoder("latin1");
 
-/** Schemas describe values and hold none: those of tools and of elicitation forms. */
-const schema =
-  /^(?:\/result|\/params|\/result\/inputRequests\/[^/]+\/params)\/(?:tools\/\d+\/(?:in|out)putSchema|requestedSchema)$/;
+/** The shortest secret that is searched for everywhere. A shorter text may occur by chance. */
+const shortest = 8;
+/** The shortest secret that is searched for as a separate word, if it has a digit. */
+const shortestWord = 6;
+/** Bounds the memory for a recording that calls everything a secret. */
+const mostKnown = 20_000;
+/** Bytes that index a secret. */
+const keyLength = 4;
+/** Levels of JSON that is written in a string of JSON. */
+const deepest = 3;
 
-/** A text or a number of a message. */
-export interface Scalar {
-  readonly node: JsonNode;
-  /** The whole value is secret, by name or place. */
-  readonly secret: boolean;
-  /** Only known secrets are searched for in it: it is a name, or part of a schema. */
-  readonly described: boolean;
-}
+/** Secrets that were found in one place and are searched for in all others. */
+export class KnownSecrets {
+  readonly #secrets: Secrets;
+  readonly #texts = new Set<string>();
+  /** By their first bytes; the longest first. */
+  readonly #byKey = new Map<number, Uint8Array[]>();
+  /** Whether a secret begins with these two bytes. */
+  readonly #begins = new Uint8Array(1 << 16);
 
-/** A value of a message that may be covered, and whether all of it is secret. */
-export function scalars(root: JsonNode, secrets: Secrets): readonly Scalar[] {
-  const found: Scalar[] = [];
-  const visit = (node: JsonNode, pointer: string, secret: boolean, described: boolean): void => {
-    const isDescribed = described || framework.has(pointer) || schema.test(pointer);
-    const isSecret = !isDescribed && (secret || secrets.pointers.some((pattern) => names(pattern, pointer)));
-    if (node.kind === "object")
-      for (const { key, keyStart, keyEnd, value } of node.members) {
-        if (pointer !== "") found.push({ node: nameNode(keyStart, keyEnd), secret: false, described: true });
-        visit(value, `${pointer}/${pointerToken(key)}`, isSecret || isSecretName(key, secrets), isDescribed);
+  constructor(secrets: Secrets) {
+    this.#secrets = secrets;
+  }
+
+  /** Remembers a secret, and the ways in which JSON, URLs and headers write it. A short or plain one is left out. */
+  add(text: string): void {
+    if (!isTelling(text) || this.#texts.has(text)) return;
+    const quoted = JSON.stringify(text).slice(1, -1);
+    const forms = [text, quoted, JSON.stringify(quoted).slice(1, -1), percentEncoded(text), xml(text)];
+    for (const form of [...forms, encodeBase64(encoder.encode(text))]) this.#addForm(form);
+  }
+
+  #addForm(form: string): void {
+    if (this.#texts.has(form) || this.#texts.size >= mostKnown) return;
+    this.#texts.add(form);
+    const bytes = encoder.encode(form);
+    const key = keyAt(bytes, 0);
+    const others = this.#byKey.get(key);
+    if (others === undefined) this.#byKey.set(key, [bytes]);
+    else {
+      others.push(bytes);
+      others.sort((a, b) => b.length - a.length);
+    }
+    this.#begins[((bytes[0] ?? 0) << 8) | (bytes[1] ?? 0)] = 1;
+  }
+
+  /**
+   * Remembers what is secret in a text by its shape or by a name before it; in JSON, by the names of its members. A secret that
+   * crosses `from` began in the previous piece: its parts are remembered as well.
+   */
+  learnText(text: string, from = 0, depth = 0): void {
+    if (!this.#secrets.mayBeIn(text)) return;
+    if (depth < deepest && /^\s*[{[]/.test(text)) this.#learnJson(text, depth);
+    for (const pattern of this.#secrets.patterns)
+      for (const { 0: match, index } of text.matchAll(pattern)) {
+        if (match.length === 0) continue;
+        const lines = match.split(/(?:\\+[nr]|\s)+/).filter((line) => line !== "");
+        // Any word may follow a name: "token: required".
+        if (pattern !== this.#secrets.assigned || isUnlikelyWord(match)) for (const line of lines) this.add(line);
+        // The user and the password of a URL are one match.
+        if (text.startsWith("://", index - 3)) this.add(match.slice(match.indexOf(":") + 1));
+        if (index < from && index + match.length > from) {
+          this.add(text.slice(index, from).trim());
+          this.add(text.slice(from, index + match.length).trim());
+        }
       }
-    else if (node.kind === "array")
-      for (const [index, value] of node.elements.entries()) visit(value, `${pointer}/${index}`, isSecret, isDescribed);
-    else found.push({ node, secret: isSecret, described: isDescribed });
-  };
-  visit(root, "", false, false);
-  return found;
+  }
+
+  #learnJson(text: string, depth: number): void {
+    try {
+      this.#learnValue(JSON.parse(text), depth + 1);
+    } catch {
+      // It only looks like JSON at the start.
+    }
+  }
+
+  #learnValue(value: unknown, depth: number, secret = false): void {
+    if (typeof value === "string") {
+      if (secret) this.add(value);
+      else this.learnText(value, 0, depth);
+    } else if (Array.isArray(value)) for (const each of value) this.#learnValue(each, depth, secret);
+    else if (isObject(value))
+      for (const [name, each] of Object.entries(value))
+        this.#learnValue(each, depth, secret || this.#secrets.isSecretName(name));
+  }
+
+  /** Remembers the credentials in headers: the whole of one, what follows its scheme, the values of cookies, the password of `Basic`. */
+  learnHeaders(headers: NonNullable<HttpEntry["headers"]>): void {
+    for (const [name, value] of headers) {
+      const lower = name.toLowerCase();
+      if (lower === "location" || lower === "referer") this.learnUrl(value);
+      if (lower === "cookie" || lower === "set-cookie") this.#learnCookies(value, lower);
+      else if (this.#secrets.isSecretHeader(name)) this.#learnCredential(value);
+      else this.learnText(value);
+    }
+  }
+
+  #learnCookies(value: string, header: string): void {
+    const pairs = value.split(/;\s*/);
+    // The first pair of Set-Cookie is the cookie; its attributes follow.
+    for (const pair of header === "cookie" ? pairs : pairs.slice(0, 1)) {
+      const text = pair.slice(pair.indexOf("=") + 1).replaceAll('"', "");
+      this.add(text);
+      this.add(decoded(text));
+    }
+  }
+
+  #learnCredential(value: string): void {
+    const [scheme = "", ...rest] = value.trim().split(/\s+/);
+    if (rest.length === 0) this.add(base64Param(scheme) ?? scheme);
+    for (const word of rest) this.add(word);
+    if (/^basic$/i.test(scheme)) {
+      const pair = textOfBase64(rest[0] ?? "") ?? "";
+      this.add(pair);
+      this.add(pair.slice(pair.indexOf(":") + 1));
+    }
+  }
+
+  /** Remembers what is secret in a URL: the password, and parameters with the name of a secret. */
+  learnUrl(url: string): void {
+    this.learnText(url);
+    for (const pair of url.split(/[?#&]/).slice(1)) {
+      const [name = "", value = ""] = pair.split("=");
+      if (!this.#secrets.isSecretName(decoded(name))) continue;
+      this.add(value);
+      this.add(decoded(value));
+    }
+    const [, password = ""] = /^[a-z][a-z\d+.-]*:\/\/[^\s/@:]*:([^\s/@]*)@/i.exec(url) ?? [];
+    this.add(password);
+    this.add(decoded(password));
+  }
+
+  /** The ranges of secrets in a range of bytes. With `cut`, also the beginnings of secrets. */
+  find(bytes: Uint8Array, [from, to]: ByteRange, cut = false): readonly ByteRange[] {
+    const ranges: ByteRange[] = [];
+    if (this.#texts.size === 0) return ranges;
+    const begins = this.#begins;
+    const last = to - keyLength;
+    for (let at = from; at <= last; at += 1) {
+      if (begins[((bytes[at] ?? 0) << 8) | (bytes[at + 1] ?? 0)] === 0) continue;
+      const length = this.#lengthAt(bytes, at, to, cut);
+      if (length === 0) continue;
+      ranges.push([at, at + length]);
+      at += length - 1;
+    }
+    return ranges;
+  }
+
+  #lengthAt(bytes: Uint8Array, at: number, to: number, cut: boolean): number {
+    for (const secret of this.#byKey.get(keyAt(bytes, at)) ?? []) {
+      const common = commonLength(secret, bytes, at, to);
+      if (common === secret.length && (common >= shortest || isWord(bytes, at, at + common))) return common;
+      if (cut && common >= shortestWord && isCutAt(bytes, at + common)) return common;
+    }
+    return 0;
+  }
 }
 
-function nameNode(start: number, end: number): JsonNode {
-  return { kind: "string", start, end };
+/** Whether another occurrence of a text is surely the secret: a short text, or few digits, may be anything. */
+function isTelling(text: string): boolean {
+  if (text.length >= shortest) return !/^[\s*█]*$/.test(text);
+  return text.length >= shortestWord && /\d/.test(text) && /\D/.test(text);
 }
 
-function names(pattern: readonly string[], pointer: string): boolean {
-  const tokens = pointer.split("/");
-  return tokens.length === pattern.length && pattern.every((token, at) => token === "*" || token === tokens[at]);
+/** Only letters, or only digits, may be an ordinary word: such a password in a text is not searched for elsewhere. */
+function isUnlikelyWord(text: string): boolean {
+  return text.length >= 24 || (/\d/.test(text) && /[a-z]/i.test(text)) || /[a-z][A-Z]/.test(text);
+}
+
+function keyAt(bytes: Uint8Array, at: number): number {
+  return (bytes[at] ?? 0) | ((bytes[at + 1] ?? 0) << 8) | ((bytes[at + 2] ?? 0) << 16) | ((bytes[at + 3] ?? 0) << 24);
+}
+
+function commonLength(secret: Uint8Array, bytes: Uint8Array, at: number, to: number): number {
+  const most = Math.min(secret.length, to - at);
+  let length = keyLength;
+  while (length < most && secret[length] === bytes[at + length]) length += 1;
+  return Math.min(length, most);
+}
+
+/** Whether no letter or digit is adjacent. */
+function isWord(bytes: Uint8Array, start: number, end: number): boolean {
+  return !isWordByte(bytes[start - 1]) && !isWordByte(bytes[end]);
+}
+
+function isWordByte(byte = 0): boolean {
+  return (byte >= 0x30 && byte <= 0x39) || (byte >= 0x41 && byte <= 0x5a) || (byte >= 0x61 && byte <= 0x7a);
+}
+
+/** Whether the text says that it was shortened here: `" and 20 characters more`, `…`. */
+function isCutAt(bytes: Uint8Array, at: number): boolean {
+  const next = bytewise.decode(bytes.subarray(at, at + 8));
+  return /^(?:\\?"|&quot;)? and |^(?:\\?"|&quot;)?\xe2\x80\xa6/.test(next);
+}
+
+/** A header value that is not ASCII is encoded in base64. */
+function base64Param(value: string): string | undefined {
+  const [, encoded] = /^=\?base64\?(.*)\?=$/.exec(value) ?? [];
+  return encoded === undefined ? undefined : textOfBase64(encoded);
+}
+
+function textOfBase64(text: string): string | undefined {
+  try {
+    return new TextDecoder().decode(Uint8Array.from(atob(text), (character) => character.charCodeAt(0)));
+  } catch {
+    return undefined; // Not base64.
+  }
+}
+
+function percentEncoded(text: string): string {
+  try {
+    return encodeURIComponent(text);
+  } catch {
+    return text; // Half of a surrogate pair is in no URL.
+  }
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text.replaceAll("+", " "));
+  } catch {
+    return text; // It is not written as a URL has it.
+  }
+}
+
+function xml(text: string): string {
+  return text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;").replaceAll('"', "&quot;");
 }

@@ -36,7 +36,7 @@ export const framingRules: readonly Rule[] = [
     ),
     page: "basic/transports#custom-transports",
     on: "frame",
-    check: ({ frame: { entry }, fault }) => (entry.ch === "socket" ? notJson(fault) : []),
+    check: ({ frame: { entry }, json }) => (entry.ch === "socket" ? notJson(json.fault) : []),
   },
   {
     id: "S-1",
@@ -47,7 +47,7 @@ export const framingRules: readonly Rule[] = [
     page: onStdio,
     on: "frame",
     *check(reading) {
-      const { frame, continues, line, fault } = reading;
+      const { frame, continues, line, json } = reading;
       if (!isOfStdio(reading)) return;
       // Said once of a text that goes over many lines.
       if (continues !== undefined && line > 2) return;
@@ -55,7 +55,7 @@ export const framingRules: readonly Rule[] = [
         yield {
           says: `it goes on with the message that frame ${continues.n} begins: JSON that is printed over several lines`,
         };
-      else if (fault?.cut === true && beginsMessage(frame.bytes)) yield { says: brokenOff(reading) };
+      else if (json.fault?.cut === true && beginsMessage(frame.bytes)) yield { says: brokenOff(reading) };
     },
   },
   {
@@ -89,7 +89,8 @@ export const framingRules: readonly Rule[] = [
         : oneMessage(revision),
     page: (revision) => (revision.facts.batches ? ofJsonRpc("batch") : inSchema("jsonrpcmessage")(revision)),
     on: "frame",
-    *check({ frame, root }, { revision, unknownVersion }) {
+    *check({ frame, json }, { revision, unknownVersion }) {
+      const root = json.isPlain ? undefined : json.root;
       if (root?.kind !== "array" || unknownVersion !== undefined) return;
       // Before a revision is agreed on there is none that has batches; what opens one has a rule of its own.
       if (revision?.facts.batches !== true) {
@@ -118,7 +119,7 @@ function brokenOff({ frame: { entry } }: FrameReading): string {
 }
 
 /** What is no message, and no piece of one. */
-function noise({ frame, fault, continues }: FrameReading): Iterable<Finding> {
+function noise({ frame, json: { fault }, continues }: FrameReading): Iterable<Finding> {
   return continues !== undefined || (fault?.cut === true && beginsMessage(frame.bytes)) ? [] : notJson(fault);
 }
 

@@ -144,14 +144,14 @@ export const httpRules: readonly Rule[] = [
     sentence: allMessages,
     page: onAllMessages,
     on: "frame",
-    *check({ frame: { entry }, fault }) {
+    *check({ frame: { entry }, json }) {
       const { event = "message" } = entry.ev ?? {};
       // An event without data is no message: it gives the client an id to come back with.
       if (entry.ch !== "sse" || event !== "message" || entry.len === 0) return;
       if (entry.cut === "ended")
         yield { says: `the stream ends after ${entry.len} bytes of data, before the event does` };
       // A connection may break in the middle of an event: no client takes what is left of it for a message.
-      else if (entry.cut === undefined) yield* notJson(fault);
+      else if (entry.cut === undefined) yield* notJson(json.fault);
     },
   },
   {
@@ -162,10 +162,10 @@ export const httpRules: readonly Rule[] = [
     sentence: allMessages,
     page: onAllMessages,
     on: "frame",
-    check({ frame: { entry, from }, fault, exchange }) {
+    check({ frame: { entry, from, json: text }, exchange }) {
       const type = exchange?.response && headerOf(exchange.response, "content-type");
       const isJson = from === "server" && entry.ch === "http" && mediaType(type) === json;
-      return isJson && entry.cut === undefined ? notJson(fault) : [];
+      return isJson && entry.cut === undefined ? notJson(text.fault) : [];
     },
   },
   {
@@ -176,7 +176,7 @@ export const httpRules: readonly Rule[] = [
     sentence: (revision) => (isStreamable(revision) ? oneBody(revision) : allMessages),
     page: (revision) => (isStreamable(revision) ? onSending(revision) : onAllMessages(revision)),
     on: "frame",
-    check: ({ frame: { entry, from }, fault }) => (from === "client" && entry.ch === "http" ? notJson(fault) : []),
+    check: ({ frame: { entry, from }, json }) => (from === "client" && entry.ch === "http" ? notJson(json.fault) : []),
   },
   {
     id: "H-14",

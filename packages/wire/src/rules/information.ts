@@ -37,7 +37,8 @@ export const informationRules: readonly Rule[] = [
     page: ofJson("section-8.2"),
     on: "frame",
     // Only an escape can say it: UTF-8 has no bytes for it.
-    check: (reading) => (reading.frame.bytes.includes(backslash) ? findings(reading, halfPair) : nothing),
+    check: (reading) =>
+      reading.json.isPlain || !reading.frame.bytes.includes(backslash) ? nothing : findings(reading, halfPair),
   },
   {
     id: "I-4",
@@ -105,7 +106,10 @@ const mostFindings = 20;
 type Look = (node: JsonNode, bytes: Uint8Array) => Iterable<Finding & { readonly token?: string }>;
 
 /** Looks at every value of a frame, in the order in which they stand there. */
-function findings({ frame: { bytes }, root }: FrameReading, look: Look): readonly Finding[] {
+function findings({ frame, json }: FrameReading, look: Look): readonly Finding[] {
+  if (json.isPlain) return nothing;
+  const { bytes } = frame;
+  const { root } = json;
   const found: Finding[] = [];
   /** The names that lead to the value: made a pointer only where there is something to say. */
   const path: (string | number)[] = [];

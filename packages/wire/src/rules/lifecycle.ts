@@ -173,8 +173,8 @@ export const lifecycleRules: readonly Rule[] = [
     page: "basic/lifecycle#version-negotiation",
     on: "message",
     *check(message) {
-      const asked = message.operation?.request.params.protocolVersion;
       const place = message.kind === "res" ? versionPlace(message) : undefined;
+      const asked = place && message.operation?.request.params.protocolVersion;
       if (place === undefined || asked === place.version) return;
       yield {
         says: `the client asked for ${describeValue(asked)}, and the server has answered ${describeValue(place.version)}`,

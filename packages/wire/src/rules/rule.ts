@@ -1,8 +1,8 @@
 import type { Revision } from "@parlance/mcp/protocol";
 import type { HttpExchange, MessageKind, WireMessage } from "../conversation/message.js";
 import type { WireSession } from "../conversation/session.js";
-import type { ByteRange, JsonNode } from "../json/json-node.js";
-import type { JsonFault } from "../json/json-scan.js";
+import type { ByteRange } from "../json/json-node.js";
+import type { JsonText } from "../json/json-scan.js";
 import type { Frame, Party, Sender } from "../recording/frame.js";
 
 /** The strongest word of BCP 14 in a sentence. Only what breaks a `must` is a violation; the rest are notes. */
@@ -37,10 +37,7 @@ export interface Requirement extends Clause {
 /** A frame as its bytes were read. */
 export interface FrameReading {
   readonly frame: Frame;
-  /** Undefined where it is JSON. */
-  readonly fault: JsonFault | undefined;
-  /** What stands where in it; undefined where it is not JSON. */
-  readonly root: JsonNode | undefined;
+  readonly json: JsonText;
   /** The frame that holds the beginning of the text that this one goes on with. */
   readonly continues: Frame | undefined;
   /** Which line of that text it is, from 1. */

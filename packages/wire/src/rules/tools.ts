@@ -223,7 +223,7 @@ function calledTool({ kind, result, operation }: WireMessage, { tools }: WireSes
   if (kind !== "res" || result === undefined || request?.method !== methods.callTool) return undefined;
   const { resultType = "complete", isError, task } = result;
   if (resultType !== "complete" || isError === true || isObject(task)) return undefined;
-  return tools.get(String(request.params.name));
+  return tools.get(request.names ?? "");
 }
 
 function* listedIn({ kind, result, operation }: WireMessage): Iterable<{ definition: JsonObject; pointer: string }> {

@@ -29,7 +29,6 @@ function* pipe(exported: Exported): Generator<string> {
   yield "printf '%s\\n' \\\n";
   for (const [at, frame] of frames.entries()) {
     yield `${at === 0 ? "" : " \\\n"}  ${shellWord(frame.bytes)}`;
-    frame.forget();
   }
   yield ` \\\n  | ${command.map(shellWord).join(" ")}\n`;
 }

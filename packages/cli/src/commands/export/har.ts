@@ -14,8 +14,6 @@ export function* toHar(exported: Exported): Generator<string> {
     else
       for (const operation of chosenOperations(exported)) {
         yield mappedEntry(operation, exported);
-        operation.request.forget();
-        operation.answer?.forget();
       }
   });
 }

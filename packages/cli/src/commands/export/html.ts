@@ -1,11 +1,11 @@
 import { createHash } from "node:crypto";
 import { escapeControls } from "@parlance/mcp/jsonrpc";
-import { bytesOf, describeRequirement, type Row, scanJson, type Verdict } from "@parlance/wire";
+import { bytesOf, describeRequirement, type Row, type Verdict } from "@parlance/wire";
 import { hexLines } from "../../shared/output/hex.js";
 import { count } from "../../shared/output/quantities.js";
 import { packageVersion } from "../../shared/package-version.js";
 import { commandOf, type Exported, shellWord } from "./exported.js";
-import { prettyNode, rowWords } from "./row-words.js";
+import { prettyFrame, rowWords } from "./row-words.js";
 
 const style = `
 :root { color-scheme: light dark; font: 13px/1.45 ui-monospace, Menlo, Consolas, monospace; }
@@ -52,8 +52,6 @@ ${facts(exported)}
 `;
   for (const row of rows) {
     yield `${rowHtml(row)}\n`;
-    row.frame?.forget();
-    for (const message of row.messages) message.forget();
   }
   yield `</main>
 </body>
@@ -117,8 +115,8 @@ function bodyHtml({ entry, frame, verdicts }: Row): string {
   const bytes = frame?.bytes ?? (entry.k === "e" ? bytesOf(entry) : undefined);
   if (bytes === undefined) return `<div class="body">${judged}${pre(JSON.stringify(entry, undefined, 2))}</div>`;
   const shown = bytes.subarray(0, mostShown);
-  const scan = frame === undefined || shown.length < bytes.length ? undefined : scanJson(bytes);
-  const text = scan?.ok === true ? prettyNode(scan.root, bytes) : new TextDecoder().decode(shown);
+  const pretty = frame === undefined || shown.length < bytes.length ? undefined : prettyFrame(frame);
+  const text = pretty ?? new TextDecoder().decode(shown);
   const hex = hexLines(bytes.subarray(0, mostHex)).join("\n");
   const rest = bytes.length > mostHex ? `\n… ${bytes.length - mostHex} more bytes` : "";
   return `<div class="body">${judged}${pre(text)}<details><summary><span>bytes</span></summary>${pre(hex + rest)}</details></div>`;

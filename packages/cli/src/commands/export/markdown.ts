@@ -1,8 +1,9 @@
-import { type Row, scanJson } from "@parlance/wire";
+import { escapeControls } from "@parlance/mcp/jsonrpc";
+import type { Frame, Row } from "@parlance/wire";
 import { count } from "../../shared/output/quantities.js";
 import { packageVersion } from "../../shared/package-version.js";
 import { commandOf, type Exported, shellWord } from "./exported.js";
-import { prettyNode, rowWords } from "./row-words.js";
+import { prettyFrame, rowWords } from "./row-words.js";
 
 /** A bug report in Markdown. Text of peers stands in code blocks, where it is not markup. */
 export function* toMarkdown(exported: Exported): Generator<string> {
@@ -28,8 +29,6 @@ export function* toMarkdown(exported: Exported): Generator<string> {
   yield sections.filter((part) => part !== "").join("\n\n");
   for (const row of rows) {
     yield `\n\n${rowSection(row)}`;
-    row.frame?.forget();
-    for (const message of row.messages) message.forget();
   }
   yield "\n";
 }
@@ -61,13 +60,14 @@ function rowSection(row: Row): string {
   );
   const { frame } = row;
   const body =
-    frame === undefined || row.messages.length === 0 ? fenced("text", what) : fenced("json", prettyOf(frame.bytes));
+    frame === undefined || row.messages.length === 0 ? fenced("text", what) : fenced("json", prettyOf(frame));
   return `### ${head.join(" · ")}\n\n${body}`;
 }
 
-function prettyOf(bytes: Uint8Array): string {
-  const scan = scanJson(bytes);
-  return scan.ok ? prettyNode(scan.root, bytes) : new TextDecoder().decode(bytes);
+function prettyOf(frame: Frame): string {
+  const pretty = prettyFrame(frame);
+  if (pretty === undefined) return new TextDecoder().decode(frame.bytes);
+  return pretty.split("\n").map(escapeControls).join("\n");
 }
 
 /** A fence that is longer than any run of backticks within. */

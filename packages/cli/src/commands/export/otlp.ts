@@ -19,8 +19,6 @@ export function* toOtlp(exported: Exported): Generator<string> {
   yield* jsonWithList({ resourceSpans: [{ resource, scopeSpans: [{ scope, spans: [] }] }] }, function* () {
     for (const operation of chosenOperations(exported)) {
       yield span(operation, exported);
-      operation.request.forget();
-      operation.answer?.forget();
     }
   });
 }

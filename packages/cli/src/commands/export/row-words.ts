@@ -2,6 +2,7 @@ import { escapeControls } from "@parlance/mcp/jsonrpc";
 import { isObject } from "@parlance/mcp/protocol";
 import {
   bytesOf,
+  type Frame,
   type JsonNode,
   latencyOf,
   literalOf,
@@ -95,12 +96,18 @@ function decode(bytes: Uint8Array = new Uint8Array(0)): string {
   return new TextDecoder().decode(bytes.subarray(0, longest)).trimEnd();
 }
 
-/** A JSON text on many lines, with everything in it as it was written: numbers, escapes, names that come twice. */
-export function prettyNode(node: JsonNode, bytes: Uint8Array, indent = ""): string {
+/** A frame as JSON on many lines, with everything in it as it was written; undefined if it is not JSON. Control characters stay. */
+export function prettyFrame(frame: Frame): string | undefined {
+  const { json } = frame;
+  if (json.isPlain) return JSON.stringify(json.value, undefined, 2);
+  return json.root && prettyNode(json.root, frame.bytes, "");
+}
+
+function prettyNode(node: JsonNode, bytes: Uint8Array, indent: string): string {
   const deeper = `${indent}  `;
   if (node.kind === "object" && node.members.length > 0) {
     const members = node.members.map(({ keyStart, keyEnd, value }) => {
-      const key = escapeControls(literalOf({ start: keyStart, end: keyEnd }, bytes));
+      const key = literalOf({ start: keyStart, end: keyEnd }, bytes);
       return `${deeper}${key}: ${prettyNode(value, bytes, deeper)}`;
     });
     return `{\n${members.join(",\n")}\n${indent}}`;
@@ -110,5 +117,5 @@ export function prettyNode(node: JsonNode, bytes: Uint8Array, indent = ""): stri
     return `[\n${elements.join(",\n")}\n${indent}]`;
   }
   if (node.kind === "object") return "{}";
-  return node.kind === "array" ? "[]" : escapeControls(literalOf(node, bytes));
+  return node.kind === "array" ? "[]" : literalOf(node, bytes);
 }

@@ -1,4 +1,4 @@
-import { type ComparedItem, type Comparison, comparisonSteps } from "@parlance/wire";
+import { type Comparable, type ComparedItem, type Comparison, comparableSteps, comparisonSteps } from "@parlance/wire";
 import { type Command, InvalidArgumentError } from "commander";
 import { exitCodes } from "../../shared/exit-codes.js";
 import type { Invocation } from "../../shared/invocation.js";
@@ -56,9 +56,12 @@ function pointer(text: string, others: readonly string[] = []): readonly string[
 
 async function diff(before: string, after: string, flags: DiffFlags, { out, interrupt }: Invocation): Promise<number> {
   const pace = new Pace(interrupt, "nothing is compared yet");
-  const [left, right] = [await openRecorded(before, pace), await openRecorded(after, pace)];
-  const ignore = flags.ignore ?? [];
-  const comparison = await pace.run(comparisonSteps(left.conversation, right.conversation, { ignore }));
+  // One conversation after the other: only what is compared of both is in memory at the same time.
+  const read = async (word: string): Promise<Comparable> => {
+    const { conversation } = await openRecorded(word, pace);
+    return pace.run(comparableSteps(conversation, { ignore: flags.ignore ?? [] }));
+  };
+  const comparison = await pace.run(comparisonSteps(await read(before), await read(after)));
   if (flags.json === true) out.print(comparisonJson(comparison));
   else await out.write(lined(comparisonLines(comparison, out)), new Pace(interrupt, "not all differences are shown"));
   return comparison.equal ? exitCodes.clean : exitCodes.violations;

@@ -11,8 +11,8 @@ import {
   parseRevision,
   parseTimeout,
 } from "../../shared/options.js";
-import { printFailure } from "../../shared/output/print-failure.js";
 import { count } from "../../shared/output/quantities.js";
+import { printFailure } from "../../shared/output/terminal.js";
 import { type Target, targetHelp } from "../../shared/target/target.js";
 import { payloadHelp, payloadOf } from "./payload.js";
 import { RawTraffic } from "./raw-traffic.js";

@@ -1,7 +1,7 @@
 import { type HttpServer, serveHttp, serveStdio } from "@parlance/mcp/node";
 import { exitCodes } from "../../shared/exit-codes.js";
 import { Failure } from "../../shared/failure.js";
-import { loadServed } from "../../shared/target/served-module.js";
+import { loadServer } from "../../shared/target/server-module.js";
 
 /** Where a module is served: on stdin and stdout, or on a port. */
 export type Transport =
@@ -21,7 +21,7 @@ interface Serving {
 
 /** Loads a module and serves what it exports. @throws Failure */
 export async function serveModule(path: string, transport: Transport): Promise<Serving> {
-  const served = await loadServed(path);
+  const served = await loadServer(path);
   const { name, version } = served.info;
   if (transport.kind === "stdio")
     return { name, version, http: undefined, over: serveStdio(served).then(({ closed }) => closed) };

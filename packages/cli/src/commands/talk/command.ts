@@ -10,7 +10,7 @@ import { exitCodes } from "../../shared/exit-codes.js";
 import type { Failure } from "../../shared/failure.js";
 import type { Invocation } from "../../shared/invocation.js";
 import { addExerciseOptions, chooseTarget } from "../../shared/options.js";
-import { printFailure } from "../../shared/output/print-failure.js";
+import { printFailure } from "../../shared/output/terminal.js";
 import type { Target } from "../../shared/target/target.js";
 import { type TalkOutcome, type TalkView, talkJson, talkText } from "./view.js";
 

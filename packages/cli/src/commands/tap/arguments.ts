@@ -4,36 +4,49 @@ import type { FaultPlan } from "../../shared/faults/fault-option.js";
 export interface TapArguments {
   readonly command: string;
   readonly args: readonly string[];
-  readonly record?: string;
-  readonly name?: string;
-  readonly verbose?: boolean;
+  readonly record?: string | undefined;
+  readonly name?: string | undefined;
+  readonly verbose?: boolean | undefined;
   readonly faults?: FaultPlan | undefined;
   /** Started by another parlance command, not by a host. */
-  readonly launched?: boolean;
+  readonly launched?: boolean | undefined;
 }
 
-/** Options with a value in which `parlance wrap` keeps what `unwrap` puts back. They mean nothing to the tap. */
-export const wrapOptions: readonly string[] = ["--wrapped-url", "--wrapped-type"];
+/** An option of a tap: its flags as commander writes them, and its line on the help page. Without a line it is not shown. */
+interface TapOption {
+  readonly flags: string;
+  readonly description?: string;
+}
+
+/** The options of a tap, except those on faults. */
+export const tapOptions: readonly TapOption[] = [
+  { flags: "--record <file>", description: "record to this file; a file that is not empty is never overwritten" },
+  { flags: "--name <name>", description: "the server's name in the name of the recording" },
+  { flags: "-v, --verbose", description: "print the path of the recording and each violation to stderr" },
+  { flags: "--launched" },
+  // `parlance wrap` keeps in these what `unwrap` restores. The tap ignores them.
+  { flags: "--wrapped-url <member>" },
+  { flags: "--wrapped-type <literal>" },
+];
 
 /**
- * The command line of a tap as a host starts it. Undefined for everything else, which is read with more care: with help,
- * and with words for what is wrong.
+ * Reads the command line of a tap as a host writes it, from the same table as commander: loading commander would delay the server.
+ * Undefined for every other command line, which commander reads: it has the help page and the messages for mistakes.
  */
 export function parseTapArguments(argv: readonly string[]): TapArguments | undefined {
   const at = argv.indexOf("--");
   const [command, ...args] = argv.slice(at + 1);
   if (argv[0] !== "tap" || at < 0 || command === undefined || command === "") return undefined;
-  let parsed: TapArguments = { command, args };
-  const own = argv.slice(1, at).values();
-  for (const word of own) {
-    if (word === "-v" || word === "--verbose") parsed = { ...parsed, verbose: true };
-    else if (word === "--launched") parsed = { ...parsed, launched: true };
-    else if (word === "--record" || word === "--name") {
-      const { value = "" } = own.next();
-      if (value === "" || value.startsWith("-")) return undefined;
-      parsed = { ...parsed, [word.slice(2)]: value };
-    } else if (wrapOptions.includes(word)) own.next();
-    else return undefined;
+  const given = new Map<string, string>();
+  const words = argv.slice(1, at).values();
+  for (const word of words) {
+    const names = tapOptions.map(({ flags }) => flags.split(/,? /)).find((each) => each.includes(word));
+    if (names === undefined) return undefined;
+    const hasValue = names.at(-1)?.startsWith("<") === true;
+    const value = hasValue ? words.next().value : "";
+    if (value === undefined || (hasValue && /^(-|$)/.test(value))) return undefined;
+    given.set(names.find((name) => name.startsWith("--")) ?? word, value);
   }
-  return parsed;
+  const [record, name] = [given.get("--record"), given.get("--name")];
+  return { command, args, record, name, verbose: given.has("--verbose"), launched: given.has("--launched") };
 }

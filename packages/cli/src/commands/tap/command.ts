@@ -3,7 +3,7 @@ import { usageFailure } from "../../shared/failure.js";
 import { faultHelp } from "../../shared/faults/fault.js";
 import { addFaultOptions, type FaultFlags, faultPlan } from "../../shared/faults/fault-option.js";
 import type { Invocation } from "../../shared/invocation.js";
-import { wrapOptions } from "./arguments.js";
+import { tapOptions } from "./arguments.js";
 
 interface TapFlags extends FaultFlags {
   readonly record?: string;
@@ -41,11 +41,9 @@ export function registerTap(program: Command, invocation: Invocation): void {
     .command("tap")
     .summary("stand between a host and its server on stdio, and record every byte")
     .description(about)
-    .usage("[options] -- command args…")
-    .option("--record <file>", "record to this file; one that holds something is left alone")
-    .option("--name <name>", "what the server is called in the name of the recording")
-    .option("-v, --verbose", "say on stderr where the recording is, and which rules are broken");
-  for (const option of wrapOptions) command.addOption(new Option(`${option} <value>`).hideHelp());
+    .usage("[options] -- command args…");
+  for (const { flags, description } of tapOptions)
+    command.addOption(new Option(flags, description).hideHelp(description === undefined));
   addFaultOptions(command)
     .addHelpText("after", `\n${faultHelp}\n\n${contract}\n\n${examples}`)
     .action((flags: TapFlags) =>

@@ -1,4 +1,3 @@
-import { createInterface } from "node:readline/promises";
 import type { Clock, Timer } from "@parlance/mcp/jsonrpc";
 import type { Output } from "../output/terminal.js";
 
@@ -39,6 +38,7 @@ export class Dialogs {
   }
 
   async #hold<Answer>(talk: (talk: Talk) => Promise<Answer>, signal: AbortSignal): Promise<Answer> {
+    const { createInterface } = await import("node:readline/promises"); // Most conversations have no dialog.
     if (signal.aborted) throw new DialogEnded();
     const lines = createInterface({
       input: process.stdin,

@@ -7,9 +7,9 @@ import { Failure, type Stage } from "../failure.js";
 import { aborted, type Interrupt } from "../interrupt.js";
 import type { Invocation } from "../invocation.js";
 import type { ConversationFlags } from "../options.js";
-import { printArrived, printFailure } from "../output/print-failure.js";
+import { type FrameRow, rowLines } from "../output/conversation-rows.js";
 import { durationText } from "../output/quantities.js";
-import type { Output } from "../output/terminal.js";
+import { type Output, printFailure } from "../output/terminal.js";
 import type { Target } from "../target/target.js";
 import { type Observation, ObservedTarget } from "./observed-target.js";
 
@@ -68,6 +68,16 @@ function withLastWords(failure: Failure, stderr: readonly string[]): Failure {
   const { exitCode, seen } = failure;
   if (stderr.length === 0 || exitCode === exitCodes.usage || exitCode === exitCodes.unreachable) return failure;
   return failure.with({ seen: [...seen, "its last lines on stderr:", ...stderr] });
+}
+
+/** Prints the last frames before a failure. */
+function printArrived(frames: readonly FrameRow[], output: Output): void {
+  if (frames.length === 0) output.print(output.style.dim("  nothing had crossed"));
+  else
+    output.print(
+      output.style.dim("  what had crossed, at the end:"),
+      ...frames.flatMap((frame) => rowLines(frame, output)),
+    );
 }
 
 /** How a conversation is opened. */

@@ -4,13 +4,20 @@ import { escapeControls } from "@parlance/mcp/jsonrpc";
 const wide =
   /\p{Emoji_Presentation}|\ufe0f|[\u1100-\u115f\u2e80-\u303e\u3041-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6]|[\u{20000}-\u{3fffd}]/u;
 const plain = /^[ -~]*$/;
-const graphemes = new Intl.Segmenter();
+
+let segmenter: Intl.Segmenter | undefined;
+
+/** The graphemes of a text. Most texts are ASCII: the tables of the segmenter, which take milliseconds, are loaded with the first other. */
+function graphemesOf(text: string): Intl.Segments {
+  segmenter ??= new Intl.Segmenter();
+  return segmenter.segment(text);
+}
 
 /** The columns of a text on a terminal. */
 export function widthOf(text: string): number {
   if (plain.test(text)) return text.length;
   let width = 0;
-  for (const { segment } of graphemes.segment(text)) width += wide.test(segment) ? 2 : 1;
+  for (const { segment } of graphemesOf(text)) width += wide.test(segment) ? 2 : 1;
   return width;
 }
 
@@ -22,7 +29,7 @@ export function cut(text: string, width: number): string {
   if (widthOf(line) <= width && text.length <= width * 16) return line;
   let kept = "";
   let taken = 1;
-  for (const { segment } of graphemes.segment(line)) {
+  for (const { segment } of graphemesOf(line)) {
     taken += wide.test(segment) ? 2 : 1;
     if (taken > width) break;
     kept += segment;
@@ -34,7 +41,7 @@ export function cut(text: string, width: number): string {
 export function cutMiddle(text: string, width: number): string {
   const line = escapeControls(text).replaceAll("\t", " ");
   if (widthOf(line) <= width) return line;
-  const segments = Array.from(graphemes.segment(line), ({ segment }) => segment);
+  const segments = Array.from(graphemesOf(line), ({ segment }) => segment);
   const end = fitting(segments.toReversed(), Math.ceil((width - 1) * pointShare)).toReversed();
   const start = fitting(segments, width - 1 - widthOf(end.join("")));
   return `${start.join("").trimEnd()}…${end.join("")}`;

@@ -41,9 +41,8 @@ function isFrameRow(row: Row): row is FrameRow {
 
 /** The messages of a frame, or what stands in their place. */
 export function partsOf(row: FrameRow): readonly Part[] {
-  const { entry, messages, frame, refused } = row;
+  const { entry, messages, refused } = row;
   const parts = messages.length === 0 ? [noiseOf(row, entry)] : messages.map(messageOf);
-  frame?.forget();
   const refusal: readonly Mark[] = refused === undefined ? [] : [{ level: "must", text: refused }];
   return parts.map((part, index) => ({ ...part, marks: [...refusal, ...marksOf(row, index).map(markOf)] }));
 }
@@ -91,10 +90,11 @@ function messageOf(message: WireMessage): Unmarked {
 
 /** The digest of a message. A response also has the name of the tool that was called. */
 function detailOf(message: WireMessage, method: string | undefined): string {
-  const { value, concerns, kind, node, frame } = message;
+  const { value, concerns, kind, frame } = message;
   const said =
-    kind !== "none" && isObject(value) ? digest(value, method) : excerpt(literalOf(node, frame.bytes), longestNoise);
-  message.forget();
+    kind !== "none" && isObject(value)
+      ? digest(value, method)
+      : excerpt(literalOf(message.node, frame.bytes), longestNoise);
   const name = message.method === undefined ? concerns?.request.names : undefined;
   return name === undefined ? said : `${name} ${said}`;
 }

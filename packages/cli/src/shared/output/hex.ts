@@ -27,8 +27,15 @@ export function hexRows(bytes: Uint8Array, from = 0): readonly HexRow[] {
 
 /** A hex dump as lines: offset, digits, characters. @param from the offset of the first byte */
 export function hexLines(bytes: Uint8Array, from = 0): readonly string[] {
-  return hexRows(bytes, from).map(({ offset, digits, glyphs }) => {
-    const hex = digits.join(" ").padEnd(perLine * 3 - 1);
-    return `${offset.toString(16).padStart(4, "0")}  ${hex}  ${glyphs.join("")}`;
-  });
+  const lines: string[] = [];
+  for (let start = 0; start < bytes.length; start += perLine) {
+    let [digits, glyphs] = ["", ""];
+    for (let at = start; at < start + perLine && at < bytes.length; at += 1) {
+      const byte = bytes[at] ?? 0;
+      digits += `${digitsOf[byte]} `;
+      glyphs += glyphOf[byte];
+    }
+    lines.push(`${(from + start).toString(16).padStart(4, "0")}  ${digits.padEnd(perLine * 3)} ${glyphs}`);
+  }
+  return lines;
 }

@@ -1,7 +1,8 @@
 import type { Writable } from "node:stream";
 import type { WriteStream } from "node:tty";
+import type { Failure } from "../failure.js";
 import type { Pace } from "../pace.js";
-import { cut } from "./columns.js";
+import { cut, visibleLines } from "./columns.js";
 import { type Style, styleOf, wantsColour } from "./style.js";
 
 /** An output of the process, with its colours and its width. */
@@ -95,4 +96,26 @@ function drained(stream: Writable): Promise<void> {
 /** Lines, each with its end. */
 export function* lined(lines: Iterable<string>): Generator<string> {
   for (const line of lines) yield `${line}\n`;
+}
+
+/** Prints a failure: message, evidence and remedy. */
+export function printFailure(failure: Failure, { style, print }: Output): void {
+  const { message, seen, remedy } = failure;
+  const [headline = "", ...more] = visibleLines(message);
+  const quoted = [...more, ...seen.flatMap(visibleLines)].map((line) => `  ${style.dim("│")} ${line}`);
+  const advice = remedy === undefined ? [] : visibleLines(remedy).map((line) => `  ${style.dim("→")} ${line}`);
+  print(
+    `${style.red("✖")} ${headline}`,
+    ...quoted,
+    ...advice,
+    ...(wantsStack ? stackLines(failure).map(style.dim) : []),
+  );
+}
+
+/** Whether to print stacks, for developers of the command. */
+const wantsStack = (process.env.PARLANCE_DEBUG ?? "") !== "";
+
+function stackLines(error: Error): readonly string[] {
+  const { stack = "", cause } = error;
+  return [...visibleLines(stack), ...(cause instanceof Error ? stackLines(cause) : [])];
 }

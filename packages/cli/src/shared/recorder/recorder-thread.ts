@@ -3,7 +3,7 @@
 
 import { dirname } from "node:path";
 import { parentPort, workerData } from "node:worker_threads";
-import { Conversation, type Entry } from "@parlance/wire";
+import type { Conversation, Entry } from "@parlance/wire";
 import { milliseconds, monotonic } from "../monotonic.js";
 import { recordingDirectory } from "../recordings/recording-directory.js";
 import type { Observation } from "./observation.js";
@@ -31,7 +31,7 @@ const transcript = new Transcript(({ entry, lost }) => {
   file.append(entry);
   if (watched || judged) entries.push(entry);
 });
-const conversation = new Conversation();
+let conversation: Conversation | undefined;
 let entries: Entry[] = [];
 let isOpened = false;
 let retry: NodeJS.Timeout | undefined;
@@ -69,7 +69,7 @@ function report(): void {
 }
 
 function judge(entry: Entry): readonly string[] {
-  const { verdicts = [] } = conversation.push(entry) ?? {};
+  const { verdicts = [] } = conversation?.push(entry) ?? {};
   const violations = verdicts.filter(({ level }) => level === "must");
   return violations.map(({ n, rule, party, says }) => `frame ${n}: ${rule.id}, ${party}: ${says}`);
 }
@@ -120,6 +120,9 @@ async function pruneOthers(): Promise<void> {
 }
 
 setTimeout(() => void pruneOthers().catch(() => undefined), pruneAfter).unref();
+
+// The rules are loaded where they are needed: they take longer to load than a recording to begin. Messages wait for the listener.
+if (judged) conversation = new (await import("@parlance/wire")).Conversation({ keepRows: false });
 
 parentPort?.on("message", (message: ToRecorder) => {
   if ("end" in message) void end(message.end);

@@ -38,15 +38,16 @@ export async function redactedEntries(source: RecordingReader, options: SecretsO
   };
 }
 
-/** The verdicts on the frames that have some, by their numbers. */
+/** The verdicts on the frames and heads that have some, by their numbers. */
 async function judged(source: RecordingReader, redaction: Redaction): Promise<ReadonlyMap<number, readonly Verdict[]>> {
-  const conversation = new Conversation();
+  const conversation = new Conversation({ keepRows: false });
+  const verdicts = new Map<number, readonly Verdict[]>();
   for await (const entry of source.entries()) {
     redaction.learn(entry);
-    conversation.push(entry);
+    const row = conversation.push(entry);
+    // The head of an HTTP request gets its verdicts when the response arrives.
+    if (row?.n !== undefined && (entry.k === "h" || row.verdicts.length > 0)) verdicts.set(row.n, row.verdicts);
   }
   conversation.finish();
-  return new Map(
-    conversation.rows.flatMap(({ n, verdicts }) => (n === undefined || verdicts.length === 0 ? [] : [[n, verdicts]])),
-  );
+  return verdicts;
 }

@@ -5,7 +5,6 @@ import { exitCodes } from "../exit-codes.js";
 import { Failure, usageFailure } from "../failure.js";
 import type { ConfiguredTarget } from "./configured-target.js";
 import { hosts } from "./host-table.js";
-import { loadServed } from "./served-module.js";
 
 /** A server that a command can connect to. A module is served in this process. */
 export type Target =
@@ -93,13 +92,14 @@ async function loadModule(path: string): Promise<Target> {
       exitCode: exitCodes.unreachable,
       remedy: "a command goes behind --: parlance talk -- command args…",
     });
-  const served = await loadServed(path);
   // Only a module needs the server side of the library.
+  const { loadServer } = await import("./server-module.js");
   const { serveChannel } = await import("@parlance/mcp/server");
+  const server = await loadServer(path);
   const dial: ChannelFactory = () => {
-    const [near, far] = memoryChannels();
-    serveChannel(served, far);
-    return near;
+    const [clientChannel, serverChannel] = memoryChannels();
+    serveChannel(server, serverChannel);
+    return clientChannel;
   };
   return { kind: "module", title: path, dial };
 }

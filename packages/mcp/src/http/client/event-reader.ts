@@ -1,17 +1,15 @@
 import { createParser, type EventSourceMessage } from "eventsource-parser";
-import { type Clock, systemClock } from "../../base/clock.js";
+import { type Clock, systemClock, type Timer } from "../../base/clock.js";
 import { onAbort } from "../../jsonrpc/abort-listeners.js";
 import { LocalError } from "../../jsonrpc/errors.js";
 import { utf8Length } from "../../transport/framing/utf8.js";
 import { readChunks } from "./body.js";
-import { EventLines } from "./event-lines.js";
-import { IdleTimeout } from "./idle-timeout.js";
 
 /** One event of a stream. */
 export type StreamEvent = Readonly<EventSourceMessage>;
 
 /** How to read an event stream. */
-export interface EventTerms {
+export interface EventStreamReading {
   /** A description of the stream, for error messages. */
   readonly what: string;
   /** The maximum size of the data of one event in bytes. */
@@ -50,7 +48,7 @@ const maxStrangeLines = 10_000;
  */
 export async function readEvents(
   response: Response,
-  { what, maxBytes, signal, clock = systemClock, lenient = false, ready, onRetry }: EventTerms,
+  { what, maxBytes, signal, clock = systemClock, lenient = false, ready, onRetry }: EventStreamReading,
   take: (event: StreamEvent) => void,
 ): Promise<void> {
   const text = new TextDecoder("utf-8", { fatal: !lenient });
@@ -99,7 +97,7 @@ export async function readEvents(
   function feed(chunk: Uint8Array): boolean {
     isKeepAlive = false;
     parser.feed(lines.unify(decoded(what, text, chunk)));
-    silence.emitter(isKeepAlive);
+    silence.receive(isKeepAlive);
     if (lines.count > maxLines) throw tooLong();
     return true;
   }
@@ -124,4 +122,107 @@ function decoded(what: string, text: TextDecoder, chunk: Uint8Array): string {
 
 function invalid(what: string, found: string, cause?: unknown): LocalError {
   return new LocalError("protocol", `${what}: received ${found}`, cause === undefined ? {} : { cause });
+}
+
+/**
+ * Normalises the line endings of an event stream to line feeds, and counts the lines of the incomplete event.
+ * Event streams allow three line endings. With line feeds only, the parser takes linear time and delivers an event as
+ * soon as its last line is complete; after a carriage return it would wait for the next character, possibly forever.
+ */
+class EventLines {
+  #isBehindReturn = false;
+  #isInLine = false;
+  #count = 0;
+
+  /** The number of lines of the incomplete event. */
+  get count(): number {
+    return this.#count;
+  }
+
+  /** Normalises the next piece of the stream. */
+  unify(text: string): string {
+    if (text === "") return text;
+    const rest = this.#isBehindReturn && text.startsWith("\n") ? text.slice(1) : text;
+    this.#isBehindReturn = text.endsWith("\r");
+    const unified = rest.includes("\r") ? rest.replace(/\r\n?/g, "\n") : rest;
+    this.#countIn(unified);
+    return unified;
+  }
+
+  #countIn(text: string): void {
+    let start = 0;
+    for (let end = text.indexOf("\n"); end >= 0; end = text.indexOf("\n", start)) {
+      // An empty line ends the event.
+      this.#count = end > start || this.#isInLine ? this.#count + 1 : 0;
+      this.#isInLine = false;
+      start = end + 1;
+    }
+    this.#isInLine ||= start < text.length;
+  }
+}
+
+/** The minimum silence in milliseconds after which the stream counts as dead. */
+const shortestBound = 30_000;
+
+/**
+ * Detects a dead event stream: if a server vanishes, TCP does not report it. Applies only to servers that have sent
+ * keep-alives (comments), and tolerates one missing: the limit is 30 s, or twice the longest distance of two.
+ */
+class IdleTimeout {
+  readonly #clock: Clock;
+  readonly #onSilence: () => void;
+  #receivedAt: number;
+  #bound = Number.POSITIVE_INFINITY;
+  #timer: Timer | undefined;
+  #isPaused = false;
+  #isEnded = false;
+
+  /** @param onSilence called once */
+  constructor(clock: Clock, onSilence: () => void) {
+    this.#clock = clock;
+    this.#onSilence = onSilence;
+    this.#receivedAt = clock.now();
+  }
+
+  /** The maximum silence in milliseconds. */
+  get bound(): number {
+    return this.#bound;
+  }
+
+  /** Records received bytes. `isKeepAlive`: they contained a comment. */
+  receive(isKeepAlive: boolean): void {
+    const now = this.#clock.now();
+    if (isKeepAlive) {
+      const known = this.#bound === Number.POSITIVE_INFINITY ? shortestBound : this.#bound;
+      this.#bound = Math.max(known, 2 * (now - this.#receivedAt));
+    }
+    this.#receivedAt = now;
+    if (this.#timer === undefined && this.#bound < Number.POSITIVE_INFINITY) this.#watch();
+  }
+
+  /** While reading is paused, silence is not measured. */
+  set isPaused(isPaused: boolean) {
+    this.#isPaused = isPaused;
+    this.#receivedAt = this.#clock.now();
+  }
+
+  /** Stops measuring. */
+  end(): void {
+    this.#isEnded = true;
+    if (this.#timer !== undefined) this.#clock.clearTimer(this.#timer);
+  }
+
+  #watch(): void {
+    if (this.#isEnded) return;
+    const left = this.#receivedAt + this.#bound - this.#clock.now();
+    this.#timer = this.#clock.setTimer(
+      () => {
+        const isSilent = !this.#isPaused && this.#clock.now() - this.#receivedAt >= this.#bound;
+        if (isSilent) this.#onSilence();
+        else this.#watch();
+      },
+      this.#isPaused ? this.#bound : left,
+    );
+    this.#timer.unref?.();
+  }
 }

@@ -2,7 +2,6 @@ import type { MembersOf } from "../../base/check-members.js";
 import type { MaybePromise } from "../../base/maybe-promise.js";
 import { LocalError, thrownText } from "../../jsonrpc/errors.js";
 import { excerpt } from "../../jsonrpc/report.js";
-import { HttpError } from "./http-error.js";
 
 /** A function with the signature of `fetch`. */
 export type Fetch = (url: URL, init: RequestInit) => Promise<Response>;
@@ -121,4 +120,22 @@ function innermost(error: unknown): string {
   while (at instanceof Error && at.cause instanceof Error) at = at.cause;
   if (!(at instanceof Error)) return thrownText(at);
   return at.message === "" && "code" in at ? String(at.code) : at.message;
+}
+
+/** The server rejected a request with an HTTP status, without a JSON-RPC error. */
+export class HttpError extends LocalError {
+  readonly status: number;
+
+  constructor(status: number, message: string, options?: ErrorOptions) {
+    super("protocol", message, options);
+    this.status = status;
+  }
+}
+
+/** The HTTP status of an error or of its cause; undefined if there is none. */
+export function statusOf(error: unknown): number | undefined {
+  for (let each = error; each instanceof Error; each = each.cause) {
+    if (each instanceof HttpError) return each.status;
+  }
+  return undefined;
 }

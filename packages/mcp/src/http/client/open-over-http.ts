@@ -14,11 +14,10 @@ import {
   requireNotAborted,
 } from "../../client/session/open-session.js";
 import { defaultTimeouts } from "../../jsonrpc/calls/caller.js";
-import { type LocalError, RpcError } from "../../jsonrpc/errors.js";
+import { RpcError } from "../../jsonrpc/errors.js";
 import { specCodes } from "../../protocol/errors.js";
 import { latest } from "../../protocol/revisions/all.js";
-import { statusOf } from "./http-error.js";
-import { type HttpClientOptions, HttpTarget } from "./http-target.js";
+import { type HttpClientOptions, HttpTarget, statusOf } from "./http-target.js";
 import { HttpRemote } from "./remote.js";
 import { RemoteLegacySse } from "./remote-legacy-sse.js";
 import { RemoteSession } from "./remote-session.js";
@@ -98,20 +97,23 @@ async function openWithoutSession(target: HttpTarget, options: OpenOptions): Pro
   return closedOnFailure(remote, options.signal, opening());
 
   async function opening(): Promise<ClientSession | undefined> {
-    const verdict = await ask(remote, options);
-    if (verdict.era === "handshake") {
-      requireEvidence(verdict);
-      requireHandshakeAllowed(options, verdict);
+    const probed = await probeOverHttp(remote, options);
+    if (probed.era === "handshake") {
+      requireEvidence(probed);
+      requireHandshakeAllowed(options, probed);
       await remote.close();
       return undefined;
     }
-    requireRevision(revision, verdict.revision);
+    requireRevision(revision, probed.revision);
     const transport = { connection: remote, ended: remote.ended, close: () => remote.close() };
-    return statelessSession(transport, identity, verdict.revision, verdict.discovered);
+    return statelessSession(transport, identity, probed.revision, probed.discovered);
   }
 }
 
-async function ask(remote: HttpRemote, { identity, revision = latest, ...options }: OpenOptions): Promise<ProbeResult> {
+async function probeOverHttp(
+  remote: HttpRemote,
+  { identity, revision = latest, ...options }: OpenOptions,
+): Promise<ProbeResult> {
   const { serverHint, timeout = defaultTimeouts.idle, probeTimeout = timeout } = options;
   if (serverHint?.era === "stateless" && serverHint.discovered !== undefined)
     return probeResult(serverHint.discovered, revision);
@@ -124,13 +126,9 @@ async function ask(remote: HttpRemote, { identity, revision = latest, ...options
  */
 function requireEvidence({ answered, why }: NotStateless): void {
   const status = statusOf(why);
-  if (!answered || !(status === undefined || refusesRequest(status))) throw told(why);
+  if (!answered || !(status === undefined || refusesRequest(status)))
+    throw why.cause instanceof RpcError ? why.cause : why; // Prefer the error of the server.
   const { cause } = why;
   // The server is stateless, but an intermediary removed a header.
   if (status === 400 && cause instanceof RpcError && cause.code === specCodes.headerMismatch) throw cause;
-}
-
-/** The server's own error, if there is one. */
-function told(why: LocalError): Error {
-  return why.cause instanceof RpcError ? why.cause : why;
 }

@@ -1,6 +1,8 @@
+import type { Clock, Timer } from "../../base/clock.js";
 import { type Deferred, deferred } from "../../base/deferred.js";
+import { type MemberTexts, membersOf, membersOfElements } from "../../jsonrpc/codec/scan.js";
+import { LocalError, thrownText } from "../../jsonrpc/errors.js";
 import { methods } from "../../protocol/methods.js";
-import type { SentPost } from "./sent-post.js";
 
 /** The number of waiting POSTs above which senders must wait. */
 const maxWaiting = 64;
@@ -40,4 +42,129 @@ export class PostQueue {
     this.#room ??= deferred();
     return { over, room: this.#room.promise };
   }
+}
+
+/** Milliseconds after the last response until this side closes a stream that stays open. */
+const linger = 1_000;
+
+/** Milliseconds for the server to accept a notification or a response. */
+const acceptance = 30_000;
+
+/** A sent frame, and the responses that it awaits. */
+export class SentPost {
+  /** A description of the frame, for error messages. */
+  readonly what: string;
+  readonly method: string | undefined;
+  /** The ids of its requests, as JSON literals. */
+  readonly requests: readonly string[];
+  /** Whether it is a response to a request of the server. */
+  readonly isAnswer: boolean;
+  /** Resolves when every request has a response or was cancelled. */
+  readonly answered: Promise<void>;
+  /** True once the HTTP response has started, so the server has accepted the frame. */
+  isTaken = false;
+  readonly #answered = deferred<void>();
+  readonly #clock: Clock;
+  readonly #open: Set<string>;
+  readonly #stop = new AbortController();
+  #timer: Timer | undefined;
+
+  /** @param frame a frame of this side */
+  constructor(frame: string, clock: Clock) {
+    const { method, requests } = frameIdsOf(frame);
+    this.what = nameOf(method, requests);
+    this.method = method;
+    this.requests = requests;
+    this.isAnswer = method === undefined && requests.length === 0;
+    this.answered = this.#answered.promise;
+    this.#clock = clock;
+    this.#open = new Set(requests);
+  }
+
+  /** Aborts when no more responses are awaited. */
+  get signal(): AbortSignal {
+    return this.#stop.signal;
+  }
+
+  /** The ids of requests without a response. */
+  get open(): ReadonlySet<string> {
+    return this.#open;
+  }
+
+  /** Starts the acceptance timeout of notifications and responses. Requests have their own timeout. */
+  expectAcceptance(late: (error: LocalError) => void): void {
+    if (this.requests.length > 0) return;
+    const error = new LocalError("timeout", `${this.what}: the server has not accepted it within ${acceptance} ms`);
+    this.#timer = this.#clock.setTimer(() => late(error), acceptance);
+    this.#timer.unref?.();
+  }
+
+  /** Records a response. */
+  answer(request: string): void {
+    if (!this.#open.delete(request) || this.#open.size > 0) return;
+    this.#answered.resolve();
+    this.#timer = this.#clock.setTimer(() => this.stop(), linger);
+    this.#timer.unref?.();
+  }
+
+  /** Stops waiting for a response. */
+  forget(request: string): void {
+    if (this.#open.delete(request) && this.#open.size === 0) this.stop();
+  }
+
+  stop(): void {
+    this.#stop.abort();
+    this.end();
+  }
+
+  /** Marks the POST as over. */
+  end(): void {
+    this.#answered.resolve();
+    if (this.#timer !== undefined) this.#clock.clearTimer(this.#timer);
+  }
+
+  /** The error to report for a failure. */
+  errorOf(thrown: unknown): LocalError {
+    if (thrown instanceof LocalError) return thrown;
+    return new LocalError("closed", `${this.what}: the HTTP response broke off: ${thrownText(thrown)}`, {
+      cause: thrown,
+    });
+  }
+}
+
+function nameOf(method: string | undefined, [id]: readonly string[]): string {
+  if (method === undefined) return id === undefined ? "an answer" : "a batch";
+  return id === undefined ? method : `${method} (id ${id})`;
+}
+
+/** The method and ids of an outgoing frame. Ids are JSON literals: `1` and `"1"` differ. */
+interface FrameIds {
+  /** Undefined for a response and for a batch. */
+  readonly method: string | undefined;
+  /** The ids of the requests in the frame. */
+  readonly requests: readonly string[];
+}
+
+/** Reads the ids of a frame that this side wrote. */
+function frameIdsOf(frame: string): FrameIds {
+  const messages = messagesOf(frame);
+  const method = frame.startsWith("[") ? undefined : messages[0]?.get("method");
+  return {
+    method: method === undefined ? undefined : String(JSON.parse(method)),
+    requests: messages.flatMap((message) => (message.has("method") ? idOf(message) : [])),
+  };
+}
+
+/** The ids of the responses in a received frame. */
+export function answeredIn(frame: string): readonly string[] {
+  return messagesOf(frame).flatMap((message) => (message.has("method") ? [] : idOf(message)));
+}
+
+function messagesOf(frame: string): readonly MemberTexts[] {
+  return frame.trimStart().startsWith("[") ? membersOfElements(frame) : [membersOf(frame)];
+}
+
+function idOf(message: MemberTexts): readonly string[] {
+  const id = message.get("id");
+  return id === undefined ? [] : [id];
 }

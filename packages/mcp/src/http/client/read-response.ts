@@ -8,10 +8,10 @@ import { excerpt } from "../../jsonrpc/report.js";
 import { eventStream, json } from "../media-types.js";
 import { readBody } from "./body.js";
 import { readEvents } from "./event-reader.js";
-import { HttpError } from "./http-error.js";
+import { HttpError } from "./http-target.js";
 
 /** How to read the response to one request. */
-export interface ResponseTerms {
+export interface ResponseReading {
   /** A description of the request, for error messages. */
   readonly what: string;
   /** The maximum size of one message in bytes. */
@@ -31,22 +31,22 @@ const refusalBytes = 64 * 1024;
  */
 export async function readResponse(
   response: Response,
-  terms: ResponseTerms,
+  reading: ResponseReading,
   take: (text: string) => void,
 ): Promise<void> {
   const type = mediaTypeOf(response);
   if (type === eventStream) {
-    await readEvents(response, terms, ({ data, event = "message" }) => {
-      if ((event === "message" || terms.lenient === true) && data !== "") take(data);
+    await readEvents(response, reading, ({ data, event = "message" }) => {
+      if ((event === "message" || reading.lenient === true) && data !== "") take(data);
     });
   } else if (type === json) {
-    take(await readJson(response, terms));
+    take(await readJson(response, reading));
   } else {
-    const text = terms.lenient === true ? await readJson(response, terms) : undefined;
+    const text = reading.lenient === true ? await readJson(response, reading) : undefined;
     if (text !== undefined && takeByLooks(text, take)) return;
     const found = type === "" ? "no Content-Type" : `Content-Type ${excerpt(type)}`;
-    const said = text === undefined ? await excerptOf(response, terms) : inExcerpt(text);
-    throw invalid(terms, `a response with status ${response.status} and ${found}: ${said}`);
+    const said = text === undefined ? await excerptOf(response, reading) : inExcerpt(text);
+    throw invalid(reading, `a response with status ${response.status} and ${found}: ${said}`);
   }
 }
 
@@ -74,14 +74,14 @@ export interface Refused {
  */
 export async function readRefusal(
   response: Response,
-  terms: ResponseTerms,
+  reading: ResponseReading,
   requests: readonly string[] = [],
 ): Promise<Refused> {
   const { status } = response;
-  const { bytes, isWhole } = await readBody(response, refusalBytes, terms.signal);
+  const { bytes, isWhole } = await readBody(response, refusalBytes, reading.signal);
   const text = new TextDecoder().decode(bytes);
   const body = text === "" ? "" : `: ${excerpt(text)}`;
-  const error = new HttpError(status, `${terms.what}: ${inWords(response)}${body}`);
+  const error = new HttpError(status, `${reading.what}: ${inWords(response)}${body}`);
   // 401 and 403 come from an authorization layer, which knows nothing of the protocol.
   const mayBeSaid = status !== 401 && status !== 403 && isWhole && mediaTypeOf(response) === json;
   return { error, said: mayBeSaid ? saidIn(text, requests, error) : undefined, text };
@@ -103,18 +103,18 @@ function inWords({ status, headers }: Response): string {
   return `the server responded with status ${status}`;
 }
 
-async function readJson(response: Response, terms: ResponseTerms): Promise<string> {
-  const { bytes, isWhole } = await readBody(response, terms.maxBytes, terms.signal);
-  if (!isWhole) throw invalid(terms, `a response of more than ${terms.maxBytes} bytes`);
+async function readJson(response: Response, reading: ResponseReading): Promise<string> {
+  const { bytes, isWhole } = await readBody(response, reading.maxBytes, reading.signal);
+  if (!isWhole) throw invalid(reading, `a response of more than ${reading.maxBytes} bytes`);
   try {
     return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
   } catch (error) {
-    if (terms.lenient === true) return new TextDecoder("windows-1252").decode(bytes);
-    throw invalid(terms, "a response that is not UTF-8", error);
+    if (reading.lenient === true) return new TextDecoder("windows-1252").decode(bytes);
+    throw invalid(reading, "a response that is not UTF-8", error);
   }
 }
 
-async function excerptOf(response: Response, { signal }: ResponseTerms): Promise<string> {
+async function excerptOf(response: Response, { signal }: ResponseReading): Promise<string> {
   const { bytes } = await readBody(response, refusalBytes, signal);
   return inExcerpt(new TextDecoder().decode(bytes));
 }
@@ -133,6 +133,6 @@ function mediaTypeOf({ headers }: Response): string {
   return type.trim().toLowerCase();
 }
 
-function invalid({ what }: ResponseTerms, found: string, cause?: unknown): LocalError {
+function invalid({ what }: ResponseReading, found: string, cause?: unknown): LocalError {
   return new LocalError("protocol", `${what}: received ${found}`, cause === undefined ? {} : { cause });
 }

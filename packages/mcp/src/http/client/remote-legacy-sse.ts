@@ -1,3 +1,4 @@
+import { checkMembers } from "../../base/check-members.js";
 import { type Deferred, deferred } from "../../base/deferred.js";
 import type { Channel, ChannelReceiver } from "../../jsonrpc/channel.js";
 import { LocalError, thrownText } from "../../jsonrpc/errors.js";
@@ -7,12 +8,10 @@ import { excerpt } from "../../jsonrpc/report.js";
 import { eventStream, json } from "../media-types.js";
 import { readBody } from "./body.js";
 import { readEvents, type StreamEvent } from "./event-reader.js";
-import { frameIdsOf } from "./frame-ids.js";
-import type { HttpTarget } from "./http-target.js";
-import { PostQueue } from "./post-queue.js";
+import { HttpTarget } from "./http-target.js";
+import { PostQueue, SentPost } from "./post-queue.js";
 import { isEventStream, readRefusal } from "./read-response.js";
-import type { HttpTransportOptions } from "./remote-session.js";
-import { SentPost } from "./sent-post.js";
+import { channelMembers, type HttpChannelOptions, type HttpTransportOptions } from "./remote-session.js";
 
 /** The number of bytes read of a response without content. */
 const emptyBytes = 64 * 1024;
@@ -27,7 +26,7 @@ const patience = 10_000;
  */
 export class RemoteLegacySse implements Channel {
   readonly #target: HttpTarget;
-  readonly #terms: PeerSettings;
+  readonly #settings: PeerSettings;
   readonly #stop = new AbortController();
   /** The URL for POSTs; undefined if the stream ended without announcing it. */
   readonly #endpoint = deferred<URL | undefined>();
@@ -40,7 +39,7 @@ export class RemoteLegacySse implements Channel {
 
   constructor(target: HttpTarget, options: HttpTransportOptions) {
     this.#target = target;
-    this.#terms = peerSettings({ ...options, limits: { ...clientLimits, ...options.limits } });
+    this.#settings = peerSettings({ ...options, limits: { ...clientLimits, ...options.limits } });
   }
 
   open(receiver: ChannelReceiver): void {
@@ -49,7 +48,7 @@ export class RemoteLegacySse implements Channel {
   }
 
   send(frame: string): void | Promise<void> {
-    const post = new SentPost(frameIdsOf(frame), this.#terms.clock);
+    const post = new SentPost(frame, this.#settings.clock);
     const { over, room } = this.#order.add(post, () => this.#post(post, frame));
     this.#posts.set(post, over);
     return room;
@@ -80,7 +79,7 @@ export class RemoteLegacySse implements Channel {
 
   /** Never rejects. */
   async #follow(): Promise<void> {
-    const { clock } = this.#terms;
+    const { clock } = this.#settings;
     const late = clock.setTimer(() => {
       this.#end(new LocalError("timeout", `the server has not sent the endpoint event within ${patience} ms`));
     }, patience);
@@ -97,10 +96,10 @@ export class RemoteLegacySse implements Channel {
     const what = "the stream of the server";
     const { signal } = this.#stop;
     const response = await this.#target.send(what, { method: "GET", headers: { accept: eventStream }, signal });
-    const maxBytes = this.#terms.limits.frameBytes;
-    const terms = { what, maxBytes, signal, clock: this.#terms.clock, ready: () => this.#resumed?.promise };
-    if (!(response.ok && isEventStream(response))) throw (await readRefusal(response, terms)).error;
-    await readEvents(response, terms, (event) => this.#take(event));
+    const maxBytes = this.#settings.limits.frameBytes;
+    const reading = { what, maxBytes, signal, clock: this.#settings.clock, ready: () => this.#resumed?.promise };
+    if (!(response.ok && isEventStream(response))) throw (await readRefusal(response, reading)).error;
+    await readEvents(response, reading, (event) => this.#take(event));
   }
 
   #end(error?: Error): void {
@@ -138,7 +137,7 @@ export class RemoteLegacySse implements Channel {
       } else {
         const { error, said = error } = await readRefusal(
           response,
-          { what, maxBytes: emptyBytes, signal, clock: this.#terms.clock },
+          { what, maxBytes: emptyBytes, signal, clock: this.#settings.clock },
           requests,
         );
         this.#lose(post, said);
@@ -154,8 +153,19 @@ export class RemoteLegacySse implements Channel {
   /** Reports a failed POST to the callers of its requests. */
   #lose(post: SentPost, error: Error): void {
     if (post.signal.aborted) return;
-    if (post.requests.length === 0) this.#terms.report({ kind: "fault", method: post.what, error });
+    if (post.requests.length === 0) this.#settings.report({ kind: "fault", method: post.what, error });
     for (const id of post.requests) this.#receiver?.lost?.(Number(id), error);
     post.stop();
   }
+}
+
+/**
+ * A channel to a server that supports only HTTP+SSE, the HTTP transport of 2024-11-05. `connect` detects such servers
+ * by itself.
+ *
+ * @throws TypeError for an invalid HTTP URL
+ */
+export function legacySseChannel(url: string | URL, options: HttpChannelOptions = {}): Channel {
+  checkMembers("legacySseChannel", options, channelMembers);
+  return new RemoteLegacySse(new HttpTarget(new URL(url), options), options);
 }

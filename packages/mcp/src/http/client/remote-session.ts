@@ -1,7 +1,8 @@
+import { checkMembers, type MembersOf } from "../../base/check-members.js";
 import { type Deferred, deferred } from "../../base/deferred.js";
 import { isObject } from "../../base/json.js";
 import { SessionExpired } from "../../client/session/client-session.js";
-import type { OpenOptions } from "../../client/session/open-session.js";
+import { type OpenOptions, openMembers } from "../../client/session/open-session.js";
 import type { Channel, ChannelReceiver } from "../../jsonrpc/channel.js";
 import { codes, LocalError } from "../../jsonrpc/errors.js";
 import { clientLimits } from "../../jsonrpc/limits.js";
@@ -12,13 +13,10 @@ import { methods, notifications } from "../../protocol/methods.js";
 import { revisionOf } from "../../protocol/revisions/all.js";
 import { sleep } from "../../session/sleep.js";
 import { readBody } from "./body.js";
-import { answeredIn, frameIdsOf } from "./frame-ids.js";
-import { HttpError, statusOf } from "./http-error.js";
-import type { HttpTarget } from "./http-target.js";
-import { PostQueue } from "./post-queue.js";
+import { type HttpClientOptions, HttpError, HttpTarget, httpClientMembers, statusOf } from "./http-target.js";
+import { answeredIn, PostQueue, SentPost } from "./post-queue.js";
 import { isEventStream, type Refused, readRefusal, readResponse } from "./read-response.js";
-import { isTransient, readResumable, type StreamHost } from "./resumable-stream.js";
-import { SentPost } from "./sent-post.js";
+import { isTransient, type ResumableStream, readResumable } from "./resumable-stream.js";
 
 /** Milliseconds for the server, on close, to accept sent messages and the end of the session. */
 const grace = 2_000;
@@ -39,7 +37,7 @@ export type HttpTransportOptions = Pick<OpenOptions, "clock" | "lenient" | "limi
  */
 export class RemoteSession implements Channel {
   readonly #target: HttpTarget;
-  readonly #terms: PeerSettings;
+  readonly #settings: PeerSettings;
   readonly #random: () => number;
   /** Whether to accept responses that violate the HTTP rules. */
   readonly #lenient: boolean;
@@ -60,7 +58,7 @@ export class RemoteSession implements Channel {
     this.#target = target;
     this.#lenient = lenient;
     this.#random = random;
-    this.#terms = peerSettings({ ...options, limits: { ...clientLimits, ...options.limits } });
+    this.#settings = peerSettings({ ...options, limits: { ...clientLimits, ...options.limits } });
   }
 
   open(receiver: ChannelReceiver): void {
@@ -68,9 +66,8 @@ export class RemoteSession implements Channel {
   }
 
   send(frame: string): void | Promise<void> {
-    const ids = frameIdsOf(frame);
-    if (ids.method === notifications.cancelled) this.#forget(frame);
-    const post = new SentPost(ids, this.#terms.clock);
+    const post = new SentPost(frame, this.#settings.clock);
+    if (post.method === notifications.cancelled) this.#forget(frame);
     if (this.#phase !== "open") return this.#lose(post, this.#notTaken(post));
     const { over, room } = this.#order.add(post, () => this.#post(post, frame));
     this.#posts.set(post, over);
@@ -98,14 +95,14 @@ export class RemoteSession implements Channel {
     this.resume();
     for (const post of this.#posts.keys()) if (post.requests.length > 0) post.stop();
     const hurry = new AbortController();
-    const timer = this.#terms.clock.setTimer(() => {
+    const timer = this.#settings.clock.setTimer(() => {
       hurry.abort();
       for (const post of this.#posts.keys()) post.stop();
     }, grace);
     await Promise.all(this.#posts.values());
     await this.#listening;
     if (this.#id !== undefined) await this.#delete(hurry.signal);
-    this.#terms.clock.clearTimer(timer);
+    this.#settings.clock.clearTimer(timer);
   }
 
   /** Ends the session at the server. If that fails, the session expires by itself. */
@@ -118,7 +115,7 @@ export class RemoteSession implements Channel {
       });
       await readBody(response, emptyBytes, signal);
     } catch (error) {
-      this.#terms.report({ kind: "fault", method: "DELETE", error });
+      this.#settings.report({ kind: "fault", method: "DELETE", error });
     }
   }
 
@@ -159,19 +156,19 @@ export class RemoteSession implements Channel {
     const { what, signal, method, requests } = post;
     post.isTaken = true;
     if (method === methods.initialize) this.#id = sessionIn(response, what, this.#lenient);
-    const maxBytes = this.#terms.limits.frameBytes;
+    const maxBytes = this.#settings.limits.frameBytes;
     if (requests.length === 0) {
       await readBody(response, emptyBytes, signal);
       if (method === notifications.initialized) this.#listening ??= this.#listen();
     } else if (isEventStream(response)) {
       const isOver = (): boolean => post.open.size === 0;
-      const host = this.#streamHost(what, signal, (text) => this.#take(text, post));
-      await readResumable(host, { what, signal, isOver, isEndless: false }, response);
+      const take = (text: string): void => this.#take(text, post);
+      await readResumable(this.#stream({ what, signal, isEndless: false, isOver, take }), response);
     } else if (this.#lenient && response.status === 202 && this.#listening !== undefined) {
       await readBody(response, emptyBytes, signal); // The response arrives on the session's stream.
     } else {
       const lenient = this.#lenient;
-      await readResponse(response, { what, maxBytes, signal, lenient, clock: this.#terms.clock }, (text) =>
+      await readResponse(response, { what, maxBytes, signal, lenient, clock: this.#settings.clock }, (text) =>
         this.#take(text, post),
       );
       if (post.open.size > 0)
@@ -204,7 +201,7 @@ export class RemoteSession implements Channel {
   /** Reports a failed POST to the callers of its requests. */
   #lose(post: SentPost, error: Error): void {
     if (post.signal.aborted) return;
-    if (post.requests.length === 0) this.#terms.report({ kind: "fault", method: post.what, error });
+    if (post.requests.length === 0) this.#settings.report({ kind: "fault", method: post.what, error });
     for (const id of post.open) this.#receiver?.lost?.(Number(id), error);
     post.stop();
   }
@@ -215,7 +212,7 @@ export class RemoteSession implements Channel {
     this.#phase = "ending";
     this.#id = undefined;
     const untaken = [...this.#posts].flatMap(([post, over]) => (post.isTaken ? [] : [over]));
-    await Promise.race([Promise.all(untaken), sleep(this.#terms.clock, grace, this.#over.signal)]);
+    await Promise.race([Promise.all(untaken), sleep(this.#settings.clock, grace, this.#over.signal)]);
     if (this.#over.signal.aborted) return;
     this.#receiver?.end(new LocalError("closed", "the session is over", { cause }));
   }
@@ -224,34 +221,35 @@ export class RemoteSession implements Channel {
   async #listen(): Promise<void> {
     const what = "the stream of the session";
     const { signal } = this.#over;
-    const host = this.#streamHost(what, signal, (text) => this.#take(text));
+    const take = (text: string): void => this.#take(text);
     let isOffered = false;
     try {
-      const first = await host.comeBack(undefined);
+      const stream = this.#stream({ what, signal, isEndless: true, isOver: () => false, take });
+      const first = await stream.reconnect(undefined);
       isOffered = first !== undefined;
-      await readResumable(host, { what, signal, isOver: () => false, isEndless: true }, first);
+      await readResumable(stream, first);
     } catch (error) {
       if (signal.aborted) return;
       const status = statusOf(error);
       if (status === 404 && isOffered && error instanceof HttpError) void this.#gone(error);
       else if (isOffered || status === undefined || !unoffered.has(status))
-        this.#terms.report({ kind: "fault", method: what, error });
+        this.#settings.report({ kind: "fault", method: what, error });
     }
   }
 
-  #streamHost(what: string, signal: AbortSignal, take: (text: string) => void): StreamHost {
+  #stream(own: Pick<ResumableStream, "what" | "signal" | "isEndless" | "isOver" | "take">): ResumableStream {
     return {
-      clock: this.#terms.clock,
+      ...own,
+      clock: this.#settings.clock,
       random: this.#random,
-      maxBytes: this.#terms.limits.frameBytes,
+      maxBytes: this.#settings.limits.frameBytes,
       lenient: this.#lenient,
-      take,
       ready: () => this.#resumed?.promise,
-      comeBack: (lastEventId) => this.#comeBack(what, signal, lastEventId),
+      reconnect: (lastEventId) => this.#reconnect(own.what, own.signal, lastEventId),
     };
   }
 
-  async #comeBack(what: string, signal: AbortSignal, lastEventId: string | undefined): Promise<Response | undefined> {
+  async #reconnect(what: string, signal: AbortSignal, lastEventId: string | undefined): Promise<Response | undefined> {
     const headers = {
       accept: "text/event-stream",
       ...this.#headers(),
@@ -260,7 +258,7 @@ export class RemoteSession implements Channel {
     try {
       const response = await this.#target.send(what, { method: "GET", headers, signal });
       if (response.ok && isEventStream(response)) return response;
-      throw (await readRefusal(response, { what, maxBytes: emptyBytes, signal, clock: this.#terms.clock })).error;
+      throw (await readRefusal(response, { what, maxBytes: emptyBytes, signal, clock: this.#settings.clock })).error;
     } catch (error) {
       if (isTransient(error)) return undefined;
       throw error;
@@ -272,6 +270,33 @@ export class RemoteSession implements Channel {
     const { params } = JSON.parse(frame) as { readonly params?: { readonly requestId?: unknown } };
     for (const post of this.#posts.keys()) post.forget(String(params?.requestId));
   }
+}
+
+/** Options of a channel to a server at a URL. */
+export interface HttpChannelOptions extends HttpClientOptions, HttpTransportOptions {}
+
+/** The members of `HttpChannelOptions`, to detect unknown options. */
+export const channelMembers: MembersOf<HttpChannelOptions> = {
+  ...httpClientMembers,
+  clock: openMembers.clock,
+  lenient: openMembers.lenient,
+  limits: openMembers.limits,
+  random: openMembers.random,
+  report: openMembers.report,
+};
+
+/**
+ * A Streamable HTTP session with a server as a channel, for programs that inspect or forward its frames. `connect`
+ * opens one by itself.
+ *
+ * @example
+ * const client = await connect(() => sessionChannel("https://example.com/mcp"), { era: "handshake", reopen: true });
+ *
+ * @throws TypeError for an invalid HTTP URL
+ */
+export function sessionChannel(url: string | URL, options: HttpChannelOptions = {}): Channel {
+  checkMembers("sessionChannel", options, channelMembers);
+  return new RemoteSession(new HttpTarget(new URL(url), options), options);
 }
 
 /** Phrases with which servers report an unknown session. */

@@ -2,34 +2,31 @@ import type { Clock } from "../../base/clock.js";
 import { LocalError } from "../../jsonrpc/errors.js";
 import { sleep } from "../../session/sleep.js";
 import { readEvents, type StreamEvent } from "./event-reader.js";
-import { HttpError } from "./http-error.js";
+import { HttpError } from "./http-target.js";
 
-/** The dependencies of reading and resuming a stream. */
-export interface StreamHost {
+/** A stream to read and to resume. */
+export interface ResumableStream {
+  /** A description of the stream, for error messages. */
+  readonly what: string;
+  readonly signal: AbortSignal;
+  /** Reconnect even without event ids, and without a limit on attempts. */
+  readonly isEndless: boolean;
   readonly clock: Clock;
   /** From 0 to 1. Spreads the reconnections of many clients over time. */
   readonly random: () => number;
   readonly maxBytes: number;
-  /** As in `ResponseTerms`. */
+  /** As in `ResponseReading`. */
   readonly lenient: boolean;
   /**
    * Requests the rest of the stream; undefined if the server cannot be reached now.
    * @throws an error if retrying is useless
    */
-  comeBack(lastEventId: string | undefined): Promise<Response | undefined>;
+  reconnect(lastEventId: string | undefined): Promise<Response | undefined>;
+  /** Whether nothing more of the stream is needed. */
+  isOver(): boolean;
   take(text: string): void;
   /** While reading is paused, a promise that resolves when it may continue. */
   ready(): Promise<void> | undefined;
-}
-
-/** One stream to read. */
-export interface StreamTerms {
-  readonly what: string;
-  readonly signal: AbortSignal;
-  /** Whether nothing more of the stream is needed. */
-  isOver(): boolean;
-  /** Reconnect even without event ids, and without a limit on attempts. */
-  readonly isEndless: boolean;
 }
 
 /** Milliseconds before a reconnect, unless the server sends `retry`. */
@@ -56,29 +53,26 @@ const soundAfter = 10_000;
  * client reconnects and resumes after the last event.
  * https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#resumability-and-redelivery
  *
- * @throws LocalError `closed` if the stream cannot be resumed; the error of `comeBack`
+ * @throws LocalError `closed` if the stream cannot be resumed; the error of `reconnect`
  */
-export async function readResumable(
-  host: StreamHost,
-  { what, signal, isOver, isEndless }: StreamTerms,
-  first: Response | undefined,
-): Promise<void> {
+export async function readResumable(stream: ResumableStream, first: Response | undefined): Promise<void> {
+  const { what, signal, isEndless, clock, random, maxBytes, lenient } = stream;
   let lastEventId: string | undefined;
-  let retry = defaultRetry * (1 - host.random() / 2);
-  const pace = new Pace(host.clock);
+  let retry = defaultRetry * (1 - random() / 2);
+  const pace = new Pace(clock);
   let response = first;
   for (let failures = 0; ; failures += 1) {
     if (response !== undefined && (await readOnce(response))) failures = 0;
-    if (signal.aborted || isOver()) return;
+    if (signal.aborted || stream.isOver()) return;
     if (!isEndless && (lastEventId === undefined || failures >= maxFailures)) throw lost(what);
-    await sleep(host.clock, pace.waitFor(backOff(retry, failures, host.random)), signal);
-    if (signal.aborted || isOver()) return;
-    response = await host.comeBack(lastEventId);
+    await sleep(clock, pace.waitFor(backOff(retry, failures, random)), signal);
+    if (signal.aborted || stream.isOver()) return;
+    response = await stream.reconnect(lastEventId);
   }
 
   /** Reads one response. Returns whether the connection was useful. */
   async function readOnce(from: Response): Promise<boolean> {
-    const since = host.clock.now();
+    const since = clock.now();
     let isAlive = false;
     const onRetry = (milliseconds: number): void => {
       retry = Math.min(longestRetry, Math.max(shortestRetry, milliseconds));
@@ -86,16 +80,15 @@ export async function readResumable(
     const take = ({ id, data, event = "message" }: StreamEvent): void => {
       isAlive = true;
       if (id !== undefined) lastEventId = sendable.test(id) ? id : undefined;
-      if ((event === "message" || host.lenient) && data !== "") host.take(data);
+      if ((event === "message" || lenient) && data !== "") stream.take(data);
     };
-    const ready = (): Promise<void> | undefined => host.ready();
+    const ready = (): Promise<void> | undefined => stream.ready();
     try {
-      const { maxBytes, lenient, clock } = host;
       await readEvents(from, { what, maxBytes, lenient, signal, clock, ready, onRetry }, take);
     } catch (error) {
       if (error instanceof LocalError) throw error; // A protocol error would only repeat.
     }
-    return isAlive || host.clock.now() - since >= soundAfter;
+    return isAlive || clock.now() - since >= soundAfter;
   }
 }
 

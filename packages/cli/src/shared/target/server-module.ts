@@ -12,12 +12,12 @@ import { Failure } from "../failure.js";
 const loadTime = 5_000;
 
 /** Imports a file and returns the server that it exports. @throws Failure with the place of the error in the file */
-export async function loadServed(path: string): Promise<Servable> {
+export async function loadServer(path: string): Promise<Servable> {
   if (!existsSync(path)) throw new Failure(`there is no file ${path}`, { exitCode: exitCodes.unreachable });
   // Stdout is the output of the command: redirect the logs of the module to stderr.
   console.log = console.info = console.debug = console.error;
   const exported = await importWithin(path);
-  const served = [exported.server, exported.default].find(isServed);
+  const served = [exported.server, exported.default].find(isServer);
   if (served === undefined)
     throw unreachable(`${path} exports no server, neither as \`server\` nor as default`, asCommand(path));
   return served;
@@ -94,7 +94,7 @@ function typeScriptRemedy(path: string): string {
   }
 }
 
-function isServed(value: unknown): value is Servable {
+function isServer(value: unknown): value is Servable {
   return (
     isObject(value) &&
     typeof value.run === "function" &&
