@@ -61,6 +61,26 @@ function libraries(): Plugin {
   };
 }
 
+/** The licenses of the packages whose code is bundled: those among the `devDependencies` of a package that its sources import. */
+const licenses: Plugin = {
+  name: "licenses",
+  generateBundle() {
+    const folders = [...this.getModuleIds()].map(
+      (id) => /^.*[\\/]node_modules[\\/](?:@[^\\/]+[\\/])?[^\\/]+/.exec(id)?.[0],
+    );
+    const texts = [...new Set(folders)].flatMap((folder) => (folder === undefined ? [] : [licenseOf(folder)]));
+    if (texts.length > 0) this.emitFile({ type: "asset", fileName: "LICENSES.txt", source: texts.join("\n\n") });
+  },
+};
+
+function licenseOf(folder: string): string {
+  const { name, version, license, author } = JSON.parse(readFileSync(`${folder}/package.json`, "utf8"));
+  const text = existsSync(`${folder}/LICENSE`)
+    ? `\n\n${readFileSync(`${folder}/LICENSE`, "utf8").trim()}`
+    : ` by ${author}`;
+  return `${name} ${version}, ${license}${text}\n`;
+}
+
 /** The entries of a package by the names of their files: those that it exports, and its command. */
 function entriesOf(folder: string, { exports, bin = {} }: Manifest): Readonly<Record<string, string>> {
   const files = [...Object.values(exports), ...Object.values(bin)]
@@ -120,7 +140,7 @@ function buildsOf(name: string): readonly RolldownOptions[] {
   const dir = `${folder}/dist`;
   const common: RolldownOptions = {
     input,
-    platform: "neutral",
+    platform: manifest.bin === undefined ? "neutral" : "node",
     logLevel: "warn",
     checks: { pluginTimings: false },
     external: [
@@ -133,7 +153,7 @@ function buildsOf(name: string): readonly RolldownOptions[] {
   };
   const code: RolldownOptions = {
     ...common,
-    plugins: [fileEntries(input)],
+    plugins: [fileEntries(input), licenses],
     output: {
       dir,
       cleanDir: true,

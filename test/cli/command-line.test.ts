@@ -35,7 +35,7 @@ test.concurrent.each([
 test.concurrent.each([
   [["talk", "no/such/file.js"], "there is no file no/such/file.js"],
   [["talk", fixture("misbehaving-server.js")], "misbehaving-server.js cannot be imported: "],
-  [["talk", fixture("../../packages/cli/dist/exit-codes.js")], "exports no server, neither as `server` nor as default"],
+  [["talk", fixture("../../packages/mcp/dist/protocol.js")], "exports no server, neither as `server` nor as default"],
 ])("the target %j cannot be reached", async (args, words) => {
   const { code, stdout, stderr } = await parlance(args);
   expect(stderr).toContain(words);
