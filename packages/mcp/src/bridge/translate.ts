@@ -1,10 +1,10 @@
 import type { ServerDescription } from "../client/session/client-session.js";
 import { codes, type LocalError, RpcError } from "../jsonrpc/errors.js";
-import type { ClientCapabilities, ServerCapabilities } from "../protocol/capabilities.js";
+import type { ServerCapabilities } from "../protocol/capabilities.js";
 import { specCodes } from "../protocol/errors.js";
 import { isObject, type JsonObject } from "../protocol/json.js";
 import { metaKeys, readMeta } from "../protocol/meta.js";
-import { methods, notifications } from "../protocol/methods.js";
+import { methods } from "../protocol/methods.js";
 import type { Revision } from "../protocol/revisions/revision.js";
 import { withElicitationId } from "../server/input/input.js";
 
@@ -42,40 +42,6 @@ export function translateServerCapabilities(
     ...(completing && { completions: completing }),
     ...(tasks && upstream.facts.tasks === "core" && downstream.facts.tasks === "core" && { tasks }),
   };
-}
-
-/** The capabilities declared upstream: those of the downstream client that both revisions support. */
-export function translateClientCapabilities(
-  declared: ClientCapabilities,
-  downstream: Revision,
-  upstream: Revision,
-): ClientCapabilities {
-  const { roots, sampling, elicitation, tasks, ...rest } = declared;
-  const listChanged =
-    roots?.listChanged === true &&
-    [downstream, upstream].every((each) => each.notifications.client.has(notifications.rootsChanged));
-  return {
-    ...rest,
-    ...(roots && { roots: listChanged ? roots : {} }),
-    ...(sampling && { sampling: downstream.facts.samplingTools && upstream.facts.samplingTools ? sampling : {} }),
-    ...(elicitation && elicitationAcross(elicitation, downstream, upstream)),
-    ...(tasks && upstream.facts.tasks === "core" && downstream.facts.tasks === "core" && { tasks }),
-  };
-}
-
-type Elicitation = NonNullable<ClientCapabilities["elicitation"]>;
-
-/** Converts the elicitation capability: absent, an empty object (which means forms), or a list of modes. */
-function elicitationAcross(
-  declared: Elicitation,
-  downstream: Revision,
-  upstream: Revision,
-): Pick<ClientCapabilities, "elicitation"> {
-  const forms =
-    downstream.facts.elicitation === "form" || Object.keys(declared).length === 0 || declared.form !== undefined;
-  if (upstream.facts.elicitation === "none" || downstream.facts.elicitation === "none") return {};
-  if (upstream.facts.elicitation === "form") return forms ? { elicitation: {} } : {};
-  return { elicitation: downstream.facts.elicitation === "form" ? { form: {} } : declared };
 }
 
 /** An upstream error, with the call that failed. */

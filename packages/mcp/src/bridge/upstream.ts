@@ -18,9 +18,10 @@ import type { Implementation } from "../protocol/types/implementation.js";
 import type { LoggingLevel } from "../protocol/types/logging.js";
 import { changingLists, type SubscriptionFilter } from "../protocol/types/subscriptions.js";
 import type { ClientDescription, Operation } from "../server/servable.js";
+import { declaredIn, readDeclared } from "../session/input-methods.js";
 import { sleep } from "../session/sleep.js";
 import type { AskClient, ProxiedCall } from "./held-calls.js";
-import { notAnswered, translateClientCapabilities, translateParams } from "./translate.js";
+import { notAnswered, translateParams } from "./translate.js";
 
 /** Settings of all upstream sessions of a bridge. */
 export interface UpstreamSettings {
@@ -227,8 +228,7 @@ const withdrawal = 1_000;
 
 function responderOf(downstream: Downstream, calls: ReadonlySet<ProxiedCall>, clock: Clock): InputResponder {
   return {
-    capabilities: (revision) =>
-      translateClientCapabilities(downstream.client.capabilities, downstream.revision, revision),
+    capabilities: (revision) => declaredIn(revision, readDeclared(downstream.revision, downstream.client.capabilities)),
     accept: (method, params) => (signal) => {
       const candidates = [...calls].filter(({ ask }) => ask !== undefined);
       const { ask = downstream.ask, signal: callSignal = signal } = candidates.at(-1) ?? {};

@@ -1,25 +1,18 @@
 import type { MembersOf } from "../../base/check-members.js";
 import { type MaybePromise, markHandled } from "../../base/maybe-promise.js";
-import { invalidParams, methodNotFound, type ParamsFault, RpcError } from "../../jsonrpc/errors.js";
+import { invalidParams, methodNotFound, RpcError } from "../../jsonrpc/errors.js";
 import { inHook } from "../../jsonrpc/hooks.js";
 import { type ClientCapabilities, mergeCapabilities } from "../../protocol/capabilities.js";
 import { specCodes } from "../../protocol/errors.js";
 import { isObject, type JsonObject } from "../../protocol/json.js";
-import { methods, notifications } from "../../protocol/methods.js";
+import { methods } from "../../protocol/methods.js";
 import type { Revision } from "../../protocol/revisions/revision.js";
 import { samplingFaults } from "../../protocol/sampling-checks.js";
-import {
-  firstFault,
-  jsonFault,
-  messageFault,
-  metaFault,
-  shapeFault,
-  unsendable,
-  withEncodedMessages,
-} from "../../protocol/sendable.js";
+import { withEncodedMessages } from "../../protocol/sendable.js";
 import type { ElicitFormParams, ElicitResult, ElicitUrlParams } from "../../protocol/types/elicitation.js";
 import type { Root } from "../../protocol/types/roots.js";
 import type { CreateMessageParams, CreateMessageResult } from "../../protocol/types/sampling.js";
+import { declaredIn, requireSendableResult } from "../../session/input-methods.js";
 import { type AcceptedRequest, type InputResponder, quotedForMessage } from "../session/client-session.js";
 import { readForm } from "./form-response.js";
 
@@ -59,7 +52,7 @@ export interface InputHandlers {
   readonly roots?: readonly Root[] | ((asked: InputContext) => MaybePromise<readonly Root[]>);
 }
 
-/** The members of `Answers`, for the check of options. */
+/** The members of `InputHandlers`, to detect unknown options. */
 export const inputHandlerMembers: MembersOf<InputHandlers> = {
   elicitation: ["elicit", "form", "onElicit", "elicitation/create"],
   urlElicitation: ["visit", "url", "elicitUrl"],
@@ -83,67 +76,61 @@ export function userRejected(message = "User rejected sampling request"): RpcErr
   return new RpcError(specCodes.userRejected, message);
 }
 
-/** Reads a question; the function that it gives asks it. */
+/** Validates an input request. */
 type Accept = (params: JsonObject, revision: Revision) => AcceptedRequest;
 
 /**
- * The answers of a program, as a conversation wants them.
+ * Responds to input requests with the handlers of the program.
  *
- * @param declared what is declared besides what is answered
+ * @param declared capabilities to declare in addition to those of the handlers
  */
-export function inputResponderOf(answers: InputHandlers, declared: JsonObject): InputResponder {
+export function inputResponderOf(handlers: InputHandlers, declared: JsonObject): InputResponder {
   const accepts: ReadonlyMap<string, Accept> = new Map<string, Accept>([
-    [methods.elicit, (params, revision) => acceptElicitation(answers, params, revision)],
-    [methods.createMessage, (params, revision) => acceptSampling(answers, params, revision)],
-    [methods.listRoots, () => acceptRoots(answers)],
+    [methods.elicit, (params, revision) => acceptElicitation(handlers, params, revision)],
+    [methods.createMessage, (params, revision) => acceptSampling(handlers, params, revision)],
+    [methods.listRoots, () => acceptRoots(handlers)],
   ]);
   return {
-    capabilities: (revision) => mergeCapabilities(capabilitiesOf(answers, revision), declared),
+    capabilities: (revision) => mergeCapabilities(declaredIn(revision, capabilitiesOf(handlers)), declared),
     accept(method, params, revision) {
       const accept = accepts.get(method);
       if (accept === undefined) throw methodNotFound(method);
       return accept(params, revision);
     },
     acceptUrlElicitation(params, revision) {
-      if (answers.urlElicitation === undefined || revision.facts.elicitation === "form")
+      if (handlers.urlElicitation === undefined || revision.facts.elicitation === "form")
         throw methodNotFound(methods.elicit);
       requireMessage(params);
-      return acceptVisit(answers.urlElicitation, params);
+      return acceptUrl(handlers.urlElicitation, params);
     },
   };
 }
 
-function capabilitiesOf(answers: InputHandlers, revision: Revision): ClientCapabilities {
-  const elicitation = elicitationOf(answers, revision);
-  const { tools = false, context = false } = revision.facts.samplingTools ? (answers.samplingFeatures ?? {}) : {};
-  const listChanged =
-    typeof answers.roots === "function" && revision.notifications.client.has(notifications.rootsChanged);
+/** The capabilities of the handlers, in the newest shape. */
+function capabilitiesOf({
+  elicitation,
+  urlElicitation,
+  sampling,
+  samplingFeatures,
+  roots,
+}: InputHandlers): ClientCapabilities {
+  const modes = { ...(elicitation && { form: {} }), ...(urlElicitation && { url: {} }) };
+  const { tools = false, context = false } = samplingFeatures ?? {};
   return {
-    ...(answers.roots === undefined ? {} : { roots: listChanged ? { listChanged } : {} }),
-    ...(answers.sampling === undefined
-      ? {}
-      : { sampling: { ...(context ? { context: {} } : {}), ...(tools ? { tools: {} } : {}) } }),
-    ...(elicitation === undefined ? {} : { elicitation }),
+    ...(roots && { roots: { listChanged: typeof roots === "function" } }),
+    ...(sampling && { sampling: { ...(context && { context: {} }), ...(tools && { tools: {} }) } }),
+    ...(Object.keys(modes).length > 0 && { elicitation: modes }),
   };
 }
 
-/** An empty one means forms, wherever it is read. */
-function elicitationOf(answers: InputHandlers, { facts }: Revision): ClientCapabilities["elicitation"] {
-  const form = answers.elicitation === undefined ? {} : { form: {} };
-  const url = answers.urlElicitation === undefined ? {} : { url: {} };
-  const modes = { ...form, ...(facts.elicitation === "form" ? {} : url) };
-  if (facts.elicitation === "none" || Object.keys(modes).length === 0) return undefined;
-  return facts.elicitation === "form" ? {} : modes;
-}
-
-function acceptElicitation(answers: InputHandlers, params: JsonObject, revision: Revision): AcceptedRequest {
-  if (elicitationOf(answers, revision) === undefined) throw methodNotFound(methods.elicit);
+function acceptElicitation(handlers: InputHandlers, params: JsonObject, revision: Revision): AcceptedRequest {
+  if (declaredIn(revision, capabilitiesOf(handlers)).elicitation === undefined) throw methodNotFound(methods.elicit);
   const { mode = "form" } = params;
   requireMessage(params);
-  if (mode === "form" && answers.elicitation !== undefined) return acceptForm(answers.elicitation, params);
-  if (mode === "url" && answers.urlElicitation !== undefined && revision.facts.elicitation !== "form") {
-    const visit = acceptVisit(answers.urlElicitation, params);
-    return async (signal) => ({ action: (await visit(signal)).action });
+  if (mode === "form" && handlers.elicitation !== undefined) return acceptForm(handlers.elicitation, params);
+  if (mode === "url" && handlers.urlElicitation !== undefined && revision.facts.elicitation !== "form") {
+    const open = acceptUrl(handlers.urlElicitation, params);
+    return async (signal) => ({ action: (await open(signal)).action });
   }
   throw notDeclared("/mode", `elicitation in mode ${quotedForMessage(mode)}`);
 }
@@ -156,42 +143,41 @@ function requireMessage({ message }: JsonObject): void {
 function acceptForm(elicit: NonNullable<InputHandlers["elicitation"]>, params: JsonObject): AcceptedRequest {
   const form = readForm(params);
   return async (signal) => {
-    // What is looked at was checked just above; a form that says more than the specification lets it is shown as it is.
-    const answer = await inHook("handlers.elicitation", () =>
+    // The required members were checked above; further members of the form are passed on.
+    const result = await inHook("handlers.elicitation", () =>
       elicit(params as unknown as ElicitFormParams, { signal }),
     );
-    requireAction(answer, "elicitation");
-    if (answer.action !== "accept") return { action: answer.action };
-    const { action, content = {} } = answer;
-    const fault = shapeFault("ElicitResult", { action, content }, "") ?? jsonFault(content, "/content");
-    if (fault !== undefined) throw unsendable("What handlers.elicitation returned", fault);
+    requireAction(result, "elicitation");
+    const { action, content = {} } = result;
+    if (action !== "accept") return { action };
+    requireSendableResult("What handlers.elicitation returned", methods.elicit, { action, content });
     return { action, content: await form.complete(content) };
   };
 }
 
-function acceptVisit(
-  visit: NonNullable<InputHandlers["urlElicitation"]>,
+function acceptUrl(
+  urlElicitation: NonNullable<InputHandlers["urlElicitation"]>,
   params: JsonObject,
 ): (signal: AbortSignal) => Promise<UrlElicitationResult> {
   const { url } = params;
-  // A page to look at, and not something that a program opens or runs: a peer chooses the scheme.
+  // The peer chooses the scheme, so accept only web pages, and nothing that would start a program.
   const protocol = typeof url === "string" && URL.canParse(url) ? new URL(url).protocol : undefined;
   if (protocol !== "https:" && protocol !== "http:") {
     throw invalidParams("Invalid params", [{ path: "/url", message: "must be an absolute https or http URL" }]);
   }
   return async (signal) => {
-    // What is looked at was checked above.
-    const answer = await inHook("handlers.urlElicitation", () =>
-      visit(params as unknown as ElicitUrlParams, { signal }),
+    // The required members were checked above.
+    const result = await inHook("handlers.urlElicitation", () =>
+      urlElicitation(params as unknown as ElicitUrlParams, { signal }),
     );
-    requireAction(answer, "urlElicitation");
-    markHandled(answer.retry); // Awaited only where a call waits for it.
-    return answer;
+    requireAction(result, "urlElicitation");
+    markHandled(result.retry); // Awaited only if a call waits for it.
+    return result;
   };
 }
 
-function requireAction(answer: Pick<ElicitResult, "action">, name: string): void {
-  if (isObject(answer) && ["accept", "decline", "cancel"].includes(answer.action)) return;
+function requireAction(result: Pick<ElicitResult, "action">, name: string): void {
+  if (isObject(result) && ["accept", "decline", "cancel"].includes(result.action)) return;
   throw new TypeError(`handlers.${name} must return an action: accept, decline or cancel`);
 }
 
@@ -208,14 +194,14 @@ function acceptSampling(
   const faults = samplingFaults(params);
   if (faults.length > 0) throw invalidParams("Invalid params", faults);
   return async (signal) => {
-    // Checked just above.
-    const answer: unknown = await inHook("handlers.sampling", () =>
+    // Checked above.
+    const given: unknown = await inHook("handlers.sampling", () =>
       sampling(params as unknown as CreateMessageParams, { signal }),
     );
-    const result = isObject(answer) ? withEncodedMessages(answer) : answer;
-    const fault = shapeFault("CreateMessageResult", result, "") ?? messageFault(result as JsonObject, "");
-    if (fault !== undefined) throw unsendable("What handlers.sampling returned", fault);
-    return result as JsonObject; // Checked just above.
+    // A result that is no object fails the check.
+    const result = isObject(given) ? withEncodedMessages(given) : (given as JsonObject);
+    requireSendableResult("What handlers.sampling returned", methods.createMessage, result);
+    return result;
   };
 }
 
@@ -223,24 +209,12 @@ function acceptRoots({ roots }: InputHandlers): AcceptedRequest {
   if (roots === undefined) throw methodNotFound(methods.listRoots);
   return async (signal) => {
     const given = typeof roots === "function" ? await inHook("handlers.roots", () => roots({ signal })) : roots;
-    const fault =
-      shapeFault("ListRootsResult", { roots: given }, "") ??
-      firstFault(given, (root, index) => rootFault(root as Root, `/roots/${index}`));
-    if (fault !== undefined) throw unsendable("What handlers.roots gives", fault);
+    requireSendableResult("What handlers.roots gives", methods.listRoots, { roots: given });
     return { roots: given };
   };
 }
 
-/** https://modelcontextprotocol.io/specification/latest/client/roots#root */
-function rootFault({ uri, _meta }: Root, path: string): ParamsFault | undefined {
-  if (uri.startsWith("file://")) return metaFault(_meta, `${path}/_meta`);
-  return {
-    path: `${path}/uri`,
-    message: `must be a file:// URI, got ${quotedForMessage(uri)}: see pathToFileURL of node:url`,
-  };
-}
-
-/** −32602, as the specification has it for a part of a capability; a whole one that was not declared is −32601. */
+/** −32602, as the specification requires for a part of a capability; a capability that is missing as a whole is −32601. */
 function notDeclared(path: string, what: string): RpcError {
   return invalidParams("Invalid params", [{ path, message: `${what} was not declared by this client` }]);
 }

@@ -1,21 +1,14 @@
 import { isObject, kindOf } from "../../base/json.js";
 import type { MaybePromise } from "../../base/maybe-promise.js";
-import { invalidParams, type ParamsFault } from "../../jsonrpc/errors.js";
+import { invalidParams } from "../../jsonrpc/errors.js";
 import type { JsonObject } from "../../protocol/json.js";
 import { methods } from "../../protocol/methods.js";
 import { samplingFaults } from "../../protocol/sampling-checks.js";
-import {
-  firstFault,
-  jsonFault,
-  messageFault,
-  metaFault,
-  shapeFault,
-  unsendable,
-  withEncodedMessages,
-} from "../../protocol/sendable.js";
+import { withEncodedMessages } from "../../protocol/sendable.js";
 import type { Root } from "../../protocol/types/roots.js";
 import type { CreateMessageParams, CreateMessageResult } from "../../protocol/types/sampling.js";
 import { compile, type InferOutput, type Schema } from "../../schema/compile.js";
+import { requireSendableParams } from "../../session/input-methods.js";
 import { formOf } from "./form.js";
 import type { ClientRequest } from "./input-request.js";
 import { InputRequired } from "./rounds.js";
@@ -84,14 +77,13 @@ export function elicitUrl(message: string, url: string | URL, elicitationId?: st
  * Asks the client's model.
  * https://modelcontextprotocol.io/specification/latest/client/sampling
  *
- * @throws TypeError for what no model can be asked: uses of tools without results, a choice of tools without tools
+ * @throws TypeError for invalid params, e.g. uses of tools without results, or a choice of tools without tools
  */
 export function sample(given: CreateMessageParams): InputRequestOf<CreateMessageResult> {
   const params = withEncodedMessages(given as unknown as JsonObject); // An interface has no index signature.
   const faults = samplingFaults(params).map(({ path, message }) => `${path} ${message}`);
   if (faults.length > 0) throw new TypeError(`${methods.createMessage}: ${faults.join("; ")}`);
-  const fault = shapeFault("CreateMessageRequestParams", params, "") ?? sampledFault(params);
-  if (fault !== undefined) throw unsendable(methods.createMessage, fault);
+  requireSendableParams(methods.createMessage, params);
   return {
     method: methods.createMessage,
     params,
@@ -104,21 +96,9 @@ export function sample(given: CreateMessageParams): InputRequestOf<CreateMessage
   };
 }
 
-/** What the shape of params does not say. */
-function sampledFault({ messages, metadata, tools, _meta }: JsonObject): ParamsFault | undefined {
-  // The shape says that they are an array of objects.
-  const all = messages as readonly JsonObject[];
-  return (
-    metaFault(_meta, "/_meta") ??
-    firstFault(all, (message, index) => messageFault(message as JsonObject, `/messages/${index}`)) ??
-    jsonFault({ metadata, tools }, "")
-  );
-}
-
 /** @throws TypeError for params that cannot be sent: a message that is no text, a URL of a strange form */
 function elicitation(params: JsonObject): JsonObject {
-  const fault = shapeFault("ElicitRequestParams", params, "");
-  if (fault !== undefined) throw unsendable(methods.elicit, fault);
+  requireSendableParams(methods.elicit, params);
   return params;
 }
 

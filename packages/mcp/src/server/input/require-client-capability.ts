@@ -3,20 +3,18 @@ import type { ClientCapabilities } from "../../protocol/capabilities.js";
 import { isObject, type JsonObject } from "../../protocol/json.js";
 import { methods } from "../../protocol/methods.js";
 import type { Revision } from "../../protocol/revisions/revision.js";
-import { involvesTools } from "../../protocol/sampling-checks.js";
+import { readDeclared, requiredForInput } from "../../session/input-methods.js";
 import type { InputRequests } from "./input-request.js";
 
-type Need = (params: JsonObject) => ClientCapabilities;
-
-/** The client capability that each input request requires. https://modelcontextprotocol.io/specification/latest/basic#capabilities */
-const needs: ReadonlyMap<string, Need> = new Map<string, Need>([
-  [methods.listRoots, () => ({ roots: {} })],
-  [methods.createMessage, (params) => ({ sampling: involvesTools(params) ? { tools: {} } : {} })],
-  [methods.elicit, ({ mode }) => ({ elicitation: mode === "url" ? { url: {} } : { form: {} } })],
-  [methods.getTask, () => ({ tasks: {} })],
-  [methods.taskResult, () => ({ tasks: {} })],
-  [methods.listTasks, () => ({ tasks: { list: {} } })],
-  [methods.cancelTask, () => ({ tasks: { cancel: {} } })],
+/**
+ * The client capability that each request for a task requires.
+ * https://modelcontextprotocol.io/specification/2025-11-25/basic/utilities/tasks#capabilities
+ */
+const requiredForTasks: ReadonlyMap<string, ClientCapabilities> = new Map([
+  [methods.getTask, { tasks: {} }],
+  [methods.taskResult, { tasks: {} }],
+  [methods.listTasks, { tasks: { list: {} } }],
+  [methods.cancelTask, { tasks: { cancel: {} } }],
 ]);
 
 /** The client that receives input requests. */
@@ -30,10 +28,10 @@ export interface InputClient {
  * @throws RpcError naming the capability
  */
 export function requireClientCapability(questions: InputRequests, { revision, capabilities }: InputClient): void {
-  const declared = known(capabilities, revision);
+  const declared = readDeclared(revision, capabilities);
   for (const { method, params } of Object.values(questions)) {
     const exists = revision.requests.server.has(method) || revision.inputRequests.has(method);
-    const requires = needs.get(method)?.(params) ?? {};
+    const requires = requiredForInput(method, params) ?? requiredForTasks.get(method) ?? {};
     if (!exists || !isDeclared(requires as JsonObject, declared)) {
       const code = revision.codes.missingRequiredClientCapability ?? codes.invalidRequest;
       const lacking = pathsOf(requires as JsonObject).join(", ") || method;
@@ -58,15 +56,6 @@ function pathsOf(required: JsonObject): readonly string[] {
 /** The first forms had no modes beside them, and no choice of several. */
 function hasFirstForms({ facts }: Revision): boolean {
   return facts.elicitation === "form";
-}
-
-/** The declared capabilities that exist in the revision: a client may declare more. */
-function known({ elicitation, sampling, ...rest }: ClientCapabilities, revision: Revision): ClientCapabilities {
-  return {
-    ...rest,
-    ...(isObject(elicitation) && { elicitation: hasFirstForms(revision) ? {} : elicitation }),
-    ...(isObject(sampling) && { sampling: revision.facts.samplingTools ? sampling : {} }),
-  };
 }
 
 /** Nothing else that an older form has would ask the same: several fields, or a text, are another question. */
