@@ -1,6 +1,6 @@
 import { expected, RpcError } from "@parlance/mcp/jsonrpc";
 
-/** @import { ParamsFault, Service } from "@parlance/mcp/jsonrpc" */
+/** @import { Service } from "@parlance/mcp/jsonrpc" */
 
 /**
  * @typedef {object} User
@@ -59,7 +59,7 @@ export function addUsers(service) {
  * @param {{ name: unknown, email: unknown }} params
  */
 function checkUser({ name, email }) {
-  /** @type {ParamsFault[]} */
+  /** @type {ReturnType<typeof expected>[]} */
   const faults = [];
   if (!isText(name)) faults.push(expected("a name of 1 to 100 characters", "name", name));
   if (!isText(email) || !email.includes("@")) faults.push(expected("an e-mail address", "email", email));

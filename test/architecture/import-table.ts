@@ -30,7 +30,7 @@ const rows: Readonly<Record<string, readonly string[]>> = {
     "jsonrpc",
     "base",
   ],
-  testing: ["entries", "jsonrpc"],
+  testing: ["entries", "jsonrpc", "base"],
 };
 
 /**

@@ -1,6 +1,7 @@
 import { readFileSync, writeFileSync } from "node:fs";
-import { type Entry, encodeEntry, type HttpEntry } from "@parlance/wire";
+import { type Entry, encodeEntry } from "@parlance/wire";
 import { describe, expect, test, vi } from "vitest";
+import type { HttpEntry } from "../../packages/wire/src/recording/entry.js";
 import { header, opening, recorded, type Said, stdioFrame } from "../wire/recording/recorded.js";
 import { parlance } from "./run.js";
 import { Scratch } from "./scratch.js";

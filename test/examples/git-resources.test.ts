@@ -1,8 +1,9 @@
 import { execFileSync } from "node:child_process";
 import { symlinkSync } from "node:fs";
 import { join } from "node:path";
-import { type CompletionReference, latest, latestHandshake, type TextResourceContents, versions } from "@parlance/mcp";
+import { type CompletionReference, latest, latestHandshake, versions } from "@parlance/mcp";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type { TextResourceContents } from "../../packages/mcp/src/protocol/types/content.js";
 import { type GitClient, openServer } from "./git-client.js";
 import { Folder, newRepository } from "./repository.js";
 

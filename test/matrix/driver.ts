@@ -1,6 +1,6 @@
 import type { LoggingLevel, ProgressParams, SubscriptionFilter } from "@parlance/mcp";
-import type { ServerDescription } from "@parlance/mcp/client";
 import type { Channel, LocalReason } from "@parlance/mcp/jsonrpc";
+import type { ServerDescription } from "../../packages/mcp/src/client/session/client-session.js";
 
 /** A JSON object, as tests look into it. */
 export type Fields = Readonly<Record<string, unknown>>;

@@ -7,8 +7,9 @@ import {
   openConnection,
   type Report,
 } from "@parlance/mcp/jsonrpc";
-import { type ChildChannel, type ChildChannelOptions, type Command, childChannel } from "@parlance/mcp/node";
+import { type ChildChannel, type Command, childChannel } from "@parlance/mcp/node";
 import { afterEach, expect } from "vitest";
+import type { ChildChannelOptions } from "../../packages/mcp/src/node/process/child-process.js";
 
 /** A conversation with a real process. */
 export interface Conversation {

@@ -6,10 +6,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { connect, LocalError } from "@parlance/mcp/client";
 import { contentLength, createService, describeReport, openConnection } from "@parlance/mcp/jsonrpc";
-import { acceptTcp, serveTcp, type TcpServer, tcpChannel } from "@parlance/mcp/node";
+import { acceptTcp, serveTcp, tcpChannel } from "@parlance/mcp/node";
 import { createServer, type Server } from "@parlance/mcp/server";
 import { createFakeClock } from "@parlance/mcp/testing";
 import { afterAll, afterEach, describe, expect, test } from "vitest";
+import type { TcpServer } from "../../packages/mcp/src/node/serve-tcp.js";
 import type { SocketAddress } from "../../packages/mcp/src/node/socket-address.js";
 import { turn } from "../jsonrpc/transports.js";
 

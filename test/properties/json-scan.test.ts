@@ -1,7 +1,8 @@
 import { isDeepStrictEqual } from "node:util";
-import { type JsonNode, literalOf, nodeAt, scanJson } from "@parlance/wire";
+import { literalOf, nodeAt, scanJson } from "@parlance/wire";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import type { JsonNode } from "../../packages/wire/src/json/json-node.js";
 import { childOf, jsonValue, pointerAt, rangeOf } from "../../packages/wire/src/json/json-node.js";
 import { written, writtenObjects } from "./json-texts.js";
 

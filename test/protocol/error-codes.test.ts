@@ -1,8 +1,8 @@
 import { catalogueCodes, specCodes, versions } from "@parlance/mcp";
 import { codes } from "@parlance/mcp/jsonrpc";
-import { type CodeReading, codeReadings, describeErrorCode, revisions, versionsWithCode } from "@parlance/mcp/protocol";
+import { codeReadings, describeErrorCode, revisions, versionsWithCode } from "@parlance/mcp/protocol";
 import { describe, expect, test } from "vitest";
-import type { Vocabulary } from "../../packages/mcp/src/protocol/errors.js";
+import type { CodeReading, Vocabulary } from "../../packages/mcp/src/protocol/errors.js";
 import type { CodeCircumstances } from "../../packages/mcp/src/protocol/revisions/describe-error-code.js";
 import { hasMethodTable, readMethodTable } from "./revisions/published.js";
 

@@ -3,13 +3,13 @@ import {
   type Method,
   messagesOf,
   methods,
-  type NotificationMethod,
   notifications,
   type Revision,
   revisions,
 } from "@parlance/mcp/protocol";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import type { NotificationMethod } from "../../packages/mcp/src/protocol/methods.js";
 import { assertOfficial } from "./shapes/official.js";
 
 // What TypeScript would not let through: whatever is given, a message is valid, or it is refused.

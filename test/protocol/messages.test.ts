@@ -1,13 +1,7 @@
 import type { ParamsByMethod, ParamsByNotification } from "@parlance/mcp";
-import {
-  type Method,
-  messagesOf,
-  methods,
-  type NotificationMethod,
-  notifications,
-  revisions,
-} from "@parlance/mcp/protocol";
+import { type Method, messagesOf, methods, notifications, revisions } from "@parlance/mcp/protocol";
 import { describe, expect, test } from "vitest";
+import type { NotificationMethod } from "../../packages/mcp/src/protocol/methods.js";
 import { assertOfficial } from "./shapes/official.js";
 
 const form = { type: "object", properties: { name: { type: "string" } } } as const;

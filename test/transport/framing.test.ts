@@ -1,7 +1,7 @@
-import { contentLength, type FrameRefusal, type Framing, lines } from "@parlance/mcp/jsonrpc";
+import { contentLength, type Framing, lines } from "@parlance/mcp/jsonrpc";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import type { FrameSink } from "../../packages/mcp/src/base/framing.js";
+import type { FrameRefusal, FrameSink } from "../../packages/mcp/src/base/framing.js";
 import { half, headerStreams, junk, lineStreams, mark, type Wire } from "./streams.js";
 
 describe.each([

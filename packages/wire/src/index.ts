@@ -10,59 +10,38 @@ export {
   comparableSteps,
   compareConversations,
   comparisonSteps,
-  type DefinitionComparison,
-  type ItemChange,
-  type LatencyChange,
 } from "./compare/compare.js";
-export { type ComparedItem, statusOf, targetOf } from "./compare/compared.js";
-export { canonicalJson, ignoring, significant, type ValueChange } from "./compare/differences.js";
+export { statusOf, targetOf } from "./compare/compared.js";
+export { canonicalJson, ignoring, significant } from "./compare/differences.js";
 export { Conversation } from "./conversation/conversation.js";
 export { headerOf } from "./conversation/exchange.js";
-export type { HttpExchange, RecordedOperation, WireMessage } from "./conversation/message.js";
-export type { Pending, PendingState } from "./conversation/pending.js";
+export type { RecordedOperation, WireMessage } from "./conversation/message.js";
 export { latencyOf, pairOf, type Row, sizeOf } from "./conversation/row.js";
-export type { WireSession } from "./conversation/session.js";
 export { type Expectation, parseExpectation } from "./filter/expectation.js";
-export type { FilterFault } from "./filter/filter.js";
-export { compileFilter, type RowTest } from "./filter/match.js";
+export { compileFilter } from "./filter/match.js";
 export { parseFilter } from "./filter/parse.js";
-export { type ByteRange, type JsonNode, literalOf, nodeAt } from "./json/json-node.js";
+export { literalOf, nodeAt } from "./json/json-node.js";
 export { scanJson } from "./json/json-scan.js";
 export { EntryWriter } from "./raw-client/entry-writer.js";
-export { RawChannel, type RawTransport } from "./raw-client/raw-channel.js";
+export { RawChannel } from "./raw-client/raw-channel.js";
 export {
   isErrorWithoutId,
   type RawClient,
   type RawOptions,
   type RawReply,
   type RawRequest,
-  type RawResponse,
 } from "./raw-client/raw-client.js";
 export { RawHttp } from "./raw-client/raw-http.js";
-export { BodyCutter, type BodyFrame } from "./recording/body-cutter.js";
+export { BodyCutter } from "./recording/body-cutter.js";
 export { recordedVerdict } from "./recording/carried-verdict.js";
-export type {
-  Direction,
-  EndEntry,
-  Entry,
-  FrameChannel,
-  FrameEntry,
-  GapEntry,
-  HeaderEntry,
-  HttpEntry,
-  LifeEntry,
-  RecorderRuleEntry,
-  StderrEntry,
-} from "./recording/entry.js";
+export type { Entry, FrameEntry, HeaderEntry } from "./recording/entry.js";
 export { EventCutter } from "./recording/event-cutter.js";
-export { bytesOf, type Frame, recordedBytes, type Sender } from "./recording/frame.js";
-export { type CutLine, LineCutter } from "./recording/line-cutter.js";
+export { bytesOf, recordedBytes, type Sender } from "./recording/frame.js";
+export { LineCutter } from "./recording/line-cutter.js";
 export { recordChannel } from "./recording/record-channel.js";
 export {
   encodeEntry,
-  type LinePlace,
   type Recording,
-  type RecordingDamage,
   RecordingDecoder,
   type RecordingItem,
   readRecording,
@@ -75,15 +54,7 @@ export {
   redact,
   secretVariables,
 } from "./redact/redact.js";
-export type { SecretsOptions } from "./redact/secrets.js";
-export {
-  type CheckReport,
-  type Concern,
-  concerns,
-  defaultConcerns,
-  type ReportOptions,
-  reportOf,
-} from "./report/report.js";
+export { type CheckReport, concerns, defaultConcerns, reportOf } from "./report/report.js";
 export { junitOf } from "./report/report-junit.js";
 export { sarifOf } from "./report/report-sarif.js";
 export {

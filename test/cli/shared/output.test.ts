@@ -1,5 +1,5 @@
 import { writeFileSync } from "node:fs";
-import { Conversation, describeVerdict, type Entry, type HttpEntry } from "@parlance/wire";
+import { Conversation, describeVerdict, type Entry } from "@parlance/wire";
 import { describe, expect, test, vi } from "vitest";
 import { explain } from "../../../packages/cli/src/commands/explain/explain.js";
 import { LiveConversation } from "../../../packages/cli/src/shared/client/live-conversation.js";
@@ -7,6 +7,7 @@ import { cutMiddle, verbatimLines, widthOf } from "../../../packages/cli/src/sha
 import { partsOf, rowLines } from "../../../packages/cli/src/shared/output/conversation-rows.js";
 import { headingRow, type Look } from "../../../packages/cli/src/shared/output/rows.js";
 import { styleOf } from "../../../packages/cli/src/shared/output/style.js";
+import type { HttpEntry } from "../../../packages/wire/src/recording/entry.js";
 import { opening, recorded, type Said } from "../../wire/recording/recorded.js";
 import { RecordingFolder } from "../../wire/recording/recording-folder.js";
 import { misbehaving, parlance, start, toolsServer } from "../run.js";

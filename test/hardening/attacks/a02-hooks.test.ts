@@ -17,14 +17,7 @@ import {
   tapChannel,
 } from "@parlance/mcp/jsonrpc";
 import { acceptTcp, childChannel, streamChannel, tcpChannel } from "@parlance/mcp/node";
-import {
-  type Context,
-  createServer,
-  type ServeOptions,
-  type Server,
-  type ServerOptions,
-  serveChannel,
-} from "@parlance/mcp/server";
+import { type Context, createServer, type Server, type ServerOptions, serveChannel } from "@parlance/mcp/server";
 import { createFakeClock } from "@parlance/mcp/testing";
 import { nodeWebSocketChannel, serveWebSocket } from "@parlance/mcp/websocket";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -32,6 +25,7 @@ import { WebSocket } from "ws";
 import * as z from "zod";
 import { deferred } from "../../../packages/mcp/src/base/deferred.js";
 import type { ListedResource } from "../../../packages/mcp/src/server/features/resources/resource-definitions.js";
+import type { ServeOptions } from "../../../packages/mcp/src/server/session/serve-channel.js";
 import type { MessagePortLike } from "../../../packages/mcp/src/transport/message-port.js";
 import { type Mode, overridden, Plant } from "./a02-plant.js";
 

@@ -1,9 +1,10 @@
 import { once } from "node:events";
 import type { HttpOptions } from "@parlance/mcp/http";
-import { type ServeHttpOptions, serveHttp } from "@parlance/mcp/node";
+import { serveHttp } from "@parlance/mcp/node";
 import { createServer, type Server } from "@parlance/mcp/server";
 import { describe, expect, test } from "vitest";
 import { networkOf } from "../../../packages/mcp/src/http/server/peers.js";
+import type { ServeHttpOptions } from "../../../packages/mcp/src/node/http/serve-http.js";
 import { type Asked, sessionPost, statelessCall, statelessPost, written } from "../../http/server/asked.js";
 import { openSession } from "../../http/server/handlers.js";
 import { read } from "../../http/server/obeying.js";

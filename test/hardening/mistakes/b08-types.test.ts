@@ -1,17 +1,11 @@
 import type * as protocol from "@parlance/mcp";
 import { type Client, connect, type ElicitResult, type ToolTypes } from "@parlance/mcp/client";
 import { compile } from "@parlance/mcp/schema";
-import {
-  type CallToolResult,
-  type ContentBlock,
-  createServer,
-  type FormResponse,
-  type Server,
-  tool,
-} from "@parlance/mcp/server";
+import { type CallToolResult, type ContentBlock, createServer, type Server, tool } from "@parlance/mcp/server";
 import { describe, expect, expectTypeOf, test } from "vitest";
 import * as z from "zod";
 import type { FormSchema } from "../../../packages/mcp/src/protocol/types/elicitation.js";
+import type { FormResponse } from "../../../packages/mcp/src/server/input/input-requests.js";
 
 // The claims about types are judged where the tests are type-checked (strict, exactOptionalPropertyTypes).
 

@@ -1,11 +1,12 @@
 import { once } from "node:events";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { type RpcOptions, rpcHandler } from "@parlance/mcp/http";
+import { rpcHandler } from "@parlance/mcp/http";
 import { type Call, createService, describeReport } from "@parlance/mcp/jsonrpc";
 import { nodeRpcHandler } from "@parlance/mcp/node";
 import { createFakeClock } from "@parlance/mcp/testing";
 import { describe, expect, test } from "vitest";
+import type { RpcOptions } from "../../../packages/mcp/src/http/server/rpc-handler.js";
 import { Wire } from "./wire.js";
 
 const service = createService()

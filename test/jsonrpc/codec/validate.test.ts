@@ -4,11 +4,9 @@ import {
   ExactNumber,
   encode,
   failure,
-  isFailure,
   isNotification,
   isRequest,
   isResponse,
-  isSuccess,
   type Message,
   notification,
   Problem,
@@ -18,6 +16,7 @@ import {
 } from "@parlance/mcp/jsonrpc";
 import { describe, expect, test } from "vitest";
 import { validate } from "../../../packages/mcp/src/jsonrpc/codec/decode.js";
+import { isFailure, isSuccess } from "../../../packages/mcp/src/jsonrpc/message.js";
 import { mcpProfile, type Profile } from "../../../packages/mcp/src/jsonrpc/profile.js";
 
 interface Rejection {

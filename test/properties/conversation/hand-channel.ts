@@ -1,4 +1,5 @@
-import type { Channel, ChannelReceiver, FrameRefusal } from "@parlance/mcp/jsonrpc";
+import type { Channel, ChannelReceiver } from "@parlance/mcp/jsonrpc";
+import type { FrameRefusal } from "../../../packages/mcp/src/base/framing.js";
 import { turn } from "./turn.js";
 
 /** A channel whose remote end is the test: what is delivered and when, and when there is room for more. */

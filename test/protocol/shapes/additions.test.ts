@@ -1,7 +1,8 @@
 import { latest } from "@parlance/mcp";
-import { checkShape, shape } from "@parlance/mcp/protocol";
+import { checkShape } from "@parlance/mcp/protocol";
 import { describe, expect, test } from "vitest";
 import { type ShapeAdditions, shapesOf } from "../../../packages/mcp/src/protocol/revisions/shapes.js";
+import * as shape from "../../../packages/mcp/src/protocol/shapes/shape.js";
 
 const { array, boolean, extending, literal, map, object, optional, ref, string } = shape;
 

@@ -1,5 +1,7 @@
-import { checkShape, type MessagePart, revisionOf, type ShapeFault } from "@parlance/mcp/protocol";
+import { checkShape, revisionOf } from "@parlance/mcp/protocol";
 import { describe, expect, test } from "vitest";
+import type { MessagePart } from "../../../packages/mcp/src/protocol/revisions/shapes.js";
+import type { ShapeFault } from "../../../packages/mcp/src/protocol/shapes/shape-fault.js";
 
 // What is said of typical mistakes: where, what had to be there, and what is there.
 

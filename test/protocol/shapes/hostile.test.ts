@@ -1,7 +1,8 @@
 import { latestHandshake } from "@parlance/mcp";
-import { checkShape, type MessagePart, revisions } from "@parlance/mcp/protocol";
+import { checkShape, revisions } from "@parlance/mcp/protocol";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import type { MessagePart } from "../../../packages/mcp/src/protocol/revisions/shapes.js";
 import { partsOf } from "./oracle.js";
 
 const toolList: MessagePart = { of: "result", method: "tools/list", sender: "client" };

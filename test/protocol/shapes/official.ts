@@ -1,7 +1,8 @@
 import type { Message, Problem } from "@parlance/mcp/jsonrpc";
-import { checkShape, type MessagePart, type Revision, revisionOf } from "@parlance/mcp/protocol";
+import { checkShape, type Revision, revisionOf } from "@parlance/mcp/protocol";
 import { validate } from "../../../packages/mcp/src/jsonrpc/codec/decode.js";
 import { mcpProfile } from "../../../packages/mcp/src/jsonrpc/profile.js";
+import type { MessagePart } from "../../../packages/mcp/src/protocol/revisions/shapes.js";
 import { hasSchemas } from "../revisions/published.js";
 import { expectationOf, problemsIn } from "./oracle.js";
 import { definitionsOf, problemsOf, refTo } from "./schemas.js";

@@ -1,4 +1,5 @@
-import type { MessagePart, Revision } from "@parlance/mcp/protocol";
+import type { Revision } from "@parlance/mcp/protocol";
+import type { MessagePart } from "../../../packages/mcp/src/protocol/revisions/shapes.js";
 import type { SchemaNode } from "./schema-node.js";
 import { definitionsOf, problemsOf, refTo } from "./schemas.js";
 

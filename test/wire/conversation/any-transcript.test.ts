@@ -1,14 +1,7 @@
 import { versions } from "@parlance/mcp";
-import {
-  bytesOf,
-  Conversation,
-  describeVerdict,
-  type Entry,
-  type FrameEntry,
-  type JsonNode,
-  scanJson,
-} from "@parlance/wire";
+import { bytesOf, Conversation, describeVerdict, type Entry, type FrameEntry, scanJson } from "@parlance/wire";
 import { expect, test } from "vitest";
+import type { JsonNode } from "../../../packages/wire/src/json/json-node.js";
 import { createRandom, type Random, seed } from "../../properties/random.js";
 import { cases } from "../rules/cases/all-cases.js";
 import { entriesOf } from "../rules/rule-case.js";

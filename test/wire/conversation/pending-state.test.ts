@@ -1,16 +1,7 @@
-import {
-  type CheckReport,
-  Conversation,
-  describeCrash,
-  type Entry,
-  type HttpEntry,
-  junitOf,
-  type LifeEntry,
-  type PendingState,
-  reportOf,
-  sarifOf,
-} from "@parlance/wire";
+import { type CheckReport, Conversation, describeCrash, type Entry, junitOf, reportOf, sarifOf } from "@parlance/wire";
 import { describe, expect, test } from "vitest";
+import type { PendingState } from "../../../packages/wire/src/conversation/pending.js";
+import type { HttpEntry, LifeEntry } from "../../../packages/wire/src/recording/entry.js";
 import { opening, recorded, type Said } from "../recording/recorded.js";
 
 const call: Said = '→ {"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"work","arguments":{}}}';

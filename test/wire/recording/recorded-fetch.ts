@@ -1,4 +1,5 @@
-import type { Entry, FrameEntry, HttpEntry } from "@parlance/wire";
+import type { Entry, FrameEntry } from "@parlance/wire";
+import type { HttpEntry } from "../../../packages/wire/src/recording/entry.js";
 import type { HttpTarget } from "../../matrix/driver.js";
 
 /** Makes requests, and records what crosses as a proxy would. */

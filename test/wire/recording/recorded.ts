@@ -1,4 +1,5 @@
-import type { Direction, Entry, FrameEntry, HeaderEntry } from "@parlance/wire";
+import type { Entry, FrameEntry, HeaderEntry } from "@parlance/wire";
+import type { Direction } from "../../../packages/wire/src/recording/entry.js";
 
 /** The header of a recording that a test writes by hand. */
 export const header: HeaderEntry = {

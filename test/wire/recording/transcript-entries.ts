@@ -1,5 +1,6 @@
-import type { Entry, FrameEntry, HttpEntry } from "@parlance/wire";
+import type { Entry, FrameEntry } from "@parlance/wire";
 import { recordedBytes } from "@parlance/wire";
+import type { HttpEntry } from "../../../packages/wire/src/recording/entry.js";
 import type { HttpStep } from "../../fixtures/misbehaving/http-client.js";
 import type { Crossed, StdioTranscript } from "../../fixtures/misbehaving/stdio-client.js";
 import { header } from "./recorded.js";

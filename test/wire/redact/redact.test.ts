@@ -1,5 +1,6 @@
-import { type Entry, type FrameEntry, type HttpEntry, redact } from "@parlance/wire";
+import { type Entry, type FrameEntry, redact } from "@parlance/wire";
 import { expect, test } from "vitest";
+import type { HttpEntry } from "../../../packages/wire/src/recording/entry.js";
 import { header, type Said, stdioFrame } from "../recording/recorded.js";
 
 /** The text of a line of stdio once its secrets are covered. */

@@ -1,5 +1,6 @@
 import { encodeHeaderValue, namedBy } from "@parlance/mcp/protocol";
-import type { Entry, FrameEntry, HttpEntry } from "@parlance/wire";
+import type { Entry, FrameEntry } from "@parlance/wire";
+import type { HttpEntry } from "../../../packages/wire/src/recording/entry.js";
 import type { Said } from "../recording/recorded.js";
 import type { Talk } from "./talk.js";
 

@@ -1,4 +1,5 @@
-import { bytesOf, type Entry, type FrameEntry, type HttpEntry } from "@parlance/wire";
+import { bytesOf, type Entry, type FrameEntry } from "@parlance/wire";
+import type { HttpEntry } from "../../../packages/wire/src/recording/entry.js";
 import { headersOf } from "./http-talk.js";
 import type { Talk } from "./talk.js";
 

@@ -1,5 +1,7 @@
-import { type ByteRange, Conversation, type Entry, type Frame } from "@parlance/wire";
+import { Conversation, type Entry } from "@parlance/wire";
 import { expect } from "vitest";
+import type { ByteRange } from "../../../packages/wire/src/json/json-node.js";
+import type { Frame } from "../../../packages/wire/src/recording/frame.js";
 import type { ExpectedVerdict, Outcome } from "../../fixtures/misbehaving/expected.js";
 
 /** Fails unless a recording is judged as it has to be: these verdicts and no others, and these words for the call. */

@@ -15,7 +15,7 @@ import { webSocketChannel } from "../transport/websocket.js";
 export type { Bridge } from "../bridge/bridge.js";
 
 /** The upstream server: a URL, or a function that opens a channel to it. */
-export type UpstreamTarget = string | URL | ChannelFactory;
+type UpstreamTarget = string | URL | ChannelFactory;
 
 /** Options of a bridge and, for a URL, of its HTTP requests. */
 export interface BridgeOptions extends BridgeSettings, HttpClientOptions {}

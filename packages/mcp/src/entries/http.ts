@@ -11,5 +11,4 @@ export { type HttpHandler, httpHandler, rpcHandler } from "../http/server/fetch-
 export type { Authenticate, HttpOptions, Identity } from "../http/server/options.js";
 export { originCheck } from "../http/server/origin-check.js";
 export type { HttpRequest } from "../http/server/request.js";
-export type { RpcOptions } from "../http/server/rpc-handler.js";
-export { type EventStore, memoryEventStore, type StoredEvent } from "../http/server/streams/event-store.js";
+export { type EventStore, memoryEventStore } from "../http/server/streams/event-store.js";

@@ -15,10 +15,10 @@ import {
   openConnection as open,
 } from "../jsonrpc/connection.js";
 
-export type { Clock, Timer } from "../base/clock.js";
+export type { Clock } from "../base/clock.js";
 export { didYouMean } from "../base/did-you-mean.js";
 export { escapeControls } from "../base/escape-controls.js";
-export type { FrameRefusal, Framing } from "../base/framing.js";
+export type { Framing } from "../base/framing.js";
 export { answerer } from "../jsonrpc/answerer.js";
 export type { Call, CallOptions, Exchange } from "../jsonrpc/call.js";
 export type { Channel, ChannelReceiver } from "../jsonrpc/channel.js";
@@ -33,28 +33,22 @@ export {
   LocalError,
   type LocalReason,
   methodNotFound,
-  type ParamsFault,
   RpcError,
 } from "../jsonrpc/errors.js";
 export { clientLimits, type Limits, serverLimits } from "../jsonrpc/limits.js";
 export {
-  type ErrorObject,
   ExactNumber,
   failure,
   type Id,
-  isFailure,
   isNotification,
   isRequest,
   isResponse,
-  isSuccess,
   type Message,
   notification,
   type Params,
-  type RpcFailure,
   type RpcNotification,
   type RpcRequest,
   type RpcResponse,
-  type RpcSuccess,
   request,
   success,
 } from "../jsonrpc/message.js";
@@ -62,7 +56,7 @@ export { baseProfile, mcpBatchProfile } from "../jsonrpc/profile.js";
 export { describeReport, type Report, type Reporter } from "../jsonrpc/report.js";
 export { lspCancellation } from "../jsonrpc/routing.js";
 export { type Tapped, tapChannel } from "../jsonrpc/tap.js";
-export { createService, expected, type Handler, type MethodOptions, type Service } from "../service/service.js";
+export { createService, expected, type MethodOptions, type Service } from "../service/service.js";
 export { contentLength } from "../transport/framing/content-length.js";
 export { lines } from "../transport/framing/lines.js";
 export { PartialFrame } from "../transport/framing/partial-frame.js";

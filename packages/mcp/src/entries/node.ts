@@ -14,17 +14,12 @@ import { type CommandTarget, startedChannel } from "../node/process/command-targ
 import type { ToolTypes } from "../schema/tool-types.js";
 
 export { nodeHandler, nodeRpcHandler } from "../node/http/node-handler.js";
-export { type HttpServer, type ServeHttpOptions, serveHttp } from "../node/http/serve-http.js";
-export {
-  type ChildChannel,
-  type ChildChannelOptions,
-  type Command,
-  childChannel,
-} from "../node/process/child-process.js";
+export { type HttpServer, serveHttp } from "../node/http/serve-http.js";
+export { type ChildChannel, type Command, childChannel } from "../node/process/child-process.js";
 export type { CommandTarget } from "../node/process/command-target.js";
 export { watchParent } from "../node/process/parent-watch.js";
 export { serveStdio } from "../node/serve-stdio.js";
-export { acceptTcp, serveTcp, type TcpServer } from "../node/serve-tcp.js";
+export { acceptTcp, serveTcp } from "../node/serve-tcp.js";
 export { stdioChannel } from "../node/stdio.js";
 export { streamChannel } from "../node/stream-channel.js";
 export { tcpChannel } from "../node/tcp.js";

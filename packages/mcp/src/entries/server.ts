@@ -15,10 +15,7 @@ export { RawJson } from "../jsonrpc/codec/json-text.js";
 export { invalidParams, LocalError, type LocalReason, RpcError } from "../jsonrpc/errors.js";
 export type { ClientCapabilities, ServerCapabilities } from "../protocol/capabilities.js";
 export type {
-  Annotations,
-  AudioContent,
   ContentBlock,
-  EmbeddedResource,
   Icon,
   ImageContent,
   Resource,
@@ -38,10 +35,8 @@ export type { ToolTypes } from "../schema/tool-types.js";
 export type { Context } from "../server/context.js";
 export type { Completer } from "../server/features/completion.js";
 export type { MethodHandler } from "../server/features/extension-methods.js";
-export type { PromptReturn } from "../server/features/prompt-result.js";
 export type { PromptDefinition, PromptHandler, PromptRegistration } from "../server/features/prompts.js";
 export type { Registration } from "../server/features/registry.js";
-export type { ResourceReturn } from "../server/features/resources/resource-contents.js";
 export type {
   ResourceDefinition,
   ResourceReader,
@@ -67,10 +62,8 @@ export {
   sample,
 } from "../server/input/input-requests.js";
 export { memoryRequestStates, type RequestStateStore } from "../server/input/request-state.js";
-export type { Hooks } from "../server/pipeline.js";
 export type { Operation, Servable } from "../server/servable.js";
 export { createServer, type Server, type ServerOptions } from "../server/server.js";
-export type { ServeOptions } from "../server/session/serve-channel.js";
 export { ToolError } from "../server/tool-error.js";
 export type { Middleware } from "../session/middleware.js";
 

@@ -1,4 +1,4 @@
-import type { Clock, Timer } from "../entries/jsonrpc.js";
+import type { Clock, Timer } from "../base/clock.js";
 
 /** A clock that only a test advances. */
 export interface FakeClock extends Clock {

@@ -1,4 +1,5 @@
-import type { Channel, ChannelReceiver, FrameRefusal } from "../entries/jsonrpc.js";
+import type { FrameRefusal } from "../base/framing.js";
+import type { Channel, ChannelReceiver } from "../jsonrpc/channel.js";
 import { nextTurn } from "./pair.js";
 
 /** A peer that sends arbitrary frames and returns received frames one by one. */

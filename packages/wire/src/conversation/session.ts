@@ -1,6 +1,5 @@
 import { latest, latestHandshake } from "@parlance/mcp";
 import {
-  type Era,
   isObject,
   type JsonObject,
   mcpHeaders,
@@ -14,6 +13,8 @@ import type { Sender } from "../recording/frame.js";
 import { headerOf, isTaken, spokenIn } from "./exchange.js";
 import type { HandshakePhase, HttpExchange, MessageContext, RecordedOperation, WireMessage } from "./message.js";
 import { metaOf, mostRemembered, Operations } from "./operations.js";
+
+type Era = Revision["era"];
 
 /** A tool as the server has listed it last, and where. */
 export interface ListedTool {

@@ -1,14 +1,9 @@
-import {
-  checkShape,
-  describeFault,
-  isObject,
-  type MessagePart,
-  metaKeys,
-  type Revision,
-  type ShapeFault,
-} from "@parlance/mcp/protocol";
+import { checkShape, describeFault, isObject, metaKeys, type Revision } from "@parlance/mcp/protocol";
 import { inSchema, ofSchema } from "./citations.js";
 import type { Finding, Rule } from "./rule.js";
+
+type MessagePart = Parameters<typeof checkShape>[1];
+type ShapeFault = ReturnType<typeof checkShape>[number];
 
 /** Whether the members of messages are there, and what they have to be. */
 export const shapeRules: readonly Rule[] = [

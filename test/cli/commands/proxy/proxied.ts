@@ -2,7 +2,8 @@ import { once } from "node:events";
 import { createServer, type IncomingMessage, type RequestListener, type RequestOptions, request } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
-import type { Entry, HttpEntry } from "@parlance/wire";
+import type { Entry } from "@parlance/wire";
+import type { HttpEntry } from "../../../../packages/wire/src/recording/entry.js";
 import { RecordingFolder } from "../../../wire/recording/recording-folder.js";
 import { start } from "../../run.js";
 

@@ -1,7 +1,8 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { fileURLToPath } from "node:url";
-import { bytesOf, type Direction, type Entry } from "@parlance/wire";
+import { bytesOf, type Entry } from "@parlance/wire";
+import type { Direction } from "../../../../packages/wire/src/recording/entry.js";
 
 /** The command as hosts start it. */
 export const command: string = fileURLToPath(new URL("../../../../packages/cli/dist/parlance.js", import.meta.url));

@@ -1,10 +1,10 @@
-import type { StoredEvent } from "@parlance/mcp/http";
 import type { Report } from "@parlance/mcp/jsonrpc";
 import { createServer } from "@parlance/mcp/server";
 import { createFakeClock } from "@parlance/mcp/testing";
 import { expect, test } from "vitest";
 import { ByteBudget } from "../../../../packages/mcp/src/base/byte-budget.js";
 import { SessionChannel } from "../../../../packages/mcp/src/http/server/sessions/session-channel.js";
+import type { StoredEvent } from "../../../../packages/mcp/src/http/server/streams/event-store.js";
 import { EventStream, KeepAlive } from "../../../../packages/mcp/src/http/server/streams/event-stream.js";
 import { ReplayableStreams } from "../../../../packages/mcp/src/http/server/streams/replayable-stream.js";
 import { peerSettings } from "../../../../packages/mcp/src/jsonrpc/peer-settings.js";

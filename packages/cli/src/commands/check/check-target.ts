@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { connect } from "node:net";
 import { escapeControls } from "@parlance/mcp/jsonrpc";
 import { revisionOf } from "@parlance/mcp/protocol";
-import { type CheckReport, type Concern, type Expectation, reportOf } from "@parlance/wire";
+import { type CheckReport, type Expectation, reportOf } from "@parlance/wire";
 import { stillStarting } from "../../shared/client/converse.js";
 import { missingVariableRemedy, remedyForWords } from "../../shared/client/url-failure.js";
 import { exitCodes } from "../../shared/exit-codes.js";
@@ -16,6 +16,8 @@ import { routeTo } from "../../shared/target/route.js";
 import type { Target } from "../../shared/target/target.js";
 import { type Examination, examine } from "./examination/examine.js";
 import { examinationLines, examinationValue } from "./examination-view.js";
+
+type Concern = CheckReport["failOn"][number];
 
 /** What `parlance check` is told of a server. */
 export interface CheckTargetOptions {

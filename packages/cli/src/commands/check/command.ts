@@ -1,6 +1,5 @@
 import {
   type CheckReport,
-  type Concern,
   concerns,
   defaultConcerns,
   type Entry,
@@ -28,6 +27,8 @@ import { sourceOf, uriOf } from "../../shared/recordings/recording-reader.js";
 import { namesConfigured, targetHelp } from "../../shared/target/target.js";
 import { secretOptions } from "../recordings/redact.js";
 import { checkTarget } from "./check-target.js";
+
+type Concern = CheckReport["failOn"][number];
 
 interface CheckFlags extends ConversationFlags {
   readonly revision?: readonly string[];

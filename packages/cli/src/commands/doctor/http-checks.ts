@@ -1,11 +1,13 @@
 import { latestHandshake } from "@parlance/mcp";
 import { baseProfile, clientLimits, codes, decode, Problem } from "@parlance/mcp/jsonrpc";
 import { isObject, messagesOf, methods } from "@parlance/mcp/protocol";
-import { EntryWriter, RawHttp, type RawReply, type RawRequest, type RawResponse } from "@parlance/wire";
+import { EntryWriter, RawHttp, type RawReply, type RawRequest } from "@parlance/wire";
 import { innermost, remedyForWords, statusRemedy } from "../../shared/client/url-failure.js";
 import { exitCodes } from "../../shared/exit-codes.js";
 import type { Header } from "../../shared/target/configured-target.js";
 import type { Check, Finding } from "./check.js";
+
+type RawResponse = NonNullable<RawReply["http"]>;
 
 /** Where, with what and for how long an endpoint is asked. */
 export interface Endpoint {

@@ -1,13 +1,10 @@
 import { latest } from "@parlance/mcp";
 import { explainCode as explainRange } from "@parlance/mcp/jsonrpc";
-import {
-  type CodeReading,
-  codeReadings,
-  type DescribedCode,
-  describeErrorCode,
-  type JsonObject,
-} from "@parlance/mcp/protocol";
+import { codeReadings, describeErrorCode, type JsonObject } from "@parlance/mcp/protocol";
 import { type Explanation, facts, spanText, specPage } from "./explanation.js";
+
+type CodeReading = (typeof codeReadings)[number];
+type DescribedCode = ReturnType<typeof describeErrorCode>[number];
 
 /** Every reading of a code, the specification's own first; JSON-RPC's range is told with each. */
 export function explainErrorCode(code: number): readonly Explanation[] {

@@ -5,7 +5,6 @@ import {
   type Method,
   methodAliases,
   methods,
-  type NotificationMethod,
   notifications,
   revisionOf,
   versionAliases,
@@ -16,6 +15,8 @@ import type { Explanation, Topic } from "./explanation.js";
 import { explainNotification, explainRequest } from "./messages.js";
 import { explainRevision } from "./revisions.js";
 import { explainProbe, explainRule, probeIds, ruleIds } from "./rules.js";
+
+type NotificationMethod = (typeof notifications)[keyof typeof notifications];
 
 /** What is known of a word. */
 export interface Explained {

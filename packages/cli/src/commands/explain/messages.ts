@@ -6,10 +6,11 @@ import {
   type Method,
   messagesOf,
   methods,
-  type NotificationMethod,
   notifications,
 } from "@parlance/mcp/protocol";
 import { type Explanation, facts, spanText, specPage, versionsWhere, type WireExample } from "./explanation.js";
+
+type NotificationMethod = (typeof notifications)[keyof typeof notifications];
 
 /** What a request is for, who may send it in which revisions, and how it looks. */
 export function explainRequest(method: Method): Explanation {

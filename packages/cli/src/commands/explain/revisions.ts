@@ -1,5 +1,7 @@
-import { type Facts, messagesOf, methods, type Revision, revisions } from "@parlance/mcp/protocol";
+import { messagesOf, methods, type Revision, revisions } from "@parlance/mcp/protocol";
 import { type Explanation, facts, specPage } from "./explanation.js";
+
+type Facts = Revision["facts"];
 
 /** What a revision brought, what it took away, and how a conversation in it opens. */
 export function explainRevision(revision: Revision): Explanation {

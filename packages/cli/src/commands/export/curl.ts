@@ -1,5 +1,7 @@
-import type { HttpExchange } from "@parlance/wire";
+import type { Row } from "@parlance/wire";
 import { commandOf, type Exported, shellWord, urlOf } from "./exported.js";
+
+type HttpExchange = NonNullable<Row["exchange"]>;
 
 /** Headers that curl writes itself, or that belong to one connection. */
 const own = new Set(["host", "content-length", "connection", "transfer-encoding", "accept-encoding", "user-agent"]);

@@ -1,13 +1,8 @@
 import { isUtf8 } from "node:buffer";
-import {
-  type HeaderEntry,
-  type HttpExchange,
-  literalOf,
-  type RecordedOperation,
-  type Row,
-  type WireMessage,
-} from "@parlance/wire";
+import { type HeaderEntry, literalOf, type RecordedOperation, type Row, type WireMessage } from "@parlance/wire";
 import type { RecordedConversation } from "../../shared/recordings/recorded-conversation.js";
+
+type HttpExchange = NonNullable<Row["exchange"]>;
 
 /** A recording and its selected rows. */
 export interface Exported extends RecordedConversation {

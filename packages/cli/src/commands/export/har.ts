@@ -1,6 +1,9 @@
-import { type Frame, type HttpExchange, headerOf, literalOf, type RecordedOperation } from "@parlance/wire";
+import { headerOf, literalOf, type RecordedOperation, type Row, type WireMessage } from "@parlance/wire";
 import { packageVersion } from "../../shared/package-version.js";
 import { chosenOperations, type Exported, jsonWithList, momentOf, textOf, urlOf } from "./exported.js";
+
+type Frame = WireMessage["frame"];
+type HttpExchange = NonNullable<Row["exchange"]>;
 
 const mapping =
   "a mapping: this conversation crossed stdio, and not HTTP; each request with its answer is shown as one exchange";

@@ -1,9 +1,11 @@
 import { escapeControls } from "@parlance/mcp/jsonrpc";
-import type { Frame, Row } from "@parlance/wire";
+import type { Row, WireMessage } from "@parlance/wire";
 import { count } from "../../shared/output/quantities.js";
 import { packageVersion } from "../../shared/package-version.js";
 import { commandOf, type Exported, shellWord } from "./exported.js";
 import { prettyFrame, rowWords } from "./row-words.js";
+
+type Frame = WireMessage["frame"];
 
 /** A bug report in Markdown. Text of peers stands in code blocks, where it is not markup. */
 export function* toMarkdown(exported: Exported): Generator<string> {

@@ -1,18 +1,10 @@
 import { escapeControls } from "@parlance/mcp/jsonrpc";
 import { isObject } from "@parlance/mcp/protocol";
-import {
-  bytesOf,
-  type Frame,
-  type JsonNode,
-  latencyOf,
-  literalOf,
-  pairOf,
-  type Row,
-  sizeOf,
-  targetOf,
-  type WireMessage,
-} from "@parlance/wire";
+import { bytesOf, latencyOf, literalOf, pairOf, type Row, sizeOf, targetOf, type WireMessage } from "@parlance/wire";
 import { bytesText, durationText } from "../../shared/output/quantities.js";
+
+type Frame = WireMessage["frame"];
+type JsonNode = NonNullable<WireMessage["node"]>;
 
 /** A row in words. All of them are safe to print. */
 export interface RowWords {

@@ -1,7 +1,9 @@
 import type { Transform } from "node:stream";
 import { createBrotliDecompress, createGunzip, createInflate } from "node:zlib";
-import { BodyCutter, type BodyFrame } from "@parlance/wire";
+import { BodyCutter } from "@parlance/wire";
 import { type HeaderList, headerValue } from "./headers.js";
+
+type BodyFrame = ReturnType<BodyCutter["push"]>[number];
 
 const decoders: Readonly<Record<string, () => Transform>> = {
   gzip: createGunzip,

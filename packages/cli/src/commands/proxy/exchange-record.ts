@@ -1,8 +1,12 @@
-import { type BodyFrame, coverCredentials, type Direction, type HttpEntry } from "@parlance/wire";
+import { type BodyCutter, coverCredentials, type Entry, type FrameEntry } from "@parlance/wire";
 import type { Recorder } from "../../shared/recorder/recorder.js";
 import { BodyRecord } from "./body-record.js";
 import { type HeaderList, headerValue } from "./headers.js";
 import type { SessionNames } from "./sessions.js";
+
+type BodyFrame = ReturnType<BodyCutter["push"]>[number];
+type Direction = FrameEntry["d"];
+type HttpEntry = Extract<Entry, { k: "h" }>;
 
 /** Milliseconds for which the entries of an exchange wait for its session id. */
 const longestWait = 1_000;

@@ -1,4 +1,4 @@
-import { type Comparable, type ComparedItem, type Comparison, comparableSteps, comparisonSteps } from "@parlance/wire";
+import { type Comparable, type Comparison, comparableSteps, comparisonSteps } from "@parlance/wire";
 import { type Command, InvalidArgumentError } from "commander";
 import { exitCodes } from "../../shared/exit-codes.js";
 import type { Invocation } from "../../shared/invocation.js";
@@ -8,6 +8,8 @@ import { lined } from "../../shared/output/terminal.js";
 import { Pace } from "../../shared/pace.js";
 import { recordingHelp } from "../../shared/recordings/find-recording.js";
 import { openRecorded } from "../../shared/recordings/recorded-conversation.js";
+
+type ComparedItem = NonNullable<Comparison["items"][number]["left"]>;
 
 interface DiffFlags {
   readonly ignore?: readonly string[];

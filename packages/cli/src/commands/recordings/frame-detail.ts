@@ -1,13 +1,10 @@
 import { escapeControls } from "@parlance/mcp/jsonrpc";
 import {
-  type ByteRange,
+  type CheckReport,
   describeRange,
   describeRequirement,
-  type Frame,
-  type JsonNode,
   latencyOf,
   literalOf,
-  type Pending,
   pairOf,
   type Row,
   scanJson,
@@ -20,6 +17,11 @@ import { hexRows } from "../../shared/output/hex.js";
 import { bytesText, count, durationText, secondsText } from "../../shared/output/quantities.js";
 import { type Style, signs } from "../../shared/output/style.js";
 import type { Output } from "../../shared/output/terminal.js";
+
+type ByteRange = NonNullable<Verdict["range"]>;
+type Frame = WireMessage["frame"];
+type JsonNode = NonNullable<WireMessage["node"]>;
+type Pending = CheckReport["pending"][number]["pending"];
 
 /** A row to show, and how. */
 interface DetailOptions {

@@ -1,4 +1,4 @@
-import { describeRedaction, type Entry, type SecretsOptions, secretVariables } from "@parlance/wire";
+import { describeRedaction, type Entry, type Redaction, secretVariables } from "@parlance/wire";
 import { type Command, InvalidArgumentError } from "commander";
 import { exitCodes } from "../../shared/exit-codes.js";
 import type { Invocation } from "../../shared/invocation.js";
@@ -9,6 +9,8 @@ import { recordingHelp } from "../../shared/recordings/find-recording.js";
 import { RecordingReader } from "../../shared/recordings/recording-reader.js";
 import { RecordingLines, writeNewFileOf } from "../../shared/recordings/recording-text.js";
 import { redactedEntries } from "../../shared/recordings/redacted-entries.js";
+
+type SecretsOptions = NonNullable<ConstructorParameters<typeof Redaction>[0]>;
 
 /** What a person adds to what is secret by default. */
 export interface SecretFlags {

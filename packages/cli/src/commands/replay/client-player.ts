@@ -11,9 +11,10 @@ import {
   type Row,
   significant,
   type WireMessage,
-  type WireSession,
 } from "@parlance/wire";
 import { replaced } from "./live-bytes.js";
+
+type WireSession = Conversation["sessions"][number];
 
 /** Milliseconds: what a server sends behind its last answer comes soon. */
 const aftermath = 100;

@@ -1,5 +1,7 @@
 import { metaKeys } from "@parlance/mcp/protocol";
-import { type ByteRange, nodeAt, type RecordedOperation, type WireMessage } from "@parlance/wire";
+import { nodeAt, type RecordedOperation, type Verdict, type WireMessage } from "@parlance/wire";
+
+type ByteRange = NonNullable<Verdict["range"]>;
 
 /** A recorded request as it is made again: what its maker has chosen freely, as it is written. */
 export interface LiveRequest {

@@ -1,5 +1,7 @@
 import { methods } from "@parlance/mcp/protocol";
-import type { Conversation, RecordedOperation, Row, WireMessage, WireSession } from "@parlance/wire";
+import type { Conversation, RecordedOperation, Row, WireMessage } from "@parlance/wire";
+
+type WireSession = Conversation["sessions"][number];
 
 /** What the server did next, or what it waited for. */
 export type Step =

@@ -1,9 +1,11 @@
 import type { Readable, Writable } from "node:stream";
-import { Conversation, type CutLine, LineCutter, recordedBytes } from "@parlance/wire";
+import { Conversation, LineCutter, recordedBytes } from "@parlance/wire";
 import type { FaultPlan } from "../../shared/faults/fault-option.js";
 import { type FaultySink, FaultyStream } from "../../shared/faults/faulty-stream.js";
 import { directions, type LineStream } from "../../shared/recorder/observation.js";
 import type { Recorder } from "../../shared/recorder/recorder.js";
+
+type CutLine = ReturnType<LineCutter["push"]>[number];
 
 /** The recorder and the outputs of a tap with faults. */
 export interface FaultyTapEnds {

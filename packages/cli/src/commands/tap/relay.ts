@@ -1,11 +1,13 @@
 import type { Readable, Writable } from "node:stream";
-import type { LifeEntry } from "@parlance/wire";
+import type { Entry } from "@parlance/wire";
 import { forward } from "../../shared/forward.js";
 import type { LineStream } from "../../shared/recorder/observation.js";
 import type { Recorder } from "../../shared/recorder/recorder.js";
 import type { FaultyTap } from "./faulty-tap.js";
 import { type Ended, passSignals, type StartedServer, sweep } from "./tapped-process.js";
 import { Watchdog } from "./watchdog.js";
+
+type LifeEntry = Extract<Entry, { k: "l" }>;
 
 /** The two ends of a tap, and its recorder. */
 export interface RelayEnds extends StartedServer {

@@ -7,7 +7,6 @@ import {
   type InputContext,
   type InputHandlers,
   type Root,
-  type UrlElicitationResult,
   userRejected,
 } from "@parlance/mcp/client";
 import type { Invocation } from "../invocation.js";
@@ -18,6 +17,8 @@ import type { Output } from "../output/terminal.js";
 import { type AnswerFlags, rootOf, textResult, type WrittenAnswer } from "./answer-option.js";
 import { DialogEnded, Dialogs, PausableClock, type Talk } from "./dialog.js";
 import { choose, exampleOf, fillIn } from "./form.js";
+
+type UrlElicitationResult = Awaited<ReturnType<NonNullable<InputHandlers["urlElicitation"]>>>;
 
 /** Answers the input requests of a server: from the command line, by asking the person, or by declining. */
 export class Answerer {

@@ -1,5 +1,7 @@
-import type { Clock, Timer } from "@parlance/mcp/jsonrpc";
+import type { Clock } from "@parlance/mcp/jsonrpc";
 import type { Output } from "../output/terminal.js";
+
+type Timer = ReturnType<Clock["setTimer"]>;
 
 /** The input ended (Ctrl-D), or the request was cancelled. */
 export class DialogEnded extends Error {}

@@ -1,6 +1,6 @@
 import type { Client, ClientOptions } from "@parlance/mcp/client";
 import { describeReport } from "@parlance/mcp/jsonrpc";
-import type { Era } from "@parlance/mcp/protocol";
+import type { Revision } from "@parlance/mcp/protocol";
 import type { Answerer } from "../answers/answerer.js";
 import { exitCodes } from "../exit-codes.js";
 import { Failure, type Stage } from "../failure.js";
@@ -12,6 +12,8 @@ import { durationText } from "../output/quantities.js";
 import { type Output, printFailure } from "../output/terminal.js";
 import type { Target } from "../target/target.js";
 import { type Observation, ObservedTarget } from "./observed-target.js";
+
+type Era = Revision["era"];
 
 /** The target of a conversation, and its settings. */
 export interface ConverseOptions {

@@ -1,14 +1,18 @@
-import type { Fetch } from "@parlance/mcp/client";
+import type { ConnectOptions } from "@parlance/mcp/client";
 import {
   baseProfile,
+  type ChannelReceiver,
   clientLimits,
   decode,
-  type FrameRefusal,
-  type RpcFailure,
+  type RpcResponse,
   type Tapped,
 } from "@parlance/mcp/jsonrpc";
 import { BodyCutter } from "@parlance/wire";
 import { excerpt } from "../output/columns.js";
+
+type Fetch = NonNullable<ConnectOptions["fetch"]>;
+type FrameRefusal = Parameters<ChannelReceiver["refuse"]>[0];
+type RpcFailure = Extract<RpcResponse, { error: unknown }>;
 
 /** Observes the HTTP traffic of a client, before the client acts on it. */
 interface HttpWatcher {

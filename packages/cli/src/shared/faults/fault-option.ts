@@ -1,7 +1,9 @@
-import { compileFilter, parseFilter, type RowTest } from "@parlance/wire";
+import { compileFilter, parseFilter } from "@parlance/wire";
 import { type Command, InvalidArgumentError } from "commander";
 import { usageFailure } from "../failure.js";
 import { type Fault, parseFault } from "./fault.js";
+
+type RowTest = ReturnType<typeof compileFilter>;
 
 /** The flags of `addFaultOptions`. */
 export interface FaultFlags {

@@ -1,15 +1,14 @@
 import { isObject } from "@parlance/mcp/protocol";
-import type {
-  ComparedItem,
-  Comparison,
-  DefinitionComparison,
-  ItemChange,
-  LatencyChange,
-  ValueChange,
-} from "@parlance/wire";
+import type { Comparison } from "@parlance/wire";
 import { cut, cutMiddle, left, widthOf } from "./columns.js";
 import { count, durationText } from "./quantities.js";
 import type { Look } from "./rows.js";
+
+type ComparedItem = NonNullable<Comparison["items"][number]["left"]>;
+type DefinitionComparison = Comparison["definitions"][number];
+type ItemChange = Comparison["items"][number];
+type LatencyChange = Comparison["latencies"][number];
+type ValueChange = Comparison["contract"][number];
 
 const labelWidth = 20;
 /** The most changed places shown of one message. */

@@ -1,7 +1,9 @@
-import type { BlobResourceContents, ContentBlock } from "@parlance/mcp";
+import type { ContentBlock, ResourceContents } from "@parlance/mcp";
 import { verbatimLines, visibleLines } from "./columns.js";
 import { bytesText } from "./quantities.js";
 import type { Style } from "./style.js";
+
+type BlobResourceContents = Extract<ResourceContents, { blob: unknown }>;
 
 /** A content block: text unchanged, everything else described. */
 export function blockLines(block: ContentBlock, style: Style): readonly string[] {

@@ -1,7 +1,6 @@
 import { escapeControls } from "@parlance/mcp/jsonrpc";
 import {
   type CheckReport,
-  type Concern,
   describeCrash,
   describeDamage,
   describeEmpty,
@@ -10,13 +9,15 @@ import {
   describePending,
   describePlace,
   describeRequirement,
-  type PendingState,
   type Verdict,
 } from "@parlance/wire";
 import { count } from "./quantities.js";
 import { type Look, type Piece, pieceLines } from "./rows.js";
 import { type Paint, type Style, signs } from "./style.js";
 import type { Output } from "./terminal.js";
+
+type Concern = CheckReport["failOn"][number];
+type PendingState = CheckReport["pending"][number]["pending"]["state"];
 
 /** The most verdicts printed of one rule; JSON has all. */
 const mostOfAKind = 10;

@@ -1,13 +1,11 @@
-import type {
-  Direction,
-  Entry,
-  FrameChannel,
-  FrameEntry,
-  HttpEntry,
-  LifeEntry,
-  RecorderRuleEntry,
-  StderrEntry,
-} from "@parlance/wire";
+import type { Entry, FrameEntry } from "@parlance/wire";
+
+type Direction = FrameEntry["d"];
+type FrameChannel = FrameEntry["ch"];
+type HttpEntry = Extract<Entry, { k: "h" }>;
+type LifeEntry = Extract<Entry, { k: "l" }>;
+type RecorderRuleEntry = Extract<Entry, { k: "r" }>;
+type StderrEntry = Extract<Entry, { k: "e" }>;
 
 /** A line of a recording that tells of one moment. */
 export type ObservedEntry = FrameEntry | StderrEntry | HttpEntry | LifeEntry | RecorderRuleEntry;

@@ -1,10 +1,12 @@
 import { createHash } from "node:crypto";
 import { closeSync, constants, existsSync, fchmodSync, fstatSync, mkdirSync, openSync, writeSync } from "node:fs";
 import { dirname } from "node:path";
-import { type Entry, encodeEntry, type GapEntry, type HeaderEntry } from "@parlance/wire";
+import { type Entry, encodeEntry, type HeaderEntry } from "@parlance/wire";
 import { milliseconds } from "../monotonic.js";
 import type { ObservedEntry } from "./observation.js";
 import { numberedPath } from "./recording-name.js";
+
+type GapEntry = Extract<Entry, { k: "gap" }>;
 
 /** Bytes of lines that may wait for a slow or full disk before further lines are dropped. */
 const mostQueued = 32 * 1024 * 1024;

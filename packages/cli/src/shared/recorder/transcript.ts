@@ -1,4 +1,4 @@
-import { type CutLine, type FrameEntry, LineCutter, type RecorderRuleEntry, recordedBytes } from "@parlance/wire";
+import { type Entry, type FrameEntry, LineCutter, recordedBytes } from "@parlance/wire";
 import { milliseconds } from "../monotonic.js";
 import {
   directions,
@@ -8,6 +8,9 @@ import {
   type ObservedEntry,
   type ObservedFrame,
 } from "./observation.js";
+
+type CutLine = ReturnType<LineCutter["push"]>[number];
+type RecorderRuleEntry = Extract<Entry, { k: "r" }>;
 
 /** The one connection of a process that speaks on stdio. */
 const stdio = "1";

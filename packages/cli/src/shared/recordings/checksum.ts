@@ -1,5 +1,9 @@
 import { createHash } from "node:crypto";
-import type { EndEntry, LinePlace, RecordingDamage } from "@parlance/wire";
+import type { Entry, RecordingItem } from "@parlance/wire";
+
+type EndEntry = Extract<Entry, { k: "end" }>;
+type LinePlace = Extract<RecordingItem, { place: unknown }>["place"];
+type RecordingDamage = NonNullable<RecordingItem["damage"]>;
 
 const newline = 0x0a;
 

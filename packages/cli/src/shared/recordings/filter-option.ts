@@ -1,12 +1,8 @@
-import {
-  compileFilter,
-  type Expectation,
-  type FilterFault,
-  parseExpectation,
-  parseFilter,
-  type RowTest,
-} from "@parlance/wire";
+import { compileFilter, type Expectation, parseExpectation, parseFilter } from "@parlance/wire";
 import { type Failure, usageFailure } from "../failure.js";
+
+type FilterFault = Extract<ReturnType<typeof parseFilter>, { ok: false }>["fault"];
+type RowTest = ReturnType<typeof compileFilter>;
 
 /** The syntax of a filter, for help pages. */
 export const filterHelp = `A <filter> joins conditions: tool:search lat>500ms -verdict:ok

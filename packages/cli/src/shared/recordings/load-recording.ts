@@ -1,7 +1,10 @@
-import { Conversation, type EndEntry, type Entry, type HeaderEntry, type RecordingDamage } from "@parlance/wire";
+import { Conversation, type Entry, type HeaderEntry, type RecordingItem } from "@parlance/wire";
 import { exitCodes } from "../exit-codes.js";
 import { Failure } from "../failure.js";
 import { RecordedLines, readRecordingFile } from "./read-recording.js";
+
+type EndEntry = Extract<Entry, { k: "end" }>;
+type RecordingDamage = NonNullable<RecordingItem["damage"]>;
 
 /** A recording that was read to its end. */
 export interface LoadedRecording {

@@ -1,10 +1,13 @@
 import { createReadStream } from "node:fs";
 import { Readable } from "node:stream";
 import { constants, createGunzip } from "node:zlib";
-import { type Entry, type LinePlace, RecordingDecoder, type RecordingItem, type ReportOptions } from "@parlance/wire";
+import { type Entry, RecordingDecoder, type RecordingItem, type reportOf } from "@parlance/wire";
 import { exitCodes } from "../exit-codes.js";
 import { Failure } from "../failure.js";
 import { Checksum } from "./checksum.js";
+
+type LinePlace = Extract<RecordingItem, { place: unknown }>["place"];
+type ReportOptions = Parameters<typeof reportOf>[0];
 
 /**
  * Reads a file, or stdin for `-`, line by line: what can be read is given, what cannot is named. Ends early when `stop` is aborted.

@@ -1,6 +1,8 @@
-import { Conversation, type Entry, type ReportOptions } from "@parlance/wire";
+import { Conversation, type Entry, type reportOf } from "@parlance/wire";
 import type { Pace } from "../pace.js";
 import { RecordingReader } from "./recording-reader.js";
+
+type ReportOptions = Parameters<typeof reportOf>[0];
 
 /** What a file of a recording holds. */
 export interface RecordedConversation {

@@ -1,4 +1,6 @@
-import { latencyOf, type Pending, pairOf, type Row, type Verdict, type WireMessage } from "@parlance/wire";
+import { type CheckReport, latencyOf, pairOf, type Row, type Verdict, type WireMessage } from "@parlance/wire";
+
+type Pending = CheckReport["pending"][number]["pending"];
 
 /** A row as JSON: the entry, and what the conversation knows of it. */
 export function rowValue(row: Row): object {

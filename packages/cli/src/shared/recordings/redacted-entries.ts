@@ -1,13 +1,8 @@
-import {
-  Conversation,
-  describeRedaction,
-  type Entry,
-  Redaction,
-  type SecretsOptions,
-  type Verdict,
-} from "@parlance/wire";
+import { Conversation, describeRedaction, type Entry, Redaction, type Verdict } from "@parlance/wire";
 import type { RecordingReader } from "./recording-reader.js";
 import { childHeader } from "./recording-text.js";
+
+type SecretsOptions = NonNullable<ConstructorParameters<typeof Redaction>[0]>;
 
 /** The lines of a recording without its secrets, and how many pieces were covered so far. */
 export interface RedactedEntries {

@@ -1,10 +1,10 @@
 import {
   type CheckReport,
   Conversation,
+  type compileFilter,
   type HeaderEntry,
   type RecordingItem,
   type Row,
-  type RowTest,
   reportOf,
 } from "@parlance/wire";
 import { rowLines } from "../output/conversation-rows.js";
@@ -12,6 +12,8 @@ import { jsonLine } from "../output/json-lines.js";
 import { headingRow, type Look } from "../output/rows.js";
 import type { Output } from "../output/terminal.js";
 import { rowValue } from "./recorded-json.js";
+
+type RowTest = ReturnType<typeof compileFilter>;
 
 /** Prints rows of recordings under the name of each recording. */
 export class TailView {

@@ -1,7 +1,9 @@
 import { type Framing, lines } from "@parlance/mcp/jsonrpc";
 import type { Revision } from "@parlance/mcp/protocol";
-import { RawChannel, type RawClient, RawHttp, type RawOptions, type RawTransport, recordedBytes } from "@parlance/wire";
+import { RawChannel, type RawClient, RawHttp, type RawOptions, recordedBytes } from "@parlance/wire";
 import { type Route, signalGroup, type TargetChannel } from "./route.js";
+
+type RawTransport = Pick<ConstructorParameters<typeof RawChannel>[0], "channel" | "write" | "kill">;
 
 interface OpenOptions extends RawOptions {
   /** Milliseconds to wait for the first answer of a server on a channel, which may have to start. Default: `timeout`. */

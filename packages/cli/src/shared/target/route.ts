@@ -1,7 +1,9 @@
 import type { Channel } from "@parlance/mcp/jsonrpc";
-import type { ChildChannel, ChildChannelOptions, Command } from "@parlance/mcp/node";
+import type { ChildChannel, Command, childChannel } from "@parlance/mcp/node";
 import type { CommandTarget, Header } from "./configured-target.js";
 import type { Target } from "./target.js";
+
+type ChildChannelOptions = NonNullable<Parameters<typeof childChannel>[1]>;
 
 /** A channel to a target. One to a started process also has what only a process has. */
 export type TargetChannel = Channel & Partial<ChildChannel>;

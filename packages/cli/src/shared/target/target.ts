@@ -1,6 +1,5 @@
 import { existsSync } from "node:fs";
-import type { ChannelFactory } from "@parlance/mcp/client";
-import { memoryChannels } from "@parlance/mcp/jsonrpc";
+import { type Channel, memoryChannels } from "@parlance/mcp/jsonrpc";
 import { exitCodes } from "../exit-codes.js";
 import { Failure, usageFailure } from "../failure.js";
 import type { ConfiguredTarget } from "./configured-target.js";
@@ -9,7 +8,7 @@ import { hosts } from "./host-table.js";
 /** A server that a command can connect to. A module is served in this process. */
 export type Target =
   | ConfiguredTarget
-  | { readonly kind: "module"; readonly title: string; readonly dial: ChannelFactory };
+  | { readonly kind: "module"; readonly title: string; readonly dial: () => Channel };
 
 /** The names of the hosts, on two lines. */
 function hostWords(indent: string): string {
@@ -96,7 +95,7 @@ async function loadModule(path: string): Promise<Target> {
   const { loadServer } = await import("./server-module.js");
   const { serveChannel } = await import("@parlance/mcp/server");
   const server = await loadServer(path);
-  const dial: ChannelFactory = () => {
+  const dial = (): Channel => {
     const [clientChannel, serverChannel] = memoryChannels();
     serveChannel(server, serverChannel);
     return clientChannel;
