@@ -1,9 +1,9 @@
-import { execFile } from "node:child_process";
+import { execFile, spawnSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { beforeAll, expect, test } from "vitest";
+import { beforeAll, describe, expect, test } from "vitest";
 import { main, parlance } from "../run.js";
 
 const run = promisify(execFile);
@@ -107,6 +107,34 @@ test("where bash has nothing to offer it completes the names of files", async ()
   const { stdout: script } = await parlance(["completion", "bash"]);
   const { stdout } = await run("bash", ["-c", `${script}\ncomplete -p parlance`]);
   expect(stdout).toBe("complete -o default -F _parlance parlance\n");
+});
+
+/** Shells that are not on every machine, with the option that reads a script without running it. */
+const checks = { zsh: "-n", fish: "--no-execute" } as const;
+
+describe.each(["zsh", "fish"] as const)("the script for %s", (shell) => {
+  const isInstalled = spawnSync(shell, ["--version"]).status === 0;
+
+  test.skipIf(!isInstalled)(`is accepted by ${shell}, if it is installed`, async () => {
+    const { stdout: script } = await parlance(["completion", shell]);
+    const path = join(mkdtempSync(join(tmpdir(), "parlance-completion-")), "script");
+    writeFileSync(path, script);
+    await run(shell, [checks[shell], path]);
+  });
+});
+
+test("the script for zsh has the syntax that zsh shares with bash", async () => {
+  const { stdout: script } = await parlance(["completion", "zsh"]);
+  const path = join(mkdtempSync(join(tmpdir(), "parlance-completion-")), "script");
+  writeFileSync(path, script);
+  await run("bash", ["-n", path]);
+});
+
+test("every line of the script for fish is a comment, or one command whose words are quoted", async () => {
+  const { stdout: script } = await parlance(["completion", "fish"]);
+  const word = /(?:-{1,2}[\w-]+|[\w-]+|'(?:[^'\\]|\\.)*')/.source;
+  for (const line of script.trimEnd().split("\n"))
+    expect(line).toMatch(new RegExp(`^(?:#.*|complete -c parlance -n (?:${word})(?: ${word})+)$`));
 });
 
 test("an unknown shell is refused, and those that are known are named", async () => {

@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, realpathSync } from "node:fs";
+import { existsSync, mkdtempSync, readFileSync, realpathSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
@@ -103,6 +103,37 @@ test.concurrent("talk and run answer, too, where an answer is given", async () =
   const run = await parlance(["run", ...options, "--answer", "decline", "--record", recording, ...library]);
   expect(run.code).toBe(0);
   expect(readFileSync(recording, "utf8")).toContain('{\\"action\\":\\"decline\\"}');
+});
+
+const sdk = fixture("../interop/node_modules/@modelcontextprotocol/sdk/dist/esm/examples/server/");
+
+describe.skipIf(!existsSync(sdk))("--answer to the official SDK, installed by npm ci --prefix test/interop,", () => {
+  const signIn = ["balance", "--", process.execPath, fixture("../interop/programs/sdk-v1-sign-in.js")];
+
+  test.concurrent("is the text of a model for a tool that samples", async () => {
+    const summarize = ["summarize", "text=hello", "--", process.execPath, join(sdk, "toolWithSampleServer.js")];
+    const { code, stdout, stderr } = await parlance(["call", "--answer", "sampling=A greeting", ...summarize]);
+    expect(stdout).toBe("A greeting\n");
+    expect(stderr).toContain("Please summarize the following text concisely:\n\nhello\n  answered:");
+    expect(code).toBe(0);
+    const declined = await parlance(["call", "--answer", "sampling=decline", ...summarize]);
+    expect(declined.stdout).toContain("User rejected sampling request");
+    expect(declined.code).toBe(5);
+  });
+
+  test.concurrent("accepts the URL that a call requires, and the call is repeated after its completion", async () => {
+    const { code, stdout, stderr } = await parlance(["call", "--answer", "url=accept", ...signIn]);
+    expect(stdout).toBe("42\n");
+    expect(stderr).toContain("the server asks: Sign in https://bank.example/in\n  answered: accept\n");
+    expect(code).toBe(0);
+  });
+
+  test.concurrent("declines the URL that a call requires: the call fails with the server's error", async () => {
+    const { code, stdout, stderr } = await parlance(["call", "--answer", "url=decline", ...signIn]);
+    expect(stdout).toBe("");
+    expect(stderr).toContain("-32042");
+    expect(code).toBe(5);
+  });
 });
 
 test.concurrent("content that the form forbids is not sent, and the field is named", async () => {
