@@ -5,21 +5,22 @@ import { onAbort } from "../jsonrpc/abort-listeners.js";
 import type { Closed } from "../jsonrpc/connection.js";
 import { codes, LocalError, RpcError } from "../jsonrpc/errors.js";
 import { guarded } from "../jsonrpc/hooks.js";
+import type { Params } from "../jsonrpc/message.js";
 import { peerSettings } from "../jsonrpc/peer-settings.js";
 import type { ServerCapabilities } from "../protocol/capabilities.js";
 import { implementationMembers } from "../protocol/member-tables.js";
 import { knownRevision } from "../protocol/revisions/all.js";
 import type { Implementation } from "../protocol/types/implementation.js";
 import { canonical } from "../server/input/request-state.js";
-import type { ClientHello, Servable, ServedSession } from "../server/servable.js";
-import { BridgedServer, type CallingDownstream, noChanges } from "./bridged-server.js";
+import type { ClientHello, OperationCall, Servable, ServedSession } from "../server/servable.js";
+import type { ChangeSource } from "../session/change-feed.js";
 import { DownstreamCalls } from "./downstream-calls.js";
 import { DownstreamSession } from "./downstream-session.js";
 import { FairQueue } from "./fair-queue.js";
 import { HeldCalls } from "./held-calls.js";
 import { SharedUpstreams } from "./shared-upstreams.js";
-import { unanswered } from "./translate.js";
-import { Upstream, type UpstreamSettings } from "./upstream.js";
+import { translateError, translateServerCapabilities, withoutResponse } from "./translate.js";
+import { type Downstream, Upstream, type UpstreamSettings } from "./upstream.js";
 
 /** Options of a bridge. */
 export interface BridgeOptions
@@ -52,11 +53,11 @@ export interface BridgeOptions
   readonly onLost?: (error: unknown) => unknown;
 }
 
-const { revision, signal, onNotification, exactNumbers, ...farMembers } = openMembers;
+const { revision, signal, onNotification, exactNumbers, ...upstreamMembers } = openMembers;
 
 /** The members of `BridgeOptions`, to detect unknown options. */
 export const bridgeMembers: MembersOf<BridgeOptions> = {
-  ...farMembers,
+  ...upstreamMembers,
   info: implementationMembers,
   revision,
   reopen: ["reconnect"],
@@ -91,21 +92,47 @@ export function bridgeOver(open: SessionOpener, isLongLived: boolean, options: B
   return new OpenBridge(open, isLongLived, options);
 }
 
-class OpenBridge implements Bridge {
-  readonly info: Implementation;
-  readonly instructions = undefined;
+/** What a bridge and the servers of its clients have in common. */
+abstract class ForwardingServer implements Servable {
+  abstract readonly info: Implementation;
+  abstract readonly run: OperationCall;
   readonly exactNumbers = true;
-  readonly changes = noChanges;
+  /** Change notifications are forwarded from upstream, so the bridge has no changes of its own. */
+  readonly changes: ChangeSource = { size: 0, listen: () => () => undefined };
+  /** The upstream server seals its own state; the bridge keeps held calls in memory. */
   readonly stateSeal = undefined;
+
+  get instructions(): string | undefined {
+    return undefined;
+  }
+
+  capabilities(): ServerCapabilities {
+    return {};
+  }
+
+  /** The upstream server itself rejects unknown methods. */
+  hasMethod(): boolean {
+    return true;
+  }
+
+  /** The upstream transport mirrors params into headers; the bridge does not check those of its clients. */
+  mirroredParams(): readonly [] {
+    return [];
+  }
+}
+
+class OpenBridge extends ForwardingServer implements Bridge {
+  readonly info: Implementation;
   readonly #settings: UpstreamSettings;
   readonly #options: BridgeOptions;
   readonly #held: HeldCalls;
   readonly #shared: SharedUpstreams;
   readonly #closing = new AbortController();
   /** All upstream sessions that are open or opening, with the owner of each. */
-  readonly #ends = new Map<Promise<Upstream>, Owner>();
+  readonly #upstreams = new Map<Promise<Upstream>, Owner>();
 
   constructor(open: SessionOpener, isLongLived: boolean, options: BridgeOptions) {
+    super();
     const {
       info = thisLibrary,
       revision,
@@ -120,14 +147,14 @@ class OpenBridge implements Bridge {
       ...rest
     } = options;
     const { clock = systemClock } = options;
-    const insisted = revision === undefined ? {} : { revision: knownRevision(revision) };
+    const required = revision === undefined ? {} : { revision: knownRevision(revision) };
     this.info = info;
     this.#options = options;
     const { report } = peerSettings(options);
     this.#settings = {
       open,
       reopen,
-      options: { ...rest, ...insisted, random: randomOf(options) },
+      options: { ...rest, ...required, random: randomOf(options) },
       info,
       isCandid: candid,
       clock,
@@ -137,33 +164,21 @@ class OpenBridge implements Bridge {
     this.#shared = new SharedUpstreams(clock, idleTtl ?? defaults.idleTtl);
   }
 
-  capabilities(): ServerCapabilities {
-    return {};
-  }
-
-  hasMethod(): boolean {
-    return true;
-  }
-
-  mirroredParams(): readonly [] {
-    return [];
-  }
-
   /** Never called: each client is served by the `BridgedServer` for its upstream session. */
-  run(method: string): never {
+  readonly run: OperationCall = (method) => {
     throw new Error(`${method}: a bridge cannot be called directly`);
-  }
+  };
 
   async serverFor(hello: ClientHello): Promise<Servable> {
     const { session } = hello;
-    return session === undefined ? this.#sharedEnd(hello) : this.#ownEnd(hello, session);
+    return session === undefined ? this.#openShared(hello) : this.#openOwn(hello, session);
   }
 
   async close(): Promise<void> {
     this.#closing.abort();
     this.#held.close();
     this.#shared.close();
-    await Promise.all([...this.#ends.keys()].map((end) => closed(end)));
+    await Promise.all([...this.#upstreams.keys()].map((opening) => closed(opening)));
   }
 
   [Symbol.asyncDispose](): Promise<void> {
@@ -171,13 +186,13 @@ class OpenBridge implements Bridge {
   }
 
   /** Opens an upstream session for one handshake client. Both end together. */
-  async #ownEnd(hello: ClientHello, conversation: ServedSession): Promise<Servable> {
-    const downstream = new DownstreamSession(hello, conversation, this.#settings.report);
-    const { ended } = conversation;
+  async #openOwn(hello: ClientHello, session: ServedSession): Promise<Servable> {
+    const downstream = new DownstreamSession(hello, session, this.#settings.report);
+    const { ended } = session;
     const upstream = await this.#open(downstream, { ...ownerOf(hello), isShared: false }, ended);
     onAbort(ended, () => void upstream.close());
     if (ended.aborted) void upstream.close();
-    void upstream.closed.then(() => conversation.close());
+    void upstream.closed.then(() => session.close());
     return new BridgedServer(downstream, upstream, this.#settings);
   }
 
@@ -185,7 +200,7 @@ class OpenBridge implements Bridge {
    * The upstream session shared by all stateless calls of a principal with the same declarations. Beyond `maxClients`
    * different declarations, one without any.
    */
-  #sharedEnd(hello: ClientHello): Promise<Servable> {
+  #openShared(hello: ClientHello): Promise<Servable> {
     const { principal, info, capabilities, revision } = hello;
     const owner = { ...ownerOf(hello), isShared: true };
     const name = canonical([principal ?? null, info, capabilities, revision.version]);
@@ -210,29 +225,30 @@ class OpenBridge implements Bridge {
   }
 
   /** @throws RpcError if a limit is reached, or the upstream server cannot be reached */
-  async #open(downstream: CallingDownstream, owner: Owner, unwanted: AbortSignal): Promise<Upstream> {
+  async #open(downstream: Downstream, owner: Owner, ended: AbortSignal): Promise<Upstream> {
     this.#requireRoom(owner);
-    const stop = AbortSignal.any([unwanted, this.#closing.signal]);
+    const stop = AbortSignal.any([ended, this.#closing.signal]);
     const opening = Upstream.open(this.#settings, downstream, stop);
-    this.#ends.set(opening, owner);
+    this.#upstreams.set(opening, owner);
     try {
       const upstream = await opening;
-      void upstream.closed.then((how) => this.#gone(opening, how));
+      void upstream.closed.then((how) => this.#onClosed(opening, how));
       return upstream;
     } catch (error) {
-      this.#ends.delete(opening);
+      this.#upstreams.delete(opening);
       if (stop.aborted) throw error;
-      this.#lost(error);
-      throw error instanceof LocalError ? unanswered(error, this.#settings.isCandid) : error;
+      this.#reportLost(error);
+      throw error instanceof LocalError ? withoutResponse(error, this.#settings.isCandid) : error;
     }
   }
 
-  #gone(opening: Promise<Upstream>, { reason, error }: Closed): void {
-    this.#ends.delete(opening);
-    if (reason !== "closed") this.#lost(error ?? new LocalError("closed", "the server has closed the connection"));
+  #onClosed(opening: Promise<Upstream>, { reason, error }: Closed): void {
+    this.#upstreams.delete(opening);
+    if (reason !== "closed")
+      this.#reportLost(error ?? new LocalError("closed", "the server has closed the connection"));
   }
 
-  #lost(error: unknown): void {
+  #reportLost(error: unknown): void {
     const { onLost } = this.#options;
     if (onLost === undefined) this.#settings.report({ kind: "fault", method: "bridge", error });
     else guarded("onLost", () => onLost(error), this.#settings.report);
@@ -240,7 +256,7 @@ class OpenBridge implements Bridge {
 
   /** The number of the owner's upstream sessions of that kind. */
   #count({ peer, isShared }: Owner): number {
-    return [...this.#ends.values()].filter((each) => each.peer === peer && each.isShared === isShared).length;
+    return [...this.#upstreams.values()].filter((each) => each.peer === peer && each.isShared === isShared).length;
   }
 
   #requireRoom(owner: Owner): void {
@@ -251,7 +267,7 @@ class OpenBridge implements Bridge {
       : (maxPerAddress ?? defaults.maxPerAddress);
     const own = this.#count({ ...owner, isShared: true }) + this.#count({ ...owner, isShared: false });
     if (this.#closing.signal.aborted) throw refused("the bridge is closed");
-    if (this.#ends.size >= max)
+    if (this.#upstreams.size >= max)
       throw refused(`all ${max} upstream sessions of this bridge are in use: try again later`);
     if (peer !== undefined && own >= most) throw refused(`this caller has ${most} upstream sessions already: end one`);
   }
@@ -279,6 +295,48 @@ async function closed(opening: Promise<Upstream>): Promise<void> {
   } catch {
     // Opening failed; the caller of `#open` got the error.
   }
+}
+
+/** The upstream server as served to one downstream client. */
+class BridgedServer extends ForwardingServer {
+  readonly info: Implementation;
+  readonly #downstream: Downstream;
+  readonly #upstream: Upstream;
+  readonly #settings: UpstreamSettings;
+
+  constructor(downstream: Downstream, upstream: Upstream, settings: UpstreamSettings) {
+    super();
+    this.info = upstream.server.info ?? settings.info;
+    this.#downstream = downstream;
+    this.#upstream = upstream;
+    this.#settings = settings;
+  }
+
+  override get instructions(): string | undefined {
+    return this.#upstream.server.instructions;
+  }
+
+  override capabilities(): ServerCapabilities {
+    return translateServerCapabilities(this.#upstream.server, this.#upstream.revision, this.#downstream.revision);
+  }
+
+  onNotification(method: string, params: Params | undefined): void {
+    this.#downstream.onNotification?.(method, params, this.#upstream);
+  }
+
+  readonly run: OperationCall = async (method, params, operation) => {
+    try {
+      return await this.#downstream.call(method, { operation, params }, this.#upstream);
+    } catch (thrown) {
+      // If the client responded to an input request with an error, the call fails with that error.
+      const isRefusal = thrown instanceof LocalError && thrown.cause instanceof RpcError;
+      const error = isRefusal ? thrown.cause : thrown;
+      if (error instanceof RpcError) throw translateError({ method, params, error }, operation.revision);
+      if (!(error instanceof LocalError) || operation.signal.aborted) throw error;
+      this.#settings.report({ kind: "fault", method, error });
+      throw withoutResponse(error, this.#settings.isCandid);
+    }
+  };
 }
 
 const thisLibrary: Implementation = { name: "parlance", version: "0.1.0" };

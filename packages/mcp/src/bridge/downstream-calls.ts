@@ -11,7 +11,7 @@ import { readFilter, readId } from "../server/features/subscriptions.js";
 import type { ClientHello, Operation } from "../server/servable.js";
 import { mayAskForInput } from "../session/input-required.js";
 import type { FairQueue } from "./fair-queue.js";
-import type { AskClient, ForwardCall, HeldCalls, Round } from "./held-calls.js";
+import type { ForwardCall, HeldCalls, RequestInput, Round } from "./held-calls.js";
 import type { Downstream, Notify, Upstream } from "./upstream.js";
 
 /** A `subscriptions/listen` request of a downstream client. */
@@ -40,7 +40,7 @@ export class DownstreamCalls implements Downstream {
   }
 
   /** No call is running, so nobody could answer: the request is rejected. */
-  readonly ask: AskClient = (method) => Promise.reject(methodNotFound(method));
+  readonly requestInput: RequestInput = (method) => Promise.reject(methodNotFound(method));
 
   /** Whether there are subscriptions. */
   get isBusy(): boolean {
@@ -63,10 +63,10 @@ export class DownstreamCalls implements Downstream {
 
   async call(method: string, round: Round, upstream: Upstream): Promise<JsonObject> {
     if (method === methods.listen) return this.#listen(round, upstream);
-    const mayBeAsked = upstream.revision.era === "handshake" && mayAskForInput.has(method);
+    const mayRequestInput = upstream.revision.era === "handshake" && mayAskForInput.has(method);
     const { principal, peer = principal, signal } = round.operation;
-    const cross: ForwardCall = (call) => this.#queue.run(peer, call.signal, () => upstream.call(method, call));
-    return mayBeAsked ? this.#held.run(method, round, cross) : cross({ signal, round: () => round });
+    const forward: ForwardCall = (call) => this.#queue.run(peer, call.signal, () => upstream.call(method, call));
+    return mayRequestInput ? this.#held.run(method, round, forward) : forward({ signal, round: () => round });
   }
 
   async #listen({ params, operation }: Round, upstream: Upstream): Promise<JsonObject> {

@@ -8,7 +8,7 @@ import { isObject, type JsonObject } from "../protocol/json.js";
 import { isProtocolNotification, methods, notifications } from "../protocol/methods.js";
 import type { Revision } from "../protocol/revisions/revision.js";
 import type { ClientHello, Operation, ServedSession } from "../server/servable.js";
-import type { AskClient, Round } from "./held-calls.js";
+import type { RequestInput, Round } from "./held-calls.js";
 import { translateClientRequest } from "./translate.js";
 import type { Downstream, Notify, Upstream } from "./upstream.js";
 
@@ -16,21 +16,21 @@ import type { Downstream, Notify, Upstream } from "./upstream.js";
 export class DownstreamSession implements Downstream {
   readonly revision: Revision;
   readonly client: ClientHello;
-  readonly #conversation: ServedSession;
+  readonly #session: ServedSession;
   readonly #report: Reporter;
   readonly #subscriptions = new Map<string, Subscription>();
   /** Work that waits for `notifications/initialized`; before it, the client must not get requests or notifications. */
   #early: (() => void)[] | undefined = [];
 
-  constructor(hello: ClientHello, conversation: ServedSession, report: Reporter) {
+  constructor(hello: ClientHello, session: ServedSession, report: Reporter) {
     this.revision = hello.revision;
     this.client = hello;
-    this.#conversation = conversation;
+    this.#session = session;
     this.#report = report;
   }
 
-  readonly ask: AskClient = (method, params, signal) =>
-    this.#asking(this.#conversation.callback)(method, params, signal);
+  readonly requestInput: RequestInput = (method, params, signal) =>
+    this.#requestOver(this.#session.callback)(method, params, signal);
 
   receive(method: string, params: JsonObject, call: Operation | undefined): void {
     if (
@@ -40,12 +40,12 @@ export class DownstreamSession implements Downstream {
     )
       return;
     if (call !== undefined && method === notifications.message) call.notify(method, params);
-    else this.#whenReady(() => this.#notify(method, params));
+    else this.#whenInitialized(() => this.#notify(method, params));
   }
 
   /** Handles a notification from the client. */
   onNotification(method: string, params: Params | undefined, upstream: Upstream): void {
-    if (method === notifications.initialized) this.#ready(upstream);
+    if (method === notifications.initialized) this.#onInitialized(upstream);
     else if (maySend(method, upstream.revision)) upstream.notify(method, isObject(params) ? params : {});
   }
 
@@ -56,16 +56,16 @@ export class DownstreamSession implements Downstream {
       if (method === methods.unsubscribe) return this.#unsubscribe(String(round.params.uri));
     }
     const { callback, signal } = round.operation;
-    const ask = callback === undefined ? this.ask : this.#asking(callback);
-    return upstream.call(method, { ask, signal, round: () => round });
+    const requestInput = callback === undefined ? this.requestInput : this.#requestOver(callback);
+    return upstream.call(method, { requestInput, signal, round: () => round });
   }
 
-  #asking(callback: RemoteCall): AskClient {
+  #requestOver(callback: RemoteCall): RequestInput {
     return async (method, params, signal) => {
-      const asked = translateClientRequest(method, params, this.revision);
+      const translated = translateClientRequest(method, params, this.revision);
       const endless = { timeout: Number.POSITIVE_INFINITY, totalTimeout: Number.POSITIVE_INFINITY };
-      await this.#readiness();
-      return objectResult(method, await callback(method, asked, { ...endless, signal }));
+      await this.#initialized();
+      return objectResult(method, await callback(method, translated, { ...endless, signal }));
     };
   }
 
@@ -73,23 +73,23 @@ export class DownstreamSession implements Downstream {
     if (isProtocolNotification(method) && !this.revision.notifications.server.has(method)) return;
     // Conversion keeps objects objects.
     const shaped = this.revision.down("notification", method, params) as JsonObject;
-    this.#conversation.notify(method, Object.keys(shaped).length === 0 ? undefined : shaped);
+    this.#session.notify(method, Object.keys(shaped).length === 0 ? undefined : shaped);
   };
 
-  #ready(upstream: Upstream): void {
+  #onInitialized(upstream: Upstream): void {
     const early = this.#early ?? [];
     this.#early = undefined;
     for (const each of early) each();
     if (upstream.revision.era === "stateless") void this.#followLists(upstream);
   }
 
-  #whenReady(act: () => void): void {
+  #whenInitialized(act: () => void): void {
     if (this.#early === undefined) act();
     else this.#early.push(act);
   }
 
-  #readiness(): Promise<void> {
-    return new Promise((resolve) => this.#whenReady(resolve));
+  #initialized(): Promise<void> {
+    return new Promise((resolve) => this.#whenInitialized(resolve));
   }
 
   /**

@@ -12,7 +12,7 @@ import { sleep } from "../session/sleep.js";
 import { translateClientRequest } from "./translate.js";
 
 /** Sends an input request to the downstream client. The signal aborts when the response is no longer needed. */
-export type AskClient = (method: string, params: JsonObject, signal: AbortSignal) => Promise<JsonObject>;
+export type RequestInput = (method: string, params: JsonObject, signal: AbortSignal) => Promise<JsonObject>;
 
 /** A downstream request: a call, or its repetition with input responses. */
 export interface Round {
@@ -24,7 +24,7 @@ export interface Round {
 /** A call on its way upstream. */
 export interface ProxiedCall {
   /** Sends an input request to the caller; undefined if that is not possible. */
-  readonly ask?: AskClient;
+  readonly requestInput?: RequestInput;
   readonly signal: AbortSignal;
   /** The call's current downstream request. */
   readonly round: () => Round;
@@ -34,15 +34,15 @@ export interface ProxiedCall {
 export type ForwardCall = (call: ProxiedCall) => Promise<JsonObject>;
 
 /** Milliseconds until input responses must arrive. Long, because a user may have to think. */
-const answerTime = 600_000;
+const responseTime = 600_000;
 
 /**
  * The maximum number of held calls. Each keeps an upstream call open, and a client could abandon any number of them.
  */
-const maxWaiting = 1_000;
+const maxHeld = 1_000;
 
-interface OpenQuestion extends ClientRequest {
-  readonly answer: Deferred<JsonObject>;
+interface OpenRequest extends ClientRequest {
+  readonly response: Deferred<JsonObject>;
 }
 
 /**
@@ -52,46 +52,46 @@ interface OpenQuestion extends ClientRequest {
  */
 export class HeldCalls {
   readonly #clock: Clock;
-  readonly #waiting = new Map<string, HeldCall>();
+  readonly #held = new Map<string, HeldCall>();
 
   constructor(clock: Clock) {
     this.#clock = clock;
   }
 
   get size(): number {
-    return this.#waiting.size;
+    return this.#held.size;
   }
 
   /** Handles one round: starts the call, or continues the one that `requestState` names. */
-  async run(method: string, round: Round, cross: ForwardCall): Promise<JsonObject> {
-    const call = this.#resumed(method, round) ?? new HeldCall(bindingOf(method, round), cross, round);
-    call.answer(readResponses(round.params));
+  async run(method: string, round: Round, forward: ForwardCall): Promise<JsonObject> {
+    const call = this.#resumed(method, round) ?? new HeldCall(bindingOf(method, round), forward, round);
+    call.respond(readResponses(round.params));
     const result = await call.run(round, this.#clock);
     if (result !== undefined) return result;
-    if (this.#waiting.size >= maxWaiting) {
+    if (this.#held.size >= maxHeld) {
       call.stop("too many calls wait for input responses");
       throw new RpcError(codes.tooManyRequests, "Too many requests", {
         reason: "too many calls wait for input responses",
       });
     }
     const requestState = crypto.randomUUID();
-    this.#waiting.set(requestState, call);
-    call.expire(this.#clock, answerTime, () => this.#waiting.delete(requestState));
-    return { resultType: "input_required", inputRequests: call.questions, requestState };
+    this.#held.set(requestState, call);
+    call.expire(this.#clock, responseTime, () => this.#held.delete(requestState));
+    return { resultType: "input_required", inputRequests: call.inputRequests, requestState };
   }
 
   /** Ends all held calls. */
   close(): void {
-    for (const call of this.#waiting.values()) call.stop("the bridge is closed");
-    this.#waiting.clear();
+    for (const call of this.#held.values()) call.stop("the bridge is closed");
+    this.#held.clear();
   }
 
   #resumed(method: string, round: Round): HeldCall | undefined {
     const { requestState } = round.params;
     if (requestState === undefined) return undefined;
-    const call = typeof requestState === "string" ? this.#waiting.get(requestState) : undefined;
+    const call = typeof requestState === "string" ? this.#held.get(requestState) : undefined;
     if (call === undefined || call.binding !== bindingOf(method, round)) throw refusedState();
-    this.#waiting.delete(String(requestState)); // Valid once: two rounds would share the requests.
+    this.#held.delete(String(requestState)); // Valid once: two rounds would share the requests.
     return call;
   }
 }
@@ -103,9 +103,9 @@ function bindingOf(method: string, { params, operation }: Round): string {
 }
 
 /** @throws RpcError −32602, which every revision has, if the client did not declare the capability */
-function requireDeclared(question: ClientRequest, asked: InputClient): void {
+function requireDeclared(request: ClientRequest, client: InputClient): void {
   try {
-    requireClientCapability({ question }, asked);
+    requireClientCapability({ request }, client);
   } catch (error) {
     throw error instanceof RpcError ? invalid(error) : error;
   }
@@ -115,35 +115,35 @@ function invalid(error: RpcError): RpcError {
   return new RpcError(codes.invalidParams, error.message, error.data, { cause: error });
 }
 
-/** An upstream call, and its unanswered input requests. */
+/** An upstream call, and its pending input requests. */
 class HeldCall {
   readonly binding: string;
-  readonly #questions = new Map<string, OpenQuestion>();
+  readonly #inputRequests = new Map<string, OpenRequest>();
   readonly #stop = new AbortController();
-  readonly #cross: ForwardCall;
+  readonly #forward: ForwardCall;
   #outcome: Promise<JsonObject> | undefined;
   #round: Round;
-  #asked = deferred<undefined>();
+  #requested = deferred<undefined>();
   #lastKey = 0;
   #expiry: { readonly clock: Clock; readonly timer: Timer } | undefined;
 
-  constructor(binding: string, cross: ForwardCall, first: Round) {
+  constructor(binding: string, forward: ForwardCall, first: Round) {
     this.binding = binding;
-    this.#cross = cross;
+    this.#forward = forward;
     this.#round = first;
   }
 
   /** The `inputRequests` of the result. */
-  get questions(): JsonObject {
-    return Object.fromEntries([...this.#questions].map(([key, { method, params }]) => [key, { method, params }]));
+  get inputRequests(): JsonObject {
+    return Object.fromEntries([...this.#inputRequests].map(([key, { method, params }]) => [key, { method, params }]));
   }
 
-  answer(responses: JsonObject): void {
-    for (const [key, question] of [...this.#questions]) {
+  respond(responses: JsonObject): void {
+    for (const [key, request] of [...this.#inputRequests]) {
       const response = responses[key];
       if (!isObject(response)) continue;
-      this.#questions.delete(key);
-      question.answer.resolve(response);
+      this.#inputRequests.delete(key);
+      request.response.resolve(response);
     }
   }
 
@@ -155,13 +155,17 @@ class HeldCall {
     const forget = onAbort(operation.signal, () => this.#stop.abort(operation.signal.reason));
     if (operation.signal.aborted) this.#stop.abort(operation.signal.reason);
     try {
-      this.#outcome ??= this.#cross({ ask: this.#ask, signal: this.#stop.signal, round: () => this.#round });
-      if (this.#questions.size === 0) {
-        const result = await Promise.race([this.#outcome, this.#asked.promise]);
+      this.#outcome ??= this.#forward({
+        requestInput: this.#requestInput,
+        signal: this.#stop.signal,
+        round: () => this.#round,
+      });
+      if (this.#inputRequests.size === 0) {
+        const result = await Promise.race([this.#outcome, this.#requested.promise]);
         if (result !== undefined) return result;
       }
       await sleep(clock, 0, this.#stop.signal); // Collect simultaneous input requests into one result.
-      return this.#questions.size > 0 ? undefined : await this.run(round, clock);
+      return this.#inputRequests.size > 0 ? undefined : await this.run(round, clock);
     } finally {
       forget();
     }
@@ -182,22 +186,21 @@ class HeldCall {
     this.#stop.abort(new Error(why));
   }
 
-  readonly #ask: AskClient = async (method, params, signal) => {
+  readonly #requestInput: RequestInput = async (method, params, signal) => {
     const { revision, client } = this.#round.operation;
-    const question = { method, params };
-    requireDeclared(question, { revision, capabilities: client.capabilities });
+    requireDeclared({ method, params }, { revision, capabilities: client.capabilities });
     this.#lastKey += 1;
     const key = `q${this.#lastKey}`;
-    const answer = deferred<JsonObject>();
-    this.#questions.set(key, { method, params: translateClientRequest(method, params, revision), answer });
-    this.#asked.resolve(undefined);
-    this.#asked = deferred();
+    const response = deferred<JsonObject>();
+    this.#inputRequests.set(key, { method, params: translateClientRequest(method, params, revision), response });
+    this.#requested.resolve(undefined);
+    this.#requested = deferred();
     return new Promise((resolve, reject) => {
       const forget = onAbort(signal, () => {
-        this.#questions.delete(key);
+        this.#inputRequests.delete(key);
         reject(new RpcError(codes.internalError, "Internal error", { reason: "the input request was cancelled" }));
       });
-      void answer.promise.then((value) => {
+      void response.promise.then((value) => {
         forget();
         resolve(value);
       });

@@ -88,8 +88,8 @@ export function notAnswered(error: LocalError): RpcError {
 }
 
 /** The error of a call that got no upstream response. Transport and process details are included only with `candid`. */
-export function unanswered(error: LocalError, isCandid: boolean): RpcError {
-  const reason = error.reason === "cancelled" ? "the bridge has cancelled the call" : told[error.reason];
+export function withoutResponse(error: LocalError, isCandid: boolean): RpcError {
+  const reason = error.reason === "cancelled" ? "the bridge has cancelled the call" : reasons[error.reason];
   return new RpcError(
     codes.internalError,
     "Internal error",
@@ -98,7 +98,7 @@ export function unanswered(error: LocalError, isCandid: boolean): RpcError {
   );
 }
 
-const told: Readonly<Record<Exclude<LocalError["reason"], "cancelled">, string>> = {
+const reasons: Readonly<Record<Exclude<LocalError["reason"], "cancelled">, string>> = {
   closed: "the upstream server cannot be reached, or has exited",
   timeout: "the upstream server did not respond in time",
   refused: "the upstream server's revision does not support the call, or its input request was not answered",

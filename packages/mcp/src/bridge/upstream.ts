@@ -20,7 +20,7 @@ import { changingLists, type SubscriptionFilter } from "../protocol/types/subscr
 import type { ClientDescription, Operation } from "../server/servable.js";
 import { declaredIn, readDeclared } from "../session/input-methods.js";
 import { sleep } from "../session/sleep.js";
-import type { AskClient, ProxiedCall } from "./held-calls.js";
+import type { ProxiedCall, RequestInput, Round } from "./held-calls.js";
 import { notAnswered, translateParams } from "./translate.js";
 
 /** Settings of all upstream sessions of a bridge. */
@@ -41,9 +41,13 @@ export interface Downstream {
   readonly revision: Revision;
   readonly client: ClientDescription;
   /** Handles an input request that arrives while no call is running. */
-  readonly ask: AskClient;
+  readonly requestInput: RequestInput;
   /** Handles an upstream notification that does not name its call. `call` is the latest running call, if any. */
   receive(method: string, params: JsonObject, call: Operation | undefined): void;
+  /** Handles a call of the client. */
+  call(method: string, round: Round, upstream: Upstream): Promise<JsonObject>;
+  /** Handles a notification of the client. */
+  onNotification?(method: string, params: Params | undefined, upstream: Upstream): void;
 }
 
 const unlimited = { timeout: Number.POSITIVE_INFINITY, totalTimeout: Number.POSITIVE_INFINITY } as const;
@@ -164,12 +168,12 @@ export class Upstream {
   }
 
   /** Within one era, input requests are forwarded unchanged; otherwise they are converted. */
-  #callWithInput({ ask, round }: ProxiedCall): SessionCall {
+  #callWithInput({ requestInput, round }: ProxiedCall): SessionCall {
     const { operation } = round();
-    if (ask === undefined || this.revision.era === operation.revision.era) return this.#session.call;
+    if (requestInput === undefined || this.revision.era === operation.revision.era) return this.#session.call;
     return inputCall(this.#session, {
       capabilities: () => operation.client.capabilities,
-      accept: (method, params) => (signal) => ask(method, params, signal),
+      accept: (method, params) => (signal) => requestInput(method, params, signal),
     });
   }
 
@@ -230,12 +234,12 @@ function responderOf(downstream: Downstream, calls: ReadonlySet<ProxiedCall>, cl
   return {
     capabilities: (revision) => declaredIn(revision, readDeclared(downstream.revision, downstream.client.capabilities)),
     accept: (method, params) => (signal) => {
-      const candidates = [...calls].filter(({ ask }) => ask !== undefined);
-      const { ask = downstream.ask, signal: callSignal = signal } = candidates.at(-1) ?? {};
+      const candidates = [...calls].filter(({ requestInput }) => requestInput !== undefined);
+      const { requestInput = downstream.requestInput, signal: callSignal = signal } = candidates.at(-1) ?? {};
       // With several running calls, the origin of an input request is unknown. With one it is certain, so cancelling
       // that call cancels the request.
       const either = candidates.length === 1 ? AbortSignal.any([signal, callSignal]) : signal;
-      return ask(method, translateParams(params), either).catch(async (error: unknown) => {
+      return requestInput(method, translateParams(params), either).catch(async (error: unknown) => {
         if (callSignal.aborted) await sleep(clock, withdrawal, signal);
         throw error instanceof LocalError ? notAnswered(error) : error;
       });
