@@ -1,7 +1,7 @@
 // Reading a member's text out of JSON that `JSON.parse` has accepted, or out of the beginning of one that was cut off.
 // `JSON.parse` tells neither literals nor positions; an id that a double cannot hold is looked up here, on demand.
 
-import { isObject, type JsonObject, pointerToken } from "../../base/json.js";
+import { isObject, pointerToken } from "../../base/json.js";
 
 // The characters of the structure of a JSON text, as `charCodeAt` returns them.
 const backslash = 0x5c;
@@ -73,39 +73,38 @@ const readByName: Nested = { params: { _meta: {}, arguments: {} } };
  * https://www.rfc-editor.org/rfc/rfc7493#section-2.3
  *
  * @param text of a message or a batch that `JSON.parse` has accepted
- * @param parsed what it made of the text, for a quick answer: `JSON.parse` keeps one member of a name, so an object that has as
- * many members as the text writes repeats none
+ * @param parsed what it made of the text, for a quick answer
  */
 export function duplicateMemberIn(text: string, parsed?: unknown): string | undefined {
   const start = skipSpace(text, 0);
-  if (isObject(parsed) && keptMembersEnd(text, start, readByName, parsed) > 0) return undefined;
+  // `JSON.parse` keeps one member of a name: if all are kept, none is a duplicate.
+  if (isObject(parsed) && membersIn(parsed) === mostMembersOf(text)) return undefined;
   const search = new DuplicateSearch(text);
   if (text.charCodeAt(start) === openBrace) search.members(start, readByName, "");
   else if (text.charCodeAt(start) === openBracket) search.elements(start);
   return search.found;
 }
 
-/** The position after the object at `start` if `parsed` has all the members that are written there, and −1 where it may not. */
-function keptMembersEnd(text: string, start: number, nested: Nested, parsed: JsonObject): number {
-  let written = 0;
-  let at = skipSpace(text, start + 1);
-  while (text.charCodeAt(at) === quote) {
-    written += 1;
-    const nameEnd = skipString(text, at);
-    const valueAt = skipSpace(text, skipSpace(text, nameEnd) + 1);
-    let valueEnd: number;
-    if (text.charCodeAt(valueAt) === openBrace) {
-      const name = text.slice(at + 1, nameEnd - 1);
-      const inner = Object.hasOwn(nested, name) ? nested[name] : undefined;
-      const value = parsed[name];
-      if (inner === undefined) valueEnd = name.includes("\\") ? -1 : skipNested(text, valueAt);
-      else valueEnd = isObject(value) ? keptMembersEnd(text, valueAt, inner, value) : -1;
-    } else valueEnd = skipValue(text, valueAt);
-    if (valueEnd < 0) return -1;
-    at = skipSpace(text, valueEnd);
-    if (text.charCodeAt(at) === comma) at = skipSpace(text, at + 1);
+/** The number of members that a text may have: each has a colon after a quote or white space. In strings there may be more of them. */
+function mostMembersOf(text: string): number {
+  let most = 0;
+  for (let at = text.indexOf(":"); at > 0; at = text.indexOf(":", at + 1))
+    if (text.charCodeAt(at - 1) <= quote) most += 1;
+  return most;
+}
+
+/** The number of members of parsed objects, at any depth. An instance of a class, such as an `ExactNumber`, has none. */
+function membersIn(value: object): number {
+  let members = 0;
+  if (Array.isArray(value)) {
+    for (const element of value) if (typeof element === "object" && element !== null) members += membersIn(element);
+  } else if (Object.getPrototypeOf(value) === Object.prototype) {
+    for (const member of Object.values(value)) {
+      members += 1;
+      if (typeof member === "object" && member !== null) members += membersIn(member);
+    }
   }
-  return Object.keys(parsed).length === written ? at + 1 : -1;
+  return members;
 }
 
 class DuplicateSearch {
