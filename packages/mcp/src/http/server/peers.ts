@@ -82,6 +82,9 @@ export function connectionLimits(max: number, maxPerAddress: number): Concurrenc
   return new ConcurrencyLimit({ perPrincipal: maxPerAddress, perAddress: maxPerAddress, total: max });
 }
 
+/** Up to this number of peers, those without running requests are kept. */
+const maxIdlePeers = 64;
+
 type Admitted = Pick<HttpCaller, "principal" | "peer">;
 
 /** Counts running requests or connections, in total and per peer. Unidentified callers count towards the total only. */
@@ -113,7 +116,8 @@ export class ConcurrencyLimit {
     this.#total -= 1;
     if (peer !== undefined) {
       const running = (this.#running.get(peer) ?? 1) - 1;
-      if (running > 0) this.#running.set(peer, running);
+      // Deleting and adding the same key for each request costs more than keeping some of them.
+      if (running > 0 || this.#running.size <= maxIdlePeers) this.#running.set(peer, running);
       else this.#running.delete(peer);
     }
     if (this.#total === 0) this.#whenIdle?.();

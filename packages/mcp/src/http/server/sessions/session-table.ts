@@ -60,6 +60,8 @@ interface Entry<Session> {
   readonly peer: string | undefined;
   readonly openedAt: number;
   usedAt: number;
+  /** The number of its latest use in this table, because many uses have the same time. */
+  use: number;
 }
 
 /** Expired sessions are searched for this many times per `idleTtl`, within the bounds below in milliseconds. */
@@ -71,9 +73,9 @@ const longestSweep = 60_000;
 export class SessionTable<Session extends Expirable> {
   readonly #clock: Clock;
   readonly #limits: SessionLimits;
-  /** Least recently used first; the same order in the sets of each peer. */
   readonly #entries = new Map<string, Entry<Session>>();
   readonly #ofPeers = new Map<string, Set<Entry<Session>>>();
+  #uses = 0;
   #timer: Timer | undefined;
 
   constructor(clock: Clock, limits: SessionLimits) {
@@ -98,7 +100,8 @@ export class SessionTable<Session extends Expirable> {
 
   add(id: string, { principal, peer }: SessionOwner, session: Session): void {
     const now = this.#clock.now();
-    const entry = { id, session, principal, peer, openedAt: now, usedAt: now };
+    this.#uses += 1;
+    const entry = { id, session, principal, peer, openedAt: now, usedAt: now, use: this.#uses };
     this.#entries.set(id, entry);
     if (peer !== undefined) this.#ofPeers.set(peer, (this.#ofPeers.get(peer) ?? new Set()).add(entry));
     if (this.#timer === undefined) this.#watch();
@@ -119,7 +122,9 @@ export class SessionTable<Session extends Expirable> {
       this.end(id);
       return undefined;
     }
-    this.#use(entry, now);
+    this.#uses += 1;
+    entry.usedAt = now;
+    entry.use = this.#uses;
     return entry.session;
   }
 
@@ -146,23 +151,14 @@ export class SessionTable<Session extends Expirable> {
     for (const id of [...this.#entries.keys()]) this.end(id);
   }
 
-  /** Ends the first idle session; returns false if there is none. */
+  /** Ends the session that was idle longest; returns false if none is idle. */
   #endIdle(entries: Iterable<Entry<Session>>): boolean {
-    for (const { id, session } of entries) {
-      if (session.isBusy) continue;
-      this.end(id);
-      return true;
+    let longest: Entry<Session> | undefined;
+    for (const entry of entries) {
+      if ((longest === undefined || entry.use < longest.use) && !entry.session.isBusy) longest = entry;
     }
-    return false;
-  }
-
-  #use(entry: Entry<Session>, now: number): void {
-    entry.usedAt = now;
-    this.#entries.delete(entry.id);
-    this.#entries.set(entry.id, entry);
-    const own = entry.peer === undefined ? undefined : this.#ofPeers.get(entry.peer);
-    own?.delete(entry);
-    own?.add(entry);
+    if (longest !== undefined) this.end(longest.id);
+    return longest !== undefined;
   }
 
   #isExpired({ openedAt, usedAt, session }: Entry<Session>, now: number): boolean {
