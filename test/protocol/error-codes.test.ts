@@ -3,7 +3,7 @@ import { codes } from "@parlance/mcp/jsonrpc";
 import { codeReadings, describeErrorCode, revisions, versionsWithCode } from "@parlance/mcp/protocol";
 import { describe, expect, test } from "vitest";
 import type { CodeReading, Vocabulary } from "../../packages/mcp/src/protocol/errors.js";
-import type { CodeCircumstances } from "../../packages/mcp/src/protocol/revisions/describe-error-code.js";
+import type { CodeCircumstances } from "../../packages/mcp/src/protocol/revisions/all.js";
 import { hasMethodTable, readMethodTable } from "./revisions/published.js";
 
 const vocabularies: readonly Vocabulary[] = ["json-rpc", "specification", "catalogue", "wild"];

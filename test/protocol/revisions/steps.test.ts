@@ -1,12 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { latest, latestHandshake, revisionOf, revisions } from "../../../packages/mcp/src/protocol/revisions/all.js";
-import {
-  anyMethod,
-  publish,
-  type Revision,
-  revise,
-  type StepOf,
-} from "../../../packages/mcp/src/protocol/revisions/revision.js";
+import { type PartName, publish, type Revision, revise } from "../../../packages/mcp/src/protocol/revisions/revision.js";
 import { v2024_11_05 } from "../../../packages/mcp/src/protocol/revisions/v2024-11-05.js";
 import { png, result, tools } from "./examples.js";
 import { hasSchemas, problems } from "./published.js";
@@ -58,13 +52,13 @@ describe("the way down", () => {
     expect(latest.down("result", "tools/call", result)).toBe(result);
   });
 
-  const plain: readonly (readonly [StepOf, string, unknown])[] = [
+  const plain: readonly (readonly [PartName, string, unknown])[] = [
     ["result", "tools/call", { content: [{ type: "text", text: "hi" }], isError: false, _meta: { a: 1 } }],
     ["result", "tools/call", { content: [] }],
     ["result", "tools/list", { tools: [{ name: "a", inputSchema: { type: "object", properties: { b: {} } } }] }],
     ["result", "tools/list", { tools: [] }],
     ["result", "ping", {}],
-    ["result", anyMethod, {}],
+    ["result", "acme/method", {}],
     ["notification", "notifications/progress", { progressToken: 1, progress: 2, total: 3 }],
     ["notification", "notifications/progress", undefined],
     ["params", "tools/call", { name: "a", arguments: { title: "b", icons: [] } }],
@@ -240,21 +234,17 @@ describe("the way down", () => {
     );
   });
 
-  test("steps apply from the newest revision to the older one", () => {
+  test("the changes of the newest revision apply first, and those of a type before those of its bases", () => {
     const trace = (mark: string) => (value: unknown) => `${value}${mark}`;
     const of = "result";
-    const spec = "https://example.com";
-    const second = revise(v2024_11_05, "second", { steps: [{ of, method: anyMethod, down: trace("2"), spec }] });
+    const second = revise(v2024_11_05, "second", { types: { Result: { down: trace("2") } } });
     const third = revise(second, "third", {
-      steps: [
-        { of, method: "ping", down: trace("3"), spec },
-        { of, method: anyMethod, down: trace("*"), spec },
-      ],
+      types: { Result: { down: trace("*") }, ListToolsResult: { down: trace("3") } },
     });
-    const first = publish(v2024_11_05, [third, second]);
-    expect(first.down(of, "ping", "")).toBe("3*2");
-    expect(first.down(of, "tools/list", "")).toBe("*2");
-    expect(first.down("params", "ping", "")).toBe("");
+    const [first] = publish(third);
+    expect(first?.down(of, "tools/list", "")).toBe("3*2");
+    expect(first?.down(of, "ping", "")).toBe("*2");
+    expect(first?.down("params", "ping", "")).toBe("");
   });
 });
 

@@ -2,9 +2,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { latest } from "@parlance/mcp";
 import { checkShape } from "@parlance/mcp/protocol";
 import { describe, expect, test } from "vitest";
-import { faultsOf } from "../../../packages/mcp/src/protocol/shapes/checker.js";
-import { ShapeCompiler } from "../../../packages/mcp/src/protocol/shapes/compile-shape.js";
-import { newestShapes } from "../../../packages/mcp/src/protocol/shapes/message-shapes.js";
+import { faultsOf, ShapeCompiler } from "../../../packages/mcp/src/protocol/shapes/checker.js";
 import { map, ref, type Shape } from "../../../packages/mcp/src/protocol/shapes/shape.js";
 import { hasSchemas } from "../revisions/published.js";
 import { isObject } from "./mutation.js";
@@ -16,7 +14,7 @@ import { definitionsOf } from "./schemas.js";
 const folder = new URL(`../../../../shared/schemas/${latest.version}/examples/`, import.meta.url);
 const names = hasSchemas ? readdirSync(folder) : [];
 const files = names.flatMap((name) => readdirSync(new URL(`${name}/`, folder)).map((file) => ({ name, file })));
-const compiler = new ShapeCompiler(newestShapes.types);
+const compiler = new ShapeCompiler(latest.shapes.types);
 
 /** An example that its schema only takes because nothing in a result that asks is required. */
 const stale = "read-resource-result-response.json";

@@ -1,7 +1,7 @@
 import { format } from "@cfworker/json-schema";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { stringFormats } from "../../../packages/mcp/src/protocol/shapes/string-formats.js";
+import { stringFormats } from "../../../packages/mcp/src/protocol/shapes/checker.js";
 
 const { uri, "uri-template": template, base64 } = stringFormats;
 

@@ -1,7 +1,8 @@
 import { LocalError } from "../jsonrpc/errors.js";
 import type { ServerCapabilities } from "../protocol/capabilities.js";
 import { isAdvertised, methodCapabilities } from "../protocol/method-capabilities.js";
-import { isProtocolMethod, methods } from "../protocol/methods.js";
+import { methods } from "../protocol/methods.js";
+import { isProtocolMethod } from "../protocol/revisions/all.js";
 import { changingLists, type SubscriptionFilter } from "../protocol/types/subscriptions.js";
 import type { ClientSession, SessionCall, SessionCallOptions } from "./session/client-session.js";
 

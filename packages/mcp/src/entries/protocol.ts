@@ -13,11 +13,16 @@ export { decodeHeaderValue, encodeHeaderValue } from "../protocol/header-values.
 export { mcpHeaders, namedBy } from "../protocol/http-headers.js";
 export { metaKeys, readRequestMeta } from "../protocol/meta.js";
 export { isAdvertised, methodCapabilities } from "../protocol/method-capabilities.js";
-export { isProtocolMethod, type Method, methods, notifications } from "../protocol/methods.js";
+export { type Method, methods, notifications } from "../protocol/methods.js";
 export { isMirrored, readMirroredParams } from "../protocol/mirrored-params.js";
 export { methodAliases, versionAliases } from "../protocol/revisions/aliases.js";
-export { revisionOf, revisions, versionsWithCode } from "../protocol/revisions/all.js";
-export { describeErrorCode } from "../protocol/revisions/describe-error-code.js";
+export {
+  describeErrorCode,
+  isProtocolMethod,
+  revisionOf,
+  revisions,
+  versionsWithCode,
+} from "../protocol/revisions/all.js";
 export { type Messages, messagesOf } from "../protocol/revisions/messages.js";
 export type { Revision } from "../protocol/revisions/revision.js";
 export { checkShape } from "../protocol/revisions/shapes.js";

@@ -53,25 +53,6 @@ export const notifications = {
   acknowledged: "notifications/subscriptions/acknowledged",
 } as const;
 
-const all: ReadonlySet<string> = new Set(Object.values(methods));
-
-/**
- * Whether any revision has this request. Otherwise it can only belong to an extension.
- *
- * @example
- * isProtocolMethod("tools/call"); // true
- */
-export function isProtocolMethod(name: string): name is Method {
-  return all.has(name);
-}
-
-const allNotifications: ReadonlySet<string> = new Set(Object.values(notifications));
-
-/** Whether any revision has this notification. */
-export function isProtocolNotification(name: string): name is NotificationMethod {
-  return allNotifications.has(name);
-}
-
 /** The name of a request. */
 export type Method = (typeof methods)[keyof typeof methods];
 

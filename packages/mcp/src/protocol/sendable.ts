@@ -2,9 +2,8 @@ import { encodeBase64 } from "../base/base64.js";
 import { isObject, type JsonObject, kindOf, pointerToken } from "../base/json.js";
 import type { ParamsFault } from "../jsonrpc/errors.js";
 import { metaKeyFault } from "./meta-keys.js";
-import { type Checker, faultsOf } from "./shapes/checker.js";
-import { ShapeCompiler } from "./shapes/compile-shape.js";
-import { newestShapes } from "./shapes/message-shapes.js";
+import { latest } from "./revisions/all.js";
+import { type Checker, faultsOf, ShapeCompiler } from "./shapes/checker.js";
 import { ref } from "./shapes/shape.js";
 import type { ShapeFault } from "./shapes/shape-fault.js";
 import type { AudioContent, ContentBlock, EmbeddedResource, ImageContent, ResourceContents } from "./types/content.js";
@@ -154,12 +153,12 @@ const checkers = new Map<string, Checker>();
 
 /**
  * The first place where a value differs from the shape of a type in the newest schema.
- * @param type a name in `newestShapes.types`
+ * @param type a name in `latest.shapes.types`
  */
 export function shapeFault(type: string, value: unknown, path: string): ParamsFault | undefined {
   let checker = checkers.get(type);
   if (checker === undefined) {
-    compiler ??= new ShapeCompiler(newestShapes.types);
+    compiler ??= new ShapeCompiler(latest.shapes.types);
     checker = compiler.compile(ref(type));
     checkers.set(type, checker);
   }

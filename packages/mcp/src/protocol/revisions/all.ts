@@ -1,24 +1,19 @@
-import { type Era, publish, type Revision } from "./revision.js";
-import { v2024_11_05 } from "./v2024-11-05.js";
-import { v2025_03_26 } from "./v2025-03-26.js";
-import { v2025_06_18 } from "./v2025-06-18.js";
-import { v2025_11_25 } from "./v2025-11-25.js";
-import { v2026_07_28 } from "./v2026-07-28.js";
+import { type CodeReading, readingsOf } from "../errors.js";
+import { isObject } from "../json.js";
+import type { Method, NotificationMethod } from "../methods.js";
+import { type BySender, type Era, publish, type Revision } from "./revision.js";
+import { v2026_07_28 as newest } from "./v2026-07-28.js";
+
+/** Every published revision, oldest first. A new one is added by importing its file as the newest. */
+export const revisions: readonly Revision[] = publish(newest);
+
+const newestFirst = revisions.toReversed();
 
 /** The newest revision. Its shapes are the internal form of messages. */
-export const latest: Revision = publish(v2026_07_28);
+export const latest: Revision = requireRevision(() => true);
 
 /** The newest revision with an `initialize` handshake. */
-export const latestHandshake: Revision = publish(v2025_11_25, [v2026_07_28]);
-
-/** Every published revision, oldest first. */
-export const revisions: readonly Revision[] = [
-  publish(v2024_11_05, [v2026_07_28, v2025_11_25, v2025_06_18, v2025_03_26]),
-  publish(v2025_03_26, [v2026_07_28, v2025_11_25, v2025_06_18]),
-  publish(v2025_06_18, [v2026_07_28, v2025_11_25]),
-  latestHandshake,
-  latest,
-];
+export const latestHandshake: Revision = requireRevision(({ era }) => era === "handshake");
 
 const byVersion: ReadonlyMap<string, Revision> = new Map(revisions.map((revision) => [revision.version, revision]));
 
@@ -39,8 +34,6 @@ export function knownRevision(version: string): Revision {
   throw new RangeError(`Unknown protocol revision ${JSON.stringify(version)}: use one of ${versions.join(", ")}`);
 }
 
-const newestFirst = revisions.toReversed();
-
 /** Every version, newest first. */
 export const versions: readonly string[] = newestFirst.map(({ version }) => version);
 
@@ -55,8 +48,9 @@ export const defaultHttpRevision: Revision = requireRevision(
   ({ facts }) => facts.httpBinding === "session" && facts.httpVersionHeader === "none",
 );
 
+/** The newest revision of a kind that exists. */
 function requireRevision(isMeant: (revision: Revision) => boolean): Revision {
-  const revision = revisions.find(isMeant);
+  const revision = newestFirst.find(isMeant);
   if (revision === undefined) throw new Error("no revision is like that");
   return revision;
 }
@@ -73,4 +67,71 @@ function versionsOf(era: Era): readonly string[] {
  */
 export function versionsWithCode(code: number): readonly string[] {
   return newestFirst.filter(({ codes }) => Object.values(codes).includes(code)).map(({ version }) => version);
+}
+
+const allRequests = namesIn(({ requests }) => requests);
+const allNotifications = namesIn(({ notifications }) => notifications);
+
+function namesIn(messagesOf: (revision: Revision) => BySender<ReadonlySet<string>>): ReadonlySet<string> {
+  return new Set(revisions.map(messagesOf).flatMap(({ client, server }) => [...client, ...server]));
+}
+
+/**
+ * Whether any revision has this request. Otherwise it can only belong to an extension.
+ *
+ * @example
+ * isProtocolMethod("tools/call"); // true
+ */
+export function isProtocolMethod(name: string): name is Method {
+  return allRequests.has(name);
+}
+
+/** Whether any revision has this notification. */
+export function isProtocolNotification(name: string): name is NotificationMethod {
+  return allNotifications.has(name);
+}
+
+/** The context of an error. The more is known, the better the order of its meanings. */
+export interface CodeCircumstances {
+  /** The version of the session. */
+  readonly revision?: string;
+  /** The method that failed. */
+  readonly method?: string;
+  /** The `data` of the error. */
+  readonly data?: unknown;
+}
+
+/** One meaning of an error code, and the versions whose specification uses it in that meaning, newest first. */
+export interface DescribedCode extends CodeReading {
+  readonly revisions: readonly string[];
+}
+
+/**
+ * All meanings of an error code, most likely first. Only the specification's own meaning is reliable; the others are
+ * guesses.
+ * https://modelcontextprotocol.io/specification/latest/basic#error-codes
+ *
+ * @example
+ * describeErrorCode(-32_002, { method: "tools/call" })[0].name; // "ToolExecutionFailed"
+ */
+export function describeErrorCode(code: number, circumstances: CodeCircumstances = {}): readonly DescribedCode[] {
+  const sent = versionsWithCode(code);
+  return readingsOf(code)
+    .map((reading) => ({ ...reading, revisions: isOfficial(reading) ? sent : [] }))
+    .toSorted((one, other) => likelihood(other, circumstances) - likelihood(one, circumstances));
+}
+
+function isOfficial({ vocabulary }: CodeReading): boolean {
+  return vocabulary === "json-rpc" || vocabulary === "specification";
+}
+
+/** Weighs `data` most, then the method, then the era. Equal meanings keep their order. */
+function likelihood(reading: CodeReading, { revision = "", method, data }: CodeCircumstances): number {
+  const hasData =
+    reading.data !== undefined && isObject(data) && reading.data.every((member) => Object.hasOwn(data, member));
+  const isForeign = method !== undefined && reading.methods !== undefined && !reading.methods.some((m) => m === method);
+  // Tutorials use their codes in handshake revisions; drafts of the stateless revision use theirs there.
+  const isStateless = revisionOf(revision)?.era === "stateless";
+  const isOfOtherEra = isStateless && reading.vocabulary === "catalogue";
+  return (hasData ? 4 : 0) - (isForeign ? 2 : 0) - (isOfOtherEra ? 1 : 0);
 }

@@ -1,12 +1,12 @@
-import type { Method, NotificationMethod } from "../methods.js";
-import type { Codes, Facts } from "./facts.js";
-import { chain, keep, type Reshape } from "./reshape.js";
+import { amendTypes, membersOf, type TypeChange } from "../shapes/named-types.js";
+import { ref, type Shape, type Types } from "../shapes/shape.js";
+import { Converter, inOrder, keep, type Reshape, renamed, without } from "./conversion.js";
 
 /** How a session starts: with `initialize`, or not at all, because each request describes itself. */
 export type Era = "handshake" | "stateless";
 
-/** The part of a message that a step converts; for a notification, its params. */
-export type StepOf = "params" | "result" | "notification";
+/** The part of a message that is converted and checked; for a notification, its params. */
+export type PartName = "params" | "result" | "notification";
 
 /** One value per side, by the sender of the message. */
 export interface BySender<Thing> {
@@ -14,25 +14,141 @@ export interface BySender<Thing> {
   readonly server: Thing;
 }
 
-/** Stands for all methods. */
-export const anyMethod = "*";
-
 /**
- * One change of a message's shape, listed in the revision that introduced it.
- * Messages are converted only to older revisions. Reading needs no conversion, because no revision has renamed a member
- * or changed its meaning.
+ * The differences between revisions, one member per rule that methods, error codes or steps do not already express.
+ * Differences that follow from the era are read from `revision.era`.
  */
-export interface Step {
-  readonly of: StepOf;
-  readonly method: Method | NotificationMethod | typeof anyMethod;
-  /** Converts from this revision's shape to the previous revision's. */
-  readonly down: Reshape;
-  /** The page of the specification that describes the change. */
-  readonly spec: string;
+export interface Facts {
+  /** Whether messages may come in batches. */
+  readonly batches: boolean;
+  /** Whether the error response to an unreadable request may omit its id. */
+  readonly errorId: "required" | "optional";
+
+  /** How strictly both sides must respect the negotiated version and capabilities. */
+  readonly negotiation: "should" | "must";
+
+  /** Whether `notifications/progress` may have a `message`. */
+  readonly progressMessage: boolean;
+  /** Whether tools, prompts, resources and implementations have a `title`. */
+  readonly titles: boolean;
+  /** Whether these have `icons`. */
+  readonly icons: boolean;
+  /** Whether tools, prompts, resources and content blocks have `_meta`. */
+  readonly itemMeta: boolean;
+  /** The rule for reserved prefixes of `_meta` keys: none, or one of two. */
+  readonly metaKeys: "free" | "prefix" | "second-label";
+
+  /** Whether content may be audio. */
+  readonly audio: boolean;
+  /** Whether content may be a resource link. */
+  readonly resourceLinks: boolean;
+  /** Whether tools have annotations. */
+  readonly toolAnnotations: boolean;
+  /** The type of `structuredContent` in tool results. */
+  readonly structuredContent: "none" | "object" | "any";
+  /** The dialect of tool schemas: unspecified, 2020-12, or 2020-12 with rules for `$ref`. */
+  readonly toolSchemas: "unnamed" | "2020-12" | "2020-12 with references";
+  /** How a tool reports invalid arguments: unspecified, or as a result with `isError`, which the model can read. */
+  readonly toolArgumentErrors: "any" | "result";
+
+  /** Whether servers declare the `completions` capability. */
+  readonly completionsCapability: boolean;
+  /** Whether a completion request has the values of other arguments. */
+  readonly completionContext: boolean;
+  /** The supported modes of elicitation, and whether URL mode has an id. */
+  readonly elicitation: "none" | "form" | "form, url with id" | "form, url";
+  /** Whether a sampled model may use tools. */
+  readonly samplingTools: boolean;
+  /** Whether tasks exist: not at all, in the core protocol, or as an extension. */
+  readonly tasks: "none" | "core" | "extension";
+
+  /** The HTTP transport. */
+  readonly httpBinding: "http+sse" | "session" | "stateless";
+  /** Whether a server may close an event stream early, so that the client polls. */
+  readonly httpPolling: boolean;
+  /** The HTTP requests that must have the `MCP-Protocol-Version` header. */
+  readonly httpVersionHeader: "none" | "after initialize" | "all";
+  /** The HTTP status for a forbidden `Origin`; undefined if the specification does not require one. */
+  readonly httpOriginRefusal: 403 | undefined;
+  /**
+   * The authorization model of HTTP servers: the MCP server is its own authorization server; it is a resource server of
+   * a separate one; additionally with client metadata documents; additionally with credentials bound to their issuer.
+   */
+  readonly authorization: "none" | "own server" | "resource server" | "client metadata" | "bound issuer";
 }
 
-/** A revision as defined in its own file. */
-export interface Edition {
+/** The error codes of a revision by name; undefined if the revision has no such error. */
+export interface Codes {
+  readonly parseError: number;
+  readonly invalidRequest: number;
+  readonly methodNotFound: number;
+  readonly invalidParams: number;
+  readonly internalError: number;
+  readonly resourceNotFound: number;
+  readonly userRejected: number | undefined;
+  readonly urlElicitationRequired: number | undefined;
+  readonly headerMismatch: number | undefined;
+  readonly missingRequiredClientCapability: number | undefined;
+  readonly unsupportedProtocolVersion: number | undefined;
+}
+
+/** The shapes of a request's params and result. */
+export interface RequestShape {
+  readonly params: Shape;
+  readonly result: Shape;
+}
+
+/** The shapes of every message of a revision and of its predecessors, and of the types that they refer to. */
+export interface MessageShapes {
+  readonly types: Types;
+  readonly requests: ReadonlyMap<string, RequestShape>;
+  /** The shapes of notification params. */
+  readonly notifications: ReadonlyMap<string, Shape>;
+  /** The shapes of error `data`, by code. */
+  readonly errors: ReadonlyMap<number, Shape>;
+}
+
+/** The change of a type: the shape and the conversions of messages both follow from it. */
+interface RevisedType extends TypeChange {
+  /** A replacement of the whole shape. */
+  readonly becomes?: Shape;
+  /** Added members stay when a message is converted to an older revision, because that allows any. */
+  readonly stays?: true;
+  /**
+   * Converts values to the previous revision where that is more than the removal of added members and the return of
+   * former names, which happens after it.
+   */
+  readonly down?: Reshape;
+}
+
+/** New types, and changes of types, by name. */
+export type RevisedTypes = Readonly<Record<string, RevisedType | Shape>>;
+
+/** The messages that a revision adds and removes for one side, by method. */
+interface MessageChanges<Added> {
+  readonly added?: Readonly<Record<string, Added>>;
+  readonly removed?: readonly string[];
+}
+
+/** The changes of a revision. In its file, the comment at a change names the specification's page. */
+export interface Changes {
+  readonly era?: Era;
+  readonly requests?: Partial<BySender<MessageChanges<RequestShape>>>;
+  readonly notifications?: Partial<BySender<MessageChanges<Shape>>>;
+  /** Requests that a server puts into an `input_required` result. */
+  readonly inputRequests?: readonly string[];
+  readonly facts?: Partial<Facts>;
+  readonly codes?: Partial<Codes>;
+  /** The shapes of error `data`, by code. */
+  readonly errors?: ReadonlyMap<number, Shape>;
+  readonly types?: RevisedTypes;
+}
+
+/**
+ * A published revision of the protocol: its methods, facts, error codes and shapes. Code asks for facts, never for the
+ * version.
+ */
+export interface Revision {
   readonly version: string;
   readonly era: Era;
   /** The requests that each side may send. Other methods get −32601. */
@@ -43,107 +159,180 @@ export interface Edition {
   readonly inputRequests: ReadonlySet<string>;
   readonly facts: Facts;
   readonly codes: Codes;
-  /** The shape changes of this revision. */
-  readonly steps: readonly Step[];
+  readonly shapes: MessageShapes;
   /**
-   * Members of older revisions that this revision removed. The newest shape still has them, so these steps remove them.
+   * Converts a part of a message from the newest shape to this revision's. Keeps objects objects, never changes its
+   * argument, and returns the same value if nothing changes.
    */
-  readonly dropped: readonly Step[];
+  down<Value>(of: PartName, method: string, value: Value): Value;
+  /** The reverse: converts what a peer sent in this revision to the newest shape. Added members stay absent. */
+  up<Value>(of: PartName, method: string, value: Value): Value;
 }
 
-/** The methods that a revision adds and removes for one side. */
-export interface MethodChanges<Name> {
-  readonly added?: readonly Name[];
-  readonly removed?: readonly Name[];
+/** A revision as defined in its own file. */
+export interface Edition extends Omit<Revision, "down" | "up"> {
+  readonly previous: Edition | undefined;
+  /** By type name: the conversion to the previous revision. */
+  readonly down: ReadonlyMap<string, Reshape>;
+  /** By type name: the conversion from the previous revision. */
+  readonly up: ReadonlyMap<string, Reshape>;
+  /** By type name: the members that this revision or a former one removed. */
+  readonly dropped: ReadonlyMap<string, readonly string[]>;
 }
 
-/** The changes of a revision. In its file, the comment after a change names the specification's page. */
-export interface Changes {
-  readonly era?: Era;
-  readonly requests?: Partial<BySender<MethodChanges<Method>>>;
-  readonly notifications?: Partial<BySender<MethodChanges<NotificationMethod>>>;
-  readonly inputRequests?: MethodChanges<Method>;
-  readonly facts?: Partial<Facts>;
-  readonly codes?: Partial<Codes>;
-  readonly steps?: readonly Step[];
-  readonly dropped?: readonly Step[];
+const none: ReadonlySet<string> = new Set();
+
+/** Defines the first revision, which is a change to nothing. */
+export function firstEdition(
+  version: string,
+  changes: Changes & { readonly era: Era; readonly facts: Facts; readonly codes: Codes; readonly types: Types },
+): Edition {
+  const nothing: Edition = {
+    version: "",
+    era: changes.era,
+    requests: { client: none, server: none },
+    notifications: { client: none, server: none },
+    inputRequests: none,
+    facts: changes.facts,
+    codes: changes.codes,
+    shapes: { types: {}, requests: new Map(), notifications: new Map(), errors: new Map() },
+    previous: undefined,
+    down: new Map(),
+    up: new Map(),
+    dropped: new Map(),
+  };
+  return { ...revise(nothing, version, changes), previous: undefined };
 }
 
-/** Defines a revision as a list of changes to the previous one. */
+/**
+ * Defines a revision as a list of changes to the previous one. Its shapes follow from them, and so do the conversions:
+ * members that it added are removed for the previous revision, and renamed members get their former name.
+ */
 export function revise(previous: Edition, version: string, changes: Changes): Edition {
-  const {
-    era = previous.era,
-    requests,
-    notifications,
-    inputRequests,
-    facts,
-    codes,
-    steps = [],
-    dropped = [],
-  } = changes;
+  const { requests = {}, notifications = {}, inputRequests = [], errors = [], types = {} } = changes;
+  const { shapes } = previous;
+  const revised = Object.entries(types).flatMap(([name, type]) => ("kind" in type ? [] : [[name, type] as const]));
   return {
     version,
-    era,
+    previous,
+    era: changes.era ?? previous.era,
     requests: reviseSenders(previous.requests, requests),
     notifications: reviseSenders(previous.notifications, notifications),
-    inputRequests: reviseMethods(previous.inputRequests, inputRequests),
-    facts: { ...previous.facts, ...facts },
-    codes: { ...previous.codes, ...codes },
-    steps,
-    dropped: [...previous.dropped, ...dropped],
-  };
-}
-
-type Sendable = BySender<ReadonlySet<string>>;
-
-function reviseSenders(previous: Sendable, changes: Partial<BySender<MethodChanges<string>>> = {}): Sendable {
-  return {
-    client: reviseMethods(previous.client, changes.client),
-    server: reviseMethods(previous.server, changes.server),
-  };
-}
-
-function reviseMethods(previous: ReadonlySet<string>, changes: MethodChanges<string> = {}): ReadonlySet<string> {
-  const { added = [], removed = [] } = changes;
-  return new Set([...previous, ...added].filter((method) => !removed.includes(method)));
-}
-
-/**
- * A published revision of the protocol: methods, facts, error codes and shapes. Code asks for facts, never for the
- * version.
- */
-export interface Revision extends Edition {
-  /** Converts from the newest shape to this revision's. Returns the same value if nothing changes. */
-  down(of: StepOf, method: string, value: unknown): unknown;
-}
-
-/**
- * Completes a revision with the conversion from the newest shape.
- * @param newer the revisions after it, newest first
- */
-export function publish(edition: Edition, newer: readonly Edition[] = []): Revision {
-  const path = [...newer.flatMap(({ steps }) => steps), ...edition.dropped];
-  const reshapes = {
-    params: reshapesOf(path, "params"),
-    result: reshapesOf(path, "result"),
-    notification: reshapesOf(path, "notification"),
-  };
-  return {
-    ...edition,
-    down(of, method, value) {
-      const reshape = reshapes[of].get(method) ?? reshapes[of].get(anyMethod) ?? keep;
-      return reshape(value);
+    inputRequests: new Set([...previous.inputRequests, ...inputRequests]),
+    facts: { ...previous.facts, ...changes.facts },
+    codes: { ...previous.codes, ...changes.codes },
+    shapes: {
+      types: amendTypes(
+        shapes.types,
+        Object.fromEntries(
+          Object.entries(types).map(([name, type]) => [name, "kind" in type ? type : (type.becomes ?? type)]),
+        ),
+      ),
+      requests: new Map([...shapes.requests, ...addedBy(requests)]),
+      notifications: new Map([...shapes.notifications, ...addedBy(notifications)]),
+      errors: new Map([...shapes.errors, ...errors]),
     },
+    down: new Map(revised.flatMap(([name, type]) => named(name, downOf(shapes.types, name, type)))),
+    up: new Map(revised.flatMap(([name, { renames }]) => named(name, renames && renamed(renames)))),
+    dropped: new Map([
+      ...previous.dropped,
+      ...revised.map(([name, { lacks = [], has = {} }]): [string, readonly string[]] => [
+        name,
+        [...(previous.dropped.get(name) ?? []), ...lacks].filter((member) => !Object.hasOwn(has, member)),
+      ]),
+    ]),
   };
 }
 
-/** Combines the steps of each method with those for all methods, in order, into one function. */
-function reshapesOf(path: readonly Step[], of: StepOf): ReadonlyMap<string, Reshape> {
-  const steps = path.filter((step) => step.of === of);
-  return new Map(
-    steps.map(({ method }): [string, Reshape] => {
-      const relevant = steps.filter((step) => step.method === method || step.method === anyMethod);
-      return [method, chain(relevant.map(({ down }) => down))];
-    }),
-  );
+type Messages = BySender<ReadonlySet<string>>;
+
+function reviseSenders(previous: Messages, changes: Partial<BySender<MessageChanges<unknown>>>): Messages {
+  const revised = (side: keyof Messages): ReadonlySet<string> => {
+    const { added = {}, removed = [] } = changes[side] ?? {};
+    return new Set([...previous[side], ...Object.keys(added)].filter((method) => !removed.includes(method)));
+  };
+  return { client: revised("client"), server: revised("server") };
+}
+
+function addedBy<Added>(changes: Partial<BySender<MessageChanges<Added>>>): readonly [string, Added][] {
+  return [changes.client, changes.server].flatMap((side) => Object.entries(side?.added ?? {}));
+}
+
+function named(name: string, conversion: Reshape | undefined): readonly [string, Reshape][] {
+  return conversion === undefined ? [] : [[name, conversion]];
+}
+
+function downOf(previous: Types, name: string, { has = {}, renames, stays, down }: RevisedType): Reshape | undefined {
+  const before = previous[name];
+  const known = before?.kind === "object" ? membersOf(previous, before) : {};
+  const added = stays ? [] : Object.keys(has).filter((member) => !Object.hasOwn(known, member));
+  return inOrder([
+    down,
+    renames && renamed(Object.fromEntries(Object.entries(renames).map(([former, member]) => [member, former]))),
+    added.length === 0 ? undefined : without(...added),
+  ]);
+}
+
+/** Publishes the newest revision and all before it, oldest first. */
+export function publish(newest: Edition): readonly Revision[] {
+  const history: Edition[] = [];
+  for (let edition: Edition | undefined = newest; edition !== undefined; edition = edition.previous) {
+    history.unshift(edition);
+  }
+  return history.map((edition, index) => {
+    const { previous, dropped, ...description } = edition;
+    const newer = history.slice(index + 1);
+    const removed = new Map([...dropped].map(([name, members]) => [name, without(...members)]));
+    return {
+      ...description,
+      down: conversion(newest, [
+        ...newer.map(({ shapes, down }) => ({ shapes, changes: down })).reverse(),
+        { shapes: edition.shapes, changes: removed },
+      ]),
+      up: conversion(
+        newest,
+        newer.flatMap(({ up, previous: from }) => (from === undefined ? [] : [{ shapes: from.shapes, changes: up }])),
+      ),
+    };
+  });
+}
+
+/** Conversions of types, and the shapes in which to find these types. */
+interface ConversionStep {
+  readonly shapes: MessageShapes;
+  readonly changes: ReadonlyMap<string, Reshape>;
+}
+
+/** Stands for all methods that no revision has: those of extensions. */
+const extension = "";
+
+/** Applies the steps in order to parts of messages. Each part of each method is compiled at its first use. */
+function conversion({ shapes }: Edition, steps: readonly ConversionStep[]): Revision["down"] {
+  const converters = steps
+    .filter(({ changes }) => changes.size > 0)
+    .map((step) => ({ shapes: step.shapes, converter: new Converter(step.shapes.types, step.changes) }));
+  const compiled = {
+    params: new Map<string, Reshape>(),
+    result: new Map<string, Reshape>(),
+    notification: new Map<string, Reshape>(),
+  };
+  const compile = (of: PartName, method: string): Reshape => {
+    const isKnown = (of === "notification" ? shapes.notifications : shapes.requests).has(method);
+    const name = isKnown ? method : extension;
+    const known = compiled[of].get(name);
+    if (known !== undefined) return known;
+    const reshape = inOrder(converters.map((each) => each.converter.compile(partShape(each.shapes, of, name)))) ?? keep;
+    compiled[of].set(name, reshape);
+    return reshape;
+  };
+  return <Value>(of: PartName, method: string, value: Value) => {
+    const reshape = compiled[of].get(method) ?? compile(of, method);
+    return reshape(value) as Value; // The reshaped value takes the place of the given one.
+  };
+}
+
+/** The shape of a part; for a method that these shapes do not have, the shape of all params, results or notifications. */
+function partShape({ requests, notifications }: MessageShapes, of: PartName, method: string): Shape {
+  if (of === "notification") return notifications.get(method) ?? ref("NotificationParams");
+  return requests.get(method)?.[of] ?? ref(of === "params" ? "RequestParams" : "Result");
 }

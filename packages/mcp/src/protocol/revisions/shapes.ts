@@ -1,22 +1,16 @@
 import { isObject } from "../json.js";
-import { amendTypes, type TypeChanges } from "../shapes/amend-shapes.js";
-import { type Checker, faultsOf } from "../shapes/checker.js";
-import { ShapeCompiler } from "../shapes/compile-shape.js";
-import { type MessageShapes, newestShapes, type RequestShape } from "../shapes/message-shapes.js";
+import { type Checker, faultsOf, ShapeCompiler } from "../shapes/checker.js";
+import { amendTypes, type TypeChanges } from "../shapes/named-types.js";
 import { any, integer, object, optional, type Shape, string } from "../shapes/shape.js";
 import { describeValue, type ShapeFault } from "../shapes/shape-fault.js";
-import type { BySender, Revision, StepOf } from "./revision.js";
-import { shapes2024_11_05 } from "./shapes-v2024-11-05.js";
-import { shapes2025_03_26 } from "./shapes-v2025-03-26.js";
-import { shapes2025_06_18 } from "./shapes-v2025-06-18.js";
-import { shapes2025_11_25 } from "./shapes-v2025-11-25.js";
+import type { BySender, PartName, RequestShape, Revision } from "./revision.js";
 
 type Sender = keyof BySender<unknown>;
 
 /** The part of a message that a value is. */
 export type MessagePart =
   | {
-      readonly of: StepOf;
+      readonly of: PartName;
       readonly method: string;
       /** The side that sends the request or notification; the result of a request comes from the other side. */
       readonly sender: Sender;
@@ -58,14 +52,6 @@ export function checkShape(revision: Revision, part: MessagePart, value: unknown
 
 const compiled = new WeakMap<Revision, Shapes>();
 
-const published: ReadonlyMap<string, MessageShapes> = new Map([
-  ["2024-11-05", shapes2024_11_05],
-  ["2025-03-26", shapes2025_03_26],
-  ["2025-06-18", shapes2025_06_18],
-  ["2025-11-25", shapes2025_11_25],
-  ["2026-07-28", newestShapes],
-]);
-
 /**
  * The shapes of a published revision, with those of extensions.
  *
@@ -75,12 +61,11 @@ const published: ReadonlyMap<string, MessageShapes> = new Map([
  * @throws Error if an addition refers to a missing type, or has a change that does not fit its type
  */
 export function shapesOf(revision: Revision, additions: readonly ShapeAdditions[] = []): Shapes {
-  const shapes = published.get(revision.version);
-  if (shapes === undefined) throw new Error(`There are no shapes for the revision ${revision.version}`);
+  const { shapes } = revision;
   const types = additions.reduce((amended, added) => amendTypes(amended, added.types ?? {}), shapes.types);
   const compiler = new ShapeCompiler(types);
-  const messages = compileMessages(compiler, [messagesOf(revision, shapes), ...additions]);
-  const errors = compileErrors(compiler, revision, shapes);
+  const messages = compileMessages(compiler, [messagesOf(revision), ...additions]);
+  const errors = compileErrors(compiler, revision);
   return {
     check(part, value) {
       if (part.of === "error") return faultsOf(errors(value), value).found;
@@ -91,7 +76,7 @@ export function shapesOf(revision: Revision, additions: readonly ShapeAdditions[
 }
 
 /** The revision's own messages in the form of additions. */
-function messagesOf({ requests, inputRequests, notifications }: Revision, shapes: MessageShapes): ShapeAdditions {
+function messagesOf({ requests, inputRequests, notifications, shapes }: Revision): ShapeAdditions {
   return {
     requests: {
       client: pick(shapes.requests, requests.client),
@@ -104,11 +89,8 @@ function messagesOf({ requests, inputRequests, notifications }: Revision, shapes
   };
 }
 
-function pick<Thing>(
-  all: Readonly<Record<string, Thing>>,
-  names: ReadonlySet<string>,
-): Readonly<Record<string, Thing>> {
-  return Object.fromEntries(Object.entries(all).filter(([name]) => names.has(name)));
+function pick<Thing>(all: ReadonlyMap<string, Thing>, names: ReadonlySet<string>): Readonly<Record<string, Thing>> {
+  return Object.fromEntries([...all].filter(([name]) => names.has(name)));
 }
 
 type NamedPart = Exclude<MessagePart, { readonly of: "error" }>;
@@ -139,16 +121,12 @@ function keyOf({ of, sender, method }: NamedPart): string {
 }
 
 /** Compiles the checker of each error code whose `data` the revision defines. */
-function compileErrors(
-  compiler: ShapeCompiler,
-  { codes }: Revision,
-  { errors }: MessageShapes,
-): (error: unknown) => Checker {
+function compileErrors(compiler: ShapeCompiler, { codes, shapes }: Revision): (error: unknown) => Checker {
   const known = new Set<unknown>(Object.values(codes));
   const errorWith = (data: Shape): Checker => compiler.compile(object({ code: integer, message: string, data }));
   const plain = errorWith(optional(any));
   const byCode = new Map<unknown, Checker>();
-  for (const [code, data] of errors) if (known.has(code)) byCode.set(code, errorWith(data));
+  for (const [code, data] of shapes.errors) if (known.has(code)) byCode.set(code, errorWith(data));
   return (error) => (isObject(error) ? byCode.get(error.code) : undefined) ?? plain;
 }
 

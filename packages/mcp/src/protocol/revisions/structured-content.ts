@@ -1,7 +1,7 @@
 import { ExactNumber } from "../../jsonrpc/message.js";
 import { isObject, type JsonObject } from "../json.js";
 import { isObjectSchema } from "../types/tools.js";
-import { without } from "./reshape.js";
+import { without } from "./conversion.js";
 
 const withoutStructure = without("structuredContent");
 

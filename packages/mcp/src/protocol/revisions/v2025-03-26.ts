@@ -1,19 +1,19 @@
 // Adds Streamable HTTP, authorization, batches, audio, tool annotations and progress messages.
 // https://modelcontextprotocol.io/specification/2025-03-26/changelog
 
-import { methods, notifications } from "../methods.js";
-import { each, object, within, without } from "./reshape.js";
+import { base64, boolean, literal, object, optional, ref, string, tagged } from "../shapes/shape.js";
+import { onObject } from "./conversion.js";
 import { type Edition, revise } from "./revision.js";
 import { v2024_11_05 } from "./v2024-11-05.js";
 
-const spec = "https://modelcontextprotocol.io/specification/2025-03-26";
-
-const soundAsText = object((block) => {
+const audioAsText = onObject((block) => {
   if (block.type !== "audio") return block;
   const { data, mimeType, ...rest } = block;
   const kind = typeof mimeType === "string" ? mimeType : "of an unknown type";
   return { ...rest, type: "text", text: `[audio that this revision of the protocol cannot carry: ${kind}]` };
 });
+
+const toolHint = optional(boolean);
 
 /** 2025-03-26 as changes to 2024-11-05. */
 export const v2025_03_26: Edition = revise(v2024_11_05, "2025-03-26", {
@@ -27,42 +27,32 @@ export const v2025_03_26: Edition = revise(v2024_11_05, "2025-03-26", {
     authorization: "own server", // basic/authorization
   },
 
-  steps: [
-    {
-      of: "notification",
-      method: notifications.progress,
-      down: without("message"),
-      spec: `${spec}/basic/utilities/progress`,
+  types: {
+    ServerCapabilities: { has: { completions: optional(object({})) } }, // server/utilities/completion#capabilities
+    ProgressNotificationParams: { has: { message: optional(string) } }, // basic/utilities/progress
+
+    // server/tools#tool
+    ToolAnnotations: object({
+      title: optional(string),
+      readOnlyHint: toolHint,
+      destructiveHint: toolHint,
+      idempotentHint: toolHint,
+      openWorldHint: toolHint,
+    }),
+    Tool: { has: { annotations: optional(ref("ToolAnnotations")) } },
+
+    // server/tools#audio-content, server/prompts#audio-content
+    AudioContent: object({
+      type: literal("audio"),
+      data: base64,
+      mimeType: string,
+      annotations: optional(ref("Annotations")),
+    }),
+    ContentBlock: {
+      becomes: tagged("type", ["TextContent", "ImageContent", "AudioContent", "EmbeddedResource"]),
+      down: audioAsText,
     },
-    {
-      of: "result",
-      method: methods.listTools,
-      down: within("tools", each(without("annotations"))),
-      spec: `${spec}/server/tools#tool`,
-    },
-    {
-      of: "result",
-      method: methods.callTool,
-      down: within("content", each(soundAsText)),
-      spec: `${spec}/server/tools#audio-content`,
-    },
-    {
-      of: "params",
-      method: methods.createMessage,
-      down: within("messages", each(within("content", soundAsText))),
-      spec: `${spec}/client/sampling#audio-content`,
-    },
-    {
-      of: "result",
-      method: methods.getPrompt,
-      down: within("messages", each(within("content", soundAsText))),
-      spec: `${spec}/server/prompts#audio-content`,
-    },
-    {
-      of: "result",
-      method: methods.initialize,
-      down: within("capabilities", without("completions")),
-      spec: `${spec}/server/utilities/completion#capabilities`,
-    },
-  ],
+    // client/sampling#audio-content
+    SamplingMessageContentBlock: { allows: ["AudioContent"], down: audioAsText },
+  },
 });

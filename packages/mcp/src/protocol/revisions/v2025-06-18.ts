@@ -3,14 +3,28 @@
 
 import type { JsonObject } from "../json.js";
 import { methods } from "../methods.js";
-import { chain, each, object, within, without } from "./reshape.js";
+import {
+  anyOf,
+  array,
+  boolean,
+  extending,
+  integer,
+  literal,
+  map,
+  number,
+  object,
+  optional,
+  ref,
+  string,
+  tagged,
+} from "../shapes/shape.js";
+import { onObject } from "./conversion.js";
 import { type Edition, revise } from "./revision.js";
 import { structureAsText } from "./structured-content.js";
+import { meta } from "./v2024-11-05.js";
 import { v2025_03_26 } from "./v2025-03-26.js";
 
-const spec = "https://modelcontextprotocol.io/specification/2025-06-18";
-
-const linkAsText = object((block) => {
+const linkAsText = onObject((block) => {
   if (block.type !== "resource_link") return block;
   const { annotations } = block;
   return { type: "text", text: describeLink(block), ...(annotations === undefined ? {} : { annotations }) };
@@ -21,14 +35,14 @@ function describeLink({ title, name, uri, mimeType, description }: JsonObject): 
   return `Resource link: ${lines.join("\n")}`;
 }
 
-const untitled = without("title", "_meta");
-const undated = within("annotations", without("lastModified"));
-const block = chain([linkAsText, without("_meta"), undated, within("resource", without("_meta"))]);
+const label = { title: optional(string), description: optional(string) };
+const withMeta = { has: { _meta: meta } };
 
 /** 2025-06-18 as changes to 2025-03-26. */
 export const v2025_06_18: Edition = revise(v2025_03_26, "2025-06-18", {
   requests: {
-    server: { added: [methods.elicit] }, // client/elicitation
+    // client/elicitation
+    server: { added: { [methods.elicit]: { params: ref("ElicitRequestParams"), result: ref("ElicitOutcome") } } },
   },
 
   facts: {
@@ -45,66 +59,70 @@ export const v2025_06_18: Edition = revise(v2025_03_26, "2025-06-18", {
     authorization: "resource server", // basic/authorization#authorization-server-discovery
   },
 
-  steps: [
-    {
-      of: "params",
-      method: methods.initialize,
-      down: chain([within("clientInfo", without("title")), within("capabilities", without("elicitation"))]),
-      spec: `${spec}/schema#initializerequest`,
+  types: {
+    BaseMetadata: { has: { title: optional(string) } }, // schema#basemetadata
+    Annotations: { has: { lastModified: optional(string) } }, // schema#annotations
+    // server/utilities/completion
+    CompleteRequestParams: { has: { context: optional(object({ arguments: optional(map(string)) })) } },
+
+    // server/tools#structured-content
+    OutputSchema: extending(["InputSchema"]),
+    Tool: { has: { outputSchema: optional(ref("OutputSchema")), _meta: meta } },
+    CallToolResult: { has: { structuredContent: optional(object({})) }, down: onObject(structureAsText) },
+
+    // server/tools#resource-links
+    ResourceLink: extending(["Resource"], { type: literal("resource_link") }),
+    ContentBlock: {
+      becomes: tagged("type", ["TextContent", "ImageContent", "AudioContent", "ResourceLink", "EmbeddedResource"]),
+      down: linkAsText,
     },
-    {
-      of: "result",
-      method: methods.initialize,
-      down: within("serverInfo", without("title")),
-      spec: `${spec}/schema#initializeresult`,
-    },
-    {
-      of: "result",
-      method: methods.listTools,
-      down: within("tools", each(without("title", "outputSchema", "_meta"))),
-      spec: `${spec}/server/tools#tool`,
-    },
-    {
-      of: "result",
-      method: methods.callTool,
-      down: chain([object(structureAsText), within("content", each(block))]),
-      spec: `${spec}/server/tools#tool-result`,
-    },
-    {
-      of: "result",
-      method: methods.listResources,
-      down: within("resources", each(chain([untitled, undated]))),
-      spec: `${spec}/server/resources#resource`,
-    },
-    {
-      of: "result",
-      method: methods.listResourceTemplates,
-      down: within("resourceTemplates", each(chain([untitled, undated]))),
-      spec: `${spec}/schema#resourcetemplate`,
-    },
-    {
-      of: "result",
-      method: methods.readResource,
-      down: within("contents", each(without("_meta"))),
-      spec: `${spec}/server/resources#resource-contents`,
-    },
-    {
-      of: "result",
-      method: methods.listPrompts,
-      down: within("prompts", each(chain([untitled, within("arguments", each(without("title")))]))),
-      spec: `${spec}/server/prompts#prompt`,
-    },
-    {
-      of: "result",
-      method: methods.getPrompt,
-      down: within("messages", each(within("content", block))),
-      spec: `${spec}/server/prompts#promptmessage`,
-    },
-    {
-      of: "params",
-      method: methods.complete,
-      down: chain([without("context"), within("ref", without("title"))]),
-      spec: `${spec}/server/utilities/completion`,
-    },
-  ],
+
+    // basic#meta
+    Prompt: withMeta,
+    Resource: withMeta,
+    ResourceTemplate: withMeta,
+    ResourceContents: withMeta,
+    TextContent: withMeta,
+    ImageContent: withMeta,
+    AudioContent: withMeta,
+    EmbeddedResource: withMeta,
+    Root: withMeta,
+
+    // client/elicitation
+    ClientCapabilities: { has: { elicitation: optional(object({})) } },
+    // A text field or a choice, whose titles are in `enumNames`.
+    StringSchema: object({
+      type: literal("string"),
+      ...label,
+      minLength: optional(integer),
+      maxLength: optional(integer),
+      format: optional(literal("date", "date-time", "email", "uri")),
+      enum: optional(array(string)),
+      enumNames: optional(array(string)),
+    }),
+    NumberSchema: object({
+      type: literal("number", "integer"),
+      ...label,
+      minimum: optional(number),
+      maximum: optional(number),
+    }),
+    BooleanSchema: object({ type: literal("boolean"), ...label, default: optional(boolean) }),
+    PrimitiveSchemaDefinition: tagged("type", ["StringSchema", "NumberSchema", "BooleanSchema"]),
+    RequestedSchema: object({
+      type: literal("object"),
+      properties: map(ref("PrimitiveSchemaDefinition")),
+      required: optional(array(string)),
+    }),
+    ElicitRequestFormParams: extending(["InputRequestParams"], {
+      message: string,
+      requestedSchema: ref("RequestedSchema"),
+    }),
+    ElicitRequestParams: ref("ElicitRequestFormParams"),
+    ElicitResult: object({
+      action: literal("accept", "decline", "cancel"),
+      content: optional(map(anyOf("a string, a number or a boolean", [string, number, boolean]))),
+      _meta: meta,
+    }),
+    ElicitOutcome: ref("ElicitResult"),
+  },
 });

@@ -1,7 +1,87 @@
 import { isObject, pointerToken } from "../../base/json.js";
-import type { Literal, NumberShape, StringFormat } from "./shape.js";
+import { entered, membersOf, tagsOf, typeOf } from "./named-types.js";
+import type { Literal, NumberShape, ObjectShape, Shape, StringFormat, TaggedShape, Types } from "./shape.js";
 import { describeValue, eitherOf, ShapeFaults } from "./shape-fault.js";
-import { stringFormats } from "./string-formats.js";
+
+/**
+ * Compiles shapes to checkers. A type must not contain itself, so the time and depth of a check depend on the shape
+ * alone, never on a peer's value.
+ */
+export class ShapeCompiler {
+  readonly #types: Types;
+  readonly #checkers = new Map<string, Checker>();
+  /** The types that are being compiled, outermost first. */
+  #path: readonly string[] = [];
+
+  constructor(types: Types) {
+    this.#types = types;
+  }
+
+  /** @throws Error if a type is missing, contains itself, or cannot be distinguished from another by its tag */
+  compile(shape: Shape): Checker {
+    switch (shape.kind) {
+      case "any":
+        return anyChecker;
+      case "boolean":
+        return booleanChecker;
+      case "string":
+        return stringChecker(shape.format);
+      case "number":
+        return numberChecker(shape);
+      case "literal":
+        return literalChecker(shape.values);
+      case "array":
+        return arrayChecker(this.compile(shape.of), shape.most);
+      case "map":
+        return mapChecker(this.compile(shape.of));
+      case "object":
+        return this.#object(shape);
+      case "tagged":
+        return this.#tagged(shape);
+      case "anyOf":
+        return anyOfChecker(
+          shape.expected,
+          shape.shapes.map((choice) => this.compile(choice)),
+        );
+      case "optional":
+        return optionalChecker(this.compile(shape.shape));
+      case "ref":
+        return this.#named(shape.name);
+    }
+  }
+
+  #object(shape: ObjectShape): Checker {
+    const members = Object.entries(membersOf(this.#types, shape, this.#path));
+    return objectChecker(
+      new Map(members.map(([name, member]): [string, Checker] => [name, this.compile(member)])),
+      members.flatMap(([name, member]) => (member.kind === "optional" ? [] : name)),
+    );
+  }
+
+  #tagged({ tag, choices }: TaggedShape): Checker {
+    const checkers = new Map<Literal | undefined, Checker>();
+    for (const name of choices) {
+      const checker = this.#named(name);
+      for (const value of tagsOf(this.#types, name, tag)) {
+        if (checkers.has(value)) throw new Error(`The shape ${name} has the ${tag} ${value} of another choice`);
+        checkers.set(value, checker);
+      }
+    }
+    return taggedChecker(tag, checkers);
+  }
+
+  #named(name: string): Checker {
+    const known = this.#checkers.get(name);
+    if (known !== undefined) return known;
+    const path = this.#path;
+    const shape = typeOf(this.#types, name, path.at(-1));
+    this.#path = entered(path, name);
+    const checker = this.compile(shape);
+    this.#path = path;
+    this.#checkers.set(name, checker);
+    return checker;
+  }
+}
 
 /** A compiled shape. */
 export interface Checker {
@@ -22,15 +102,15 @@ function scalarChecker(expected: string, test: (value: unknown) => boolean): Che
 }
 
 /** Any value except undefined. */
-export const anyChecker: Checker = scalarChecker("a value", (value) => value !== undefined);
+const anyChecker: Checker = scalarChecker("a value", (value) => value !== undefined);
 
 /** A boolean. */
-export const booleanChecker: Checker = scalarChecker("a boolean", (value) => typeof value === "boolean");
+const booleanChecker: Checker = scalarChecker("a boolean", (value) => typeof value === "boolean");
 
 const plainString = scalarChecker("a string", isString);
 
 /** A string, with an optional format. */
-export function stringChecker(format: StringFormat | undefined): Checker {
+function stringChecker(format: StringFormat | undefined): Checker {
   if (format === undefined) return plainString;
   const { expected, test } = stringFormats[format];
   return scalarChecker(expected, (value) => isString(value) && test(value));
@@ -41,7 +121,7 @@ function isString(value: unknown): value is string {
 }
 
 /** A number within bounds. */
-export function numberChecker({ integer, minimum, maximum }: NumberShape): Checker {
+function numberChecker({ integer, minimum, maximum }: NumberShape): Checker {
   const from = minimum === undefined ? [] : [`≥ ${minimum}`];
   const to = maximum === undefined ? [] : [`≤ ${maximum}`];
   const bounds = [...from, ...to].join(" and ");
@@ -53,14 +133,14 @@ export function numberChecker({ integer, minimum, maximum }: NumberShape): Check
 }
 
 /** One of several values. */
-export function literalChecker(values: readonly Literal[]): Checker {
+function literalChecker(values: readonly Literal[]): Checker {
   return scalarChecker(eitherOf(values.map((value) => JSON.stringify(value))), (value) =>
     values.some((known) => known === value),
   );
 }
 
 /** Undefined, or a value that the other checker accepts. */
-export function optionalChecker(checker: Checker): Checker {
+function optionalChecker(checker: Checker): Checker {
   return {
     check(value, pointer, faults) {
       if (value !== undefined) checker.check(value, pointer, faults);
@@ -70,7 +150,7 @@ export function optionalChecker(checker: Checker): Checker {
 }
 
 /** An array whose elements another checker accepts. */
-export function arrayChecker(element: Checker, most: number | undefined): Checker {
+function arrayChecker(element: Checker, most: number | undefined): Checker {
   return {
     check(value, pointer, faults) {
       if (!Array.isArray(value)) return faults.add(pointer, "an array", describeValue(value));
@@ -86,7 +166,7 @@ export function arrayChecker(element: Checker, most: number | undefined): Checke
 }
 
 /** An object whose members another checker accepts. */
-export function mapChecker(member: Checker): Checker {
+function mapChecker(member: Checker): Checker {
   return {
     check(value, pointer, faults) {
       if (!isObject(value)) return faults.add(pointer, "an object", describeValue(value));
@@ -103,7 +183,7 @@ export function mapChecker(member: Checker): Checker {
  * An object with members.
  * @param required the names of required members, which also serve to recognise the object
  */
-export function objectChecker(members: ReadonlyMap<string, Checker>, required: readonly string[]): Checker {
+function objectChecker(members: ReadonlyMap<string, Checker>, required: readonly string[]): Checker {
   return {
     check(value, pointer, faults) {
       if (!isObject(value)) return faults.add(pointer, "an object", describeValue(value));
@@ -118,7 +198,7 @@ export function objectChecker(members: ReadonlyMap<string, Checker>, required: r
  * One of several objects, distinguished by a literal.
  * @param choices checkers by that literal; the key undefined is the one that may omit it
  */
-export function taggedChecker(tag: string, choices: ReadonlyMap<Literal | undefined, Checker>): Checker {
+function taggedChecker(tag: string, choices: ReadonlyMap<Literal | undefined, Checker>): Checker {
   const expected = eitherOf([...choices.keys()].flatMap((key) => (key === undefined ? [] : JSON.stringify(key))));
   // `value` may be anything; values that are not keys are not found.
   const choiceOf = (value: unknown): Checker | undefined => choices.get(own(value, tag) as Literal | undefined);
@@ -137,7 +217,7 @@ export function taggedChecker(tag: string, choices: ReadonlyMap<Literal | undefi
  * Accepts values that any of several checkers accepts. For other values it reports the faults of the most similar
  * choice, if one stands out.
  */
-export function anyOfChecker(expected: string, checkers: readonly Checker[]): Checker {
+function anyOfChecker(expected: string, checkers: readonly Checker[]): Checker {
   return {
     check(value, pointer, faults) {
       const attempts: { readonly tried: ShapeFaults; readonly mark: number }[] = [];
@@ -165,4 +245,59 @@ export function faultsOf(checker: Checker, value: unknown, pointer = ""): ShapeF
 /** An own member; inherited members are not part of JSON. */
 function own(value: unknown, name: string): unknown {
   return isObject(value) && Object.hasOwn(value, name) ? value[name] : undefined;
+}
+
+// All expressions run in linear time without recursion, however long the string: only single character classes are
+// repeated, and `%` is checked separately.
+
+/** A string format: its name in words, and its test. */
+export interface FormatRule {
+  readonly expected: string;
+  readonly test: (text: string) => boolean;
+}
+
+/** All string formats. */
+export const stringFormats: Readonly<Record<StringFormat, FormatRule>> = {
+  uri: { expected: "a URI", test: isUri },
+  "uri-template": { expected: "a URI template", test: isUriTemplate },
+  base64: { expected: "base64", test: isBase64 },
+};
+
+const scheme = /^[a-z][a-z\d+.-]*:/i;
+const notInUris = /[^\w\-.~:/?#[\]@!$&'()*+,;=%]|%(?![\da-f]{2})/i;
+const authority = /^\/\/[^/?#]*/;
+const host = /^(?:[^@[\]]*@)?(?:\[(?:[\da-f:.]+|v[\da-f]+\.[^@[\]]+)\]|[^@[\]:]*)(?::\d*)?$/i;
+const notAfterAuthority = /[[\]]|#[^#]*#/;
+
+/** The syntax of RFC 3986 §3. An IP literal in brackets is not parsed further. */
+function isUri(text: string): boolean {
+  const start = scheme.exec(text)?.[0];
+  if (start === undefined || notInUris.test(text)) return false;
+  const hierarchy = text.slice(start.length);
+  const [peer = ""] = authority.exec(hierarchy) ?? [];
+  return (peer === "" || host.test(peer.slice(2))) && !notAfterAuthority.test(hierarchy.slice(peer.length));
+}
+
+const expression = /\{([^{}]*)\}/g;
+const notInLiterals = /[\p{Cc} "<>\\^`{|}]|%(?![\da-f]{2})/iu;
+const operator = /^[+#./;?&=,!@|]/;
+const modifier = /(?::[1-9]\d{0,3}|\*)$/;
+const notInNames = /[^\w.%]|%(?![\da-f]{2})|^\.|\.\.|\.$|^$/i;
+
+/** The syntax of RFC 6570 §2. */
+function isUriTemplate(text: string): boolean {
+  // Replace each expression with a dash, so that `%` before an expression is not joined with the text after it.
+  if (notInLiterals.test(text.replaceAll(expression, "-"))) return false;
+  for (const [, inner = ""] of text.matchAll(expression)) {
+    if (!inner.replace(operator, "").split(",").every(isVariable)) return false;
+  }
+  return true;
+}
+
+function isVariable(specification: string): boolean {
+  return !notInNames.test(specification.replace(modifier, ""));
+}
+
+function isBase64(text: string): boolean {
+  return text.length % 4 === 0 && /^[a-z\d+/]*={0,2}$/i.test(text);
 }

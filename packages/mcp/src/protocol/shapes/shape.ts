@@ -1,5 +1,5 @@
-// The language of shapes. A shape is plain data: it can be checked, compared, printed, and derived for another
-// revision. All objects are open: members that a shape does not name may be present with any value.
+// The language of shapes. A shape is plain data: it can be checked, compared and printed, and a revision can change it.
+// All objects are open: members that a shape does not name may be present with any value.
 
 /** An additional format of a string. */
 export type StringFormat = "uri" | "uri-template" | "base64";

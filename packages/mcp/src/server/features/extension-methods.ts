@@ -3,9 +3,12 @@ import { kindOf } from "../../base/json.js";
 import { andThen } from "../../base/maybe-promise.js";
 import { RawJson } from "../../jsonrpc/codec/json-text.js";
 import { isObject, type JsonObject } from "../../protocol/json.js";
-import { isProtocolMethod } from "../../protocol/methods.js";
+import { methods } from "../../protocol/methods.js";
 import { jsonFault, metaFault, unsendable } from "../../protocol/sendable.js";
 import type { Operation } from "../servable.js";
+
+/** The methods that features of this library serve. A method that only a new revision has can be added like one of an extension. */
+const served: ReadonlySet<string> = new Set(Object.values(methods));
 
 /** Runs a method of an extension. The result is an object, or undefined for an empty one, and goes out as it is. */
 export type MethodHandler = (params: JsonObject, operation: Operation) => unknown;
@@ -42,5 +45,5 @@ function checkedResult(name: string, result: unknown): unknown {
 function nameFault(name: string): string | undefined {
   if (name === "") return "its name is empty";
   if (name.startsWith("rpc.")) return "JSON-RPC keeps names that begin with rpc. to itself";
-  return isProtocolMethod(name) ? "the protocol has it" : undefined;
+  return served.has(name) ? "the protocol has it" : undefined;
 }

@@ -2,7 +2,7 @@ import { markHandled } from "../../base/maybe-promise.js";
 import type { RemoteCall } from "../../jsonrpc/call.js";
 import { LocalError } from "../../jsonrpc/errors.js";
 import { isObject } from "../../protocol/json.js";
-import { isProtocolMethod } from "../../protocol/methods.js";
+import { isProtocolMethod } from "../../protocol/revisions/all.js";
 import { type InputClient, requireClientCapability } from "./require-client-capability.js";
 
 /**

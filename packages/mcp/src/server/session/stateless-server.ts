@@ -4,8 +4,8 @@ import { invalidParams, methodNotFound, RpcError } from "../../jsonrpc/errors.js
 import { specCodes } from "../../protocol/errors.js";
 import type { JsonObject } from "../../protocol/json.js";
 import { metaKeys, type RequestMeta, readRequestMeta } from "../../protocol/meta.js";
-import { isProtocolMethod, methods } from "../../protocol/methods.js";
-import { revisionOf, versions } from "../../protocol/revisions/all.js";
+import { methods } from "../../protocol/methods.js";
+import { isProtocolMethod, revisionOf, versions } from "../../protocol/revisions/all.js";
 import type { Revision } from "../../protocol/revisions/revision.js";
 import type { DiscoverResult } from "../../protocol/types/discover.js";
 import { runRound } from "../input/rounds.js";

@@ -1,0 +1,184 @@
+import { isObject, type JsonObject } from "../json.js";
+import { membersOf, tagsOf, typeOf } from "../shapes/named-types.js";
+import type { Shape, TaggedShape, Types } from "../shapes/shape.js";
+
+/**
+ * Converts a value to another shape. A pure function: it never changes its argument, leaves unknown parts alone, and
+ * returns the same value if nothing changes.
+ */
+export type Reshape = (value: unknown) => unknown;
+
+/** Returns the value unchanged. */
+export const keep: Reshape = (value) => value;
+
+/** Applies several reshapes in order; undefined if there are none. */
+export function inOrder(given: readonly (Reshape | undefined)[]): Reshape | undefined {
+  const reshapes = given.filter((reshape) => reshape !== undefined);
+  if (reshapes.length < 2) return reshapes[0];
+  return (value) => {
+    let reshaped = value;
+    for (const reshape of reshapes) reshaped = reshape(reshaped);
+    return reshaped;
+  };
+}
+
+/** Applies a reshape to objects only. */
+export function onObject(reshape: (value: JsonObject) => unknown): Reshape {
+  return (value) => (isObject(value) ? reshape(value) : value);
+}
+
+/** Renames members of an object. A member that has the new name already is kept. */
+export function renamed(names: Readonly<Record<string, string>>): Reshape {
+  const known = Object.entries(names);
+  return onObject((value) => {
+    if (!known.some(([from, to]) => Object.hasOwn(value, from) && !Object.hasOwn(value, to))) return value;
+    return Object.fromEntries(
+      Object.entries(value).map(([name, member]) => {
+        const to = Object.hasOwn(names, name) ? names[name] : undefined;
+        return [to === undefined || Object.hasOwn(value, to) ? name : to, member];
+      }),
+    );
+  });
+}
+
+/** Removes members of an object. */
+export function without(...names: readonly string[]): Reshape {
+  const rest = (value: JsonObject): unknown =>
+    Object.fromEntries(Object.entries(value).filter(([name]) => !names.includes(name)));
+  return onObject((value) => {
+    for (const name of names) if (Object.hasOwn(value, name)) return rest(value);
+    return value;
+  });
+}
+
+/** Applies a reshape to one member of an object. */
+export function within(name: string, reshape: Reshape): Reshape {
+  return onObject((value) => {
+    if (!Object.hasOwn(value, name)) return value;
+    const member = reshape(value[name]);
+    return Object.is(member, value[name]) ? value : { ...value, [name]: member };
+  });
+}
+
+/** Applies a reshape to each element of an array. */
+function each(reshape: Reshape): Reshape {
+  return (value) => {
+    if (!Array.isArray(value)) return value;
+    let changed = false;
+    const elements = value.map((element: unknown) => {
+      const reshaped = reshape(element);
+      changed ||= !Object.is(reshaped, element);
+      return reshaped;
+    });
+    return changed ? elements : value;
+  };
+}
+
+/** Applies a reshape to each member of an object. */
+export function eachMember(reshape: Reshape): Reshape {
+  return onObject((value) => {
+    const members = Object.entries(value).map(([name, member]): [string, unknown] => [name, reshape(member)]);
+    return members.every(([name, member]) => Object.is(member, value[name])) ? value : Object.fromEntries(members);
+  });
+}
+
+/**
+ * Converts whole messages by the changes of their types: finds every place of a changed type in a shape, and applies its
+ * change there, outer types first. Compiled once per shape; types without changes cost nothing.
+ */
+export class Converter {
+  readonly #types: Types;
+  readonly #changes: ReadonlyMap<string, Reshape>;
+  readonly #named = new Map<string, Reshape | undefined>();
+
+  /** @param changes the changes by type name */
+  constructor(types: Types, changes: ReadonlyMap<string, Reshape>) {
+    this.#types = types;
+    this.#changes = changes;
+  }
+
+  /** The conversion of values of a shape; undefined if nothing in it changes. */
+  compile(shape: Shape): Reshape | undefined {
+    switch (shape.kind) {
+      case "ref":
+        return this.#type(shape.name);
+      case "optional":
+        return this.compile(shape.shape);
+      case "array":
+        return applied(this.compile(shape.of), each);
+      case "map":
+        return applied(this.compile(shape.of), eachMember);
+      case "object":
+        return inOrder([
+          ...shape.bases.map((base) => this.#type(base)),
+          ...Object.entries(shape.members).map(([name, member]) =>
+            applied(this.compile(member), (reshape) => within(name, reshape)),
+          ),
+        ]);
+      case "tagged":
+        return this.#tagged(shape);
+      case "anyOf":
+        return this.#anyOf(shape.shapes);
+      default:
+        return undefined;
+    }
+  }
+
+  #type(name: string): Reshape | undefined {
+    if (this.#named.has(name)) return this.#named.get(name);
+    const conversion = inOrder([this.#changes.get(name), this.compile(typeOf(this.#types, name))]);
+    this.#named.set(name, conversion);
+    return conversion;
+  }
+
+  /** A value with an absent or unknown tag is converted as the first choice, for example a result without `resultType`. */
+  #tagged({ tag, choices }: TaggedShape): Reshape | undefined {
+    const conversions = choices.map((name) => this.#type(name));
+    if (conversions.every((conversion) => conversion === undefined)) return undefined;
+    const byTag = new Map<unknown, Reshape | undefined>();
+    choices.forEach((name, index) => {
+      for (const value of tagsOf(this.#types, name, tag)) byTag.set(value, conversions[index]);
+    });
+    const [first] = conversions;
+    return onObject((value) => {
+      const conversion = byTag.has(value[tag]) ? byTag.get(value[tag]) : first;
+      return conversion === undefined ? value : conversion(value);
+    });
+  }
+
+  /** The first shape that a value has the required members of decides. */
+  #anyOf(shapes: readonly Shape[]): Reshape | undefined {
+    const choices = shapes.map((shape) => ({ shape, conversion: this.compile(shape) ?? keep }));
+    if (choices.every(({ conversion }) => conversion === keep)) return undefined;
+    return (value) => {
+      const { conversion = keep } = choices.find(({ shape }) => resembles(this.#types, shape, value)) ?? {};
+      return conversion(value);
+    };
+  }
+}
+
+function applied(conversion: Reshape | undefined, apply: (conversion: Reshape) => Reshape): Reshape | undefined {
+  return conversion && apply(conversion);
+}
+
+/** Whether a value is of the same kind as a shape and has its required members. */
+function resembles(types: Types, shape: Shape, value: unknown): boolean {
+  switch (shape.kind) {
+    case "ref":
+      return resembles(types, typeOf(types, shape.name), value);
+    case "array":
+      return Array.isArray(value);
+    case "tagged":
+    case "map":
+      return isObject(value);
+    case "object":
+      return (
+        isObject(value) &&
+        Object.entries(membersOf(types, shape)).every(
+          ([name, member]) => member.kind === "optional" || value[name] !== undefined,
+        )
+      );
+    default:
+      return true;
+  }
+}
