@@ -1,6 +1,11 @@
 import { describe, expect, test } from "vitest";
 import { latest, latestHandshake, revisionOf, revisions } from "../../../packages/mcp/src/protocol/revisions/all.js";
-import { type PartName, publish, type Revision, revise } from "../../../packages/mcp/src/protocol/revisions/revision.js";
+import {
+  type PartName,
+  publish,
+  type Revision,
+  revise,
+} from "../../../packages/mcp/src/protocol/revisions/revision.js";
 import { v2024_11_05 } from "../../../packages/mcp/src/protocol/revisions/v2024-11-05.js";
 import { png, result, tools } from "./examples.js";
 import { hasSchemas, problems } from "./published.js";

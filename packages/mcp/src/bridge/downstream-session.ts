@@ -66,14 +66,14 @@ export class DownstreamSession implements Downstream {
       const translated = translateClientRequest(method, params, this.revision);
       const endless = { timeout: Number.POSITIVE_INFINITY, totalTimeout: Number.POSITIVE_INFINITY };
       await this.#initialized();
-      return objectResult(method, await callback(method, translated, { ...endless, signal }));
+      const response = await callback(method, translated, { ...endless, signal });
+      return this.revision.up("result", method, objectResult(method, response));
     };
   }
 
   readonly #notify: Notify = (method, params) => {
     if (isProtocolNotification(method) && !this.revision.notifications.server.has(method)) return;
-    // Conversion keeps objects objects.
-    const shaped = this.revision.down("notification", method, params) as JsonObject;
+    const shaped = this.revision.down("notification", method, params);
     this.#session.notify(method, Object.keys(shaped).length === 0 ? undefined : shaped);
   };
 

@@ -70,7 +70,7 @@ function lacksCapability({ code, data }: RpcError): boolean {
 
 /** Converts an input request from upstream to the downstream revision. Only 2025-11-25 has an elicitation id. */
 export function translateClientRequest(method: string, params: JsonObject, downstream: Revision): JsonObject {
-  const shaped = downstream.down("params", method, params) as JsonObject; // Conversion keeps objects objects.
+  const shaped = downstream.down("params", method, params);
   if (method !== methods.elicit) return shaped;
   if (downstream.facts.elicitation === "form, url with id") return withElicitationId(method, shaped, downstream);
   const { elicitationId, ...rest } = shaped;

@@ -47,6 +47,8 @@ export function openClientConnection(
   const report = reporterOf(options.report);
   const ended = new AbortController();
   let revision: Revision | undefined;
+  const notified: NotificationListener = (method, params) =>
+    onNotification(method, revision === undefined ? params : revision.up("notification", method, params));
   const connection = openConnection(channel, {
     ...transport,
     aliases: lenient ? methodAliases : undefined,
@@ -54,7 +56,7 @@ export function openClientConnection(
     limits: { ...clientLimits, ...transport.limits },
     profile: mcpProfile,
     handle: respondToServer(responder, () => revision),
-    onNotification,
+    onNotification: notified,
     report(each) {
       if (revision?.era === "stateless" && endsSubscription(each)) {
         guarded("onNotification", () => onNotification(notifications.cancelled, { requestId: each.id }), report);
@@ -90,7 +92,7 @@ function respondToServer(responder: InputResponder, negotiated: () => Revision |
     const revision = negotiated();
     const exists = revision?.requests.server.has(method) === true || !isProtocolMethod(method);
     if (revision === undefined || !exists) throw methodNotFound(method);
-    const respond = responder.accept(method, isObject(params) ? params : {}, revision);
+    const respond = responder.accept(method, revision.up("params", method, isObject(params) ? params : {}), revision);
     return respond(signal).then((response) => revision.down("result", method, response));
   };
 }

@@ -112,25 +112,23 @@ export function handshakeSession(
   revision: Revision,
   initialized: JsonObject,
 ): ClientSession {
-  const withProgressToken = progressTokens();
+  const withProgressToken = progressTokens(revision);
   const { call, use } = callWithMiddleware(async (method, given = {}, options = {}) => {
-    const shaped = revision.down("params", method, given) as JsonObject; // Conversion keeps objects objects.
-    const [params, how] = withProgressToken(shaped, options);
+    const [params, how] = withProgressToken(revision.down("params", method, given), options);
     const sent = Object.keys(params).length === 0 ? undefined : params;
-    return objectResult(method, await connection.call(method, sent, how));
+    return revision.up("result", method, objectResult(method, await connection.call(method, sent, how)));
   });
+  const described = revision.up("result", methods.initialize, initialized);
   return {
     connection,
     ended,
     close,
     revision,
-    server: describeServer(initialized.serverInfo, initialized),
+    server: describeServer(described.serverInfo, described),
     serverHint: { era: "handshake" },
     call,
     use,
-    // Conversion keeps objects objects.
-    notify: (method, params) =>
-      connection.notify(method, revision.down("notification", method, params) as JsonObject | undefined),
+    notify: (method, params) => connection.notify(method, revision.down("notification", method, params)),
     async setLogLevel(level, options) {
       await call(methods.setLevel, { level }, options);
     },
@@ -153,7 +151,7 @@ export function statelessSession(
     server: describeServer(readMeta(discovered)?.[metaKeys.serverInfo], discovered),
     serverHint: { era: "stateless", discovered },
     ...callWithMiddleware(send),
-    notify: (method, params) => connection.notify(method, params),
+    notify: (method, params) => connection.notify(method, revision.down("notification", method, params)),
     async setLogLevel(level, { signal } = {}) {
       if (signal?.aborted !== true) return setLogLevel(level);
       throw new LocalError("cancelled", `${methods.setLevel}: cancelled by the caller`, { cause: signal.reason });
@@ -191,7 +189,7 @@ function statelessCalls(
   { info, responder }: ClientIdentity,
   revision: Revision,
 ): { readonly call: SessionCall; setLogLevel(level: LoggingLevel): void } {
-  const withProgressToken = progressTokens();
+  const withProgressToken = progressTokens(revision);
   let own: JsonObject = {
     [metaKeys.protocolVersion]: revision.version,
     [metaKeys.clientInfo]: info,
@@ -200,8 +198,9 @@ function statelessCalls(
   return {
     async call(method, given = {}, options = {}) {
       const [params, how] = withProgressToken(given, options);
-      const sent = { ...params, _meta: { ...readMeta(params), ...own } };
-      return knownResult(method, objectResult(method, await remote.call(method, sent, how)));
+      const sent = revision.down("params", method, { ...params, _meta: { ...readMeta(params), ...own } });
+      const result = objectResult(method, await remote.call(method, sent, how));
+      return knownResult(method, revision.up("result", method, result));
     },
     setLogLevel(level) {
       own = { ...own, [metaKeys.logLevel]: level };
@@ -219,16 +218,22 @@ function knownResult(method: string, result: JsonObject): JsonObject {
   );
 }
 
-/** Adds a progress token to calls with a progress listener, and routes the notifications to them. One counter per session. */
-function progressTokens(): (params: JsonObject, options: CallOptions) => readonly [JsonObject, CallOptions] {
+/**
+ * Adds a progress token to calls with a progress listener, and routes the notifications to them, in the newest shape. One counter
+ * per session.
+ */
+function progressTokens(
+  revision: Revision,
+): (params: JsonObject, options: CallOptions) => readonly [JsonObject, CallOptions] {
   let last = 0;
   return (params, options) => {
-    if (options.notify === undefined || options.tag !== undefined) return [params, options];
+    const { notify, tag } = options;
+    if (notify === undefined || tag !== undefined) return [params, options];
     last += 1;
     const meta = { ...readMeta(params), [metaKeys.progressToken]: last };
     return [
       { ...params, _meta: meta },
-      { ...options, tag: last },
+      { ...options, tag: last, notify: (method, sent) => notify(method, revision.up("notification", method, sent)) },
     ];
   };
 }

@@ -165,7 +165,7 @@ export async function sendInitialize(
   const send = async (offered: Revision): Promise<JsonObject> => {
     const capabilities = responder.capabilities(offered);
     const params = { protocolVersion: offered.version, capabilities, clientInfo: info };
-    const shaped = offered.down("params", methods.initialize, params) as JsonObject; // Conversion keeps objects objects.
+    const shaped = offered.down("params", methods.initialize, params);
     const how = { ...options, cancellable: false }; // The specification forbids it.
     return objectResult(methods.initialize, await remote.call(methods.initialize, shaped, how));
   };

@@ -19,6 +19,7 @@ import { mcpHeaders, namedBy } from "../../protocol/http-headers.js";
 import type { JsonObject } from "../../protocol/json.js";
 import { readProtocolVersion } from "../../protocol/meta.js";
 import { methodAliases } from "../../protocol/revisions/aliases.js";
+import { revisionOf } from "../../protocol/revisions/all.js";
 import { progressTag } from "../../session/mcp-connection.js";
 import type { HttpTarget } from "./http-target.js";
 import { type CallWithHeaders, withParameterHeaders } from "./parameter-headers.js";
@@ -58,7 +59,10 @@ export class HttpRemote implements ServerRemote, ConnectionState {
     const { timeout = defaultTimeouts.idle, totalTimeout = defaultTimeouts.total } = options;
     this.target = target;
     this.lenient = lenient;
-    this.onNotification = onNotification;
+    this.onNotification = (method, params) => {
+      const revision = this.#version === undefined ? undefined : revisionOf(this.#version);
+      return onNotification(method, revision === undefined ? params : revision.up("notification", method, params));
+    };
     this.settings = peerSettings({
       ...options,
       limits: { ...clientLimits, ...options.limits },

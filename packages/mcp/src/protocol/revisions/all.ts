@@ -69,7 +69,8 @@ export function versionsWithCode(code: number): readonly string[] {
   return newestFirst.filter(({ codes }) => Object.values(codes).includes(code)).map(({ version }) => version);
 }
 
-const allRequests = namesIn(({ requests }) => requests);
+/** The requests of all revisions, from either side. */
+export const protocolRequests: ReadonlySet<string> = namesIn(({ requests }) => requests);
 const allNotifications = namesIn(({ notifications }) => notifications);
 
 function namesIn(messagesOf: (revision: Revision) => BySender<ReadonlySet<string>>): ReadonlySet<string> {
@@ -83,7 +84,7 @@ function namesIn(messagesOf: (revision: Revision) => BySender<ReadonlySet<string
  * isProtocolMethod("tools/call"); // true
  */
 export function isProtocolMethod(name: string): name is Method {
-  return allRequests.has(name);
+  return protocolRequests.has(name);
 }
 
 /** Whether any revision has this notification. */

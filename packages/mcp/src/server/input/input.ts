@@ -40,8 +40,8 @@ class CallbackInput implements Input {
     const options = { signal: this.#signal, timeout: inputTimeout, totalTimeout: inputTimeout };
     const answers = Object.entries(questions).map(async ([key, question]): Promise<[string, unknown]> => {
       const { method, params, elicitationId } = question;
-      const shaped = revision.down("params", method, params) as JsonObject; // A reshape of an object gives an object.
-      return [key, await this.#callback(method, withElicitationId(method, shaped, revision, elicitationId), options)];
+      const shaped = withElicitationId(method, revision.down("params", method, params), revision, elicitationId);
+      return [key, revision.up("result", method, await this.#callback(method, shaped, options))];
     });
     return Object.fromEntries(await Promise.all(answers));
   }

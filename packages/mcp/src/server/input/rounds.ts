@@ -110,7 +110,7 @@ export async function askByRequest(
 
 async function askByResult(
   stateSeal: StateSeal,
-  { method, params, principal, revision }: OperationOfRevision,
+  { method, params, principal }: OperationOfRevision,
   input: ReplayInput,
   asked: unknown,
 ): Promise<JsonObject> {
@@ -118,7 +118,7 @@ async function askByResult(
   await input.settled();
   const questions = [...input.open].map(([key, question]): [string, JsonObject] => [
     key,
-    { method: question.method, params: revision.down("params", question.method, question.params) },
+    { method: question.method, params: question.params },
   ]);
   const binding = bindingOf(method, params, principal);
   return {

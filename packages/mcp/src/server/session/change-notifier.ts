@@ -1,7 +1,6 @@
 import { type ByteBudget, weightOfValue } from "../../base/byte-budget.js";
 import { tooManyBytes } from "../../jsonrpc/calls/responder.js";
 import { invalidParams, RpcError } from "../../jsonrpc/errors.js";
-import type { JsonObject } from "../../protocol/json.js";
 import { ChangeFeed, type ChangeSource } from "../../session/change-feed.js";
 import type { ServedSession } from "../servable.js";
 import type { NegotiatedSession } from "./negotiated-session.js";
@@ -30,9 +29,7 @@ export class ChangeNotifier {
     this.#feed = new ChangeFeed(source, {
       wants: (change) =>
         change.kind === "list" ? capabilities[change.list]?.listChanged === true : this.#uris.has(change.uri),
-      // A reshape of an object gives an object.
-      notify: (method, params) =>
-        conversation.notify(method, terms.revision.down("notification", method, params) as JsonObject | undefined),
+      notify: (method, params) => conversation.notify(method, terms.revision.down("notification", method, params)),
       drained: () => conversation.drained(),
     });
   }

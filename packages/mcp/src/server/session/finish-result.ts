@@ -29,7 +29,7 @@ export function shapeResult(settled: unknown, method: string, revision: Revision
   const value = isObject(settled) ? settled : {};
   const texts = prepared.get(value);
   if (texts !== undefined) return textOf(value, texts, method, revision, server);
-  const shaped = revision.down("result", method, value) as JsonObject; // A reshape of an object gives an object.
+  const shaped = revision.down("result", method, value);
   if (revision.era === "handshake") return shaped;
   const { resultType = "complete", _meta } = shaped;
   // Every result comes by here, and V8 is many times slower for members after a spread.

@@ -6,7 +6,7 @@ import { progressTokenFaults } from "../../protocol/meta.js";
 import { unadvertisedMethods } from "../../protocol/method-capabilities.js";
 import { methods } from "../../protocol/methods.js";
 import { versionAliases } from "../../protocol/revisions/aliases.js";
-import { latestHandshake, revisionOf } from "../../protocol/revisions/all.js";
+import { latestHandshake, protocolRequests, revisionOf } from "../../protocol/revisions/all.js";
 import type { Revision } from "../../protocol/revisions/revision.js";
 import type { InitializeResult } from "../../protocol/types/initialize.js";
 import type { ClientDescription, Servable } from "../servable.js";
@@ -32,7 +32,7 @@ function refusedBy(capabilities: ServerCapabilities, revision: Revision): Readon
   const known = refusals.get(key);
   if (known !== undefined) return known;
   if (refusals.size >= maxRefusals) refusals.clear();
-  const absent = Object.values(methods).filter((method) => !revision.requests.client.has(method));
+  const absent = [...protocolRequests].filter((method) => !revision.requests.client.has(method));
   const refused = new Set([...absent, ...unadvertisedMethods(capabilities)]);
   refusals.set(key, refused);
   return refused;
@@ -52,12 +52,11 @@ export function negotiate(
 ): { readonly revision: Revision; readonly client: ClientDescription } {
   const faults = initializeFaults(params);
   if (faults.length > 0) throw invalidParams("Invalid params", faults);
-  const { protocolVersion, capabilities, clientInfo } = params;
-  const version = protocolVersion as string;
+  const version = params.protocolVersion as string; // The faults were looked for just above.
   const asked = revisionOf((lenient ? versionAliases.get(version) : undefined) ?? version);
-  // The faults were looked for just above.
-  const client = { info: clientInfo, capabilities } as ClientDescription;
-  return { revision: asked?.era === "handshake" ? asked : latestHandshake, client };
+  const revision = asked?.era === "handshake" ? asked : latestHandshake;
+  const { clientInfo, capabilities } = revision.up("params", methods.initialize, params);
+  return { revision, client: { info: clientInfo, capabilities } as ClientDescription }; // As above.
 }
 
 export function initializeResult(
@@ -71,7 +70,7 @@ export function initializeResult(
     serverInfo: info,
     ...(instructions === undefined ? {} : { instructions }),
   };
-  return revision.down("result", methods.initialize, result) as InitializeResult; // Its members stay.
+  return revision.down("result", methods.initialize, result);
 }
 
 /** @throws RpcError −32602 for a progress token that is too long */

@@ -135,8 +135,7 @@ export class OperationOfRevision implements Operation {
     if (isProtocolNotification(method) && !this.revision.notifications.server.has(method)) return;
     if (method === notifications.message && !this.#logs(params)) return;
     requireMetaKeys(params, method);
-    // A reshape of an object gives an object.
-    this.#exchange.notify(method, this.revision.down("notification", method, params) as JsonObject | undefined);
+    this.#exchange.notify(method, this.revision.down("notification", method, params));
   }
 
   /** Whether the client requested log messages of this level. */

@@ -139,14 +139,15 @@ export class ServerSession {
   }
 
   readonly call: Call = (method, given, exchange) => {
-    const params = isObject(given) ? given : {};
-    if (params._meta !== undefined && namesRevision(params)) return this.#callStateless(method, params, exchange);
-    if (statelessOnly.has(method)) throw invalidParams("Invalid params", missingMeta(params));
+    const sent = isObject(given) ? given : {};
+    if (sent._meta !== undefined && namesRevision(sent)) return this.#callStateless(method, sent, exchange);
+    if (statelessOnly.has(method)) throw invalidParams("Invalid params", missingMeta(sent));
     if (method === methods.ping) return {};
-    if (this.#opening !== undefined) return this.#opening.then(() => this.call(method, params, exchange));
-    if (method === methods.initialize) return this.#initialize(params, exchange);
+    if (this.#opening !== undefined) return this.#opening.then(() => this.call(method, sent, exchange));
+    if (method === methods.initialize) return this.#initialize(sent, exchange);
     const agreement = this.#phase === "open" && this.#agreement ? this.#agreement : this.#requireOpen(method);
     if (agreement.refused.has(method)) throw methodNotFound(method);
+    const params = agreement.terms.revision.up("params", method, sent);
     if (params._meta !== undefined) requireShortToken(params);
     if (method === methods.setLevel) this.#setLevel(params);
     if (method === methods.setLevel && !this.#served.hasMethod(method)) return {};
@@ -162,7 +163,13 @@ export class ServerSession {
     }
     if (method === notifications.initialized && this.#phase === "answered" && this.#agreement !== undefined)
       this.#open(this.#agreement);
-    if (this.#phase === "open") this.#served.onNotification?.(method, params);
+    if (this.#phase === "open") {
+      const { revision } = this.#agreement?.terms ?? {};
+      this.#served.onNotification?.(
+        method,
+        revision === undefined ? params : revision.up("notification", method, params),
+      );
+    }
   };
 
   /**

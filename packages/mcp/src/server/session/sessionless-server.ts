@@ -42,7 +42,7 @@ function callMet(
   const terms = { revision, client: unknownClient, logLevel: () => undefined };
   if (agreementOf(capabilities, terms).refused.has(method)) throw methodNotFound(method);
   requireShortToken(params);
-  return runOperation(served, new OperationOfRevision(exchange, terms, method, params));
+  return runOperation(served, new OperationOfRevision(exchange, terms, method, revision.up("params", method, params)));
 }
 
 const unknownClient: ClientDescription = { info: undefined, capabilities: {} };

@@ -26,7 +26,8 @@ export function readStateless(params: JsonObject): StatelessTerms {
   const { meta } = reading;
   const revision = revisionOf(meta[metaKeys.protocolVersion]);
   if (revision?.era !== "stateless") throw unsupportedVersion(meta);
-  return { revision, meta };
+  const { _meta } = revision.up("params", methods.discover, { _meta: meta });
+  return { revision, meta: _meta };
 }
 
 /** Whether a request of that revision could have an answer at all. */
@@ -51,10 +52,11 @@ export function callStateless(
   if (isProtocolMethod(method) && !revision.requests.client.has(method)) throw methodNotFound(method);
   const client = { info: meta[metaKeys.clientInfo], capabilities: meta[metaKeys.clientCapabilities] };
   const terms = { revision, client, logLevel: () => meta[metaKeys.logLevel] };
-  if (served.serverFor === undefined) return callMet(served, method, params, exchange, terms);
+  const newest = revision.up("params", method, params);
+  if (served.serverFor === undefined) return callMet(served, method, newest, exchange, terms);
   const { principal, peer } = exchange;
   const met = served.serverFor({ ...terms.client, revision, principal, peer, session: undefined });
-  return andThen(met, (other) => callMet(other, method, params, exchange, terms));
+  return andThen(met, (other) => callMet(other, method, newest, exchange, terms));
 }
 
 function callMet(
