@@ -9,7 +9,12 @@ const schemas = new URL("schemas/", shared);
 const methodTable = new URL("reference/methods.json", shared);
 
 /** Whether the published schemas are here. */
-export const hasSchemas: boolean = existsSync(new URL("2024-11-05/schema.json", schemas));
+export const hasSchemas: boolean = hasSchema("2024-11-05");
+
+/** Whether the published schema of a version is here. */
+export function hasSchema(version: string): boolean {
+  return existsSync(new URL(`${version}/schema.json`, schemas));
+}
 
 /** Whether the method table is here. */
 export const hasMethodTable: boolean = existsSync(methodTable);

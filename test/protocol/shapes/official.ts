@@ -3,7 +3,7 @@ import { checkShape, type Revision, revisionOf } from "@parlance/mcp/protocol";
 import { validate } from "../../../packages/mcp/src/jsonrpc/codec/decode.js";
 import { mcpProfile } from "../../../packages/mcp/src/jsonrpc/profile.js";
 import type { MessagePart } from "../../../packages/mcp/src/protocol/revisions/shapes.js";
-import { hasSchemas } from "../revisions/published.js";
+import { hasSchema } from "../revisions/published.js";
 import { expectationOf, problemsIn } from "./oracle.js";
 import { definitionsOf, problemsOf, refTo } from "./schemas.js";
 
@@ -29,7 +29,7 @@ function complaints(version: string, sender: Sender, message: unknown, answered?
   const [part, value] = partOf(checked.message, sender, answered);
   const faults = checkShape(revision(version), part, value);
   const ours = faults.map(({ pointer, expected, received }) => `${pointer}: expected ${expected}, got ${received}`);
-  return hasSchemas && ours.length === 0 ? published(version, checked.message, part, value) : ours;
+  return hasSchema(version) && ours.length === 0 ? published(version, checked.message, part, value) : ours;
 }
 
 function describeProblem({ pointer, reason }: Problem): string {
