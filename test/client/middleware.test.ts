@@ -129,6 +129,16 @@ describe.each(eras)("middleware of a client in $revision", ({ revision }) => {
     await turn();
   });
 
+  test("must return a function", async () => {
+    const { server } = shop();
+    await using client = await connectTo(server, { revision });
+    const promised = (async () => undefined) as unknown as Middleware;
+    expect(() => client.use(promised)).toThrow(
+      new TypeError("use: a middleware must return a function (method, params, context), got an object"),
+    );
+    expect(await client.tools.call("a")).toMatchObject({ content: [{ text: "bought" }] });
+  });
+
   test("is created once per session", async () => {
     const { server } = shop();
     await using client = await connectTo(server, { revision });

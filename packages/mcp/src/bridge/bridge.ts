@@ -25,7 +25,7 @@ import { type Downstream, Upstream, type UpstreamSettings } from "./upstream.js"
 /** Options of a bridge. */
 export interface BridgeOptions
   extends Omit<OpenOptions, "identity" | "revision" | "signal" | "onNotification" | "exactNumbers"> {
-  /** The bridge's name and version, used where a side does not give its own. Default: this library. */
+  /** The bridge's name and version, used for a side that does not declare its own. Default: this library. */
   readonly info?: Implementation;
   /** The required protocol revision upstream. Default: prefer one of the downstream client's era, else the newest. */
   readonly revision?: string;
@@ -92,7 +92,7 @@ export function bridgeOver(open: SessionOpener, isLongLived: boolean, options: B
   return new OpenBridge(open, isLongLived, options);
 }
 
-/** What a bridge and the servers of its clients have in common. */
+/** Members that the bridge shares with the servers of its clients. */
 abstract class ForwardingServer implements Servable {
   abstract readonly info: Implementation;
   abstract readonly run: OperationCall;

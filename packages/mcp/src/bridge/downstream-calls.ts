@@ -39,7 +39,7 @@ export class DownstreamCalls implements Downstream {
     this.#held = held;
   }
 
-  /** No call is running, so nobody could answer: the request is rejected. */
+  /** No call is running that could carry the input request, so it is rejected. */
   readonly requestInput: RequestInput = (method) => Promise.reject(methodNotFound(method));
 
   /** Whether there are subscriptions. */

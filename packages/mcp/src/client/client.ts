@@ -145,7 +145,7 @@ export class Client<Tools extends ToolTypes = ToolTypes> implements AsyncDisposa
 
   /**
    * Subscribes to changes of the lists and resources in the filter, by default to every list that the server advertises.
-   * @throws RpcError when the server refuses; LocalError `refused` for what it has not advertised
+   * @throws RpcError when the server refuses; LocalError `refused` if it has not advertised the capability
    */
   async subscribe(filter?: SubscriptionFilter, options?: SubscribeOptions): Promise<Subscription> {
     checkSubscribe(filter, options);

@@ -1,4 +1,4 @@
-// What MCP says of a JSON-RPC connection, to either side of it.
+// The rules of MCP for a JSON-RPC connection, on both sides.
 
 import type { Lossy } from "../jsonrpc/calls/outbox.js";
 import type { Params } from "../jsonrpc/message.js";
@@ -10,7 +10,7 @@ import { notifications } from "../protocol/methods.js";
 import type { Revision } from "../protocol/revisions/revision.js";
 import { isProgressToken } from "../protocol/types/progress.js";
 
-/** JSON-RPC as a revision has it. */
+/** The JSON-RPC profile of a revision. */
 export function profileOf(revision: Revision): Profile {
   return revision.facts.batches ? mcpBatchProfile : mcpProfile;
 }
@@ -28,7 +28,7 @@ export function nameOf(_method: string, params: Params | undefined): string | un
  */
 export const cancellation: Cancellation = { method: notifications.cancelled, idMember: "requestId", error: null };
 
-/** The progress token of a progress notification: the call that it belongs to. */
+/** The progress token of a progress notification, which identifies its call. */
 export function progressTag(method: string, params: Params | undefined): string | number | undefined {
   if (method !== notifications.progress || !isObject(params)) return undefined;
   return isProgressToken(params.progressToken) ? params.progressToken : undefined;
@@ -43,7 +43,7 @@ export function lossyNotification(method: string, params: Params | undefined): L
   return { tells: `${method} ${String(value)} ${String(readMeta(rest)?.[metaKeys.subscriptionId])}` };
 }
 
-/** Notifications of which only the latest counts, with the member of their params that tells one from another. */
+/** Notifications that replace earlier ones with the same value of this member of their params. */
 const latestCounts: ReadonlyMap<string, string> = new Map([
   [notifications.progress, "progressToken"],
   [notifications.resourceUpdated, "uri"],

@@ -1,3 +1,4 @@
+import { kindOf } from "../base/json.js";
 import type { JsonObject } from "../protocol/json.js";
 
 /** Runs a call, with its params and result in the newest shape. */
@@ -49,9 +50,17 @@ export class MiddlewareChain<Context> {
   /** Adds the innermost middleware. The function is called once, so a middleware may keep state from call to call. */
   use(middleware: Middleware<Context>): void {
     let next = this.#innermost;
-    this.#attach(middleware((method, params, context) => next(method, params, context)));
+    const wrapped: unknown = middleware((method, params, context) => next(method, params, context));
+    if (!isRunCall<Context>(wrapped)) {
+      throw new TypeError(`use: a middleware must return a function (method, params, context), got ${kindOf(wrapped)}`);
+    }
+    this.#attach(wrapped);
     this.#attach = (inner) => {
       next = inner;
     };
   }
+}
+
+function isRunCall<Context>(value: unknown): value is RunCall<Context> {
+  return typeof value === "function";
 }

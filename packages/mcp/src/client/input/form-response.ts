@@ -8,7 +8,7 @@ import { SchemaError } from "../../schema/schema-error.js";
 
 type Content = NonNullable<ElicitResult["content"]>;
 
-/** What a field of a form may say. Anything else, `pattern` too, no revision has: it is not looked at. */
+/** The keywords of a form field. Other keywords, such as `pattern`, exist in no revision and are ignored. */
 const keywords: ReadonlySet<string> = new Set([
   "type",
   "minLength",
@@ -23,17 +23,17 @@ const keywords: ReadonlySet<string> = new Set([
   "maxItems",
 ]);
 
-/** A form that a server wants to have filled in. */
+/** A form of a server. */
 export interface ElicitationForm {
-  /** The content with the defaults where it says nothing. @throws RpcError −32603 for content that the form forbids */
+  /** Adds the defaults to the content. @throws RpcError −32603 for content that violates the form */
   complete(content: Content): MaybePromise<Content>;
 }
 
 /**
- * Reads a form, before anybody is bothered with it.
+ * Reads a form, before the handler shows it to the user.
  * https://modelcontextprotocol.io/specification/latest/client/elicitation#requested-schema
  *
- * @throws RpcError −32602 for what is no form
+ * @throws RpcError −32602 for an invalid form
  */
 export function readForm({ requestedSchema }: JsonObject): ElicitationForm {
   const properties = isObject(requestedSchema) ? requestedSchema.properties : undefined;
@@ -50,9 +50,9 @@ export function readForm({ requestedSchema }: JsonObject): ElicitationForm {
       const given = Object.entries(content).filter(([, value]) => value !== undefined);
       const filled = Object.fromEntries([...Object.entries(defaults), ...given]);
       return andThen(check(filled), (checked) => {
-        if (checked.ok) return filled as Content; // Its values are what the fields allow.
+        if (checked.ok) return filled as Content; // The check has validated its values.
         const why = `the form that was filled in does not allow it: ${describe(checked.errors)}`;
-        // The server is told, for it can tell whoever called: where it asks by a request, no call of this side is known.
+        // The error goes to the server: the client does not know which of its calls a request belongs to.
         throw new RpcError(codes.internalError, why);
       });
     },
@@ -80,5 +80,5 @@ function plainField(field: unknown): unknown {
 }
 
 function describe(faults: readonly ParamsFault[]): string {
-  return escapeControls(faults.map(({ path, message }) => `${path} ${message}`).join("; ")); // A peer has named the fields.
+  return escapeControls(faults.map(({ path, message }) => `${path} ${message}`).join("; ")); // The peer chose the names of the fields.
 }

@@ -52,7 +52,7 @@ export interface ClientIdentity {
 
 /** Information about the server. */
 export interface ServerDescription {
-  /** Undefined if the server does not say. For display only: it is not proven. */
+  /** Undefined if the server does not send it. For display only: it is not verified. */
   readonly info: Implementation | undefined;
   readonly capabilities: ServerCapabilities;
   readonly instructions: string | undefined;

@@ -46,7 +46,7 @@ export type ChannelFactory = () => Channel;
 
 export interface OpenOptions extends ClientConnectionOptions {
   readonly identity: ClientIdentity;
-  /** Speak this revision or fail. Default: the newest that both sides speak. */
+  /** The required revision. Default: the newest that both sides support. */
   readonly revision?: Revision;
   /** Speak a revision of this era or fail. Default: that of `revision`, or either. */
   readonly era?: Era;

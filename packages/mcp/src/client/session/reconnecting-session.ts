@@ -132,8 +132,8 @@ export class ReconnectingSession implements ClientSession {
 
   /** Wraps every later request in a middleware, in this session and in those after a reconnect. */
   use(middleware: Middleware<CallOptions>): void {
-    this.#middlewares.push(middleware);
     this.#current.use(middleware);
+    this.#middlewares.push(middleware);
   }
 
   /** Retries a call that the server rejected because the session had expired, in a new session. */

@@ -121,7 +121,7 @@ async function probeOverHttp(
 }
 
 /**
- * Requires evidence of the era. An unreachable server is none, nor is silence, because every HTTP server responds.
+ * Requires evidence of the era. A missing response is no evidence, because every HTTP server responds.
  * @throws the error of the probe
  */
 function requireEvidence({ answered, why }: NotStateless): void {
