@@ -22,3 +22,8 @@ test("a name has one meaning: entries that share it export the same thing", () =
   );
   expect(doubled.map(({ name, home }) => `${name} of ${home}`)).toEqual([]);
 });
+
+test("a reader of the entries meets at most 300 names", () => {
+  const names = new Set(entries.flatMap((entry) => entry.names.map(({ name }) => name)));
+  expect(names.size).toBeLessThanOrEqual(300);
+});

@@ -1,15 +1,9 @@
 import type { CreateMessageResult, ElicitResult, LoggingLevel, Root, SubscriptionFilter } from "@parlance/mcp";
-import {
-  type Client,
-  connect,
-  type InputContext,
-  type InputHandlers,
-  LocalError,
-  RpcError,
-} from "@parlance/mcp/client";
+import { type Client, connect, type InputHandlers, LocalError, RpcError } from "@parlance/mcp/client";
 import { Connection, describeReport } from "@parlance/mcp/jsonrpc";
 import { assertNoLeaks } from "@parlance/mcp/testing";
 import { expect } from "vitest";
+import type { InputContext } from "../../packages/mcp/src/client/input/input-handlers.js";
 import type { PaginatedList } from "../../packages/mcp/src/client/verbs/paginate.js";
 import {
   type Answering,

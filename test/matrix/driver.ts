@@ -1,6 +1,7 @@
 import type { LoggingLevel, ProgressParams, SubscriptionFilter } from "@parlance/mcp";
-import type { Channel, LocalReason } from "@parlance/mcp/jsonrpc";
+import type { Channel } from "@parlance/mcp/jsonrpc";
 import type { ServerDescription } from "../../packages/mcp/src/client/session/client-session.js";
+import type { LocalReason } from "../../packages/mcp/src/jsonrpc/errors.js";
 
 /** A JSON object, as tests look into it. */
 export type Fields = Readonly<Record<string, unknown>>;

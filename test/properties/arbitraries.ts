@@ -1,16 +1,6 @@
-import {
-  ExactNumber,
-  failure,
-  type Id,
-  type Limits,
-  type Message,
-  notification,
-  type Params,
-  request,
-  serverLimits,
-  success,
-} from "@parlance/mcp/jsonrpc";
+import { ExactNumber, type Id, type Limits, type Message, type Params, serverLimits } from "@parlance/mcp/jsonrpc";
 import fc from "fast-check";
+import { failure, notification, request, success } from "../../packages/mcp/src/jsonrpc/message.js";
 
 /** Strings that JSON can hold and that trip parsers: halves of surrogate pairs, controls, quotes, names of `Object`. */
 export const strings: fc.Arbitrary<string> = fc.oneof(

@@ -1,5 +1,4 @@
 import {
-  baseProfile,
   type ConnectionOptions,
   contentLength,
   encode,
@@ -12,7 +11,7 @@ import {
 import { createFakeClock } from "@parlance/mcp/testing";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { mcpProfile } from "../../packages/mcp/src/jsonrpc/profile.js";
+import { baseProfile, mcpProfile } from "../../packages/mcp/src/jsonrpc/profile.js";
 import { messages } from "./arbitraries.js";
 import { byteChannel } from "./conversation/byte-channel.js";
 import { judge } from "./reference.js";

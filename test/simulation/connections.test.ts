@@ -1,6 +1,6 @@
-import { baseProfile, mcpBatchProfile } from "@parlance/mcp/jsonrpc";
+import { mcpBatchProfile } from "@parlance/mcp/jsonrpc";
 import { expect, test } from "vitest";
-import { mcpProfile } from "../../packages/mcp/src/jsonrpc/profile.js";
+import { baseProfile, mcpProfile } from "../../packages/mcp/src/jsonrpc/profile.js";
 import { plainConversation } from "./opening.js";
 import { operationsPerSeed, seeds, simulate } from "./simulation.js";
 

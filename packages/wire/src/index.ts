@@ -57,18 +57,7 @@ export {
 export { type CheckReport, concerns, defaultConcerns, reportOf } from "./report/report.js";
 export { junitOf } from "./report/report-junit.js";
 export { sarifOf } from "./report/report-sarif.js";
-export {
-  describeCrash,
-  describeDamage,
-  describeEmpty,
-  describeExpectation,
-  describeGap,
-  describePending,
-  describePlace,
-  describeRange,
-  describeRequirement,
-  messageWithoutPlace,
-} from "./report/report-words.js";
+export { wording } from "./report/report-words.js";
 export { describeVerdict, violations } from "./report/violations.js";
 export { rules } from "./rules/all.js";
 export { byEra, inSchema, onMessages } from "./rules/citations.js";

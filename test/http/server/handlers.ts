@@ -1,6 +1,7 @@
-import { type HttpHandler, type HttpOptions, httpHandler } from "@parlance/mcp/http";
+import { type HttpOptions, httpHandler } from "@parlance/mcp/http";
 import type { Server } from "@parlance/mcp/server";
 import { expect } from "vitest";
+import type { HttpHandler } from "../../../packages/mcp/src/http/server/fetch-handler.js";
 import { initialized, request } from "../../testing/frames.js";
 import { turn } from "../../testing/talks.js";
 import { type Asked, headersOf, sessionPost } from "./asked.js";

@@ -1,16 +1,8 @@
-import {
-  answerer,
-  decode,
-  ExactNumber,
-  encode,
-  memoryChannels,
-  openConnection,
-  RpcError,
-  success,
-} from "@parlance/mcp/jsonrpc";
+import { answerer, decode, ExactNumber, encode, memoryChannels, openConnection, RpcError } from "@parlance/mcp/jsonrpc";
 import { rawPeer } from "@parlance/mcp/testing";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { success } from "../../../packages/mcp/src/jsonrpc/message.js";
 
 const literals = [
   "12345678901234567890",

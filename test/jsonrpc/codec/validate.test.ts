@@ -1,23 +1,25 @@
 import {
-  baseProfile,
   decode,
   ExactNumber,
   encode,
-  failure,
   isNotification,
   isRequest,
   isResponse,
   type Message,
-  notification,
   Problem,
-  request,
   serverLimits,
-  success,
 } from "@parlance/mcp/jsonrpc";
 import { describe, expect, test } from "vitest";
 import { validate } from "../../../packages/mcp/src/jsonrpc/codec/decode.js";
-import { isFailure, isSuccess } from "../../../packages/mcp/src/jsonrpc/message.js";
-import { mcpProfile, type Profile } from "../../../packages/mcp/src/jsonrpc/profile.js";
+import {
+  failure,
+  isFailure,
+  isSuccess,
+  notification,
+  request,
+  success,
+} from "../../../packages/mcp/src/jsonrpc/message.js";
+import { baseProfile, mcpProfile, type Profile } from "../../../packages/mcp/src/jsonrpc/profile.js";
 
 interface Rejection {
   readonly value: unknown;

@@ -1,4 +1,5 @@
-import { baseProfile, serverLimits } from "@parlance/mcp/jsonrpc";
+import { serverLimits } from "@parlance/mcp/jsonrpc";
+import { baseProfile } from "../../../packages/mcp/src/jsonrpc/profile.js";
 import { literalOf, parseLiterals } from "../literals.js";
 import { judge } from "../reference.js";
 

@@ -1,4 +1,4 @@
-import { type CheckReport, Conversation, describeCrash, type Entry, junitOf, reportOf, sarifOf } from "@parlance/wire";
+import { type CheckReport, Conversation, type Entry, junitOf, reportOf, sarifOf, wording } from "@parlance/wire";
 import { describe, expect, test } from "vitest";
 import type { PendingState } from "../../../packages/wire/src/conversation/pending.js";
 import type { HttpEntry, LifeEntry } from "../../../packages/wire/src/recording/entry.js";
@@ -136,14 +136,14 @@ const ends: readonly (readonly [what: string, after: readonly Entry[], crash: st
 
 test.each(ends)("a server that %s is told of as that", (_, after, crash) => {
   const { crashes } = reportOn(...recorded(...greeted, call), ...after, end);
-  expect(crashes.map((each) => describeCrash(each.crash))).toEqual(
+  expect(crashes.map((each) => wording.crash(each.crash))).toEqual(
     crash === undefined ? [] : [expect.stringContaining(crash)],
   );
 });
 
 test("a server that could not be started has crashed, and its recording holds no frame", () => {
   const report = reportOn(life(1, "exit", { code: null, why: "spawn nod ENOENT" }), end);
-  expect(report.crashes.map(({ crash }) => describeCrash(crash))).toEqual([
+  expect(report.crashes.map(({ crash }) => wording.crash(crash))).toEqual([
     "the server could not be started: spawn nod ENOENT",
   ]);
   expect(report.failedFor).toEqual(["crash", "empty"]);

@@ -1,12 +1,5 @@
 import { readFile } from "node:fs/promises";
-import {
-  Conversation,
-  compileFilter,
-  describeExpectation,
-  type Entry,
-  parseExpectation,
-  parseFilter,
-} from "@parlance/wire";
+import { Conversation, compileFilter, type Entry, parseExpectation, parseFilter, wording } from "@parlance/wire";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { checkExpectation } from "../../../packages/wire/src/filter/expectation.js";
@@ -51,7 +44,7 @@ describe("the page on filters", () => {
     const parsed = parseExpectation(text);
     if (!parsed.ok) throw new Error(parsed.fault.says);
     const result = checkExpectation(parsed.expectation, example.rows);
-    expect(describeExpectation(result)).toBe(`found ${found}`);
+    expect(wording.expectation(result)).toBe(`found ${found}`);
     expect(result.holds).toBe(true);
   });
 

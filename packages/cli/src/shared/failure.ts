@@ -1,4 +1,4 @@
-import { explainCode, LocalError, type LocalReason, RpcError } from "@parlance/mcp/jsonrpc";
+import { explainCode, LocalError, RpcError } from "@parlance/mcp/jsonrpc";
 import { exitCodes } from "./exit-codes.js";
 
 /** Details of a failure beyond its message. */
@@ -48,7 +48,7 @@ interface Consequence {
   readonly remedy?: Readonly<Record<Stage, string>>;
 }
 
-const consequences: Readonly<Record<LocalReason, Consequence>> = {
+const consequences: Readonly<Record<LocalError["reason"], Consequence>> = {
   closed: {
     exitCode: { opening: exitCodes.unreachable, open: exitCodes.unreachable },
     remedy: {

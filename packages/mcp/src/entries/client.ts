@@ -20,13 +20,13 @@ import { memoryChannels } from "../transport/memory.js";
 import { webSocketChannel } from "../transport/websocket.js";
 
 export type { Client } from "../client/client.js";
-export { type InputContext, type InputHandlers, userRejected } from "../client/input/input-handlers.js";
+export { type InputHandlers, userRejected } from "../client/input/input-handlers.js";
 export type { ClientOptions, NotificationHandlers } from "../client/open-client.js";
 export type { ServerHint } from "../client/session/client-session.js";
 export type { ServerChange, Subscription } from "../client/subscriptions/subscription.js";
 export type { ClientCallOptions } from "../client/verbs/client-parts.js";
 export { HttpError } from "../http/client/http-target.js";
-export { LocalError, type LocalReason, RpcError } from "../jsonrpc/errors.js";
+export { LocalError, RpcError } from "../jsonrpc/errors.js";
 export type { ClientCapabilities, ServerCapabilities } from "../protocol/capabilities.js";
 export type { ContentBlock, Resource, ResourceContents } from "../protocol/types/content.js";
 export type { ElicitFormParams, ElicitResult, ElicitUrlParams } from "../protocol/types/elicitation.js";

@@ -26,33 +26,21 @@ export { decode, OutOfBounds, Problem } from "../jsonrpc/codec/decode.js";
 export { encode } from "../jsonrpc/codec/encode.js";
 export { RawJson } from "../jsonrpc/codec/json-text.js";
 export { Connection, type ConnectionOptions } from "../jsonrpc/connection.js";
-export {
-  codes,
-  explainCode,
-  invalidParams,
-  LocalError,
-  type LocalReason,
-  methodNotFound,
-  RpcError,
-} from "../jsonrpc/errors.js";
+export { codes, explainCode, invalidParams, LocalError, methodNotFound, RpcError } from "../jsonrpc/errors.js";
 export { clientLimits, type Limits, serverLimits } from "../jsonrpc/limits.js";
 export {
   ExactNumber,
-  failure,
   type Id,
   isNotification,
   isRequest,
   isResponse,
   type Message,
-  notification,
   type Params,
   type RpcNotification,
   type RpcRequest,
   type RpcResponse,
-  request,
-  success,
 } from "../jsonrpc/message.js";
-export { baseProfile, mcpBatchProfile } from "../jsonrpc/profile.js";
+export { mcpBatchProfile } from "../jsonrpc/profile.js";
 export { describeReport, type Report, type Reporter } from "../jsonrpc/report.js";
 export { lspCancellation } from "../jsonrpc/routing.js";
 export { type Tapped, tapChannel } from "../jsonrpc/tap.js";

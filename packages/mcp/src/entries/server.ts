@@ -12,7 +12,7 @@ import { requireServable, type Servable } from "../server/servable.js";
 import { type ServeOptions, serveChannel as serve, serveMembers } from "../server/session/serve-channel.js";
 
 export { RawJson } from "../jsonrpc/codec/json-text.js";
-export { invalidParams, LocalError, type LocalReason, RpcError } from "../jsonrpc/errors.js";
+export { invalidParams, LocalError, RpcError } from "../jsonrpc/errors.js";
 export type { ClientCapabilities, ServerCapabilities } from "../protocol/capabilities.js";
 export type {
   ContentBlock,
@@ -34,8 +34,7 @@ export type { InputSchema, Schema } from "../schema/compile.js";
 export type { ToolTypes } from "../schema/tool-types.js";
 export type { Context } from "../server/context.js";
 export type { Completer } from "../server/features/completion.js";
-export type { MethodHandler } from "../server/features/extension-methods.js";
-export type { PromptDefinition, PromptHandler, PromptRegistration } from "../server/features/prompts.js";
+export type { PromptDefinition, PromptHandler } from "../server/features/prompts.js";
 export type { Registration } from "../server/features/registry.js";
 export type {
   ResourceDefinition,
@@ -45,13 +44,7 @@ export type {
 } from "../server/features/resources/resource-definitions.js";
 export { uriTemplate } from "../server/features/resources/uri-template.js";
 export type { ToolReturn } from "../server/features/tool-result.js";
-export {
-  type DefinedTool,
-  type ToolDefinition,
-  type ToolHandler,
-  type ToolRegistration,
-  tool,
-} from "../server/features/tools.js";
+export { type DefinedTool, type ToolDefinition, type ToolHandler, tool } from "../server/features/tools.js";
 export {
   elicitForm,
   elicitUrl,

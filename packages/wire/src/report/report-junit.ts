@@ -1,15 +1,6 @@
 import { rules } from "../rules/all.js";
 import type { CheckReport, Concern } from "./report.js";
-import {
-  describeCrash,
-  describeDamage,
-  describeEmpty,
-  describeExpectation,
-  describeGap,
-  describePending,
-  describePlace,
-  describeRequirement,
-} from "./report-words.js";
+import { wording } from "./report-words.js";
 
 interface TestCase {
   readonly group: "rule" | "recording" | "expect";
@@ -49,8 +40,8 @@ function ruleCases({ verdicts, source, failOn }: CheckReport): readonly TestCase
       name: `${id} ${demands}`,
       fails: own.some(({ verdict }) => failOn.includes(verdict.level)),
       found: own.flatMap(({ verdict, line }) => [
-        `${placeOf(source, line)} ${describePlace(verdict)}: ${verdict.says}`,
-        `  ${describeRequirement(verdict)}`,
+        `${placeOf(source, line)} ${wording.place(verdict)}: ${verdict.says}`,
+        `  ${wording.requirement(verdict)}`,
         `  ${verdict.spec}`,
       ]),
     };
@@ -75,23 +66,23 @@ function recordingCases({
       group: "recording",
       name: "every request has an answer",
       fails: failedFor.includes("pending"),
-      found: pending.map((each) => `${placeOf(source, each.line)} ${describePending(each.pending)}`),
+      found: pending.map((each) => `${placeOf(source, each.line)} ${wording.pending(each.pending)}`),
     },
     test(
       "crash",
       "the server does not crash",
-      crashes.map(({ crash, line }) => `${placeOf(source, line)} ${describeCrash(crash)}`),
+      crashes.map(({ crash, line }) => `${placeOf(source, line)} ${wording.crash(crash)}`),
     ),
-    test("empty", "something was recorded", tally.frames > 0 ? [] : [describeEmpty]),
+    test("empty", "something was recorded", tally.frames > 0 ? [] : [wording.empty]),
     test(
       "gap",
       "the recorder has written everything",
-      gaps.map(({ gap, line }) => `${placeOf(source, line)} ${describeGap(gap)}`),
+      gaps.map(({ gap, line }) => `${placeOf(source, line)} ${wording.gap(gap)}`),
     ),
     test(
       "damage",
       "the recording can be read",
-      damages.map((damage) => `${placeOf(source, damage.line)} ${describeDamage(damage)}`),
+      damages.map((damage) => `${placeOf(source, damage.line)} ${wording.damage(damage)}`),
     ),
   ];
 }
@@ -101,7 +92,7 @@ function expectationCases({ expectations }: CheckReport): readonly TestCase[] {
     group: "expect",
     name: result.expectation.text,
     fails: !result.holds,
-    found: [describeExpectation(result)],
+    found: [wording.expectation(result)],
   }));
 }
 

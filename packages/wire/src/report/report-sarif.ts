@@ -1,14 +1,6 @@
 import type { Verdict } from "../rules/rule.js";
 import type { CheckReport, Concern } from "./report.js";
-import {
-  describeCrash,
-  describeDamage,
-  describeEmpty,
-  describeExpectation,
-  describeGap,
-  describePending,
-  describePlace,
-} from "./report-words.js";
+import { wording } from "./report-words.js";
 
 /** A log of SARIF 2.1.0, as code hosts and editors take it; every line of the recording is a place. */
 export interface SarifLog {
@@ -78,7 +70,7 @@ function resultsOf(report: CheckReport): readonly SarifResult[] {
   return [
     ...verdicts.map(({ verdict, line }): SarifResult => {
       const { level: demanded, says, pointer, n, party, range, header, version, sentence, spec } = verdict;
-      const text = `${says} (${describePlace(verdict)})`;
+      const text = `${says} (${wording.place(verdict)})`;
       const properties = { frame: n, party, bytes: range, header, version, level: demanded, sentence, spec };
       return { rule: protocolRule(verdict), level: level(demanded), text, line, pointer, properties };
     }),
@@ -86,7 +78,7 @@ function resultsOf(report: CheckReport): readonly SarifResult[] {
       (each): SarifResult => ({
         rule: ownRules.pending,
         level: each.pending.state === "unanswered" ? level("pending") : "note",
-        text: describePending(each.pending),
+        text: wording.pending(each.pending),
         line: each.line,
       }),
     ),
@@ -94,19 +86,19 @@ function resultsOf(report: CheckReport): readonly SarifResult[] {
       ({ crash, line }): SarifResult => ({
         rule: ownRules.crash,
         level: level("crash"),
-        text: describeCrash(crash),
+        text: wording.crash(crash),
         line,
       }),
     ),
-    ...(tally.frames > 0 ? [] : [{ rule: ownRules.empty, level: level("empty"), text: describeEmpty }]),
+    ...(tally.frames > 0 ? [] : [{ rule: ownRules.empty, level: level("empty"), text: wording.empty }]),
     ...gaps.map(
-      ({ gap, line }): SarifResult => ({ rule: ownRules.gap, level: level("gap"), text: describeGap(gap), line }),
+      ({ gap, line }): SarifResult => ({ rule: ownRules.gap, level: level("gap"), text: wording.gap(gap), line }),
     ),
     ...damages.map(
       (damage): SarifResult => ({
         rule: ownRules.damage,
         level: level("damage"),
-        text: describeDamage(damage),
+        text: wording.damage(damage),
         line: damage.line,
       }),
     ),
@@ -116,7 +108,7 @@ function resultsOf(report: CheckReport): readonly SarifResult[] {
         return {
           rule: ownRules.expect,
           level: "error",
-          text: `${result.expectation.text}: ${describeExpectation(result)}`,
+          text: `${result.expectation.text}: ${wording.expectation(result)}`,
         };
       }),
   ];

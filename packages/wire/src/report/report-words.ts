@@ -7,72 +7,76 @@ import type { RecordingDamage } from "../recording/recording.js";
 import type { Verdict } from "../rules/rule.js";
 import type { Crash } from "./crash.js";
 
-/** The place of a verdict, in words: `frame 45, server, /id, byte 22`. */
-export function describePlace({ n, party, pointer = "", range, header }: Verdict): string {
-  const about = header === undefined ? [] : [`header ${escapeControls(header)}`];
-  const where = [
-    ...(pointer === "" ? [] : [escapeControls(pointer)]),
-    ...(range === undefined ? [] : [describeRange(range)]),
-  ];
-  return [`frame ${n}`, party, ...about, ...where].join(", ");
-}
+/** What a report finds, in words; safe to print. */
+export const wording = {
+  /** The place of a verdict, in words: `frame 45, server, /id, byte 22`. */
+  place({ n, party, pointer = "", range, header }: Verdict): string {
+    const about = header === undefined ? [] : [`header ${escapeControls(header)}`];
+    const where = [
+      ...(pointer === "" ? [] : [escapeControls(pointer)]),
+      ...(range === undefined ? [] : [wording.range(range)]),
+    ];
+    return [`frame ${n}`, party, ...about, ...where].join(", ");
+  },
 
-/** The clause that a verdict rests on, in words: level, sentence, and why it is only a note if the sentence demands more. */
-export function describeRequirement({ doubt, sentence, level }: Pick<Verdict, "doubt" | "sentence" | "level">): string {
-  if (sentence === undefined) return "a note: no sentence of the specification demands it";
-  if (doubt !== undefined) return `a note, because ${doubt}: “${sentence}”`;
-  return `${level}: “${sentence}”`;
-}
+  /** The clause that a verdict rests on, in words: level, sentence, and why it is only a note if the sentence demands more. */
+  requirement({ doubt, sentence, level }: Pick<Verdict, "doubt" | "sentence" | "level">): string {
+    if (sentence === undefined) return "a note: no sentence of the specification demands it";
+    if (doubt !== undefined) return `a note, because ${doubt}: “${sentence}”`;
+    return `${level}: “${sentence}”`;
+  },
 
-/** The text of a verdict, without the pointer that texts on shapes begin with: `must be an array, got 7`. */
-export function messageWithoutPlace({ says, pointer = "" }: Verdict): string {
-  const [place = ""] = /^\/\S*/.exec(says) ?? [];
-  return place !== "" && pointer.endsWith(place) ? says.slice(place.length).trimStart() : says;
-}
+  /** The text of a verdict, without the pointer that texts on shapes begin with: `must be an array, got 7`. */
+  messageWithoutPlace({ says, pointer = "" }: Verdict): string {
+    const [place = ""] = /^\/\S*/.exec(says) ?? [];
+    return place !== "" && pointer.endsWith(place) ? says.slice(place.length).trimStart() : says;
+  },
 
-/** `bytes 0–18`: the first and the last. */
-export function describeRange([start, end]: ByteRange): string {
-  return end - start <= 1 ? `byte ${start}` : `bytes ${start}–${end - 1}`;
-}
+  /** `bytes 0–18`: the first and the last. */
+  range([start, end]: ByteRange): string {
+    return end - start <= 1 ? `byte ${start}` : `bytes ${start}–${end - 1}`;
+  },
 
-/** A request without an answer, in words. */
-export function describePending({ operation, reason }: Pending): string {
-  const { frame, id = "none", method = "", names = "" } = operation.request;
-  const what = [method, names].filter((word) => word !== "").join(" ");
-  return `frame ${frame.n}, id ${escapeControls(id)}, ${escapeControls(what)}: ${reason}`;
-}
+  /** A request without an answer, in words. */
+  pending({ operation, reason }: Pending): string {
+    const { frame, id = "none", method = "", names = "" } = operation.request;
+    const what = [method, names].filter((word) => word !== "").join(" ");
+    return `frame ${frame.n}, id ${escapeControls(id)}, ${escapeControls(what)}: ${reason}`;
+  },
 
-/** A crash, in words: how the server exited, and during which request. The last request is the most likely cause. */
-export function describeCrash({ how, during }: Crash): string {
-  const last = during.at(-1);
-  if (last === undefined) return `the server ${how}`;
-  const { frame, method = "", names = "" } = last.request;
-  const what = [method, names].filter((word) => word !== "").join(" ");
-  const others = during.length === 1 ? "" : `, and ${during.length - 1} more`;
-  return `the server ${how} in the middle of ${escapeControls(what)} (frame ${frame.n})${others}`;
-}
+  /** A crash, in words: how the server exited, and during which request. The last request is the most likely cause. */
+  crash({ how, during }: Crash): string {
+    const last = during.at(-1);
+    if (last === undefined) return `the server ${how}`;
+    const { frame, method = "", names = "" } = last.request;
+    const what = [method, names].filter((word) => word !== "").join(" ");
+    const others = during.length === 1 ? "" : `, and ${during.length - 1} more`;
+    return `the server ${how} in the middle of ${escapeControls(what)} (frame ${frame.n})${others}`;
+  },
 
-/** A recording with nothing to judge, in words. */
-export const describeEmpty = "no frame was recorded: neither side has sent anything";
+  /** A recording with nothing to judge, in words. */
+  empty: "no frame was recorded: neither side has sent anything",
 
-/** Entries that a recorder could not write, in words. */
-export function describeGap({ lost, from, to, why }: GapEntry): string {
-  const when = typeof from === "number" && typeof to === "number" ? ` between ${seconds(from)} and ${seconds(to)}` : "";
-  return `${lost} ${lost === 1 ? "line is" : "lines are"} missing${when}: ${escapeControls(why)}`;
-}
+  /** Entries that a recorder could not write, in words. */
+  gap({ lost, from, to, why }: GapEntry): string {
+    const when =
+      typeof from === "number" && typeof to === "number" ? ` between ${seconds(from)} and ${seconds(to)}` : "";
+    return `${lost} ${lost === 1 ? "line is" : "lines are"} missing${when}: ${escapeControls(why)}`;
+  },
+
+  /** A line that cannot be used, in words. */
+  damage({ offset, bytes, says, torn }: RecordingDamage): string {
+    return `${bytes} B at byte ${offset}: ${says}${torn ? "; it is the last, and breaks off" : ""}`;
+  },
+
+  /** The result of an expectation, in words. */
+  expectation({ expectation, found }: ExpectationResult): string {
+    const { aggregate } = expectation;
+    if (found === undefined) return "there is no answer to measure";
+    return aggregate === "count" ? `found ${found}` : `found ${found.toFixed(1)} ms`;
+  },
+};
 
 function seconds(milliseconds: number): string {
   return `${(milliseconds / 1_000).toFixed(3)} s`;
-}
-
-/** A line that cannot be used, in words. */
-export function describeDamage({ offset, bytes, says, torn }: RecordingDamage): string {
-  return `${bytes} B at byte ${offset}: ${says}${torn ? "; it is the last, and breaks off" : ""}`;
-}
-
-/** The result of an expectation, in words. */
-export function describeExpectation({ expectation, found }: ExpectationResult): string {
-  const { aggregate } = expectation;
-  if (found === undefined) return "there is no answer to measure";
-  return aggregate === "count" ? `found ${found}` : `found ${found.toFixed(1)} ms`;
 }

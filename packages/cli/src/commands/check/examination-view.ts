@@ -1,12 +1,4 @@
-import {
-  type CheckReport,
-  describeCrash,
-  describeRequirement,
-  levelOf,
-  sentenceOf,
-  specOf,
-  type Verdict,
-} from "@parlance/wire";
+import { type CheckReport, levelOf, sentenceOf, specOf, type Verdict, wording } from "@parlance/wire";
 import { cut, cutMiddle, left, wrapWords } from "../../shared/output/columns.js";
 import { count } from "../../shared/output/quantities.js";
 import { reportValue } from "../../shared/output/report.js";
@@ -82,7 +74,7 @@ function demandLines(start: string, demands: string, width: number): readonly st
 function crashLines(crashes: CheckReport["crashes"], { style, width }: Look): readonly string[] {
   const indent = " ".repeat(idWidth + 4);
   return crashes.flatMap(({ crash }) => {
-    const [first = "", ...more] = wrapWords(describeCrash(crash), width - indent.length);
+    const [first = "", ...more] = wrapWords(wording.crash(crash), width - indent.length);
     return [`  ${style.red("✖")} ${left("crash", idWidth)}${first}`, ...more.map((line) => indent + line)];
   });
 }
@@ -129,9 +121,9 @@ function resultLines(
 }
 
 /** The sentence that is broken: never cut, because it is what a reader checks. */
-function quotedLines(quoted: Parameters<typeof describeRequirement>[0], { style, width }: Look): readonly string[] {
+function quotedLines(quoted: Parameters<typeof wording.requirement>[0], { style, width }: Look): readonly string[] {
   const indent = " ".repeat(idWidth + 4);
-  return wrapWords(describeRequirement(quoted), width - indent.length).map((line) => style.dim(`${indent}${line}`));
+  return wrapWords(wording.requirement(quoted), width - indent.length).map((line) => style.dim(`${indent}${line}`));
 }
 
 /** What came of an examination, for a program. */

@@ -1,5 +1,5 @@
 import { latestHandshake } from "@parlance/mcp";
-import { baseProfile, clientLimits, codes, decode, Problem } from "@parlance/mcp/jsonrpc";
+import { clientLimits, codes, decode, Problem } from "@parlance/mcp/jsonrpc";
 import { isObject, messagesOf, methods } from "@parlance/mcp/protocol";
 import { EntryWriter, RawHttp, type RawReply, type RawRequest } from "@parlance/wire";
 import { innermost, remedyForWords, statusRemedy } from "../../shared/client/url-failure.js";
@@ -109,7 +109,7 @@ function isMcp(answer: RawResponse): boolean {
   const type = typeOf(answer);
   if (type === "text/event-stream") return status === 200;
   if (type !== "application/json" || status === 405) return false;
-  const message = decode(text, baseProfile, clientLimits);
+  const message = decode(text, undefined, clientLimits);
   if (Array.isArray(message) || message instanceof Problem) return false;
   return status !== 404 || ("error" in message && message.error.code === codes.methodNotFound);
 }

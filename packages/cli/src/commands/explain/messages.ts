@@ -1,5 +1,5 @@
 import { latest, latestHandshake } from "@parlance/mcp";
-import { type RpcNotification, type RpcRequest, success } from "@parlance/mcp/jsonrpc";
+import type { RpcNotification, RpcRequest } from "@parlance/mcp/jsonrpc";
 import {
   type JsonObject,
   type Messages,
@@ -21,7 +21,7 @@ export function explainRequest(method: Method): Explanation {
   const request: WireExample = { from, raw: JSON.stringify(example(messagesOf(version))) };
   const answer: WireExample = {
     from: from === "client" ? "server" : "client",
-    raw: JSON.stringify(success(1, result)),
+    raw: JSON.stringify({ jsonrpc: "2.0", id: 1, result }),
   };
   return {
     topic: "request",

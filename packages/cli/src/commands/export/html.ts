@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { escapeControls } from "@parlance/mcp/jsonrpc";
-import { bytesOf, describeRequirement, type Row, type Verdict } from "@parlance/wire";
+import { bytesOf, type Row, type Verdict, wording } from "@parlance/wire";
 import { hexLines } from "../../shared/output/hex.js";
 import { count } from "../../shared/output/quantities.js";
 import { packageVersion } from "../../shared/package-version.js";
@@ -127,7 +127,7 @@ function verdictHtml(verdict: Verdict): string {
   const where = [pointer, range === undefined ? undefined : `bytes ${range[0]}–${range[1]}`].filter(
     (part) => part !== undefined && part !== "",
   );
-  return `<p><strong>${escaped(rule.id)}</strong> ${escaped(`${party}: ${says}`)} ${escaped(where.join(" · "))} <a href="${escaped(spec)}" rel="noreferrer" title="${escaped(describeRequirement(verdict))}">specification</a></p>`;
+  return `<p><strong>${escaped(rule.id)}</strong> ${escaped(`${party}: ${says}`)} ${escaped(where.join(" · "))} <a href="${escaped(spec)}" rel="noreferrer" title="${escaped(wording.requirement(verdict))}">specification</a></p>`;
 }
 
 function pre(text: string): string {

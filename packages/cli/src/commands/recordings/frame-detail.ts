@@ -1,8 +1,6 @@
 import { escapeControls } from "@parlance/mcp/jsonrpc";
 import {
   type CheckReport,
-  describeRange,
-  describeRequirement,
   latencyOf,
   literalOf,
   pairOf,
@@ -10,6 +8,7 @@ import {
   scanJson,
   type Verdict,
   type WireMessage,
+  wording,
 } from "@parlance/wire";
 import { visibleLines } from "../../shared/output/columns.js";
 import { wordsOf } from "../../shared/output/conversation-rows.js";
@@ -136,7 +135,7 @@ function verdictLines(verdict: Verdict, style: Style): readonly string[] {
   const paint = level === "must" ? style.red : style.yellow;
   const where = [
     pointer,
-    range === undefined ? "" : describeRange(range),
+    range === undefined ? "" : wording.range(range),
     header === undefined ? "" : `header ${header}`,
   ];
   const head = parts([
@@ -147,7 +146,7 @@ function verdictLines(verdict: Verdict, style: Style): readonly string[] {
   return [
     paint(head),
     `  ${says}`,
-    ...[rule.demands, describeRequirement(verdict), spec].map((line) => style.dim(`  ${line}`)),
+    ...[rule.demands, wording.requirement(verdict), spec].map((line) => style.dim(`  ${line}`)),
   ];
 }
 

@@ -4,14 +4,12 @@ import {
   decode,
   ExactNumber,
   encode,
-  failure,
   type Id,
   isNotification,
   isRequest,
   isResponse,
   type Message,
   mcpBatchProfile,
-  notification,
   Problem,
 } from "@parlance/mcp/jsonrpc";
 import { isObject, methods, notifications } from "@parlance/mcp/protocol";
@@ -86,7 +84,7 @@ export class Relay {
   }
 
   #refuse(id: Id, why: string): void {
-    void this.#host.send(encode(failure(id, { code: codes.internalError, message: why })));
+    void this.#host.send(encode({ jsonrpc: "2.0", id, error: { code: codes.internalError, message: why } }));
   }
 
   #release(): void {
@@ -144,7 +142,7 @@ export class Relay {
     this.#held = false;
     const { confirmation, changes = [] } = this.#greeting ?? {};
     if (confirmation !== undefined && this.#server !== undefined) pass(confirmation, this.#server, this.#host);
-    for (const method of changes) void this.#host.send(encode(notification(method)));
+    for (const method of changes) void this.#host.send(encode({ jsonrpc: "2.0", method }));
     this.#release();
   }
 }

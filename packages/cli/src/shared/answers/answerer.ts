@@ -4,7 +4,6 @@ import {
   type ElicitFormParams,
   type ElicitResult,
   type ElicitUrlParams,
-  type InputContext,
   type InputHandlers,
   type Root,
   userRejected,
@@ -17,6 +16,8 @@ import type { Output } from "../output/terminal.js";
 import { type AnswerFlags, rootOf, textResult, type WrittenAnswer } from "./answer-option.js";
 import { DialogEnded, Dialogs, PausableClock, type Talk } from "./dialog.js";
 import { choose, exampleOf, fillIn } from "./form.js";
+
+type InputContext = Parameters<NonNullable<InputHandlers["elicitation"]>>[1];
 
 type UrlElicitationResult = Awaited<ReturnType<NonNullable<InputHandlers["urlElicitation"]>>>;
 

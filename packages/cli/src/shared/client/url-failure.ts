@@ -1,4 +1,4 @@
-import { HttpError, LocalError, type LocalReason, RpcError } from "@parlance/mcp/client";
+import { HttpError, LocalError, RpcError } from "@parlance/mcp/client";
 import { Failure, type Stage, toFailure } from "../failure.js";
 
 /** Converts anything thrown by a conversation over HTTP or WebSocket into a failure. */
@@ -75,7 +75,7 @@ const signs: readonly { readonly seen: RegExp; readonly remedy: string }[] = [
   { seen: /bad port/, remedy: "nobody's fetch asks this port: let the server listen on another one" },
 ];
 
-const reasonRemedies: Readonly<Partial<Record<LocalReason, string>>> = {
+const reasonRemedies: Readonly<Partial<Record<LocalError["reason"], string>>> = {
   closed: "look in the log of the server: it has ended the conversation",
   timeout: "the server has taken the request and does not answer: look in its log; --timeout 2m waits longer",
 };

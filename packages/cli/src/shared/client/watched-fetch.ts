@@ -1,12 +1,5 @@
 import type { ConnectOptions } from "@parlance/mcp/client";
-import {
-  baseProfile,
-  type ChannelReceiver,
-  clientLimits,
-  decode,
-  type RpcResponse,
-  type Tapped,
-} from "@parlance/mcp/jsonrpc";
+import { type ChannelReceiver, clientLimits, decode, type RpcResponse, type Tapped } from "@parlance/mcp/jsonrpc";
 import { BodyCutter } from "@parlance/wire";
 import { excerpt } from "../output/columns.js";
 
@@ -90,7 +83,7 @@ function seeJson(text: string, isWhole: boolean, { see }: HttpWatcher): void {
 
 /** The JSON-RPC error in the body of a refusal. With an id it is a message; without one it is about the HTTP request. */
 function errorIn(text: string): RpcFailure | undefined {
-  const message = decode(text, baseProfile, clientLimits);
+  const message = decode(text, undefined, clientLimits);
   return "error" in message ? message : undefined;
 }
 

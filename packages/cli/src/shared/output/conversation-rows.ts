@@ -6,12 +6,12 @@ import {
   type FrameEntry,
   latencyOf,
   literalOf,
-  messageWithoutPlace,
   pairOf,
   type Row,
   type Sender,
   type Verdict,
   type WireMessage,
+  wording,
 } from "@parlance/wire";
 import { excerpt } from "./columns.js";
 import { bytesText, count } from "./quantities.js";
@@ -67,7 +67,7 @@ function markOf(verdict: Verdict): Mark {
 /** The place and the finding of a verdict. */
 export function verdictText(verdict: Verdict): string {
   const { pointer = "" } = verdict;
-  return `${pointer === "" ? "" : `${pointer} `}${messageWithoutPlace(verdict)}`;
+  return `${pointer === "" ? "" : `${pointer} `}${wording.messageWithoutPlace(verdict)}`;
 }
 
 type Unmarked = Omit<Part, "marks">;

@@ -1,16 +1,5 @@
 import { escapeControls } from "@parlance/mcp/jsonrpc";
-import {
-  type CheckReport,
-  describeCrash,
-  describeDamage,
-  describeEmpty,
-  describeExpectation,
-  describeGap,
-  describePending,
-  describePlace,
-  describeRequirement,
-  type Verdict,
-} from "@parlance/wire";
+import { type CheckReport, type Verdict, wording } from "@parlance/wire";
 import { count } from "./quantities.js";
 import { type Look, type Piece, pieceLines } from "./rows.js";
 import { type Paint, type Style, signs } from "./style.js";
@@ -64,7 +53,7 @@ export function summaryLines(report: CheckReport, out: Look): readonly string[] 
     ...(unanswered === 0 ? [] : [part("pending", `${count(unanswered, "request")} unanswered`)]),
     ...(damages.length === 0 ? [] : [part("damage", `${count(damages.length, "line")} damaged`)]),
     ...(unmet === 0 ? [] : [{ text: `✖ ${count(unmet, "expectation")} not met`, paint: style.red }]),
-    tally.frames === 0 ? part("empty", describeEmpty) : { text: count(tally.frames, "frame") },
+    tally.frames === 0 ? part("empty", wording.empty) : { text: count(tally.frames, "frame") },
     report.gaps.length === 0 ? { text: `${tally.lost} lost` } : part("gap", `${tally.lost} lost`),
   ];
   return pieceLines(mark, pieces, out);
@@ -94,38 +83,38 @@ function ruleSections(report: CheckReport, style: Style): readonly (readonly str
     const key = `${verdict.rule.id} ${verdict.spec}`;
     const group = groups.get(key) ?? { first: verdict, items: [] };
     groups.set(key, group);
-    group.items.push([`  ${placeOf(report, line)}  ${describePlace(verdict)}`, `    ${verdict.says}`]);
+    group.items.push([`  ${placeOf(report, line)}  ${wording.place(verdict)}`, `    ${verdict.says}`]);
   }
   return [...groups.values()].map(({ first, items }) => {
     const { level, rule, spec } = first;
     const paint = level === "must" ? style.red : style.yellow;
     const [title = "", ...places] = section(`${signs[level]} ${rule.id}  ${rule.demands}`, items, paint);
-    return [title, style.dim(`  ${describeRequirement(first)}`), style.dim(`  ${spec}`), ...places];
+    return [title, style.dim(`  ${wording.requirement(first)}`), style.dim(`  ${spec}`), ...places];
   });
 }
 
 function pendingItems(report: CheckReport, state: PendingState): readonly Item[] {
   return report.pending
     .filter(({ pending }) => pending.state === state)
-    .map(({ pending, line }) => [`  ${placeOf(report, line)}  ${describePending(pending)}`]);
+    .map(({ pending, line }) => [`  ${placeOf(report, line)}  ${wording.pending(pending)}`]);
 }
 
 function crashItems(report: CheckReport): readonly Item[] {
-  return report.crashes.map(({ crash, line }) => [`  ${placeOf(report, line)}  ${describeCrash(crash)}`]);
+  return report.crashes.map(({ crash, line }) => [`  ${placeOf(report, line)}  ${wording.crash(crash)}`]);
 }
 
 function gapItems(report: CheckReport): readonly Item[] {
-  return report.gaps.map(({ gap, line }) => [`  ${placeOf(report, line)}  ${describeGap(gap)}`]);
+  return report.gaps.map(({ gap, line }) => [`  ${placeOf(report, line)}  ${wording.gap(gap)}`]);
 }
 
 function damageItems(report: CheckReport): readonly Item[] {
-  return report.damages.map((damage) => [`  ${placeOf(report, damage.line)}  ${describeDamage(damage)}`]);
+  return report.damages.map((damage) => [`  ${placeOf(report, damage.line)}  ${wording.damage(damage)}`]);
 }
 
 function expectationSection({ expectations }: CheckReport, style: Style): readonly string[] {
   if (expectations.length === 0) return [];
   const lines = expectations.map((result) => {
-    const text = `${escapeControls(result.expectation.text)}  ${describeExpectation(result)}`;
+    const text = `${escapeControls(result.expectation.text)}  ${wording.expectation(result)}`;
     return result.holds ? `  ${style.green("✔")} ${text}` : `  ${style.red("✖")} ${text}`;
   });
   return ["Expected", ...lines];
