@@ -18,13 +18,13 @@ export { headerOf } from "./conversation/exchange.js";
 export type { RecordedOperation, WireMessage } from "./conversation/message.js";
 export { latencyOf, pairOf, type Row, sizeOf } from "./conversation/row.js";
 export { type Expectation, parseExpectation } from "./filter/expectation.js";
+export { parseFilter } from "./filter/filter.js";
 export { compileFilter } from "./filter/match.js";
-export { parseFilter } from "./filter/parse.js";
 export { literalOf, nodeAt } from "./json/json-node.js";
 export { scanJson } from "./json/json-scan.js";
-export { EntryWriter } from "./raw-client/entry-writer.js";
 export { RawChannel } from "./raw-client/raw-channel.js";
 export {
+  EntryWriter,
   isErrorWithoutId,
   type RawClient,
   type RawOptions,
@@ -32,12 +32,9 @@ export {
   type RawRequest,
 } from "./raw-client/raw-client.js";
 export { RawHttp } from "./raw-client/raw-http.js";
-export { BodyCutter } from "./recording/body-cutter.js";
-export { recordedVerdict } from "./recording/carried-verdict.js";
 export type { Entry, FrameEntry, HeaderEntry } from "./recording/entry.js";
-export { EventCutter } from "./recording/event-cutter.js";
 export { bytesOf, recordedBytes, type Sender } from "./recording/frame.js";
-export { LineCutter } from "./recording/line-cutter.js";
+export { BodyCutter, EventCutter, LineCutter } from "./recording/frame-cutters.js";
 export { recordChannel } from "./recording/record-channel.js";
 export {
   encodeEntry,
@@ -54,11 +51,10 @@ export {
   redact,
   secretVariables,
 } from "./redact/redact.js";
-export { type CheckReport, concerns, defaultConcerns, reportOf } from "./report/report.js";
+export { type CheckReport, concerns, defaultConcerns, reportOf, violations } from "./report/report.js";
 export { junitOf } from "./report/report-junit.js";
 export { sarifOf } from "./report/report-sarif.js";
-export { wording } from "./report/report-words.js";
-export { describeVerdict, violations } from "./report/violations.js";
+export { describeVerdict, wording } from "./report/report-words.js";
 export { rules } from "./rules/all.js";
 export { byEra, inSchema, onMessages } from "./rules/citations.js";
 export {
@@ -67,6 +63,7 @@ export {
   levelOfFinding,
   type Requirement,
   type Rule,
+  recordedVerdict,
   sentenceOf,
   specOf,
   type Verdict,

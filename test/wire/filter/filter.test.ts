@@ -5,9 +5,9 @@ import { describe, expect, test } from "vitest";
 import { checkExpectation } from "../../../packages/wire/src/filter/expectation.js";
 import { fields as filterFields } from "../../../packages/wire/src/filter/fields.js";
 import type { Filter, Operator, Written } from "../../../packages/wire/src/filter/filter.js";
-import { printFilter } from "../../../packages/wire/src/filter/print.js";
 import { exampleEntries } from "../recording/example-recording.js";
 import { recorded } from "../recording/recorded.js";
+import { printFilter } from "./print-filter.js";
 
 const page = await readFile(new URL("../../../docs/filters.md", import.meta.url), "utf8");
 

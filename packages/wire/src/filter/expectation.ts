@@ -1,8 +1,7 @@
-import { type Row, latencyOf } from "../conversation/row.js";
-import type { Filter, FilterFault } from "./filter.js";
+import { latencyOf, type Row } from "../conversation/row.js";
+import { type Filter, type FilterContext, parseFilter, parseQuantity } from "./filter.js";
 import { compileFilter, countOf } from "./match.js";
-import { type FilterContext, parseFilter } from "./parse.js";
-import { parseQuantity } from "./quantity.js";
+import type { FilterFault } from "./pattern.js";
 
 /** What an expectation measures over the rows that match its filter. */
 export type Aggregate = "count" | "min" | "max" | "p50" | "p95" | "p99";

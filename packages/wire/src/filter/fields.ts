@@ -4,7 +4,9 @@ import { latencyOf, pairOf, type Row, sizeOf } from "../conversation/row.js";
 import { literalOf } from "../json/json-node.js";
 import { bytesOf, type Frame } from "../recording/frame.js";
 import { levels, type Verdict } from "../rules/rule.js";
-import type { Quantity } from "./quantity.js";
+
+/** What the number of a field counts. */
+export type Quantity = "plain" | "seconds" | "milliseconds" | "bytes";
 
 /** What a filter tests: a message of a row, or a row without messages. */
 export interface Subject {

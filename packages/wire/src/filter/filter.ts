@@ -1,3 +1,7 @@
+import { escapeControls } from "@parlance/mcp/jsonrpc";
+import { type Field, fieldOf, type Quantity } from "./fields.js";
+import { compilePattern, type FilterFault, type Pattern } from "./pattern.js";
+
 /** How a field is compared. `:` takes globs and ranges, `=` takes a value as it is. */
 export type Operator = ":" | "=" | "!=" | ">" | "<" | ">=" | "<=" | "has";
 
@@ -5,12 +9,6 @@ export type Operator = ":" | "=" | "!=" | ">" | "<" | ">=" | "<=" | "has";
 export interface Written {
   readonly text: string;
   readonly quoted: boolean;
-}
-
-/** A regular expression as it is written: `/crash/i`. */
-export interface Pattern {
-  readonly source: string;
-  readonly ignoreCase: boolean;
 }
 
 /** A filter as a tree. */
@@ -32,15 +30,289 @@ export type Filter =
   /** A named filter, which the parser has resolved. */
   | { readonly is: "saved"; readonly name: string; readonly filter: Filter };
 
-/** Why a text is not a filter. */
-export interface FilterFault {
-  /** Where: an index into the text, or its length. */
-  readonly at: number;
-  /** What was found there and what was expected. Safe to print. */
-  readonly says: string;
-}
-
 /** A filter, or why the text is not one. */
 export type ParsedFilter =
   | { readonly ok: true; readonly filter: Filter }
   | { readonly ok: false; readonly fault: FilterFault };
+
+/** What a parser needs besides the text. */
+export interface FilterContext {
+  /** The text of a named filter. Default: no filter has a name. */
+  readonly saved?: (name: string) => string | undefined;
+}
+
+/** Longer than any useful filter, and short enough to parse on every keystroke. */
+const longest = 4_096;
+const deepest = 64;
+
+/** Parses a filter. Never throws: returns the fault and its place. */
+export function parseFilter(text: string, context: FilterContext = {}): ParsedFilter {
+  return parseWithin(text, context, 0);
+}
+
+function parseWithin(text: string, context: FilterContext, depth: number): ParsedFilter {
+  try {
+    if (text.length > longest) throw new Unexpected(longest, `a filter has at most ${longest} characters`);
+    return { ok: true, filter: new Parser(text, context, depth).all() };
+  } catch (error) {
+    if (error instanceof Unexpected) return { ok: false, fault: error.fault };
+    throw error;
+  }
+}
+
+/** Never leaves this file: it unwinds the scan from any depth. */
+class Unexpected extends Error {
+  readonly fault: FilterFault;
+
+  constructor(at: number, says: string) {
+    super(says);
+    this.fault = { at, says };
+  }
+}
+
+const space = /\s*/y;
+const or = /(?:or(?![^\s()])|\|\|)/iy;
+const and = /(?:and(?![^\s()])|&&)/iy;
+const not = /(?:not(?![^\s()])|[!-])/iy;
+const open = /\(/y;
+const close = /\)/y;
+const group = /(pair|call)\(/y;
+const comma = /"(?:[^"\\]|\\["\\])*"/y;
+const regex = /\/((?:[^/\\]|\\.)+)\/(i?)(?=[\s)]|$)/y;
+const fieldName =
+  /(header\.[\w#$%&'*+.^`|-]+|[a-zA-Z]+|\/(?:[^\s=!<>~:()"]|~[01])*)(?=\s*(?:[:=<>~]|!=)|\s+has(?=[\s"]))/y;
+const operator = /\s*(!=|>=|<=|[:=<>~]|has(?=[\s"]))\s*/y;
+const bare = /[^\s()"]+/y;
+const savedName = /@([\w-]+)/y;
+
+class Parser {
+  readonly #text: string;
+  readonly #context: FilterContext;
+  #at = 0;
+  #depth: number;
+
+  constructor(text: string, context: FilterContext, depth: number) {
+    this.#text = text;
+    this.#context = context;
+    this.#depth = depth;
+  }
+
+  all(): Filter {
+    this.#take(space);
+    if (this.#isAtEnd) return { is: "everything" };
+    const filter = this.#or();
+    if (!this.#isAtEnd) throw new Unexpected(this.#at, 'there is a ")" that nothing opens');
+    return filter;
+  }
+
+  #or(): Filter {
+    const of = [this.#and()];
+    while (this.#take(or)) of.push(this.#and());
+    return joined("or", of);
+  }
+
+  #and(): Filter {
+    const of = [this.#not()];
+    while (!this.#isAtEnd && !this.#sees(or) && !this.#sees(close)) {
+      this.#take(and);
+      of.push(this.#not());
+    }
+    return joined("and", of);
+  }
+
+  #not(): Filter {
+    this.#take(space);
+    this.#depth += 1;
+    if (this.#depth > deepest) throw new Unexpected(this.#at, `it has more than ${deepest} levels`);
+    const filter: Filter = this.#take(not) ? { is: "not", of: this.#not() } : this.#atom();
+    this.#depth -= 1;
+    this.#take(space);
+    return filter;
+  }
+
+  #atom(): Filter {
+    const at = this.#at;
+    if (this.#take(open)) {
+      const inner = this.#or();
+      if (!this.#take(close)) throw new Unexpected(this.#at, `the "(" at ${at + 1} is not closed`);
+      return inner;
+    }
+    const about = this.#take(group)?.[1];
+    if (about !== undefined) return this.#group(about);
+    const name = this.#sees(regex) && !isCondition(this.#text.slice(at)) ? undefined : this.#take(fieldName)?.[1];
+    if (name !== undefined) return this.#condition(name, at);
+    const [, source, flag] = this.#take(regex) ?? [];
+    if (source !== undefined) return { is: "pattern", pattern: pattern(source, flag === "i", at + 1) };
+    const saved = this.#take(savedName)?.[1];
+    if (saved !== undefined) return this.#saved(saved, at);
+    if (this.#sees(or) || this.#sees(and)) throw new Unexpected(at, "there is nothing in front of it to join");
+    return { is: "text", text: this.#written("a word, a field or a group").text };
+  }
+
+  #group(about: string): Filter {
+    this.#take(space);
+    const at = this.#at;
+    const id = this.#written(about === "pair" ? "the number of a frame" : "the id of a request");
+    this.#take(space);
+    if (!this.#take(close)) throw new Unexpected(this.#at, `${about}(…) holds one value, and ends with ")"`);
+    if (about === "call") return { is: "call", id };
+    const n = Number(id.text);
+    if (!/^\d{1,15}$/.test(id.text))
+      throw new Unexpected(at, `the number of a frame was expected, got ${shown(id.text)}`);
+    return { is: "pair", n };
+  }
+
+  #saved(name: string, at: number): Filter {
+    const text = this.#context.saved?.(name);
+    if (text === undefined) throw new Unexpected(at, `there is no saved filter ${name}`);
+    const parsed = parseWithin(text, this.#context, this.#depth);
+    if (!parsed.ok) throw new Unexpected(at, `the saved filter ${name} cannot be read: ${parsed.fault.says}`);
+    return { is: "saved", name, filter: parsed.filter };
+  }
+
+  #condition(name: string, at: number): Filter {
+    const field = fieldOf(name);
+    if (field === undefined)
+      throw new Unexpected(at, `there is no field ${shown(name)}: put quotes around it to look for the text`);
+    const opAt = this.#at;
+    const op = this.#take(operator)?.[1] as Operator | "~"; // The pattern has no others.
+    const valueAt = this.#at;
+    if (op === "~") return { is: "field", field: name, op, value: this.#pattern(field, opAt) };
+    const value = this.#written(`a value for ${name}`);
+    const fault = faultOf(field, op, value);
+    if (fault !== undefined) throw new Unexpected(fault.ofOperator ? opAt : valueAt, `${name}: ${fault.says}`);
+    return { is: "field", field: name, op, value };
+  }
+
+  #pattern(field: Field | "pointer", opAt: number): Pattern {
+    if (field !== "pointer" && field.kind !== "text") throw new Unexpected(opAt, "~ looks at texts, and this is none");
+    const at = this.#at;
+    const [, source, flag] = this.#take(regex) ?? [];
+    if (source !== undefined) return pattern(source, flag === "i", at + 1);
+    const { text } = this.#written("a regular expression");
+    return pattern(
+      text.replace(/\\.|\//g, (part) => (part === "/" ? "\\/" : part)),
+      false,
+      at,
+    );
+  }
+
+  #written(what: string): Written {
+    const at = this.#at;
+    const quoted = this.#take(comma)?.[0];
+    if (quoted !== undefined) return { text: quoted.slice(1, -1).replace(/\\(["\\])/g, "$1"), quoted: true };
+    if (this.#text[at] === '"') throw new Unexpected(at, "the quote is not closed");
+    const text = this.#take(bare)?.[0];
+    if (text !== undefined) return { text, quoted: false };
+    const found = this.#isAtEnd ? "the filter ends" : `found ${shown(this.#text.slice(at, at + 1))}`;
+    throw new Unexpected(at, `${what} was expected, but ${found}`);
+  }
+
+  get #isAtEnd(): boolean {
+    return this.#at >= this.#text.length;
+  }
+
+  #sees(what: RegExp): boolean {
+    what.lastIndex = this.#at;
+    return what.test(this.#text);
+  }
+
+  #take(what: RegExp): RegExpExecArray | undefined {
+    what.lastIndex = this.#at;
+    const found = what.exec(this.#text) ?? undefined;
+    this.#at += found?.[0].length ?? 0;
+    return found;
+  }
+}
+
+/**
+ * Whether a text that can be read as a regular expression is meant as a condition on a JSON pointer: up to its first
+ * space it is one, and no whole expression (`/a:b c/`); or `has` stands behind it.
+ */
+function isCondition(text: string): boolean {
+  const [word = ""] = /^[^\s()]+/.exec(text) ?? [];
+  const isPointer = /^\/(?:[^=!<>~:"]|~[01])*(?:[:=<>~]|!=)./.test(word);
+  return (isPointer && !/^\/(?:[^/\\]|\\.)+\/i?$/.test(word)) || /^\S+\s+has\s+\S/.test(text);
+}
+
+function joined(is: "and" | "or", of: readonly Filter[]): Filter {
+  const [first] = of;
+  return of.length === 1 && first !== undefined ? first : { is, of };
+}
+
+function pattern(source: string, ignoreCase: boolean, at: number): Pattern {
+  const compiled = compilePattern({ source, ignoreCase });
+  if (!compiled.ok) throw new Unexpected(at + compiled.fault.at, compiled.fault.says);
+  return { source, ignoreCase };
+}
+
+const orders: readonly Operator[] = [">", "<", ">=", "<="];
+
+interface ConditionFault {
+  readonly says: string;
+  readonly ofOperator?: true;
+}
+
+function faultOf(field: Field | "pointer", op: Operator, { text, quoted }: Written): ConditionFault | undefined {
+  if (field === "pointer") return pointerFault(op, text);
+  if (field.kind === "number") {
+    if (op === "has") return { says: "it is a number, and holds nothing: use : = != > < >= <=", ofOperator: true };
+    const isRange = op === ":" && parseRange(text, field.quantity) !== undefined;
+    if (isRange || (op === ":" && text === "*") || parseQuantity(text, field.quantity) !== undefined) return undefined;
+    return {
+      says: `${quantityExamples[field.quantity]} was expected${op === ":" ? ", or a range" : ""}, got ${shown(text)}`,
+    };
+  }
+  if (orders.includes(op)) return { says: "it has no order: use : = != ~ has", ofOperator: true };
+  const { values } = field.kind === "text" ? field : {};
+  if (values === undefined || quoted || op === "has" || text.includes("*") || text.includes("?")) return undefined;
+  return values.includes(text) ? undefined : { says: `it is one of ${values.join(" ")}, and never ${shown(text)}` };
+}
+
+function pointerFault(op: Operator, text: string): ConditionFault | undefined {
+  if (!orders.includes(op) || parseQuantity(text, "plain") !== undefined) return undefined;
+  return { says: `a number was expected, got ${shown(text)}` };
+}
+
+function shown(text: string): string {
+  return escapeControls(JSON.stringify(text.length > 40 ? `${text.slice(0, 40)}…` : text));
+}
+
+const milliseconds = { us: 0.001, ms: 1, s: 1_000, m: 60_000 } as const;
+const bytes = { B: 1, k: 1_000, kB: 1_000, M: 1_000_000, MB: 1_000_000 } as const;
+
+/** The units of a quantity, and the one of a number that has none. Fields of both times hold milliseconds. */
+const units: Readonly<Record<Quantity, { readonly by: Readonly<Record<string, number>>; readonly usual: number }>> = {
+  plain: { by: {}, usual: 1 },
+  seconds: { by: milliseconds, usual: 1_000 },
+  milliseconds: { by: milliseconds, usual: 1 },
+  bytes: { by: bytes, usual: 1 },
+};
+
+/** How values of a quantity are written, for messages to people. */
+const quantityExamples: Readonly<Record<Quantity, string>> = {
+  plain: "a number",
+  seconds: "a time as 1.2 (seconds), 1200ms or 2m",
+  milliseconds: "a duration as 500ms, 1.5s or 2m",
+  bytes: "a size as 900, 1k or 2.5M",
+};
+
+/** The number that a text means; undefined if it is not one. */
+export function parseQuantity(text: string, quantity: Quantity): number | undefined {
+  const [, digits, unit = ""] = /^(-?\d+(?:\.\d+)?)([a-zA-Z]*)$/.exec(text) ?? [];
+  const { by, usual } = units[quantity];
+  const factor = unit === "" ? usual : Object.hasOwn(by, unit) ? by[unit] : undefined;
+  return digits === undefined || factor === undefined ? undefined : Number(digits) * factor;
+}
+
+/** From and to, both inclusive; a missing end is open. */
+export type Range = readonly [from: number, to: number];
+
+/** The range that `1.2..1.9`, `40..` and `..50` mean. */
+export function parseRange(text: string, quantity: Quantity): Range | undefined {
+  const [, first = "", second = ""] = /^(.*?)\.\.(.*)$/.exec(text) ?? [];
+  if (first === "" && second === "") return undefined;
+  const from = first === "" ? Number.NEGATIVE_INFINITY : parseQuantity(first, quantity);
+  const to = second === "" ? Number.POSITIVE_INFINITY : parseQuantity(second, quantity);
+  return from === undefined || to === undefined ? undefined : [from, to];
+}

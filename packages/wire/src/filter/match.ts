@@ -2,11 +2,9 @@ import { isObject } from "@parlance/mcp/protocol";
 import { keyOfId, type RecordedOperation, type WireMessage } from "../conversation/message.js";
 import { pairOf, type Row } from "../conversation/row.js";
 import { jsonValue, literalOf, nodeAt } from "../json/json-node.js";
-import { compilePattern } from "./automaton.js";
-import { type Field, fieldOf, type Subject, textOf } from "./fields.js";
-import type { Filter, Operator, Pattern, Written } from "./filter.js";
-
-import { parseQuantity, parseRange, type Quantity, type Range } from "./quantity.js";
+import { type Field, fieldOf, type Quantity, type Subject, textOf } from "./fields.js";
+import { type Filter, type Operator, parseQuantity, parseRange, type Range, type Written } from "./filter.js";
+import { compilePattern, type Pattern } from "./pattern.js";
 
 /** Whether a row matches a filter. A row of many messages matches if one of them does. */
 export type RowTest = (row: Row) => boolean;

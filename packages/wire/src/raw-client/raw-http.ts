@@ -1,6 +1,6 @@
 import { encodeHeaderValue, isObject, type JsonObject, mcpHeaders, namedBy } from "@parlance/mcp/protocol";
-import { BodyCutter, type BodyFrame } from "../recording/body-cutter.js";
 import type { Sender } from "../recording/frame.js";
+import { BodyCutter, type BodyFrame } from "../recording/frame-cutters.js";
 import {
   dispatch,
   messagesIn,

@@ -2,10 +2,9 @@ import { decodeUtf8 } from "@parlance/mcp/protocol";
 import { Conversation } from "../conversation/conversation.js";
 import { type ByteRange, type JsonNode, literalOf, stringOf } from "../json/json-node.js";
 import { scanJson } from "../json/json-scan.js";
-import { recordedVerdict } from "../recording/carried-verdict.js";
 import type { Entry, FrameEntry, HeaderEntry, HttpEntry, RecordedVerdict, StderrEntry } from "../recording/entry.js";
 import { bytesOf, recordedBytes } from "../recording/frame.js";
-import type { Verdict } from "../rules/rule.js";
+import { recordedVerdict, type Verdict } from "../rules/rule.js";
 import { KnownSecrets, Secrets, type SecretsOptions } from "./secrets.js";
 
 /** A recording without its secrets. */

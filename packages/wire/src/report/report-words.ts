@@ -5,7 +5,7 @@ import type { ByteRange } from "../json/json-node.js";
 import type { GapEntry } from "../recording/entry.js";
 import type { RecordingDamage } from "../recording/recording.js";
 import type { Verdict } from "../rules/rule.js";
-import type { Crash } from "./crash.js";
+import type { Crash } from "./report.js";
 
 /** What a report finds, in words; safe to print. */
 export const wording = {
@@ -79,4 +79,11 @@ export const wording = {
 
 function seconds(milliseconds: number): string {
   return `${(milliseconds / 1_000).toFixed(3)} s`;
+}
+
+/** A verdict in one line, safe to print: the side, the rule, the place and the fault. */
+export function describeVerdict(verdict: Verdict): string {
+  const { n, rule, party, pointer, header } = verdict;
+  const place = pointer === undefined || pointer === "" ? header : pointer;
+  return `frame ${n}: the ${party} breaks ${rule.id}${place === undefined ? "" : ` at ${escapeControls(place)}`}: ${escapeControls(wording.messageWithoutPlace(verdict))}`;
 }

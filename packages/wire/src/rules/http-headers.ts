@@ -14,17 +14,7 @@ import type { HttpExchange, WireMessage } from "../conversation/message.js";
 import { namedVersion, type WireSession } from "../conversation/session.js";
 import type { HttpEntry } from "../recording/entry.js";
 import { byEra, ofJson } from "./citations.js";
-import {
-  eventStream,
-  httpPage,
-  isMcp,
-  isStateless,
-  isStreamable,
-  json,
-  mediaType,
-  onSending,
-  takes,
-} from "./http-exchange.js";
+import { eventStream, httpPage, isMcp, isStateless, isStreamable, json, mediaType, onSending, takes } from "./http.js";
 import type { Clause, Finding, Rule } from "./rule.js";
 
 /** What the headers of Streamable HTTP say, and what has to be in them. */

@@ -3,9 +3,12 @@ import { messagesOf, type Revision, revisions } from "@parlance/mcp/protocol";
 import { EntryWriter, levelOf, type RawClient } from "@parlance/wire";
 import { describe, expect, test } from "vitest";
 import { probes } from "../../../../packages/cli/src/commands/check/examination/examine.js";
-import type { Finding } from "../../../../packages/cli/src/commands/check/examination/finding.js";
-import { levelOfProbe, type Probe } from "../../../../packages/cli/src/commands/check/examination/probe.js";
-import { Subject } from "../../../../packages/cli/src/commands/check/examination/subject.js";
+import {
+  type Finding,
+  levelOfProbe,
+  type Probe,
+  Subject,
+} from "../../../../packages/cli/src/commands/check/examination/probe.js";
 import { openRawClient } from "../../../../packages/cli/src/shared/target/raw-client.js";
 import type { Route } from "../../../../packages/cli/src/shared/target/route.js";
 import { plainHttp } from "../../plain-http.js";

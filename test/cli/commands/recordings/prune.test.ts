@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { connectStdio, serveHttp } from "@parlance/mcp/node";
 import { createServer } from "@parlance/mcp/server";
 import { expect, test, vi } from "vitest";
-import { retentionOf } from "../../../../packages/cli/src/shared/recordings/retention.js";
+import { retentionOf } from "../../../../packages/cli/src/shared/recordings/prune-recordings.js";
 import { recordingFiles } from "../../recording-files.js";
 import { jsonLines, main, parlance, toolsServer } from "../../run.js";
 

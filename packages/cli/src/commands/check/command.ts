@@ -22,8 +22,7 @@ import { printReport, type ReportFormat, reportFormats } from "../../shared/outp
 import { readExpectation } from "../../shared/recordings/filter-option.js";
 import { findRecording, recordingHelp } from "../../shared/recordings/find-recording.js";
 import { loadRecording } from "../../shared/recordings/load-recording.js";
-import { isRecording } from "../../shared/recordings/read-recording.js";
-import { sourceOf, uriOf } from "../../shared/recordings/recording-reader.js";
+import { isRecording, sourceOf, uriOf } from "../../shared/recordings/read-recording.js";
 import { namesConfigured, targetHelp } from "../../shared/target/target.js";
 import { secretOptions } from "../recordings/redact.js";
 import { checkTarget } from "./check-target.js";

@@ -3,17 +3,21 @@ import { type Command, Option } from "commander";
 import { exitCodes } from "../../shared/exit-codes.js";
 import { usageFailure } from "../../shared/failure.js";
 import type { Invocation } from "../../shared/invocation.js";
+import { prettyJson } from "../../shared/output/json-lines.js";
 import { Pace } from "../../shared/pace.js";
 import { packageVersion } from "../../shared/package-version.js";
 import { filterHelp, readFilter } from "../../shared/recordings/filter-option.js";
 import { recordingHelp } from "../../shared/recordings/find-recording.js";
-import { type RecordedConversation, recordedConversation } from "../../shared/recordings/recorded-conversation.js";
-import { RecordingReader } from "../../shared/recordings/recording-reader.js";
+import {
+  type RecordedConversation,
+  recordedConversation,
+  redactedEntries,
+} from "../../shared/recordings/load-recording.js";
+import { RecordingReader } from "../../shared/recordings/read-recording.js";
 import { RecordingLines, writeNewFileOf } from "../../shared/recordings/recording-text.js";
-import { redactedEntries } from "../../shared/recordings/redacted-entries.js";
 import { addSecretOptions, type SecretFlags, secretOptions } from "../recordings/redact.js";
 import { toCurl } from "./curl.js";
-import { type Exported, escaped } from "./exported.js";
+import type { Exported } from "./exported.js";
 import { toHar } from "./har.js";
 import { toHtml } from "./html.js";
 import { toMarkdown } from "./markdown.js";
@@ -33,7 +37,7 @@ const formats: Readonly<Record<string, (exported: Exported) => Iterable<string>>
     for (const entry of entries) yield lines.line(entry);
   },
   junit: (exported) => [junitOf(reportOn(exported))],
-  sarif: (exported) => [`${escaped(JSON.stringify(toSarif(exported), undefined, 2))}\n`],
+  sarif: (exported) => [`${prettyJson(toSarif(exported))}\n`],
 };
 
 interface ExportFlags extends SecretFlags {

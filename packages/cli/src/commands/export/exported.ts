@@ -1,6 +1,7 @@
 import { isUtf8 } from "node:buffer";
 import { type HeaderEntry, literalOf, type RecordedOperation, type Row, type WireMessage } from "@parlance/wire";
-import type { RecordedConversation } from "../../shared/recordings/recorded-conversation.js";
+import { escapeHidden, hiddenCharacters } from "../../shared/output/json-lines.js";
+import type { RecordedConversation } from "../../shared/recordings/load-recording.js";
 
 type HttpExchange = NonNullable<Row["exchange"]>;
 
@@ -26,34 +27,22 @@ export function momentOf(header: HeaderEntry | undefined, at: number): Date {
   return new Date(Date.parse(header?.t0 ?? "") + at);
 }
 
-/** Characters that a terminal obeys or hides: controls, direction marks, zero-width characters, tags. */
-const hidden =
-  "\\u007f-\\u009f\\u00ad\\u061c\\u180e\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff\\u{e0000}-\\u{e007f}";
-const hiddenInJson = new RegExp(`[${hidden}]`, "gu");
 /** The controls below a space too; a line break in quotes is one, and a tab shows. */
-const hiddenInShell = new RegExp(`[\\0-\\u0008\\u000b-\\u001f${hidden}]+`, "gu");
-
-/** A text of JSON, or one of JavaScript with string literals, in which what cannot be seen is written as an escape. */
-export function escaped(text: string): string {
-  return text.replace(hiddenInJson, (character) => {
-    const units = Array.from({ length: character.length }, (_, at) => character.charCodeAt(at));
-    return units.map((unit) => `\\u${unit.toString(16).padStart(4, "0")}`).join("");
-  });
-}
+const hiddenInShell = new RegExp(`[\\0-\\u0008\\u000b-\\u001f${hiddenCharacters}]+`, "gu");
 
 /** A JSON text over many lines, piece by piece: a frame whose last member is an empty list, and what is in the list. */
 export function* jsonWithList(frame: object, list: () => Iterable<object>): Generator<string> {
   const whole = JSON.stringify(frame, undefined, 2);
   const [before, behind] = [whole.slice(0, whole.lastIndexOf("[]") + 1), whole.slice(whole.lastIndexOf("[]") + 1)];
   const indent = " ".repeat(before.slice(before.lastIndexOf("\n") + 1).search(/\S/));
-  yield escaped(before);
+  yield escapeHidden(before);
   let isEmpty = true;
   for (const item of list()) {
     const text = JSON.stringify(item, undefined, 2).replaceAll("\n", `\n${indent}  `);
-    yield `${isEmpty ? "" : ","}\n${indent}  ${escaped(text)}`;
+    yield `${isEmpty ? "" : ","}\n${indent}  ${escapeHidden(text)}`;
     isEmpty = false;
   }
-  yield `${isEmpty ? "" : `\n${indent}`}${escaped(behind)}\n`;
+  yield `${isEmpty ? "" : `\n${indent}`}${escapeHidden(behind)}\n`;
 }
 
 /**

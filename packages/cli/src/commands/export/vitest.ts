@@ -1,7 +1,8 @@
 import { isObject, methods } from "@parlance/mcp/protocol";
 import type { RecordedOperation, WireMessage } from "@parlance/wire";
 import { usageFailure } from "../../shared/failure.js";
-import { chosenOperations, commandOf, type Exported, escaped } from "./exported.js";
+import { escapeHidden } from "../../shared/output/json-lines.js";
+import { chosenOperations, commandOf, type Exported } from "./exported.js";
 
 /** Places in results that differ between runs, and where the next request repeats them. */
 const carried = [
@@ -23,7 +24,7 @@ export function toVitest(exported: Exported): string {
   const [program = "", ...args] = command;
   const lines = said(exported, operations);
   // Text of peers stands in string literals only.
-  return escaped(`import { openConnection } from "@parlance/mcp/jsonrpc";
+  return escapeHidden(`import { openConnection } from "@parlance/mcp/jsonrpc";
 import { childChannel } from "@parlance/mcp/node";
 import { expect, test } from "vitest";
 

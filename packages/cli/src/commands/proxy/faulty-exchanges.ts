@@ -1,7 +1,7 @@
 import { Conversation, recordedBytes } from "@parlance/wire";
 import type { Fault } from "../../shared/faults/fault.js";
 import type { FaultPlan } from "../../shared/faults/fault-option.js";
-import { seeded } from "../../shared/faults/random.js";
+import { seeded } from "../../shared/faults/faulty-stream.js";
 import type { Recorder } from "../../shared/recorder/recorder.js";
 
 /** The parts of an HTTP request that a filter can match. */

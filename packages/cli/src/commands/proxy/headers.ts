@@ -1,4 +1,6 @@
-import type { IncomingMessage } from "node:http";
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { EventCutter } from "@parlance/wire";
+import type { Rewriter } from "../../shared/forward.js";
 
 /** Headers in their original order and case. */
 export type HeaderList = readonly (readonly [name: string, value: string])[];
@@ -44,4 +46,95 @@ export function endToEnd(headers: HeaderList): HeaderList {
 export function withLength(headers: HeaderList, length: number): HeaderList {
   const others = headers.filter(([name]) => !/^(content-length|transfer-encoding)$/i.test(name));
   return [...others, ["Content-Length", String(length)]];
+}
+
+/** Bytes at the beginning of a stream that are searched before they are forwarded. */
+const mostHeld = 64 * 1024;
+
+const nothing = new Uint8Array(0);
+
+/**
+ * Lets an event stream pass as it is, but for a first event that says where its messages go to with the whole address of
+ * the server (HTTP with SSE of 2024-11-05): that is kept back until it is whole, as its reader would do, and names us.
+ */
+export function endpointRewriter({ near, far }: Origins): Rewriter {
+  let held: Uint8Array = nothing;
+  let cutter: EventCutter | undefined = new EventCutter();
+  const release = (bytes: Uint8Array): Uint8Array => {
+    cutter = undefined;
+    return bytes;
+  };
+  return {
+    push(bytes) {
+      if (cutter === undefined) return bytes;
+      held = Buffer.concat([held, bytes]);
+      const [first] = cutter.push(bytes, 0);
+      if (first?.ev.event === "endpoint") return release(Buffer.from(renamed(Buffer.from(held).toString(), far, near)));
+      if (first !== undefined || !mayBeEndpoint(held)) return release(held);
+      return nothing;
+    },
+    end: () => (cutter === undefined ? nothing : release(held)),
+  };
+}
+
+/** The two ways to begin the event. */
+const beginnings = ["event:", "data:"];
+
+function mayBeEndpoint(held: Uint8Array): boolean {
+  const text = Buffer.from(held.subarray(0, 8)).toString().trimStart();
+  return held.length <= mostHeld && beginnings.some((each) => each.startsWith(text) || text.startsWith(each));
+}
+
+/** The origin of the proxy, which clients use, and that of the server. */
+export interface Origins {
+  readonly near: string;
+  readonly far: string;
+}
+
+/** Rewrites headers of a request: the Host, and the Origin of a page of the proxy, become those of the server. */
+export function towardsServer(headers: HeaderList, { near, far }: Origins): HeaderList {
+  const { host } = new URL(far);
+  return headers.map(([name, value]) => {
+    const lower = name.toLowerCase();
+    if (lower === "host") return [name, host];
+    return lower === "origin" && value === near ? [name, far] : [name, value];
+  });
+}
+
+/** Response headers that may hold the origin of the server. */
+const naming: ReadonlySet<string> = new Set(["location", "content-location", "www-authenticate", "link"]);
+
+/** Rewrites headers of a response: the server's origin becomes the proxy's, so that the client stays on the proxy. */
+export function towardsClient(headers: HeaderList, { near, far }: Origins): HeaderList {
+  return headers.map(([name, value]) => [name, naming.has(name.toLowerCase()) ? renamed(value, far, near) : value]);
+}
+
+/** Discovery documents of authorization (RFC 9728, RFC 8414, OpenID Connect Discovery). */
+const discovery =
+  /^\/\.well-known\/(oauth-protected-resource|oauth-authorization-server|openid-configuration)(\/|$)|\/\.well-known\/(oauth-authorization-server|openid-configuration)$/;
+
+/** Whether this path is a discovery document, which holds the origin of the server. */
+export function isDiscovery(path: string): boolean {
+  return discovery.test(path.replace(/\?.*$/s, ""));
+}
+
+/** Whether a body is a form, which may hold the origin of the server as `resource`. */
+export function isForm(headers: HeaderList): boolean {
+  return /^application\/x-www-form-urlencoded\b/i.test(headerValue(headers, "content-type") ?? "");
+}
+
+/** Replaces one origin by the other wherever it occurs, plain or percent-encoded. */
+export function renamed(text: string, from: string, to: string): string {
+  return replaceOrigin(replaceOrigin(text, from, to), encodeURIComponent(from), encodeURIComponent(to));
+}
+
+function replaceOrigin(text: string, from: string, to: string): string {
+  // Not as the prefix of a longer host: https://example.com.evil.
+  const pattern = new RegExp(`${from.replaceAll(/[.*+?^${}()|[\]\\]/g, "\\$&")}(?![\\w.:-])`, "gi");
+  return text.replaceAll(pattern, () => to);
+}
+
+/** An error response of the proxy itself. */
+export function refuse(response: ServerResponse, status: number, why: string): void {
+  response.writeHead(status, { "content-type": "text/plain; charset=utf-8" }).end(`parlance proxy: ${why}\n`);
 }

@@ -4,12 +4,25 @@ import { setTimeout as delay } from "node:timers/promises";
 import { EventCutter } from "@parlance/wire";
 import { forward } from "../../shared/forward.js";
 import type { Recorder } from "../../shared/recorder/recorder.js";
-import { endpointRewriter } from "./endpoint-rewriter.js";
 import { type AbortedBy, ExchangeRecord } from "./exchange-record.js";
 import type { FaultyExchanges } from "./faulty-exchanges.js";
-import { endToEnd, flattened, type HeaderList, headersOf, headerValue, pairsOf, withLength } from "./headers.js";
-import { isDiscovery, isForm, type Origins, renamed, towardsClient, towardsServer } from "./origins.js";
-import { refuse } from "./refuse.js";
+import {
+  endpointRewriter,
+  endToEnd,
+  flattened,
+  type HeaderList,
+  headersOf,
+  headerValue,
+  isDiscovery,
+  isForm,
+  type Origins,
+  pairsOf,
+  refuse,
+  renamed,
+  towardsClient,
+  towardsServer,
+  withLength,
+} from "./headers.js";
 import type { SessionNames } from "./sessions.js";
 
 /** Settings of one exchange. */

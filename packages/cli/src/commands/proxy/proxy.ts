@@ -13,8 +13,8 @@ import { coverCredentials, credentialWords, type HeaderEntry } from "@parlance/w
 import { packageVersion } from "../../shared/package-version.js";
 import type { Recorder, RecorderOptions } from "../../shared/recorder/recorder.js";
 import type { FaultyExchanges } from "./faulty-exchanges.js";
+import { refuse } from "./headers.js";
 import { ProxiedExchange } from "./proxied-exchange.js";
-import { refuse } from "./refuse.js";
 import { SessionNames } from "./sessions.js";
 
 /** The address of a proxy and its target. */

@@ -7,7 +7,7 @@ import { jsonLine } from "../../shared/output/json-lines.js";
 import { lined } from "../../shared/output/terminal.js";
 import { Pace } from "../../shared/pace.js";
 import { recordingHelp } from "../../shared/recordings/find-recording.js";
-import { openRecorded } from "../../shared/recordings/recorded-conversation.js";
+import { openRecorded } from "../../shared/recordings/load-recording.js";
 
 type ComparedItem = NonNullable<Comparison["items"][number]["left"]>;
 

@@ -4,17 +4,19 @@ import { exitCodes } from "../../shared/exit-codes.js";
 import type { Invocation } from "../../shared/invocation.js";
 import { jsonLine } from "../../shared/output/json-lines.js";
 import { bytesText, count } from "../../shared/output/quantities.js";
-import { type Bound, type Prunable, prune } from "../../shared/recordings/prune-recordings.js";
-import { recordingDirectory } from "../../shared/recordings/recording-directory.js";
 import {
+  type Bound,
   defaultRetention,
+  type Prunable,
   parseAge,
   parseBytes,
   parseCount,
+  prune,
   type Retention,
   retentionHelp,
   retentionOf,
-} from "../../shared/recordings/retention.js";
+} from "../../shared/recordings/prune-recordings.js";
+import { recordingDirectory } from "../../shared/recordings/recording-directory.js";
 
 interface PruneFlags {
   readonly olderThan?: number;

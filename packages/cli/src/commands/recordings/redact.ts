@@ -6,9 +6,9 @@ import { jsonLine } from "../../shared/output/json-lines.js";
 import { count } from "../../shared/output/quantities.js";
 import { Pace } from "../../shared/pace.js";
 import { recordingHelp } from "../../shared/recordings/find-recording.js";
-import { RecordingReader } from "../../shared/recordings/recording-reader.js";
+import { redactedEntries } from "../../shared/recordings/load-recording.js";
+import { RecordingReader } from "../../shared/recordings/read-recording.js";
 import { RecordingLines, writeNewFileOf } from "../../shared/recordings/recording-text.js";
-import { redactedEntries } from "../../shared/recordings/redacted-entries.js";
 
 type SecretsOptions = NonNullable<ConstructorParameters<typeof Redaction>[0]>;
 

@@ -5,10 +5,13 @@ import { type Command, InvalidArgumentError } from "commander";
 import { exitCodes } from "../../shared/exit-codes.js";
 import type { Invocation } from "../../shared/invocation.js";
 import { filterHelp, readFilter } from "../../shared/recordings/filter-option.js";
-import { findRecording, recordingHelp } from "../../shared/recordings/find-recording.js";
-import { FollowedFile } from "../../shared/recordings/follow-file.js";
-import { listRecordings, nameOfRecording } from "../../shared/recordings/list-recordings.js";
-import { mayGrow } from "../../shared/recordings/live.js";
+import {
+  findRecording,
+  listRecordings,
+  nameOfRecording,
+  recordingHelp,
+} from "../../shared/recordings/find-recording.js";
+import { FollowedFile, mayGrow } from "../../shared/recordings/live.js";
 import { readRecordingFile } from "../../shared/recordings/read-recording.js";
 import { TailedRecording, TailView } from "../../shared/recordings/tailed-recording.js";
 

@@ -12,7 +12,7 @@ import {
   significant,
   type WireMessage,
 } from "@parlance/wire";
-import { replaced } from "./live-bytes.js";
+import { replaced } from "../../shared/faults/faulty-stream.js";
 
 type WireSession = Conversation["sessions"][number];
 

@@ -9,7 +9,7 @@ import { addConversationOptions, type ConversationFlags, chooseTarget } from "..
 import { comparisonLines } from "../../shared/output/comparison-lines.js";
 import { Pace } from "../../shared/pace.js";
 import { recordingHelp } from "../../shared/recordings/find-recording.js";
-import { openRecorded, type RecordedConversation } from "../../shared/recordings/recorded-conversation.js";
+import { openRecorded, type RecordedConversation } from "../../shared/recordings/load-recording.js";
 import { newHeader, recordingText, writeNewFile } from "../../shared/recordings/recording-text.js";
 import { openRawClient } from "../../shared/target/raw-client.js";
 import { routeTo } from "../../shared/target/route.js";

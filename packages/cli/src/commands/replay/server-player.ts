@@ -1,5 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { codes } from "@parlance/mcp/jsonrpc";
+import { metaKeys } from "@parlance/mcp/protocol";
 import {
   bytesOf,
   type Conversation,
@@ -12,7 +13,7 @@ import {
   significant,
   type WireMessage,
 } from "@parlance/wire";
-import { type LiveRequest, liveBytes } from "./live-bytes.js";
+import { type Replacement, replaced } from "../../shared/faults/faulty-stream.js";
 import { Matching, type MatchMode } from "./matching.js";
 import { type ReplayStep, replaySteps, type Step } from "./replay-steps.js";
 
@@ -200,4 +201,44 @@ class Mailbox<Item> {
     for (const waiting of this.#waiting.values()) for (const resolve of waiting) resolve(undefined);
     this.#waiting.clear();
   }
+}
+
+/** A recorded request as it is made again: what its maker has chosen freely, as it is written. */
+interface LiveRequest {
+  readonly id: string;
+  readonly progressToken: string | undefined;
+}
+
+/** What finds the live request in the place of a recorded one. */
+type LiveRequests = ReadonlyMap<RecordedOperation, LiveRequest>;
+
+const subscriptionId = metaKeys.subscriptionId.replaceAll("/", "~1");
+
+/**
+ * The bytes of a recorded frame with the ids and the tokens of the live requests that it names. Undefined for one that
+ * cannot be sent: it reports on a request that was not made, or that wants no reports.
+ */
+function liveBytes(bytes: Uint8Array, messages: readonly WireMessage[], live: LiveRequests): Uint8Array | undefined {
+  const replacements: Replacement[] = [];
+  for (const message of messages) {
+    const operation = message.concerns;
+    if (operation === undefined || operation.request.from === message.from) continue;
+    const request = live.get(operation);
+    const { kind, node } = message;
+    const token = kind === "ntf" ? nodeAt(node, "/params/progressToken") : undefined;
+    if (request === undefined || (token !== undefined && request.progressToken === undefined)) return undefined;
+    const ids = ["/params", "/result"].map((holder) => nodeAt(node, `${holder}/_meta/${subscriptionId}`));
+    for (const at of ids) if (at !== undefined) replacements.push({ range: [at.start, at.end], text: request.id });
+    const id = kind === "ntf" ? undefined : nodeAt(node, "/id");
+    if (id !== undefined) replacements.push({ range: [id.start, id.end], text: likeRecorded(message, request.id) });
+    if (token !== undefined && request.progressToken !== undefined)
+      replacements.push({ range: [token.start, token.end], text: request.progressToken });
+  }
+  return replaced(bytes, replacements);
+}
+
+/** A server that has answered `"7"` for `7` is played as one that does. */
+function likeRecorded({ context }: WireMessage, id: string): string {
+  if (context.pairing?.is !== "other type") return id;
+  return id.startsWith('"') ? (JSON.parse(id) as string) : JSON.stringify(id);
 }

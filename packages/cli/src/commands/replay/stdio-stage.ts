@@ -2,7 +2,7 @@ import { Conversation } from "@parlance/wire";
 import type { FaultPlan } from "../../shared/faults/fault-option.js";
 import { FaultyStream } from "../../shared/faults/faulty-stream.js";
 import { monotonic } from "../../shared/monotonic.js";
-import type { LineStream } from "../../shared/recorder/observation.js";
+import type { LineStream } from "../../shared/recorder/recorder-messages.js";
 import { Transcript } from "../../shared/recorder/transcript.js";
 import { type PlayOptions, ServerPlayer } from "./server-player.js";
 

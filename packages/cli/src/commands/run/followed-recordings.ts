@@ -1,8 +1,8 @@
 import { existsSync } from "node:fs";
 import type { CheckReport } from "@parlance/wire";
 import { numberedPath } from "../../shared/recorder/recording-name.js";
-import { FollowedFile } from "../../shared/recordings/follow-file.js";
-import { nameOfRecording } from "../../shared/recordings/list-recordings.js";
+import { nameOfRecording } from "../../shared/recordings/find-recording.js";
+import { FollowedFile } from "../../shared/recordings/live.js";
 import { TailedRecording, type TailView } from "../../shared/recordings/tailed-recording.js";
 
 /** Milliseconds between two reads of the files. */

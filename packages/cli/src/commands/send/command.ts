@@ -14,9 +14,7 @@ import {
 import { count } from "../../shared/output/quantities.js";
 import { printFailure } from "../../shared/output/terminal.js";
 import { type Target, targetHelp } from "../../shared/target/target.js";
-import { payloadHelp, payloadOf } from "./payload.js";
-import { RawTraffic } from "./raw-traffic.js";
-import { type SendOptions, sendBytes } from "./send-bytes.js";
+import { payloadHelp, payloadOf, RawTraffic, type SendOptions, sendBytes } from "./send-bytes.js";
 import { type SendView, sendJson, sendText } from "./view.js";
 
 interface SendFlags extends ConversationFlags {

@@ -1,15 +1,18 @@
 import { isUtf8 } from "node:buffer";
+import { readFileSync } from "node:fs";
+import type { Tapped } from "@parlance/mcp/jsonrpc";
 import { messagesOf, methods, notifications } from "@parlance/mcp/protocol";
-import { EntryWriter, RawChannel, type RawClient, RawHttp, type RawReply } from "@parlance/wire";
+import { EntryWriter, RawChannel, type RawClient, RawHttp, type RawReply, type WireMessage } from "@parlance/wire";
+import { LiveConversation } from "../../shared/client/live-conversation.js";
+import type { Observation } from "../../shared/client/observed-target.js";
 import { innermost, toFailureAtUrl } from "../../shared/client/url-failure.js";
 import { exitCodes } from "../../shared/exit-codes.js";
 import { Failure, toFailure, usageFailure } from "../../shared/failure.js";
+import type { FrameRow } from "../../shared/output/conversation-rows.js";
 import { observedLines, rawTransport } from "../../shared/target/raw-client.js";
 import { type Route, routeTo } from "../../shared/target/route.js";
 import type { Target } from "../../shared/target/target.js";
 import { TextLines } from "../../shared/text-lines.js";
-import type { RawTraffic } from "./raw-traffic.js";
-import { IdleWatch } from "./until-idle.js";
 import type { SendView } from "./view.js";
 
 /** How bytes are sent, over any transport. */
@@ -159,4 +162,155 @@ function unanswered({ silence, error }: RawReply, timeout: number): Failure {
   if (silence !== "no answer in time") return toFailureAtUrl(innermost(error), "opening");
   const remedy = "the server has taken the request and does not answer: look in its log; --timeout 2m waits longer";
   return new Failure(`no answer for ${timeout} ms`, { exitCode: exitCodes.timeout, remedy, cause: error });
+}
+
+/** Milliseconds without anything, after which nothing more is expected. */
+const quiet = 1_000;
+
+/** How long somebody listens. */
+export interface Listening {
+  /** Milliseconds: exactly so long. Otherwise until it is quiet. */
+  readonly wait: number | undefined;
+  /** Milliseconds: no longer than this, however lively it is, or however long the first sign takes. */
+  readonly timeout: number;
+  /** An answer must come, so that the quiet before it does not count. */
+  readonly isOwed: boolean;
+  /** Somebody does not want to listen any more. */
+  readonly stop: AbortSignal;
+}
+
+/** Waits for what comes back. */
+export class IdleWatch {
+  readonly #over = new AbortController();
+  #quiet: NodeJS.Timeout | undefined;
+  #hasCome = false;
+
+  /** Something came. */
+  disturb(): void {
+    this.#hasCome = true;
+    if (this.#quiet !== undefined) this.#expectQuiet();
+  }
+
+  /** Nothing will come any more. */
+  end(): void {
+    this.#over.abort();
+  }
+
+  /** Resolves when there is nothing more to wait for. Called once. */
+  async until({ wait, timeout, isOwed, stop }: Listening): Promise<void> {
+    const { signal } = this.#over;
+    const end = (): void => this.end();
+    // No `AbortSignal.timeout` in an `AbortSignal.any`: nothing holds them, and those of Node 20 may be collected unheard.
+    const late = setTimeout(end, wait ?? timeout);
+    if (stop.aborted) end();
+    stop.addEventListener("abort", end);
+    if (wait === undefined && (this.#hasCome || !isOwed)) this.#expectQuiet();
+    if (wait === undefined) this.#quiet ??= setTimeout(end, timeout);
+    if (!signal.aborted) await new Promise((resolve) => signal.addEventListener("abort", resolve, { once: true }));
+    stop.removeEventListener("abort", end);
+    clearTimeout(late);
+    clearTimeout(this.#quiet);
+  }
+
+  #expectQuiet(): void {
+    clearTimeout(this.#quiet);
+    this.#quiet = setTimeout(() => this.end(), quiet);
+  }
+}
+
+/** The forms of a payload, for help pages. */
+export const payloadHelp = `A <message> is one of
+  @path/to/file        the bytes of the file, as they are
+  -                    the bytes of stdin, up to its end
+  'text'               the text itself, in UTF-8`;
+
+/** The exact bytes of a payload argument. @throws Failure for an unreadable file */
+export async function payloadOf(word: string, isLine: boolean): Promise<Uint8Array> {
+  const bytes = await bytesOf(word);
+  return isLine ? Buffer.concat([bytes, Buffer.from("\n")]) : bytes;
+}
+
+async function bytesOf(word: string): Promise<Uint8Array> {
+  if (word === "-") return bytesOfStdin();
+  if (!word.startsWith("@")) return Buffer.from(word);
+  try {
+    return readFileSync(word.slice(1));
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    throw usageFailure(`${word.slice(1)} cannot be read: ${why}`, "behind @ stands a file; '…' is a text of its own");
+  }
+}
+
+async function bytesOfStdin(): Promise<Uint8Array> {
+  const chunks: Uint8Array[] = [];
+  for await (const chunk of process.stdin) chunks.push(chunk as Uint8Array); // Without an encoding, that is what it gives.
+  return Buffer.concat(chunks);
+}
+
+/** Everything that crosses while something is sent: its frames, and what is still owed. */
+export class RawTraffic {
+  readonly conversation: LiveConversation;
+  readonly silence: IdleWatch = new IdleWatch();
+  readonly #view: SendView;
+  readonly #start = performance.now();
+  #sent: readonly FrameRow[] = [];
+  #error: Error | undefined;
+  #isSettled = false;
+
+  /** @param stdio whether frames are lines of stdin and stdout */
+  constructor(view: SendView, { stdio }: { readonly stdio: boolean }) {
+    this.conversation = new LiveConversation({ stdio });
+    this.#view = view;
+  }
+
+  /** Milliseconds since the beginning. */
+  get now(): number {
+    return performance.now() - this.#start;
+  }
+
+  /** Why the other side has ended. */
+  get error(): Error | undefined {
+    return this.#error;
+  }
+
+  /** Bytes that cross, before anybody looks at them. */
+  bytes(from: "client" | "server", chunk: Uint8Array): void {
+    if (from === "server") this.silence.disturb();
+    this.#view.bytes(from, this.now, chunk);
+  }
+
+  /** What the bytes were. */
+  see(tapped: Tapped): void {
+    if (tapped.kind === "ended") {
+      this.#error = tapped.error;
+      this.silence.end();
+      return;
+    }
+    const row = this.conversation.read(tapped, this.now);
+    if (row === undefined) return;
+    if (row.from === "client") this.#sent = [...this.#sent, row];
+    this.observe({ kind: "frame", row });
+  }
+
+  observe(observation: Observation): void {
+    this.#view.observe(observation);
+  }
+
+  /** The requests that were sent and have no answer. */
+  get owed(): readonly WireMessage[] {
+    if (this.#isSettled) return [];
+    return this.#sent
+      .flatMap(({ messages }) => messages)
+      .filter(({ kind, operation }) => kind === "req" && operation?.answer === undefined);
+  }
+
+  /** Whether something was sent that a server has to answer: a request, or what it cannot read. */
+  get isOwed(): boolean {
+    return this.owed.length > 0 || this.#sent.some(({ kind }) => kind === "noise");
+  }
+
+  /** The transport itself has answered what was sent so far, whatever it has said. */
+  settle(): void {
+    this.#isSettled = true;
+  }
 }

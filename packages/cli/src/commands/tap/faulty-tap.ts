@@ -2,8 +2,8 @@ import type { Readable, Writable } from "node:stream";
 import { Conversation, LineCutter, recordedBytes } from "@parlance/wire";
 import type { FaultPlan } from "../../shared/faults/fault-option.js";
 import { type FaultySink, FaultyStream } from "../../shared/faults/faulty-stream.js";
-import { directions, type LineStream } from "../../shared/recorder/observation.js";
 import type { Recorder } from "../../shared/recorder/recorder.js";
+import { directions, type LineStream } from "../../shared/recorder/recorder-messages.js";
 
 type CutLine = ReturnType<LineCutter["push"]>[number];
 

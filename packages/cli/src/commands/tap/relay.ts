@@ -1,11 +1,10 @@
 import type { Readable, Writable } from "node:stream";
 import type { Entry } from "@parlance/wire";
 import { forward } from "../../shared/forward.js";
-import type { LineStream } from "../../shared/recorder/observation.js";
 import type { Recorder } from "../../shared/recorder/recorder.js";
+import type { LineStream } from "../../shared/recorder/recorder-messages.js";
 import type { FaultyTap } from "./faulty-tap.js";
-import { type Ended, passSignals, type StartedServer, sweep } from "./tapped-process.js";
-import { Watchdog } from "./watchdog.js";
+import { type Ended, passSignals, type StartedServer, sweep, Watchdog } from "./tapped-process.js";
 
 type LifeEntry = Extract<Entry, { k: "l" }>;
 

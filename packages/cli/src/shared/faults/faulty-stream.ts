@@ -1,8 +1,9 @@
 import { setTimeout as delay } from "node:timers/promises";
-import type { Row } from "@parlance/wire";
+import { nodeAt, type Row, type Verdict } from "@parlance/wire";
+import type { Fault } from "./fault.js";
 import type { FaultRule } from "./fault-option.js";
-import { type Act, type FaultyFrame, faultyFrame } from "./faulty-frame.js";
-import { seeded, shuffled } from "./random.js";
+
+type ByteRange = NonNullable<Verdict["range"]>;
 
 /** Where the frames of one direction go. */
 export interface FaultySink {
@@ -109,4 +110,125 @@ export class FaultyStream {
       this.#sink.write(at === pieces.length - 1 ? Buffer.concat([piece, lineBreak]) : piece);
     }
   }
+}
+
+/** One step that replaces the forwarding of a frame. */
+export type Act =
+  /** Sends a frame, in pieces that come one after the other. */
+  | { readonly is: "send"; readonly pieces: readonly Uint8Array[]; readonly every: number }
+  | { readonly is: "stderr"; readonly text: string }
+  | { readonly is: "close" }
+  | { readonly is: "exit"; readonly code: number };
+
+/** The steps that replace the forwarding of a frame, and their delay in milliseconds. */
+export interface FaultyFrame {
+  readonly after: number;
+  readonly acts: readonly Act[];
+}
+
+/** Applies a fault to a frame. `reorder` and the faults of HTTP are applied elsewhere. */
+function faultyFrame(fault: Fault, row: Row, random: () => number): FaultyFrame {
+  const bytes = row.frame?.bytes ?? new Uint8Array(0);
+  const now = (...acts: readonly Act[]): FaultyFrame => ({ after: 0, acts });
+  switch (fault.is) {
+    case "delay":
+      return { after: Math.max(0, fault.for + (random() * 2 - 1) * fault.spread), acts: [whole(bytes)] };
+    case "drop":
+      return now();
+    case "dup":
+      return now(whole(bytes), whole(bytes));
+    case "corrupt":
+      return now(whole(corrupted(bytes, fault.at ?? Math.floor(random() * bytes.length), random)));
+    case "truncate":
+      return now(whole(bytes.subarray(0, Math.floor((bytes.length * fault.percent) / 100))));
+    case "split":
+      return now({ is: "send", pieces: split(bytes, fault.pieces), every: fault.every });
+    case "wrong-id":
+      return now(whole(withId(row, bytes, (id) => (id.startsWith('"') ? `"wrong ${id.slice(1)}` : `${id}9`))));
+    case "string-id":
+      return now(whole(withId(row, bytes, (id) => (id.startsWith('"') ? id : JSON.stringify(id)))));
+    case "noise":
+      return now(whole(Buffer.from(fault.text)), whole(bytes));
+    case "stderr":
+      return now({ is: "stderr", text: fault.text }, whole(bytes));
+    case "close":
+      return now({ is: "close" });
+    case "exit":
+      return now({ is: "exit", code: fault.code });
+    default:
+      return now(whole(bytes));
+  }
+}
+
+function whole(bytes: Uint8Array): Act {
+  return { is: "send", pieces: [bytes], every: 0 };
+}
+
+const newline = 0x0a;
+
+/** Changes one byte, never to a line break: that would be another fault. */
+function corrupted(bytes: Uint8Array, at: number, random: () => number): Uint8Array {
+  const copy = bytes.slice();
+  const before = copy[at];
+  if (before === undefined) return copy;
+  const after = before ^ (1 + Math.floor(random() * 255));
+  copy[at] = after === newline ? before ^ 1 : after;
+  return copy;
+}
+
+function split(bytes: Uint8Array, pieces: number): readonly Uint8Array[] {
+  const size = Math.max(1, Math.ceil(bytes.length / pieces));
+  return Array.from({ length: Math.ceil(bytes.length / size) }, (_, at) => bytes.subarray(at * size, (at + 1) * size));
+}
+
+function withId({ messages }: Row, bytes: Uint8Array, change: (id: string) => string): Uint8Array {
+  return replaced(
+    bytes,
+    messages.flatMap(({ node, id }) => {
+      const at = nodeAt(node, "/id");
+      return at === undefined || id === undefined ? [] : [{ range: [at.start, at.end], text: change(id) }];
+    }),
+  );
+}
+
+/** Pseudorandom numbers from 0 to 1 from a seed (mulberry32). */
+export function seeded(seed: number): () => number {
+  let state = seed | 0;
+  return () => {
+    state = (state + 0x6d2b_79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
+  };
+}
+
+/** The items in another order; every item moves. */
+function shuffled<Item>(items: readonly Item[], random: () => number): readonly Item[] {
+  const all = [...items];
+  for (let last = all.length - 1; last > 0; last -= 1) {
+    // Never itself: every item moves (Sattolo).
+    const other = Math.floor(random() * last);
+    [all[last], all[other]] = [all[other] as Item, all[last] as Item]; // Both are there.
+  }
+  return all;
+}
+
+/** A piece of bytes that gives way to another text. */
+export interface Replacement {
+  readonly range: ByteRange;
+  readonly text: string;
+}
+
+const encoder = new TextEncoder();
+
+/** Bytes with some of their pieces replaced. */
+export function replaced(bytes: Uint8Array, replacements: readonly Replacement[]): Uint8Array {
+  if (replacements.length === 0) return bytes;
+  const parts: Uint8Array[] = [];
+  let at = 0;
+  for (const { range, text } of [...replacements].sort((a, b) => a.range[0] - b.range[0])) {
+    parts.push(bytes.subarray(at, range[0]), encoder.encode(text));
+    at = range[1];
+  }
+  return Buffer.concat([...parts, bytes.subarray(at)]);
 }

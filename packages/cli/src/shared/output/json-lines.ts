@@ -1,5 +1,7 @@
-/** Characters that a terminal obeys or hides and that JSON does not escape. */
-const hidden = /[\u007f-\u009f\u200e\u200f\u2028-\u202e\u2066-\u2069\u{e0000}-\u{e007f}]/gu;
+/** Characters that a terminal obeys or hides, as part of a regular expression: controls, direction marks, zero-width characters, tags. */
+export const hiddenCharacters =
+  "\\u007f-\\u009f\\u00ad\\u061c\\u180e\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff\\u{e0000}-\\u{e007f}";
+const hidden = new RegExp(`[${hiddenCharacters}]`, "gu");
 
 /** A value as one line of JSON that is safe on a terminal: hidden characters are escaped. */
 export function jsonLine(value: unknown): string {
@@ -11,7 +13,7 @@ export function prettyJson(value: unknown): string {
   return escapeHidden(JSON.stringify(value, undefined, 2));
 }
 
-/** Escapes hidden characters in JSON text. */
+/** Escapes hidden characters in JSON text, or in the string literals of JavaScript. */
 export function escapeHidden(json: string): string {
   return json.replace(hidden, (character) =>
     Array.from({ length: character.length }, (_, unit) => character.charCodeAt(unit))

@@ -6,8 +6,7 @@ import { parentPort, workerData } from "node:worker_threads";
 import type { Conversation, Entry } from "@parlance/wire";
 import { milliseconds, monotonic } from "../monotonic.js";
 import { recordingDirectory } from "../recordings/recording-directory.js";
-import type { Observation } from "./observation.js";
-import type { FromRecorder, RecorderStart, ToRecorder } from "./recorder-messages.js";
+import type { FromRecorder, Observation, RecorderStart, ToRecorder } from "./recorder-messages.js";
 import { RecordingFile } from "./recording-file.js";
 import { Transcript } from "./transcript.js";
 
@@ -112,7 +111,7 @@ async function end(t: number): Promise<void> {
 /** The recording that begins makes room among those of the folder; what goes wrong there is no reason not to record. A run that is over before leaves it to the next one. */
 async function pruneOthers(): Promise<void> {
   if (dirname(path) !== recordingDirectory(process.env)) return;
-  const { retentionOf } = await import("../recordings/retention.js");
+  const { retentionOf } = await import("../recordings/prune-recordings.js");
   const retention = retentionOf(process.env);
   if (retention === undefined) return;
   const { prune } = await import("../recordings/prune-recordings.js");

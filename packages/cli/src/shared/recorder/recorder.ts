@@ -2,9 +2,17 @@ import { randomUUID } from "node:crypto";
 import { Worker } from "node:worker_threads";
 import type { Entry, HeaderEntry } from "@parlance/wire";
 import { monotonic } from "../monotonic.js";
-import type { Gap, LineStream, LostLines, Observation, ObservedFrame } from "./observation.js";
-import type { FromRecorder, RecorderStart, ToRecorder } from "./recorder-messages.js";
-import type { RecordingOutcome } from "./recording-file.js";
+import type {
+  FromRecorder,
+  Gap,
+  LineStream,
+  LostLines,
+  Observation,
+  ObservedFrame,
+  RecorderStart,
+  RecordingOutcome,
+  ToRecorder,
+} from "./recorder-messages.js";
 
 /** The options of a recorder. */
 export interface RecorderOptions {

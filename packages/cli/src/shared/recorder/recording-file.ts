@@ -3,7 +3,7 @@ import { closeSync, constants, existsSync, fchmodSync, fstatSync, mkdirSync, ope
 import { dirname } from "node:path";
 import { type Entry, encodeEntry, type HeaderEntry } from "@parlance/wire";
 import { milliseconds } from "../monotonic.js";
-import type { ObservedEntry } from "./observation.js";
+import type { ObservedEntry, RecordingOutcome } from "./recorder-messages.js";
 import { numberedPath } from "./recording-name.js";
 
 type GapEntry = Extract<Entry, { k: "gap" }>;
@@ -25,15 +25,6 @@ interface Gap {
   readonly to: number;
   readonly lost: number;
   readonly why: string;
-}
-
-/** How a recording ended. */
-export interface RecordingOutcome {
-  readonly path: string;
-  /** Frames and lines that are missing without a line that says so, because there was no room for that line either. */
-  readonly untold: number;
-  /** Why the last write failed; undefined when everything was written. */
-  readonly why?: string;
 }
 
 /**

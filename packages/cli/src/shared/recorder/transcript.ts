@@ -7,7 +7,7 @@ import {
   type Observation,
   type ObservedEntry,
   type ObservedFrame,
-} from "./observation.js";
+} from "./recorder-messages.js";
 
 type CutLine = ReturnType<LineCutter["push"]>[number];
 type RecorderRuleEntry = Extract<Entry, { k: "r" }>;

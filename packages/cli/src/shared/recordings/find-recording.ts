@@ -1,8 +1,9 @@
 import { existsSync } from "node:fs";
+import { readdir, stat } from "node:fs/promises";
+import { basename, join } from "node:path";
 import { didYouMean } from "@parlance/mcp/jsonrpc";
 import { usageFailure } from "../failure.js";
-import { listRecordings } from "./list-recordings.js";
-import { recordingDirectory } from "./recording-directory.js";
+import { recordingDirectory, recordingSuffix } from "./recording-directory.js";
 
 /** The forms of a recording argument, for help pages. */
 export const recordingHelp = `A <recording> is one of
@@ -34,4 +35,50 @@ export async function findRecording(word: string, env: NodeJS.ProcessEnv): Promi
     `there is no file ${word}, and no recording whose name begins so in ${recordingDirectory(env)}`,
     didYouMean(word, names) ?? "parlance ls shows what there is",
   );
+}
+
+/** A file with a recording. */
+export interface RecordingFile {
+  readonly path: string;
+  /** The name of the file without its suffixes. */
+  readonly name: string;
+  readonly bytes: number;
+  /** The time of the last write, in milliseconds since 1970. */
+  readonly changed: number;
+}
+
+/** The recordings without a file of their own (`--record`), newest first. @throws Error for a folder that cannot be listed */
+export async function listRecordings(env: NodeJS.ProcessEnv): Promise<readonly RecordingFile[]> {
+  const directory = recordingDirectory(env);
+  const names = await readdir(directory).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === "ENOENT") return []; // Nothing was recorded yet.
+    throw new Error(`the recordings in ${directory} cannot be listed: ${error.message}`, { cause: error });
+  });
+  const files = await Promise.all(names.filter(isRecordingName).map((name) => describeFile(join(directory, name))));
+  return files.filter((file) => file !== undefined).sort(newestFirst);
+}
+
+/** File systems know no more than a few milliseconds; names begin with their time. */
+function newestFirst(a: RecordingFile, b: RecordingFile): number {
+  return b.changed - a.changed || (a.name < b.name ? 1 : -1);
+}
+
+function isRecordingName(name: string): boolean {
+  return name.endsWith(recordingSuffix) || name.endsWith(`${recordingSuffix}.gz`);
+}
+
+async function describeFile(path: string): Promise<RecordingFile | undefined> {
+  try {
+    const { size, mtimeMs } = await stat(path);
+    return { path, name: nameOfRecording(path), bytes: size, changed: mtimeMs };
+  } catch {
+    return undefined; // It was removed just now.
+  }
+}
+
+/** The name of a recording: its file name without the suffixes. */
+export function nameOfRecording(path: string): string {
+  if (path === "-") return "stdin";
+  const name = basename(path).replace(/\.gz$/, "");
+  return name.endsWith(recordingSuffix) ? name.slice(0, -recordingSuffix.length) : name;
 }

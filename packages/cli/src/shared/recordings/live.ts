@@ -1,5 +1,5 @@
-import { open } from "node:fs/promises";
-import { type HeaderEntry, RecordingDecoder, readRecording } from "@parlance/wire";
+import { type FileHandle, open } from "node:fs/promises";
+import { type HeaderEntry, RecordingDecoder, type RecordingItem, readRecording } from "@parlance/wire";
 
 /** Milliseconds without a write after which a recording without an end and with an unknown host counts as abandoned. */
 const longestSilence = 3_600_000;
@@ -41,5 +41,37 @@ export async function mayGrow(path: string, changed: number, writers: readonly n
   async function readAt(position: number): Promise<Uint8Array> {
     const { buffer, bytesRead } = await file.read(new Uint8Array(edge), 0, edge, position);
     return buffer.subarray(0, bytesRead);
+  }
+}
+
+const chunkSize = 1 << 16;
+
+/** A recording that may still grow. An incomplete last line waits for its end. */
+export class FollowedFile {
+  readonly #decoder = new RecordingDecoder();
+  readonly #file: FileHandle;
+  readonly #buffer = new Uint8Array(chunkSize);
+  #offset = 0;
+
+  private constructor(file: FileHandle) {
+    this.#file = file;
+  }
+
+  static async open(path: string): Promise<FollowedFile> {
+    return new FollowedFile(await open(path));
+  }
+
+  /** The lines written since the last read. */
+  async *read(): AsyncGenerator<RecordingItem> {
+    for (;;) {
+      const { bytesRead } = await this.#file.read(this.#buffer, 0, chunkSize, this.#offset);
+      if (bytesRead === 0) return;
+      this.#offset += bytesRead;
+      yield* this.#decoder.push(this.#buffer.subarray(0, bytesRead));
+    }
+  }
+
+  async close(): Promise<void> {
+    await this.#file.close();
   }
 }

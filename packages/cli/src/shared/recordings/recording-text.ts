@@ -1,8 +1,8 @@
 import { createHash, randomUUID } from "node:crypto";
 import { open, rm, writeFile } from "node:fs/promises";
 import { type Entry, encodeEntry, type HeaderEntry } from "@parlance/wire";
-import { escaped } from "../../commands/export/exported.js";
 import { usageFailure } from "../failure.js";
+import { escapeHidden } from "../output/json-lines.js";
 import { packageVersion } from "../package-version.js";
 import type { Target } from "../target/target.js";
 
@@ -42,7 +42,7 @@ export class RecordingLines {
   /** The next line. */
   line(entry: Entry): string {
     const { k } = entry;
-    const line = escaped(encodeEntry(k === "end" ? { ...entry, sha256: this.#hash.copy().digest("hex") } : entry));
+    const line = escapeHidden(encodeEntry(k === "end" ? { ...entry, sha256: this.#hash.copy().digest("hex") } : entry));
     this.#hash.update(line);
     return line;
   }

@@ -14,13 +14,11 @@ import {
 } from "@parlance/wire";
 import { openRawClient } from "../../../shared/target/raw-client.js";
 import type { Route } from "../../../shared/target/route.js";
-import { type Finding, failed, passed } from "./finding.js";
-import { levelOfProbe, type Probe } from "./probe.js";
+import { type Finding, failed, levelOfProbe, type Probe, passed, Subject } from "./probe.js";
 import { featureProbes } from "./probes/features.js";
 import { httpProbes } from "./probes/http.js";
 import { messageProbes } from "./probes/messages.js";
 import { openingProbes } from "./probes/opening.js";
-import { Subject } from "./subject.js";
 
 /** What came of one probe in one revision. */
 export interface ProbeResult {

@@ -1,7 +1,20 @@
-import type { Revision } from "@parlance/mcp/protocol";
-import { type Level, levelOfFinding, type Requirement } from "@parlance/wire";
-import type { Finding } from "./finding.js";
-import type { Subject } from "./subject.js";
+import { escapeControls } from "@parlance/mcp/jsonrpc";
+import {
+  isObject,
+  type JsonObject,
+  type Messages,
+  methods,
+  notifications,
+  type Revision,
+} from "@parlance/mcp/protocol";
+import {
+  type Level,
+  levelOfFinding,
+  type RawClient,
+  type RawReply,
+  type RawRequest,
+  type Requirement,
+} from "@parlance/wire";
 
 /** One question that a server is asked, how its answer is judged, and by which sentence. */
 export interface Probe extends Requirement {
@@ -16,4 +29,202 @@ export interface Probe extends Requirement {
 /** How much a failed probe weighs: as much as its sentence, unless what was seen does not break that. */
 export function levelOfProbe(probe: Probe, finding: Finding, revision: Revision): Level {
   return finding.is === "failed" && finding.doubt !== undefined ? "may" : levelOfFinding(probe, revision);
+}
+
+/** What came of a probe. */
+export type Finding =
+  | { readonly is: "passed" }
+  | {
+      readonly is: "failed";
+      /** What was seen instead, in one sentence. */
+      readonly says: string;
+      /** Why that does not break the sentence of the probe, so that it is a note. */
+      readonly doubt?: string;
+    }
+  /** There was nothing to ask, or no way to. */
+  | { readonly is: "skipped"; readonly why: string };
+
+/** It is as it should be. */
+export const passed: Finding = { is: "passed" };
+
+/** @param says what was seen instead; safe to print */
+export function failed(says: string): Finding {
+  return { is: "failed", says };
+}
+
+/** The same finding as a note. @param doubt why it does not break the sentence of the probe */
+export function asNote(finding: Finding, doubt: string): Finding {
+  return finding.is === "failed" ? { ...finding, doubt } : finding;
+}
+
+/** @param why there is nothing to ask, or no way to */
+export function skipped(why: string): Finding {
+  return { is: "skipped", why };
+}
+
+/** A server in one revision, while it is examined. */
+export class Subject {
+  readonly revision: Revision;
+  readonly messages: Messages;
+  /** What it has said of itself. */
+  capabilities: JsonObject = {};
+  readonly #client: RawClient;
+  #lastId = 100;
+
+  constructor(client: RawClient, messages: Messages) {
+    this.#client = client;
+    this.messages = messages;
+    this.revision = messages.revision;
+    client.onRequest = (request) => {
+      const { id } = request;
+      if (request.method === methods.ping) return JSON.stringify({ jsonrpc: "2.0", id, result: {} });
+      return JSON.stringify({ jsonrpc: "2.0", id, error: { code: -32_601, message: "Method not found" } });
+    };
+  }
+
+  get transport(): RawClient["transport"] {
+    return this.#client.transport;
+  }
+
+  /** The HTTP session that the server has named. */
+  get sessionId(): string | undefined {
+    return this.#client.sessionId;
+  }
+
+  /** Whether the server has said that it can do it. */
+  offers(capability: string): boolean {
+    let value: unknown = this.capabilities;
+    for (const name of capability.split(".")) value = isObject(value) ? value[name] : undefined;
+    return value !== undefined && value !== false;
+  }
+
+  /** The errors without an id so far. */
+  get errorsWithoutId(): readonly JsonObject[] {
+    return this.#client.errorsWithoutId;
+  }
+
+  /** Sends a text as it is. */
+  send(text: string, id?: string | number, request?: RawRequest): Promise<RawReply> {
+    return this.#client.send(text, id, request);
+  }
+
+  /** Sends a request of any method, sound in all that the revision demands of every request. */
+  ask(
+    method: string,
+    params: JsonObject = {},
+    id: string | number = this.nextId(),
+    http?: RawRequest,
+  ): Promise<RawReply> {
+    return this.send(this.request(id, method, params), id, http);
+  }
+
+  /** A request as `ask` sends it. */
+  request(id: string | number, method: string, params: JsonObject = {}): string {
+    const whole = { ...this.#meta(), ...params };
+    const isEmpty = Object.keys(whole).length === 0;
+    return JSON.stringify({ jsonrpc: "2.0", id, method, ...(isEmpty ? {} : { params: whole }) });
+  }
+
+  notify(method: string, params: JsonObject = {}): Promise<RawReply> {
+    return this.send(JSON.stringify({ jsonrpc: "2.0", method, params }));
+  }
+
+  /** An id that was not used yet. */
+  nextId(): number {
+    this.#lastId += 1;
+    return this.#lastId;
+  }
+
+  /** Fails unless the server answers what every server answers: it is still there, and has not lost count. */
+  async stillAnswers(): Promise<Finding> {
+    const method = this.revision.era === "stateless" ? methods.discover : methods.ping;
+    const { answer, silence } = await this.ask(method);
+    if (answer === undefined) return failed(`afterwards ${method} was not answered: ${silence}`);
+    return "result" in answer ? passed : failed(`afterwards ${method} was answered with ${describe(answer)}`);
+  }
+
+  /** The first page of a list; none where it is refused. */
+  async list(method: string, member: string): Promise<readonly JsonObject[]> {
+    const { answer } = await this.ask(method);
+    const items = isObject(answer?.result) ? answer.result[member] : undefined;
+    return Array.isArray(items) ? items.filter(isObject) : [];
+  }
+
+  /** Opens the conversation, where the revision has such a thing. What is wrong is said by what it resolves to. */
+  async open(): Promise<Finding> {
+    return this.revision.era === "stateless" ? this.#discover() : this.#initialize();
+  }
+
+  async #initialize(): Promise<Finding> {
+    const { version } = this.revision;
+    const clientInfo = { name: "parlance", version: "0.1.0" };
+    const params = { protocolVersion: version, capabilities: {}, clientInfo };
+    const { answer, silence } = await this.ask(methods.initialize, params, 0);
+    if (answer === undefined) return failed(`initialize was not answered: ${silence}`);
+    const { result } = answer;
+    if (!isObject(result)) return failed(`initialize was answered with ${describe(answer)}`);
+    if (result.protocolVersion !== version) return failed(`it settles on ${quoted(result.protocolVersion)}`);
+    if (isObject(result.capabilities)) this.capabilities = result.capabilities;
+    this.#client.useVersion(version);
+    await this.send(JSON.stringify({ jsonrpc: "2.0", method: notifications.initialized }));
+    return passed;
+  }
+
+  async #discover(): Promise<Finding> {
+    const { answer, silence } = await this.ask(methods.discover);
+    if (answer === undefined) return failed(`server/discover was not answered: ${silence}`);
+    const { result } = answer;
+    if (!isObject(result)) return failed(`server/discover was answered with ${describe(answer)}`);
+    const { supportedVersions: supported } = result;
+    if (!Array.isArray(supported) || !supported.includes(this.revision.version))
+      return failed(`it supports ${quoted(supported)}`);
+    if (isObject(result.capabilities)) this.capabilities = result.capabilities;
+    return passed;
+  }
+
+  /** What every request of the stateless era says. */
+  #meta(): JsonObject {
+    if (this.revision.era !== "stateless") return {};
+    const { params } = this.messages.request(1, methods.discover, {} as never); // Its params are filled in.
+    return isObject(params) ? { _meta: params._meta } : {};
+  }
+}
+
+/** An answer in a few words, safe to print. */
+export function describe(answer: JsonObject): string {
+  const { error, result } = answer;
+  if (isObject(error)) return `error ${quoted(error.code)} ${quoted(error.message)}`;
+  return `a result ${quoted(result)}`;
+}
+
+const longest = 120;
+
+/** A value as JSON, cut short and safe to print. */
+export function quoted(value: unknown): string {
+  const text = JSON.stringify(value) ?? "nothing";
+  return escapeControls(text.length <= longest ? text : `${text.slice(0, longest)}…`);
+}
+
+/** Whether a reply is an error with one of these codes; what it is instead otherwise. */
+export function expectError(reply: RawReply, codes: readonly number[]): Finding {
+  const { answer, silence } = reply;
+  const wanted = codes.join(" or ");
+  if (answer === undefined) return failed(`no answer (${silence}), expected error ${wanted}`);
+  const code = isObject(answer.error) ? answer.error.code : undefined;
+  return codes.includes(code as number) ? passed : failed(`${describe(answer)}, expected error ${wanted}`);
+}
+
+/** Why an error with another code is a note: codes stand in tables, without a MUST. */
+export const noCode = "no sentence demands the code";
+
+/** The same, where the sentence demands an error and no sentence demands its code. */
+export function expectRefusal(reply: RawReply, codes: readonly number[]): Finding {
+  const found = expectError(reply, codes);
+  return isObject(reply.answer?.error) ? asNote(found, noCode) : found;
+}
+
+/** Whether a reply is a result; what it is instead otherwise. */
+export function expectResult({ answer, silence }: RawReply): Finding {
+  if (answer === undefined) return failed(`no answer (${silence}), expected a result`);
+  return "result" in answer ? passed : failed(`${describe(answer)}, expected a result`);
 }

@@ -1,8 +1,19 @@
 import { isObject, type JsonObject, methods } from "@parlance/mcp/protocol";
 import { byEra, inSchema } from "@parlance/wire";
-import { asNote, type Finding, failed, passed, skipped } from "../finding.js";
-import type { Probe } from "../probe.js";
-import { describe, expectError, expectRefusal, expectResult, quoted, type Subject } from "../subject.js";
+import {
+  asNote,
+  describe,
+  expectError,
+  expectRefusal,
+  expectResult,
+  type Finding,
+  failed,
+  type Probe,
+  passed,
+  quoted,
+  type Subject,
+  skipped,
+} from "../probe.js";
 
 const unknown = "parlance-no-such-thing";
 const unknownUri = "parlance-examination://no/such/thing";

@@ -1,8 +1,6 @@
 import { methods } from "@parlance/mcp/protocol";
 import { byEra, type RawRequest } from "@parlance/wire";
-import { type Finding, failed, passed, skipped } from "../finding.js";
-import type { Probe } from "../probe.js";
-import { describe, expectError, type Subject } from "../subject.js";
+import { describe, expectError, type Finding, failed, type Probe, passed, type Subject, skipped } from "../probe.js";
 
 const overHttp: NonNullable<Probe["applies"]> = (_, transport) => transport === "http";
 const overStreamable: NonNullable<Probe["applies"]> = ({ facts }, transport) =>

@@ -1,8 +1,19 @@
 import { isObject, methods, notifications, type Revision } from "@parlance/mcp/protocol";
 import { byEra, isErrorWithoutId, onMessages } from "@parlance/wire";
-import { asNote, type Finding, failed, passed } from "../finding.js";
-import type { Probe } from "../probe.js";
-import { describe, expectError, expectRefusal, expectResult, noCode, quoted, type Subject } from "../subject.js";
+import {
+  asNote,
+  describe,
+  expectError,
+  expectRefusal,
+  expectResult,
+  type Finding,
+  failed,
+  noCode,
+  type Probe,
+  passed,
+  quoted,
+  type Subject,
+} from "../probe.js";
 
 const jsonRpc = "https://www.jsonrpc.org/specification";
 

@@ -1,7 +1,5 @@
 import { isObject, metaKeys, methods } from "@parlance/mcp/protocol";
-import { failed, passed } from "../finding.js";
-import type { Probe } from "../probe.js";
-import { describe, expectError, expectRefusal, expectResult, quoted } from "../subject.js";
+import { describe, expectError, expectRefusal, expectResult, failed, type Probe, passed, quoted } from "../probe.js";
 
 /** How a conversation begins, in both eras. */
 export const openingProbes: readonly Probe[] = [

@@ -1,4 +1,5 @@
-import type { Filter, Pattern, Written } from "./filter.js";
+import type { Filter, Written } from "../../../packages/wire/src/filter/filter.js";
+import type { Pattern } from "../../../packages/wire/src/filter/pattern.js";
 
 /** A filter as text, which parses to the same filter. */
 export function printFilter(filter: Filter): string {

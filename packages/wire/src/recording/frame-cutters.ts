@@ -1,0 +1,273 @@
+import { PartialFrame } from "@parlance/mcp/jsonrpc";
+import { decodeUtf8 } from "@parlance/mcp/protocol";
+import type { FrameEntry } from "./entry.js";
+
+/** Bytes that are kept of one frame: whoever sends more fills no recording, and no memory. */
+const mostKept = 16 * 1024 * 1024;
+
+/** Chunks of one frame whose times are kept: a frame that comes byte by byte is told as exactly as that, up to here. */
+const mostWrites = 1_024;
+
+const nothing = new Uint8Array(0);
+
+/** A run of bytes, and when its chunks came. */
+export interface TimedRun {
+  /** All of them, or the beginning where there are fewer than `len`. */
+  readonly bytes: Uint8Array;
+  readonly len: number;
+  /** The last byte, whether it is kept or not. */
+  readonly last: number | undefined;
+  readonly t: number;
+  readonly t1: number;
+  /** Offset and time of every chunk after the first. */
+  readonly w: readonly (readonly [offset: number, t: number])[];
+}
+
+/** Gathers the bytes of one frame as they come, with their times, in bounded memory. */
+class TimedBytes {
+  readonly #held = new PartialFrame(mostKept, mostKept);
+  #began = 0;
+  #last = 0;
+  #writes: (readonly [offset: number, t: number])[] = [];
+
+  /** How many there are. */
+  get length(): number {
+    return this.#held.length;
+  }
+
+  /** The arrival of the last of them. */
+  get last(): number {
+    return this.#last;
+  }
+
+  /** Takes the next bytes, which the caller must not write to again. */
+  append(bytes: Uint8Array, t: number): void {
+    this.#mark(t);
+    this.#held.append(bytes);
+  }
+
+  /** Takes the last bytes, which may be none, and gives the whole run. */
+  finish(bytes: Uint8Array, t: number): TimedRun {
+    this.#mark(t);
+    return this.#run(bytes);
+  }
+
+  /** There are no more: gives the whole run, and starts anew. */
+  end(): TimedRun {
+    return this.#run(nothing);
+  }
+
+  #run(last: Uint8Array): TimedRun {
+    const isGathered = this.length > 0;
+    const { head, length: len, tail = head } = this.#held.finish(last);
+    const w = this.#writes;
+    this.#writes = [];
+    // What was gathered is overwritten by what is gathered next.
+    const bytes = isGathered ? head.slice() : head;
+    return { bytes, len, last: tail.at(-1), t: this.#began, t1: this.#last, w };
+  }
+
+  /** Forgets what has come. */
+  clear(): void {
+    this.#held.finish();
+    this.#writes = [];
+  }
+
+  #mark(t: number): void {
+    if (this.length === 0) this.#began = t;
+    else if (this.#writes.length < mostWrites) this.#writes.push([this.length, t]);
+    this.#last = t;
+  }
+}
+
+const newline = 0x0a;
+const carriageReturn = 0x0d;
+
+/** A line, byte for byte, without its line break. */
+export interface CutLine extends Omit<TimedRun, "last"> {
+  readonly nl: "\n" | "\r\n" | "";
+}
+
+/** Cuts the bytes of one direction of stdio into lines. Blank lines count, and a byte order mark is text. */
+export class LineCutter {
+  readonly #line = new TimedBytes();
+  /** The next bytes are the rest of a line whose beginning was lost. */
+  #skips = false;
+
+  /** Bytes of the unfinished line. */
+  get held(): number {
+    return this.#line.length;
+  }
+
+  /** The arrival of the last of them. */
+  get last(): number {
+    return this.#line.last;
+  }
+
+  /** Takes the next bytes, which the caller must not write to again, and returns the lines that they complete. */
+  push(chunk: Uint8Array, t: number): readonly CutLine[] {
+    const lines: CutLine[] = [];
+    let from = 0;
+    for (let to = chunk.indexOf(newline); to >= 0; to = chunk.indexOf(newline, from)) {
+      if (this.#skips) this.#skips = false;
+      else lines.push(cut(this.#line.finish(chunk.subarray(from, to), t)));
+      from = to + 1;
+    }
+    if (from < chunk.length && !this.#skips) this.#line.append(chunk.subarray(from), t);
+    return lines;
+  }
+
+  /** Ends the stream and returns the line that no line break ends. */
+  end(): CutLine | undefined {
+    if (this.held === 0) return undefined;
+    return { ...this.#line.end(), nl: "" };
+  }
+
+  /**
+   * Bytes are missing here, with `ended` line ends among them. If they end within a line, the rest of that line is skipped too.
+   * Returns the number of lines that are lost.
+   */
+  skip(ended: number, endsWithinLine: boolean): number {
+    const counted = this.#skips ? 1 : 0;
+    this.#line.clear();
+    this.#skips = endsWithinLine;
+    return ended + (endsWithinLine ? 1 : 0) - counted;
+  }
+}
+
+function cut({ bytes, len, last, ...times }: TimedRun): CutLine {
+  if (last !== carriageReturn) return { ...times, bytes, len, nl: "\n" };
+  return { ...times, bytes: bytes.subarray(0, len - 1), len: len - 1, nl: "\r\n" };
+}
+
+const colon = 0x3a;
+const space = 0x20;
+const lineBreak = Uint8Array.of(newline);
+const mark: readonly number[] = [0xef, 0xbb, 0xbf];
+
+/** An event of an event stream: its data byte for byte, and its other fields. */
+export interface CutEvent extends Omit<TimedRun, "last" | "w"> {
+  readonly ev: NonNullable<FrameEntry["ev"]>;
+}
+
+/**
+ * Cuts an event stream into its events, byte for byte: a text parser would replace bytes that are not UTF-8. Skips comments and
+ * events without data, which no client dispatches.
+ */
+export class EventCutter {
+  readonly #line = new TimedBytes();
+  readonly #data = new TimedBytes();
+  #began: number | undefined;
+  #hasData = false;
+  #ev: { id?: string; event?: string; retry?: number } = {};
+  #isFirstLine = true;
+  /** The previous line ended with a carriage return: a line feed here belongs to it. */
+  #skipsLineFeed = false;
+
+  /** Takes the next bytes, which the caller must not write to again, and returns the events that they complete. */
+  push(chunk: Uint8Array, t: number): readonly CutEvent[] {
+    const events: CutEvent[] = [];
+    let from = this.#skipsLineFeed && chunk[0] === newline ? 1 : 0;
+    if (chunk.length > 0) this.#skipsLineFeed = false;
+    for (let to = endOfLine(chunk, from); to >= 0; to = endOfLine(chunk, from)) {
+      const event = this.#take(this.#line.finish(chunk.subarray(from, to), t));
+      if (event !== undefined) events.push(event);
+      from = to + 1;
+      if (chunk[to] !== carriageReturn) continue;
+      if (chunk[from] === newline) from += 1;
+      this.#skipsLineFeed = from === chunk.length && chunk[from - 1] === carriageReturn;
+    }
+    if (from < chunk.length) this.#line.append(chunk.subarray(from), t);
+    return events;
+  }
+
+  /** Ends the stream and returns the event that no blank line ends. No client acts on it. */
+  end(): CutEvent | undefined {
+    if (this.#line.length > 0) this.#take(this.#line.end());
+    return this.#dispatch(this.#data.last);
+  }
+
+  #take(line: TimedRun): CutEvent | undefined {
+    const { bytes, t, t1 } = this.#withoutMark(line);
+    if (bytes.length === 0) return this.#dispatch(t1);
+    this.#began ??= t;
+    const at = bytes.indexOf(colon);
+    const name = decodeUtf8(at < 0 ? bytes : bytes.subarray(0, at));
+    const start = at < 0 ? bytes.length : at + 1;
+    const value = bytes.subarray(bytes[start] === space ? start + 1 : start);
+    if (name === "data") this.#addData(value, t1);
+    else if (name !== undefined) this.#setField(name, decodeUtf8(value) ?? "");
+    return undefined;
+  }
+
+  #withoutMark(line: TimedRun): TimedRun {
+    const isMarked = this.#isFirstLine && mark.every((byte, index) => line.bytes[index] === byte);
+    this.#isFirstLine = false;
+    return isMarked ? { ...line, bytes: line.bytes.subarray(mark.length) } : line;
+  }
+
+  #addData(value: Uint8Array, t: number): void {
+    if (this.#hasData) this.#data.append(lineBreak, t);
+    this.#hasData = true;
+    this.#data.append(value, t);
+  }
+
+  #setField(name: string, value: string): void {
+    if (name === "id") this.#ev.id = value;
+    else if (name === "event") this.#ev.event = value;
+    else if (name === "retry" && /^\d+$/.test(value)) this.#ev.retry = Number(value);
+  }
+
+  #dispatch(t1: number): CutEvent | undefined {
+    const [ev, began, hasData] = [this.#ev, this.#began, this.#hasData];
+    this.#ev = {};
+    this.#began = undefined;
+    this.#hasData = false;
+    if (!hasData) return undefined;
+    const { bytes, len } = this.#data.end();
+    return { bytes, len, t: began ?? t1, t1, ev };
+  }
+}
+
+/** The end of the line that begins here; negative if it is not there yet. */
+function endOfLine(chunk: Uint8Array, from: number): number {
+  const feed = chunk.indexOf(newline, from);
+  const carriage = chunk.subarray(from, feed < 0 ? chunk.length : feed).indexOf(carriageReturn);
+  return carriage < 0 ? feed : from + carriage;
+}
+
+/** A frame of a body, with its bytes as they crossed. */
+export interface BodyFrame extends Omit<TimedRun, "last" | "w">, Pick<FrameEntry, "w" | "ev" | "cut"> {
+  readonly ch: "http" | "sse";
+}
+
+/** Cuts the body of an HTTP message into frames: each event of an event stream is one; any other body is one as a whole. */
+export class BodyCutter {
+  readonly #events: EventCutter | undefined;
+  readonly #body = new TimedBytes();
+
+  /** @param contentType the header, if there is one */
+  constructor(contentType: string | null | undefined) {
+    if (/^text\/event-stream\b/i.test(contentType ?? "")) this.#events = new EventCutter();
+  }
+
+  get isStream(): boolean {
+    return this.#events !== undefined;
+  }
+
+  /** Takes the next bytes, which the caller must not write to again, and returns the frames that they complete. */
+  push(bytes: Uint8Array, t: number): readonly BodyFrame[] {
+    if (this.#events !== undefined) return this.#events.push(bytes, t).map((event) => ({ ch: "sse", ...event }));
+    this.#body.append(bytes, t);
+    return [];
+  }
+
+  /** Returns the last frame, if there is one: the whole body, or an event that no blank line ends. */
+  end(how: "ended" | "aborted"): BodyFrame | undefined {
+    const event = this.#events?.end();
+    if (event !== undefined) return { ch: "sse", ...event, cut: how };
+    if (this.#body.length === 0) return undefined;
+    const { last, ...body } = this.#body.end();
+    return { ch: "http", ...body, ...(how === "aborted" && { cut: how }) };
+  }
+}
