@@ -93,7 +93,7 @@ describe.skipIf(!isInstalled)("a server on the official SDK, installed by npm ci
 });
 
 describe.skipIf(!isInstalled)("server-everything, installed by npm ci --prefix test/interop,", () => {
-  const everything = "node_modules/@modelcontextprotocol/server-everything/dist/index.js";
+  const everything = "../node_modules/@modelcontextprotocol/server-everything/dist/index.js";
 
   test.each(handshakeVersions)("is listed, read, prompted, completed and subscribed to in %s", async (revision) => {
     await using client = await open(everything, { revision }, ["stdio"]);

@@ -63,7 +63,7 @@ async function startEverything(transport: string, path: string): Promise<Running
   const port = typeof address === "object" && address !== null ? address.port : 0;
   probe.close();
   await once(probe, "close");
-  const everything = "node_modules/@modelcontextprotocol/server-everything/dist/index.js";
+  const everything = "../node_modules/@modelcontextprotocol/server-everything/dist/index.js";
   const said = (line: string): string | undefined =>
     line.includes(`on port ${port}`) ? `http://127.0.0.1:${port}${path}` : undefined;
   return start(everything, [transport], said, { PORT: String(port) });
