@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { fileURLToPath } from "node:url";
 import { type MessagePort, Worker } from "node:worker_threads";
 import { expect } from "vitest";
-import type { SocketAddress } from "../../packages/mcp/src/node/socket-address.js";
+import type { SocketAddress } from "../../packages/mcp/src/node/listen.js";
 
 const program = new URL("far-end.js", import.meta.url);
 

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { StderrTail } from "../../packages/mcp/src/node/process/stderr-tail.js";
+import { StderrTail } from "../../packages/mcp/src/node/process/child-process.js";
 
 function tailOf(...chunks: readonly (string | Uint8Array)[]): string {
   const tail = new StderrTail();

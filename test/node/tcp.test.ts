@@ -11,7 +11,7 @@ import { createServer, type Server } from "@parlance/mcp/server";
 import { createFakeClock } from "@parlance/mcp/testing";
 import { afterAll, afterEach, describe, expect, test } from "vitest";
 import type { TcpServer } from "../../packages/mcp/src/node/serve-tcp.js";
-import type { SocketAddress } from "../../packages/mcp/src/node/socket-address.js";
+import type { SocketAddress } from "../../packages/mcp/src/node/listen.js";
 import { turn } from "../jsonrpc/transports.js";
 
 const folder = mkdtempSync(join(tmpdir(), "tcp-"));

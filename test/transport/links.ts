@@ -8,7 +8,7 @@ import { type Channel, messagePortChannel, webSocketChannel, webStreamChannel } 
 import { streamChannel, tcpChannel } from "@parlance/mcp/node";
 import { createFakeClock, type FakeClock } from "@parlance/mcp/testing";
 import { WebSocket, WebSocketServer } from "ws";
-import type { SocketAddress } from "../../packages/mcp/src/node/socket-address.js";
+import type { SocketAddress } from "../../packages/mcp/src/node/listen.js";
 import type { WebStreamOptions } from "../../packages/mcp/src/transport/web-streams.js";
 
 /** What can be set about every channel under test. Message ports leave the bound on frames to the connection. */

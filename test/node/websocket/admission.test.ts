@@ -6,8 +6,10 @@ import { createServer as createMcpServer } from "@parlance/mcp/server";
 import { createFakeClock } from "@parlance/mcp/testing";
 import { serveWebSocket, webSocketUpgrade } from "@parlance/mcp/websocket";
 import { describe, expect, test } from "vitest";
-import type { ServeWebSocketOptions } from "../../../packages/mcp/src/node/websocket/serve-websocket.js";
-import type { AcceptWebSocket } from "../../../packages/mcp/src/node/websocket/websocket-upgrade.js";
+import type {
+  AcceptWebSocket,
+  ServeWebSocketOptions,
+} from "../../../packages/mcp/src/node/websocket/websocket-upgrade.js";
 import { type Headers, handshake, open } from "./wire.js";
 
 const served = createMcpServer({ name: "s", version: "1" });

@@ -10,17 +10,17 @@ import { isObject, kindOf } from "../base/json.js";
 import type { Client } from "../client/client.js";
 import { type ClientOptions, clientMembers, openClient } from "../client/open-client.js";
 import { openOnChannel } from "../client/session/open-session.js";
-import { type CommandTarget, startedChannel } from "../node/process/command-target.js";
+import { type CommandTarget, startedChannel } from "../node/process/child-process.js";
 import type { ToolTypes } from "../schema/tool-types.js";
 
 export { nodeHandler, nodeRpcHandler } from "../node/http/node-handler.js";
 export { type HttpServer, serveHttp } from "../node/http/serve-http.js";
 export { type ChildChannel, type Command, childChannel } from "../node/process/child-process.js";
-export type { CommandTarget } from "../node/process/command-target.js";
+export type { CommandTarget } from "../node/process/child-process.js";
 export { watchParent } from "../node/process/parent-watch.js";
 export { serveStdio } from "../node/serve-stdio.js";
 export { acceptTcp, serveTcp } from "../node/serve-tcp.js";
-export { stdioChannel } from "../node/stdio.js";
+export { stdioChannel } from "../node/serve-stdio.js";
 export { streamChannel } from "../node/stream-channel.js";
 export { tcpChannel } from "../node/tcp.js";
 

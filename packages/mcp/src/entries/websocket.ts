@@ -5,6 +5,6 @@
  */
 import "../base/runtime.js";
 
-export { serveWebSocket } from "../node/websocket/serve-websocket.js";
+export { serveWebSocket } from "../node/websocket/websocket-upgrade.js";
 export { nodeWebSocketChannel } from "../node/websocket/websocket-client.js";
 export { webSocketUpgrade } from "../node/websocket/websocket-upgrade.js";

@@ -16,11 +16,9 @@ import { faultOf, type Reporter } from "../jsonrpc/report.js";
 import { requireServable, type Servable } from "../server/servable.js";
 import { serveChannel } from "../server/session/serve-channel.js";
 import { type TransportOptions, transportMembers } from "../session/options.js";
-import { messagesOnly } from "./first-frame.js";
 import { defaultConnections } from "./http/http-connections.js";
-import { listen } from "./listen.js";
+import { type ListenAddress, listen, listenMembers, type SocketAddress } from "./listen.js";
 import { closedOf, defaultGrace, type Serving } from "./serving.js";
-import { type ListenAddress, listenMembers, type SocketAddress } from "./socket-address.js";
 import { StreamChannel, type StreamChannelOptions, streamMembers } from "./stream-channel.js";
 import { tune } from "./tcp.js";
 
@@ -235,4 +233,35 @@ class AcceptedChannel extends StreamChannel {
   override open(receiver: ChannelReceiver): void {
     super.open(this.#fromNetwork ? messagesOnly(receiver, (error) => this.#socket.destroy(error)) : receiver);
   }
+}
+
+const beginsLikeMessage = /^\s*[{[]/;
+
+/**
+ * Passes frames on only if the first one starts like a JSON-RPC message; otherwise calls `drop` and discards
+ * everything.
+ *
+ * A web page can make a browser connect to any local port and send lines of its choice, in the body of an HTTP request
+ * or in the plain text of a TLS handshake. But it cannot choose the first bytes.
+ */
+function messagesOnly(receiver: ChannelReceiver, drop: (error: Error) => void): ChannelReceiver {
+  let isGenuine: boolean | undefined;
+  const letsIn = (head: string): boolean => {
+    if (isGenuine === undefined) {
+      isGenuine = beginsLikeMessage.test(head);
+      if (!isGenuine)
+        drop(new Error("the connection does not start with a JSON-RPC message: it uses another protocol"));
+    }
+    return isGenuine;
+  };
+  return {
+    budget: receiver.budget,
+    frame(text) {
+      if (letsIn(text)) receiver.frame(text);
+    },
+    refuse(refusal) {
+      if (letsIn(refusal.head)) receiver.refuse(refusal);
+    },
+    end: (error) => receiver.end(error),
+  };
 }

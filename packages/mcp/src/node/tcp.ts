@@ -4,7 +4,7 @@ import { type Clock, systemClock } from "../base/clock.js";
 import { longestTimer } from "../base/settles-within.js";
 import type { Channel, ChannelReceiver } from "../jsonrpc/channel.js";
 import { clientLimits } from "../jsonrpc/limits.js";
-import { defaultHost, describeAddress, type SocketAddress } from "./socket-address.js";
+import { defaultHost, describeAddress, type SocketAddress } from "./listen.js";
 import { StreamChannel, type StreamChannelOptions, streamMembers } from "./stream-channel.js";
 import { closeWhenVanished } from "./vanished-peers.js";
 

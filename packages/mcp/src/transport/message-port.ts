@@ -2,8 +2,7 @@ import type { Channel, ChannelReceiver } from "../jsonrpc/channel.js";
 import { HookError } from "../jsonrpc/errors.js";
 import { guarded } from "../jsonrpc/hooks.js";
 import { freeQueueBytes, type QueueBounds, queueBoundsOf } from "../jsonrpc/queue-bounds.js";
-import { Fifo } from "./fifo.js";
-import { type PacedSink, PacedWriter } from "./paced-writer.js";
+import { Fifo, type PacedSink, PacedWriter } from "./paced-writer.js";
 
 /**
  * The endpoint of a pair of realms: a `MessagePort` of the web or of Node, a `Worker`, or `self` in a dedicated worker.
@@ -42,7 +41,7 @@ type Arrived = string | number | null | undefined;
 
 class MessagePortChannel implements Channel {
   readonly #port: MessagePortLike;
-  readonly #replayable: PortOutlet;
+  readonly #sink: PortSink;
   readonly #writer: PacedWriter;
   readonly #inboxBound: number;
   readonly #inbox = new Fifo<Arrived>();
@@ -56,8 +55,8 @@ class MessagePortChannel implements Channel {
   constructor(port: MessagePortLike, bounds: Required<QueueBounds>) {
     this.#port = port;
     this.#inboxBound = bounds.maxQueuedBytes;
-    this.#replayable = new PortOutlet((message) => this.#post(message), bounds.highWaterBytes);
-    this.#writer = new PacedWriter(this.#replayable, bounds, (error) => this.#end(error));
+    this.#sink = new PortSink((message) => this.#post(message), bounds.highWaterBytes);
+    this.#writer = new PacedWriter(this.#sink, bounds, (error) => this.#end(error));
     // Listen before `open` too: for acknowledgements, and because a `Worker` does not queue messages.
     port.addEventListener("message", this.#onMessage);
     port.addEventListener("messageerror", this.#onMessageError);
@@ -100,7 +99,7 @@ class MessagePortChannel implements Channel {
   readonly #onMessage = (event: Event): void => {
     const { data } = event as MessageEvent<unknown>; // Ports dispatch only message events under this name.
     if (typeof data === "number" && data < 0) {
-      if (this.#replayable.acknowledged(-data)) this.#writer.progressed();
+      if (this.#sink.acknowledged(-data)) this.#writer.progressed();
     } else if (typeof data === "string" || typeof data === "number" || data === null) this.#arrive(data);
     else this.#arrive(undefined);
   };
@@ -180,7 +179,7 @@ function sizeOf(arrived: Arrived): number {
 }
 
 /** The sending half of a port. Allows up to `mostUnread` characters plus one frame in flight. */
-class PortOutlet implements PacedSink {
+class PortSink implements PacedSink {
   readonly #post: (message: string | number | null) => void;
   readonly #mostUnread: number;
   #sent = 0;

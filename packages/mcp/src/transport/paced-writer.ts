@@ -3,7 +3,6 @@ import type { Timer } from "../base/clock.js";
 import { type Deferred, deferred } from "../base/deferred.js";
 import { longestTimer } from "../base/settles-within.js";
 import { endGrace, freeQueueBytes, type QueueBounds, UnreadError } from "../jsonrpc/queue-bounds.js";
-import { Fifo } from "./fifo.js";
 
 /** The sending side of a transport, as used by `PacedWriter`. */
 export interface PacedSink {
@@ -20,13 +19,13 @@ export interface PacedSink {
 }
 
 /**
- * Writes texts to an outlet at the peer's reading speed, and counts what is queued. It counts characters, because
+ * Writes texts to an sink at the peer's reading speed, and counts what is queued. It counts characters, because
  * counting bytes would mean encoding twice.
  *
  * `failed` is called once, if the peer stops reading.
  */
 export class PacedWriter {
-  readonly #replayable: PacedSink;
+  readonly #sink: PacedSink;
   readonly #bounds: Required<QueueBounds>;
   readonly #failed: (error: Error) => void;
   readonly #waiting = new Fifo<string>();
@@ -38,15 +37,15 @@ export class PacedWriter {
   #budget: ByteBudget | undefined;
   readonly #ended = deferred<void>();
 
-  constructor(replayable: PacedSink, bounds: Required<QueueBounds>, failed: (error: Error) => void) {
-    this.#replayable = replayable;
+  constructor(sink: PacedSink, bounds: Required<QueueBounds>, failed: (error: Error) => void) {
+    this.#sink = sink;
     this.#bounds = bounds;
     this.#failed = failed;
   }
 
   /** The number of characters sent and not known to be read. */
   get unread(): number {
-    return this.#waitingLength + this.#replayable.unread;
+    return this.#waitingLength + this.#sink.unread;
   }
 
   /** Charges unread text to a budget from now on. */
@@ -76,7 +75,7 @@ export class PacedWriter {
     return this.#room.promise;
   }
 
-  /** Called when the outlet has been read from or has room again. */
+  /** Called when the sink has been read from or has room again. */
   progressed(): void {
     if (this.#phase === "over") return;
     this.#stopWatch();
@@ -88,7 +87,7 @@ export class PacedWriter {
   }
 
   /**
-   * Writes the queue, then closes the outlet. Resolves when done, when the outlet fails, or when nothing is read for
+   * Writes the queue, then closes the sink. Resolves when done, when the sink fails, or when nothing is read for
    * two seconds.
    */
   end(): Promise<void> {
@@ -117,8 +116,8 @@ export class PacedWriter {
   }
 
   #write(): void {
-    for (let text = this.#waiting.peek(); text !== undefined && !this.#replayable.isFull; text = this.#waiting.peek()) {
-      const taken = this.#replayable.put(text);
+    for (let text = this.#waiting.peek(); text !== undefined && !this.#sink.isFull; text = this.#waiting.peek()) {
+      const taken = this.#sink.put(text);
       this.#waitingLength -= taken;
       if (taken < text.length) this.#waiting.replace(text.slice(taken));
       else this.#waiting.shift();
@@ -129,7 +128,7 @@ export class PacedWriter {
   #end(): void {
     this.#phase = "ending";
     this.#watch();
-    void this.#replayable.end().then(() => this.stop());
+    void this.#sink.end().then(() => this.stop());
   }
 
   #makeRoom(): void {
@@ -157,7 +156,49 @@ export class PacedWriter {
     const error = new UnreadError(why);
     const wasOpen = this.#phase === "open";
     this.stop();
-    this.#replayable.abort(error);
+    this.#sink.abort(error);
     if (wasOpen) this.#failed(error);
+  }
+}
+
+/** A queue with constant-time operations at any length. */
+export class Fifo<T> {
+  #items: (T | undefined)[] = [];
+  /** The index of the first item; earlier slots are empty. */
+  #first = 0;
+
+  get isEmpty(): boolean {
+    return this.#first === this.#items.length;
+  }
+
+  push(item: T): void {
+    this.#items.push(item);
+  }
+
+  /** The first item; undefined if the queue is empty. */
+  peek(): T | undefined {
+    return this.#items[this.#first];
+  }
+
+  /** Replaces the first item. */
+  replace(item: T): void {
+    this.#items[this.#first] = item;
+  }
+
+  /** Removes and returns the first item. */
+  shift(): T | undefined {
+    const item = this.#items[this.#first];
+    this.#items[this.#first] = undefined;
+    this.#first += 1;
+    if (this.#first * 2 >= this.#items.length) {
+      this.#items = this.#items.slice(this.#first);
+      this.#first = 0;
+    }
+    return item;
+  }
+
+  clear(): void {
+    this.#items = [];
+    this.#first = 0;
   }
 }

@@ -7,8 +7,12 @@ import type { Channel, ChannelReceiver } from "../jsonrpc/channel.js";
 import { clientLimits } from "../jsonrpc/limits.js";
 import { type QueueBounds, queueBoundsOf, queueMembers } from "../jsonrpc/queue-bounds.js";
 import { excerpt } from "../jsonrpc/report.js";
-import type { WebSocketConstructor, WebSocketEvent, WebSocketLike } from "./websocket-like.js";
-import { WebSocketWriter } from "./websocket-writer.js";
+import {
+  type WebSocketConstructor,
+  type WebSocketEvent,
+  type WebSocketLike,
+  WebSocketWriter,
+} from "./websocket-writer.js";
 
 /** Options of a channel over a WebSocket. */
 export interface WebSocketOptions extends QueueBounds {

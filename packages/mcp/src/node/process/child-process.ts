@@ -3,6 +3,7 @@ import type { Writable } from "node:stream";
 import { checkMembers, type MembersOf } from "../../base/check-members.js";
 import { type Clock, systemClock } from "../../base/clock.js";
 import { deferred } from "../../base/deferred.js";
+import { escapeControls } from "../../base/escape-controls.js";
 import { settlesWithin } from "../../base/settles-within.js";
 import type { Channel, ChannelReceiver } from "../../jsonrpc/channel.js";
 import { guarded, reporterOf } from "../../jsonrpc/hooks.js";
@@ -11,7 +12,6 @@ import { excerpt, type Reporter } from "../../jsonrpc/report.js";
 import { StreamChannel, type StreamChannelOptions, streamMembers } from "../stream-channel.js";
 import { type Command, commandMembers, start, startFailure } from "./command.js";
 import { ProcessGroup } from "./process-group.js";
-import { StderrTail } from "./stderr-tail.js";
 
 export type { Command } from "./command.js";
 
@@ -199,5 +199,85 @@ class ProcessChannel implements ChildChannel {
     if (signal !== null) how = `was ended by ${signal}`;
     const said = this.stderr === "" ? "; it wrote nothing to stderr" : `; its last lines on stderr:\n${this.stderr}`;
     return new Error(`${excerpt(this.#command.command)} ${how}${said}`, broken === undefined ? {} : { cause: broken });
+  }
+}
+
+/** A command that `connect` starts and talks to over stdio. */
+export interface CommandTarget extends Command {
+  /**
+   * Where the command's stderr goes: to this process's stderr (`"inherit"`, the default), nowhere (`"pipe"`), or line
+   * by line to a function, whose errors are reported. In each case the last lines are kept for the error message if the
+   * command cannot be started or exits.
+   */
+  readonly stderr?: "inherit" | "pipe" | ((line: string) => unknown);
+}
+
+/**
+ * Starts the command of a client.
+ * @throws TypeError for an unknown option, or an invalid `stderr`
+ */
+export function startedChannel({ stderr = "inherit", ...command }: CommandTarget, report?: Reporter): ChildChannel {
+  const reporting = report === undefined ? {} : { report };
+  if (stderr === "pipe") return childChannel(command, reporting);
+  if (stderr === "inherit") {
+    return childChannel(command, { ...reporting, onStderr: (chunk) => process.stderr.write(chunk) });
+  }
+  if (typeof stderr === "function") return childChannel(command, { ...reporting, onStderr: byLine(stderr) });
+  throw new TypeError(`stderr of a command must be "inherit", "pipe" or a function, got ${JSON.stringify(stderr)}`);
+}
+
+/**
+ * The maximum length of a line in characters; a longer one is passed on in parts, because a process may never end its
+ * line.
+ */
+const longestLine = 64 * 1024;
+
+function byLine(take: (line: string) => unknown): (chunk: Uint8Array) => unknown {
+  const decoder = new TextDecoder();
+  let rest = "";
+  return (chunk) => {
+    const lines = (rest + decoder.decode(chunk, { stream: true })).split(/\r?\n/);
+    rest = lines.pop() ?? "";
+    if (rest.length > longestLine) {
+      lines.push(rest);
+      rest = "";
+    }
+    return Promise.all(lines.map(async (line) => take(line)));
+  };
+}
+
+const maxBytes = 64 * 1024;
+const maxLines = 20;
+const maxLineLength = 8 * 1024;
+
+/** The end of a process's stderr, kept in constant memory. */
+export class StderrTail {
+  readonly #ring = new Uint8Array(maxBytes);
+  #written = 0;
+
+  push(chunk: Uint8Array): void {
+    const kept = chunk.subarray(-maxBytes);
+    const at = this.#written % maxBytes;
+    const untilEdge = maxBytes - at;
+    this.#ring.set(kept.subarray(0, untilEdge), at);
+    this.#ring.set(kept.subarray(untilEdge));
+    this.#written += kept.length;
+  }
+
+  /** The last 20 lines, each cut to 8 Ki characters, with control characters escaped. */
+  get text(): string {
+    return this.#decoded()
+      .split(/\r?\n/)
+      .filter((line) => line.trim() !== "")
+      .slice(-maxLines)
+      .map((line) => escapeControls(line.slice(0, maxLineLength)))
+      .join("\n");
+  }
+
+  #decoded(): string {
+    const decoder = new TextDecoder();
+    if (this.#written <= maxBytes) return decoder.decode(this.#ring.subarray(0, this.#written));
+    const at = this.#written % maxBytes;
+    return decoder.decode(this.#ring.subarray(at), { stream: true }) + decoder.decode(this.#ring.subarray(0, at));
   }
 }

@@ -4,7 +4,7 @@ import { systemClock } from "../../base/clock.js";
 import type { Channel } from "../../jsonrpc/channel.js";
 import { clientLimits } from "../../jsonrpc/limits.js";
 import { type WebSocketOptions, webSocketChannel, webSocketMembers } from "../../transport/websocket.js";
-import type { WebSocketConstructor, WebSocketLike } from "../../transport/websocket-like.js";
+import type { WebSocketConstructor, WebSocketLike } from "../../transport/websocket-writer.js";
 import { type HeartbeatOptions, heartbeat, heartbeatMembers } from "./heartbeat.js";
 import { socketOptions } from "./websocket-options.js";
 

@@ -1,4 +1,5 @@
 import { type IncomingMessage, STATUS_CODES } from "node:http";
+import type { AddressInfo } from "node:net";
 import type { Duplex } from "node:stream";
 import { type WebSocket, WebSocketServer } from "ws";
 import type { ByteBudget } from "../../base/byte-budget.js";
@@ -17,18 +18,19 @@ import type { HttpResponse } from "../../http/server/request.js";
 import { closingResponse, refusal } from "../../http/server/responses.js";
 import type { Channel } from "../../jsonrpc/channel.js";
 import type { Connection } from "../../jsonrpc/connection.js";
-import { atOnce, inHook } from "../../jsonrpc/hooks.js";
+import { atOnce, inHook, reporterOf } from "../../jsonrpc/hooks.js";
 import { type PeerSettings, peerSettings } from "../../jsonrpc/peer-settings.js";
 import { type QueueBounds, queueMembers } from "../../jsonrpc/queue-bounds.js";
 import { faultOf } from "../../jsonrpc/report.js";
-import type { Servable } from "../../server/servable.js";
+import { requireServable, type Servable } from "../../server/servable.js";
 import { serveChannel } from "../../server/session/serve-channel.js";
 import { type TransportOptions, transportMembers } from "../../session/options.js";
 import { WebSocketChannel } from "../../transport/websocket.js";
-import { defaultConnections } from "../http/http-connections.js";
-import { endsOf, headerOf } from "../http/http-exchange.js";
-import { isAt, nothingHere, pathsOf } from "../http/serve-http.js";
-import { defaultGrace } from "../serving.js";
+import { boundConnections, defaultConnections } from "../http/http-connections.js";
+import { endsOf, headerOf, NodeExchange } from "../http/http-exchange.js";
+import { boundedServer, isAt, nothingHere, pathsOf, requireAuthentication } from "../http/serve-http.js";
+import { describeAddress, listen } from "../listen.js";
+import { closedOf, defaultGrace, type Serving } from "../serving.js";
 import { type HeartbeatOptions, heartbeat, heartbeatMembers } from "./heartbeat.js";
 import { socketOptions } from "./websocket-options.js";
 
@@ -68,7 +70,7 @@ export interface WebSocketUpgradeOptions
 }
 
 /** The members of `WebSocketUpgradeOptions`, to detect unknown options. */
-export const upgradeMembers: MembersOf<WebSocketUpgradeOptions> = {
+const upgradeMembers: MembersOf<WebSocketUpgradeOptions> = {
   ...transportMembers,
   ...queueMembers,
   ...heartbeatMembers,
@@ -274,4 +276,86 @@ function refuse(socket: Duplex, { status, headers, body }: HttpResponse): void {
   const head = [`HTTP/1.1 ${status} ${STATUS_CODES[status]}`, ...lines.map(([name, value]) => `${name}: ${value}`)];
   socket.once("finish", () => socket.destroy());
   socket.end(`${head.join("\r\n")}\r\n\r\n${text}`);
+}
+
+/** Options of `serveWebSocket`. */
+export interface ServeWebSocketOptions extends WebSocketUpgradeOptions {
+  /** Default: any free port. */
+  readonly port?: number;
+  /** The address of the interface to listen on. Default: 127.0.0.1, reachable from this machine only. */
+  readonly host?: string;
+}
+
+const serveWebSocketMembers: MembersOf<ServeWebSocketOptions> = {
+  ...upgradeMembers,
+  port: [],
+  host: ["hostname", "address"],
+  path: ["url", "endpoint"],
+};
+
+/** A running WebSocket server. */
+export interface WebSocketListener extends Serving {
+  /** The URL for clients. */
+  readonly url: string;
+  readonly port: number;
+  /** The open connections. */
+  readonly connections: ReadonlySet<Connection>;
+}
+
+/** The extra places for connections that are not upgraded yet, or get an error response. */
+const spare = 64;
+
+/**
+ * Listens for MCP clients of every revision. Reachable from this machine only, unless `host` is set.
+ *
+ * @example
+ * await using listener = await serveWebSocket(server, { port: 3000 });
+ * console.log(listener.url); // ws://127.0.0.1:3000/mcp
+ *
+ * @throws TypeError if other machines can connect and there is no `authenticate`; Error if the port is in use
+ */
+export async function serveWebSocket(
+  target: Servable | AcceptWebSocket,
+  options: ServeWebSocketOptions = {},
+): Promise<WebSocketListener> {
+  if (typeof target !== "function") requireServable("serveWebSocket", target);
+  checkMembers("serveWebSocket", options, serveWebSocketMembers);
+  const { port: wanted = 0, host = "127.0.0.1", path = "/mcp", exposed = false, ...rest } = options;
+  requireAuthentication(host, exposed || rest.authenticate !== undefined);
+  const upgrade = webSocketUpgrade(target, { ...rest, exposed, path });
+  const server = boundedServer((request, response) => {
+    new NodeExchange(request, response).respond(
+      refusal(426, "only WebSockets are served here", { upgrade: "websocket" }),
+    );
+  });
+  const { maxConnections = defaultConnections.max, maxConnectionsPerAddress = defaultConnections.maxPerAddress } = rest;
+  const upgraded = boundConnections(server, {
+    max: maxConnections + spare,
+    maxPerAddress: maxConnectionsPerAddress + spare,
+  });
+  server.on("upgrade", (request, socket, head) => {
+    upgraded(request);
+    upgrade(request, socket, head);
+  });
+  await listen(server, { port: wanted, host, exposed: true }); // `requireAuthentication` checked that.
+  // A connection that cannot be accepted, such as for lack of file descriptors, must not end the process.
+  const report = reporterOf(rest.report);
+  server.on("error", (error) => report({ kind: "fault", method: "WebSocket", error }));
+  const ended = async (conversations: Promise<void>): Promise<void> => {
+    const closed = new Promise((resolve) => server.close(resolve));
+    await conversations;
+    server.closeAllConnections();
+    await closed;
+  };
+  const { port } = server.address() as AddressInfo; // A TCP server always has this type of address.
+  const close = (): Promise<void> => ended(upgrade.close());
+  return {
+    url: `ws://${describeAddress({ host, port })}${pathsOf(path)[0]}`,
+    port,
+    connections: upgrade.connections,
+    closed: closedOf(server),
+    drain: (grace) => ended(upgrade.drain(grace)),
+    close,
+    [Symbol.asyncDispose]: close,
+  };
 }

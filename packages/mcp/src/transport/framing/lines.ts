@@ -1,7 +1,6 @@
 import type { FrameDecoder, FrameRefusalReason, FrameSink, Framing } from "../../base/framing.js";
-import { skipByteOrderMark } from "./byte-order-mark.js";
 import { type ByteSpan, PartialFrame, tailOf } from "./partial-frame.js";
-import { decodeUtf8, frameBound, headBytes, headOf, isBlank } from "./utf8.js";
+import { decodeUtf8, frameBound, headBytes, headOf, isBlank, skipByteOrderMark } from "./utf8.js";
 
 const newline = 0x0a;
 const carriageReturn = 0x0d;
