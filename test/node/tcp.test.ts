@@ -10,8 +10,8 @@ import { acceptTcp, serveTcp, tcpChannel } from "@parlance/mcp/node";
 import { createServer, type Server } from "@parlance/mcp/server";
 import { createFakeClock } from "@parlance/mcp/testing";
 import { afterAll, afterEach, describe, expect, test } from "vitest";
-import type { TcpServer } from "../../packages/mcp/src/node/serve-tcp.js";
 import type { SocketAddress } from "../../packages/mcp/src/node/listen.js";
+import type { TcpServer } from "../../packages/mcp/src/node/serve-tcp.js";
 import { turn } from "../jsonrpc/transports.js";
 
 const folder = mkdtempSync(join(tmpdir(), "tcp-"));

@@ -15,12 +15,11 @@ import type { ToolTypes } from "../schema/tool-types.js";
 
 export { nodeHandler, nodeRpcHandler } from "../node/http/node-handler.js";
 export { type HttpServer, serveHttp } from "../node/http/serve-http.js";
-export { type ChildChannel, type Command, childChannel } from "../node/process/child-process.js";
 export type { CommandTarget } from "../node/process/child-process.js";
+export { type ChildChannel, type Command, childChannel } from "../node/process/child-process.js";
 export { watchParent } from "../node/process/parent-watch.js";
-export { serveStdio } from "../node/serve-stdio.js";
+export { serveStdio, stdioChannel } from "../node/serve-stdio.js";
 export { acceptTcp, serveTcp } from "../node/serve-tcp.js";
-export { stdioChannel } from "../node/serve-stdio.js";
 export { streamChannel } from "../node/stream-channel.js";
 export { tcpChannel } from "../node/tcp.js";
 

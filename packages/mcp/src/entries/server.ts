@@ -44,6 +44,7 @@ export type {
 } from "../server/features/resources/resource-definitions.js";
 export { uriTemplate } from "../server/features/resources/uri-template.js";
 export type { ToolReturn } from "../server/features/tool-result.js";
+export { ToolError } from "../server/features/tool-result.js";
 export { type DefinedTool, type ToolDefinition, type ToolHandler, tool } from "../server/features/tools.js";
 export {
   elicitForm,
@@ -57,7 +58,6 @@ export {
 export { memoryRequestStates, type RequestStateStore } from "../server/input/request-state.js";
 export type { Operation, Servable } from "../server/servable.js";
 export { createServer, type Server, type ServerOptions } from "../server/server.js";
-export { ToolError } from "../server/tool-error.js";
 export type { Middleware } from "../session/middleware.js";
 
 /**

@@ -5,6 +5,5 @@
  */
 import "../base/runtime.js";
 
-export { serveWebSocket } from "../node/websocket/websocket-upgrade.js";
 export { nodeWebSocketChannel } from "../node/websocket/websocket-client.js";
-export { webSocketUpgrade } from "../node/websocket/websocket-upgrade.js";
+export { serveWebSocket, webSocketUpgrade } from "../node/websocket/websocket-upgrade.js";

@@ -1,3 +1,4 @@
+import { kindOf } from "../base/json.js";
 import type { ErrorObject } from "./message.js";
 
 /** The codes that JSON-RPC 2.0 defines (§5.1), and the two that this engine adds. */
@@ -169,3 +170,8 @@ export type ErrorMapper = (error: unknown) => RpcError | undefined;
 
 /** What a peer learns of a bug. */
 export const internalError: ErrorObject = { code: codes.internalError, message: "Internal error" };
+
+/** The fault of a member of params that is of the wrong kind. */
+export function wrongKind(path: string, expected: string, value: unknown): ParamsFault {
+  return { path, message: `must be ${expected}, got ${kindOf(value)}` };
+}

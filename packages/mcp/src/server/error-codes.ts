@@ -3,8 +3,8 @@ import { catalogueCodes } from "../protocol/errors.js";
 import { isObject } from "../protocol/json.js";
 import { methods } from "../protocol/methods.js";
 import type { Revision } from "../protocol/revisions/revision.js";
+import { ToolError } from "./features/tool-result.js";
 import type { Operation } from "./servable.js";
-import { ToolError } from "./tool-error.js";
 
 /** Whose codes a server sends: the specification's, or those that tutorials teach, where they can do least harm. */
 export type ErrorCodes = "specification" | "catalogue";

@@ -3,29 +3,31 @@ import { andThen, isPromise, markHandled } from "../base/maybe-promise.js";
 import { methodNotFound } from "../jsonrpc/errors.js";
 import { guarded, inHook } from "../jsonrpc/hooks.js";
 import { faultOf } from "../jsonrpc/report.js";
+import type { ServerCapabilities } from "../protocol/capabilities.js";
 import type { JsonObject } from "../protocol/json.js";
-import { methods } from "../protocol/methods.js";
+import { isAdvertised, methodCapabilities } from "../protocol/method-capabilities.js";
 import { type Middleware, MiddlewareChain } from "../session/middleware.js";
 import { type ErrorCodes, failedTool, specified } from "./error-codes.js";
-import type { MethodCall } from "./features/feature.js";
+import type { ExtensionMethods } from "./features/extension-methods.js";
+import type { Feature, MethodCall } from "./features/feature.js";
 import type { Tasks } from "./features/tasks/tasks.js";
-import { errorResult } from "./features/tool-result.js";
+import { errorResult, ToolError } from "./features/tool-result.js";
+import type { Tools } from "./features/tools.js";
+import { InputRequired } from "./input/input-request.js";
 import { InputPending } from "./input/replay.js";
-import { InputRequired } from "./input/rounds.js";
 import type { Operation, OperationCall } from "./servable.js";
-import { ToolError } from "./tool-error.js";
 
-/** An operation that was called. The same object at its begin and at its end. */
+/** A called operation: the same object for `onCall` and `onEnd`. */
 export interface CalledOperation {
   readonly method: string;
   readonly params: JsonObject;
   readonly operation: Operation;
 }
 
-/** How an operation has ended. A tool that failed has a result, whose `isError` says so. */
+/** The end of an operation. A failed tool has a result with `isError`. */
 export type OperationEnd =
   | { readonly kind: "result"; readonly result: unknown }
-  /** The client is asked for something, and may call again. */
+  /** The operation requires input from the client, which may call again. */
   | { readonly kind: "asked" }
   | { readonly kind: "cancelled" }
   | { readonly kind: "error"; readonly error: unknown };
@@ -35,50 +37,72 @@ export type OperationEnd =
  * `RpcError` is sent to the client and not reported.
  */
 export interface Hooks {
-  /** Before an operation runs. One that is refused here has no `onEnd`. */
+  /** Called before an operation runs. If it throws, `onEnd` is not called. */
   onCall?(call: CalledOperation): unknown;
-  /** Before an operation is answered. One that has failed already keeps its own error. */
+  /** Called before the response. An operation that has failed keeps its own error. */
   onEnd?(call: CalledOperation, end: OperationEnd): unknown;
 }
 
 /** The members of `Hooks`, for the check of options. */
 export const hookMembers: MembersOf<Hooks> = { onCall: [], onEnd: [] };
 
-/** What a pipeline runs, and how. */
+/** The parts of a server that its pipeline runs. */
 export interface PipelineParts {
-  /** The method table. */
-  find(method: string): MethodCall | undefined;
+  readonly features: readonly Feature[];
+  readonly extensions: ExtensionMethods;
+  /** The capabilities that the server declares in addition to those of its definitions. */
+  readonly declared: ServerCapabilities;
+  readonly tools: Tools;
   readonly tasks: Tasks;
   readonly errorCodes: ErrorCodes;
   readonly hooks: Hooks;
 }
 
 /**
- * Everything between the lifecycle and a handler, from the outside in: tasks, hooks, error codes, middlewares, the method table.
- * Tasks come first: what hooks see is the call itself, and its end is that of the task. A result that is there at once is given at
- * once, so nothing here is an async function.
+ * From an operation to its handler, from the outside in: tasks, hooks, error codes, middleware, the method table. Tasks come first:
+ * hooks get the call itself, and its end is the end of the task. A result without a promise is returned without one, so no method
+ * here is an async function.
  */
 export class Pipeline {
   readonly #parts: PipelineParts;
+  readonly #owners: ReadonlyMap<string, Feature>;
+  /** The handlers that were looked up. A feature that is offered once stays offered, so they stay valid. */
+  readonly #handlers = new Map<string, MethodCall>();
+  /** Without hooks and with the codes of the specification, results and errors pass through unchanged. */
+  readonly #isDirect: boolean;
   readonly #middleware: MiddlewareChain<Operation>;
 
   constructor(parts: PipelineParts) {
     this.#parts = parts;
+    this.#owners = new Map(parts.features.flatMap((each) => [...each.methods.keys()].map((name) => [name, each])));
+    const { onCall, onEnd } = parts.hooks;
+    this.#isDirect = onCall === undefined && onEnd === undefined && parts.errorCodes === "specification";
     this.#middleware = new MiddlewareChain((method, params, operation) => {
-      const handle = parts.find(method);
+      const handle = this.#handlers.get(method) ?? this.#find(method);
       if (handle === undefined) throw methodNotFound(method);
       return handle(params, operation);
     });
   }
 
   readonly run: OperationCall = (method, params, operation) => {
-    const { tasks, hooks } = this.#parts;
-    if (method === methods.callTool && tasks.areOffered(operation))
-      return tasks.callTool(params, operation, this.#call);
-    return hooks.onCall === undefined
-      ? this.#handle({ method, params, operation })
-      : this.#call(method, params, operation);
+    const { tools, tasks } = this.#parts;
+    if (tools.offersTasks && tasks.handles(method, operation)) return tasks.callTool(params, operation, this.#call);
+    return this.#isDirect ? this.#middleware.run(method, params, operation) : this.#call(method, params, operation);
   };
+
+  hasMethod(method: string): boolean {
+    return this.#handlers.has(method) || this.#find(method) !== undefined;
+  }
+
+  /** Undefined for an unknown method, and for one of a feature that offers nothing and is not declared. */
+  #find(method: string): MethodCall | undefined {
+    const { declared, extensions } = this.#parts;
+    const owner = this.#owners.get(method);
+    const isOffered = owner?.capabilities !== undefined || isAdvertised(methodCapabilities.get(method) ?? "", declared);
+    const handle = (isOffered ? owner?.methods.get(method) : undefined) ?? extensions.get(method);
+    if (handle !== undefined) this.#handlers.set(method, handle);
+    return handle;
+  }
 
   /** Adds the innermost middleware. */
   use(middleware: Middleware<Operation>): void {
@@ -126,7 +150,7 @@ export class Pipeline {
     return isResult ? this.#succeeded(call, errorResult(error.content)) : this.#reject(call, error);
   }
 
-  /** Fails the call with `error`, whatever `onEnd` makes of it. */
+  /** Fails the call with `error`, even if `onEnd` fails. */
   #reject(call: CalledOperation, error: unknown): unknown {
     const keep = (): never => {
       throw error;
@@ -149,7 +173,7 @@ export class Pipeline {
     if (onEnd === undefined) return undefined;
     const { signal, report } = call.operation;
     if (!signal.aborted) return inHook("onEnd", () => onEnd(call, end));
-    // A cancelled call has no outcome that a failure of the hook could change.
+    // A failure of the hook cannot change the outcome of a cancelled call.
     return guarded(
       "onEnd",
       () => onEnd(call, { kind: "cancelled" }),

@@ -2,20 +2,29 @@ import { checkMembers, type MembersOf } from "../base/check-members.js";
 import { isObject, kindOf } from "../base/json.js";
 import { mergeCapabilities, readCapabilities, type ServerCapabilities } from "../protocol/capabilities.js";
 import { implementationMembers } from "../protocol/member-tables.js";
-import { isAdvertised, methodCapabilities } from "../protocol/method-capabilities.js";
 import type { Implementation } from "../protocol/types/implementation.js";
 import type { InputSchema, Schema } from "../schema/compile.js";
 import type { ToolTypes } from "../schema/tool-types.js";
+import { type Changed, Changes, changedBy } from "../session/change-feed.js";
 import type { Middleware } from "../session/middleware.js";
 import type { ErrorCodes } from "./error-codes.js";
-import { type CacheHints, cacheHintMembers, cacheHints } from "./features/cache-hints.js";
-import { type Changed, Changes, changedBy } from "./features/changes.js";
 import { Completions } from "./features/completion.js";
 import { foreignMethods } from "./features/definition-arguments.js";
 import { ExtensionMethods, type MethodHandler } from "./features/extension-methods.js";
-import type { Feature, FeatureHost, MethodCall } from "./features/feature.js";
-import type { PromptArguments } from "./features/prompt-arguments.js";
-import { type PromptDefinition, type PromptHandler, type PromptRegistration, Prompts } from "./features/prompts.js";
+import {
+  type CacheHints,
+  cacheHintMembers,
+  cacheHints,
+  type Feature,
+  type FeatureSettings,
+} from "./features/feature.js";
+import {
+  type PromptArguments,
+  type PromptDefinition,
+  type PromptHandler,
+  type PromptRegistration,
+  Prompts,
+} from "./features/prompts.js";
 import type { Registration } from "./features/registry.js";
 import type {
   ResourceDefinition,
@@ -25,8 +34,9 @@ import type {
 } from "./features/resources/resource-definitions.js";
 import { Resources } from "./features/resources/resources.js";
 import { Subscriptions } from "./features/subscriptions.js";
-import { type TaskOptions, taskLimits, taskMembers } from "./features/tasks/task-limits.js";
+import { type TaskOptions, taskLimits, taskMembers } from "./features/tasks/task-store.js";
 import { Tasks } from "./features/tasks/tasks.js";
+import type { ToolErrors } from "./features/tool-result.js";
 import {
   type DefinedTool,
   type ToolDefinition,
@@ -38,7 +48,6 @@ import {
 import { createStateSeal, type StateSealOptions, stateSealMembers } from "./input/request-state.js";
 import { type Hooks, hookMembers, Pipeline } from "./pipeline.js";
 import type { Operation, Servable } from "./servable.js";
-import type { ToolErrors } from "./tool-error.js";
 
 /** Name, version and settings of a server. */
 export interface ServerOptions extends Implementation, Hooks {
@@ -213,15 +222,12 @@ export function createServer<const Defined extends readonly DefinedTool[] = read
   } = options;
   const declared = declaredCapabilities(capabilities, resourceSubscriptions);
   const changes = new Changes();
-  const host: FeatureHost = {
-    lists: { pageSize: checkedPageSize(pageSize), cache: cacheHints(listCache ?? {}) },
-    changed: (list) => changes.tell({ kind: "list", list }),
-    errorCodes,
-  };
-  const tools = new Tools(host, checkedToolErrors(toolErrors));
-  const resources = new Resources(host, resourceSubscriptions);
-  const prompts = new Prompts(host);
-  const tasks = new Tasks(tools, declared.tasks !== undefined, taskLimits(taskOptions), host);
+  const lists = { pageSize: checkedPageSize(pageSize), cache: cacheHints(listCache ?? {}) };
+  const shared: FeatureSettings = { lists, changes, errorCodes };
+  const tools = new Tools(shared, checkedToolErrors(toolErrors), declared.tasks !== undefined);
+  const resources = new Resources(shared, resourceSubscriptions);
+  const prompts = new Prompts(shared);
+  const tasks = new Tasks(tools, taskLimits(taskOptions), shared);
   const offered = [tools, resources, prompts];
   const features: readonly Feature[] = [
     ...offered,
@@ -233,14 +239,13 @@ export function createServer<const Defined extends readonly DefinedTool[] = read
     tasks,
   ];
   const extensions = new ExtensionMethods();
-  const find = methodTable(features, extensions, declared);
   const hooks = { ...(onCall && { onCall }), ...(onEnd && { onEnd }) };
-  const pipeline = new Pipeline({ find, tasks, errorCodes, hooks });
+  const pipeline = new Pipeline({ features, extensions, declared, tools, tasks, errorCodes, hooks });
   const server: Server<TypesOfTools<Defined>> = {
     info,
     instructions,
     capabilities: () => mergeCapabilities(capabilitiesOf(features), declared),
-    hasMethod: (method) => find(method) !== undefined,
+    hasMethod: (method) => pipeline.hasMethod(method),
     mirroredParams: (tool) => tools.mirroredParams(tool),
     run: pipeline.run,
     changes,
@@ -295,31 +300,10 @@ function checkedToolErrors(toolErrors: ToolErrors): ToolErrors {
   throw new RangeError(`toolErrors must be "internal" or "message", got ${JSON.stringify(toolErrors)}`);
 }
 
-/** Logging is always there: any handler may log, and the client decides what it hears. */
+/** The capabilities of features, and logging: any handler may log, and the client sets the level. */
 function capabilitiesOf(features: readonly Feature[]): ServerCapabilities {
   return Object.assign(
     { logging: {} },
     ...features.map(({ capabilities }) => capabilities ?? {}),
   ) as ServerCapabilities;
-}
-
-/**
- * One table of all methods: what is not in it, or belongs to a feature that offers nothing and is not declared, does not exist. What
- * is offered once stays offered, so a method that was found is found at once the next time.
- */
-function methodTable(
-  features: readonly Feature[],
-  extensions: ExtensionMethods,
-  declared: ServerCapabilities,
-): (method: string) => MethodCall | undefined {
-  const found = new Map<string, MethodCall>();
-  const owners = new Map(features.flatMap((feature) => [...feature.methods.keys()].map((method) => [method, feature])));
-  const look = (method: string): MethodCall | undefined => {
-    const owner = owners.get(method);
-    const isOffered = owner?.capabilities !== undefined || isAdvertised(methodCapabilities.get(method) ?? "", declared);
-    const handle = (isOffered ? owner?.methods.get(method) : undefined) ?? extensions.get(method);
-    if (handle !== undefined) found.set(method, handle);
-    return handle;
-  };
-  return (method) => found.get(method) ?? look(method);
 }

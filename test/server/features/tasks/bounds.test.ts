@@ -1,6 +1,6 @@
 import { createServer } from "@parlance/mcp/server";
 import { describe, expect, test } from "vitest";
-import type { TaskOptions } from "../../../../packages/mcp/src/server/features/tasks/task-limits.js";
+import type { TaskOptions } from "../../../../packages/mcp/src/server/features/tasks/task-store.js";
 import { parse } from "../../../testing/frames.js";
 import { turn } from "../../../testing/talks.js";
 import { taskPeer, text, workshop } from "./tasks.js";

@@ -1,6 +1,6 @@
 import { kindOf } from "../../base/json.js";
 import { andThen, type MaybePromise } from "../../base/maybe-promise.js";
-import { invalidParams, type ParamsFault } from "../../jsonrpc/errors.js";
+import { invalidParams, type ParamsFault, wrongKind } from "../../jsonrpc/errors.js";
 import type { ServerCapabilities } from "../../protocol/capabilities.js";
 import { isObject, type JsonObject } from "../../protocol/json.js";
 import { methods } from "../../protocol/methods.js";
@@ -9,7 +9,6 @@ import type { CompleteResult } from "../../protocol/types/completion.js";
 import { Context } from "../context.js";
 import type { Operation } from "../servable.js";
 import type { Feature, MethodCall } from "./feature.js";
-import { wrongKind } from "./wrong-kind.js";
 
 /** Values for an argument, best first. More than a hundred are cut, and said to be more. */
 export type Completion = CompleteResult["completion"];

@@ -1,9 +1,10 @@
+import type { MembersOf } from "../../base/check-members.js";
 import type { ServerCapabilities } from "../../protocol/capabilities.js";
 import type { JsonObject } from "../../protocol/json.js";
-import type { ListName } from "../../protocol/types/subscriptions.js";
+import type { CacheableResult } from "../../protocol/types/result.js";
+import type { Changes } from "../../session/change-feed.js";
 import type { ErrorCodes } from "../error-codes.js";
 import type { Operation } from "../servable.js";
-import type { ListShape } from "./paginate.js";
 
 /** Runs one method. The result has the newest shape. */
 export type MethodCall = (params: JsonObject, operation: Operation) => unknown;
@@ -15,12 +16,39 @@ export interface Feature {
   readonly methods: ReadonlyMap<string, MethodCall>;
 }
 
-/** What a feature with a list needs of its server. */
-export interface FeatureHost {
-  /** How every list of the server is parted and kept. */
-  readonly lists: Pick<ListShape, "pageSize" | "cache">;
-  /** Notifies listeners of a list change. */
-  changed(list: ListName): void;
-  /** Whose codes say what is missing. */
+/** Settings of the server that its features share. */
+export interface FeatureSettings {
+  readonly lists: { readonly pageSize: number; readonly cache: CacheHints };
+  /** Receives the changes of lists. */
+  readonly changes: Changes;
+  /** The error codes for missing definitions. */
   readonly errorCodes: ErrorCodes;
+}
+
+/**
+ * How long a client may cache a result, and for whom. Sent only in the stateless era.
+ * https://modelcontextprotocol.io/specification/latest/server/utilities/caching
+ */
+export interface CacheHints {
+  /** Milliseconds. Default: 0, not at all. */
+  readonly ttlMs?: number;
+  /** `"public"`: it is the same for everybody. Never a means of access control. Default: `"private"`. */
+  readonly cacheScope?: NonNullable<CacheableResult["cacheScope"]>;
+}
+
+/** The members of `CacheHints`, for the check of definitions. */
+export const cacheHintMembers: MembersOf<CacheHints> = { ttlMs: ["ttl", "maxAge"], cacheScope: ["scope"] };
+
+/**
+ * The hints alone, for a result.
+ * @throws RangeError for hints that the wire has no word for
+ */
+export function cacheHints({ ttlMs, cacheScope }: CacheHints): CacheHints {
+  if (ttlMs !== undefined && !(Number.isSafeInteger(ttlMs) && ttlMs >= 0)) {
+    throw new RangeError(`ttlMs must be a whole number of milliseconds, got ${ttlMs}`);
+  }
+  if (cacheScope !== undefined && cacheScope !== "public" && cacheScope !== "private") {
+    throw new RangeError(`cacheScope must be "public" or "private", got ${String(cacheScope)}`);
+  }
+  return { ...(ttlMs === undefined ? {} : { ttlMs }), ...(cacheScope === undefined ? {} : { cacheScope }) };
 }

@@ -1,6 +1,6 @@
 import { invalidParams, type RpcError } from "../../jsonrpc/errors.js";
 import type { JsonObject } from "../../protocol/json.js";
-import type { CacheHints } from "./cache-hints.js";
+import type { CacheHints } from "./feature.js";
 
 /** How a list looks on the wire. */
 export interface ListShape {

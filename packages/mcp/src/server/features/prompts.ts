@@ -1,30 +1,32 @@
 import { checkMembers, type MembersOf } from "../../base/check-members.js";
+import { kindOf } from "../../base/json.js";
 import { andThen, type MaybePromise } from "../../base/maybe-promise.js";
-import { invalidParams, RpcError } from "../../jsonrpc/errors.js";
+import { invalidParams, RpcError, wrongKind } from "../../jsonrpc/errors.js";
 import type { ServerCapabilities } from "../../protocol/capabilities.js";
 import { isObject, type JsonObject } from "../../protocol/json.js";
-import { iconMembers } from "../../protocol/member-tables.js";
+import { iconMembers, promptArgumentMembers } from "../../protocol/member-tables.js";
 import { requireMetaKeys } from "../../protocol/meta-keys.js";
 import { methods } from "../../protocol/methods.js";
-import type { Prompt } from "../../protocol/types/prompts.js";
-import type { CompiledSchema } from "../../schema/compile.js";
+import {
+  blockMetaFault,
+  encodeBytes,
+  firstFault,
+  metaFault,
+  type SendableContent,
+  shapeFault,
+  unsendable,
+} from "../../protocol/sendable.js";
+import type { GetPromptResult, Prompt, PromptArgument, PromptMessage } from "../../protocol/types/prompts.js";
+import { type CompiledSchema, compile, compileFor, type InferOutput, type Schema } from "../../schema/compile.js";
+import { isRawShape, type RawShape } from "../../schema/raw-shape.js";
 import { Context } from "../context.js";
 import { type ErrorCodes, missingCodes } from "../error-codes.js";
-import { InputRequired } from "../input/rounds.js";
+import { InputRequired } from "../input/input-request.js";
 import type { Operation } from "../servable.js";
 import { type Completers, type CompletionSource, completersFor } from "./completion.js";
 import { requireArguments } from "./definition-arguments.js";
-import type { Feature, FeatureHost, MethodCall } from "./feature.js";
-import {
-  type ArgumentName,
-  type ArgumentsOf,
-  compileArguments,
-  type PromptArguments,
-  type ReplaceableArguments,
-} from "./prompt-arguments.js";
-import { type PromptReturn, promptResult } from "./prompt-result.js";
+import type { Feature, FeatureSettings, MethodCall } from "./feature.js";
 import { type Registration, Registry } from "./registry.js";
-import { wrongKind } from "./wrong-kind.js";
 
 /** Definition of a prompt: title, description and arguments. */
 export interface PromptDefinition<Arguments extends PromptArguments | undefined = undefined>
@@ -90,15 +92,15 @@ export class Prompts implements Feature, CompletionSource {
     [methods.getPrompt, (params, operation) => this.#get(params, operation)],
   ]);
 
-  constructor(host: FeatureHost) {
-    this.#errorCodes = host.errorCodes;
+  constructor({ lists, changes, errorCodes }: FeatureSettings) {
+    this.#errorCodes = errorCodes;
     this.#prompts = new Registry({
-      ...host.lists,
+      ...lists,
       member: "prompts",
       key: "name",
       word: "prompt",
       shown: ({ shown }) => shown,
-      onChange: () => host.changed("prompts"),
+      onChange: () => changes.tell({ kind: "list", list: "prompts" }),
     });
   }
 
@@ -146,7 +148,9 @@ export class Prompts implements Feature, CompletionSource {
     }
     return andThen(prompt.input.check(args), (checked) => {
       if (checked.ok)
-        return andThen(prompt.handler(checked.value, new Context(operation, params)), (value) => resultOf(value, name));
+        return andThen(prompt.handler(checked.value, new Context(operation, params)), (value) =>
+          value instanceof InputRequired ? value : promptResult(value, name),
+        );
       const errors = checked.errors.map(({ path, message }) => ({ path: `/arguments${path}`, message }));
       throw invalidParams(`Invalid arguments for prompt ${name}`, errors);
     });
@@ -167,6 +171,144 @@ function servePrompt(name: string, definition: AnyPromptDefinition, handler: Ser
   };
 }
 
-function resultOf(value: unknown, name: string): unknown {
-  return value instanceof InputRequired ? value : promptResult(value, name);
+/** One message of a prompt as a handler may give it: the data of images, audio and embedded resources may be bytes. */
+export interface SendableMessage extends Omit<PromptMessage, "content"> {
+  readonly content: SendableContent;
+}
+
+/** A whole result as a handler may give it. */
+export interface SendablePrompt extends Omit<GetPromptResult, "messages"> {
+  readonly messages: readonly SendableMessage[];
+}
+
+/** Return value of a prompt handler: text or a block of a user message, messages, or a whole result. */
+export type PromptReturn = string | SendableContent | SendableMessage | readonly SendableMessage[] | SendablePrompt;
+
+/**
+ * A whole result from whatever a handler has returned, with its bytes in base64.
+ * @param prompt its name, for the message
+ * @throws TypeError for what cannot be sent, with the place in the result and the remedy: a bug of the handler
+ */
+function promptResult(value: unknown, prompt: string): GetPromptResult {
+  const what = `The result of the prompt ${prompt}`;
+  const given = resultOf(value, what);
+  const messages = given.messages.map(encodeMessage);
+  const result = { ...given, messages };
+  const fault =
+    shapeFault("GetPromptResult", { resultType: "complete", ...result }, "") ??
+    metaFault(given._meta, "/_meta") ??
+    firstFault(messages, (message, index) =>
+      blockMetaFault((message as JsonObject).content, `/messages/${index}/content`),
+    );
+  if (fault !== undefined) throw unsendable(what, fault);
+  return result as unknown as GetPromptResult; // Checked just above.
+}
+
+function encodeMessage(message: unknown): unknown {
+  return isObject(message) ? { ...message, content: encodeBytes(message.content) } : message;
+}
+
+function resultOf(value: unknown, what: string): JsonObject & { readonly messages: readonly unknown[] } {
+  if (typeof value === "string") return { messages: [{ role: "user", content: { type: "text", text: value } }] };
+  if (Array.isArray(value)) return { messages: value };
+  if (isObject(value)) {
+    if (Array.isArray(value.messages)) return { ...value, messages: value.messages };
+    if ("role" in value) return { messages: [value] };
+    if (typeof value.type === "string") return { messages: [{ role: "user", content: value }] };
+  }
+  const message = `must be text, a content block, messages, or a whole result, got ${kindOf(value)}`;
+  throw unsendable(what, { path: "", message });
+}
+
+/** A schema of any library that speaks Standard Schema. */
+type StandardSchema = Extract<Schema, { readonly "~standard": unknown }>;
+
+type ArgumentWords = Omit<PromptArgument, "name">;
+
+/** Arguments of a prompt: by name, as descriptions or schemas, or one Standard Schema of an object of strings. */
+export type PromptArguments = Readonly<Record<string, ArgumentWords>> | StandardSchema | RawShape;
+
+/** What may take the place of arguments: the same ones in other words, so that the handler still gets what it expects. */
+export type ReplaceableArguments<Arguments> = Arguments extends StandardSchema | RawShape | undefined
+  ? Arguments
+  : {
+      readonly [Name in keyof Arguments]: Arguments[Name] extends { readonly required: true }
+        ? ArgumentWords & { readonly required: true }
+        : ArgumentWords;
+    };
+
+/** The arguments as a handler gets them. */
+export type ArgumentsOf<Arguments> = Arguments extends StandardSchema | RawShape
+  ? InferOutput<Arguments>
+  : Arguments extends undefined
+    ? Readonly<Record<string, never>>
+    : { readonly [Name in RequiredName<Arguments>]: string } & {
+        readonly [Name in Exclude<keyof Arguments, RequiredName<Arguments>>]?: string;
+      };
+
+/** The name of an argument. */
+export type ArgumentName<Arguments> = Arguments extends StandardSchema
+  ? keyof InferOutput<Arguments> & string
+  : keyof Arguments & string;
+
+type RequiredName<Arguments> = {
+  [Name in keyof Arguments]: Arguments[Name] extends { readonly required: true } ? Name : never;
+}[keyof Arguments];
+
+/** Arguments as they are served: what checks them, and what a list shows of them. */
+export interface CompiledArguments {
+  readonly input: CompiledSchema;
+  readonly shown: readonly PromptArgument[];
+}
+
+/**
+ * Makes a check and a list of what a prompt is filled in with.
+ * @throws TypeError for an argument that is not a string; SchemaError for a schema that cannot be served
+ */
+function compileArguments(given: PromptArguments = {}): CompiledArguments {
+  if (isStandard(given) || isRawShape(given)) {
+    const input = compileFor("arguments", given, { root: "object" });
+    return { input, shown: shownOf(input.json) };
+  }
+  for (const [name, words] of Object.entries(given)) checkMembers(`The argument ${name}`, words, promptArgumentMembers);
+  const shown = Object.entries(given).map(([name, words]) => ({ name, ...words }));
+  const schema = {
+    type: "object",
+    properties: Object.fromEntries(shown.map(({ name }) => [name, { type: "string" }])),
+    required: shown.filter(({ required }) => required === true).map(({ name }) => name),
+    additionalProperties: false,
+  };
+  return { input: compile(schema), shown };
+}
+
+function isStandard(given: PromptArguments): given is StandardSchema {
+  return "~standard" in given;
+}
+
+/** What the list can say of the properties of a schema: the wire has no more words for them. */
+function shownOf({ properties = {}, required = [] }: JsonObject): readonly PromptArgument[] {
+  const needed: readonly unknown[] = Array.isArray(required) ? required : [];
+  return Object.entries(isObject(properties) ? properties : {}).map(([name, property]) => {
+    const { title, description } = isObject(property) ? property : ({} as JsonObject);
+    if (!isText(property)) {
+      throw new TypeError(
+        `The argument ${JSON.stringify(name)} of a prompt must be a string: it has no other type on the wire`,
+      );
+    }
+    return {
+      name,
+      ...(typeof title === "string" ? { title } : {}),
+      ...(typeof description === "string" ? { description } : {}),
+      ...(needed.includes(name) ? { required: true } : {}),
+    };
+  });
+}
+
+/** True for a schema that says itself, in one of the ways in which libraries say it, that its values are strings. */
+function isText(schema: unknown): boolean {
+  if (!isObject(schema)) return false;
+  const { type, const: only, enum: some, anyOf = schema.oneOf } = schema;
+  if (type === "string" || typeof only === "string") return true;
+  if (Array.isArray(some)) return some.every((value) => typeof value === "string");
+  return Array.isArray(anyOf) && anyOf.length > 0 && anyOf.every(isText);
 }

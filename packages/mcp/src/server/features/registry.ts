@@ -1,5 +1,5 @@
 import type { JsonObject } from "../../protocol/json.js";
-import { prepareResult } from "../session/finish-result.js";
+import { prepareResult } from "../session/operation.js";
 import { type ListShape, pageOf } from "./paginate.js";
 
 /** A registered definition. It can be changed while clients are connected; they are notified. */

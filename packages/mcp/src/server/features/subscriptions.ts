@@ -1,5 +1,5 @@
 import { onAbort } from "../../jsonrpc/abort-listeners.js";
-import { codes, invalidParams, type ParamsFault, RpcError } from "../../jsonrpc/errors.js";
+import { codes, invalidParams, type ParamsFault, RpcError, wrongKind } from "../../jsonrpc/errors.js";
 import type { ServerCapabilities } from "../../protocol/capabilities.js";
 import { isObject, type JsonObject } from "../../protocol/json.js";
 import { metaKeys } from "../../protocol/meta.js";
@@ -9,7 +9,6 @@ import { type Change, ChangeFeed, type ChangeSource } from "../../session/change
 import type { Operation } from "../servable.js";
 import { maxSubscriptions } from "../session/change-notifier.js";
 import type { Feature, MethodCall } from "./feature.js";
-import { wrongKind } from "./wrong-kind.js";
 
 /** What there is to subscribe to. */
 export interface Subscribable {

@@ -1,6 +1,6 @@
 import { kindOf } from "../../base/json.js";
 import { encodeValue } from "../../jsonrpc/codec/json-text.js";
-import type { ParamsFault } from "../../jsonrpc/errors.js";
+import { type ParamsFault, thrownText } from "../../jsonrpc/errors.js";
 import { isObject, type JsonObject } from "../../protocol/json.js";
 import {
   contentFault,
@@ -151,4 +151,44 @@ function resultName(tool: string): string {
 
 function isBlock(value: unknown): value is ContentBlock {
   return isObject(value) && blockTypes.has(value.type);
+}
+
+/**
+ * What the model sees of an error that a tool throws, other than a `ToolError` or an `RpcError`. `"internal"`: nothing, the host
+ * gets −32603 *Internal error*. `"message"`: a result with `isError` and the error's message.
+ */
+export type ToolErrors = "internal" | "message";
+
+/**
+ * A tool has failed, and the model shall know why: becomes a result with `isError: true`.
+ * For a fault of the protocol throw an `RpcError`; anything else that a handler throws is *Internal error* to the client,
+ * unless the server is made with `toolErrors: "message"`.
+ */
+export class ToolError extends Error {
+  override readonly name = "ToolError";
+  readonly content: readonly SendableContent[];
+
+  /** @param content what the model reads: a sentence, or blocks; the first text is also the message */
+  constructor(content: string | readonly SendableContent[], options?: ErrorOptions) {
+    const blocks: readonly SendableContent[] =
+      typeof content === "string" ? [{ type: "text", text: content }] : content;
+    const text = blocks.find((block) => block.type === "text");
+    super(text?.text ?? "the tool failed", options);
+    this.content = blocks;
+  }
+
+  /**
+   * A ToolError with the message of anything thrown, which becomes its cause; one that is a ToolError already is given back. For
+   * errors that are known to be safe to show: a message may hold paths, queries, hosts or secrets.
+   *
+   * @example
+   * const page = await fetch(url).catch((error) => {
+   *   throw ToolError.from(error);
+   * });
+   */
+  static from(thrown: unknown): ToolError {
+    if (thrown instanceof ToolError) return thrown;
+    const text = thrown instanceof Error ? thrown.message || thrown.name : thrownText(thrown);
+    return new ToolError(text, { cause: thrown });
+  }
 }

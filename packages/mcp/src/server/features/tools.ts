@@ -1,6 +1,6 @@
 import { checkMembers, type MembersOf } from "../../base/check-members.js";
 import { andThen, isPromise } from "../../base/maybe-promise.js";
-import { invalidParams, type ParamsFault, RpcError } from "../../jsonrpc/errors.js";
+import { invalidParams, type ParamsFault, RpcError, wrongKind } from "../../jsonrpc/errors.js";
 import type { ServerCapabilities } from "../../protocol/capabilities.js";
 import { isObject, type JsonObject } from "../../protocol/json.js";
 import { iconMembers, toolAnnotationMembers, toolExecutionMembers } from "../../protocol/member-tables.js";
@@ -23,12 +23,11 @@ import { isStandardSchema } from "../../schema/standard-schema.js";
 import type { ToolSchemas, ToolTypes } from "../../schema/tool-types.js";
 import { Context } from "../context.js";
 import { type ErrorCodes, missingCodes, speaksCatalogue } from "../error-codes.js";
+import { InputRequired } from "../input/input-request.js";
 import { InputPending } from "../input/replay.js";
-import { InputRequired } from "../input/rounds.js";
 import type { Operation } from "../servable.js";
-import { ToolError, type ToolErrors } from "../tool-error.js";
 import { requireArguments } from "./definition-arguments.js";
-import type { Feature, FeatureHost, MethodCall } from "./feature.js";
+import type { Feature, FeatureSettings, MethodCall } from "./feature.js";
 import { type Registration, Registry } from "./registry.js";
 import {
   checkedResult,
@@ -38,9 +37,10 @@ import {
   resultOf,
   type SendableResult,
   structuredResult,
+  ToolError,
+  type ToolErrors,
   type ToolReturn,
 } from "./tool-result.js";
-import { wrongKind } from "./wrong-kind.js";
 
 /** Definition of a tool: title, description, annotations and schemas. */
 export interface ToolDefinition<Input extends InputSchema | undefined, Output extends Schema | undefined> {
@@ -189,24 +189,25 @@ export class Tools implements Feature {
   readonly #tools: Registry<RegisteredTool>;
   readonly #errorCodes: ErrorCodes;
   readonly #toolErrors: ToolErrors;
-  /** Whether there ever was a tool that may run as a task, for the same reason as with any capability. Set here alone. */
-  offersTasks = false;
+  /** Whether tasks are advertised: declared, or any tool was ever defined that may run as one. A capability is never withdrawn. */
+  offersTasks: boolean;
 
   readonly methods: ReadonlyMap<string, MethodCall> = new Map<string, MethodCall>([
     [methods.listTools, ({ cursor }) => this.#tools.page(cursor)],
     [methods.callTool, this.#callTool.bind(this)],
   ]);
 
-  constructor(host: FeatureHost, toolErrors: ToolErrors) {
-    this.#errorCodes = host.errorCodes;
+  constructor({ lists, changes, errorCodes }: FeatureSettings, toolErrors: ToolErrors, declaresTasks: boolean) {
+    this.#errorCodes = errorCodes;
     this.#toolErrors = toolErrors;
+    this.offersTasks = declaresTasks;
     this.#tools = new Registry({
-      ...host.lists,
+      ...lists,
       member: "tools",
       key: "name",
       word: "tool",
       shown: ({ tool }) => tool as unknown as JsonObject, // An interface has no index signature; JSON objects do.
-      onChange: () => host.changed("tools"),
+      onChange: () => changes.tell({ kind: "list", list: "tools" }),
     });
   }
 

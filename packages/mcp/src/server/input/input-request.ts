@@ -13,3 +13,14 @@ export type InputRequests = Readonly<Record<string, ClientRequest>>;
 
 /** Input responses by the keys of their requests. They come from a peer and must be validated against the request. */
 export type InputResponses = Readonly<Record<string, unknown>>;
+
+/** Return value of a handler that requests input by returning: the handler runs again with the responses. Made by `inputRequired`. */
+export class InputRequired {
+  readonly questions: InputRequests;
+  readonly state: unknown;
+
+  constructor(questions: InputRequests, state: unknown) {
+    this.questions = questions;
+    this.state = state;
+  }
+}

@@ -10,8 +10,7 @@ import type { CreateMessageParams, CreateMessageResult } from "../../protocol/ty
 import { compile, type InferOutput, type Schema } from "../../schema/compile.js";
 import { requireSendableParams } from "../../session/input-methods.js";
 import { formOf } from "./form.js";
-import type { ClientRequest } from "./input-request.js";
-import { InputRequired } from "./rounds.js";
+import { type ClientRequest, InputRequired } from "./input-request.js";
 
 /** A typed request for client input. Made by `elicitForm`, `elicitUrl`, `sample` and `listRoots`. */
 export interface InputRequestOf<Answer> extends ClientRequest {

@@ -10,7 +10,7 @@ import { latestHandshake, protocolRequests, revisionOf } from "../../protocol/re
 import type { Revision } from "../../protocol/revisions/revision.js";
 import type { InitializeResult } from "../../protocol/types/initialize.js";
 import type { ClientDescription, Servable } from "../servable.js";
-import type { OperationSettings } from "./operation-of-revision.js";
+import type { OperationSettings } from "./operation.js";
 
 /** What a server and a client have negotiated by `initialize`. */
 export interface NegotiatedSession {

@@ -16,7 +16,6 @@ import type { Revision } from "../../protocol/revisions/revision.js";
 import type { InitializeResult } from "../../protocol/types/initialize.js";
 import { isLoggingLevel, type LoggingLevel, loggingLevels } from "../../protocol/types/logging.js";
 import { nameOf, profileOf } from "../../session/mcp-connection.js";
-import { runOperation } from "../input/rounds.js";
 import type { ClientDescription, Servable, ServedSession } from "../servable.js";
 import { ChangeNotifier } from "./change-notifier.js";
 import {
@@ -26,7 +25,7 @@ import {
   negotiate,
   requireShortToken,
 } from "./negotiated-session.js";
-import { OperationOfRevision } from "./operation-of-revision.js";
+import { OperationOfRevision, runOperation } from "./operation.js";
 import { callStateless } from "./stateless-server.js";
 
 /** True for a request that names a revision, and for one that names it wrongly, which is an error of the stateless era. */
@@ -209,8 +208,8 @@ export class ServerSession {
   #agree(served: Servable, revision: Revision, client: ClientDescription): InitializeResult {
     this.#served = served;
     const capabilities = served.capabilities();
-    const terms = { revision, client, conversation: this.#handshake, logLevel: () => this.#logLevel };
-    this.#agreement = agreementOf(capabilities, terms);
+    const settings = { revision, client, session: this.#handshake, logLevel: () => this.#logLevel };
+    this.#agreement = agreementOf(capabilities, settings);
     this.#phase = "answered";
     this.connection.profile = profileOf(revision);
     guarded("onNegotiated", () => this.#terms.onNegotiated?.(revision), this.connection.settings.report);

@@ -1,6 +1,7 @@
 import { andThen } from "../../base/maybe-promise.js";
 import type { Exchange } from "../../jsonrpc/call.js";
 import { invalidParams, methodNotFound, RpcError } from "../../jsonrpc/errors.js";
+import type { ServerCapabilities } from "../../protocol/capabilities.js";
 import { specCodes } from "../../protocol/errors.js";
 import type { JsonObject } from "../../protocol/json.js";
 import { metaKeys, type RequestMeta, readRequestMeta } from "../../protocol/meta.js";
@@ -8,10 +9,9 @@ import { methods } from "../../protocol/methods.js";
 import { isProtocolMethod, revisionOf, versions } from "../../protocol/revisions/all.js";
 import type { Revision } from "../../protocol/revisions/revision.js";
 import type { DiscoverResult } from "../../protocol/types/discover.js";
-import { runRound } from "../input/rounds.js";
-import type { Servable } from "../servable.js";
-import { shapeResult } from "./finish-result.js";
-import type { OperationSettings } from "./operation-of-revision.js";
+import type { ClientDescription, Servable } from "../servable.js";
+import { agreementOf, initializeResult, negotiate, requireShortToken } from "./negotiated-session.js";
+import { OperationOfRevision, runOperation, runRound, shapeResult } from "./operation.js";
 
 /** The settings in the `_meta` of a stateless request: its revision and its client. */
 export interface StatelessTerms {
@@ -30,20 +30,20 @@ export function readStateless(params: JsonObject): StatelessTerms {
   return { revision, meta: _meta };
 }
 
-/** Whether a request of that revision could have an answer at all. */
-export function hasStatelessMethod(served: Servable, method: string, { requests }: Revision): boolean {
+/** Whether the server has the method in a revision. */
+export function hasStatelessMethod(server: Servable, method: string, { requests }: Revision): boolean {
   if (method === methods.discover) return true;
-  return (requests.client.has(method) || !isProtocolMethod(method)) && served.hasMethod(method);
+  return (requests.client.has(method) || !isProtocolMethod(method)) && server.hasMethod(method);
 }
 
 /**
  * Handles one stateless request. No state is kept between requests.
  * https://modelcontextprotocol.io/specification/2026-07-28/basic#statelessness
  *
- * @param terms what `readStateless` has found in the params
+ * @param terms the result of `readStateless`
  */
 export function callStateless(
-  served: Servable,
+  server: Servable,
   method: string,
   params: JsonObject,
   exchange: Exchange,
@@ -51,30 +51,22 @@ export function callStateless(
 ): unknown {
   if (isProtocolMethod(method) && !revision.requests.client.has(method)) throw methodNotFound(method);
   const client = { info: meta[metaKeys.clientInfo], capabilities: meta[metaKeys.clientCapabilities] };
-  const terms = { revision, client, logLevel: () => meta[metaKeys.logLevel] };
+  const settings = { revision, client, logLevel: () => meta[metaKeys.logLevel] };
   const newest = revision.up("params", method, params);
-  if (served.serverFor === undefined) return callMet(served, method, newest, exchange, terms);
+  const run = (target: Servable): unknown =>
+    method === methods.discover
+      ? shapeResult(discover(target), method, revision, target.info)
+      : runRound(target, exchange, settings, method, newest);
+  if (server.serverFor === undefined) return run(server);
   const { principal, peer } = exchange;
-  const met = served.serverFor({ ...terms.client, revision, principal, peer, session: undefined });
-  return andThen(met, (other) => callMet(other, method, newest, exchange, terms));
+  return andThen(server.serverFor({ ...client, revision, principal, peer, session: undefined }), run);
 }
 
-function callMet(
-  served: Servable,
-  method: string,
-  params: JsonObject,
-  exchange: Exchange,
-  terms: OperationSettings,
-): unknown {
-  if (method !== methods.discover) return runRound(served, exchange, terms, method, params);
-  return shapeResult(discover(served), method, terms.revision, served.info);
-}
-
-function discover(served: Servable): JsonObject {
-  const { instructions } = served;
+function discover(server: Servable): JsonObject {
+  const { instructions } = server;
   const result: DiscoverResult = {
     supportedVersions: versions,
-    capabilities: served.capabilities(),
+    capabilities: server.capabilities(),
     ...(instructions === undefined ? {} : { instructions }),
   };
   return result as unknown as JsonObject; // An interface has no index signature; JSON objects do.
@@ -86,4 +78,48 @@ function unsupportedVersion(meta: RequestMeta): RpcError {
     supported: versions,
     requested,
   });
+}
+
+/**
+ * Handles one request of the handshake era without a session: `initialize` gets a result, and every later request stands alone. The
+ * capabilities that need a session are not advertised: change notifications, tasks, log levels, requests to the client.
+ */
+export function callSessionless(
+  server: Servable,
+  revision: Revision,
+  method: string,
+  params: JsonObject,
+  exchange: Exchange,
+): unknown {
+  const { principal, peer } = exchange;
+  const chosen = server.serverFor?.({ ...unknownClient, revision, principal, peer, session: undefined }) ?? server;
+  return andThen(chosen, (target) => {
+    const capabilities = sessionlessCapabilities(target.capabilities());
+    if (method === methods.initialize) return initializeResult(target, negotiate(params, false).revision, capabilities);
+    if (method === methods.ping) return {};
+    const settings = { revision, client: unknownClient, logLevel: () => undefined };
+    if (sessionOnly.has(method) || agreementOf(capabilities, settings).refused.has(method))
+      throw methodNotFound(method);
+    requireShortToken(params);
+    return runOperation(
+      target,
+      new OperationOfRevision(exchange, settings, method, revision.up("params", method, params)),
+    );
+  });
+}
+
+const unknownClient: ClientDescription = { info: undefined, capabilities: {} };
+
+const sessionOnly: ReadonlySet<string> = new Set([methods.setLevel, methods.subscribe, methods.unsubscribe]);
+
+function sessionlessCapabilities(offered: ServerCapabilities): ServerCapabilities {
+  const { tools, prompts, resources, completions, extensions, experimental } = offered;
+  return {
+    ...(tools && { tools: {} }),
+    ...(prompts && { prompts: {} }),
+    ...(resources && { resources: {} }),
+    ...(completions && { completions }),
+    ...(extensions && { extensions }),
+    ...(experimental && { experimental }),
+  };
 }

@@ -11,7 +11,7 @@ import { mcpHeaders } from "../../../protocol/http-headers.js";
 import { isObject } from "../../../protocol/json.js";
 import { defaultHttpRevision, revisionOf, statelessVersions } from "../../../protocol/revisions/all.js";
 import type { Revision } from "../../../protocol/revisions/revision.js";
-import { callSessionless } from "../../../server/session/sessionless-server.js";
+import { callSessionless } from "../../../server/session/stateless-server.js";
 import { profileOf } from "../../../session/mcp-connection.js";
 import type { HttpCaller } from "../peers.js";
 import type { PostedCalls } from "../posted-calls.js";

@@ -1,19 +1,17 @@
 import { andThen, type MaybePromise } from "../../../base/maybe-promise.js";
-import { invalidParams, RpcError } from "../../../jsonrpc/errors.js";
+import { invalidParams, RpcError, wrongKind } from "../../../jsonrpc/errors.js";
 import type { ServerCapabilities } from "../../../protocol/capabilities.js";
 import type { JsonObject } from "../../../protocol/json.js";
 import { methods } from "../../../protocol/methods.js";
 import { Context } from "../../context.js";
 import { type ErrorCodes, missingCodes } from "../../error-codes.js";
-import { InputRequired } from "../../input/rounds.js";
+import { InputRequired } from "../../input/input-request.js";
 import type { Operation } from "../../servable.js";
 import type { Completers, CompletionSource } from "../completion.js";
 import { requireArguments } from "../definition-arguments.js";
-import type { Feature, FeatureHost, MethodCall } from "../feature.js";
+import type { Feature, FeatureSettings, MethodCall } from "../feature.js";
 import { type ListShape, pageOf } from "../paginate.js";
 import { type Registration, Registry } from "../registry.js";
-import { wrongKind } from "../wrong-kind.js";
-import { readResult } from "./resource-contents.js";
 import {
   listed,
   type Readable,
@@ -21,6 +19,7 @@ import {
   type ResourceReader,
   type ResourceTemplateDefinition,
   type ResourceTemplateReader,
+  readResult,
   type ServedResource,
   type ServedTemplate,
   serveResource,
@@ -47,20 +46,20 @@ export class Resources implements Feature, CompletionSource {
   readonly #shape: ListShape;
   readonly #resources: Registry<ServedResource>;
   readonly #templates: Registry<ServedTemplate>;
-  readonly #isFollowed: boolean;
+  readonly #allowsSubscriptions: boolean;
   readonly #errorCodes: ErrorCodes;
   readonly methods: ReadonlyMap<string, MethodCall>;
   #completes = false;
 
-  /** @param isFollowed whether clients may subscribe */
-  constructor(host: FeatureHost, isFollowed: boolean) {
-    const onChange = (): void => host.changed("resources");
-    this.#isFollowed = isFollowed;
-    this.#errorCodes = host.errorCodes;
-    this.#shape = { member: "resources", key: "uri", ...host.lists };
+  /** @param allowsSubscriptions whether clients may subscribe */
+  constructor({ lists, changes, errorCodes }: FeatureSettings, allowsSubscriptions: boolean) {
+    const onChange = (): void => changes.tell({ kind: "list", list: "resources" });
+    this.#allowsSubscriptions = allowsSubscriptions;
+    this.#errorCodes = errorCodes;
+    this.#shape = { member: "resources", key: "uri", ...lists };
     this.#resources = new Registry({ ...this.#shape, word: "resource", shown: ({ shown }) => shown, onChange });
     this.#templates = new Registry({
-      ...host.lists,
+      ...lists,
       member: "resourceTemplates",
       key: "uriTemplate",
       word: "resource template",
@@ -71,13 +70,13 @@ export class Resources implements Feature, CompletionSource {
       [methods.listResources, (params, operation) => this.#list(params, operation)],
       [methods.listResourceTemplates, ({ cursor }) => this.#templates.page(cursor)],
       [methods.readResource, (params, operation) => this.#read(params, operation)],
-      ...(isFollowed ? this.#subscriptionMethods() : []),
+      ...(allowsSubscriptions ? this.#subscriptionMethods() : []),
     ]);
   }
 
   get capabilities(): ServerCapabilities | undefined {
     if (!this.#resources.isOffered && !this.#templates.isOffered) return undefined;
-    return { resources: { ...(this.#isFollowed ? { subscribe: true } : {}), listChanged: true } };
+    return { resources: { ...(this.#allowsSubscriptions ? { subscribe: true } : {}), listChanged: true } };
   }
 
   get completes(): boolean {

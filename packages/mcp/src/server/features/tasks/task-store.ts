@@ -1,5 +1,8 @@
-import type { Timer } from "../../../base/clock.js";
+import type { MembersOf } from "../../../base/check-members.js";
+import type { Clock, Timer } from "../../../base/clock.js";
+import { longestTimer } from "../../../base/settles-within.js";
 import { onAbort } from "../../../jsonrpc/abort-listeners.js";
+import type { RemoteCall } from "../../../jsonrpc/call.js";
 import { encodeFailure } from "../../../jsonrpc/codec/encode.js";
 import { encodeValue, RawJson } from "../../../jsonrpc/codec/json-text.js";
 import { codes, internalError, invalidParams, LocalError, RpcError } from "../../../jsonrpc/errors.js";
@@ -7,9 +10,8 @@ import type { ErrorObject } from "../../../jsonrpc/message.js";
 import { mcpProfile } from "../../../jsonrpc/profile.js";
 import { isObject, type JsonObject } from "../../../protocol/json.js";
 import { methods, notifications } from "../../../protocol/methods.js";
-import type { ServedSession } from "../../servable.js";
-import { Task, type TaskEnd } from "./task.js";
-import type { TaskLimits } from "./task-limits.js";
+import type { TaskState, TaskStatus } from "../../../protocol/types/tasks.js";
+import type { Operation, ServedSession } from "../../servable.js";
 
 /** What a task is asked for with. */
 export interface TaskRequest {
@@ -158,4 +160,208 @@ export function unknownTask(): RpcError {
 
 function tooMany(reason: string): RpcError {
   return new RpcError(codes.tooManyRequests, "Too many tasks", { reason });
+}
+
+/** How long tasks are kept, and how many. The bounds are those of one conversation: a peer chooses how many it makes. */
+export interface TaskOptions {
+  /** Milliseconds from its creation for which a task is kept, where the client does not say. Default: 300,000. */
+  readonly ttl?: number;
+  /** The most that a client gets when it asks for longer. Default: 3,600,000. */
+  readonly maxTtl?: number;
+  /** `pollInterval` of tasks in milliseconds. Default: 1,000. */
+  readonly pollInterval?: number;
+  /** Tasks whose handlers run at the same time; one more is refused. Default: 16. */
+  readonly running?: number;
+  /** Tasks that are kept, running or not; one more is refused until one expires. Default: 100. */
+  readonly kept?: number;
+  /** Characters of all results that are kept, as JSON. A task whose result is beyond it fails. Default: 16,777,216. */
+  readonly resultLength?: number;
+}
+
+/** The members of `TaskOptions`, for the check of options. */
+export const taskMembers: MembersOf<TaskOptions> = {
+  ttl: ["ttlMs"],
+  maxTtl: [],
+  pollInterval: [],
+  running: ["concurrency"],
+  kept: ["max"],
+  resultLength: [],
+};
+
+/** Every option with its value. */
+export type TaskLimits = Required<TaskOptions>;
+
+const defaults: TaskLimits = {
+  ttl: 300_000,
+  maxTtl: 3_600_000,
+  pollInterval: 1_000,
+  running: 16,
+  kept: 100,
+  resultLength: 16 * 1024 * 1024,
+};
+
+/** @throws RangeError for what is no count, or no time that a timer can wait */
+export function taskLimits(options: TaskOptions = {}): TaskLimits {
+  const limits = { ...defaults, ...options };
+  for (const [name, value] of Object.entries(limits)) {
+    if (Number.isSafeInteger(value) && value > 0) continue;
+    throw new RangeError(`tasks.${name} must be a whole number above zero, got ${value}`);
+  }
+  if (limits.maxTtl > longestTimer) throw new RangeError(`tasks.maxTtl must be at most ${longestTimer}`);
+  return limits;
+}
+
+/** How a task has ended. */
+export type TaskEnd =
+  | { readonly status: "completed"; readonly result: RawJson }
+  | { readonly status: "failed"; readonly result: RawJson; readonly message: string | undefined }
+  | { readonly status: "failed"; readonly error: ErrorObject; readonly message: string }
+  | { readonly status: "cancelled"; readonly message: string };
+
+/** What a task is made with. */
+export interface TaskTerms {
+  readonly principal: string | undefined;
+  readonly ttl: number;
+  readonly pollInterval: number;
+  readonly clock: Clock;
+  /** Told of every change of the status. */
+  readonly moved: (task: Task) => void;
+}
+
+interface Waiter {
+  readonly callback: RemoteCall | undefined;
+  settle(end: TaskEnd | undefined): void;
+}
+
+/**
+ * One call that goes on after it was answered. Its status moves between `working` and `input_required`, and from either
+ * to one that is final.
+ * https://modelcontextprotocol.io/specification/2025-11-25/basic/utilities/tasks#task-status-lifecycle
+ */
+export class Task {
+  // A conversation may be shared, and then the id is all that protects a task: it must not be guessed.
+  readonly id: string = crypto.randomUUID();
+  readonly principal: string | undefined;
+  readonly #terms: TaskTerms;
+  readonly #createdAt = Date.now();
+  readonly #begun: number;
+  readonly #controller = new AbortController();
+  readonly #waiters = new Set<Waiter>();
+  /** Questions that wait for somebody who waits for the result. */
+  readonly #held = new Set<(callback: RemoteCall) => void>();
+  /** Questions without an answer. */
+  #questions = 0;
+  #movedAt: number;
+  #end: TaskEnd | undefined;
+
+  constructor(terms: TaskTerms) {
+    this.principal = terms.principal;
+    this.#terms = terms;
+    this.#begun = terms.clock.now();
+    this.#movedAt = this.#begun;
+  }
+
+  /** As the client sees it. */
+  get state(): TaskState {
+    const message = this.#end === undefined || !("message" in this.#end) ? undefined : this.#end.message;
+    const { ttl, pollInterval } = this.#terms;
+    return {
+      taskId: this.id,
+      status: this.#status,
+      ...(message === undefined ? {} : { statusMessage: message }),
+      createdAt: new Date(this.#createdAt).toISOString(),
+      // The clock of the machine may be set back; this never is.
+      lastUpdatedAt: new Date(this.#createdAt + this.#movedAt - this.#begun).toISOString(),
+      ttl,
+      pollInterval,
+    };
+  }
+
+  /** Aborted when the task is cancelled, expires, or its conversation is over. */
+  get signal(): AbortSignal {
+    return this.#controller.signal;
+  }
+
+  /** Nothing of it goes out any more. */
+  get isOver(): boolean {
+    return this.#end !== undefined || this.signal.aborted;
+  }
+
+  /** Ends it; false if it is over already. */
+  end(end: TaskEnd): boolean {
+    if (this.isOver) return false;
+    this.#end = end;
+    this.#tell();
+    for (const { settle } of [...this.#waiters]) settle(end);
+    if (end.status === "cancelled") this.#controller.abort(new LocalError("cancelled", end.message));
+    return true;
+  }
+
+  /** It is not kept any more, for whatever reason. */
+  drop(reason: LocalError): void {
+    if (this.#end === undefined) this.#controller.abort(reason);
+    for (const { settle } of [...this.#waiters]) settle(undefined);
+  }
+
+  /** Its end, or undefined if it is dropped or `signal` aborts before. Its questions go to whoever waits. */
+  async wait({ callback, signal }: Operation): Promise<TaskEnd | undefined> {
+    if (this.#end !== undefined) return this.#end;
+    return new Promise((resolve) => {
+      const waiter: Waiter = {
+        callback,
+        settle: (end) => {
+          this.#waiters.delete(waiter);
+          forget();
+          resolve(end);
+        },
+      };
+      const forget = onAbort(signal, () => waiter.settle(undefined));
+      this.#waiters.add(waiter);
+      if (callback !== undefined) for (const send of [...this.#held]) send(callback);
+    });
+  }
+
+  /**
+   * Asks the client. The question goes out while somebody waits for the result, as a client does that was told that
+   * input is required: until then it may have nobody to show it to, and HTTP no stream to send it on.
+   */
+  async ask(send: (callback: RemoteCall) => Promise<unknown>): Promise<unknown> {
+    this.#questions += 1;
+    if (this.#questions === 1 && !this.isOver) this.#tell();
+    try {
+      return await send(await this.#wayBack());
+    } finally {
+      this.#questions -= 1;
+      if (this.#questions === 0 && !this.isOver) this.#tell();
+    }
+  }
+
+  #wayBack(): Promise<RemoteCall> {
+    return new Promise((resolve, reject) => {
+      this.signal.throwIfAborted();
+      for (const { callback } of this.#waiters) if (callback !== undefined) return resolve(callback);
+      const over = (): void => {
+        this.#held.delete(send);
+        forget();
+      };
+      const send = (callback: RemoteCall): void => {
+        over();
+        resolve(callback);
+      };
+      const forget = onAbort(this.signal, () => {
+        over();
+        reject(this.signal.reason);
+      });
+      this.#held.add(send);
+    });
+  }
+
+  get #status(): TaskStatus {
+    return this.#end?.status ?? (this.#questions > 0 ? "input_required" : "working");
+  }
+
+  #tell(): void {
+    this.#movedAt = this.#terms.clock.now();
+    this.#terms.moved(this);
+  }
 }

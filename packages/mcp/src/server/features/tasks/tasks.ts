@@ -1,23 +1,18 @@
 import { isObject, type JsonObject } from "../../../base/json.js";
 import type { Exchange } from "../../../jsonrpc/call.js";
 import { RawJson } from "../../../jsonrpc/codec/json-text.js";
-import { codes, invalidParams, methodNotFound, RpcError } from "../../../jsonrpc/errors.js";
+import { codes, invalidParams, methodNotFound, RpcError, wrongKind } from "../../../jsonrpc/errors.js";
 import type { Params } from "../../../jsonrpc/message.js";
 import type { ServerCapabilities } from "../../../protocol/capabilities.js";
 import { metaKeys, readMeta } from "../../../protocol/meta.js";
 import { methods } from "../../../protocol/methods.js";
 import type { TaskState } from "../../../protocol/types/tasks.js";
-import { askByRequest } from "../../input/rounds.js";
 import type { Operation, OperationCall, ServedSession } from "../../servable.js";
-import { errorOfRevision } from "../../session/finish-result.js";
-import { OperationOfRevision } from "../../session/operation-of-revision.js";
-import type { Feature, FeatureHost, MethodCall } from "../feature.js";
+import { askByRequest, errorOfRevision, OperationOfRevision } from "../../session/operation.js";
+import type { Feature, FeatureSettings, MethodCall } from "../feature.js";
 import { pageOf } from "../paginate.js";
 import type { Tools } from "../tools.js";
-import { wrongKind } from "../wrong-kind.js";
-import type { Task } from "./task.js";
-import type { TaskLimits } from "./task-limits.js";
-import { TaskStore, unknownTask } from "./task-store.js";
+import { type Task, type TaskLimits, TaskStore, unknownTask } from "./task-store.js";
 
 const offered: ServerCapabilities = { tasks: { list: {}, cancel: {}, requests: { tools: { call: {} } } } };
 
@@ -27,7 +22,6 @@ const offered: ServerCapabilities = { tasks: { list: {}, cancel: {}, requests: {
  */
 export class Tasks implements Feature {
   readonly #tools: Tools;
-  readonly #isDeclared: boolean;
   readonly #limits: TaskLimits;
   readonly #pageSize: number;
   readonly #stores = new WeakMap<ServedSession, TaskStore>();
@@ -39,22 +33,19 @@ export class Tasks implements Feature {
     this.#method(methods.cancelTask, cancelTask),
   ]);
 
-  /** @param isDeclared whether the server says that it has tasks before any tool runs as one */
-  constructor(tools: Tools, isDeclared: boolean, limits: TaskLimits, { lists }: FeatureHost) {
+  constructor(tools: Tools, limits: TaskLimits, { lists }: FeatureSettings) {
     this.#tools = tools;
-    this.#isDeclared = isDeclared;
     this.#limits = limits;
     this.#pageSize = lists.pageSize;
   }
 
-  /** As any capability it is there from the first definition on that makes use of it. */
   get capabilities(): ServerCapabilities | undefined {
-    return this.#tools.offersTasks || this.#isDeclared ? offered : undefined;
+    return this.#tools.offersTasks ? offered : undefined;
   }
 
-  /** Whether a call of a tool may run as a task: where the revision has tasks, and a conversation keeps them. */
-  areOffered({ session, revision }: Operation): boolean {
-    return session !== undefined && revision.facts.tasks === "core" && (this.#tools.offersTasks || this.#isDeclared);
+  /** Whether an operation is a tool call that may run as a task: the revision has tasks, and a session keeps them. */
+  handles(method: string, { session, revision }: Operation): boolean {
+    return method === methods.callTool && session !== undefined && revision.facts.tasks === "core";
   }
 
   /** Runs a call of a tool, as a task if the client asks for that. @throws RpcError where the tool does not run so */
@@ -84,9 +75,9 @@ export class Tasks implements Feature {
     return pageOf(states, cursor, { member: "tasks", key: "taskId", pageSize: this.#pageSize, cache: {} }).result;
   }
 
-  #storeOf(conversation: ServedSession): TaskStore {
-    const store = this.#stores.get(conversation) ?? new TaskStore(conversation, this.#limits);
-    this.#stores.set(conversation, store);
+  #storeOf(session: ServedSession): TaskStore {
+    const store = this.#stores.get(session) ?? new TaskStore(session, this.#limits);
+    this.#stores.set(session, store);
     return store;
   }
 }
@@ -120,11 +111,11 @@ async function runAs(
   params: JsonObject,
   run: OperationCall,
   operation: Operation,
-  conversation: ServedSession,
+  session: ServedSession,
 ): Promise<unknown> {
   const { revision, client } = operation;
-  const terms = { revision, client, conversation, logLevel: () => operation.logLevel };
-  const inTask = new OperationOfRevision(exchangeOf(task, operation, conversation), terms, methods.callTool, params);
+  const settings = { revision, client, session, logLevel: () => operation.logLevel };
+  const inTask = new OperationOfRevision(exchangeOf(task, operation, session), settings, methods.callTool, params);
   try {
     const result = await askByRequest(run, inTask, await run(methods.callTool, params, inTask));
     const whole: unknown = result instanceof RawJson ? result.toJSON() : result;
@@ -135,7 +126,7 @@ async function runAs(
 }
 
 /** What surrounds a call that runs as a task: all that it says names the task, and it may speak until its end. */
-function exchangeOf(task: Task, { principal, callback, report }: Operation, conversation: ServedSession): Exchange {
+function exchangeOf(task: Task, { principal, callback, report }: Operation, session: ServedSession): Exchange {
   const ask: Exchange["callback"] = (method, params, options) =>
     task.ask((wayBack) => wayBack(method, related(params, task), options));
   return {
@@ -143,9 +134,9 @@ function exchangeOf(task: Task, { principal, callback, report }: Operation, conv
     principal,
     callback: callback === undefined ? undefined : ask,
     notify: (method, params) => {
-      if (!task.isOver) conversation.notify(method, related(params, task));
+      if (!task.isOver) session.notify(method, related(params, task));
     },
-    drained: () => conversation.drained(),
+    drained: () => session.drained(),
     report,
   };
 }
