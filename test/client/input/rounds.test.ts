@@ -110,9 +110,9 @@ describe("a result that asks for input", () => {
     [
       "for what no server may ask",
       { inputRequests: { who: { method: "tools/list" } } },
-      /may not ask for "tools\/list"/,
+      /"tools\/list" is no input request/,
     ],
-    ["for what was not offered", { inputRequests: { who: { method: "sampling/createMessage" } } }, /cannot answer/],
+    ["for what was not offered", { inputRequests: { who: { method: "sampling/createMessage" } } }, /cannot handle/],
     ["with a form that is none", { inputRequests: { who: { method: who.method, params: {} } } }, /\/message/],
     [
       "too much",
@@ -139,7 +139,7 @@ describe("a result that asks for input", () => {
     for (let round = 1; round <= 10; round += 1) {
       await answer(open, { resultType: "input_required", inputRequests: { who } });
     }
-    expect(await call).toEqual(new LocalError("protocol", "tools/call: the server still asks in round 10"));
+    expect(await call).toEqual(new LocalError("protocol", "tools/call: the server still requests input in round 10"));
   });
 
   test("and that nobody answers fails the call, saying which question", async () => {
@@ -154,7 +154,7 @@ describe("a result that asks for input", () => {
     expect(await call).toMatchObject({
       reason: "refused",
       message:
-        'tools/call: its question "who" (elicitation/create) was not answered: handlers.elicitation failed: Error: the window is gone',
+        'tools/call: its input request "who" (elicitation/create) was not answered: handlers.elicitation failed: Error: the window is gone',
     });
   });
 });

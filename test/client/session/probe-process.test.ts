@@ -43,7 +43,7 @@ describe("a process of the handshake era", () => {
   test("that hangs on the question fails with the remedy, and is gone", async () => {
     const server = shellServer("trap '' TERM; sleep 600");
     expect(await failureOf(connect(server, { timeout: 200, probeTimeout: 100 }))).toBe(
-      "initialize (id 2): no answer and no sign of one for 200 ms; nor server/discover: if that makes the server hang, insist on a revision of the handshake era",
+      "initialize (id 2): no answer and no sign of one for 200 ms; nor server/discover: if that makes the server hang, require a revision of the handshake era",
     );
     expect(startedProcesses()).toBe(1);
   });

@@ -212,7 +212,7 @@ describe("a server that does not take the question", () => {
     expect(await opening).toMatchObject({
       reason: "closed",
       message:
-        "server/discover (id 1): the peer closed the connection; initialize needs a fresh channel: give a function that makes channels, or insist on a revision of the handshake era",
+        "server/discover (id 1): the peer closed the connection; initialize needs a fresh channel: give a function that makes channels, or require a revision of the handshake era",
     });
     expect(clock.armed).toBe(0);
   });

@@ -220,7 +220,7 @@ describe("a server that is listened to", () => {
     acknowledge(open, await taken(open), {});
     expect(await opening).toMatchObject({
       reason: "refused",
-      message: 'subscribe: the server tells of nothing that was asked for: toolsListChanged, "a:b"',
+      message: 'subscribe: the server accepted nothing of the filter: toolsListChanged, "a:b"',
     });
     expect(parse(await open.peer.next()).method).toBe("notifications/cancelled");
   });

@@ -66,7 +66,7 @@ export function everyList({ server }: ClientSession, { unadvertised }: Unadverti
     ({ capability }) => unadvertised === true || isAdvertised(capability, server.capabilities),
   );
   if (lists.length > 0) return Object.fromEntries(lists.map(({ member }) => [member, true]));
-  throw new LocalError("refused", "subscribe: the server has advertised no listChanged, so it tells of no list");
+  throw new LocalError("refused", "subscribe: the server has advertised listChanged for no list");
 }
 
 /** @throws LocalError `refused` naming the capability */

@@ -46,7 +46,7 @@ async function answerInputRounds(
   const { inputResponses: _, requestState: __, ...original } = call.params; // They belong to one round.
   let result = first;
   for (let round = 1; asksForInput(result); round += 1) {
-    if (round >= maxRounds) throw call.error("protocol", `the server still asks in round ${maxRounds}`);
+    if (round >= maxRounds) throw call.error("protocol", `the server still requests input in round ${maxRounds}`);
     const { questions, requestState } = readRequiredInput(call.method, result);
     const accepted = questions.map((question) => accept(call, responder, question));
     const pause = firstPause * 2 ** (round - 1);
@@ -76,17 +76,17 @@ function accept(
   const { revision } = call.session;
   let respond: AcceptedRequest;
   try {
-    if (!revision.inputRequests.has(method)) throw new Error(`a server may not ask for ${excerpt(method)}`);
+    if (!revision.inputRequests.has(method)) throw new Error(`${excerpt(method)} is no input request`);
     respond = responder.accept(method, params, revision);
   } catch (error) {
-    throw call.error("protocol", `the server asks for what this client cannot answer: ${causeOf(error)}`, error);
+    throw call.error("protocol", `the client cannot handle an input request of the server: ${causeOf(error)}`, error);
   }
   return async (signal) => {
     try {
       return [key, await respond(signal)];
     } catch (error) {
       // An input response cannot be an error, so the call is not repeated.
-      const why = `its question ${excerpt(key)} (${method}) was not answered: ${causeOf(error)}`;
+      const why = `its input request ${excerpt(key)} (${method}) was not answered: ${causeOf(error)}`;
       throw call.error("refused", why, error);
     }
   };

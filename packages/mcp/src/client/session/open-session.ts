@@ -220,7 +220,7 @@ async function isRejectedAsUnknown(result: Promise<JsonObject>): Promise<boolean
 /** @throws always: the error, with a remedy if the server sent no response at all */
 function explainSilence(error: unknown): never {
   if (!(error instanceof LocalError) || error.reason !== "timeout") throw error;
-  const remedy = `nor ${methods.discover}: if that makes the server hang, insist on a revision of the handshake era`;
+  const remedy = `nor ${methods.discover}: if that makes the server hang, require a revision of the handshake era`;
   throw new LocalError("timeout", `${error.message}; ${remedy}`, { cause: error });
 }
 
@@ -326,7 +326,7 @@ function noChannel(made: unknown): TypeError {
 
 /** A target that is a channel can be opened once. */
 function cannotRedial({ method, why }: Spent): LocalError {
-  const remedy = "give a function that makes channels, or insist on a revision of the handshake era";
+  const remedy = "give a function that makes channels, or require a revision of the handshake era";
   const message = `${why.message}; ${method} needs a fresh channel: ${remedy}`;
   return new LocalError(why.reason, message, { cause: why });
 }

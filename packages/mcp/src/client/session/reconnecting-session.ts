@@ -167,7 +167,7 @@ export class ReconnectingSession implements ClientSession {
 
   async setLogLevel(level: LoggingLevel, options?: CallOptions): Promise<void> {
     await this.act(async (session) => {
-      if (this.ended.aborted) throw new LocalError("closed", `${methods.setLevel}: the conversation is over`);
+      if (this.ended.aborted) throw new LocalError("closed", `${methods.setLevel}: the session is over`);
       await session.setLogLevel(level, options);
     });
     this.#level = level;

@@ -39,7 +39,7 @@ export function followBySubscribing(
     const end = async (): Promise<void> => {
       const { error: cause } = await connection.closed;
       forget();
-      over.resolve(new LocalError("closed", "the conversation has ended", { cause }));
+      over.resolve(new LocalError("closed", "the session has ended", { cause }));
     };
     // `connection.closed.then` would retain every subscription of the session.
     const unwatch = onAbort(ended, () => void end());

@@ -101,7 +101,7 @@ function followByEra(session: ReconnectingSession): Follow {
 
 /** Checked here, because a subscription to lists sends no request in the handshake era. */
 function requireOpen(ended: AbortSignal, { signal, timeout = 0 }: FollowOptions): void {
-  if (ended.aborted) throw new LocalError("closed", "subscribe: the conversation is over");
+  if (ended.aborted) throw new LocalError("closed", "subscribe: the session is over");
   if (!(timeout >= 0)) throw new LocalError("refused", `subscribe: timeout must be 0 ms or more, got ${timeout}`);
   if (signal?.aborted !== true) return;
   throw new LocalError("cancelled", "subscribe: cancelled by the caller", { cause: signal.reason });
@@ -175,7 +175,7 @@ class KeptSubscription implements Subscription {
     if (isNothing(followed.honoured)) {
       await followed.stop();
       const wanted = wantedOf(this.#filter).join(", ");
-      throw new LocalError("refused", `subscribe: the server tells of nothing that was asked for: ${wanted}`);
+      throw new LocalError("refused", `subscribe: the server accepted nothing of the filter: ${wanted}`);
     }
     const forget = onAbort(ended, () => this.#stop.abort());
     if (ended.aborted) this.#stop.abort();
