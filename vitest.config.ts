@@ -1,3 +1,4 @@
+import { availableParallelism } from "node:os";
 import { fileURLToPath } from "node:url";
 import { configDefaults, defineConfig } from "vitest/config";
 import { Tally } from "./test/tally.js";
@@ -8,8 +9,8 @@ const entries = fileURLToPath(new URL("packages/mcp/src/entries/", import.meta.u
 const tallyFile = process.env.TALLY_FILE;
 
 /**
- * What only `npm run test:all` runs, which CI does: long forms of what shorter tests look at too. Within a file that runs in
- * both, PARLANCE_LONG says which form is wanted.
+ * Files that only `npm run test:all` runs, which CI does: long forms of behaviour that shorter tests cover too. Files that have both
+ * forms choose by test/testing/forms.ts.
  */
 const longForms = [
   "test/bridge/matrix.test.ts",
@@ -25,6 +26,9 @@ const longForms = [
   "test/wire/conversation/own-conversations.test.ts",
   "test/cli/commands/tap/tap-trouble.test.ts",
 ];
+
+/** Files that replace modules of the library, and so need modules of their own. */
+const mocking = ["test/protocol/revisions/dummy-revision.test.ts"];
 
 export default defineConfig(({ mode }) => ({
   plugins: [
@@ -48,17 +52,29 @@ export default defineConfig(({ mode }) => ({
     ],
   },
   test: {
-    include: ["test/**/*.test.ts"],
-    exclude: mode === "all" ? configDefaults.exclude : [...configDefaults.exclude, ...longForms],
+    projects: [
+      {
+        extends: true,
+        test: {
+          name: "shared",
+          include: ["test/**/*.test.ts"],
+          exclude: [...configDefaults.exclude, ...mocking, ...(mode === "all" ? [] : longForms)],
+          // A worker loads the sources once, not once per test file, which would take more time than most files do. So helpers must
+          // not register hooks when they are loaded: only the first file of a worker would have them. `onTestFinished` serves instead.
+          isolate: false,
+        },
+      },
+      { extends: true, test: { name: "mocking", include: mocking } },
+    ],
     env: { PARLANCE_LONG: mode === "all" ? "1" : "" },
     setupFiles: [`${oracle}setup.ts`],
     pool: "forks",
-    // All cores: much of the time a test waits for a process of its own.
-    maxWorkers: "100%",
-    // For a test that hangs. What a test waits for has its own, shorter, deadline.
-    testTimeout: 20_000,
-    hookTimeout: 20_000,
-    expect: { poll: { timeout: 10_000 } },
+    // More than there are cores, because many tests wait for a process that they have started.
+    maxWorkers: availableParallelism() + 1,
+    // For a test that hangs, so that a busy machine fails none. What a test waits for has its own, shorter, deadline.
+    testTimeout: 180_000,
+    hookTimeout: 180_000,
+    expect: { poll: { timeout: 30_000 } },
     reporters: tallyFile === undefined ? ["default"] : ["default", new Tally(tallyFile)],
   },
 }));

@@ -53,13 +53,13 @@ describe.each(combinations)("bridged %s, %s to %s, by %s:", (transports, near, f
     await run(driver);
     await turn();
     // What is written stays held until the other end has said that it was read.
-    await vi.waitFor(() => driver.assertAtRest(), { timeout: 10_000, interval: 5 });
+    await vi.waitFor(() => driver.assertAtRest(), { timeout: 60_000, interval: 5 });
     if (unsound) violations.splice(0);
   });
 
   test("in the end nothing is under way, and nothing is left", async () => {
     for (const { driver, carried } of talks.splice(0)) {
-      await vi.waitFor(() => driver.assertAtRest(), { timeout: 10_000, interval: 5 });
+      await vi.waitFor(() => driver.assertAtRest(), { timeout: 60_000, interval: 5 });
       await driver.close();
       await carried.assertGone();
     }

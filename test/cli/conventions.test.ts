@@ -31,7 +31,7 @@ describe("help", () => {
       expect(tooLong(page.stdout, 80), command).toEqual([]);
     }
     expect(tooLong(mainPage, 80)).toEqual([]);
-  }, 120_000);
+  });
 
   test.each(["talk", "wrap", "completion", "help"])(
     "the page of %s is the same by help and by --help",

@@ -1,6 +1,6 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { type Entry, encodeEntry } from "@parlance/wire";
-import { describe, expect, test, vi } from "vitest";
+import { describe, expect, test } from "vitest";
 import type { HttpEntry } from "../../packages/wire/src/recording/entry.js";
 import { header, opening, recorded, type Said, stdioFrame } from "../wire/recording/recorded.js";
 import { parlance } from "./run.js";
@@ -119,9 +119,6 @@ async function found(path: string): Promise<unknown> {
 }
 
 const formats = ["html", "har", "otlp", "markdown", "curl", "jsonl", "junit", "sarif", "test"] as const;
-
-// Each runs the command several times.
-vi.setConfig({ testTimeout: 120_000 });
 
 describe("ten planted secrets", () => {
   test.each(formats)("are in no export as %s", async (format) => {

@@ -2,14 +2,12 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { chmodSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, describe, expect, test, vi } from "vitest";
+import { afterAll, describe, expect, test } from "vitest";
 import { main } from "../cli/run.js";
 import { Scratch } from "../cli/scratch.js";
 
 // The page on debugging is played through: its two programs are written to a folder, its commands run there one after the other,
 // and each prints what stands under it. Behind the first, this file is the host, and says what the page says that it has asked.
-
-vi.setConfig({ testTimeout: 120_000 }); // Every command is a process.
 
 const page = readFileSync(join(import.meta.dirname, "../../docs/debug-a-server.md"), "utf8");
 const scratch = new Scratch();

@@ -30,7 +30,7 @@ const printed = new Map<string, string>();
 
 beforeAll(async () => {
   for (const version of versions) printed.set(version, await tour("--revision", version));
-}, 60_000);
+});
 
 /** All that a client has, by the path to it: `revision`, `tools.call` and so on. */
 async function verbs(): Promise<string[]> {

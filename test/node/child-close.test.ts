@@ -8,7 +8,7 @@ import { converse, expectNobodyLeft, failureOf, program, script } from "./conver
 const ignoreAll = 'trap "" TERM INT HUP;';
 const sayReady = `echo '{"jsonrpc":"2.0","id":1,"result":"ready"}';`;
 
-describe("close", { timeout: 5_000 }, () => {
+describe("close", () => {
   test("lets a child that heeds the end of its input end by itself", async () => {
     const { connection, channel } = converse(
       script(`trap 'echo signalled >&2' TERM; ${sayReady} while read line; do :; done; echo bye >&2`),

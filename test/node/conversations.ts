@@ -8,7 +8,7 @@ import {
   type Report,
 } from "@parlance/mcp/jsonrpc";
 import { type ChildChannel, type Command, childChannel } from "@parlance/mcp/node";
-import { afterEach, expect } from "vitest";
+import { expect, onTestFinished } from "vitest";
 import type { ChildChannelOptions } from "../../packages/mcp/src/node/process/child-process.js";
 
 /** A conversation with a real process. */
@@ -23,9 +23,7 @@ export interface ConversationOptions extends ChildChannelOptions {
   readonly connection?: ConnectionOptions;
 }
 
-const open: Conversation[] = [];
-
-/** Starts a command and speaks to it. Whatever the test does, the process is ended and looked for behind it. */
+/** Starts a command and opens a connection to it. At the end of the test the process is ended, and must be gone. */
 export function converse(
   command: Command,
   { connection: connecting, ...options }: ConversationOptions = {},
@@ -39,19 +37,13 @@ export function converse(
     report: (report) => void reports.push(report),
     ...connecting,
   });
-  const conversation = { channel, connection, reports };
-  open.push(conversation);
-  return conversation;
-}
-
-afterEach(async () => {
-  const conversations = open.splice(0);
-  await Promise.all(conversations.map(({ connection }) => connection.close()));
-  for (const { connection } of conversations) {
+  onTestFinished(async () => {
+    await connection.close();
     expect(connection.inFlight).toEqual({ outgoing: 0, incoming: 0, waiting: 0, running: 0 });
-  }
-  await expectNobodyLeft(conversations.flatMap(({ channel }) => channel.pid ?? []));
-});
+    await expectNobodyLeft(channel.pid === undefined ? [] : [channel.pid]);
+  });
+  return { channel, connection, reports };
+}
 
 /** Fails while there is a process in one of the groups, or a zombie that this process has not reaped. */
 export async function expectNobodyLeft(groups: readonly number[]): Promise<void> {

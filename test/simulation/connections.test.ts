@@ -11,5 +11,4 @@ test.each(seeds)(
   async (seed) => {
     expect(await simulate(seed, openings)).toBeGreaterThanOrEqual(operationsPerSeed);
   },
-  60_000,
 );

@@ -10,5 +10,4 @@ test.each(seeds)(
     expect(await simulate(seed, versions.map(conversation))).toBeGreaterThanOrEqual(operationsPerSeed);
     expect(server.changes.size, "listeners that are left").toBe(0);
   },
-  60_000,
 );

@@ -1,11 +1,15 @@
 import { type ChildChannel, type Command, childChannel } from "@parlance/mcp/node";
-import { afterEach } from "vitest";
+import { onTestFinished } from "vitest";
 import { expectNobodyLeft } from "../node/conversations.js";
 
 const started: ChildChannel[] = [];
 
-/** Starts a command as often as a client asks for it. Behind the test nobody of it may be left. */
+/** Starts a command as often as a client opens a channel. Fails the test if a process of it is left at the end. */
 export function dialler(command: Command): () => ChildChannel {
+  onTestFinished(async () => {
+    const groups = started.splice(0).flatMap(({ pid }) => pid ?? []);
+    if (groups.length > 0) await expectNobodyLeft(groups);
+  });
   return () => {
     const channel = childChannel(command, { exitGrace: 100 });
     started.push(channel);
@@ -17,11 +21,6 @@ export function dialler(command: Command): () => ChildChannel {
 export function startedProcesses(): number {
   return started.length;
 }
-
-afterEach(async () => {
-  const groups = started.splice(0).flatMap(({ pid }) => pid ?? []);
-  if (groups.length > 0) await expectNobodyLeft(groups);
-});
 
 /** Stands before the programs below: what a module needs to serve the process that has started it. */
 const serving = `

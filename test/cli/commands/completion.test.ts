@@ -19,7 +19,7 @@ const pages = new Map<string, string>();
 beforeAll(async () => {
   const { stdout: main } = await parlance(["--help"]);
   for (const name of commandNames(main)) pages.set(name, (await parlance([name, "--help"])).stdout);
-}, 120_000);
+});
 
 function commandNames(page: string): readonly string[] {
   const parts = page.split("\n\n").filter((part) => !/^(?:Usage|Options):|^\S+ .*[.]$/.test(part));
@@ -45,7 +45,6 @@ test.each(["bash", "zsh", "fish"])(
       }
     }
   },
-  120_000,
 );
 
 /** What bash offers for the last of some words. */

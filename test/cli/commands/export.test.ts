@@ -156,7 +156,7 @@ test("the exported test passes against the server that was recorded, and fails a
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
-}, 120_000);
+});
 
 test("a redacted copy is a recording of its own, and can be exported again", async () => {
   using scratch = new Scratch();

@@ -106,7 +106,7 @@ test("every byte is back after wrap and unwrap, comments and odd layout too", as
   for (const name of ["contacts", "empty", "bare"]) expect((await run("unwrap", file, name)).code).toBe(0);
   expect(read()).toBe(odd);
   expect(readdirSync(folder)).toEqual(["mcp.json", "mcp.json.parlance-backup"]);
-}, 60_000);
+});
 
 const space = fc.constantFrom("", " ", "\n\t", "\r\n    ", "/* c */", " // c\n  ");
 const literal = fc.constantFrom('"node"', '"n\\u006fde"', '"a b"', '"--"', '"tap"', '"C:\\\\x.cmd"', '""');
@@ -200,7 +200,7 @@ test("every byte of a TOML file is back after wrap and unwrap", async () => {
   for (const name of names.toReversed()) await run("unwrap", file, name);
   expect(readFileSync(file, "utf8")).toBe(codex);
   expect(readdirSync(folder)).toEqual(["config.toml", "config.toml.parlance-backup"]);
-}, 120_000);
+});
 
 const remotes = `{
   // VS Code
@@ -234,7 +234,7 @@ test("a server at a URL becomes a bridge under the tap, and every byte is back a
   expect(servers.wind).toMatchObject({ args: expect.arrayContaining(["--wrapped-url", "serverUrl"]) });
   for (const name of ["plain", "typed", "wind"]) await run("unwrap", file, name);
   expect(read()).toBe(remotes);
-}, 60_000);
+});
 
 test("what is configured then bridges to the URL with its headers, and records it", async () => {
   const server = createServer({ name: "remote", version: "1.0.0" });
@@ -259,7 +259,7 @@ test("what is configured then bridges to the URL with its headers, and records i
   expect(recorded).toContain("tools/call");
   // Headers stand in variables, of which a recording holds the names alone.
   expect(recorded).not.toContain("s3cret");
-}, 60_000);
+});
 
 test.each([
   [{ url: "https://x.example", oauth: {} }, "its oauth has no place beside a command"],

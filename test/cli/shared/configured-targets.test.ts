@@ -6,10 +6,8 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { serveHttp } from "@parlance/mcp/node";
 import { createServer } from "@parlance/mcp/server";
-import { expect, test, vi } from "vitest";
+import { expect, test } from "vitest";
 import { fixture, main, type Ran } from "../run.js";
-
-vi.setConfig({ testTimeout: 120_000 }); // Each test starts several processes.
 
 const node = process.execPath;
 const server = fixture("environment-server.js");

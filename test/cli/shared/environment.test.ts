@@ -1,9 +1,7 @@
-import { expect, test, vi } from "vitest";
+import { expect, test } from "vitest";
 import { missingVariableRemedy } from "../../../packages/cli/src/shared/client/url-failure.js";
 import { RecordingFolder } from "../../wire/recording/recording-folder.js";
 import { fixture, parlance } from "../run.js";
-
-vi.setConfig({ testTimeout: 120_000 }); // Every command starts a server, and some start it again.
 
 /** Starts the well-behaved server if a variable is there, as many servers do with the key of their service. */
 const needsKey = `

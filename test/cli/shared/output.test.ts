@@ -1,6 +1,6 @@
 import { writeFileSync } from "node:fs";
 import { Conversation, describeVerdict, type Entry } from "@parlance/wire";
-import { describe, expect, test, vi } from "vitest";
+import { describe, expect, test } from "vitest";
 import { explain } from "../../../packages/cli/src/commands/explain/explain.js";
 import { LiveConversation } from "../../../packages/cli/src/shared/client/live-conversation.js";
 import { cutMiddle, verbatimLines, widthOf } from "../../../packages/cli/src/shared/output/columns.js";
@@ -12,8 +12,6 @@ import { opening, recorded, type Said } from "../../wire/recording/recorded.js";
 import { RecordingFolder } from "../../wire/recording/recording-folder.js";
 import { misbehaving, parlance, start, toolsServer } from "../run.js";
 import { Scratch } from "../scratch.js";
-
-vi.setConfig({ testTimeout: 120_000 }); // Some run several processes, one after the other.
 
 const greeted = opening("2025-11-25", { server: { tools: {} } });
 const list: Said = '→ {"jsonrpc":"2.0","id":7,"method":"tools/list"}';

@@ -62,7 +62,7 @@ function expectLatest(steps: readonly number[]): void {
   expect(steps.at(-1)).toBe(64);
 }
 
-describe("A6: 64 MiB of progress in one turn, to a client that reads", { timeout: 60_000 }, () => {
+describe("A6: 64 MiB of progress in one turn, to a client that reads", () => {
   test("lose no call on stdio, and the latest value arrives before the result", async () => {
     await using client = await connectStdio(serverProcess(burst));
     const others = Array.from({ length: 20 }, () => told(client, "answers"));

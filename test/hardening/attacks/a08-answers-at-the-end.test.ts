@@ -12,7 +12,7 @@ import { describe, expect, test } from "vitest";
 import { statelessCall, written } from "../../http/server/asked.js";
 import { stateless } from "../../testing/frames.js";
 
-describe("A8: a body that is refused before its end", { timeout: 60_000 }, () => {
+describe("A8: a body that is refused before its end", () => {
   const mebibyte = Buffer.alloc(1024 * 1024, "x");
 
   /** Writes a body as fast as the server takes it, and only then reads what the server has answered, as many clients do. */
@@ -118,7 +118,7 @@ const unfinished = {
   data: { reason: "this side is shutting down, and the call was not finished: it may have had effects" },
 };
 
-describe("A8: a call that outlasts the grace of a drain gets an error", { timeout: 20_000 }, () => {
+describe("A8: a call that outlasts the grace of a drain gets an error", () => {
   test("on stdio, and at the end of its client's input", async () => {
     for (const end of ["drain", "input"] as const) {
       const clock = createFakeClock();

@@ -99,9 +99,7 @@ async function orphaned(command: readonly string[]): Promise<string[]> {
   return told;
 }
 
-describe("A9: a stdio server whose host is killed, while another process holds the host's end of the pipe", {
-  timeout: 60_000,
-}, () => {
+describe("A9: a stdio server whose host is killed, while another process holds the host's end of the pipe", () => {
   test("lets running calls finish and ends, as at the end of stdin", async () => {
     expect(await orphaned(node(server))).toEqual(["called", "finished", "ended"]);
   });
@@ -121,7 +119,7 @@ describe("A9: a stdio server whose host is killed, while another process holds t
   });
 });
 
-describe("A9: the watch on the parent", { timeout: 60_000 }, () => {
+describe("A9: the watch on the parent", () => {
   /** Twenty looks of a watch at once, on a clock of its own. */
   const watched = `
     import { watchParent } from "@parlance/mcp/node";
@@ -177,7 +175,7 @@ describe("A9: the watch on the parent", { timeout: 60_000 }, () => {
   });
 });
 
-describe("A9: what a client has started", { timeout: 60_000 }, () => {
+describe("A9: what a client has started", () => {
   /** Heeds neither the end of its input nor SIGTERM, and neither does the process that it has started. */
   const stubborn = "trap '' TERM INT HUP; sleep 600 & echo $$ $! >&2; while :; do sleep 600; done";
 

@@ -120,7 +120,7 @@ beforeAll(async () => {
   mistakes.forEach((_, index) => {
     if (!errors.includes(`${nameOf(index)}-typed.ts(`)) compiling.add(index);
   });
-}, 120_000);
+});
 
 afterAll(() => {
   for (const folder of folders) rmSync(folder, { recursive: true });
@@ -161,5 +161,4 @@ test.skipIf(!existsSync(join(interop, "node_modules/@modelcontextprotocol/server
     console.log(table.join("\n"));
     expect(Object.keys(theirs)).toHaveLength(rows.length);
   },
-  60_000,
 );

@@ -150,7 +150,7 @@ describe("C1: the command", () => {
     const { code, stdout } = await running.ended;
     expect(stdout).toContain('"sum": 5');
     expect(code).toBe(0);
-  }, 60_000);
+  });
 
   test("examines a server that needs longer to start than to answer", async () => {
     await using slow = await slowServer();
@@ -162,7 +162,7 @@ describe("C1: the command", () => {
     const { stdout } = await running.ended;
     expect(stdout).toContain(modern);
     expect(stdout).not.toContain("no answer in time");
-  }, 90_000);
+  });
 });
 
 /** A server that has not begun to run before it is let go. */

@@ -21,7 +21,7 @@ export interface StreamEvent {
 }
 
 /** Milliseconds until a test that waits for bytes that never come says so. */
-const patience = 15_000;
+const patience = 60_000;
 
 /**
  * One connection of HTTP/1.1, written by hand: nothing stands between a test and the bytes. Answers are read in the order of

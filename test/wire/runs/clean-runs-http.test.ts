@@ -1,14 +1,11 @@
 import { existsSync } from "node:fs";
 import { Conversation } from "@parlance/wire";
-import { describe, expect, test, vi } from "vitest";
+import { describe, expect, test } from "vitest";
 import { RecordingFolder } from "../recording/recording-folder.js";
 import { everything, freePorts, runOther, startOther, type Typed, type Words } from "./example-processes.js";
 
 // Servers and clients of others as they are, with the proxy between them: nothing is said of them but what is true. All of
 // them are fetched by `npm ci --prefix test/interop`; without it these tests are skipped.
-
-// For a machine with much else to do: some examples take their time too.
-vi.setConfig({ testTimeout: 120_000 });
 
 /** What our own clients of both versions of the SDK do with any server. */
 const v1: Words = ["sdk-v1-explorer.js", "URL"];

@@ -6,12 +6,9 @@ import { latest, latestHandshake, versions } from "@parlance/mcp";
 import { type Client, connect, type InputHandlers } from "@parlance/mcp/client";
 import { connectStdio } from "@parlance/mcp/node";
 import { Conversation } from "@parlance/wire";
-import { describe, expect, test, vi } from "vitest";
+import { describe, expect, test } from "vitest";
 import { startServer } from "../../fixtures/misbehaving/running-server.js";
 import { RecordingFolder } from "../recording/recording-folder.js";
-
-// For a machine with much else to do: a tour starts a dozen processes.
-vi.setConfig({ testTimeout: 60_000 });
 
 const { execPath: node } = process;
 const run = promisify(execFile);

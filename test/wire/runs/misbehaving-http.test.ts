@@ -1,4 +1,4 @@
-import { describe, expect, test, vi } from "vitest";
+import { describe, expect, test } from "vitest";
 import { fixture } from "../../cli/run.js";
 import { expectationsIn } from "../../fixtures/misbehaving/expected.js";
 import { driveHttp, type HttpStep } from "../../fixtures/misbehaving/http-client.js";
@@ -6,9 +6,6 @@ import { startServer } from "../../fixtures/misbehaving/running-server.js";
 import { RecordingFolder } from "../recording/recording-folder.js";
 import { httpEntriesOf } from "../recording/transcript-entries.js";
 import { expectOutcome } from "./outcomes.js";
-
-// A hundred conversations, each with two processes.
-vi.setConfig({ testTimeout: 60_000 });
 
 const transports = { "event streams": [], "JSON bodies": ["--json"] } as const;
 

@@ -1,13 +1,10 @@
-import { describe, expect, test, vi } from "vitest";
+import { describe, expect, test } from "vitest";
 import { fixture, parlance } from "../../cli/run.js";
 import { expectations, type Outcome } from "../../fixtures/misbehaving/expected.js";
 import { startServer } from "../../fixtures/misbehaving/running-server.js";
 import type { Script } from "../../fixtures/misbehaving/script.js";
 import { RecordingFolder } from "../recording/recording-folder.js";
 import { expectOutcome } from "./outcomes.js";
-
-// Some calls are waited for in vain, and on a busy machine that is not all there is to wait for.
-vi.setConfig({ testTimeout: 60_000 });
 
 /** What needs a client of its own: one that declares sampling, and one that keeps asking while it waits. */
 const applies = ({ script }: { readonly script: Script }): boolean =>

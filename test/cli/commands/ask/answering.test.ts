@@ -5,12 +5,10 @@ import { pathToFileURL } from "node:url";
 import { RpcError } from "@parlance/mcp/client";
 import { serveHttp } from "@parlance/mcp/node";
 import { createServer } from "@parlance/mcp/server";
-import { describe, expect, test, vi } from "vitest";
+import { describe, expect, test } from "vitest";
 import { createLibrary } from "../../../fixtures/library-server.js";
 import { fixture, parlance, type Ran } from "../../run.js";
 import { hasTerminals, inTerminal } from "../../terminal.js";
-
-vi.setConfig({ testTimeout: 120_000 }); // Each test starts several processes.
 
 const library = ["--", process.execPath, fixture("library-server.js")];
 const folder = realpathSync(tmpdir());

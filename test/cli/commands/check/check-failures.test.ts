@@ -4,7 +4,7 @@ import { writeFile } from "node:fs/promises";
 import type { IncomingMessage } from "node:http";
 import { join } from "node:path";
 import { type Entry, encodeEntry } from "@parlance/wire";
-import { expect, test, vi } from "vitest";
+import { expect, test } from "vitest";
 import { header, opening, recorded } from "../../../wire/recording/recorded.js";
 import { RecordingFolder } from "../../../wire/recording/recording-folder.js";
 import { main, parlance, type Ran } from "../../run.js";
@@ -26,8 +26,6 @@ function serverThat(onCall: string): string {
 const [initialize = "", , initialized = ""] = opening("2025-11-25").map((line) => line.slice(2));
 const call = '{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"work","arguments":{}}}';
 const list = '{"jsonrpc":"2.0","id":8,"method":"tools/list"}';
-
-vi.setConfig({ testTimeout: 120_000 }); // Each runs several processes, one after the other.
 
 /** Starts a server behind a tap, and speaks to it: a line goes out when the text before it has come on stdout. */
 async function tapped(

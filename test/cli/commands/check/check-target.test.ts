@@ -36,7 +36,7 @@ test("a server that keeps the rules passes in every revision, on stdio", async (
   expect(revisions.flatMap(({ probes }) => probes.filter(({ is }) => is === "failed"))).toEqual([]);
   expect(verdicts.filter(({ level }) => level === "must")).toEqual([]);
   expect([passed, code]).toEqual([true, 0]);
-}, 60_000);
+});
 
 test("a server that keeps the rules passes in every revision, over HTTP, where there are more", async () => {
   const server = createServer({ name: "listening", version: "1" });
@@ -52,7 +52,7 @@ test("a server that keeps the rules passes in every revision, over HTTP, where t
   } finally {
     await http.close();
   }
-}, 60_000);
+});
 
 test("what a server does wrong is told with its place, and fails the check", async () => {
   const { code, stdout } = await parlance([
@@ -70,7 +70,7 @@ test("what a server does wrong is told with its place, and fails the check", asy
   expect(stdout).toContain("S-2");
   expect(stdout).toMatch(/^✖ 1 revision · \d+ probes · \d+ failed/m);
   expect(code).toBe(2);
-}, 60_000);
+});
 
 test("JUnit and SARIF say of a server what they say of a recording", async () => {
   const words = ["--revision", "2025-11-25", "--timeout", "500ms", "--", process.execPath, misbehaving, "noisy"];
@@ -80,7 +80,7 @@ test("JUnit and SARIF say of a server what they say of a recording", async () =>
     readonly runs: readonly { readonly results: readonly { readonly ruleId: string }[] }[];
   };
   expect(sarif.runs[0]?.results.map(({ ruleId }) => ruleId)).toContain("S-2");
-}, 60_000);
+});
 
 test("what was said to a server can be kept, and read again", async () => {
   const folder = mkdtempSync(join(tmpdir(), "parlance-check-"));
@@ -94,7 +94,7 @@ test("what was said to a server can be kept, and read again", async () => {
   } finally {
     rmSync(folder, { recursive: true });
   }
-}, 60_000);
+});
 
 test("a server that cannot be spoken to is no server that breaks rules", async () => {
   const { code, stderr } = await parlance(["check", "--", process.execPath, misbehaving, "dies"]);

@@ -3,13 +3,11 @@ import { gzipSync } from "node:zlib";
 import { Validator } from "@cfworker/json-schema";
 import type { Entry } from "@parlance/wire";
 import { SaxesParser } from "saxes";
-import { expect, test, vi } from "vitest";
+import { expect, test } from "vitest";
 import { exampleEntries, recordingText } from "../../../wire/recording/example-recording.js";
 import { header, opening, recorded } from "../../../wire/recording/recorded.js";
 import { recordingFiles } from "../../recording-files.js";
 import { parlance } from "../../run.js";
-
-vi.setConfig({ testTimeout: 120_000 }); // Each runs several processes.
 
 const text = recordingText(exampleEntries);
 const cleanText = recordingText([header, ...recorded(...opening("2025-11-25"))]);

@@ -108,7 +108,7 @@ test("a server that does no more than the sentences demand fails no probe", asyn
     doubt: "the schema has errors for every request",
     sentence: "resourceTemplates: ResourceTemplate[];",
   });
-}, 60_000);
+});
 
 test("each failed probe has the level, the sentence and the address that it is judged by", async () => {
   const { code, found } = await checked({ notified: [200, { id: null, result: {} }], ended: 400, unknown: -32_600 });
@@ -124,7 +124,7 @@ test("each failed probe has the level, the sentence and the address that it is j
   // An error it is, as the sentence demands.
   expect(found.get("XM-1")).toMatchObject({ is: "failed", doubt: "no sentence demands the code" });
   expect(code).toBe(2);
-}, 60_000);
+});
 
 test("a server on stdio that answers a notification with an error breaks a MUST NOT", async () => {
   const script = `
@@ -142,7 +142,7 @@ test("a server on stdio that answers a notification with an error breaks a MUST 
   const { stdout } = await parlance(words, { COLUMNS: "100" });
   expect(stdout).toContain("✖ XM-4");
   expect(stdout).toContain("must: “The receiver MUST NOT send a response.”");
-}, 60_000);
+});
 
 test("a server on stdio that outlives its input is ended by a signal, which no sentence of a handshake revision forbids", async () => {
   const script = `
@@ -175,4 +175,4 @@ test("a server on stdio that outlives its input is ended by a signal, which no s
     ...{ id: "XS-1", is: "failed", level: "may", says: "it had to be ended by a signal" },
     spec: "https://modelcontextprotocol.io/specification/2025-11-25/basic/lifecycle#shutdown",
   });
-}, 60_000);
+});

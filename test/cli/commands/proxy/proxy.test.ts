@@ -37,7 +37,7 @@ test("bodies arrive as they were sent, both ways, and stand in the recording", a
   );
   const frames = (await stand.recorded()).flatMap((entry) => (entry.k === "f" ? [sha256(bytesOf(entry))] : []));
   expect(frames).toEqual(sums);
-}, 60_000);
+});
 
 test("headers keep their order and their case both ways; only the host is the server's", async () => {
   let seen: readonly string[] = [];
@@ -83,7 +83,7 @@ test("each event passes at once, and is a frame with what stood in it", async ()
     seen += text;
   });
   const first = ': hello\n\nid: 1\nevent: message\nretry: 10\ndata: {"a":\r\ndata:  1}\n\n';
-  await vi.waitFor(() => expect(seen).toBe(first), { timeout: 10_000 });
+  await vi.waitFor(() => expect(seen).toBe(first), { timeout: 60_000 });
   await ask(`${stand.near}/mcp`, { method: "POST" }, [Buffer.from("{}")]);
   if (!response.readableEnded) await once(response, "end");
   expect(seen).toBe(`${first}id: 2\ndata: "é"\r\rdata: cut`);
@@ -201,7 +201,7 @@ test("a stream that says late where its messages go to has a session of its own 
     }
     response.writeHead(200, events).flushHeaders();
     // As late as that: the recorder has given up waiting for a session.
-    await vi.waitFor(() => expect(readFileSync(stand.recording, "utf8")).toContain('"ph":"res"'), { timeout: 10_000 });
+    await vi.waitFor(() => expect(readFileSync(stand.recording, "utf8")).toContain('"ph":"res"'), { timeout: 60_000 });
     response.write("event: endpoint\ndata: /messages?id=7\n\n");
   });
   const asked = request(`${stand.near}/mcp`).end();

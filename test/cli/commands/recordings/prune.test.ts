@@ -2,12 +2,10 @@ import { readdir, utimes } from "node:fs/promises";
 import { join } from "node:path";
 import { connectStdio, serveHttp } from "@parlance/mcp/node";
 import { createServer } from "@parlance/mcp/server";
-import { expect, test, vi } from "vitest";
+import { expect, test } from "vitest";
 import { retentionOf } from "../../../../packages/cli/src/shared/recordings/prune-recordings.js";
 import { recordingFiles } from "../../recording-files.js";
 import { jsonLines, main, parlance, toolsServer } from "../../run.js";
-
-vi.setConfig({ testTimeout: 120_000 }); // Each test starts several processes.
 
 const day = 86_400_000;
 

@@ -42,7 +42,7 @@ test("a line of 100 MB passes as it is, and its beginning is kept", async () => 
   // On a busy machine the recorder falls behind, and says so: never more, and never less.
   const missing = entries.filter(({ k }) => k === "gap").length;
   expect(whole.length === 2 ? frames.length : missing).toBeGreaterThanOrEqual(whole.length === 2 ? 2 : 1);
-}, 60_000);
+});
 
 test("a host that does not read stops the server, and fills no memory", async () => {
   using folder = new RecordingFolder();
@@ -72,7 +72,7 @@ test("a host that does not read stops the server, and fills no memory", async ()
   child.stdout?.resume();
   child.stdin?.end();
   expect((await ended).stdout.length).toBe(2_000 * 100_000);
-}, 40_000);
+});
 
 describe("what is wrong with the recording is no concern of the traffic", () => {
   test.runIf(existsSync("/dev/full"))("a disk that is full", async () => {
@@ -165,7 +165,6 @@ describe("what is wrong with the recording is no concern of the traffic", () => 
       const numbered = entries.filter((entry) => "n" in entry).length;
       expect(numbered + lost).toBe(last?.n);
     },
-    40_000,
   );
 
   test("a file that holds something is left alone", async () => {
@@ -213,6 +212,6 @@ describe("a tap that is killed", () => {
     child.kill("SIGTERM");
     await until("no");
     child.kill("SIGKILL");
-    await vi.waitFor(() => expect(() => process.kill(pid, 0)).toThrow("ESRCH"), { timeout: 15_000, interval: 100 });
+    await vi.waitFor(() => expect(() => process.kill(pid, 0)).toThrow("ESRCH"), { timeout: 60_000, interval: 100 });
   });
 });

@@ -46,7 +46,7 @@ test("every byte arrives as it was sent, both ways, and stands in the recording"
     }),
     { numRuns: 8 },
   );
-}, 60_000);
+});
 
 test("a line that comes in pieces is one frame, with the offset and the time of each", async () => {
   using folder = new RecordingFolder();
@@ -71,7 +71,7 @@ test("a line that comes in pieces is one frame, with the offset and the time of 
 test("a line that does not go on is told of, once", async () => {
   using folder = new RecordingFolder();
   const { child, ended } = tapScript(`process.stdout.write("half"); ${echo}`, folder.env);
-  await vi.waitFor(() => expect(folder.text).toContain('"partial"'), { timeout: 10_000 });
+  await vi.waitFor(() => expect(folder.text).toContain('"partial"'), { timeout: 60_000 });
   child.stdin?.end(" a line");
   await ended;
   expect(livesOf(only(folder))).toEqual(["spawn", "partial s2c 4", "stdin-end c2s", "close s2c", "exit 0"]);
