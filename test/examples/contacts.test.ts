@@ -1,66 +1,76 @@
 import { spawnSync } from "node:child_process";
 import { mkdirSync, readFileSync } from "node:fs";
-import { type CompletionReference, latest, versions } from "@parlance/mcp";
-import { describe, expect, test } from "vitest";
+import { type CompletionReference, latest, latestHandshake, versions } from "@parlance/mcp";
+import type { Client } from "@parlance/mcp/client";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { inForm } from "../testing/forms.js";
 import { ask, contacts, openContacts, refusal, Scratch } from "./contacts-client.js";
 
-describe.each(versions)("the contacts server in %s", (revision) => {
-  test("finds, shows, adds, changes and deletes contacts", async () => {
-    await using client = await openContacts([], { revision });
-    expect(await ask(client, "search_contacts", { query: "analytic ada" })).toMatchObject({
-      total: 1,
-      contacts: [{ id: 1, name: "Ada Lovelace" }],
+describe.each(inForm({ long: versions, short: [latestHandshake.version, latest.version] }))(
+  "the contacts server in %s",
+  (revision) => {
+    test("finds, shows, adds, changes and deletes contacts", async () => {
+      await using client = await openContacts([], { revision });
+      expect(await ask(client, "search_contacts", { query: "analytic ada" })).toMatchObject({
+        total: 1,
+        contacts: [{ id: 1, name: "Ada Lovelace" }],
+      });
+      const ada = { email: "ada@example.com", company: "Analytical Engines", phone: "", notes: "Writes programs" };
+      expect(await ask(client, "get_contact", { id: 1 })).toEqual({ id: 1, name: "Ada Lovelace", ...ada });
+      const grace = { name: "Grace Hopper", email: "", phone: "", company: "Navy", notes: "" };
+      expect(await ask(client, "add_contact", { name: " Grace Hopper ", company: "Navy" })).toEqual({
+        id: 5,
+        ...grace,
+      });
+      expect(await ask(client, "update_contact", { id: 5, notes: "Compiles", company: "" })).toEqual({
+        id: 5,
+        ...grace,
+        company: "",
+        notes: "Compiles",
+      });
+      expect(await ask(client, "search_contacts", { query: "navy" })).toEqual({ total: 0, contacts: [] });
+      expect(await ask(client, "search_contacts", { query: "compiles" })).toMatchObject({ total: 1 });
+      expect(await refusal(client, "delete_contact", { id: 5 })).toBe(
+        "Nothing is deleted: this client cannot ask a person. Ask them yourself, then call again with confirm: true",
+      );
+      expect(await ask(client, "delete_contact", { id: 5, confirm: true })).toEqual({ deleted: 1 });
+      for (const tool of ["get_contact", "update_contact", "delete_contact"]) {
+        expect(await refusal(client, tool, { id: 5 })).toBe("There is no contact 5: search_contacts shows the ids");
+      }
+      // The number of a contact that is gone is not given to another.
+      expect(await ask(client, "add_contact", { name: "Next" })).toMatchObject({ id: 6 });
+      expect(await refusal(client, "delete_all_contacts")).toMatch(/^Nothing is deleted: this client/);
+      expect(await ask(client, "delete_all_contacts", { confirm: true })).toEqual({ deleted: 5 });
+      expect(await ask(client, "delete_all_contacts")).toEqual({ deleted: 0 });
+      expect(await ask(client, "search_contacts")).toEqual({ total: 0, contacts: [] });
     });
-    const ada = { email: "ada@example.com", company: "Analytical Engines", phone: "", notes: "Writes programs" };
-    expect(await ask(client, "get_contact", { id: 1 })).toEqual({ id: 1, name: "Ada Lovelace", ...ada });
-    const grace = { name: "Grace Hopper", email: "", phone: "", company: "Navy", notes: "" };
-    expect(await ask(client, "add_contact", { name: " Grace Hopper ", company: "Navy" })).toEqual({ id: 5, ...grace });
-    expect(await ask(client, "update_contact", { id: 5, notes: "Compiles", company: "" })).toEqual({
-      id: 5,
-      ...grace,
-      company: "",
-      notes: "Compiles",
-    });
-    expect(await ask(client, "search_contacts", { query: "navy" })).toEqual({ total: 0, contacts: [] });
-    expect(await ask(client, "search_contacts", { query: "compiles" })).toMatchObject({ total: 1 });
-    expect(await refusal(client, "delete_contact", { id: 5 })).toBe(
-      "Nothing is deleted: this client cannot ask a person. Ask them yourself, then call again with confirm: true",
-    );
-    expect(await ask(client, "delete_contact", { id: 5, confirm: true })).toEqual({ deleted: 1 });
-    for (const tool of ["get_contact", "update_contact", "delete_contact"]) {
-      expect(await refusal(client, tool, { id: 5 })).toBe("There is no contact 5: search_contacts shows the ids");
-    }
-    // The number of a contact that is gone is not given to another.
-    expect(await ask(client, "add_contact", { name: "Next" })).toMatchObject({ id: 6 });
-    expect(await refusal(client, "delete_all_contacts")).toMatch(/^Nothing is deleted: this client/);
-    expect(await ask(client, "delete_all_contacts", { confirm: true })).toEqual({ deleted: 5 });
-    expect(await ask(client, "delete_all_contacts")).toEqual({ deleted: 0 });
-    expect(await ask(client, "search_contacts")).toEqual({ total: 0, contacts: [] });
-  });
 
-  test("has contacts to read, and a letter to write", async () => {
-    await using client = await openContacts([], { revision });
-    const { contents } = await client.call("resources/read", { uri: "contacts:/1" });
-    expect(contents).toMatchObject([{ mimeType: "application/json", text: expect.stringContaining('"Ada Lovelace"') }]);
-    const { resources } = await client.call("resources/list");
-    expect(resources).toMatchObject([
-      { uri: "contacts:/all" },
-      { uri: "contacts:/1", name: "Ada Lovelace" },
-      { uri: "contacts:/2" },
-      { uri: "contacts:/4", name: "Srinivasa Ramanujan" },
-      { uri: "contacts:/3", name: "Émilie du Châtelet" },
-    ]);
-    for (const uri of ["contacts:/9", "contacts:/x", "contacts:/1%20or%201=1", "contacts:/9999999999999999999"]) {
-      await expect(client.call("resources/read", { uri })).rejects.toMatchObject({ name: "RpcError" });
-    }
-    const args = { name: "Ada Lovelace", about: "tea" };
-    const { messages } = await client.call("prompts/get", { name: "write_to", arguments: args });
-    expect(messages).toMatchObject([{ content: { text: expect.stringContaining("ada@example.com") } }]);
-    await expect(
-      client.call("prompts/get", { name: "write_to", arguments: { ...args, name: "Nobody" } }),
-    ).rejects.toMatchObject({ code: -32602, message: "There is no contact called Nobody" });
-  });
-});
+    test("has contacts to read, and a letter to write", async () => {
+      await using client = await openContacts([], { revision });
+      const { contents } = await client.call("resources/read", { uri: "contacts:/1" });
+      expect(contents).toMatchObject([
+        { mimeType: "application/json", text: expect.stringContaining('"Ada Lovelace"') },
+      ]);
+      const { resources } = await client.call("resources/list");
+      expect(resources).toMatchObject([
+        { uri: "contacts:/all" },
+        { uri: "contacts:/1", name: "Ada Lovelace" },
+        { uri: "contacts:/2" },
+        { uri: "contacts:/4", name: "Srinivasa Ramanujan" },
+        { uri: "contacts:/3", name: "Émilie du Châtelet" },
+      ]);
+      for (const uri of ["contacts:/9", "contacts:/x", "contacts:/1%20or%201=1", "contacts:/9999999999999999999"]) {
+        await expect(client.call("resources/read", { uri })).rejects.toMatchObject({ name: "RpcError" });
+      }
+      const args = { name: "Ada Lovelace", about: "tea" };
+      const { messages } = await client.call("prompts/get", { name: "write_to", arguments: args });
+      expect(messages).toMatchObject([{ content: { text: expect.stringContaining("ada@example.com") } }]);
+      await expect(
+        client.call("prompts/get", { name: "write_to", arguments: { ...args, name: "Nobody" } }),
+      ).rejects.toMatchObject({ code: -32602, message: "There is no contact called Nobody" });
+    });
+  },
+);
 
 test("names and ids are completed", async () => {
   await using client = await openContacts();
@@ -77,6 +87,20 @@ test("names and ids are completed", async () => {
 });
 
 describe("a search", () => {
+  /** Shared by the searches that change nothing: a process each would take most of their time. */
+  const opened: Client[] = [];
+  const added = ["李小龍", "Ωμέγα 🎉", "O'Neil'); drop table contacts; --"];
+
+  beforeAll(async () => {
+    const [plain, filled] = await Promise.all([openContacts(), openContacts()]);
+    opened.push(plain, filled);
+    for (const name of added) expect(await ask(filled, "add_contact", { name })).toMatchObject({ name });
+  });
+
+  afterAll(async () => {
+    for (const client of opened) await client.close();
+  });
+
   test.each([
     '"',
     '""',
@@ -92,7 +116,7 @@ describe("a search", () => {
     "q\0z",
     "'; drop table contacts; --",
   ])("for %j is no syntax error, and finds nothing", async (query) => {
-    await using client = await openContacts();
+    const client = opened[0] as Client;
     expect(await ask(client, "search_contacts", { query })).toEqual({ total: 0, contacts: [] });
     expect(await ask(client, "search_contacts")).toMatchObject({ total: 4 });
   });
@@ -106,10 +130,7 @@ describe("a search", () => {
     ["Ωμέγα", "Ωμέγα 🎉"],
     ["o'neil", "O'Neil'); drop table contacts; --"],
   ])("for %j finds %s", async (query, name) => {
-    await using client = await openContacts();
-    for (const added of ["李小龍", "Ωμέγα 🎉", "O'Neil'); drop table contacts; --"]) {
-      expect(await ask(client, "add_contact", { name: added })).toMatchObject({ name: added });
-    }
+    const client = opened[1] as Client;
     expect(await ask(client, "search_contacts", { query })).toMatchObject({ total: 1, contacts: [{ name }] });
   });
 

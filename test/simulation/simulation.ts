@@ -1,11 +1,12 @@
 import { seed as chosen, createRandom } from "../properties/random.js";
+import { inForm } from "../testing/forms.js";
 import { heapInUse } from "./heap.js";
 import { Link, type Open } from "./link.js";
 import { finish, type Nonces, operate } from "./operations.js";
 
 /** How many seeds there are over all simulations, and how many operations each of them is good for. */
-export const operationsPerSeed = 100_000;
-const count = process.env.PARLANCE_LONG === "1" ? 5 : 1;
+export const operationsPerSeed: number = inForm({ long: 100_000, short: 20_000 });
+const count = inForm({ long: 5, short: 1 });
 /** Seeds of one simulation: one if the environment names it. */
 export const seeds: readonly number[] =
   process.env.PARLANCE_SEED === undefined ? Array.from({ length: count }, (_, index) => chosen + index) : [chosen];

@@ -5,6 +5,7 @@ import { promisify } from "node:util";
 import { serveHttp, serveTcp } from "@parlance/mcp/node";
 import { createServer, type Server } from "@parlance/mcp/server";
 import { describe, expect, test } from "vitest";
+import { isLong } from "../../testing/forms.js";
 
 const run = promisify(execFile);
 const ip = (...args: string[]): Promise<unknown> => run("ip", args);
@@ -55,7 +56,7 @@ class OtherHost implements AsyncDisposable {
   }
 }
 
-const isPossible = process.env.PARLANCE_LONG === "1" && process.platform === "linux" && (await canMakeHosts());
+const isPossible = isLong && process.platform === "linux" && (await canMakeHosts());
 
 async function canMakeHosts(): Promise<boolean> {
   const name = `parlance-try-${process.pid}`;
@@ -94,7 +95,7 @@ const call = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/call", param
 
 // Needs `ip netns` and its rights, and takes as long as TCP does.
 describe.runIf(isPossible)("A7: a client whose machine has lost its network", { concurrent: true }, () => {
-  test("over HTTP: its call is aborted, although bytes for it are on their way", { timeout: 60_000 }, async () => {
+  test("over HTTP: its call is aborted, although bytes for it are on their way", async () => {
     const { server, called } = talkative();
     await using http = await serveHttp(server, { host: "0.0.0.0", exposed: true });
     await using other = await OtherHost.open();
@@ -112,7 +113,7 @@ describe.runIf(isPossible)("A7: a client whose machine has lost its network", { 
     await expectAbort(await called, other);
   });
 
-  test("over TCP: its call is aborted, although bytes for it are on their way", { timeout: 60_000 }, async () => {
+  test("over TCP: its call is aborted, although bytes for it are on their way", async () => {
     const { server, called } = talkative();
     await using tcp = await serveTcp(server, { host: "0.0.0.0", port: 0, exposed: true });
     await using other = await OtherHost.open();

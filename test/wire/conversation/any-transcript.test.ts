@@ -3,11 +3,12 @@ import { bytesOf, Conversation, describeVerdict, type Entry, type FrameEntry, sc
 import { expect, test } from "vitest";
 import type { JsonNode } from "../../../packages/wire/src/json/json-node.js";
 import { createRandom, type Random, seed } from "../../properties/random.js";
+import { inForm } from "../../testing/forms.js";
 import { cases } from "../rules/cases/all-cases.js";
 import { entriesOf } from "../rules/rule-case.js";
 import { talkOf } from "../rules/talk.js";
 
-const transcriptCount = 6_000;
+const transcriptCount = inForm({ long: 6_000, short: 1_000 });
 
 /** What stands where something else is expected. */
 const strange = [

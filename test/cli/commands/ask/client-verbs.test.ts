@@ -1,28 +1,31 @@
 import { serveHttp } from "@parlance/mcp/node";
 import { serveWebSocket } from "@parlance/mcp/websocket";
-import { expect, test, vi } from "vitest";
+import { expect, test } from "vitest";
 import { createLibrary } from "../../../fixtures/library-server.js";
+import { isLong } from "../../../testing/forms.js";
 import { fixture, jsonLines, parlance, start, toolsServer } from "../../run.js";
-
-vi.setConfig({ testTimeout: 120_000 }); // Each test starts several processes.
 
 const library = ["--", process.execPath, fixture("library-server.js")];
 
-/** Every revision, and every transport that a server of it may have. */
-const conversations = [
-  ["2024-11-05", "stdio"],
-  ["2025-03-26", "stdio"],
-  ["2025-06-18", "stdio"],
-  ["2025-11-25", "stdio"],
-  ["2026-07-28", "stdio"],
-  ["2024-11-05", "HTTP+SSE"],
-  ["2025-03-26", "HTTP"],
-  ["2025-06-18", "HTTP"],
-  ["2025-11-25", "HTTP"],
-  ["2026-07-28", "HTTP"],
-  ["2025-11-25", "WebSocket"],
-  ["2026-07-28", "WebSocket"],
-] as const;
+const short = ["stdio in 2025-11-25", "HTTP+SSE in 2024-11-05", "HTTP in 2026-07-28", "WebSocket in 2025-11-25"];
+
+/** Every revision, and every transport that a server of it may have; in the short form, every transport. */
+const conversations = (
+  [
+    ["2024-11-05", "stdio"],
+    ["2025-03-26", "stdio"],
+    ["2025-06-18", "stdio"],
+    ["2025-11-25", "stdio"],
+    ["2026-07-28", "stdio"],
+    ["2024-11-05", "HTTP+SSE"],
+    ["2025-03-26", "HTTP"],
+    ["2025-06-18", "HTTP"],
+    ["2025-11-25", "HTTP"],
+    ["2026-07-28", "HTTP"],
+    ["2025-11-25", "WebSocket"],
+    ["2026-07-28", "WebSocket"],
+  ] as const
+).filter(([revision, transport]) => isLong || short.includes(`${transport} in ${revision}`));
 
 /** Runs a verb against the library, in one revision over one transport. */
 async function ask(revision: string, transport: string, verb: string, ...words: readonly string[]) {

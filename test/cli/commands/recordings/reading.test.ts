@@ -5,6 +5,7 @@ import { promisify } from "node:util";
 import { gzipSync } from "node:zlib";
 import { encodeEntry } from "@parlance/wire";
 import { expect, test } from "vitest";
+import { inForm } from "../../../testing/forms.js";
 import { exampleEntries, recordingText } from "../../../wire/recording/example-recording.js";
 import { header, recorded, stdioFrame } from "../../../wire/recording/recorded.js";
 import { recordingFiles } from "../../recording-files.js";
@@ -119,14 +120,15 @@ test("a recording that its recorder has left without an end is shown, and not wa
   expect(code).toBe(0);
 });
 
-test("show --hex has all bytes of a frame of five megabytes", async () => {
+test("show --hex has all bytes of a frame of megabytes", async () => {
   const files = await recordingFiles();
-  const long = `{"jsonrpc":"2.0","id":1,"result":{"x":"${"y".repeat(5_000_000)}"}}` as const;
+  const long =
+    `{"jsonrpc":"2.0","id":1,"result":{"x":"${"y".repeat(inForm({ long: 5_000_000, short: 2_000_000 }))}"}}` as const;
   await files.write("long.parlance.jsonl", [header, ...recorded(`← ${long}`)].map(encodeEntry).join(""));
   const { code, stdout, stderr } = await files.run("show", "long", "1", "--hex");
   expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
   expect(stdout.match(/^[0-9a-f]{6} {2}/gm)).toHaveLength(Math.ceil(long.length / 16));
-}, 180_000);
+});
 
 test("a request of HTTP is shown again when its response lets the rules speak", async () => {
   const files = await recordingFiles();

@@ -1,5 +1,6 @@
 import { createServer, type Server } from "@parlance/mcp/server";
 import { describe, expect, test } from "vitest";
+import { inForm } from "../../../testing/forms.js";
 import { request } from "../../../testing/frames.js";
 import { turn } from "../../../testing/talks.js";
 import { type Asked, sessionPost, statelessPost, written } from "../asked.js";
@@ -7,9 +8,8 @@ import { openSession } from "../handlers.js";
 import { site } from "../site.js";
 import type { Wire } from "../wire.js";
 
-const isLong = process.env.PARLANCE_LONG === "1";
-const clients = isLong ? 64 : 16;
-const calls = isLong ? 1_000 : 100;
+const clients = inForm({ long: 64, short: 16 });
+const calls = inForm({ long: 1_000, short: 100 });
 
 /** Tells what it was told, twice, after a while that differs from call to call. */
 function parrot(): Server {
@@ -65,12 +65,7 @@ function foreign(name: string, heard: string): readonly string[] {
 }
 
 const names = Array.from({ length: clients }, (_none, index) => `client-${index}`);
-/** For machines that do much else meanwhile. */
-const timeout = 90_000;
-
-describe("of many clients with the same ids, each gets its own answers and what is told before them", {
-  timeout,
-}, () => {
+describe("of many clients with the same ids, each gets its own answers and what is told before them", () => {
   test("in the stateless era", async () => {
     await using at = await site(parrot());
     const found = names.map(async (name) => {
