@@ -133,26 +133,26 @@ export class Converter {
 
   /** A value with an absent or unknown tag is converted as the first choice, for example a result without `resultType`. */
   #tagged({ tag, choices }: TaggedShape): Reshape | undefined {
-    const conversions = choices.map((name) => this.#type(name));
-    if (conversions.every((conversion) => conversion === undefined)) return undefined;
-    const byTag = new Map<unknown, Reshape | undefined>();
-    choices.forEach((name, index) => {
-      for (const value of tagsOf(this.#types, name, tag)) byTag.set(value, conversions[index]);
-    });
-    const [first] = conversions;
-    return onObject((value) => {
-      const conversion = byTag.has(value[tag]) ? byTag.get(value[tag]) : first;
-      return conversion === undefined ? value : conversion(value);
-    });
+    const conversions = choices.map((name) => this.#type(name) ?? keep);
+    if (conversions.every((conversion) => conversion === keep)) return undefined;
+    const byTag = new Map<unknown, Reshape>();
+    for (const [index, conversion] of conversions.entries()) {
+      for (const value of tagsOf(this.#types, choices[index] ?? "", tag)) byTag.set(value, conversion);
+    }
+    const [first = keep] = conversions;
+    return onObject((value) => (byTag.get(value[tag]) ?? first)(value));
   }
 
-  /** The first shape that a value has the required members of decides. */
+  /** The first shape decides that a value has the required members of. */
   #anyOf(shapes: readonly Shape[]): Reshape | undefined {
-    const choices = shapes.map((shape) => ({ shape, conversion: this.compile(shape) ?? keep }));
+    const choices = shapes.map((shape) => ({
+      fits: resemblance(this.#types, shape),
+      conversion: this.compile(shape) ?? keep,
+    }));
     if (choices.every(({ conversion }) => conversion === keep)) return undefined;
     return (value) => {
-      const { conversion = keep } = choices.find(({ shape }) => resembles(this.#types, shape, value)) ?? {};
-      return conversion(value);
+      for (const { fits, conversion } of choices) if (fits(value)) return conversion(value);
+      return value;
     };
   }
 }
@@ -161,24 +161,27 @@ function applied(conversion: Reshape | undefined, apply: (conversion: Reshape) =
   return conversion && apply(conversion);
 }
 
-/** Whether a value is of the same kind as a shape and has its required members. */
-function resembles(types: Types, shape: Shape, value: unknown): boolean {
+/** A test whether a value is of the same kind as a shape and has its required members. */
+function resemblance(types: Types, shape: Shape): (value: unknown) => boolean {
   switch (shape.kind) {
     case "ref":
-      return resembles(types, typeOf(types, shape.name), value);
+      return resemblance(types, typeOf(types, shape.name));
     case "array":
-      return Array.isArray(value);
+      return Array.isArray;
     case "tagged":
     case "map":
-      return isObject(value);
-    case "object":
-      return (
-        isObject(value) &&
-        Object.entries(membersOf(types, shape)).every(
-          ([name, member]) => member.kind === "optional" || value[name] !== undefined,
-        )
+      return isObject;
+    case "object": {
+      const required = Object.entries(membersOf(types, shape)).flatMap(([name, { kind }]) =>
+        kind === "optional" ? [] : name,
       );
+      return (value) => {
+        if (!isObject(value)) return false;
+        for (const name of required) if (value[name] === undefined) return false;
+        return true;
+      };
+    }
     default:
-      return true;
+      return () => true;
   }
 }

@@ -282,7 +282,9 @@ export function publish(newest: Edition): readonly Revision[] {
   return history.map((edition, index) => {
     const { previous, dropped, ...description } = edition;
     const newer = history.slice(index + 1);
-    const removed = new Map([...dropped].map(([name, members]) => [name, without(...members)]));
+    const removed = new Map(
+      [...dropped].flatMap(([name, members]) => named(name, members.length === 0 ? undefined : without(...members))),
+    );
     return {
       ...description,
       down: conversion(newest, [
