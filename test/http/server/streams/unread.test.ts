@@ -17,7 +17,7 @@ test("what nobody reads waits for a reader up to a bound, and what is lost beyon
   const lost: Report[] = [];
   const report = (each: Report): void => void lost.push(each);
   const endpoint = {
-    served: createServer({ name: "unread", version: "1.0.0" }),
+    server: createServer({ name: "unread", version: "1.0.0" }),
     settings: peerSettings({ report, clock }),
     streams,
     keepAlive: new KeepAlive(clock, 15_000),

@@ -45,15 +45,15 @@ export class McpHandler extends HttpServerHandler {
   readonly #legacySse: boolean;
 
   /** @throws TypeError for an invalid allowed host, origin or header */
-  constructor(served: Servable, options: HttpOptions & Pick<OriginCheckOptions, "exposed"> = {}) {
+  constructor(server: Servable, options: HttpOptions & Pick<OriginCheckOptions, "exposed"> = {}) {
     const { legacySse = false, keepAlive = defaultKeepAlive, clock = systemClock } = options;
     super(
       options,
-      peerSettings({ ...options, nameOf, profile: mcpProfile, exactNumbers: served.exactNumbers === true }),
+      peerSettings({ ...options, nameOf, profile: mcpProfile, exactNumbers: server.exactNumbers === true }),
     );
     const { settings, closing } = this;
     this.#calls = new PostedCalls({
-      served,
+      server,
       settings,
       streams: { clock, maxQueuedBytes, stallTimeout, report: settings.report },
       keepAlive: new KeepAlive(clock, keepAlive),

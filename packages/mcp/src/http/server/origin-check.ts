@@ -56,9 +56,9 @@ export type OriginCheck = (
  * https://modelcontextprotocol.io/specification/latest/basic/transports/streamable-http#security-warning
  *
  * @example
- * const guard = originCheck({ allowedOrigins: ["https://app.example.com"] });
+ * const checkOrigin = originCheck({ allowedOrigins: ["https://app.example.com"] });
  * const { remoteAddress: remote, localAddress: local } = request.socket;
- * const refusal = guard(request.headers.host, request.headers.origin, { remote, local });
+ * const refusal = checkOrigin(request.headers.host, request.headers.origin, { remote, local });
  *
  * @throws TypeError for an invalid entry in the allowed hosts or origins
  */

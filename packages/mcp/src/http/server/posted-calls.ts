@@ -21,7 +21,7 @@ import type { KeepAlive, StreamLimits } from "./streams/event-stream.js";
 
 /** The server of one URL, and how it responds; the same for POSTs without a session and for sessions. */
 export interface Endpoint {
-  readonly served: Servable;
+  readonly server: Servable;
   /** How to read messages and respond outside of sessions. */
   readonly settings: PeerSettings;
   readonly streams: StreamLimits;

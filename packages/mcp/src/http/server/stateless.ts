@@ -33,18 +33,18 @@ export function answerStateless(
   length: number,
   caller: HttpCaller,
 ): MaybePromise<HttpResponse> {
-  const { served, closing } = calls.endpoint;
+  const { server, closing } = calls.endpoint;
   if (closing.aborted) return closingResponse();
   const params = isObject(message.params) ? message.params : {};
   let stateless: StatelessTerms;
   try {
-    stateless = readChecked(served, request, message.method, params);
+    stateless = readChecked(server, request, message.method, params);
   } catch (error) {
     if (!(error instanceof RpcError)) throw error;
     return errorResponse(error.code === codes.methodNotFound ? 404 : 400, error.toJSON(), message.id);
   }
   return calls.answer(request, message, length, caller, (method, _, exchange) =>
-    callStateless(served, method, params, exchange, stateless),
+    callStateless(server, method, params, exchange, stateless),
   );
 }
 
@@ -56,7 +56,7 @@ export function answerStateless(
  * @throws RpcError −32020 if a header is missing or does not match the body; −32602 for an invalid `_meta`, −32022 for an
  * unsupported revision, −32601 for an unknown method
  */
-function readChecked(served: Servable, request: HttpRequest, method: string, params: JsonObject): StatelessTerms {
+function readChecked(server: Servable, request: HttpRequest, method: string, params: JsonObject): StatelessTerms {
   const version = request.header(mcpHeaders.protocolVersion);
   const declared = readProtocolVersion(params);
   if (version !== undefined && declared !== undefined && version !== declared)
@@ -68,9 +68,9 @@ function readChecked(served: Servable, request: HttpRequest, method: string, par
   const name = member === undefined ? undefined : params[member];
   // The validation of the params reports a name of another type.
   if (typeof name === "string") requireName(request, name, `params.${member}`);
-  if (!hasStatelessMethod(served, method, stateless.revision)) throw methodNotFound(method);
+  if (!hasStatelessMethod(server, method, stateless.revision)) throw methodNotFound(method);
   if (method === methods.callTool) {
-    for (const mirrored of served.mirroredParams(params.name)) {
+    for (const mirrored of server.mirroredParams(params.name)) {
       const header = request.header(mirrored.header.toLowerCase());
       if (isMirrored(mirrored, params.arguments, header)) continue;
       throw mismatch(mirrored.header, `does not mirror the argument ${mirrored.path.join(".")}`);

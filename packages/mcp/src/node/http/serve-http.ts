@@ -113,8 +113,8 @@ export async function serveHttp(served: Servable, options: ServeHttpOptions = {}
 }
 
 /** @throws TypeError if the host is not loopback and there is no authentication */
-export function requireAuthentication(host: string, isTold: boolean): void {
-  if (isTold || isLoopback(host)) return;
+export function requireAuthentication(host: string, isAllowed: boolean): void {
+  if (isAllowed || isLoopback(host)) return;
   const remedy = "set authenticate, or exposed: true if that is intended";
   throw new TypeError(`Any machine that can reach ${host} could call this server without authentication: ${remedy}`);
 }

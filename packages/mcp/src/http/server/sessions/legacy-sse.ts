@@ -56,11 +56,11 @@ export class LegacySse implements HandshakeBinding {
     if (full !== undefined) return refusal(503, full, { "retry-after": "60" });
     const { principal, peer, budget } = caller;
     if (!budget.take(sessionBytes)) return overloadedResponse(budget.parentFits(sessionBytes));
-    const { served, streams, keepAlive } = this.#endpoint;
+    const { server, streams, keepAlive } = this.#endpoint;
     const id = crypto.randomUUID();
     const stream = new EventStream(streams, budget);
     const channel = new LegacyChannel(stream);
-    const connection = serveChannel(served, channel, { ...this.#config.transport, principal, peer, budget });
+    const connection = serveChannel(server, channel, { ...this.#config.transport, principal, peer, budget });
     const end = (): void => {
       budget.give(sessionBytes);
       keepAlive.delete(stream);

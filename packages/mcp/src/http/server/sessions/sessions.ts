@@ -134,7 +134,7 @@ class Session implements Expirable {
       streams.isPolled = revision.facts.httpPolling === true;
     };
     this.channel = new SessionChannel(endpoint, streams, budget);
-    this.#connection = serveChannel(endpoint.served, this.channel, {
+    this.#connection = serveChannel(endpoint.server, this.channel, {
       ...transport,
       principal,
       peer,

@@ -35,10 +35,10 @@ export class Sessionless implements HandshakeBinding {
   post(request: HttpRequest, frame: string, posted: Posted, caller: HttpCaller): MaybePromise<HttpResponse> {
     const revision = opens(posted) ? defaultHttpRevision : revisionBy(request);
     if (revision === undefined) return foreignVersion();
-    const { served, closing } = this.#calls.endpoint;
+    const { server, closing } = this.#calls.endpoint;
     if (closing.aborted) return closingResponse();
     const call: Call = (method, params, exchange) =>
-      callSessionless(served, revision, method, isObject(params) ? params : {}, exchange);
+      callSessionless(server, revision, method, isObject(params) ? params : {}, exchange);
     const elements = elementsOf(posted);
     const [only] = elements;
     if (Array.isArray(posted)) return this.#batch(request, elements, caller, call);

@@ -233,20 +233,20 @@ export class KeepAlive {
     this.#period = period;
   }
 
-  add(living: Pingable): void {
-    this.delete(living);
+  add(stream: Pingable): void {
+    this.delete(stream);
     const timer = this.#clock.setTimer(() => {
-      this.#timers.delete(living);
-      if (living.ping()) this.add(living);
+      this.#timers.delete(stream);
+      if (stream.ping()) this.add(stream);
     }, this.#period);
     timer.unref?.();
-    this.#timers.set(living, timer);
+    this.#timers.set(stream, timer);
   }
 
-  delete(living: Pingable): void {
-    const timer = this.#timers.get(living);
+  delete(stream: Pingable): void {
+    const timer = this.#timers.get(stream);
     if (timer === undefined) return;
-    this.#timers.delete(living);
+    this.#timers.delete(stream);
     this.#clock.clearTimer(timer);
   }
 }
