@@ -10,9 +10,7 @@ import { isRawShape, type RawShape, shapeProps } from "./raw-shape.js";
 import { SchemaError } from "./schema-error.js";
 import type { Checked, SchemaFault } from "./schema-fault.js";
 import { checkStandard, describeStandard, isValidating, standardProps } from "./standard-schema.js";
-import { checkRoot, type Dialect, dialectOf } from "./validator/dialect.js";
-import { checkExpansion } from "./validator/expansion.js";
-import { normalise } from "./validator/normal-form.js";
+import { checkExpansion, checkRoot, type Dialect, dialectOf, normalise } from "./validator/normal-form.js";
 import { defaultValidator } from "./validator/validator.js";
 
 /**

@@ -1,11 +1,53 @@
 import { isObject, type JsonObject, kindOf, pointerToken } from "../../base/json.js";
 import type { SchemaLimits } from "../limits.js";
-import { SchemaError } from "../schema-error.js";
-import { checkDialect, type Dialect } from "./dialect.js";
+import { SchemaError, shorten } from "../schema-error.js";
 import { argumentProblem, type Form, isNames, keywords } from "./keywords.js";
 import { isLinear, isValidPattern } from "./linear-pattern.js";
-import { mapMembers } from "./map-members.js";
 import { References, type Resource, type Target } from "./references.js";
+
+/** The supported dialects. A document without `$schema` is read as 2020-12 with the older keywords allowed. */
+export type Dialect = "2020-12" | "draft-07" | "unnamed";
+
+const dialects: ReadonlyMap<unknown, Dialect> = new Map([
+  ["https://json-schema.org/draft/2020-12/schema", "2020-12"],
+  ["http://json-schema.org/draft-07/schema", "draft-07"],
+  ["https://json-schema.org/draft-07/schema", "draft-07"],
+]);
+
+/** The dialect that a document declares. Throws for an unsupported one. */
+export function dialectOf(document: JsonObject): Dialect {
+  return document.$schema === undefined ? "unnamed" : named(document.$schema, "");
+}
+
+/** Throws if a subschema declares another dialect than its document. */
+function checkDialect(subschema: JsonObject, dialect: Dialect, pointer: string): void {
+  const uri = subschema.$schema;
+  if (uri === undefined || named(uri, pointer) === dialect) return;
+  throw new SchemaError("dialect", `${pointer}/$schema`, "expected the dialect of the whole document, got another one");
+}
+
+function named(uri: unknown, pointer: string): Dialect {
+  const dialect = dialects.get(typeof uri === "string" ? uri.replace(/#$/, "") : uri);
+  if (dialect !== undefined) return dialect;
+  const found = typeof uri === "string" ? JSON.stringify(shorten(uri)) : kindOf(uri);
+  const problem = `expected JSON Schema 2020-12 or draft-07, got ${found}: convert the schema, or leave "$schema" out`;
+  throw new SchemaError("dialect", `${pointer}/$schema`, problem);
+}
+
+/** Throws unless the root declares `type: "object"`, as the protocol requires for tool arguments. */
+export function checkRoot(document: JsonObject): void {
+  if (document.type === "object") return;
+  const found = document.type === undefined ? withoutType(document) : `"type": ${JSON.stringify(document.type)}`;
+  const remedy = "give an object of named fields";
+  throw new SchemaError("root", "", `expected "type": "object" at the root, got ${shorten(found)}: ${remedy}`);
+}
+
+function withoutType(document: JsonObject): string {
+  const [keyword] = ["$ref", "anyOf", "oneOf", "allOf", "enum", "const"].filter((name) =>
+    Object.hasOwn(document, name),
+  );
+  return keyword === undefined ? "no type" : `${JSON.stringify(keyword)} without a type`;
+}
 
 /**
  * A schema in the form that validators receive: JSON Schema 2020-12 with only the keywords that affect validity, each
@@ -259,4 +301,57 @@ function tooLarge(pointer: string, problem: string): SchemaError {
 function unprovable(pointer: string): SchemaError {
   const problem = "expected a regular expression that provably runs in linear time, as it cannot be left out here";
   return new SchemaError("pattern", pointer, problem);
+}
+
+/** Maps the values of an object. A member named `__proto__` is kept as an ordinary member. */
+function mapMembers<T>(
+  source: Readonly<Record<string, unknown>>,
+  map: (value: unknown, key: string) => T,
+): Record<string, T> {
+  // `Object.fromEntries` instead of assignment: `copy["__proto__"] = value` would set the prototype.
+  return Object.fromEntries(Object.entries(source).map(([key, value]) => [key, map(value, key)]));
+}
+
+/** The longest chain of references. Validators follow references recursively. */
+const longestChain = 256;
+
+const inPlaceLists = ["allOf", "anyOf", "oneOf"] as const;
+const inPlaceSchemas = ["not", "if", "then", "else"] as const;
+
+/**
+ * Rejects a schema that applies too many subschemas to the same value: infinitely many if references form a cycle that
+ * does not descend into the value, or exponentially many if each reference doubles the work of the next.
+ */
+export function checkExpansion({ schema, places }: NormalForm, most: number): void {
+  const definitions = schema.$defs as NormalSchema | undefined;
+  /** The number of subschemas applied to one value, by schema; 0 while it is being computed. */
+  const counts = new Map<unknown, number>();
+  const refuse = (reason: "endless" | "too-large", at: unknown, problem: string): never => {
+    throw new SchemaError(reason, places.get(at as NormalSchema) ?? "", problem);
+  };
+  const count = (at: unknown, chain: number): number => {
+    if (typeof at === "boolean") return 1;
+    const known = counts.get(at);
+    if (known === 0) return refuse("endless", at, '"$ref" leads back here without looking deeper into the value');
+    if (known !== undefined) return known;
+    if (chain > longestChain) return refuse("too-large", at, `expected at most ${longestChain} references in a row`);
+    counts.set(at, 0);
+    let total = 1;
+    for (const inner of inPlace(at as NormalSchema, schema, definitions)) {
+      total += count(inner, chain + 1);
+      if (total > most) refuse("too-large", at, `holds one value against more than ${most} subschemas`);
+    }
+    counts.set(at, total);
+    return total;
+  };
+  for (const node of places.keys()) count(node, 0);
+}
+
+/** The subschemas that apply to the same value as `node`. */
+function inPlace(node: NormalSchema, root: NormalSchema, definitions: NormalSchema | undefined): readonly unknown[] {
+  const { $ref } = node;
+  const target = $ref === undefined ? [] : [$ref === "#" ? root : definitions?.[String($ref).slice("#/$defs/".length)]];
+  const lists = inPlaceLists.flatMap((keyword) => (node[keyword] ?? []) as readonly unknown[]);
+  const schemas = inPlaceSchemas.flatMap((keyword) => (node[keyword] === undefined ? [] : [node[keyword]]));
+  return [...target, ...lists, ...schemas, ...Object.values(node.dependentSchemas ?? {})];
 }

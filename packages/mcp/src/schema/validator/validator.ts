@@ -1,9 +1,10 @@
+import { isObject, kindOf, pointerToken } from "../../base/json.js";
 import type { CheckBounds, JsonSchemaValidator } from "../json-schema-validator.js";
 import { plainShape } from "../plain-shape.js";
-import type { SchemaFault } from "../schema-fault.js";
+import { shorten } from "../schema-error.js";
+import { moreFaults, type SchemaFault } from "../schema-fault.js";
 import { NotJson } from "./equality.js";
 import { Evaluation, type Finding, type Rule } from "./evaluation.js";
-import { explain } from "./explain.js";
 import { checksOf, type RuleMaker } from "./keyword-checks.js";
 import { Meter, OverBounds } from "./meter.js";
 import type { NormalSchema } from "./normal-form.js";
@@ -90,4 +91,120 @@ class Rules implements RuleMaker {
     const definitions = this.#root.$defs as NormalSchema | undefined;
     return this.rule(reference === "#" ? this.#root : definitions?.[reference.slice("#/$defs/".length)]);
   }
+}
+
+/** The number of `enum` values that are formatted for a message; a message has room for fewer. */
+const mostValues = 50;
+
+/** Turns findings into faults that name the expected and the received value. */
+function explain(findings: readonly Finding[], most: number): readonly SchemaFault[] {
+  const faults = findings.slice(0, most).map(faultOf);
+  return findings.length > most ? [...faults, moreFaults(most)] : faults;
+}
+
+function faultOf(finding: Finding): SchemaFault {
+  const absent = finding.keyword === "required" || finding.keyword === "dependentRequired";
+  const path = absent ? [...pathOf(finding), ...finding.detail.slice(-1)] : pathOf(finding);
+  return { path: pointerOf(path), message: finding.keyword === "anyOf" ? sayAlternatives(finding) : say(finding) };
+}
+
+/** The member names and indices that lead to the value of a finding. */
+function pathOf({ step }: Finding): readonly (string | number)[] {
+  const path: (string | number)[] = [];
+  for (let at = step; at !== undefined; at = at.before) if (at.token !== undefined) path.push(at.token);
+  return path.reverse();
+}
+
+function pointerOf(path: readonly (string | number)[]): string {
+  return path.map((token) => `/${pointerToken(token)}`).join("");
+}
+
+function say(finding: Finding): string {
+  const [expected, got = show(finding.value)] = words[finding.keyword]?.(finding) ?? [
+    `a value that fits "${finding.keyword}"`,
+  ];
+  const subject = isOfName(finding) ? "property name: " : "";
+  return `${subject}expected ${expected}, got ${got}`;
+}
+
+/** A finding of `propertyNames` concerns the last name of the path, not the value under that name. */
+function isOfName({ step }: Finding): boolean {
+  for (let at = step; at !== undefined; at = at.before) if (at.keyword === "propertyNames") return true;
+  return false;
+}
+
+/** The message for `anyOf`: the first fault of each alternative. */
+function sayAlternatives(finding: Finding): string {
+  const { argument, alternatives, value } = finding;
+  const above = pathOf(finding).length;
+  const spelled = alternatives.map((first) => {
+    const place = pointerOf(pathOf(first).slice(above));
+    return place === "" ? say(first) : `${shorten(place)}: ${say(first)}`;
+  });
+  if (spelled.length === 0) return `expected one of the alternatives, got ${show(value)}`;
+  const others = (argument as readonly unknown[]).length - spelled.length;
+  return spelled.join("; or ") + (others > 0 ? `; or one of ${others} more alternatives` : "");
+}
+
+type Words = readonly [expected: string, got?: string];
+
+/** The words for each keyword: the expected value and, if it is not simply the value, the received one. */
+const words: Readonly<Record<string, (finding: Finding) => Words>> = {
+  type: ({ argument }) => [typeNames(argument)],
+  const: ({ argument }) => [show(argument)],
+  enum: ({ argument }) => [`one of ${shorten((argument as unknown[]).slice(0, mostValues).map(show).join(", "))}`],
+  anyOf: () => ["one of the alternatives"],
+  oneOf: ({ detail }) => ["exactly one of the alternatives to fit", `${detail[0]} that do`],
+  not: sayNot,
+  required: ({ schema, detail }) => [typeNames(memberType(schema, String(detail[0]))), "nothing"],
+  dependentRequired: ({ detail }) => [`a value, because ${show(detail[0])} is there`, "nothing"],
+  minimum: ({ argument }) => [`at least ${argument}`],
+  maximum: ({ argument }) => [`at most ${argument}`],
+  exclusiveMinimum: ({ argument }) => [`more than ${argument}`],
+  exclusiveMaximum: ({ argument }) => [`less than ${argument}`],
+  multipleOf: ({ argument }) => [`a multiple of ${argument}`],
+  minLength: ({ argument }) => [`at least ${argument} characters`],
+  maxLength: ({ argument }) => [`at most ${argument} characters`],
+  pattern: ({ argument }) => [`a string that matches ${shorten(String(argument))}`],
+  format: ({ argument }) => [`a string in the format ${shorten(String(argument))}`],
+  minItems: ({ argument, value }) => [`at least ${argument} items`, size(value)],
+  maxItems: ({ argument, value }) => [`at most ${argument} items`, size(value)],
+  uniqueItems: ({ detail }) => ["distinct items", `equal ones at ${detail.join(" and ")}`],
+  contains: () => ['an item that fits "contains"', "none"],
+  minContains: ({ argument }) => [`at least ${argument} items that fit "contains"`, "fewer"],
+  maxContains: ({ argument }) => [`at most ${argument} items that fit "contains"`, "more"],
+  minProperties: ({ argument, value }) => [`at least ${argument} properties`, size(value)],
+  maxProperties: ({ argument, value }) => [`at most ${argument} properties`, size(value)],
+};
+
+/** The normal form turns `false` into `not: true`: no value is allowed. */
+function sayNot({ argument, step }: Finding): Words {
+  if (argument !== true) return ['a value that does not fit "not"'];
+  const kind = /items$/i.test(step?.keyword ?? "") ? "item" : "property";
+  return [step?.token === undefined ? "nothing" : `no such ${kind}`];
+}
+
+function memberType({ properties = {} }: NormalSchema, name: string): unknown {
+  const member = isObject(properties) && Object.hasOwn(properties, name) ? properties[name] : undefined;
+  return isObject(member) ? member.type : undefined;
+}
+
+/** The names of types as an English list; "a value" for a schema without a type. */
+function typeNames(type: unknown): string {
+  return type === undefined ? "a value" : [type].flat().join(" or ");
+}
+
+function size(value: unknown): string {
+  return String(Object.keys(value as object).length);
+}
+
+/** The number of characters of a value that a message shows. */
+const mostShown = 60;
+
+/** A value as shown in a message: scalars as JSON, other values by kind. */
+function show(value: unknown): string {
+  if (typeof value === "object" && value !== null) return kindOf(value);
+  // Cut the string first: it can be as long as a frame, and each of its faults shows it.
+  const text = typeof value === "string" ? JSON.stringify(value.slice(0, mostShown)) : JSON.stringify(value);
+  return shorten(text ?? kindOf(value), mostShown);
 }
