@@ -15,8 +15,15 @@ test.each(entries)("$specifier is as pinned in etc/api: after a change, run `npm
   await expect(describeEntry(entry)).toMatchFileSnapshot(join(root, "etc/api", pinOf(entry.specifier)));
 });
 
+const declared = entries.flatMap(({ names, specifier }) => names.filter(({ home }) => home === specifier));
+
+test("each name has a sentence, and each function an example", () => {
+  expect(declared.filter(({ doc }) => doc === "").map(({ name }) => name)).toEqual([]);
+  const functions = declared.filter(({ isFunction }) => isFunction);
+  expect(functions.filter(({ doc }) => !doc.includes("@example")).map(({ name }) => name)).toEqual([]);
+});
+
 test("a name has one meaning: entries that share it export the same thing", () => {
-  const declared = entries.flatMap(({ names, specifier }) => names.filter(({ home }) => home === specifier));
   const doubled = declared.filter(({ name, home }) =>
     declared.some((other) => other.name === name && other.home !== home),
   );

@@ -9,7 +9,6 @@ interface PublicName {
   readonly home: string;
   /** Its declarations without comments. */
   readonly signature: string;
-  readonly kind: string;
   /** The text of its doc comments, `""` without one. */
   readonly doc: string;
   readonly isFunction: boolean;
@@ -22,7 +21,6 @@ export interface Entry {
 }
 
 interface Declaration {
-  readonly kind: string;
   readonly text: string;
   readonly doc: string;
   readonly isFunction: boolean;
@@ -65,7 +63,6 @@ export function readSurface(root: string): readonly Entry[] {
       return {
         name,
         home,
-        kind: [...new Set(declarations.map(({ kind }) => kind))].join(" and "),
         signature: declarations.map(({ text }) => text).join("\n"),
         doc: declarations
           .map(({ doc }) => doc)
@@ -143,36 +140,36 @@ function parseModule(path: string, text: string): Module {
     }
     const declared = isExport ? node.declaration : node;
     if (declared === null) continue;
-    for (const [name, kind, isFunction] of declaredBy(declared)) {
+    for (const [name, isFunction] of declaredBy(declared)) {
       if (isExport) exports.set(name, name);
       const doc = comments.findLast(({ end }) => end <= node.start && text.slice(end, node.start).trim() === "");
       declarations.set(name, [
         ...(declarations.get(name) ?? []),
-        { kind, isFunction, text: withoutComments(text, declared, comments), doc: doc?.value ?? "" },
+        { isFunction, text: withoutComments(text, declared, comments), doc: doc?.value ?? "" },
       ]);
     }
   }
   return { path, declarations, imports, exports };
 }
 
-/** Names, kinds, and whether they can be called. */
-function declaredBy(node: Node): readonly (readonly [string, string, boolean])[] {
+/** Names, and whether they can be called. */
+function declaredBy(node: Node): readonly (readonly [string, boolean])[] {
   switch (node.type) {
     case "TSDeclareFunction":
     case "FunctionDeclaration":
-      return node.id === null ? [] : [[node.id.name, "function", true]];
+      return node.id === null ? [] : [[node.id.name, true]];
     case "ClassDeclaration":
-      return node.id === null ? [] : [[node.id.name, "class", false]];
+      return node.id === null ? [] : [[node.id.name, false]];
     case "TSInterfaceDeclaration":
-      return [[node.id.name, "interface", false]];
+      return [[node.id.name, false]];
     case "TSTypeAliasDeclaration":
-      return [[node.id.name, "type", false]];
+      return [[node.id.name, false]];
     case "TSModuleDeclaration":
-      return node.id.type === "Identifier" ? [[node.id.name, "namespace", false]] : [];
+      return node.id.type === "Identifier" ? [[node.id.name, false]] : [];
     case "VariableDeclaration":
       return node.declarations.flatMap(({ id }) => {
         if (id.type !== "Identifier") return [];
-        return [[id.name, "const", id.typeAnnotation?.typeAnnotation.type === "TSFunctionType"]] as const;
+        return [[id.name, id.typeAnnotation?.typeAnnotation.type === "TSFunctionType"]] as const;
       });
     default:
       return [];

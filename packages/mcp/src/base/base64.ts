@@ -1,7 +1,12 @@
 /** So many arguments every runtime takes in one call. */
 const chunk = 8_192;
 
-/** Bytes in base64, with padding (RFC 4648 §4). */
+/**
+ * Bytes in base64, with padding (RFC 4648 §4).
+ *
+ * @example
+ * encodeBase64(new Uint8Array([1, 2, 3])); // "AQID"
+ */
 export function encodeBase64(bytes: Uint8Array): string {
   let binary = "";
   for (let at = 0; at < bytes.length; at += chunk) {
@@ -10,7 +15,12 @@ export function encodeBase64(bytes: Uint8Array): string {
   return btoa(binary);
 }
 
-/** The bytes of a base64 text; undefined for one that `encodeBase64` would not write like that. */
+/**
+ * The bytes of a base64 text; undefined for one that `encodeBase64` would not write like that.
+ *
+ * @example
+ * decodeBase64("AQID"); // Uint8Array [1, 2, 3]
+ */
 export function decodeBase64(text: string): Uint8Array | undefined {
   try {
     const binary = atob(text);

@@ -18,7 +18,12 @@ function nearest(name: string, names: readonly string[]): readonly string[] {
     .map(({ each }) => each);
 }
 
-/** `did you mean …?` for a name that is not one of `names`; undefined if none of them is like it. */
+/**
+ * `did you mean …?` for a name that is not one of `names`; undefined if none of them is like it.
+ *
+ * @example
+ * didYouMean("tols/list", ["tools/list", "tools/call"]); // "did you mean tools/list?"
+ */
 export function didYouMean(name: string, names: readonly string[]): string | undefined {
   const near = nearest(name, names);
   return near.length === 0 ? undefined : `did you mean ${near.join(" or ")}?`;

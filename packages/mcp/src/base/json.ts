@@ -1,19 +1,35 @@
 /** A JSON object as `JSON.parse` gives it. */
 export type JsonObject = Readonly<Record<string, unknown>>;
 
-/** True for what JSON calls an object: neither an array nor null. */
+/**
+ * True for what JSON calls an object: neither an array nor null.
+ *
+ * @example
+ * isObject({}); // true
+ * isObject([]); // false
+ */
 export function isObject(value: unknown): value is JsonObject {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** The JSON word for a value's type, for messages to people. */
+/**
+ * The JSON word for a value's type, for messages to people.
+ *
+ * @example
+ * kindOf([]); // "an array"
+ */
 export function kindOf(value: unknown): string {
   if (value === null) return "null";
   if (value === undefined) return "nothing";
   return Array.isArray(value) ? "an array" : typeof value === "object" ? "an object" : `a ${typeof value}`;
 }
 
-/** One reference token of a JSON pointer, escaped (RFC 6901). */
+/**
+ * One reference token of a JSON pointer, escaped (RFC 6901).
+ *
+ * @example
+ * pointerToken("a/b"); // "a~1b"
+ */
 export function pointerToken(key: string | number): string {
   return String(key).replaceAll("~", "~0").replaceAll("/", "~1");
 }

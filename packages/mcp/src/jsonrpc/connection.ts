@@ -21,6 +21,7 @@ import { UnreadError } from "./queue-bounds.js";
 import { faultOf } from "./report.js";
 import { type Routing, realNames, routingMembers } from "./routing.js";
 
+/** Options of a connection. */
 export interface ConnectionOptions extends PeerOptions, Routing {
   /** Runs what the peer calls. Default: every method is unknown. */
   readonly handle?: Call;

@@ -100,12 +100,22 @@ export interface ParamsFault {
   readonly message: string;
 }
 
-/** −32602 with every fault in `data.errors`. */
+/**
+ * −32602 with every fault in `data.errors`.
+ *
+ * @example
+ * throw invalidParams("Invalid date", [{ path: "/date", message: "expected a date, got a number" }]);
+ */
 export function invalidParams(message: string, errors: readonly ParamsFault[] = []): RpcError {
   return new RpcError(codes.invalidParams, message, errors.length === 0 ? undefined : { errors });
 }
 
-/** −32601 with the method in `data`, and the available ones where the server allows it. */
+/**
+ * −32601 with the method in `data`, and the available ones where the server allows it.
+ *
+ * @example
+ * throw methodNotFound("acme/unknown");
+ */
 export function methodNotFound(method: string, available?: readonly string[]): RpcError {
   const data = available === undefined ? { method } : { method, available };
   return new RpcError(codes.methodNotFound, "Method not found", data);
@@ -138,6 +148,9 @@ const applicationCodes: ReadonlyMap<number, readonly [name: string, meaning: str
 /**
  * Explains an error code by the ranges of JSON-RPC 2.0.
  * https://www.jsonrpc.org/specification#error_object
+ *
+ * @example
+ * const { range, meaning } = explainCode(-32601);
  */
 export function explainCode(code: number): CodeExplanation {
   const standard = standardCodes.get(code);

@@ -30,6 +30,7 @@ export type Id = string | number | null | ExactNumber;
 /** Arguments by name or by position. */
 export type Params = Readonly<Record<string, unknown>> | readonly unknown[];
 
+/** A message that expects a response with its id. */
 export interface RpcRequest {
   readonly jsonrpc: "2.0";
   readonly id: Id;
@@ -37,6 +38,7 @@ export interface RpcRequest {
   readonly params?: Params;
 }
 
+/** A message without a response. */
 export interface RpcNotification {
   readonly jsonrpc: "2.0";
   readonly method: string;
@@ -63,7 +65,9 @@ export interface RpcFailure {
   readonly error: ErrorObject;
 }
 
+/** The result or the error of a request. */
 export type RpcResponse = RpcSuccess | RpcFailure;
+/** A message of JSON-RPC 2.0. */
 export type Message = RpcRequest | RpcNotification | RpcResponse;
 export type Batch = readonly Message[];
 
@@ -86,10 +90,22 @@ export function failure(id: Id | undefined, error: ErrorObject): RpcFailure {
   return id === undefined ? { jsonrpc: "2.0", error } : { jsonrpc: "2.0", id, error };
 }
 
+/**
+ * Whether a message is a request.
+ *
+ * @example
+ * if (isRequest(message)) console.log(message.id, message.method);
+ */
 export function isRequest(message: Message): message is RpcRequest {
   return "method" in message && "id" in message;
 }
 
+/**
+ * Whether a message is a notification.
+ *
+ * @example
+ * if (isNotification(message)) console.log(message.method);
+ */
 export function isNotification(message: Message): message is RpcNotification {
   return "method" in message && !("id" in message);
 }
@@ -102,6 +118,12 @@ export function isFailure(message: Message): message is RpcFailure {
   return "error" in message;
 }
 
+/**
+ * Whether a message is a response: a result or an error.
+ *
+ * @example
+ * if (isResponse(message)) console.log("error" in message ? message.error : message.result);
+ */
 export function isResponse(message: Message): message is RpcResponse {
   return !("method" in message);
 }

@@ -43,6 +43,7 @@ export interface Fault {
   readonly error: unknown;
 }
 
+/** Called with events that no caller sees as a result or an error. It must not throw. */
 export type Reporter = (report: Report) => void;
 
 /** The report of something thrown: under the name of the hook that has thrown it, else of the method. */
@@ -64,7 +65,12 @@ export function faultsToConsole(report: Report): void {
   console.error(describeReport(report));
 }
 
-/** A report in one sentence, bounded in length, for messages and logs. */
+/**
+ * A report in one sentence, bounded in length, for messages and logs.
+ *
+ * @example
+ * openConnection(channel, { report: (report) => console.error(describeReport(report)) });
+ */
 export function describeReport(report: Report): string {
   switch (report.kind) {
     case "invalid":

@@ -16,6 +16,9 @@ export type Tapped =
  * Passes all traffic of a channel to an observer. A slow observer delays the traffic; its errors go to `report` and do not end
  * the connection.
  *
+ * @example
+ * const channel = tapChannel(stdioChannel(), (tapped) => console.error(tapped));
+ *
  * @param report default: faults go to the console
  */
 export function tapChannel(channel: Channel, observer: (tapped: Tapped) => unknown, report?: Reporter): Channel {

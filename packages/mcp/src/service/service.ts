@@ -186,7 +186,13 @@ function byName(method: string, names: readonly string[], params: unknown): Para
   return Object.fromEntries(positional.map((value, index) => [names[index] as string, value]));
 }
 
-/** A fault of one param for `MethodOptions.check`: what was expected, and what came. */
+/**
+ * A fault of one param for `MethodOptions.check`: what was expected, and what came.
+ *
+ * @example
+ * const check = ({ a }) => (typeof a === "number" ? [] : [expected("a number", "a", a)]);
+ * createService().method("double", ({ a }) => 2 * a, { params: ["a"], check });
+ */
 export function expected(what: string, name: string | number, value: unknown): ParamsFault {
   return { path: `/${pointerToken(name)}`, message: `expected ${what}, got ${kindOf(value)}` };
 }

@@ -79,7 +79,12 @@ export interface Comparable {
   readonly items: readonly ComparedItem[];
 }
 
-/** Compares two conversations: the contract, the definitions of the server, and all messages. */
+/**
+ * Compares two conversations: the contract, the definitions of the server, and all messages.
+ *
+ * @example
+ * const { equal, items } = compareConversations(before, after);
+ */
 export function compareConversations(
   left: Conversation,
   right: Conversation,
@@ -95,7 +100,12 @@ function finished<Result>(steps: Generator<void, Result>): Result {
   }
 }
 
-/** Takes what is compared of a conversation, in small steps, so that the caller can do other work in between. */
+/**
+ * Takes what is compared of a conversation, in small steps, so that the caller can do other work in between.
+ *
+ * @example
+ * for (const _ of comparableSteps(conversation)) await new Promise(setImmediate);
+ */
 export function* comparableSteps(
   conversation: Conversation,
   { ignore = [] }: ComparisonOptions = {},
@@ -109,7 +119,12 @@ export function* comparableSteps(
   return { contract: contractOf(conversation), definitions: definitionsOf(conversation), items };
 }
 
-/** Compares what was taken of two conversations, in small steps. */
+/**
+ * Compares what was taken of two conversations, in small steps.
+ *
+ * @example
+ * for (const _ of comparisonSteps(left, right)) await new Promise(setImmediate);
+ */
 export function* comparisonSteps(left: Comparable, right: Comparable): Generator<void, Comparison> {
   const contract = differencesOf(left.contract, right.contract);
   const definitions = compareDefinitions(left.definitions, right.definitions);

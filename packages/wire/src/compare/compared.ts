@@ -145,14 +145,24 @@ function requestItem(operation: RecordedOperation, rules: readonly string[], ign
   return item;
 }
 
-/** The tool, prompt or URI that params name. */
+/**
+ * The tool, prompt or URI that params name.
+ *
+ * @example
+ * targetOf({ name: "search", arguments: {} }); // "search"
+ */
 export function targetOf({ name, uri, ref }: JsonObject): string | undefined {
   const holder = isObject(ref) ? ref : { name, uri };
   const named = [holder.name, holder.uri].find((each) => typeof each === "string");
   return named as string | undefined; // Nothing but a string was found.
 }
 
-/** The outcome of a request. */
+/**
+ * The outcome of a request.
+ *
+ * @example
+ * conversation.sessions.flatMap(({ operations }) => operations).map(statusOf);
+ */
 export function statusOf({ answer }: RecordedOperation): string {
   if (answer === undefined) return "no answer";
   const { result } = answer;

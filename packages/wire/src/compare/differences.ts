@@ -26,7 +26,12 @@ export function comparableValue(node: JsonNode, bytes: Uint8Array): ComparableVa
   return isExact ? value : BigInt(literal);
 }
 
-/** A value without its ignored parts; undefined if nothing is left. `depth` is the number of tokens that led to it. */
+/**
+ * A value without its ignored parts; undefined if nothing is left. `depth` is the number of tokens that led to it.
+ *
+ * @example
+ * canonicalJson(significant(left, ignores)) === canonicalJson(significant(right, ignores));
+ */
 export function significant(value: ComparableValue, ignores: Ignores, depth = 0): ComparableValue {
   if (ignores.length === 0) return value;
   if (ignores.some(({ length }) => length === depth)) return undefined;
@@ -40,7 +45,12 @@ export function significant(value: ComparableValue, ignores: Ignores, depth = 0)
   return left.length === 0 && members.length > 0 ? undefined : Object.fromEntries(left);
 }
 
-/** A value as text, equal for equal values in any order of members. */
+/**
+ * A value as text, equal for equal values in any order of members.
+ *
+ * @example
+ * canonicalJson({ b: 1, a: 2 }) === canonicalJson({ a: 2, b: 1 }); // true
+ */
 export function canonicalJson(value: ComparableValue): string {
   if (Array.isArray(value)) return `[${value.map(canonicalJson).join()}]`;
   if (!isObject(value)) return typeof value === "bigint" ? String(value) : (JSON.stringify(value) ?? "null");
@@ -101,7 +111,12 @@ export const volatilePointers: readonly string[] = [
   "/result/task/lastUpdatedAt",
 ];
 
-/** Ignores the values at the pointers, and below them. `*` matches any one token. */
+/**
+ * Ignores the values at the pointers, and below them. `*` matches any one token.
+ *
+ * @example
+ * const value = significant(result, ignoring(["/_meta", "/timestamp"]));
+ */
 export function ignoring(pointers: readonly string[]): Ignores {
   return pointers.map((pointer) =>
     pointer

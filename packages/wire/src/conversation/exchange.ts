@@ -3,7 +3,12 @@ import type { HttpEntry } from "../recording/entry.js";
 import type { Frame } from "../recording/frame.js";
 import type { HttpExchange, RecordedOperation } from "./message.js";
 
-/** All values of a header, joined as HTTP allows; undefined where it is not there. Names have no case. */
+/**
+ * All values of a header, joined as HTTP allows; undefined where it is not there. Names have no case.
+ *
+ * @example
+ * headerOf(exchange.request, "content-type");
+ */
 export function headerOf({ headers = [] }: HttpEntry, name: string): string | undefined {
   const values = headers.filter(([each]) => each.toLowerCase() === name.toLowerCase()).map(([, value]) => value);
   return values.length === 0 ? undefined : values.join(", ");

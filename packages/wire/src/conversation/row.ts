@@ -41,7 +41,12 @@ export interface Row {
   readonly unjudged: string | undefined;
 }
 
-/** The number of the frame with the answer to a request, or with the request of an answer. */
+/**
+ * The number of the frame with the answer to a request, or with the request of an answer.
+ *
+ * @example
+ * const response = pairOf(request); // The number of a frame.
+ */
 export function pairOf(message: WireMessage): number | undefined {
   const operation = message.concerns;
   if (operation === undefined) return undefined;
@@ -49,14 +54,24 @@ export function pairOf(message: WireMessage): number | undefined {
   return message.kind === "ntf" ? undefined : operation.request.frame.n;
 }
 
-/** Milliseconds from the first byte of a request to the last byte of its answer; the answer alone has it. */
+/**
+ * Milliseconds from the first byte of a request to the last byte of its answer; the answer alone has it.
+ *
+ * @example
+ * const slow = conversation.rows.flatMap(({ messages }) => messages).filter((each) => (latencyOf(each) ?? 0) > 1_000);
+ */
 export function latencyOf(message: WireMessage): number | undefined {
   const { operation, frame } = message;
   if (operation === undefined || operation.answer !== message) return undefined;
   return (frame.entry.t1 ?? frame.entry.t) - operation.request.frame.entry.t;
 }
 
-/** The size of a frame or of stderr output, in bytes. */
+/**
+ * The size of a frame or of stderr output, in bytes.
+ *
+ * @example
+ * const bytes = conversation.rows.reduce((sum, row) => sum + (sizeOf(row) ?? 0), 0);
+ */
 export function sizeOf({ entry }: Row): number | undefined {
   if (entry.k === "f") return entry.len;
   return entry.k === "e" ? bytesOf(entry).length : undefined;

@@ -32,7 +32,12 @@ export interface ExpectationResult {
 
 const form = /^\s*(count|min|max|p50|p95|p99)\s*\(([\s\S]*)\)\s*(>=|<=|!=|>|<|==?|:)\s*(\S+)\s*$/;
 
-/** Reads an expectation. Never throws. */
+/**
+ * Reads an expectation. Never throws.
+ *
+ * @example
+ * const parsed = parseExpectation("p95(tool:search)<200ms");
+ */
 export function parseExpectation(text: string, context: FilterContext = {}): ParsedExpectation {
   const [, aggregate, inner, op, value] = form.exec(text) ?? [];
   if (aggregate === undefined || inner === undefined || op === undefined || value === undefined)

@@ -45,7 +45,13 @@ export interface FilterContext {
 const longest = 4_096;
 const deepest = 64;
 
-/** Parses a filter. Never throws: returns the fault and its place. */
+/**
+ * Parses a filter. Never throws: returns the fault and its place.
+ *
+ * @example
+ * const parsed = parseFilter("method:tools/call lat>200ms");
+ * if (!parsed.ok) console.error(parsed.fault.says);
+ */
 export function parseFilter(text: string, context: FilterContext = {}): ParsedFilter {
   return parseWithin(text, context, 0);
 }

@@ -11,7 +11,13 @@ export type RowTest = (row: Row) => boolean;
 
 type Test = (subject: Subject) => boolean;
 
-/** Compiles a parsed filter to a function. */
+/**
+ * Compiles a parsed filter to a function.
+ *
+ * @example
+ * const parsed = parseFilter("kind:err");
+ * if (parsed.ok) console.log(conversation.rows.filter(compileFilter(parsed.filter)));
+ */
 export function compileFilter(filter: Filter): RowTest {
   const count = countOf(filter);
   return (row) => count(row) > 0;

@@ -36,7 +36,13 @@ export interface JsonMember {
 /** A byte range; the end is exclusive. */
 export type ByteRange = readonly [start: number, end: number];
 
-/** The node that a JSON pointer (RFC 6901) names; of members with the same name the last, as parsers take it. */
+/**
+ * The node that a JSON pointer (RFC 6901) names; of members with the same name the last, as parsers take it.
+ *
+ * @example
+ * const scan = scanJson(bytes);
+ * const id = scan.ok ? nodeAt(scan.root, "/id") : undefined;
+ */
 export function nodeAt(root: JsonNode, pointer: string): JsonNode | undefined {
   let node: JsonNode | undefined = root;
   for (const token of pointer.split("/").slice(1)) {
@@ -116,7 +122,13 @@ interface Place {
   readonly end: number;
 }
 
-/** The text of a node as it was written; what is not UTF-8 in it reads U+FFFD. */
+/**
+ * The text of a node as it was written; what is not UTF-8 in it reads U+FFFD.
+ *
+ * @example
+ * const params = nodeAt(root, "/params");
+ * console.log(params && literalOf(params, bytes)); // As they were written.
+ */
 export function literalOf({ start, end }: Place, bytes: Uint8Array): string {
   return plainText(start, end, bytes, false) ?? loose.decode(bytes.subarray(start, end));
 }

@@ -103,7 +103,13 @@ function plainObject(text: string): JsonObject | undefined {
   }
 }
 
-/** Reads one JSON text (RFC 8259). A leading byte order mark is skipped: a rule reports it. */
+/**
+ * Reads one JSON text (RFC 8259). A leading byte order mark is skipped: a rule reports it.
+ *
+ * @example
+ * const scan = scanJson(bytes);
+ * if (scan.ok) console.log(literalOf(scan.root, bytes));
+ */
 export function scanJson(bytes: Uint8Array): JsonScan {
   const scanner = new Scanner(bytes);
   try {

@@ -144,7 +144,12 @@ export function dispatch(
   }
 }
 
-/** Whether a message is an error that answers a frame that could not be read. */
+/**
+ * Whether a message is an error that answers a frame that could not be read.
+ *
+ * @example
+ * isErrorWithoutId({ jsonrpc: "2.0", id: null, error: { code: -32700, message: "Parse error" } }); // true
+ */
 export function isErrorWithoutId({ method, error, id = null }: JsonObject): boolean {
   return method === undefined && error !== undefined && id === null;
 }

@@ -93,13 +93,23 @@ export function senderOf(direction: Direction): Sender {
   return direction === "c2s" ? "client" : "server";
 }
 
-/** The bytes that a line of a recording holds; base64 that is none gives no bytes. */
+/**
+ * The bytes that a line of a recording holds; base64 that is none gives no bytes.
+ *
+ * @example
+ * const text = new TextDecoder().decode(bytesOf(entry));
+ */
 export function bytesOf({ raw, b64 }: RecordedBytes): Uint8Array {
   if (raw !== undefined) return encoder.encode(raw);
   return decodeBase64(b64) ?? new Uint8Array(0);
 }
 
-/** Bytes as a line of a recording holds them. */
+/**
+ * Bytes as a line of a recording holds them.
+ *
+ * @example
+ * const entry = { k: "e", n, s, t, ...recordedBytes(chunk) };
+ */
 export function recordedBytes(bytes: Uint8Array): RecordedBytes {
   const raw = decodeUtf8(bytes);
   return raw === undefined ? { b64: encodeBase64(bytes) } : { raw };

@@ -39,13 +39,21 @@ const sum = /,"crc":"([0-9a-f]{8})"\}$/;
  * One line of a recording, with its line break. Its last member is the CRC-32 of all that stands before it in the line,
  * so that a byte that was changed is noticed where it stands. A line without one is taken as it is: people write
  * recordings too.
+ *
+ * @example
+ * file.write(encodeEntry(entry));
  */
 export function encodeEntry(entry: Entry): string {
   const open = JSON.stringify(entry).slice(0, -1);
   return `${open},"crc":"${crc32(encoder.encode(open))}"}\n`;
 }
 
-/** Reads a whole recording. Never throws: what cannot be read is named. */
+/**
+ * Reads a whole recording. Never throws: what cannot be read is named.
+ *
+ * @example
+ * const { entries, damages } = readRecording(await readFile("session.parlance.jsonl"));
+ */
 export function readRecording(bytes: Uint8Array): Recording {
   const decoder = new RecordingDecoder();
   const items = [...decoder.push(bytes), ...decoder.end()];

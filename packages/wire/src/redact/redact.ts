@@ -21,6 +21,9 @@ const decoder = new TextDecoder();
  * Covers what is secret in a recording, and changes no length of a frame, so that offsets stay true. What was found to be secret
  * in one place is covered wherever else it stands. Every frame carries the verdicts on the original: what is covered breaks no
  * rule that it did not break before.
+ *
+ * @example
+ * const { entries } = redact(readRecording(bytes).entries, { keys: ["email"] });
  */
 export function redact(entries: readonly Entry[], options: SecretsOptions = {}): Redacted {
   const conversation = new Conversation();
@@ -39,6 +42,9 @@ export const credentialWords = "credentials in HTTP headers and URLs";
 /**
  * Covers the credentials in a head of HTTP before it is written down: headers such as `Authorization`, `Cookie` and `X-Api-Key`, and
  * tokens in URLs. Each piece keeps its length in bytes. `Mcp-Session-Id` stays, because without it nobody can tell sessions apart.
+ *
+ * @example
+ * coverCredentials({ headers: [["authorization", "Bearer secret"]] });
  */
 export function coverCredentials<Head extends Pick<HttpEntry, "url" | "headers">>(head: Head): Head {
   const { url, headers } = head;
@@ -65,14 +71,24 @@ function coverUrl(url: string): string {
   return decoder.decode(cover(bytes, merged(found(usual, bytes, [0, bytes.length]))));
 }
 
-/** The values of environment variables with secret names. */
+/**
+ * The values of environment variables with secret names.
+ *
+ * @example
+ * const redaction = new Redaction({ values: secretVariables(process.env) });
+ */
 export function secretVariables(env: Readonly<Record<string, string | undefined>>): readonly string[] {
   return Object.entries(env).flatMap(([name, value]) =>
     value !== undefined && usual.isSecretName(name) ? [value] : [],
   );
 }
 
-/** Description of a redaction, for the header of the recording. */
+/**
+ * Description of a redaction, for the header of the recording.
+ *
+ * @example
+ * const header = { ...entries[0], redact: describeRedaction({ keys: ["email"] }) };
+ */
 export function describeRedaction({
   keys = [],
   pointers = [],

@@ -13,6 +13,9 @@ interface TestCase {
 /**
  * A report as JUnit XML, for build servers. Each rule is a test; so are complete answers, no gaps, a readable recording, and each
  * expectation.
+ *
+ * @example
+ * await writeFile("report.xml", junitOf(reportOf({ source: "session.parlance.jsonl", conversation })));
  */
 export function junitOf(report: CheckReport): string {
   const cases = [...ruleCases(report), ...recordingCases(report), ...expectationCases(report)];

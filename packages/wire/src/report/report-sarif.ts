@@ -41,7 +41,12 @@ const ownRules = {
   expect: { id: "expect", says: "What was expected of the recording holds" },
 } as const satisfies Readonly<Record<string, SarifRule>>;
 
-/** A report as SARIF. `uri` is the address of the recording, relative to where the log is read. */
+/**
+ * A report as SARIF. `uri` is the address of the recording, relative to where the log is read.
+ *
+ * @example
+ * const log = sarifOf(report, { uri: "session.parlance.jsonl", tool: { name: "check", version: "1.0.0" } });
+ */
 export function sarifOf(
   report: CheckReport,
   { uri, tool }: { readonly uri: string; readonly tool: SarifTool },

@@ -81,7 +81,12 @@ function seconds(milliseconds: number): string {
   return `${(milliseconds / 1_000).toFixed(3)} s`;
 }
 
-/** A verdict in one line, safe to print: the side, the rule, the place and the fault. */
+/**
+ * A verdict in one line, safe to print: the side, the rule, the place and the fault.
+ *
+ * @example
+ * assert.deepEqual(violations(entries).map(describeVerdict), []);
+ */
 export function describeVerdict(verdict: Verdict): string {
   const { n, rule, party, pointer, header } = verdict;
   const place = pointer === undefined || pointer === "" ? header : pointer;

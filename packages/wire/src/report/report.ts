@@ -63,7 +63,13 @@ export interface ReportOptions {
   readonly failOn?: readonly Concern[];
 }
 
-/** Builds the report of a finished conversation. */
+/**
+ * Builds the report of a finished conversation.
+ *
+ * @example
+ * const report = reportOf({ source: "session.parlance.jsonl", conversation });
+ * process.exitCode = report.passed ? 0 : 1;
+ */
 export function reportOf(options: ReportOptions): CheckReport {
   const { source, conversation, damages = [], lineOf = () => undefined, failOn = defaultConcerns } = options;
   const { rows } = conversation;
@@ -142,7 +148,13 @@ function isInOrder({ code, sig, why }: LifeEntry): boolean {
   return why === undefined && code === 0 && typeof sig !== "string";
 }
 
-/** The violations of the protocol in a conversation, in order; for tests of any server or client. */
+/**
+ * The violations of the protocol in a conversation, in order; for tests of any server or client.
+ *
+ * @example
+ * const { entries } = readRecording(bytes);
+ * assert.deepEqual(violations(entries).map(describeVerdict), []);
+ */
 export function violations(entries: Iterable<Entry>, options: ConversationOptions = {}): readonly Verdict[] {
   const conversation = new Conversation(options);
   for (const entry of entries) conversation.push(entry);

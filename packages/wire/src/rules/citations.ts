@@ -6,7 +6,12 @@ export type PageOf = (revision: Revision) => string;
 
 type InRevision<Value extends string> = Value | ((revision: Revision) => Value);
 
-/** What holds in the handshake era, and what in the stateless one. */
+/**
+ * What holds in the handshake era, and what in the stateless one.
+ *
+ * @example
+ * const level = byEra("should", "must"); // level(revision) is "should" up to 2025-11-25
+ */
 export function byEra<Value extends string>(
   handshake: InRevision<Value>,
   stateless: InRevision<Value>,
@@ -17,7 +22,12 @@ export function byEra<Value extends string>(
   };
 }
 
-/** A section on messages: the first revision has a page for them, later ones a chapter. */
+/**
+ * A section on messages: the first revision has a page for them, later ones a chapter.
+ *
+ * @example
+ * const page = onMessages("requests");
+ */
 export function onMessages(section: "requests" | "responses" | "notifications"): PageOf {
   return ({ facts }) => `${facts.httpBinding === "http+sse" ? "basic/messages" : "basic"}#${section}`;
 }
@@ -25,7 +35,12 @@ export function onMessages(section: "requests" | "responses" | "notifications"):
 /** What is said of all messages. */
 export const onAllMessages: PageOf = ({ facts }) => (facts.httpBinding === "http+sse" ? "basic" : "basic#messages");
 
-/** A declaration of the schema, which is a page since there are pages for it; before, a section leads to its source. */
+/**
+ * A declaration of the schema, which is a page since there are pages for it; before, a section leads to its source.
+ *
+ * @example
+ * const page = inSchema("CallToolResult");
+ */
 export function inSchema(declaration?: string): PageOf {
   const page = declaration === undefined ? "schema" : `schema#${declaration}`;
   return ({ facts }) => (facts.titles ? page : "basic#schema");

@@ -116,23 +116,43 @@ export interface Verdict {
 /** Where the specification is published. */
 export const specification = "https://modelcontextprotocol.io/specification";
 
-/** The address of the sentence in a revision. */
+/**
+ * The address of the sentence in a revision.
+ *
+ * @example
+ * console.log(rule.id, specOf(rule, revision));
+ */
 export function specOf({ page }: Clause, revision: Revision): string {
   const path = valueIn(page, revision);
   return path.startsWith("https:") ? path : `${specification}/${revision.version}/${path}`;
 }
 
-/** The sentence in the words of a revision; undefined where no sentence demands it. */
+/**
+ * The sentence in the words of a revision; undefined where no sentence demands it.
+ *
+ * @example
+ * sentenceOf(rule, revision); // "Tool names SHOULD be unique within a server."
+ */
 export function sentenceOf({ sentence }: Clause, revision: Revision): string | undefined {
   return valueIn(sentence, revision);
 }
 
-/** How much the sentence of a revision demands. */
+/**
+ * How much the sentence of a revision demands.
+ *
+ * @example
+ * rules.filter((rule) => levelOf(rule, revision) === "must");
+ */
 export function levelOf({ level }: Clause, revision: Revision): Level {
   return valueIn(level, revision);
 }
 
-/** The level of what is found: a finding that proves nothing is a note. */
+/**
+ * The level of what is found: a finding that proves nothing is a note.
+ *
+ * @example
+ * levelOfFinding(rule, revision); // "may" if a finding of the rule proves nothing
+ */
 export function levelOfFinding(clause: Clause, revision: Revision): Level {
   return clause.doubt === undefined ? levelOf(clause, revision) : "may";
 }
@@ -144,7 +164,12 @@ function valueIn<Value extends string | undefined>(
   return typeof value === "function" ? value(revision) : value;
 }
 
-/** A verdict as a line of a recording can hold it. */
+/**
+ * A verdict as a line of a recording can hold it.
+ *
+ * @example
+ * const entry = { ...frame, v: verdicts.map(recordedVerdict) };
+ */
 export function recordedVerdict(verdict: Verdict): RecordedVerdict {
   const { rule, party, pointer, range, header, says, version } = verdict;
   return {

@@ -71,7 +71,12 @@ export interface UrlElicitationResult extends Pick<ElicitResult, "action"> {
   readonly retry?: PromiseLike<unknown>;
 }
 
-/** The error that a `sampling` handler throws when the user refuses. */
+/**
+ * The error that a `sampling` handler throws when the user refuses.
+ *
+ * @example
+ * await connect(url, { handlers: { sampling: () => { throw userRejected(); } } });
+ */
 export function userRejected(message = "User rejected sampling request"): RpcError {
   return new RpcError(specCodes.userRejected, message);
 }

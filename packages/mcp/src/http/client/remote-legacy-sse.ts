@@ -163,6 +163,9 @@ export class RemoteLegacySse implements Channel {
  * A channel to a server that supports only HTTP+SSE, the HTTP transport of 2024-11-05. `connect` detects such servers
  * by itself.
  *
+ * @example
+ * const client = await connect(() => legacySseChannel("https://example.com/sse"), { reopen: true });
+ *
  * @throws TypeError for an invalid HTTP URL
  */
 export function legacySseChannel(url: string | URL, options: HttpChannelOptions = {}): Channel {

@@ -66,6 +66,9 @@ export class Problem {
 /**
  * Decodes the text of one frame. Never throws.
  *
+ * @example
+ * decode('{"jsonrpc":"2.0","id":1,"method":"ping"}'); // { jsonrpc: "2.0", id: 1, method: "ping" }
+ *
  * @param exactNumbers return numbers that a double would change as `ExactNumber`, also inside params, results and error data
  */
 export function decode(

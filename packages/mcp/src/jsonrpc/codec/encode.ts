@@ -35,7 +35,14 @@ export function encodeRequest(id: Id | undefined, method: string, params: Params
   return `{"jsonrpc":"2.0",${idMember}"method":${JSON.stringify(method)}${paramsMember}}`;
 }
 
-/** A message or a batch as one frame. @throws as `encodeValue` */
+/**
+ * A message or a batch as one frame.
+ *
+ * @example
+ * encode({ jsonrpc: "2.0", id: 1, method: "ping" }); // '{"jsonrpc":"2.0","id":1,"method":"ping"}'
+ *
+ * @throws as `encodeValue`
+ */
 export function encode(message: Message | Batch, profile: Profile = baseProfile): string {
   if (isBatch(message)) return `[${message.map((each) => encode(each, profile)).join(",")}]`;
   if ("method" in message)

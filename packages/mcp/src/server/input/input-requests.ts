@@ -37,6 +37,9 @@ const actions: ReadonlySet<unknown> = new Set(["accept", "decline", "cancel"]);
  * Asks the user to fill in a form: a flat object of strings, numbers, booleans and choices. Never request secrets with a form.
  * https://modelcontextprotocol.io/specification/latest/client/elicitation
  *
+ * @example
+ * return inputRequired({ age: elicitForm("How old are you?", z.object({ age: z.number() })) });
+ *
  * @throws TypeError for a schema that is no form
  */
 export function elicitForm<S extends Schema>(message: string, schema: S): InputRequestOf<FormResponse<InferOutput<S>>> {
@@ -60,6 +63,9 @@ export function elicitForm<S extends Schema>(message: string, schema: S): InputR
 /**
  * Asks the user to open a web page, for data that must not pass through the client: a login, a payment.
  *
+ * @example
+ * return inputRequired({ login: elicitUrl("Log in to continue", "https://example.com/login") });
+ *
  * @param elicitationId elicitation id for `ctx.completeElicitation`. Default: a random one
  * @throws TypeError for what is no URL
  */
@@ -75,6 +81,9 @@ export function elicitUrl(message: string, url: string | URL, elicitationId?: st
 /**
  * Asks the client's model.
  * https://modelcontextprotocol.io/specification/latest/client/sampling
+ *
+ * @example
+ * const { reply } = await ctx.requestInput({ reply: sample({ messages, maxTokens: 100 }) });
  *
  * @throws TypeError for invalid params, e.g. uses of tools without results, or a choice of tools without tools
  */
@@ -101,7 +110,12 @@ function elicitation(params: JsonObject): JsonObject {
   return params;
 }
 
-/** Requests the roots of the client. */
+/**
+ * Requests the roots of the client.
+ *
+ * @example
+ * const { roots } = await ctx.requestInput({ roots: listRoots() });
+ */
 export function listRoots(): InputRequestOf<readonly Root[]> {
   return {
     method: methods.listRoots,
@@ -118,6 +132,12 @@ export function listRoots(): InputRequestOf<readonly Root[]> {
 /**
  * Ends a handler with input requests: the handler runs again with `ctx.inputResponses` and `ctx.requestState`. An alternative to
  * `ctx.requestInput` for handlers that manage their own state.
+ *
+ * @example
+ * server.tool("greet", {}, (_, ctx) => {
+ *   const roots = ctx.inputResponses.roots;
+ *   return roots === undefined ? inputRequired({ roots: listRoots() }) : "thanks";
+ * });
  */
 export function inputRequired(questions: Readonly<Record<string, ClientRequest>>, state?: unknown): InputRequired {
   return new InputRequired(questions, state);

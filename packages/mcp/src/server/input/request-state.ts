@@ -85,6 +85,9 @@ export interface MemoryRequestStates extends RequestStateStore {
  * Used states of one process. A client can fill it by answering many questions fast; then the oldest id is dropped, and states as
  * old as that are refused as if they had expired. So no state is ever taken twice, and calls that begin later are not shut out.
  *
+ * @example
+ * createServer({ name: "shop", version: "1.0.0", requestState: { store: memoryRequestStates({ max: 1_000 }) } });
+ *
  * @throws RangeError for a `max` that is not a whole number above zero
  */
 export function memoryRequestStates({

@@ -51,6 +51,9 @@ export interface UriTemplate {
  * end, and its variables may come in any order or not at all; every other value has at least one character. Where a URI
  * can be read in several ways, the earlier variable takes as little as it can. No value ever holds a control character.
  *
+ * @example
+ * uriTemplate("notes:/{author}/{+path}").match("notes:/ada/2026/may"); // { author: "ada", path: "2026/may" }
+ *
  * @throws TypeError for a template that cannot be matched
  */
 export function uriTemplate(text: string, { traversal = false }: UriTemplateOptions = {}): UriTemplate {
