@@ -89,9 +89,10 @@ interface RuleOn<On extends keyof Subjects> extends Requirement {
 /** A rule of the protocol as data. */
 export type Rule = { readonly [On in keyof Subjects]: RuleOn<On> }[keyof Subjects];
 
-/** Result of a rule for one subject. */
+/** What is wrong in one place, by which sentence: the result of a rule for one subject, or of a probe that failed. */
 export interface Verdict {
-  readonly rule: Rule;
+  /** What is broken: a rule, or what a probe of a server asks for. */
+  readonly rule: Requirement;
   /** That of the sentence, or `may` where the rule has a doubt. */
   readonly level: Level;
   readonly party: Party;

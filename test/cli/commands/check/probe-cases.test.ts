@@ -5,9 +5,9 @@ import { describe, expect, test } from "vitest";
 import { probes } from "../../../../packages/cli/src/commands/check/examination/examine.js";
 import {
   type Finding,
-  levelOfProbe,
   type Probe,
   Subject,
+  verdictOf,
 } from "../../../../packages/cli/src/commands/check/examination/probe.js";
 import { openRawClient } from "../../../../packages/cli/src/shared/target/raw-client.js";
 import type { Route } from "../../../../packages/cli/src/shared/target/route.js";
@@ -88,6 +88,7 @@ describe.each(probes.map((probe) => [probe.id, probe] as const))("%s", (_id, pro
       const finding = await found(place, quirk, isSilent === true ? short : generous);
       expect(finding).toMatchObject({ is: "failed", says: expect.stringMatching(says) as unknown });
       const { revision } = place;
-      expect(levelOfProbe(probe, finding, revision)).toBe(isNote === true ? "may" : levelOf(probe, revision));
+      const verdict = finding.is === "failed" ? verdictOf(probe, finding, 1, revision) : undefined;
+      expect(verdict?.level).toBe(isNote === true ? "may" : levelOf(probe, revision));
     });
 });

@@ -5,7 +5,6 @@ import { reportValue } from "../../shared/output/report.js";
 import { type Look, pieceLines } from "../../shared/output/rows.js";
 import { signs } from "../../shared/output/style.js";
 import type { Examination, ProbeResult, RevisionResult } from "./examination/examine.js";
-import { levelOfProbe } from "./examination/probe.js";
 
 const idWidth = 6;
 
@@ -88,35 +87,29 @@ function revisionLines({ revision, notSpoken, results }: RevisionResult, look: L
   const shown = results.filter(({ finding }) => all || finding.is === "failed");
   return [
     `${style.bold(revision.version)}  ${words.join(", ")}`,
-    ...shown.flatMap((result) => resultLines(result, revision, look)),
+    ...shown.flatMap((result) => resultLines(result, look)),
   ];
 }
 
-function resultLines(
-  { probe, finding, frames }: ProbeResult,
-  revision: RevisionResult["revision"],
-  look: Look,
-): readonly string[] {
+function resultLines({ probe, finding, frames, verdict }: ProbeResult, look: Look): readonly string[] {
   const { style, width } = look;
-  const level = levelOfProbe(probe, finding, revision);
   const [mark, paint] =
-    finding.is === "passed"
-      ? (["✔", style.green] as const)
-      : finding.is === "skipped"
-        ? (["·", style.dim] as const)
-        : ([signs[level], level === "must" ? style.red : style.yellow] as const);
+    verdict !== undefined
+      ? ([signs[verdict.level], verdict.level === "must" ? style.red : style.yellow] as const)
+      : finding.is === "passed"
+        ? (["✔", style.green] as const)
+        : (["·", style.dim] as const);
   const head = demandLines(`  ${paint(mark)} ${left(probe.id, idWidth)}`, probe.demands, width);
-  if (finding.is === "passed") return head;
   const indent = " ".repeat(idWidth + 4);
   if (finding.is === "skipped") return [...head, style.dim(`${indent}${cut(finding.why, width - indent.length)}`)];
+  if (verdict === undefined) return head;
   const [first, last] = frames;
-  const sentence = sentenceOf(probe, revision);
   const where = first < last ? `frames ${first}–${last}` : `frame ${first}`;
   return [
     ...head,
-    `${indent}${cutMiddle(finding.says, width - indent.length)}`,
-    ...quotedLines({ doubt: finding.doubt ?? probe.doubt, level, sentence }, look),
-    style.dim(`${indent}${where}  ${specOf(probe, revision)}`),
+    `${indent}${cutMiddle(verdict.says, width - indent.length)}`,
+    ...quotedLines(verdict, look),
+    style.dim(`${indent}${where}  ${verdict.spec}`),
   ];
 }
 

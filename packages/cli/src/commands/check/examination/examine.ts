@@ -5,16 +5,12 @@ import {
   type Entry,
   EntryWriter,
   type HeaderEntry,
-  levelOf,
   type RawClient,
-  type Rule,
-  sentenceOf,
-  specOf,
   type Verdict,
 } from "@parlance/wire";
 import { openRawClient } from "../../../shared/target/raw-client.js";
 import type { Route } from "../../../shared/target/route.js";
-import { type Finding, failed, levelOfProbe, type Probe, passed, Subject } from "./probe.js";
+import { type Finding, failed, type Probe, passed, Subject, verdictOf } from "./probe.js";
 import { featureProbes } from "./probes/features.js";
 import { httpProbes } from "./probes/http.js";
 import { messageProbes } from "./probes/messages.js";
@@ -26,6 +22,8 @@ export interface ProbeResult {
   readonly finding: Finding;
   /** Numbers of the first and the last frame that it is about. */
   readonly frames: readonly [first: number, last: number];
+  /** Of a probe that failed. */
+  readonly verdict: Verdict | undefined;
 }
 
 /** What came of a revision. */
@@ -88,26 +86,9 @@ export async function examine(route: Route, options: ExamineOptions): Promise<Ex
     if (!options.signal.aborted || result.results.length > 0) results.push(result);
   }
   conversation.finish();
-  const failures = results.flatMap(({ revision, results: each }) =>
-    each.flatMap((result) => failureOf(result, revision)),
-  );
+  const failures = results.flatMap((result) => result.results.flatMap(({ verdict }) => verdict ?? []));
   const verdicts = conversation.verdicts.filter(({ party }) => party === "server");
   return { revisions: results, entries, conversation, verdicts, failures };
-}
-
-/** A probe that failed, as a rule that was broken. */
-function failureOf({ probe, finding, frames }: ProbeResult, revision: Revision): readonly Verdict[] {
-  if (finding.is !== "failed") return [];
-  const { says, doubt = probe.doubt } = finding;
-  const { id, demands, page } = probe;
-  const [level, sentence] = [levelOf(probe, revision), sentenceOf(probe, revision)];
-  const party = "server" as const;
-  const quoted = sentence === undefined ? {} : { sentence };
-  const rule: Rule = { id, level, demands, ...quoted, page, on: "message", party, check: () => [] };
-  const place = { n: frames[1], pointer: undefined, range: undefined, header: undefined };
-  const weight = levelOfProbe(probe, finding, revision);
-  const { version } = revision;
-  return [{ rule, level: weight, party, ...place, says, version, sentence, doubt, spec: specOf(probe, revision) }];
 }
 
 class RevisionExamination {
@@ -151,7 +132,7 @@ class RevisionExamination {
       const first = this.#lastFrame + 1;
       const finding = await probe.ask(subject);
       if (this.#options.signal.aborted) break; // It was not answered because nobody waited.
-      results.push({ probe, finding, frames: [first, this.#lastFrame] });
+      results.push(this.#result(probe, finding, first));
       const isOver = probe.endsConversation === true && finding.is !== "skipped";
       if (!isOver && (finding.is !== "failed" || (await subject.stillAnswers()).is === "passed")) continue;
       // One that was brought to its end is examined further as a new one.
@@ -198,7 +179,13 @@ class RevisionExamination {
     const took = await client.close();
     if (client.transport === "http" || this.#options.signal.aborted) return [];
     const finding = took === undefined ? failed("it had to be ended by a signal") : passed;
-    return [{ probe: leaving, finding, frames: [first, this.#lastFrame] }];
+    return [this.#result(leaving, finding, first)];
+  }
+
+  #result(probe: Probe, finding: Finding, first: number): ProbeResult {
+    const last = this.#lastFrame;
+    const verdict = finding.is === "failed" ? verdictOf(probe, finding, last, this.#revision) : undefined;
+    return { probe, finding, frames: [first, last], verdict };
   }
 }
 

@@ -8,12 +8,14 @@ import {
   type Revision,
 } from "@parlance/mcp/protocol";
 import {
-  type Level,
   levelOfFinding,
   type RawClient,
   type RawReply,
   type RawRequest,
   type Requirement,
+  sentenceOf,
+  specOf,
+  type Verdict,
 } from "@parlance/wire";
 
 /** One question that a server is asked, how its answer is judged, and by which sentence. */
@@ -26,23 +28,39 @@ export interface Probe extends Requirement {
   readonly ask: (subject: Subject) => Promise<Finding>;
 }
 
-/** How much a failed probe weighs: as much as its sentence, unless what was seen does not break that. */
-export function levelOfProbe(probe: Probe, finding: Finding, revision: Revision): Level {
-  return finding.is === "failed" && finding.doubt !== undefined ? "may" : levelOfFinding(probe, revision);
+/** A probe that failed. */
+interface Failed {
+  readonly is: "failed";
+  /** What was seen instead, in one sentence. */
+  readonly says: string;
+  /** Why that does not break the sentence of the probe, so that it is a note. */
+  readonly doubt?: string;
 }
 
 /** What came of a probe. */
 export type Finding =
   | { readonly is: "passed" }
-  | {
-      readonly is: "failed";
-      /** What was seen instead, in one sentence. */
-      readonly says: string;
-      /** Why that does not break the sentence of the probe, so that it is a note. */
-      readonly doubt?: string;
-    }
+  | Failed
   /** There was nothing to ask, or no way to. */
   | { readonly is: "skipped"; readonly why: string };
+
+/** The verdict on the answer to a probe that failed. */
+export function verdictOf(probe: Probe, { says, doubt = probe.doubt }: Failed, n: number, revision: Revision): Verdict {
+  return {
+    rule: probe,
+    level: levelOfFinding(doubt === undefined ? probe : { ...probe, doubt }, revision),
+    party: "server",
+    n,
+    pointer: undefined,
+    range: undefined,
+    header: undefined,
+    says,
+    version: revision.version,
+    sentence: sentenceOf(probe, revision),
+    doubt,
+    spec: specOf(probe, revision),
+  };
+}
 
 /** It is as it should be. */
 export const passed: Finding = { is: "passed" };
