@@ -38,13 +38,14 @@ export class ByteBudget {
   /** Takes the bytes, here and from all parents, or returns false and takes nothing. */
   take(bytes: number): boolean {
     if (this.#held + bytes > this.#limit || !this.parentFits(bytes)) return false;
-    this.#add(bytes);
+    this.give(-bytes);
     return true;
   }
 
   /** Gives back bytes that were taken. */
   give(bytes: number): void {
-    this.#add(-bytes);
+    this.#held -= bytes;
+    for (let parent = this.#parent; parent !== undefined; parent = parent.#parent) parent.#held -= bytes;
   }
 
   /** Whether `take` would succeed. */
@@ -73,11 +74,6 @@ export class ByteBudget {
   close(): void {
     this.#parent?.give(this.#held);
     this.#parent = undefined;
-  }
-
-  #add(bytes: number): void {
-    this.#held += bytes;
-    for (let parent = this.#parent; parent !== undefined; parent = parent.#parent) parent.#held += bytes;
   }
 }
 

@@ -89,7 +89,7 @@ export function decode(
   const parsedExceeds = limitExceededByValue(value, text, limits);
   if (parsedExceeds !== undefined) return limitProblem(parsedExceeds, text, profile, limits, undefined, value);
   if (Array.isArray(value)) return decodeBatch(value, text, profile, limits, exactNumbers);
-  if (hasInexactId(value)) keepExactId(value, membersOf(text));
+  if (isObject(value) && isInexact(value.id)) keepExactId(value, membersOf(text));
   const problem = checkMessage(value, profile, limits);
   if (problem !== undefined) return problem;
   const message = value as Message; // `checkMessage` found no problem.
@@ -111,7 +111,7 @@ function decodeBatch(
   const exact = exactNumbers ? exactly(text) : undefined;
   let texts: MemberTexts[] | undefined;
   return elements.map((element, index) => {
-    if (hasInexactId(element)) {
+    if (isObject(element) && isInexact(element.id)) {
       texts ??= membersOfElements(text);
       keepExactId(element, texts[index]);
     }
@@ -261,12 +261,7 @@ export function isInexact(id: unknown): id is number {
   return typeof id === "number" && (!Number.isSafeInteger(id) || Object.is(id, -0));
 }
 
-function hasInexactId(value: unknown): value is { id: unknown } {
-  const id = typeof value === "object" && value !== null ? (value as { id?: unknown }).id : undefined;
-  return typeof id === "number" && isInexact(id);
-}
-
-function keepExactId(value: { id: unknown }, members: MemberTexts | undefined): void {
+function keepExactId(value: { id?: unknown }, members: MemberTexts | undefined): void {
   const literal = members?.get("id");
   if (literal !== undefined) value.id = new ExactNumber(literal);
 }
