@@ -136,7 +136,9 @@ async function measureBeside(names, rounds) {
   const { child, ports } = await startServer();
   const victim = new Victim(ports.http);
   await victim.measure(); // Warms up.
+  /** @type {number[]} */
   const alone = [];
+  /** @type {number[]} */
   const beside = [];
   for (let round = 0; round < rounds && child.exitCode === null; round += 1) {
     alone.push(quantile(await victim.measure(), 0.95));

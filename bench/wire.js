@@ -26,6 +26,7 @@ const warmUp = 500;
 /** A server that echoes, as its host sees it. */
 class Line {
   #child;
+  /** @type {() => void} */
   #answered = () => undefined;
 
   /**
