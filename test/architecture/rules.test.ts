@@ -272,7 +272,41 @@ const cases: Readonly<Record<string, readonly Case[]>> = {
     { says: "80 lines", path: `${src}/a/a.ts`, text: `function f() {${"\n".repeat(79)}}`, finds: [] },
     { says: "a test", path: "test/a.test.ts", text: `test("a", () => {${"\n".repeat(80)}});`, finds: [] },
   ],
+  "folder-size": [
+    { says: "21 files", path: `${src}/a/a.ts`, text: "", beside: filesIn(`${src}/a`, 20), finds: ["files"] },
+    { says: "21 tests", path: "test/a/a.test.ts", text: "", beside: filesIn("test/a", 20), finds: ["files"] },
+    { says: "20 files", path: `${src}/a/a.ts`, text: "", beside: filesIn(`${src}/a`, 19), finds: [] },
+    { says: "21 examples", path: "examples/a/a.ts", text: "", beside: filesIn("examples/a", 20), finds: [] },
+  ],
+  "module-length": [
+    {
+      says: "39 lines for one importer",
+      path: `${src}/a/a.ts`,
+      text: "\n".repeat(38).concat("f();\n"),
+      beside: { [`${src}/a/b.ts`]: 'import "./a.js";', "test/a.test.ts": `import "../${src}/a/a.js";` },
+      finds: ["length"],
+    },
+    {
+      says: "40 lines for one importer",
+      path: `${src}/a/a.ts`,
+      text: "\n".repeat(39).concat("f();\n"),
+      beside: { [`${src}/a/b.ts`]: 'import "./a.js";' },
+      finds: [],
+    },
+    {
+      says: "one line for two importers",
+      path: `${src}/a/a.ts`,
+      text: "f();",
+      beside: { [`${src}/a/b.ts`]: 'import "./a.js";', [`${src}/b/c.ts`]: 'import "../a/a.js";' },
+      finds: [],
+    },
+  ],
 };
+
+/** So many files of a folder. */
+function filesIn(folder: string, count: number): Readonly<Record<string, string>> {
+  return Object.fromEntries(Array.from({ length: count }, (_, index) => [`${folder}/file-${index}.ts`, ""]));
+}
 
 describe.each(Object.entries(cases))("the rule %s", (rule, examples) => {
   test.each(examples)("$says", ({ path, text, beside = {}, finds }) => {

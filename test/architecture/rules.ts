@@ -2,7 +2,7 @@ import type { Finding, Rule } from "./findings.js";
 import { cycles, imports } from "./import-rules.js";
 import { portable } from "./portable-rule.js";
 import type { Tree } from "./source.js";
-import { dates, fileLength, functionLength, noAny, noDefaultExport } from "./style-rules.js";
+import { dates, fileLength, folderSize, functionLength, moduleLength, noAny, noDefaultExport } from "./style-rules.js";
 
 /** Every rule, under the name by which the allow-list speaks of it. */
 export const rules: ReadonlyMap<string, Rule> = new Map([
@@ -14,6 +14,8 @@ export const rules: ReadonlyMap<string, Rule> = new Map([
   ["default-export", noDefaultExport],
   ["file-length", fileLength],
   ["function-length", functionLength],
+  ["folder-size", folderSize],
+  ["module-length", moduleLength],
 ]);
 
 /** Everything that breaks a rule, rule by rule. */

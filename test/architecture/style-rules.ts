@@ -1,9 +1,12 @@
+import { posix } from "node:path";
 import type { Node } from "oxc-parser";
 import { type Breach, eachSource, type Rule } from "./findings.js";
 import { lineAt, type Placed, type Source } from "./source.js";
 
 const longestFile = 500;
 const longestFunction = 80;
+const largestFolder = 20;
+const shortestModule = 40;
 const date = /20\d\d-\d\d-\d\d/;
 
 /** A revision is asked for by fact, never by its date; tests name revisions as the wire does. */
@@ -58,6 +61,37 @@ export const functionLength: Rule = eachSource((source) => {
     return [nameOf(placed), `has ${lines} lines, more than ${longestFunction}: part it`];
   });
 });
+
+/** A folder shows its contents at a glance, in the sources and in the tests. */
+export const folderSize: Rule = ({ sources }) => {
+  const sizes = new Map<string, number>();
+  for (const { path } of sources) sizes.set(posix.dirname(path), (sizes.get(posix.dirname(path)) ?? 0) + 1);
+  return [...sizes].flatMap(([path, size]) => {
+    if (size <= largestFolder || !/^(?:packages\/[^/]+\/src|test)(?:\/|$)/.test(path)) return [];
+    const message = `has ${size} files, more than ${largestFolder}: find the groups`;
+    return [{ path, line: 1, what: "files", message }];
+  });
+};
+
+/** A short module with one importer makes the reader open two files for one idea. */
+export const moduleLength: Rule = ({ sources }) => {
+  const importers = new Map<string, Set<string>>();
+  for (const { path, imports } of sources.filter((source) => !isTest(source))) {
+    for (const { specifier } of imports) {
+      if (specifier === undefined || !specifier.startsWith(".")) continue;
+      const target = posix.join(posix.dirname(path), specifier).replace(/\.js$/, ".ts");
+      importers.set(target, (importers.get(target) ?? new Set()).add(path));
+    }
+  }
+  return sources.flatMap(({ path, text }) => {
+    const lines = text.trimEnd().split("\n").length;
+    const [importer, ...others] = importers.get(path) ?? [];
+    if (!/^packages\/[^/]+\/src\//.test(path) || importer === undefined || others.length > 0) return [];
+    if (lines >= shortestModule) return [];
+    const message = `has ${lines} lines, fewer than ${shortestModule}, and one importer: move it into ${importer}`;
+    return [{ path, line: 1, what: "length", message }];
+  });
+};
 
 function isFunction(node: Node): boolean {
   return ["FunctionDeclaration", "FunctionExpression", "ArrowFunctionExpression"].includes(node.type);
