@@ -103,7 +103,7 @@ function follow(reference: string, root: JsonObject): unknown {
   for (const token of reference.slice(2).split("/")) {
     const name = token.replaceAll("~1", "/").replaceAll("~0", "~");
     const isThere = typeof place === "object" && place !== null && Object.hasOwn(place, name);
-    place = isThere ? (place as JsonObject)[name] : undefined;
+    place = isThere ? (place as JsonObject)[name] : undefined; // An array has its indices as names, too.
   }
   return place;
 }

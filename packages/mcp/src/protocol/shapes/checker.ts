@@ -198,10 +198,9 @@ function objectChecker(members: ReadonlyMap<string, Checker>, required: readonly
  * One of several objects, distinguished by a literal.
  * @param choices checkers by that literal; the key undefined is the one that may omit it
  */
-function taggedChecker(tag: string, choices: ReadonlyMap<Literal | undefined, Checker>): Checker {
+function taggedChecker(tag: string, choices: ReadonlyMap<unknown, Checker>): Checker {
   const expected = eitherOf([...choices.keys()].flatMap((key) => (key === undefined ? [] : JSON.stringify(key))));
-  // `value` may be anything; values that are not keys are not found.
-  const choiceOf = (value: unknown): Checker | undefined => choices.get(own(value, tag) as Literal | undefined);
+  const choiceOf = (value: unknown): Checker | undefined => choices.get(own(value, tag));
   return {
     check(value, pointer, faults) {
       if (!isObject(value)) return faults.add(pointer, "an object", describeValue(value));
