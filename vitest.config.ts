@@ -18,6 +18,8 @@ const longForms = [
   "test/cli/conventions.test.ts",
   "test/examples/contacts-import.test.ts",
   "test/examples/contacts-questions.test.ts",
+  "test/interop/client.test.ts",
+  "test/interop/http-client.test.ts",
   "test/protocol/shapes/equivalence.test.ts",
   "test/wire/runs/clean-runs.test.ts",
   "test/wire/runs/clean-runs-http.test.ts",
