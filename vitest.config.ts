@@ -64,11 +64,12 @@ export default defineConfig(({ mode }) => ({
           // A worker loads the sources once, not once per test file, which would take more time than most files do. So helpers must
           // not register hooks when they are loaded: only the first file of a worker would have them. `onTestFinished` serves instead.
           isolate: false,
+          // Here, because a project that extends this file does not get its mode.
+          env: { PARLANCE_LONG: mode === "all" ? "1" : "" },
         },
       },
       { extends: true, test: { name: "mocking", include: mocking } },
     ],
-    env: { PARLANCE_LONG: mode === "all" ? "1" : "" },
     setupFiles: [`${oracle}setup.ts`],
     pool: "forks",
     // More than there are cores, because many tests wait for a process that they have started.
