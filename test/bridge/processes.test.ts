@@ -163,7 +163,7 @@ describe("the command line", () => {
   test.concurrent.each([
     [["bridge"], /no target/],
     [["bridge", "--listen", "ftp://x", ...far], /no address to listen at/],
-    [["bridge", "--listen", "http://0.0.0.0:0/mcp", ...far], /nobody asks who calls/],
+    [["bridge", "--listen", "http://0.0.0.0:0/mcp", ...far], /the bridge has no authentication/],
     [["bridge", "--header", "A: b", ...far], /--header is for requests to a URL/],
     [["bridge", "https://[/mcp"], /is not a URL/],
   ])("%j is refused", async (words, why) => {

@@ -11,7 +11,7 @@ test.concurrent("the version is that of the package", async () => {
 
 test.concurrent.each([
   [["tlak"], "unknown command 'tlak'\n  → did you mean talk?"],
-  [["talk"], "there is no target to speak to"],
+  [["talk"], "there is no target"],
   [["talk", "a", "--", "b"], "there are two targets"],
   [["talk", "--"], "there is no command to start"],
   [["talk", "node 'server.js"], "a quote is not closed"],

@@ -44,7 +44,7 @@ test("an interrupted check tells what it has found so far, and is no success", a
 });
 
 test.each([
-  [["export", "-", "-T", "html"], "what was printed is not all"],
+  [["export", "-", "-T", "html"], "the output is incomplete"],
   [["diff", "-", "last"], "nothing is compared yet"],
   [["show", "-", "1"], "not all of it is shown"],
 ])("an interrupted %j ends with what is not done", async (args, undone) => {

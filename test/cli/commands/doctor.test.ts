@@ -212,7 +212,7 @@ test.concurrent("a 401 tells where tokens come from, and headers let in", async 
   const refused = await doctor([http.url]);
   expect(refused.stdout).toContain('    │ WWW-Authenticate: Bearer resource_metadata="/metadata"\n');
   expect(refused.stdout).toContain("    │ tokens come from https://auth.example.com\n");
-  expect(refused.stdout).toContain("    → give what it asks for: --header 'Authorization: Bearer <token>'\n");
+  expect(refused.stdout).toContain("    → authenticate: --header 'Authorization: Bearer <token>'\n");
   expect(refused.code).toBe(3);
   expect((await doctor(["--header", "Authorization: Bearer abc", http.url])).code).toBe(0);
 });
@@ -220,7 +220,7 @@ test.concurrent("a 401 tells where tokens come from, and headers let in", async 
 test.concurrent.each([
   [200, { "content-type": "text/html" }, "<h1>Welcome</h1>", "an answer with text/html", "this is no MCP endpoint"],
   [301, { location: "/elsewhere" }, "", "it leads to /elsewhere", "parlance doctor http://127.0.0.1"],
-  [500, { "content-type": "text/plain" }, "boom", "status 500 Internal Server Error", "the server itself has failed"],
+  [500, { "content-type": "text/plain" }, "boom", "status 500 Internal Server Error", "the server failed"],
   [405, {}, "", "status 405 Method Not Allowed", "this path takes no POST"],
 ])("an answer with status %i and %j is no MCP", async (status, headers, body, says, remedy) => {
   await using http = await plainHttp((_request, response) => response.writeHead(status, headers).end(body));
@@ -247,14 +247,14 @@ test.concurrent("a closed port, an unknown name, a silent server and one without
   expect(closed.stdout).toMatch(/✖ connects +connect ECONNREFUSED .*\n {4}→ nothing listens there/);
   expect(closed.code).toBe(3);
   const unknown = await doctor(["http://host.invalid/mcp"]);
-  expect(unknown.stdout).toMatch(/✖ resolves .*\n {4}→ nobody knows this name/);
+  expect(unknown.stdout).toMatch(/✖ resolves .*\n {4}→ no such host name/);
   expect(unknown.code).toBe(3);
   await using silent = await plainHttp(() => undefined);
   const waited = await doctor(["--timeout", "300ms", silent.url]);
   expect(waited.stdout).toMatch(/✖ HTTP answers +no answer for 300 ms/);
   expect(waited.code).toBe(4);
   const plain = await doctor([silent.url.replace("http", "https")]);
-  expect(plain.stdout).toMatch(/✖ TLS +wrong version number\n {4}→ no TLS is spoken there: write http:/);
+  expect(plain.stdout).toMatch(/✖ TLS +wrong version number\n {4}→ the server does not use TLS: write http:/);
   expect(plain.code).toBe(3);
 });
 
@@ -270,7 +270,7 @@ test.concurrent("a port that speaks no HTTP at all is named", async () => {
   const port = typeof address === "object" ? address?.port : 0;
   const { code, stdout } = await doctor([`http://127.0.0.1:${port}/mcp`]);
   await new Promise((resolve) => server.close(resolve));
-  expect(stdout).toMatch(/✖ HTTP answers .*\n {4}→ it is not HTTP that is spoken there/);
+  expect(stdout).toMatch(/✖ HTTP answers .*\n {4}→ the server does not use HTTP/);
   expect(code).toBe(3);
 });
 

@@ -14,10 +14,10 @@ import { jsonLines, parlance } from "../run.js";
 test("a method is told with its sender, its revisions, what it needs, an exchange and the specification", async () => {
   const { code, stdout, stderr } = await parlance(["explain", "resources/subscribe"]);
   expect(stdout).toBe(`resources/subscribe · a request of the client
-  Asks to be told whenever a resource changes
+  Subscribes to the updates of a resource
   in        2024-11-05 to 2025-11-25
   needs     the capability resources.subscribe of the server
-  at fault  the sender, where it is not allowed: the answer is −32601
+  at fault  the sender, if the revision does not allow it: the error is −32601
   client →  {"jsonrpc":"2.0","id":1,"method":"resources/subscribe","params":{"uri":"file:///a.txt"}}
   server ←  {"jsonrpc":"2.0","id":1,"result":{}}
   https://modelcontextprotocol.io/specification/2025-11-25/server/resources#subscriptions
@@ -29,7 +29,7 @@ test("a method is told with its sender, its revisions, what it needs, an exchang
 test("a code is told in every reading, and by its range in JSON-RPC", async () => {
   const { code, stdout } = await parlance(["explain", "-32002"]);
   expect(stdout).toMatch(/^-32002 · ResourceNotFound, of the MCP specification\n/);
-  expect(stdout).toContain("\n\n-32002 · ToolExecutionFailed, as tutorials teach it: not in the specification\n");
+  expect(stdout).toContain("\n\n-32002 · ToolExecutionFailed, as in tutorials: not in the specification\n");
   expect(stdout).toContain("  instead   A result with isError: true, which the model can read\n");
   expect(stdout).toContain("  JSON-RPC  Reserved for implementation-defined server errors (server error)\n");
   expect(code).toBe(0);
@@ -115,11 +115,11 @@ test("a rule that recommends, and one that no sentence demands, are told as note
     (await parlance(["explain", "L-3"])).stdout,
     (await parlance(["explain", "I-7"])).stdout,
   ];
-  expect(recommended).toContain("L-3 · a recommendation of the protocol, and a note where it is not followed\n");
+  expect(recommended).toContain("L-3 · a recommendation of the protocol, and a note if it is not followed\n");
   expect(recommended).toContain("  SHOULD    “The server SHOULD NOT send requests other than pings and logging");
   expect(recommended).not.toContain("at fault");
-  expect(informs).toContain("I-7 · worth knowing: a note, and no violation\n");
-  expect(informs).toContain("  note      no sentence demands it\n");
+  expect(informs).toContain("I-7 · information: a note, not a violation\n");
+  expect(informs).toContain("  note      no sentence requires it\n");
 });
 
 /** What comes before an example, so that nothing but its rule is broken. */
@@ -154,14 +154,14 @@ test("what a server now asks inside of a result is said so", () => {
   const [{ facts = [] } = {}] = explain("sampling/createMessage").explanations;
   expect(facts).toContainEqual({
     label: "inside",
-    text: "2026-07-28: asked in a result of type input_required instead",
+    text: "2026-07-28: sent in a result of type input_required instead",
   });
 });
 
 test("an unknown word names the nearest, and is a wrong command line", async () => {
   const { code, stdout, stderr } = await parlance(["explain", "tools/cal"]);
   expect(stderr).toBe(
-    "✖ nothing is known of tools/cal\n  → did you mean tools/call?\n  → parlance explain, without a word, lists everything\n",
+    "✖ tools/cal is unknown\n  → did you mean tools/call?\n  → parlance explain, without a word, lists everything\n",
   );
   expect(stdout).toBe("");
   expect(code).toBe(1);

@@ -166,7 +166,7 @@ test("on stdio, the conversation of a host goes on when the module changes", asy
   expect(await out.next({ id: 3 })).toMatchObject({ result: { content: [{ text: "hello" }] } });
   write("greeting.js", greetingText("good evening"));
   expect(await out.next({ id: 2 })).toMatchObject({
-    error: { code: -32603, message: "server.js has changed, and is served anew: this call was lost" },
+    error: { code: -32603, message: "server.js has changed and is reloaded: this call was lost" },
   });
   await out.next({ method: "notifications/tools/list_changed" });
   call(4, "greet");
@@ -235,7 +235,7 @@ test("what cannot be served is refused, with the remedy", async () => {
   await once(taken, "listening");
   const { port } = taken.address() as AddressInfo;
   const refused = await serveIt("server.js", "--http", String(port), "--no-watch");
-  expect(refused).toMatchObject({ code: 3, stderr: expect.stringContaining(`port ${port} cannot be listened on: `) });
+  expect(refused).toMatchObject({ code: 3, stderr: expect.stringContaining(`port ${port} is not available: `) });
   expect(refused.stderr).toContain("--http <port>");
   expect((await serveIt("server.js", "--http", "65536")).code).toBe(1);
   expect((await parlance(["serve", "server.js", "--", "node"])).code).toBe(1);

@@ -353,7 +353,7 @@ test.each([
   [["wrap", "cursor", "git", "more"], "there is a word too many: more"],
   [["wrap", "--config", "no/such.json", "git"], "there is no file no/such.json"],
   [["wrap", "--config", "no/such.json"], "there is no file no/such.json"],
-  [["wrap", "cursor", "git", "--", "node"], "a command behind -- has no place here"],
+  [["wrap", "cursor", "git", "--", "node"], "this command takes no command after --"],
 ])("the wrong command line %j is refused", async (args, words) => {
   const { code, stdout, stderr } = await parlance(args);
   expect(stderr).toContain(words);

@@ -48,7 +48,7 @@ test("--env adds a variable, and wins over that of the shell", async () => {
 
 test("help says which variables a command gets", async () => {
   const { stdout } = await parlance(["doctor", "--help"], { COLUMNS: "80" });
-  expect(stdout.replaceAll(/\s+/g, " ")).toContain("it gets every variable of this shell, and those of --env");
+  expect(stdout.replaceAll(/\s+/g, " ")).toContain("it has all variables of this shell, and those of --env");
 });
 
 test.each([

@@ -145,8 +145,8 @@ test("a talk names JSON that is printed over several lines once as such, too", (
 });
 
 test.each([
-  ["42900", "Too many requests, of Parlance: not in the specification", "ask again"],
-  ["-32800", "Request cancelled, of the Language Server Protocol: not in the specification", "nobody's"],
+  ["42900", "Too many requests, of Parlance: not in the specification", "then retry"],
+  ["-32800", "Request cancelled, of the Language Server Protocol: not in the specification", "nobody:"],
 ])("explain %s names whose code it is", (word, title, fault) => {
   const [explanation] = explain(word).explanations;
   expect(explanation?.title).toContain(title);

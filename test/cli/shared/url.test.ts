@@ -125,7 +125,7 @@ test.concurrent("headers go with every request, and without them a 401 says what
   });
   const refused = await parlance(["call", http.url, "hello"]);
   expect(refused.stderr).toContain("401, the server requires authentication");
-  expect(refused.stderr).toContain("  → give what it asks for: --header 'Authorization: Bearer <token>'\n");
+  expect(refused.stderr).toContain("  → authenticate: --header 'Authorization: Bearer <token>'\n");
   expect(refused.code).toBe(3);
   const given = ["--header", "Authorization: Bearer abc", "--header", "X-Trace: 7"];
   seen.length = 0;
@@ -139,8 +139,8 @@ test.concurrent.each([
   ["a web page", 200, "text/html", "<h1>Welcome</h1>", /Content-Type "text\/html".*\n {2}→ this is a web page/],
   ["nothing at that path", 404, "text/plain", "Cannot POST /mcp", /status 404.*\n {2}→ nothing is at this path/],
   ["a path without POST", 405, "text/plain", "", /status 405.*\n {2}→ this path takes no POST: .* often \/mcp/],
-  ["a caller that may not", 403, "text/plain", "", /403, .*\n {2}→ the token may not do that/],
-  ["a server that has failed", 500, "text/plain", "boom", /status 500: "boom"\n {2}→ the server itself has failed/],
+  ["a caller that may not", 403, "text/plain", "", /403, .*\n {2}→ the token has no permission for this/],
+  ["a server that has failed", 500, "text/plain", "boom", /status 500: "boom"\n {2}→ the server failed/],
 ])("%s is named, with what to do", async (_what, status, type, body, words) => {
   await using http = await plainHttp((_request, response) => {
     response.writeHead(status, { "content-type": type }).end(body);
@@ -180,7 +180,7 @@ test.concurrent("a body that is no message is noise, and one that breaks off is 
 test.concurrent.each([
   ["http", (url: string) => url, "ECONNREFUSED", "nothing listens there"],
   ["ws", (url: string) => url.replace("http", "ws"), "ECONNREFUSED", "nothing listens there"],
-  ["a host", () => "http://host.invalid/mcp", "host.invalid", "nobody knows this name"],
+  ["a host", () => "http://host.invalid/mcp", "host.invalid", "no such host name"],
 ])("%s that cannot be reached says why", async (_what, written, words, remedy) => {
   const gone = await plainHttp(() => undefined);
   await gone[Symbol.asyncDispose]();
@@ -193,16 +193,16 @@ test.concurrent.each([
 test.concurrent("https to a server without TLS, and a WebSocket where there is none, say which scheme to write", async () => {
   await using http = await serveHttp(greeter());
   const tls = await parlance(["call", http.url.replace("http", "https"), "hello"]);
-  expect(tls.stderr).toContain("  → no TLS is spoken there: write http:// or ws://\n");
+  expect(tls.stderr).toContain("  → the server does not use TLS: write http:// or ws://\n");
   const socket = await parlance(["call", http.url.replace("http", "ws"), "hello"]);
-  expect(socket.stderr).toContain("  → it opens no WebSocket there: is it http:// or https:// that it speaks?\n");
+  expect(socket.stderr).toContain("  → the server opens no WebSocket: does it use http:// or https://?\n");
   expect([tls.code, socket.code]).toEqual([3, 3]);
 });
 
 test.concurrent("a server that takes a request and says nothing is given up after the timeout", async () => {
   await using http = await plainHttp(() => undefined);
   const { code, stderr } = await parlance(["call", "--timeout", "300ms", http.url, "hello"]);
-  expect(stderr).toMatch(/no answer.*\n {2}→ the server has taken the request and does not answer/);
+  expect(stderr).toMatch(/no answer.*\n {2}→ the server accepted the request and does not respond/);
   expect(stderr).toMatch(/client → req +1 +server\/discover/);
   expect(code).toBe(4);
 });
@@ -217,7 +217,7 @@ test.concurrent("an interrupt gives up what is under way", async () => {
 
 test.concurrent.each([
   [["http://"], "http:// is not a URL"],
-  [["ftp://example.com"], "ftp:// is none of http, https, ws and wss"],
+  [["ftp://example.com"], "ftp:// is not supported: use http, https, ws or wss"],
   [["http://me:secret@example.com/mcp"], "a URL with a password ends up in logs"],
   [["localhost:3000/mcp"], "write http://localhost:3000/mcp"],
   [["--header", "nonsense", "http://example.com"], "Write 'Name: value'"],

@@ -68,7 +68,7 @@ describe("C8: the command", () => {
 
   test("says without it how to ask", async () => {
     const { code, stderr } = await parlance(["call", "hidden", ...misbehaving("modest")]);
-    expect(stderr).toContain("the server has not advertised the capability tools\n  → --force asks all the same\n");
+    expect(stderr).toContain("the server has not advertised the capability tools\n  → --force sends it anyway\n");
     expect(code).not.toBe(0);
   });
 });

@@ -12,10 +12,7 @@ import { usageErrorText } from "./help/help.js";
 /** Adds a command to the program. */
 type Register = (program: Command, invocation: Invocation) => void;
 
-/**
- * Where the commands are; `command-groups.ts` has the order of the help page. Each is loaded when it is wanted: it needs
- * its part of the library, and nobody waits for that of the others.
- */
+/** The commands by name. Each is loaded only when it runs, because each needs another part of the library. */
 const commands: Readonly<Record<string, () => Promise<Register>>> = {
   bridge: async () => (await import("./bridge/command.js")).registerBridge,
   call: async () => (await import("./ask/call.js")).registerCall,
@@ -47,13 +44,13 @@ const commands: Readonly<Record<string, () => Promise<Register>>> = {
   unwrap: async () => (await import("./wrap/command.js")).registerWrap,
 };
 
-/** Commands that speak of the others. */
-const aboutAll: ReadonlySet<string> = new Set(["help", "completion"]);
+/** Commands that list the others. */
+const listing: ReadonlySet<string> = new Set(["help", "completion"]);
 
-/** What a command line needs: its command, or all of them where it names none that needs no other. */
+/** The registrations for a command line: that of its command, or all of them for help, completion and unknown commands. */
 async function registrationsFor([word = ""]: readonly string[]): Promise<ReadonlySet<Register>> {
-  const wanted = Object.hasOwn(commands, word) && !aboutAll.has(word) ? commands[word] : undefined;
-  const loads = wanted === undefined ? Object.values(commands) : [wanted];
+  const only = Object.hasOwn(commands, word) && !listing.has(word) ? commands[word] : undefined;
+  const loads = only === undefined ? Object.values(commands) : [only];
   return new Set(await Promise.all(loads.map((load) => load())));
 }
 
@@ -75,7 +72,7 @@ function groupCommands(program: Command): void {
     const [title] = groups.find(([, names]) => names.includes(command.name())) ?? [];
     if (title !== undefined) command.helpGroup(`${title}:`);
   }
-  // Commander prints its array as it is, and offers no other order than that of the alphabet.
+  // Commander can sort by name only; otherwise it prints its array in order.
   (program.commands as Command[]).sort((a, b) => order.indexOf(a.name()) - order.indexOf(b.name()));
 }
 
@@ -83,11 +80,11 @@ const out = outputOf(process.stdout, process.env);
 const err = outputOf(process.stderr, process.env);
 const interrupt = listenForInterrupt();
 
-/** The one place where something thrown becomes words and an exit code. */
+/** Prints any error, and returns its exit code. */
 function fail(error: unknown): number {
-  if (error instanceof CommanderError) return error.exitCode; // Commander has said it.
+  if (error instanceof CommanderError) return error.exitCode; // Commander has printed it.
   const failure = toFailure(error, "opening");
-  // A reader that has read enough has no use for a reason.
+  // A closed output, as in `parlance tail | head`, is not printed.
   if (failure.exitCode !== exitCodes.clean) printFailure(failure, err);
   return failure.exitCode;
 }
@@ -108,11 +105,11 @@ async function main(): Promise<number> {
     .description("See, check and drive any MCP conversation.")
     .version(packageVersion, "-V, --version", "print the version")
     .helpOption("-h, --help", "print this page")
-    // What the arguments are is said below the options, where there is room for it.
+    // The sections after the options describe the arguments.
     .configureHelp({
       styleTitle: (title) => `\u001b[1m${title}\u001b[22m`,
       visibleArguments: () => [],
-      // Where its lines end in the source says nothing of the width of a terminal.
+      // The line breaks of the source do not fit the width of the terminal.
       commandDescription: (command) => command.description().replaceAll("\n", " "),
       subcommandTerm: (command) => command.name(),
     })
@@ -123,8 +120,8 @@ async function main(): Promise<number> {
       getOutHasColors: () => wantsColour(out.isTerminal, process.env),
       getErrHasColors: () => wantsColour(err.isTerminal, process.env),
     })
-    .showSuggestionAfterError(false) // Ours looks like every other failure.
-    .helpCommand(false) // Ours is a command like the others.
+    .showSuggestionAfterError(false) // `usageErrorText` has a suggestion in the form of our failures.
+    .helpCommand(false) // `help` is registered like the other commands.
     .exitOverride();
   for (const register of await registrationsFor(own)) register(program, invocation);
   groupCommands(program);
@@ -132,7 +129,7 @@ async function main(): Promise<number> {
   return exitCode;
 }
 
-/** What is still under way, like a timer of an imported module, does not keep the program alive. */
+/** Exits when the output is written. Open timers, for instance of an imported module, do not keep the program alive. */
 function leave(exitCode: number): void {
   const exit = (): void => {
     const { lostOutput } = interrupt;
@@ -140,7 +137,7 @@ function leave(exitCode: number): void {
       lostOutput === undefined ? exitCode : fail(usageFailure(`the output cannot be written: ${lostOutput.message}`)),
     );
   };
-  process.stdout.write("", () => setImmediate(exit)); // An error is told behind the write that met it.
+  process.stdout.write("", () => setImmediate(exit)); // The error of a write is emitted after its callback.
 }
 
 process.on("uncaughtException", (error) => leave(fail(error)));

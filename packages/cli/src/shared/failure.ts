@@ -59,7 +59,7 @@ const consequences: Readonly<Record<LocalError["reason"], Consequence>> = {
   timeout: {
     exitCode: { opening: exitCodes.timeout, open: exitCodes.timeout },
     remedy: {
-      opening: "is it an MCP server that speaks on stdin and stdout? --timeout 2m waits longer",
+      opening: "is it an MCP server on stdin and stdout? --timeout 2m waits longer",
       open: "--timeout 2m waits longer",
     },
   },
@@ -79,12 +79,12 @@ export function toFailure(error: unknown, stage: Stage): Failure {
   const details = { exitCode: exitCode[stage], seen, cause: error };
   // The library names its own option; name the option of the command line instead.
   const [refused = "", option] = message.split("; { unadvertised: true }");
-  if (option !== undefined) return new Failure(refused, { ...details, remedy: "--force asks all the same" });
+  if (option !== undefined) return new Failure(refused, { ...details, remedy: "--force sends it anyway" });
   const advice = remedyForWords(message) ?? remedy?.[stage];
   return new Failure(message, advice === undefined ? details : { ...details, remedy: advice });
 }
 
-/** What the connection says of the silence, where it has received something else meanwhile: waiting longer is of no use then. */
+/** Messages of the connection that explain a timeout better than a slow server does. */
 const signs: readonly { readonly seen: RegExp; readonly remedy: string }[] = [
   {
     seen: /this side received a (?:result|failure|response|error)\b.*no call waits for/,

@@ -18,8 +18,7 @@ export interface Rewriter {
 }
 
 /**
- * Passes on every chunk as soon as it is there, then the end. Whoever reads slowly slows down the writer, as on one pipe.
- * What becomes of errors is the business of those who know the streams.
+ * Forwards every chunk at once, then the end, with the backpressure of a pipe. The caller handles the errors of the streams.
  */
 export function forward(from: Readable, to: Writable, events: ForwardEvents, rewriter?: Rewriter): void {
   from.on("data", (bytes: Uint8Array) => {

@@ -13,7 +13,7 @@ export interface Interrupt {
 }
 
 /** Milliseconds in which a repeated signal is the same one: `npm start` forwards the signal that the terminal sends to the whole group. */
-const sameWish = 300;
+const sameInterrupt = 300;
 
 const signals = { SIGINT: exitCodes.interrupted, SIGTERM: exitCodes.terminated, SIGHUP: exitCodes.terminated };
 
@@ -25,7 +25,7 @@ export function listenForInterrupt(): Interrupt {
   let lastAt = Number.NEGATIVE_INFINITY;
   const interrupt = (code: number): void => {
     const now = performance.now();
-    if (now - lastAt < sameWish) return;
+    if (now - lastAt < sameInterrupt) return;
     lastAt = now;
     if (force.signal.aborted) process.exit(code);
     if (stop.signal.aborted) force.abort();
@@ -39,7 +39,7 @@ export function listenForInterrupt(): Interrupt {
     if (error.code !== "EPIPE") lostOutput ??= error;
     stop.abort();
   });
-  process.stderr.on("error", () => undefined); // There is nowhere to say it.
+  process.stderr.on("error", () => undefined); // It cannot be reported.
   return {
     stop: stop.signal,
     force: force.signal,

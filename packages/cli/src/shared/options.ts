@@ -21,28 +21,28 @@ const defaultTimeout = "30s";
 /** Adds the options of every command that speaks to a server. */
 export function addConversationOptions(
   command: Command,
-  timeout = "how long to wait for each answer",
+  timeout = "how long to wait for each response",
   standard: string = defaultTimeout,
 ): Command {
   return command
     .option("--timeout <duration>", `${timeout}: 500ms, 10s, 2m (default: ${standard})`, parseTimeout)
     .setOptionValue("timeout", parseDuration(standard))
-    .option("--env <name[=value]>", "give a started command this variable too; may be repeated", variable)
+    .option("--env <name[=value]>", "add this environment variable to a started command; may be repeated", variable)
     .option("--header <name: value>", "send this header with every request to a URL; may be repeated", header)
-    .option("--header-env <name[=variable]>", "the same, with the value of a variable of this shell", headerEnv)
-    .option("--input <id=value>", "the value of an input that a configured server needs; may be repeated", input);
+    .option("--header-env <name[=variable]>", "the same, with the value of an environment variable", headerEnv)
+    .option("--input <id=value>", "the value of an input in the configuration of a host; may be repeated", input);
 }
 
 /** Adds the options of the commands that list everything and call what is safe to call. */
 export function addExerciseOptions(command: Command): Command {
   return command
-    .option("--call <call>", 'call this tool too, may be repeated: --call "add a:=2 b:=3"', collect)
+    .option("--call <call>", 'also call this tool; may be repeated: --call "add a:=2 b:=3"', collect)
     .option("--once", "end when everything is done, instead of staying open");
 }
 
 /** Adds the option of the commands that ask a server for something. */
 export function addForceOption(command: Command): Command {
-  return command.option("--force", "ask for what the server does not advertise, too");
+  return command.option("--force", "also send methods that the server does not advertise");
 }
 
 /** What `addForceOption` adds. */
@@ -97,7 +97,7 @@ function isSendable([name, value]: Header): boolean {
   try {
     return new Headers([[name, value]]).has(name);
   } catch {
-    return false; // Said by whoever asks.
+    return false; // The caller throws.
   }
 }
 
@@ -115,11 +115,11 @@ export async function chooseTarget(
   const target = await namedTarget(word, command, input);
   if ((header !== undefined || headerEnv.length > 0) && target.kind !== "url")
     throw usageFailure(
-      `--header is for requests to a URL, and ${target.title} is none`,
+      `--header is for requests to a URL, and ${target.title} is not a URL`,
       "--env gives a command variables",
     );
   if (env !== undefined && target.kind !== "command")
-    throw usageFailure(`--env is for a command that is started, and ${target.title} is none`);
+    throw usageFailure(`--env is for a command, and ${target.title} is not a command`);
   if (target.kind === "command") return { ...target, env: { ...target.env, ...env } };
   if (target.kind === "module") return target;
   const given = [...(header ?? []), ...headerEnv];
@@ -135,9 +135,9 @@ function namedTarget(
   inputs: Readonly<Record<string, string>>,
 ): Promise<Target> | Target {
   if (word !== undefined && command !== undefined) {
-    throw usageFailure(`there are two targets, ${word} and the command behind --`, "leave one of them out");
+    throw usageFailure(`there are two targets, ${word} and the command after --`, "leave one of them out");
   }
   if (command !== undefined) return commandTarget(command);
   if (word !== undefined) return parseTarget(word, inputs);
-  throw usageFailure("there is no target to speak to", "parlance talk -- node server.js");
+  throw usageFailure("there is no target", "parlance talk -- node server.js");
 }

@@ -122,7 +122,7 @@ test.concurrent.each([
   [["complete", "review", ...library], "there is no argument to complete"],
   [
     ["read", "a:/b", ...toolsServer],
-    "resources/read: the server has not advertised the capability resources\n  → --force asks all the same",
+    "resources/read: the server has not advertised the capability resources\n  → --force sends it anyway",
   ],
   [["subscribe", "a:/b", ...toolsServer], "the server has not advertised the capability resources.subscribe"],
   [["complete", "review", "a=", ...toolsServer], "the server has not advertised the capability completions"],

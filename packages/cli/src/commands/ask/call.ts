@@ -28,7 +28,7 @@ export function registerCall(program: Command, invocation: Invocation): void {
   registerServerCommand<CallFlags>(program, invocation, {
     name: "call",
     summary: "call one tool of a server, and print its result",
-    description: "Call one tool of a server and print its result: on stdout; what it took, on stderr.",
+    description: "Call one tool of a server. The result goes to stdout, its time and size to stderr.",
     words: "<tool> [name=value…]",
     json: "print the result as JSON, for programs",
     help: [argumentHelp],

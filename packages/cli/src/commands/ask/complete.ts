@@ -17,15 +17,15 @@ interface CompleteFlags extends ServerFlags {
 
 const referenceHelp = `The <reference> is the name of a prompt, or the URI template of resources,
 as parlance list prints it: a word with {…} or :/ is a template. The first
-name=text is what to complete; further ones are arguments that are settled.`;
+name=text is the argument to complete; the others are already filled in.`;
 
 /** Adds `parlance complete`. */
 export function registerComplete(program: Command, invocation: Invocation): void {
   registerServerCommand<CompleteFlags>(program, invocation, {
     name: "complete",
     summary: "print the values that a server suggests for an argument",
-    description: `Ask a server what an argument of a prompt, or a variable of a resource template, may
-be, and print its suggestions one per line.`,
+    description: `Print the values that a server suggests for an argument of a prompt, or for a variable
+of a resource template, one per line.`,
     words: "<reference> <name=text…>",
     json: "print the completion as JSON, for programs",
     help: [referenceHelp],

@@ -27,8 +27,8 @@ interface ListFlags extends ServerFlags {
   readonly revision?: string;
 }
 
-const about = `Print what a server offers: its tools with their arguments, its resources and templates of
-resources, its prompts. Name what to see: tools, resources, templates, prompts.`;
+const about = `List the tools of a server with their arguments, its resources, resource templates and
+prompts; or only those that are named: tools, resources, templates, prompts.`;
 
 /** Adds `parlance list`. */
 export function registerList(program: Command, invocation: Invocation): void {
@@ -36,7 +36,7 @@ export function registerList(program: Command, invocation: Invocation): void {
     name: "list",
     summary: "print the tools, resources and prompts that a server offers",
     description: about,
-    words: "[what…]",
+    words: "[list…]",
     json: "print everything as one JSON object, for programs",
     examples: `  parlance list "node server.js"
   parlance list tools -- node server.js
@@ -121,7 +121,7 @@ function print({ server, revision }: Client, found: readonly Found[], isAsked: b
     if (failure !== undefined) out.print(`  ${style.red(cut(`✖ ${failure}`, width - 2))}`);
   }
   if (!isAsked && found.every(({ isOffered }) => !isOffered))
-    out.print("", "It offers neither tools nor resources nor prompts; --force asks all the same.");
+    out.print("", "It offers neither tools nor resources nor prompts; --force lists them anyway.");
 }
 
 function headOf(name: ListName, amount: number, isOffered: boolean): string {

@@ -21,7 +21,7 @@ export function registerPrompt(program: Command, invocation: Invocation): void {
   registerServerCommand<PromptFlags>(program, invocation, {
     name: "prompt",
     summary: "get one prompt of a server, and print its messages",
-    description: "Get one prompt of a server and print its messages: on stdout; what it took, on stderr.",
+    description: "Get one prompt of a server. Its messages go to stdout, their time and size to stderr.",
     words: "<prompt> [name=text…]",
     json: "print the result as JSON, for programs",
     examples: `  parlance prompt "node server.js" review language=python

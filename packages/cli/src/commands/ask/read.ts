@@ -18,7 +18,7 @@ export function registerRead(program: Command, invocation: Invocation): void {
   registerServerCommand<ReadFlags>(program, invocation, {
     name: "read",
     summary: "read one resource of a server, and print its contents",
-    description: "Read one resource of a server and print its contents: on stdout; what it took, on stderr.",
+    description: "Read one resource of a server. Its contents go to stdout, their time and size to stderr.",
     words: "<uri>",
     json: "print the result as JSON, for programs",
     examples: `  parlance read "node server.js" file:///notes/today.md

@@ -22,15 +22,15 @@ interface BridgeFlags extends ConversationFlags, OriginFlags {
   readonly json?: true;
 }
 
-const about = `Put a server where it is not: on stdin and stdout for a host that only starts
-commands, or at an address for clients that only speak HTTP. Either side may speak
-any revision; what its era has no word for is said in the other's.`;
+const about = `Serve a server on another transport: on stdin and stdout for a host that only starts
+commands, or at an address for clients that only use HTTP. Client and server may use
+different revisions; the bridge converts between them.`;
 
 const targets = `A <target> is one of
   https://host/mcp     a server on HTTP; wss:// is one on a WebSocket
-  -- command args…     a command that speaks on stdin and stdout: one process
-                       for each conversation
-  "command args…"      the same in one word; quotes work, no shell is involved
+  -- command args…     a command that uses stdin and stdout: one process for
+                       each conversation
+  "command args…"      the same as one argument; quotes work, there is no shell
   path/to/module.js    a file that exports a server as \`server\` or default, in
                        this process`;
 
@@ -50,15 +50,15 @@ const exitGrace = 900;
 export function registerBridge(program: Command, invocation: Invocation): void {
   const command = program
     .command("bridge")
-    .summary("put a server on another transport, in whichever revision is spoken there")
+    .summary("serve a server on another transport, and in any revision")
     .description(about)
     .usage("[options] <target>\n       parlance bridge [options] -- command args…")
     .argument("[target]", "see below")
-    .option("--listen <address>", "serve clients there, instead of the one on stdin and stdout")
-    .option("--revision <version>", "insist on this one at the server", parseRevision)
-    .option("--json", "with --listen: print where as a JSON object, for programs");
+    .option("--listen <address>", "serve clients at this address, instead of the one on stdin and stdout")
+    .option("--revision <version>", "the only revision to negotiate with the server", parseRevision)
+    .option("--json", "with --listen: print the address as a JSON object, for programs");
   addOriginOption(command);
-  addConversationOptions(command, "how long the server has to open a conversation")
+  addConversationOptions(command, "how long to wait until the server has opened a conversation")
     .addHelpText("after", `\n${targets}\n\n${listenHelp}\n\n${exitCodeHelp}\n\n${examples}`)
     .action((word: string | undefined, flags: BridgeFlags) => invocation.run(() => run(word, flags, invocation)));
 }
@@ -161,7 +161,7 @@ interface ListenOptions {
   readonly allowedOrigins: readonly string[] | undefined;
 }
 
-type Listen = (served: Servable, at: URL, options: ListenOptions) => Promise<Listening>;
+type Listen = (server: Servable, at: URL, options: ListenOptions) => Promise<Listening>;
 
 /** By the scheme of the address. */
 const transports: Readonly<Record<string, Listen>> = {
@@ -186,7 +186,7 @@ const transports: Readonly<Record<string, Listen>> = {
 /** How an address to listen at is written, for help pages. */
 const listenHelp = `An <address> is one of
   http://127.0.0.1:8080/mcp   HTTP, for clients of every revision; port 0
-                              is any that is free
+                              takes a free port
   tcp://127.0.0.1:7007        lines of JSON on a TCP port of this machine
   unix:/path/to/socket        the same on a Unix socket, for this user alone`;
 
@@ -201,15 +201,18 @@ async function listenAt(address: string, served: Servable, options: ListenOption
     return await listen(served, url, options);
   } catch (error) {
     if (error instanceof TypeError) {
-      throw usageFailure(`${address} can be reached from other machines, and nobody asks who calls`, onlyHere);
+      throw usageFailure(
+        `${address} can be reached from other machines, and the bridge has no authentication`,
+        onlyHere,
+      );
     }
     const why = error instanceof Error ? error.message : String(error);
-    throw new Failure(`nobody can listen at ${address}: ${why}`, {
+    throw new Failure(`cannot listen at ${address}: ${why}`, {
       exitCode: exitCodes.unreachable,
-      remedy: "port 0 takes any that is free",
+      remedy: "port 0 takes a free port",
       cause: error,
     });
   }
 }
 
-const onlyHere = "listen at 127.0.0.1, and put something that asks who calls in front of it";
+const onlyHere = "listen at 127.0.0.1, behind a proxy that authenticates clients";

@@ -68,7 +68,7 @@ function isExecutable(path: string): boolean {
     accessSync(path, constants.X_OK);
     return true;
   } catch {
-    return false; // Said by whoever asks.
+    return false; // The caller throws.
   }
 }
 

@@ -46,7 +46,7 @@ export function httpChecks(endpoint: Endpoint): readonly Check[] {
 
 function unanswered({ silence, error }: RawReply, { timeout }: Endpoint): Finding {
   if (silence === "no answer in time") {
-    const remedy = "the server has taken the request and does not answer: look in its log; --timeout 2m waits longer";
+    const remedy = "the server accepted the request and does not respond: look in its log; --timeout 2m waits longer";
     return { state: "failed", says: `no answer for ${timeout} ms`, remedy, exitCode: exitCodes.timeout };
   }
   const words = reasonOf(error);

@@ -6,7 +6,7 @@ import { type Explanation, facts, spanText, specPage } from "./explanation.js";
 type CodeReading = (typeof codeReadings)[number];
 type DescribedCode = ReturnType<typeof describeErrorCode>[number];
 
-/** Every reading of a code, the specification's own first; JSON-RPC's range is told with each. */
+/** Every meaning of a code, that of the specification first, each with its range in JSON-RPC. */
 export function explainErrorCode(code: number): readonly Explanation[] {
   return describeErrorCode(code).map(readingOf);
 }
@@ -45,18 +45,18 @@ function readingOf(reading: DescribedCode): Explanation {
   };
 }
 
-const unknownFault = "only the documentation of whoever sent it can say";
+const unknownFault = "unknown: see the documentation of its sender";
 
 const vocabularies: Readonly<Record<CodeReading["vocabulary"], string>> = {
   "json-rpc": "of JSON-RPC",
   specification: "of the MCP specification",
-  catalogue: "as tutorials teach it: not in the specification",
-  wild: "as deployed programs send it: not in the specification",
+  catalogue: "as in tutorials: not in the specification",
+  wild: "as sent by deployed programs: not in the specification",
   parlance: "of Parlance: not in the specification, and outside the range of JSON-RPC",
   lsp: "of the Language Server Protocol: not in the specification, and outside the range of JSON-RPC",
 };
 
-/** Those that JSON-RPC says nothing more of. */
+/** Vocabularies outside of the ranges of JSON-RPC, or JSON-RPC itself. */
 const ownCodes: ReadonlySet<string> = new Set(["json-rpc", "parlance", "lsp"]);
 
 function httpText({ httpStatus }: CodeReading): string | undefined {
@@ -71,26 +71,26 @@ function specOf({ name, vocabulary, revisions }: DescribedCode): readonly string
   return [specPage(revisions[0] ?? latest.version, codeNotes.get(name)?.page ?? "basic#error-codes")];
 }
 
-/** What is said of the reading of a code, besides what the library knows of it. */
+/** Notes on a meaning of a code, besides those of the library. */
 interface CodeNote {
-  /** Whose fault it is, and what to look at. */
+  /** The side at fault, and the first thing to check. */
   readonly fault: string;
   /** The message of the example; default: the name. */
   readonly message?: string;
   readonly data?: JsonObject;
-  /** The page of the specification, where it is not that of all codes. */
+  /** The page of the specification. Default: that of all codes. */
   readonly page?: string;
 }
 
-const caller = (look: string): string => `whoever made the call: ${look}`;
-const receiver = (look: string): string => `whoever answered: ${look}`;
+const caller = (look: string): string => `the caller: ${look}`;
+const receiver = (look: string): string => `the receiver: ${look}`;
 
-/** By the names of readings, which several codes share. */
+/** By name: several codes share one. */
 const codeNotes: ReadonlyMap<string, CodeNote> = new Map<string, CodeNote>([
   [
     "ParseError",
     {
-      fault: "whoever sent the text before it: half a line, two lines, a log among messages, or no UTF-8",
+      fault: "the sender of the frame before it: half a line, two lines, a log among messages, or invalid UTF-8",
       message: "Parse error",
     },
   ],
@@ -104,20 +104,20 @@ const codeNotes: ReadonlyMap<string, CodeNote> = new Map<string, CodeNote>([
   [
     "MethodNotFound",
     {
-      fault: caller("look how the method is written, and whether the other side declared its capability"),
+      fault: caller("check the spelling of the method, and whether the other side declared its capability"),
       message: "Method not found",
     },
   ],
   [
     "InvalidParams",
     {
-      fault: caller("compare the params with the schema, and names with what the lists say"),
+      fault: caller("compare the params with the schema, and the names with the lists"),
       message: "Unknown tool: ad",
     },
   ],
   [
     "InternalError",
-    { fault: receiver("the reason is in its own log, and is no business of the caller"), message: "Internal error" },
+    { fault: receiver("the reason is in its log; the caller does not receive it"), message: "Internal error" },
   ],
   [
     "ResourceNotFound",
@@ -131,7 +131,7 @@ const codeNotes: ReadonlyMap<string, CodeNote> = new Map<string, CodeNote>([
   [
     "URLElicitationRequired",
     {
-      fault: "nobody's: a person has something to do first",
+      fault: "nobody: the user has to open a URL first",
       page: "client/elicitation#url-elicitation-required-error",
       message: "Sign in first",
       data: {
@@ -142,14 +142,14 @@ const codeNotes: ReadonlyMap<string, CodeNote> = new Map<string, CodeNote>([
   [
     "HeaderMismatch",
     {
-      fault: "the client, or something on the way that loses headers",
+      fault: "the client, or a proxy that removes headers",
       message: "Header mismatch: Mcp-Method says tools/list, the body tools/call",
     },
   ],
   [
     "MissingRequiredClientCapability",
     {
-      fault: "nobody's: the client does not offer what the call needs",
+      fault: "nobody: the call requires a capability that the client does not declare",
       message: "Missing required client capability: elicitation.form",
       data: { requiredCapabilities: { elicitation: { form: {} } } },
     },
@@ -157,24 +157,24 @@ const codeNotes: ReadonlyMap<string, CodeNote> = new Map<string, CodeNote>([
   [
     "UnsupportedProtocolVersion",
     {
-      fault: "nobody's: the client tries again with one of data.supported",
+      fault: "nobody: the client retries with one of data.supported",
       message: "Unsupported protocol version",
       data: { supported: [latest.version], requested: "1900-01-01" },
     },
   ],
   [
     "UserRejected",
-    { fault: "nobody's: a person has said no", message: "User rejected sampling request", page: "client/sampling" },
+    { fault: "nobody: the user refused", message: "User rejected sampling request", page: "client/sampling" },
   ],
   ["ToolNotFound", { fault: caller("list the tools again") }],
-  ["ToolExecutionFailed", { fault: receiver("the tool failed; the model should have been told") }],
+  ["ToolExecutionFailed", { fault: receiver("the tool failed; a result with isError would have told the model why") }],
   ["ResourceUnavailable", { fault: receiver("try again later") }],
-  ["InvalidResourceURI", { fault: caller("write a whole URI, with its scheme") }],
+  ["InvalidResourceURI", { fault: caller("write an absolute URI, with its scheme") }],
   ["PromptNotFound", { fault: caller("list the prompts again") }],
-  ["Unauthorized", { fault: caller("give a token, or one that may do more") }],
-  ["RateLimitExceeded", { fault: caller("wait, and ask less often") }],
-  ["Too many requests", { fault: caller("wait for responses, then ask again") }],
-  ["Request cancelled", { fault: "nobody's: the caller cancelled the request" }],
-  ["SessionNotFound", { fault: "nobody's: the client opens a session anew" }],
-  ["Reserved", { fault: receiver("no one may send this code yet") }],
+  ["Unauthorized", { fault: caller("send a token, or one with more permissions") }],
+  ["RateLimitExceeded", { fault: caller("wait, and send fewer requests") }],
+  ["Too many requests", { fault: caller("wait for responses, then retry") }],
+  ["Request cancelled", { fault: "nobody: the caller cancelled the request" }],
+  ["SessionNotFound", { fault: "nobody: the client opens a new session" }],
+  ["Reserved", { fault: receiver("this code is reserved and must not be sent") }],
 ]);

@@ -11,9 +11,9 @@ interface ExplainFlags {
   readonly json?: true;
 }
 
-const about = `Say what an error code, a method, a revision, a rule or a probe means: in which revisions it is,
-whose fault it is when it is seen, how it looks on the wire, and where the specification
-says so. Without a word, list what can be explained.`;
+const about = `Explain an error code, a method, a revision, a rule or a probe: the revisions that have it, the
+side at fault, examples of messages, and the page of the specification. Without a word, list
+everything that can be explained.`;
 
 const examples = `Examples:
   parlance explain -32602
@@ -25,7 +25,7 @@ const examples = `Examples:
 export function registerExplain(program: Command, invocation: Invocation): void {
   program
     .command("explain")
-    .summary("say what a code, a method, a revision, a rule or a probe means")
+    .summary("explain an error code, a method, a revision, a rule or a probe")
     .description(about)
     .usage("[options] [code|name|method|revision|rule|probe]")
     .argument("[word]", "see above")
@@ -34,7 +34,7 @@ export function registerExplain(program: Command, invocation: Invocation): void 
     .allowUnknownOption()
     .addHelpText(
       "after",
-      `\nExit codes:\n  0  explained\n  1  the command line is wrong, or it is not known\n\n${examples}`,
+      `\nExit codes:\n  0  explained\n  1  the command line is wrong, or the word is unknown\n\n${examples}`,
     )
     .action((word: string | undefined, flags: ExplainFlags) =>
       invocation.run(async () => {
@@ -67,8 +67,8 @@ const headings: Readonly<Record<Topic, string>> = {
   request: "Requests",
   notification: "Notifications",
   revision: "Revisions",
-  rule: "Rules, which parlance check looks at",
-  probe: "Probes, which parlance check asks a server",
+  rule: "Rules, which parlance check applies",
+  probe: "Probes, which parlance check sends to a server",
 };
 
 function printNames(topic: Topic, names: readonly string[], { style, width, print }: Output): void {
@@ -86,7 +86,7 @@ function printExplanation(
   const arrow = { client: "client →", server: "server ←" } as const;
   const quoted = sentences.map(({ level, text, versions }) => ({
     label: level === "may" ? "note" : level.toUpperCase(),
-    text: `${text === undefined ? "no sentence demands it" : `“${text}”`}${sentences.length > 1 ? ` (${spanText(versions)})` : ""}`,
+    text: `${text === undefined ? "no sentence requires it" : `“${text}”`}${sentences.length > 1 ? ` (${spanText(versions)})` : ""}`,
   }));
   const rows = [...facts, ...quoted].flatMap(({ label, text }) =>
     wrapWords(text, width - indent.length - labelWidth).map(

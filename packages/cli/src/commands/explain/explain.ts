@@ -18,9 +18,9 @@ import { explainProbe, explainRule, probeIds, ruleIds } from "./rules.js";
 
 type NotificationMethod = (typeof notifications)[keyof typeof notifications];
 
-/** What is known of a word. */
+/** The explanations of a word. */
 export interface Explained {
-  /** What the word stands for, where it is a loose one. */
+  /** The name that a loose name stands for. */
   readonly remark: string | undefined;
   readonly explanations: readonly Explanation[];
 }
@@ -58,7 +58,7 @@ export function explain(word: string): Explained {
   const known = [...topics.flatMap(({ names }) => names), ...codeNames, ...methodAliases.keys()];
   const everything = "parlance explain, without a word, lists everything";
   const near = didYouMean(word, known);
-  throw usageFailure(`nothing is known of ${word}`, near === undefined ? everything : `${near}\n${everything}`);
+  throw usageFailure(`${word} is unknown`, near === undefined ? everything : `${near}\n${everything}`);
 }
 
 function named(word: string): readonly Explanation[] {

@@ -5,34 +5,34 @@ import type { Level, Sender } from "@parlance/wire";
 /** What can be explained. */
 export type Topic = "code" | "request" | "notification" | "revision" | "rule" | "probe";
 
-/** A message as it crosses. */
+/** A message on the wire. */
 export interface WireExample {
   readonly from: Sender;
   readonly raw: string;
 }
 
-/** What one word means, in one reading. */
+/** One meaning of a word. */
 export interface Explanation {
   readonly topic: Topic;
   readonly name: string;
-  /** Whose word it is, and what kind of thing. */
+  /** Its origin and its kind. */
   readonly title: string;
   /** One sentence. */
   readonly says: string;
-  /** What else is worth knowing, under its label. */
+  /** Further facts, each with a label. */
   readonly facts: readonly Fact[];
   /** Of a rule or probe: the sentences that it rests on, newest first; where revisions have the same, once. */
   readonly sentences?: readonly QuotedSentence[];
   readonly wire: readonly WireExample[];
-  /** Where the specification says so. */
+  /** Pages of the specification. */
   readonly spec: readonly string[];
 }
 
-/** What revisions say, word for word. */
+/** A sentence of the specification. */
 export interface QuotedSentence {
   readonly versions: readonly string[];
   readonly level: Level;
-  /** Undefined where no sentence demands it. */
+  /** Undefined where no sentence requires it. */
   readonly text: string | undefined;
   readonly spec: string;
 }
@@ -43,7 +43,7 @@ interface Fact {
   readonly text: string;
 }
 
-/** Facts that are there to be told: an empty text is none. */
+/** The facts with a text that is not empty. */
 export function facts(rows: Readonly<Record<string, string | undefined>>): readonly Fact[] {
   return Object.entries(rows).flatMap(([label, text]) => (text === undefined || text === "" ? [] : [{ label, text }]));
 }
@@ -55,7 +55,7 @@ export function specPage(version: string, page: string): string {
   return `${specification}/${version}/${page}`;
 }
 
-/** Versions as a person says them: all of them, one, a span, or their list. */
+/** Versions as text: all of them, one, a span, or a list. */
 export function spanText(found: readonly string[]): string {
   const ordered = versions.toReversed().filter((version) => found.includes(version));
   const [first, last] = [ordered[0], ordered.at(-1)];

@@ -12,7 +12,7 @@ import { type Explanation, facts, spanText, specPage, versionsWhere, type WireEx
 
 type NotificationMethod = (typeof notifications)[keyof typeof notifications];
 
-/** What a request is for, who may send it in which revisions, and how it looks. */
+/** Explains a request: its purpose, its senders by revision, and an example. */
 export function explainRequest(method: Method): Explanation {
   const { says, needs, page, example, result } = requestNotes[method];
   const { byClient, byServer, version } = sendersOf("requests", method);
@@ -30,16 +30,16 @@ export function explainRequest(method: Method): Explanation {
     says,
     facts: facts({
       in: spans(byClient, byServer),
-      inside: inside.length === 0 ? undefined : `${spanText(inside)}: asked in a result of type input_required instead`,
+      inside: inside.length === 0 ? undefined : `${spanText(inside)}: sent in a result of type input_required instead`,
       needs,
-      "at fault": "the sender, where it is not allowed: the answer is −32601",
+      "at fault": "the sender, if the revision does not allow it: the error is −32601",
     }),
     wire: [request, answer],
     spec: [specPage(version, page)],
   };
 }
 
-/** The same of a notification. */
+/** The same for a notification. */
 export function explainNotification(method: NotificationMethod): Explanation {
   const { says, needs, page, example } = notificationNotes[method];
   const { byClient, byServer, version } = sendersOf("notifications", method);
@@ -52,7 +52,7 @@ export function explainNotification(method: NotificationMethod): Explanation {
     facts: facts({
       in: spans(byClient, byServer),
       needs,
-      "at fault": "whoever gives it an id or answers it; where it is not known, it is ignored",
+      "at fault": "a sender that gives it an id, or a receiver that responds; an unknown notification is ignored",
     }),
     wire: [{ from, raw: JSON.stringify(example(messagesOf(version))) }],
     spec: [specPage(version, page)],
@@ -84,7 +84,7 @@ function spans(byClient: readonly string[], byServer: readonly string[]): string
   return byClient.length === 0 ? server : `${client} from the client, ${server} from the server`;
 }
 
-/** What is said of a message, besides what the revisions know of it. */
+/** Notes on a message, besides the facts of the revisions. */
 interface MessageNote<Message extends RpcRequest | RpcNotification> {
   /** One sentence. */
   readonly says: string;
@@ -92,13 +92,13 @@ interface MessageNote<Message extends RpcRequest | RpcNotification> {
   readonly needs?: string;
   /** The page of the specification, below its version. */
   readonly page: string;
-  /** One that somebody might send. */
+  /** An example. */
   readonly example: (messages: Messages) => Message;
 }
 
-/** What is said of a request. */
+/** Notes on a request. */
 interface RequestNote extends MessageNote<RpcRequest> {
-  /** A result that might answer the example. */
+  /** A result for the example. */
   readonly result: JsonObject;
 }
 
@@ -116,7 +116,7 @@ const task = {
 /** The requests, one by one. */
 export const requestNotes: Readonly<Record<Method, RequestNote>> = {
   [methods.initialize]: {
-    says: "Opens a conversation of the handshake era: the client names a revision, the server answers with it or its own",
+    says: "Opens a conversation of the handshake era: the client requests a revision, the server responds with it or its own",
     page: "basic/lifecycle#initialization",
     example: (messages) =>
       messages.request(1, methods.initialize, {
@@ -131,13 +131,13 @@ export const requestNotes: Readonly<Record<Method, RequestNote>> = {
     },
   },
   [methods.ping]: {
-    says: "Asks for a sign of life; either side may, at any time, and is answered with an empty result",
+    says: "Checks that the other side responds; either side may send it at any time, and the result is empty",
     page: "basic/utilities/ping",
     example: (messages) => messages.request(1, methods.ping),
     result: {},
   },
   [methods.discover]: {
-    says: "Asks a server of the stateless era which revisions it speaks and what it can do; nothing has to come before",
+    says: "Requests the revisions and capabilities of a server of the stateless era; no other request has to precede it",
     page: "server/discover",
     example: (messages) => messages.request(1, methods.discover),
     result: {
@@ -149,7 +149,7 @@ export const requestNotes: Readonly<Record<Method, RequestNote>> = {
     },
   },
   [methods.listTools]: {
-    says: "Asks for the tools of a server, page by page",
+    says: "Lists the tools of a server, page by page",
     needs: serverHas("tools"),
     page: "server/tools#listing-tools",
     example: (messages) => messages.request(1, methods.listTools),
@@ -161,14 +161,14 @@ export const requestNotes: Readonly<Record<Method, RequestNote>> = {
     },
   },
   [methods.callTool]: {
-    says: "Calls a tool. What the tool itself fails at is a result with isError, which the model can read, and no error",
+    says: "Calls a tool. If the tool fails, it returns a result with isError, which the model can read, and not an error",
     needs: serverHas("tools"),
     page: "server/tools#calling-tools",
     example: (messages) => messages.request(1, methods.callTool, { name: "add", arguments: { a: 2, b: 3 } }),
     result: { resultType: "complete", content: [{ type: "text", text: "5" }] },
   },
   [methods.listResources]: {
-    says: "Asks for the resources of a server, page by page",
+    says: "Lists the resources of a server, page by page",
     needs: serverHas("resources"),
     page: "server/resources#listing-resources",
     example: (messages) => messages.request(1, methods.listResources),
@@ -180,7 +180,7 @@ export const requestNotes: Readonly<Record<Method, RequestNote>> = {
     },
   },
   [methods.listResourceTemplates]: {
-    says: "Asks for the families of resources whose URIs have variables",
+    says: "Lists the resource templates, whose URIs have variables",
     needs: serverHas("resources"),
     page: "server/resources#resource-templates",
     example: (messages) => messages.request(1, methods.listResourceTemplates),
@@ -192,7 +192,7 @@ export const requestNotes: Readonly<Record<Method, RequestNote>> = {
     },
   },
   [methods.readResource]: {
-    says: "Reads a resource: its contents come as text or in base64",
+    says: "Reads a resource: its contents are text or base64",
     needs: serverHas("resources"),
     page: "server/resources#reading-resources",
     example: (messages) => messages.request(1, methods.readResource, { uri: "file:///a.txt" }),
@@ -204,28 +204,28 @@ export const requestNotes: Readonly<Record<Method, RequestNote>> = {
     },
   },
   [methods.subscribe]: {
-    says: "Asks to be told whenever a resource changes",
+    says: "Subscribes to the updates of a resource",
     needs: serverHas("resources.subscribe"),
     page: "server/resources#subscriptions",
     example: (messages) => messages.request(1, methods.subscribe, { uri: "file:///a.txt" }),
     result: {},
   },
   [methods.unsubscribe]: {
-    says: "Asks not to be told of a resource any more",
+    says: "Ends the subscription to a resource",
     needs: serverHas("resources.subscribe"),
     page: "server/resources#subscriptions",
     example: (messages) => messages.request(1, methods.unsubscribe, { uri: "file:///a.txt" }),
     result: {},
   },
   [methods.listPrompts]: {
-    says: "Asks for the prompts of a server, page by page",
+    says: "Lists the prompts of a server, page by page",
     needs: serverHas("prompts"),
     page: "server/prompts#listing-prompts",
     example: (messages) => messages.request(1, methods.listPrompts),
     result: { resultType: "complete", prompts: [{ name: "review" }], ttlMs: 0, cacheScope: "public" },
   },
   [methods.getPrompt]: {
-    says: "Fills in a prompt: arguments go in, messages for a model come out",
+    says: "Gets a prompt with its arguments filled in, as messages for a model",
     needs: serverHas("prompts"),
     page: "server/prompts#getting-a-prompt",
     example: (messages) =>
@@ -236,7 +236,7 @@ export const requestNotes: Readonly<Record<Method, RequestNote>> = {
     },
   },
   [methods.complete]: {
-    says: "Asks what an argument of a prompt, or a variable of a resource template, may be, while a person types",
+    says: "Requests suggestions for an argument of a prompt, or a variable of a resource template, while the user types",
     needs: `${serverHas("completions")}, which the first revision does not have`,
     page: "server/utilities/completion",
     example: (messages) =>
@@ -247,20 +247,20 @@ export const requestNotes: Readonly<Record<Method, RequestNote>> = {
     result: { resultType: "complete", completion: { values: ["python"] } },
   },
   [methods.setLevel]: {
-    says: "Says how severe a log message must be for the server to send it; later the level goes with every request",
+    says: "Sets the lowest level of log messages that the server sends; in the stateless era, each request has the level",
     needs: serverHas("logging"),
     page: "server/utilities/logging",
     example: (messages) => messages.request(1, methods.setLevel, { level: "warning" }),
     result: {},
   },
   [methods.listen]: {
-    says: "Asks to hear of changes for as long as its answer stays open; cancelling it ends that",
+    says: "Subscribes to changes; the subscription lasts until the response, or until the request is cancelled",
     page: "basic/patterns/subscriptions",
     example: (messages) => messages.request(1, methods.listen, { notifications: { toolsListChanged: true } }),
     result: { resultType: "complete", _meta: { "io.modelcontextprotocol/subscriptionId": 1 } },
   },
   [methods.createMessage]: {
-    says: "Asks the client to let its model write; a person may look at it, change it or refuse",
+    says: "Requests a message of the client's model; the user may review it, change it or refuse",
     needs: clientHas("sampling"),
     page: "client/sampling#creating-messages",
     example: (messages) =>
@@ -271,14 +271,14 @@ export const requestNotes: Readonly<Record<Method, RequestNote>> = {
     result: { role: "assistant", content: { type: "text", text: "blue" }, model: "some-model" },
   },
   [methods.listRoots]: {
-    says: "Asks the client in which folders it wants the server to work",
+    says: "Requests the folders in which the server may work",
     needs: clientHas("roots"),
     page: "client/roots",
     example: (messages) => messages.request(1, methods.listRoots),
     result: { roots: [{ uri: "file:///home/me/project" }] },
   },
   [methods.elicit]: {
-    says: "Asks the person something: to fill in a form, or to visit a page",
+    says: "Requests input of the user: a form, or a URL to open",
     needs: clientHas("elicitation"),
     page: "client/elicitation",
     example: (messages) =>
@@ -289,28 +289,28 @@ export const requestNotes: Readonly<Record<Method, RequestNote>> = {
     result: { action: "accept", content: { name: "Ada" } },
   },
   [methods.getTask]: {
-    says: "Asks how a task stands that goes on after its call was answered",
+    says: "Requests the status of a task, which continues after the response to its call",
     needs: "the capability tasks of the side that runs it",
     page: "basic/utilities/tasks",
     example: (messages) => messages.request(1, methods.getTask, { taskId: "t-1" }),
     result: task,
   },
   [methods.taskResult]: {
-    says: "Asks for the result of a task, and waits for it",
+    says: "Requests the result of a task, and waits for it",
     needs: "the capability tasks of the side that runs it",
     page: "basic/utilities/tasks",
     example: (messages) => messages.request(1, methods.taskResult, { taskId: "t-1" }),
     result: { content: [{ type: "text", text: "5" }] },
   },
   [methods.listTasks]: {
-    says: "Asks for the tasks that one has started, page by page",
+    says: "Lists the tasks of the requestor, page by page",
     needs: "the capability tasks.list of the side that runs them",
     page: "basic/utilities/tasks",
     example: (messages) => messages.request(1, methods.listTasks),
     result: { tasks: [task] },
   },
   [methods.cancelTask]: {
-    says: "Ends a task before it is done",
+    says: "Cancels a task",
     needs: "the capability tasks.cancel of the side that runs it",
     page: "basic/utilities/tasks",
     example: (messages) => messages.request(1, methods.cancelTask, { taskId: "t-1" }),
@@ -318,73 +318,73 @@ export const requestNotes: Readonly<Record<Method, RequestNote>> = {
   },
 };
 
-/** The notifications, one by one. Nobody answers them. */
+/** The notifications, one by one. */
 export const notificationNotes: Readonly<Record<NotificationMethod, MessageNote<RpcNotification>>> = {
   [notifications.initialized]: {
-    says: "Ends the handshake: the client has read the answer to initialize, and operations may begin",
+    says: "Ends the handshake: the client has received the result of initialize, and operations may begin",
     page: "basic/lifecycle#initialization",
     example: (messages) => messages.notification(notifications.initialized),
   },
   [notifications.cancelled]: {
-    says: "Says that nobody waits for the answer to a request any more; it may cross with that answer",
+    says: "Cancels a request; it may cross with the response",
     page: "basic/utilities/cancellation",
     example: (messages) => messages.notification(notifications.cancelled, { requestId: 1, reason: "took too long" }),
   },
   [notifications.progress]: {
-    says: "Says how far a request has come, to whoever gave it a progressToken in _meta; the number must grow",
+    says: "Reports the progress of a request that has a progressToken in _meta; the number must grow",
     page: "basic/utilities/progress",
     example: (messages) => messages.notification(notifications.progress, { progressToken: 1, progress: 1, total: 3 }),
   },
   [notifications.message]: {
-    says: "Carries a log message of the server, no less severe than the client wants them",
+    says: "Carries a log message of the server, of the level that the client has set or above",
     needs: "the capability logging of the server",
     page: "server/utilities/logging",
     example: (messages) => messages.notification(notifications.message, { level: "info", data: "connected" }),
   },
   [notifications.resourceUpdated]: {
-    says: "Says that a resource which the client follows has changed; it has to read it again by itself",
+    says: "Reports that a resource with a subscription has changed; the client reads it again",
     needs: "the capability resources.subscribe of the server",
     page: "server/resources#subscriptions",
     example: (messages) => messages.notification(notifications.resourceUpdated, { uri: "file:///a.txt" }),
   },
   [notifications.resourcesChanged]: {
-    says: "Says that there are other resources than before; the client has to list them again by itself",
+    says: "Reports that the list of resources has changed; the client lists them again",
     needs: "the capability resources.listChanged of the server",
     page: "server/resources#list-changed-notification",
     example: (messages) => messages.notification(notifications.resourcesChanged),
   },
   [notifications.toolsChanged]: {
-    says: "Says that there are other tools than before; the client has to list them again by itself",
+    says: "Reports that the list of tools has changed; the client lists them again",
     needs: "the capability tools.listChanged of the server",
     page: "server/tools#list-changed-notification",
     example: (messages) => messages.notification(notifications.toolsChanged),
   },
   [notifications.promptsChanged]: {
-    says: "Says that there are other prompts than before; the client has to list them again by itself",
+    says: "Reports that the list of prompts has changed; the client lists them again",
     needs: "the capability prompts.listChanged of the server",
     page: "server/prompts#list-changed-notification",
     example: (messages) => messages.notification(notifications.promptsChanged),
   },
   [notifications.rootsChanged]: {
-    says: "Says that the folders of the client are others than before; the server has to ask for them again",
+    says: "Reports that the client's list of roots has changed; the server requests it again",
     needs: "the capability roots.listChanged of the client",
     page: "client/roots",
     example: (messages) => messages.notification(notifications.rootsChanged),
   },
   [notifications.elicitationComplete]: {
-    says: "Says that a person has done what there was to do on the page that they were sent to",
+    says: "Reports that the user has completed a URL elicitation",
     needs: "the capability elicitation.url of the client",
     page: "client/elicitation#completion-notifications-for-url-mode-elicitation",
     example: (messages) => messages.notification(notifications.elicitationComplete, { elicitationId: "e-1" }),
   },
   [notifications.taskStatus]: {
-    says: "Says how a task stands; whoever waits for it must not rely on hearing this",
+    says: "Reports the status of a task; it is optional, so a requestor must not rely on it",
     needs: "the capability tasks of the side that runs it",
     page: "basic/utilities/tasks#task-status-notification",
     example: (messages) => messages.notification(notifications.taskStatus, { ...task, status: "completed" }),
   },
   [notifications.acknowledged]: {
-    says: "The first thing that comes for subscriptions/listen: which of the changes the server will tell of",
+    says: "The first message for subscriptions/listen: the changes that the server will report",
     page: "basic/patterns/subscriptions",
     example: (messages) =>
       messages.notification(notifications.acknowledged, {

@@ -3,7 +3,7 @@ import { type Explanation, facts, specPage } from "./explanation.js";
 
 type Facts = Revision["facts"];
 
-/** What a revision brought, what it took away, and how a conversation in it opens. */
+/** Explains a revision: its additions, its removals, and the opening of a conversation. */
 export function explainRevision(revision: Revision): Explanation {
   const { version, era } = revision;
   const before = revisions[revisions.indexOf(revision) - 1];
@@ -30,13 +30,12 @@ export function explainRevision(revision: Revision): Explanation {
   };
 }
 
-const asked = "nobody, where the other side does not speak it: both say what they do, and settle on one";
+const asked = "nobody, if the other side does not support it: both sides negotiate a revision";
 
 const eras: Readonly<Record<Revision["era"], string>> = {
   handshake:
-    "A conversation opens with initialize, its answer and notifications/initialized, and holds for all that follows",
-  stateless:
-    "Nothing opens a conversation: every request says in _meta which revision it speaks and what its client can do",
+    "A conversation opens with initialize, its result and notifications/initialized; all later messages belong to it",
+  stateless: "There is no handshake: every request has its revision and the capabilities of its client in _meta",
 };
 
 function changes(revision: Revision, before: Revision): Readonly<Record<string, string | undefined>> {
@@ -63,9 +62,9 @@ function word(fact: Facts[keyof Facts]): string {
 
 const factWords: Readonly<Record<keyof Facts, string>> = {
   batches: "messages in arrays",
-  errorId: "id of an error about what cannot be read",
-  negotiation: "keeping to what was negotiated",
-  progressMessage: "progress in words",
+  errorId: "id of an error about an unreadable message",
+  negotiation: "operations limited to negotiated capabilities",
+  progressMessage: "message in progress notifications",
   titles: "titles",
   icons: "icons",
   itemMeta: "_meta of items",
@@ -77,8 +76,8 @@ const factWords: Readonly<Record<keyof Facts, string>> = {
   toolSchemas: "dialect of tool schemas",
   toolArgumentErrors: "how a tool refuses arguments",
   completionsCapability: "capability for completions",
-  completionContext: "completions know settled arguments",
-  elicitation: "what a person can be asked",
+  completionContext: "completions receive the other arguments",
+  elicitation: "modes of elicitation",
   samplingTools: "tools in sampling",
   tasks: "tasks",
   httpBinding: "HTTP",

@@ -108,18 +108,18 @@ function strongestOf({ doubt }: Requirement, sentences: readonly QuotedSentence[
 /** The titles of rules and probes, by their strongest requirement level. */
 const titleOf: Readonly<Record<Level, string>> = {
   must: "a requirement of the protocol",
-  should: "a recommendation of the protocol, and a note where it is not followed",
-  may: "worth knowing: a note, and no violation",
+  should: "a recommendation of the protocol, and a note if it is not followed",
+  may: "information: a note, not a violation",
 };
 
 const client = (raw: string): WireExample => ({ from: "client", raw });
 const server = (raw: string): WireExample => ({ from: "server", raw });
 const message = (members: JsonObject): string => JSON.stringify({ jsonrpc: "2.0", ...members });
 const asks = (id: unknown, method: string, params?: unknown): WireExample => client(message({ id, method, params }));
-const told = (method: string, params?: JsonObject): WireExample => client(message({ method, params }));
+const notifies = (method: string, params?: JsonObject): WireExample => client(message({ method, params }));
 const answers = (id: unknown, result: unknown): WireExample => server(message({ id, result }));
 const fails = (id: unknown, error: unknown): WireExample => server(message({ id, error }));
-const tells = (method: string, params?: JsonObject): WireExample => server(message({ method, params }));
+const serverNotifies = (method: string, params?: JsonObject): WireExample => server(message({ method, params }));
 
 const version = latestHandshake.version;
 const peer = { name: "peer", version: "1.0" };
@@ -130,7 +130,7 @@ const opened = answers(0, { protocolVersion: version, capabilities: { tools: {} 
 const lists = asks(1, methods.listTools);
 const calls = asks(1, methods.callTool, { name: "add", arguments: {}, _meta: { progressToken: 7 } });
 const progress = (amount: number, token = 7): WireExample =>
-  tells("notifications/progress", { progressToken: token, progress: amount });
+  serverNotifies("notifications/progress", { progressToken: token, progress: amount });
 
 /** A request that says for itself what it speaks. */
 const speaks = (id: number, method: Method): WireExample =>
@@ -138,7 +138,7 @@ const speaks = (id: number, method: Method): WireExample =>
 
 const listed = (tool: JsonObject): readonly WireExample[] => [lists, answers(1, { tools: [tool] })];
 
-/** How rules are broken, in a line or a few. What is not shown is an opening before it. */
+/** Messages that break a rule. The opening of the conversation is left out. */
 export const ruleExamples: Readonly<Record<string, readonly WireExample[]>> = {
   "S-1": [lists, server('{ "jsonrpc": "2.0",'), server('  "id": 1, "result": { "tools": [] } }')],
   "S-2": [server("Server listening on port 3000")],
@@ -150,7 +150,7 @@ export const ruleExamples: Readonly<Record<string, readonly WireExample[]>> = {
   "R-5": [lists, answers("1", { tools: [] })],
   "R-6": [lists, fails(1, "the tool failed")],
   "R-7": [
-    told("notifications/cancelled", { requestId: 5 }),
+    notifies("notifications/cancelled", { requestId: 5 }),
     fails(null, { code: -32_601, message: "Method not found" }),
   ],
   "R-8": [asks(2, "notifications/cancelled", { requestId: 1 })],
@@ -165,10 +165,10 @@ export const ruleExamples: Readonly<Record<string, readonly WireExample[]>> = {
   "L-4": [
     opens,
     opened,
-    told("notifications/initialized"),
+    notifies("notifications/initialized"),
     asks(1, methods.initialize, { protocolVersion: version, capabilities: {}, clientInfo: peer }),
   ],
-  "L-6": [opens, told("notifications/cancelled", { requestId: 0 })],
+  "L-6": [opens, notifies("notifications/cancelled", { requestId: 0 })],
   "L-7": [opens, answers(0, { protocolVersion: latest.version, capabilities: {}, serverInfo: peer })],
   "L-8": [asks(0, methods.initialize, { protocolVersion: "1.0", capabilities: {}, clientInfo: peer })],
   "S-4": [server(message({ id: 1, method: methods.listRoots }))],
@@ -178,16 +178,16 @@ export const ruleExamples: Readonly<Record<string, readonly WireExample[]>> = {
   "N-3": [speaks(1, methods.listTools), fails(1, { code: -32_050, message: "Busy" })],
   "N-4": [speaks(1, methods.listTools), fails(1, { code: -32_001, message: "Busy" })],
   "M-1": [asks(1, "weather/today")],
-  "M-2": [tells("notifications/rain")],
+  "M-2": [serverNotifies("notifications/rain")],
   "M-3": [asks(1, "resources/get", { uri: "file:///a.txt" })],
   "M-4": [asks(1, methods.createMessage, { messages: [], maxTokens: 10 })],
   "M-5": [asks(1, methods.callTool, { tool: "add" })],
   "M-6": [lists, answers(1, { tools: "none" })],
-  "M-7": [told("notifications/cancelled", { requestId: null })],
+  "M-7": [notifies("notifications/cancelled", { requestId: null })],
   "C-1": [asks(1, methods.listPrompts)],
   "C-2": [server(message({ id: 1, method: methods.listRoots }))],
-  "C-3": [tells("notifications/prompts/list_changed")],
-  "C-4": [tells("notifications/resources/updated", { uri: "file:///a.txt" })],
+  "C-3": [serverNotifies("notifications/prompts/list_changed")],
+  "C-4": [serverNotifies("notifications/resources/updated", { uri: "file:///a.txt" })],
   "T-2": listed({ name: "add", inputSchema: { type: "string" } }),
   "T-3": listed({ name: "add", inputSchema: { type: "object", properties: { a: { type: "numbr" } } } }),
   "T-5": listed({ name: "add two numbers", inputSchema: { type: "object" } }),
@@ -196,6 +196,6 @@ export const ruleExamples: Readonly<Record<string, readonly WireExample[]>> = {
   "P-1": [calls, progress(1, 8)],
   "P-3": [calls, progress(2), progress(1)],
   "P-4": [calls, answers(1, { content: [] }), progress(1)],
-  "X-1": [told("notifications/cancelled", { requestId: 5 })],
+  "X-1": [notifies("notifications/cancelled", { requestId: 5 })],
   "G-1": [asks(1, methods.listTools, { cursor: "page-2" })],
 };

@@ -47,22 +47,22 @@ interface ExportFlags extends SecretFlags {
   readonly redact: boolean;
 }
 
-const about = `Make something of a recording that others can read. Secrets are covered as parlance
-redact covers them, unless --no-redact is given.`;
+const about = `Convert a recording to a format for others. Secrets are covered as by parlance redact,
+unless --no-redact is given.`;
 
 const formatHelp = `A <format> is one of
   html      one page, without a script, that needs no network
-  har       HAR 1.2; of stdio each request with its answer, as if it were HTTP
-  otlp      traces as OpenTelemetry takes them in JSON
-  markdown  a report of a fault
-  curl      commands for a shell that send it again
-  test      a file for vitest that expects the recorded answers
+  har       HAR 1.2; on stdio each request with its response, as if over HTTP
+  otlp      traces in the JSON of OpenTelemetry
+  markdown  a bug report
+  curl      shell commands that repeat the requests
+  test      a vitest file that expects the recorded responses
   jsonl     the recording itself
-  junit     what parlance check finds in all of it, for build servers
-  sarif     the same, for places that show code`;
+  junit     the findings of parlance check on all of it, for build servers
+  sarif     the same, for code review`;
 
 const exits = `Exit codes:
-  0  it is made
+  0  exported
   1  the command line is wrong
   6  the recording is damaged`;
 
@@ -75,12 +75,12 @@ const examples = `Examples:
 export function registerExport(program: Command, invocation: Invocation): void {
   const command = program
     .command("export")
-    .summary("make a page, a report, a trace or a test of a recording")
+    .summary("convert a recording to a page, a report, traces or a test")
     .description(about)
     .argument("<recording>", "see below")
-    .addOption(new Option("-T, --to <format>", "what to make").choices(Object.keys(formats)).makeOptionMandatory())
+    .addOption(new Option("-T, --to <format>", "the format").choices(Object.keys(formats)).makeOptionMandatory())
     .option("-o, --output <file>", "a new file (default: stdout)")
-    .option("--filter <filter>", "only what this chooses: tool:search -verdict:ok")
+    .option("--filter <filter>", "only matching rows: tool:search -verdict:ok")
     .option("--no-redact", "leave secrets as they are");
   addSecretOptions(command)
     .addHelpText("after", `\n${formatHelp}\n\n${recordingHelp}\n\n${filterHelp}\n\n${exits}\n\n${examples}`)
@@ -89,13 +89,13 @@ export function registerExport(program: Command, invocation: Invocation): void {
 
 async function exportFile(word: string, flags: ExportFlags, { out, err, interrupt }: Invocation): Promise<number> {
   const { output, to, filter } = flags;
-  const pace = new Pace(interrupt, output === undefined ? "what was printed is not all" : `${output} is not written`);
+  const pace = new Pace(interrupt, output === undefined ? "the output is incomplete" : `${output} is not written`);
   const source = await RecordingReader.find(word, pace);
   const { entries } = flags.redact
     ? await redactedEntries(source, secretOptions(flags))
     : { entries: source.entries() };
   const exported = await chosen(await recordedConversation(source, entries), pace, filter);
-  if (exported.rows.length === 0) throw usageFailure(`nothing in ${word} is chosen`, "write a wider --filter");
+  if (exported.rows.length === 0) throw usageFailure(`nothing in ${word} matches`, "write a wider --filter");
   const pieces = formats[to]?.(exported) ?? [];
   if (output === undefined) await out.write(endingWithLineBreak(pieces), pace);
   else await writeNewFileOf(output, pace.steps(pieces));

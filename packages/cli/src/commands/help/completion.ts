@@ -2,11 +2,11 @@ import { Argument, type Command, type Option } from "commander";
 import { exitCodes } from "../../shared/exit-codes.js";
 import type { Invocation } from "../../shared/invocation.js";
 
-const help = `It completes commands, options, hosts, files and the names of configured
-servers, which parlance completion targets prints. To have it in every shell,
-add the line that is right for yours to its start-up file:
+const help = `The script completes commands, options, hosts, files and the names of configured
+servers, which parlance completion targets prints. To load it in every shell, add
+the line for your shell to its start-up file:
   ~/.bashrc                     source <(parlance completion bash)
-  ~/.zshrc, behind compinit     source <(parlance completion zsh)
+  ~/.zshrc, after compinit      source <(parlance completion zsh)
   ~/.config/fish/config.fish    parlance completion fish | source
 
 Exit codes:
@@ -24,8 +24,8 @@ const targets = "targets";
 export function registerCompletion(program: Command, { out, run }: Invocation): void {
   program
     .command("completion")
-    .summary("print a script that completes the words of parlance in a shell")
-    .description("Print a script that teaches a shell to complete the words of this command.")
+    .summary("print a script for completion in a shell")
+    .description("Print a script with which a shell completes the command line of parlance.")
     .usage(`[options] ${shells.join("|")}`)
     .addArgument(new Argument("<shell>").choices([...shells, targets]))
     .addHelpText("after", `\n${help}`)

@@ -9,8 +9,8 @@ import type { Style } from "../../shared/output/style.js";
 export function registerHelp(program: Command, { run }: Invocation): void {
   program
     .command("help")
-    .summary("print the page of a command")
-    .description("Print this page, or that of a command: the same as parlance <command> --help.")
+    .summary("print the help page of a command")
+    .description("Print this page or that of a command, as parlance <command> --help does.")
     .argument("[command]", "the command")
     .addHelpText("after", "\nExamples:\n  parlance help\n  parlance help talk")
     .action((name: string | undefined) =>
@@ -31,7 +31,7 @@ export function usageErrorText(message: string, program: Command, words: readonl
   const page =
     command === undefined || kind === "command"
       ? "parlance help lists the commands"
-      : `parlance help ${command.name()} says how it is written`;
+      : `parlance help ${command.name()} shows how to write it`;
   const advice = (kind === undefined ? undefined : didYouMean(name, namesIn(kind, command ?? program))) ?? page;
   return `${style.red("✖")} ${headline}\n  ${style.dim("→")} ${advice}\n`;
 }

@@ -27,8 +27,8 @@ const examples = `Examples:
 export function registerShow(program: Command, invocation: Invocation): void {
   program
     .command("show")
-    .summary("show one frame of a recording: its bytes, what it belongs to, and what rules say of it")
-    .description("Show one frame of a recording: its bytes, what it belongs to, and what rules say of it.")
+    .summary("show one frame of a recording: its bytes, its context, and the rules that it breaks")
+    .description("Show one frame of a recording: its bytes, its context, and the rules that it breaks.")
     .usage("[options] <recording> <n>")
     .argument("<recording>", "see below")
     .argument("<n>", "its number, as parlance tail shows it")

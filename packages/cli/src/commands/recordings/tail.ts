@@ -41,7 +41,7 @@ const examples = `Examples:
 export function registerTail(program: Command, invocation: Invocation): void {
   program
     .command("tail")
-    .summary("show what is being recorded, as it comes")
+    .summary("show live recordings as they grow")
     .description(
       "Show what is being recorded, as it comes: of every recording that is live, and of\nthose that begin. Ctrl-C ends it. With --recording it shows that one, to its end.",
     )

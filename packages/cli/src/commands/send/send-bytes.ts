@@ -160,7 +160,7 @@ async function sendOverHttp(
 
 function unanswered({ silence, error }: RawReply, timeout: number): Failure {
   if (silence !== "no answer in time") return toFailureAtUrl(innermost(error), "opening");
-  const remedy = "the server has taken the request and does not answer: look in its log; --timeout 2m waits longer";
+  const remedy = "the server accepted the request and does not respond: look in its log; --timeout 2m waits longer";
   return new Failure(`no answer for ${timeout} ms`, { exitCode: exitCodes.timeout, remedy, cause: error });
 }
 

@@ -18,26 +18,26 @@ interface ServeFlags extends OriginFlags {
   readonly json?: true;
 }
 
-/** The same every time, so that what a host's configuration says stays true. */
+/** A fixed port, so that the configuration of a host stays valid. */
 const usualPort = 3000;
 
 const about = `Serve a file that exports a server of @parlance/mcp/server, as \`server\` or
-default: on stdin and stdout, for a host that starts it, or over HTTP.`;
+default: on stdin and stdout for a host, or over HTTP.`;
 
-const watchHelp = `With --watch the module is served in a process of its own, and anew whenever it
-or a file that it imports changes (packages aside). One that cannot be loaded is
-shown with file and line, and the next change is waited for.
-  over HTTP  the port stays. A client that begins with a handshake loses its
-             session and opens another one; any other notices nothing.
-  on stdio   the conversation of the host goes on: the new server is greeted as
-             the first was, and the host is told that lists may have changed.
-             Calls that take more than two seconds to end are answered with an
-             error; log level and subscriptions are to be set again.`;
+const watchHelp = `With --watch the module runs in a process of its own, which is replaced when the
+module or a file that it imports changes (except packages). If the module cannot be
+loaded, the error is shown with file and line until the next change.
+  over HTTP  the port stays. Clients with a session lose it and open another one;
+             requests without a session are not affected.
+  on stdio   the conversation of the host goes on: the new server receives the
+             same handshake, and the host a notification that lists may have
+             changed. Calls that take more than two seconds to end fail; the log
+             level and subscriptions have to be set again.`;
 
 const exitHelp = `Exit codes:
   0  ended by the host, by Ctrl-C or by SIGTERM
   1  the command line is wrong
-  3  the module cannot be loaded, or the port not be had (without --watch)`;
+  3  the module cannot be loaded, or the port is in use (without --watch)`;
 
 const examples = `Examples:
   parlance serve server.js
@@ -49,12 +49,12 @@ const examples = `Examples:
 export function registerServe(program: Command, invocation: Invocation): void {
   const command = program
     .command("serve")
-    .summary("run a server file over stdio or HTTP, and again when it changes")
+    .summary("serve a module over stdio or HTTP, and reload it when it changes")
     .description(about)
     .usage("[options] <module>")
     .argument("<module>", "see above")
     .option("--http [port]", `serve over HTTP, on this machine only (default port: ${usualPort})`, port)
-    .option("--watch", "serve it anew when it changes (default with --http at a terminal)")
+    .option("--watch", "reload it when it changes (default with --http at a terminal)")
     .option("--no-watch", "serve it once")
     .option("--json", "print one JSON object per line, for programs (with --http)");
   addOriginOption(command)
@@ -65,12 +65,12 @@ export function registerServe(program: Command, invocation: Invocation): void {
 function port(text: string): number {
   const value = Number(text);
   if (/^\d+$/.test(text) && value < 65_536) return value;
-  throw new InvalidArgumentError("A port is a number below 65536; 0 takes one that is free.");
+  throw new InvalidArgumentError("A port is a number below 65536; 0 takes a free port.");
 }
 
 async function serve(path: string, flags: ServeFlags, invocation: Invocation): Promise<number> {
   const { command, interrupt, out, err } = invocation;
-  if (command !== undefined) throw usageFailure("serve takes a module, and no command", "parlance serve server.js");
+  if (command !== undefined) throw usageFailure("serve takes a module, not a command", "parlance serve server.js");
   const { http, allowOrigin: allowedOrigins = [], watch = http !== undefined && out.isTerminal } = flags;
   if (http === undefined && allowedOrigins.length > 0) {
     throw usageFailure("--allow-origin is for clients on HTTP", "parlance serve server.js --http");
@@ -92,10 +92,10 @@ async function serve(path: string, flags: ServeFlags, invocation: Invocation): P
   return exitCodes.clean;
 }
 
-/** Milliseconds that running calls have when a person ends it. */
+/** Milliseconds that running calls have to finish when the user ends the command. */
 const drainTime = 2_000;
 
-/** What `parlance serve` shows, and how. */
+/** The options of the view of `parlance serve`. */
 interface ServeViewOptions {
   readonly path: string;
   readonly output: Output;
@@ -103,7 +103,7 @@ interface ServeViewOptions {
   readonly watch: boolean;
 }
 
-/** Shows what becomes of a module that is served. */
+/** Prints the events of a served module. */
 function serveView(options: ServeViewOptions): (event: ServeEvent) => void {
   const { output, json, path } = options;
   const { style, print } = output;
@@ -113,9 +113,7 @@ function serveView(options: ServeViewOptions): (event: ServeEvent) => void {
     switch (event.kind) {
       case "ready":
         starts += 1;
-        print(
-          ...(starts === 1 ? introduction(event, options) : [`${style.green("✔")} ${title(event)} is served again`]),
-        );
+        print(...(starts === 1 ? introduction(event, options) : [`${style.green("✔")} ${title(event)} is reloaded`]));
         return;
       case "failed": {
         const { message, seen, remedy } = event;
@@ -144,7 +142,7 @@ function introduction(ready: Ready, { output, path, watch }: ServeViewOptions): 
   const { style } = output;
   const { name, http } = ready;
   const first = `${style.green("✔")} ${style.bold(title(ready))}`;
-  const watched = watch ? [style.dim(`  it is served anew when ${path} changes, or what it imports`)] : [];
+  const watched = watch ? [style.dim(`  it is reloaded when ${path} or a file that it imports changes`)] : [];
   const entries = (entry: object): readonly string[] => [
     `  ${style.dim("VS Code, .vscode/mcp.json")}  ${jsonLine({ servers: { [name]: entry } })}`,
     `  ${style.dim("Cursor, .cursor/mcp.json")}   ${jsonLine({ mcpServers: { [name]: entry } })}`,
@@ -152,7 +150,7 @@ function introduction(ready: Ready, { output, path, watch }: ServeViewOptions): 
     style.dim("  Ctrl-C ends it"),
   ];
   if (http !== undefined) return [`${first} at ${style.cyan(http.url)}`, ...entries({ type: "http", url: http.url })];
-  // A host knows how it has started it, and keeps what it says on stderr as a log.
+  // A host needs no introduction, and keeps stderr as a log.
   if (process.stdin.isTTY !== true) return watch ? [`${first} on stdin and stdout`, ...watched] : [];
   const args = ["serve", resolve(path)];
   return [`${first} waits for a host on stdin`, ...entries({ command: "parlance", args })];

@@ -14,20 +14,20 @@ import {
 } from "@parlance/mcp/jsonrpc";
 import { isObject, methods, notifications } from "@parlance/mcp/protocol";
 
-/** The greeting of the host, as it wrote it: each new server is greeted with it. */
-interface Greeting {
+/** The `initialize` request of the host, which is sent to each new server. */
+interface Handshake {
   readonly key: string;
   readonly text: string;
-  /** What the host sent to end the handshake. */
+  /** The `notifications/initialized` of the host. */
   confirmation?: string;
-  /** What the host was told may change; undefined until the first server has answered. */
+  /** The notifications that the first server has declared; undefined until it has responded. */
   changes?: readonly string[];
 }
 
 /**
- * One conversation of a host on stdio, whatever becomes of the server behind it. Frames pass as they are. A new server is
- * greeted as the host greeted the first; the host hears that lists may have changed; what a server leaves unanswered
- * is answered with an error. What a host has told a server besides (a log level, subscriptions) the next does not know.
+ * Keeps the conversation of a host on stdio while its server is replaced. Frames pass unchanged. A new server receives the handshake
+ * of the host, and the host a notification that lists may have changed. Requests that a server has not answered when it ends fail.
+ * The log level and the subscriptions of the host are not repeated to the next server.
  */
 export class Relay {
   /** Resolves when the host has ended its side. */
@@ -36,13 +36,13 @@ export class Relay {
   readonly #unanswered = new Map<string, Id>();
   readonly #asked = new Set<string>();
   #server: Channel | undefined;
-  /** Why there is no server, and will be none until the module changes. */
+  /** Why there is no server until the module changes. */
   #broken: string | undefined;
   #waiting: string[] = [];
-  /** Whether what the host sends has to wait. */
+  /** Whether frames of the host are queued. */
   #held = true;
-  #greeting: Greeting | undefined;
-  /** The answer that the host has had from an earlier server. */
+  #handshake: Handshake | undefined;
+  /** The key of a response to `initialize` that the host has received from an earlier server. */
   #swallowed: string | undefined;
 
   constructor(host: Channel) {
@@ -52,13 +52,13 @@ export class Relay {
     });
   }
 
-  /** The server that answers from here on. */
+  /** Connects a new server. */
   attach(server: Channel): void {
     this.#server = server;
     this.#broken = undefined;
     this.#held = false;
     server.open({ frame: (text) => this.#fromServer(text), refuse: () => undefined, end: () => undefined });
-    const { text, key, changes } = this.#greeting ?? {};
+    const { text, key, changes } = this.#handshake ?? {};
     if (text !== undefined && key !== undefined && changes !== undefined) {
       this.#swallowed = key;
       this.#held = true;
@@ -66,12 +66,12 @@ export class Relay {
     } else this.#release();
   }
 
-  /** The server is about to go: it may still answer, and what the host sends waits for the next. */
+  /** Queues frames of the host for the next server. The current server may still respond. */
   hold(): void {
     this.#held = true;
   }
 
-  /** The server is gone. `broken`, if there will be none until the module changes. */
+  /** Disconnects the server. With `broken`, requests fail until the module changes. */
   detach(why: string, broken = false): void {
     this.#server = undefined;
     this.#swallowed = undefined;
@@ -101,22 +101,22 @@ export class Relay {
     const messages = messagesIn(text);
     for (const message of messages) {
       if (isRequest(message)) this.#noteRequest(message.id, message.method, text);
-      if (isNotification(message) && message.method === notifications.initialized && this.#greeting !== undefined)
-        this.#greeting.confirmation = text;
+      if (isNotification(message) && message.method === notifications.initialized && this.#handshake !== undefined)
+        this.#handshake.confirmation = text;
     }
     if (this.#broken !== undefined) {
       for (const message of messages) if (isRequest(message)) this.#refuse(message.id, this.#broken);
       this.#unanswered.clear();
-    } else if (this.#server !== undefined && !this.#answersAnother(messages)) pass(text, this.#server, this.#host);
+    } else if (this.#server !== undefined && !this.#respondsToAnother(messages)) pass(text, this.#server, this.#host);
   }
 
   #noteRequest(id: Id, method: string, text: string): void {
     this.#unanswered.set(keyOf(id), id);
-    if (method === methods.initialize) this.#greeting = { key: keyOf(id), text };
+    if (method === methods.initialize) this.#handshake = { key: keyOf(id), text };
   }
 
-  /** True for an answer to what an earlier server has asked. */
-  #answersAnother(messages: readonly Message[]): boolean {
+  /** Whether a frame is a response to a request of an earlier server. */
+  #respondsToAnother(messages: readonly Message[]): boolean {
     const [message] = messages;
     if (message === undefined || messages.length > 1 || !isResponse(message)) return false;
     return message.id === undefined || !this.#asked.delete(keyOf(message.id));
@@ -128,26 +128,26 @@ export class Relay {
       if (!isResponse(message) || message.id === undefined) continue;
       const key = keyOf(message.id);
       if (key === this.#swallowed) {
-        this.#greeted();
+        this.#finishHandshake();
         return;
       }
       this.#unanswered.delete(key);
-      if (key === this.#greeting?.key && "result" in message) this.#greeting.changes = changesOf(message.result);
+      if (key === this.#handshake?.key && "result" in message) this.#handshake.changes = changesOf(message.result);
     }
     if (this.#server !== undefined) pass(text, this.#host, this.#server);
   }
 
-  #greeted(): void {
+  #finishHandshake(): void {
     this.#swallowed = undefined;
     this.#held = false;
-    const { confirmation, changes = [] } = this.#greeting ?? {};
+    const { confirmation, changes = [] } = this.#handshake ?? {};
     if (confirmation !== undefined && this.#server !== undefined) pass(confirmation, this.#server, this.#host);
     for (const method of changes) void this.#host.send(encode({ jsonrpc: "2.0", method }));
     this.#release();
   }
 }
 
-/** Sends a frame on; while it does not fit, nothing more is read from where it came. */
+/** Forwards a frame, and pauses its source while the destination is full. */
 function pass(text: string, to: Channel, from: Channel): void {
   const full = to.send(text);
   if (full === undefined) return;
@@ -166,7 +166,7 @@ function keyOf(id: Id): string {
   return id instanceof ExactNumber ? id.text : JSON.stringify(id);
 }
 
-/** The lists of which a server has promised to tell changes. */
+/** The notifications of list changes that a server declares. */
 function changesOf(result: unknown): readonly string[] {
   const capabilities = isObject(result) && isObject(result.capabilities) ? result.capabilities : {};
   return lists.flatMap(([name, method]) => {

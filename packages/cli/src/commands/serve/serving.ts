@@ -15,30 +15,30 @@ interface Serving {
   readonly version: string;
   /** Where clients reach it; undefined on stdio. */
   readonly http: HttpServer | undefined;
-  /** Resolves when there will be no more conversations: never for HTTP. */
+  /** Resolves when the conversation on stdio has ended; never for HTTP. */
   readonly over: Promise<unknown>;
 }
 
 /** Loads a module and serves what it exports. @throws Failure */
 export async function serveModule(path: string, transport: Transport): Promise<Serving> {
-  const served = await loadServer(path);
-  const { name, version } = served.info;
+  const server = await loadServer(path);
+  const { name, version } = server.info;
   if (transport.kind === "stdio")
-    return { name, version, http: undefined, over: serveStdio(served).then(({ closed }) => closed) };
+    return { name, version, http: undefined, over: serveStdio(server).then(({ closed }) => closed) };
   const { port, allowedOrigins } = transport;
   try {
-    const http = await serveHttp(served, { port, allowedOrigins });
+    const http = await serveHttp(server, { port, allowedOrigins });
     return { name, version, http, over: new Promise(() => undefined) };
   } catch (error) {
-    throw new Failure(`port ${port} cannot be listened on: ${error instanceof Error ? error.message : error}`, {
+    throw new Failure(`port ${port} is not available: ${error instanceof Error ? error.message : error}`, {
       exitCode: exitCodes.unreachable,
-      remedy: "another one is chosen with --http <port>; 0 takes one that is free",
+      remedy: "--http <port> chooses another one; 0 takes a free port",
       cause: error,
     });
   }
 }
 
-/** What a worker tells the command, once: that it serves, or why not. `files` are those that its module consists of. */
+/** The one message of a worker: it serves, or it has failed. `files` are the module and its imports. */
 export type WorkerReport =
   | {
       readonly kind: "ready";

@@ -8,7 +8,7 @@ import type { Interrupt } from "../../shared/interrupt.js";
 import type { Relay } from "./relay.js";
 import type { Transport, WorkerReport } from "./serving.js";
 
-/** What becomes of a module that is watched. */
+/** An event of a watched module. */
 export type ServeEvent =
   | WorkerReport
   | { readonly kind: "changed"; readonly file: string }
@@ -28,20 +28,20 @@ interface SupervisorOptions {
 export class Supervisor {
   readonly #options: SupervisorOptions;
   readonly #watch: FileWatch;
-  /** Resolves with the file that has changed; made anew for each worker. */
+  /** Resolves with the file that has changed; one promise per worker. */
   #changed: Promise<string>;
-  #tellChange: (file: string) => void;
-  /** The first worker may take a port that is free; those after it keep it. */
+  #resolveChange: (file: string) => void;
+  /** With port 0 the first worker takes a free port, and the next ones keep it. */
   #transport: Transport;
 
   constructor(options: SupervisorOptions) {
     this.#options = options;
     this.#transport = options.transport;
-    this.#watch = new FileWatch((file) => this.#tellChange(file));
-    [this.#changed, this.#tellChange] = promiseOf<string>();
+    this.#watch = new FileWatch((file) => this.#resolveChange(file));
+    [this.#changed, this.#resolveChange] = promiseOf<string>();
   }
 
-  /** Resolves when a person, or the host, has ended it. */
+  /** Resolves when the user or the host has ended it. */
   async run(): Promise<void> {
     const { interrupt, relay } = this.#options;
     const over = Promise.race([aborted(interrupt.stop), ...(relay === undefined ? [] : [relay.over])]);
@@ -52,7 +52,7 @@ export class Supervisor {
   /** Serves until the module changes, then true, or until all is over. */
   async #serve(over: Promise<undefined>): Promise<boolean> {
     const { path, interrupt, relay, onEvent } = this.#options;
-    [this.#changed, this.#tellChange] = promiseOf<string>();
+    [this.#changed, this.#resolveChange] = promiseOf<string>();
     const since = Date.now();
     const worker = new WorkerProcess(path, this.#transport);
     interrupt.force.addEventListener("abort", worker.kill);
@@ -66,7 +66,7 @@ export class Supervisor {
     relay?.hold();
     await worker.end();
     interrupt.force.removeEventListener("abort", worker.kill);
-    relay?.detach(`${path} has changed, and is served anew: this call was lost`);
+    relay?.detach(`${path} has changed and is reloaded: this call was lost`);
     return file !== undefined;
   }
 
@@ -108,18 +108,18 @@ const endGrace = 2_000;
 
 /** A process that serves a module. */
 class WorkerProcess {
-  /** What it tells of itself; a worker that ends without a word has failed. */
+  /** Its report; a worker that exits without one has failed. */
   readonly report: Promise<WorkerReport>;
   /** How it ended, in words. */
   readonly exited: Promise<string>;
-  /** What it speaks on, where that is stdin and stdout. */
+  /** Its stdin and stdout, if it serves on these. */
   readonly channel: Channel | undefined;
   readonly #child: ChildProcess;
   #ending = false;
 
   constructor(path: string, transport: Transport) {
     const isStdio = transport.kind === "stdio";
-    // Of a worker that serves HTTP, whatever its module prints belongs to what a person reads beside the output.
+    // With HTTP, the stdout of the module goes to stderr: stdout is the output of the command.
     const stdio = isStdio ? (["pipe", "pipe", "inherit", "ipc"] as const) : (["ignore", 2, "inherit", "ipc"] as const);
     const args = [path, JSON.stringify(transport)];
     const child = fork(fileURLToPath(new URL("./worker.js", import.meta.url)), args, { stdio: [...stdio] });
@@ -132,7 +132,7 @@ class WorkerProcess {
       );
     });
     this.report = new Promise((resolve) => {
-      child.once("message", (told) => resolve(told as WorkerReport)); // Our own worker.
+      child.once("message", (report) => resolve(report as WorkerReport)); // Only our worker sends one.
       void this.exited.then((how) =>
         resolve({ kind: "failed", files: [], message: `${path} ${how} while it was loaded`, seen: [] }),
       );
@@ -140,12 +140,12 @@ class WorkerProcess {
     process.on("exit", this.kill);
   }
 
-  /** Whether it was told to end. */
+  /** Whether `end` was called. */
   get isEnding(): boolean {
     return this.#ending;
   }
 
-  /** Ends it: at first its input, then, when it takes too long, the process. */
+  /** Closes its input, and kills it if it does not exit in time. */
   async end(): Promise<void> {
     this.#ending = true;
     this.#child.stdin?.end();
@@ -156,16 +156,16 @@ class WorkerProcess {
     process.off("exit", this.kill);
   }
 
-  /** Ends it at once. */
+  /** Kills it. */
   readonly kill = (): void => {
     this.#child.kill("SIGKILL");
   };
 }
 
-/** Milliseconds without a change until one is told: editors and compilers write more than one file, more than once. */
+/** Milliseconds without a further change until a change is reported: editors and compilers write several files, several times. */
 const quiet = 100;
 
-/** Watches files by their folders: most editors do not write a file but put a new one in its place. */
+/** Watches files by their folders: most editors replace a file instead of writing to it. */
 class FileWatch {
   readonly #onChange: (file: string) => void;
   readonly #folders = new Map<string, FSWatcher>();
@@ -178,8 +178,8 @@ class FileWatch {
   }
 
   /**
-   * Watches these files, and no others; what was written after `since`, in milliseconds, has changed already. With `all`, a
-   * module beside them counts too: one that is missing may appear.
+   * Watches exactly these files. A file written after `since`, in milliseconds, counts as changed. With `all`, other modules in
+   * their folders count too, because a missing import may appear.
    */
   follow(files: readonly string[], { since, all }: { readonly since: number; readonly all: boolean }): void {
     this.#files = new Map(files.map((file) => [file, writtenAt(file)]));
@@ -202,7 +202,7 @@ class FileWatch {
       const known = this.#files.get(file);
       if (known === undefined ? this.#all && isModule(file) : writtenAt(file) !== known) this.#changed(file);
     });
-    watcher.on("error", () => this.#forget(folder, watcher)); // The folder is gone, and its files with it.
+    watcher.on("error", () => this.#forget(folder, watcher)); // The folder was deleted.
     this.#folders.set(folder, watcher);
   }
 

@@ -20,9 +20,9 @@ interface TalkFlags extends ServerFlags {
   readonly once?: true;
 }
 
-const about = `Hold one whole conversation with a server and print every frame: greet it, list
-everything it advertises, call the tools that are marked read-only and need no
-arguments, and close.`;
+const about = `Hold a whole conversation with a server and print every frame: open it, list
+everything that the server advertises, call the tools that are marked read-only and
+need no arguments, and close.`;
 
 /** Adds `parlance talk`. */
 export function registerTalk(program: Command, invocation: Invocation): void {

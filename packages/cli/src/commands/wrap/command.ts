@@ -51,7 +51,7 @@ Exit codes:
   0  done, or there was nothing to do
   1  the command line is wrong, or a file cannot be read, understood or written`;
 
-/** What becomes of the start of a server. */
+/** A change to the start of a server. */
 interface Change {
   readonly edits: readonly Edit[];
   /** The words that the host starts then; those of a URL are its address. */
@@ -74,7 +74,7 @@ interface Verb {
 const verbs: readonly Verb[] = [
   {
     name: "wrap",
-    summary: "have a host start one of its servers under parlance tap",
+    summary: "make a host start one of its servers under parlance tap",
     description: `Edit the configuration of a host so that it starts one of its servers under
 \`parlance tap --\`, which records what crosses between the two. For a server at a
 URL the host starts \`parlance bridge\` under the tap, which speaks to the URL.`,
@@ -93,7 +93,7 @@ URL the host starts \`parlance bridge\` under the tap, which speaks to the URL.`
   },
   {
     name: "unwrap",
-    summary: "have a host start a server as before wrap",
+    summary: "undo parlance wrap",
     description: "Take back what `parlance wrap` has changed in the configuration of a host.",
     examples: `Examples:
   parlance unwrap claude-desktop git
@@ -125,14 +125,14 @@ export function registerWrap(program: Command, invocation: Invocation): void {
   }
 }
 
-/** The hosts are known, for completion; what is not among them is refused with more to say than commander has. */
+/** Completion lists the hosts. `findHost` refuses other words with a better message than commander's. */
 function hostAndServer(): Argument {
   return new Argument("[words...]").choices(hosts.map(({ name }) => name)).argParser(collect);
 }
 
 async function run(verb: Verb, words: readonly string[], flags: WrapFlags, invocation: Invocation): Promise<number> {
   if (invocation.command !== undefined)
-    throw usageFailure("a command behind -- has no place here", `parlance ${verb.name} <host> <server>`);
+    throw usageFailure("this command takes no command after --", `parlance ${verb.name} <host> <server>`);
   const [hostName, name, ...more] = flags.config === undefined ? words : [undefined, ...words];
   if (more.length > 0) throw usageFailure(`there is a word too many: ${more.join(" ")}`, `parlance help ${verb.name}`);
   const files = filesOf(hostName === undefined ? hosts : [findHost(hostName)], flags.config);
@@ -152,9 +152,9 @@ async function edit(
   const launcher = launcherOf(loaded);
   const { text, format } = loaded.configuration;
   const change = verb.edits(text, server, launcher);
-  const told = { action: verb.name, file: loaded.path, server: name, dryRun: flags.dryRun === true };
+  const outcome = { action: verb.name, file: loaded.path, server: name, dryRun: flags.dryRun === true };
   if (change === undefined) {
-    if (flags.json === true) out.print(jsonLine({ ...told, changed: false, command: wordsFor(server) }));
+    if (flags.json === true) out.print(jsonLine({ ...outcome, changed: false, command: wordsFor(server) }));
     else out.print(escapeControls(`${name} ${verb.nothing} in ${loaded.path}`));
     return exitCodes.clean;
   }
@@ -162,7 +162,7 @@ async function edit(
   const backup = flags.dryRun === true ? undefined : await write(loaded, after);
   const diff = unifiedDiff(loaded.path, withoutSecrets(text, format), withoutSecrets(after, format));
   if (flags.json === true) {
-    out.print(jsonLine({ ...told, changed: true, command: change.words, backup, diff: diff.join("\n") }));
+    out.print(jsonLine({ ...outcome, changed: true, command: change.words, backup, diff: diff.join("\n") }));
     return exitCodes.clean;
   }
   out.print(...diffLines(diff, out.style));
@@ -189,7 +189,7 @@ function wordsFor(server: UsableServer): readonly string[] {
   return server.kind === "url" ? [String(server.url.value)] : wordsOf(server);
 }
 
-/** What is different for a host that spoke to the URL itself. */
+/** The differences for a host that connected to the URL itself. */
 function urlNotes(server: UrlServer): readonly string[] {
   return [
     "the host no longer asks the URL, but starts parlance bridge: it does not sign in (OAuth) any more",

@@ -48,7 +48,7 @@ export async function write({ path, file, mark, configuration }: LoadedFile, tex
     return await replaceFile(file, Buffer.from(mark + text), Buffer.from(mark + original));
   } catch (error) {
     if (error instanceof ChangedMeanwhile)
-      throw fileFailure(`${path} was changed by somebody else in the meantime: it is left as it is`, error);
+      throw fileFailure(`${path} was changed by another program in the meantime: it is left as it is`, error);
     throw fileFailure(`${path} cannot be written: ${error instanceof Error ? error.message : error}`, error);
   }
 }

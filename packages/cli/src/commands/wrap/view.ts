@@ -8,7 +8,7 @@ import type { ServerEntry } from "../../shared/target/configuration.js";
 import { type ConfigurationFile, load } from "../../shared/target/configuration-file.js";
 import { wordsOf, wrappedWords } from "./wrapping.js";
 
-/** What a person is told of a configuration file. */
+/** The listing of a configuration file. */
 interface Listed extends ConfigurationFile {
   readonly found: boolean;
   readonly problem?: string;

@@ -23,23 +23,24 @@ export interface AnswerFlags {
 }
 
 /** The forms of `--answer`, for help pages. */
-export const answerHelp = `A server may ask for input before it answers: a form or a page to visit
-(elicitation), a model's message (sampling), the folders to work in (roots).
-On a terminal you are asked. In scripts, --answer answers, in order, and the
-last one goes on answering (talk and run declare nothing unless one is given):
+export const answerHelp = `A server may request input while it runs a call: a form or a URL to open
+(elicitation), a message of a model (sampling), folders to work in (roots).
+On a terminal you are prompted. In scripts, --answer gives the responses in
+order; the last one is used for all that follow (without an --answer, talk and
+run do not declare these capabilities):
   --answer '{"name":"Ada"}'    fills in a form; defaults may be left out
-  --answer accept              accepts a form with its defaults, or a page
+  --answer accept              accepts a form with its defaults, or a URL
   --answer decline             declines everything; cancel cancels it
-  --answer url=accept          accepts pages alone; url=decline, url=cancel
-  --answer sampling='4'        is the model's text; JSON is sent as it is
+  --answer url=accept          accepts URLs only; also url=decline, url=cancel
+  --answer sampling='4'        the text of the model; JSON is sent as it is
   --roots folder               the folders; may be repeated
-What has no answer is declined, and stderr says so.`;
+Requests without a response are declined; stderr names the missing option.`;
 
 /** Adds the options that answer what a server asks. */
 export function addAnswerOptions(command: Command): Command {
   return command
-    .option("--answer <answer>", "answer what the server asks, see below; may be repeated", answers)
-    .option("--roots <folder>", "tell the server that it may work in this folder; may be repeated", roots);
+    .option("--answer <answer>", "respond to an input request of the server, see below; may be repeated", answers)
+    .option("--roots <folder>", "a folder that the server may work in; may be repeated", roots);
 }
 
 function answers(text: string, others: readonly WrittenAnswer[] = []): readonly WrittenAnswer[] {

@@ -52,10 +52,10 @@ export async function converse(
     if (interrupt.stop.aborted) return interrupt.exitCode;
     const failure = observed.failure(error, stage);
     await awaitAftermath(interrupt.stop); // Its stderr may arrive after its answer.
-    const told = withLastWords(failure, observed.stderr);
-    if (onFailure !== undefined) onFailure(told);
+    const described = withStderr(failure, observed.stderr);
+    if (onFailure !== undefined) onFailure(described);
     else {
-      printFailure(told, err);
+      printFailure(described, err);
       if (failure.exitCode === exitCodes.timeout) printArrived(observed.conversation.recent, err);
     }
     return failure.exitCode;
@@ -66,7 +66,7 @@ export async function converse(
 }
 
 /** Adds the last lines of stderr to a failure that does not have them. */
-function withLastWords(failure: Failure, stderr: readonly string[]): Failure {
+function withStderr(failure: Failure, stderr: readonly string[]): Failure {
   const { exitCode, seen } = failure;
   if (stderr.length === 0 || exitCode === exitCodes.usage || exitCode === exitCodes.unreachable) return failure;
   return failure.with({ seen: [...seen, "its last lines on stderr:", ...stderr] });
@@ -74,12 +74,8 @@ function withLastWords(failure: Failure, stderr: readonly string[]): Failure {
 
 /** Prints the last frames before a failure. */
 function printArrived(frames: readonly FrameRow[], output: Output): void {
-  if (frames.length === 0) output.print(output.style.dim("  nothing had crossed"));
-  else
-    output.print(
-      output.style.dim("  what had crossed, at the end:"),
-      ...frames.flatMap((frame) => rowLines(frame, output)),
-    );
+  if (frames.length === 0) output.print(output.style.dim("  no frame had been sent or received"));
+  else output.print(output.style.dim("  the last frames:"), ...frames.flatMap((frame) => rowLines(frame, output)));
 }
 
 /** How a conversation is opened. */

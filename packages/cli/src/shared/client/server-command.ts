@@ -59,8 +59,17 @@ export function registerServerCommand<Flags extends ServerFlags>(
     .usage(`[options] <target>${words}\n       parlance ${name} [options]${words} -- command args…`)
     .argument("[target...]", "see below");
   if (page.revision === "several")
-    command.option("--revision <version>", "insist on this one; repeated, one conversation for each", revisions);
-  else command.option("--revision <version>", "insist on this one (default: the newest of both sides)", parseRevision);
+    command.option(
+      "--revision <version>",
+      "the only revision to negotiate; may be repeated, for a conversation each",
+      revisions,
+    );
+  else
+    command.option(
+      "--revision <version>",
+      "the only revision to negotiate (default: the newest that both support)",
+      parseRevision,
+    );
   page.addOptions?.(command);
   command.option("--json", page.json);
   addAnswerOptions(command);

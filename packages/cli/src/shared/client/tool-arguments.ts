@@ -12,8 +12,8 @@ export interface WrittenArgument {
 
 /** The forms of arguments, for help pages. */
 export const argumentHelp = `Arguments are written as
-  name=text     a number or true/false where the tool's inputSchema wants one,
-                else a string
+  name=text     a number or true/false if the tool's inputSchema has that type,
+                otherwise a string
   name:=json    any JSON: count:=3  tags:='["a","b"]'  filter:='{"since":"now"}'`;
 
 /** Reads arguments as they are written. @throws Failure for one that cannot be read, or is there twice */

@@ -39,45 +39,48 @@ function statusOf(error: unknown): number | undefined {
 const anotherPath = "the endpoint of an MCP server is often /mcp, or /sse where it is old";
 
 const remedies: ReadonlyMap<number, string> = new Map([
-  [401, "give what it asks for: --header 'Authorization: Bearer <token>'"],
-  [403, "the token may not do that, or the server does not know this Host or Origin"],
+  [401, "authenticate: --header 'Authorization: Bearer <token>'"],
+  [403, "the token has no permission for this, or the server refuses this Host or Origin"],
   [404, `nothing is at this path: ${anotherPath}`],
   [405, `this path takes no POST: ${anotherPath}`],
-  [426, "it wants a WebSocket: write ws:// or wss://"],
-  [429, "it is asked too often: wait a while"],
+  [426, "the server requires a WebSocket: write ws:// or wss://"],
+  [429, "too many requests: wait, then try again"],
 ]);
 
 /** The remedy for an HTTP status. */
 export function statusRemedy(status: number): string | undefined {
-  return remedies.get(status) ?? (status >= 500 ? "the server itself has failed: look in its log" : undefined);
+  return remedies.get(status) ?? (status >= 500 ? "the server failed: look in its log" : undefined);
 }
 
 /** Messages of Node, OpenSSL and undici, and their remedies. */
 const signs: readonly { readonly seen: RegExp; readonly remedy: string }[] = [
   { seen: /ECONNREFUSED/, remedy: "nothing listens there: is the server started, and is this its port?" },
-  { seen: /ENOTFOUND|EAI_AGAIN/, remedy: "nobody knows this name: check how the host is written, and the network" },
-  { seen: /wrong version number|packet length too long/, remedy: "no TLS is spoken there: write http:// or ws://" },
+  { seen: /ENOTFOUND|EAI_AGAIN/, remedy: "no such host name: check its spelling and the network" },
+  {
+    seen: /wrong version number|packet length too long/,
+    remedy: "the server does not use TLS: write http:// or ws://",
+  },
   {
     seen: /certificate|altnames/,
-    remedy: "its certificate is not trusted: NODE_EXTRA_CA_CERTS=ca.pem in front of parlance adds who has signed it",
+    remedy: "its certificate is not trusted: NODE_EXTRA_CA_CERTS=ca.pem parlance … adds the certificate authority",
   },
   {
     seen: /ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|Connect Timeout/,
-    remedy: "no way leads there: check address and network",
+    remedy: "the address cannot be reached: check it, and the network",
   },
   { seen: /ECONNRESET|other side closed|hang up/, remedy: "is it the right port? does it want https://?" },
-  { seen: /does not match the HTTP|Parse Error/, remedy: "it is not HTTP that is spoken there: is it the right port?" },
-  { seen: /Content-Type "text\/html"/, remedy: `this is a web page, and no MCP server: ${anotherPath}` },
+  { seen: /does not match the HTTP|Parse Error/, remedy: "the server does not use HTTP: is it the right port?" },
+  { seen: /Content-Type "text\/html"/, remedy: `this is a web page, not an MCP server: ${anotherPath}` },
   {
     seen: /Unexpected server response/,
-    remedy: "it opens no WebSocket there: is it http:// or https:// that it speaks?",
+    remedy: "the server opens no WebSocket: does it use http:// or https://?",
   },
-  { seen: /bad port/, remedy: "nobody's fetch asks this port: let the server listen on another one" },
+  { seen: /bad port/, remedy: "fetch refuses this port: let the server listen on another one" },
 ];
 
 const reasonRemedies: Readonly<Partial<Record<LocalError["reason"], string>>> = {
-  closed: "look in the log of the server: it has ended the conversation",
-  timeout: "the server has taken the request and does not answer: look in its log; --timeout 2m waits longer",
+  closed: "the server ended the conversation: look in its log",
+  timeout: "the server accepted the request and does not respond: look in its log; --timeout 2m waits longer",
 };
 
 /** The name of an environment variable, with an underscore. Codes of Node begin with ERR_. */

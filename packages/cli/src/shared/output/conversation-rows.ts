@@ -188,7 +188,7 @@ function words(message: JsonObject, answered: string | undefined): string {
   const { method, error, result } = message;
   if ("method" in message) {
     const params = isObject(message.params) ? message.params : {};
-    return "id" in message ? requestWords(text(method), params) : (told.get(text(method))?.(params) ?? "");
+    return "id" in message ? requestWords(text(method), params) : (notified.get(text(method))?.(params) ?? "");
   }
   if ("error" in message) return isObject(error) ? errorWords(error) : text(error);
   return isObject(result) ? (results.get(answered ?? "")?.(result) ?? "") : "";
@@ -234,7 +234,7 @@ const results: ReadonlyMap<string, Reader> = new Map<string, Reader>([
   ],
 ]);
 
-const told: ReadonlyMap<string, Reader> = new Map<string, Reader>([
+const notified: ReadonlyMap<string, Reader> = new Map<string, Reader>([
   [notifications.progress, (params) => progressWords(params)],
   [notifications.message, ({ level, data }) => `${text(level)}: ${text(data)}`],
   [notifications.cancelled, ({ requestId, reason }) => join([`request ${text(requestId)}`, text(reason ?? "")])],

@@ -18,12 +18,12 @@ function hostWords(indent: string): string {
 
 /** The forms of a target, for help pages. */
 export const targetHelp: string = `A <target> is one of
-  -- command args…     starts the command, speaks to it on stdin and stdout; it
-                       gets every variable of this shell, and those of --env
-  "command args…"      the same in one word; quotes work, no shell is involved
-  https://host/mcp     asks the server at this URL: http, https, ws or wss
-  path/to/module.js    imports the file and serves, in memory, what it exports
-                       as \`server\` or default
+  -- command args…     a command to start, which uses stdin and stdout; it has
+                       all variables of this shell, and those of --env
+  "command args…"      the same as one argument; quotes work, there is no shell
+  https://host/mcp     a server at a URL: http, https, ws or wss
+  path/to/module.js    a file that exports a server as \`server\` or default; it
+                       is served in memory
   host:server          a configured server, by its name; a host is one of
                        ${hostWords("                       ")}
   ./mcp.json:server    the same in any file, JSON or TOML`;
@@ -47,7 +47,7 @@ export function namesConfigured(word: string): boolean {
 export async function parseTarget(word: string, inputs: Readonly<Record<string, string>> = {}): Promise<Target> {
   if (/^[a-z][a-z\d+.-]*:\/\//i.test(word)) return urlTarget(word);
   if (/^(localhost|[\w.-]+\.[a-z]{2,}|[\d.]+|\[[\da-f:]+\]):\d+(\/\S*)?$/i.test(word))
-    throw usageFailure(`${word} does not say how it is spoken to`, `write http://${word}`);
+    throw usageFailure(`${word} has no scheme`, `write http://${word}`);
   if (/^\S*?[\w.-]:[^/\\]/.test(word)) {
     // Load the reader of configurations only where the word may name one.
     const { configuredTarget } = await import("./configured-target.js");
@@ -76,7 +76,8 @@ const spoken: ReadonlySet<string> = new Set(["http:", "https:", "ws:", "wss:"]);
 function urlTarget(word: string): Target {
   const url = URL.canParse(word) ? new URL(word) : undefined;
   if (url === undefined) throw usageFailure(`${word} is not a URL`, "write all of it: https://example.com/mcp");
-  if (!spoken.has(url.protocol)) throw usageFailure(`${word}: ${url.protocol}// is none of http, https, ws and wss`);
+  if (!spoken.has(url.protocol))
+    throw usageFailure(`${word}: ${url.protocol}// is not supported: use http, https, ws or wss`);
   if (url.username !== "" || url.password !== "") {
     url.username = url.password = "";
     const remedy = `--header 'Authorization: Basic …' ${url.href}`;
@@ -89,7 +90,7 @@ async function loadModule(path: string): Promise<Target> {
   if (!existsSync(path))
     throw new Failure(`there is no file ${path}`, {
       exitCode: exitCodes.unreachable,
-      remedy: "a command goes behind --: parlance talk -- command args…",
+      remedy: "a command goes after --: parlance talk -- command args…",
     });
   // Only a module needs the server side of the library.
   const { loadServer } = await import("./server-module.js");
