@@ -63,8 +63,8 @@ test.each([
   [["frobnicate"], "unknown command 'frobnicate'\n  → parlance help lists the commands\n"],
   [["talk", "--onse"], "unknown option '--onse'\n  → did you mean --once?\n"],
   [["wrap", "--dry"], "unknown option '--dry'\n  → did you mean --dry-run?\n"],
-  [["talk", "--zzz"], "unknown option '--zzz'\n  → parlance help talk says how it is written\n"],
-  [["call", "--timeout"], "argument missing\n  → parlance help call says how it is written\n"],
+  [["talk", "--zzz"], "unknown option '--zzz'\n  → parlance help talk shows how to write it\n"],
+  [["call", "--timeout"], "argument missing\n  → parlance help call shows how to write it\n"],
   [["\u001b[31mx"], "unknown command '\\u{1b}[31mx'\n"],
 ])("the wrong word in %j is named, and the nearest one", async (args, words) => {
   const { code, stdout, stderr } = await parlance(args);

@@ -24,10 +24,10 @@ const usualPort = 3000;
 const about = `Serve a file that exports a server of @parlance/mcp/server, as \`server\` or
 default: on stdin and stdout for a host, or over HTTP.`;
 
-const watchHelp = `With --watch the module runs in a process of its own, which is replaced when the
-module or a file that it imports changes (except packages). If the module cannot be
-loaded, the error is shown with file and line until the next change.
-  over HTTP  the port stays. Clients with a session lose it and open another one;
+const watchHelp = `With --watch the module runs in a process of its own, which is replaced when
+the module or a file that it imports changes (except packages). If the module
+cannot be loaded, the error is shown with file and line until the next change.
+  over HTTP  the port stays. Clients with a session lose it and open another;
              requests without a session are not affected.
   on stdio   the conversation of the host goes on: the new server receives the
              same handshake, and the host a notification that lists may have
