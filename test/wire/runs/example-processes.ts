@@ -62,19 +62,27 @@ function said(child: ChildProcess, pattern: RegExp): Promise<string> {
   });
 }
 
-/** What a person types, each line when the program asks for it. */
-export type Typed = readonly string[];
+/**
+ * Lines that a person types, each when the program shows its prompt. A program also shows it after a notification: a line with a
+ * text is done when the program has printed that text, and the next one waits for it.
+ */
+export type Typed = readonly (string | readonly [line: string, done: string])[];
 
 /** Runs a client of others to its end, and gives what it said. Rejects if it fails. */
 export async function runOther(words: Words, env: Variables = {}, typed: Typed = []): Promise<string> {
   const child = launched(words, env);
   const lines = [...typed];
   let text = "";
+  let awaited = "";
+  let typedAt = 0;
   const take = (chunk: Buffer): void => {
     text += chunk.toString();
-    if (!/(?:> |: |\? )$/.test(text)) return;
+    if (!/(?:> |: |\? )$/.test(text) || !text.slice(typedAt).includes(awaited)) return;
     const next = lines.shift();
-    if (next !== undefined) child.stdin?.write(`${next}\n`);
+    if (next === undefined) return;
+    const [line, done] = typeof next === "string" ? [next, ""] : next;
+    [awaited, typedAt] = [done, text.length];
+    child.stdin?.write(`${line}\n`);
   };
   child.stdout?.on("data", take);
   child.stderr?.on("data", take);
