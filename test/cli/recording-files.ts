@@ -13,10 +13,15 @@ export interface RecordingFiles {
   start(args: readonly string[], input?: string): Running;
 }
 
-/** Makes a directory that lasts as long as the test. */
-export async function recordingFiles(): Promise<RecordingFiles> {
+/**
+ * Makes a directory that lasts as long as the test. @param whenFinished the hook from the context of a concurrent test, since Vitest
+ * does not know which of them calls its global one
+ */
+export async function recordingFiles(
+  whenFinished: (work: () => Promise<void>) => void = onTestFinished,
+): Promise<RecordingFiles> {
   const directory = await mkdtemp(join(tmpdir(), "parlance-recordings-"));
-  onTestFinished(() => rm(directory, { recursive: true }));
+  whenFinished(() => rm(directory, { recursive: true }));
   const env = { PARLANCE_RECORDINGS: directory };
   return {
     directory,

@@ -205,8 +205,8 @@ test.concurrent("JUnit is well-formed whatever a peer has sent, and a broken rul
   );
 });
 
-test.concurrent("a word that is no recording is told what there is", async () => {
-  const files = await recordingFiles();
+test.concurrent("a word that is no recording is told what there is", async ({ onTestFinished }) => {
+  const files = await recordingFiles(onTestFinished);
   await files.write("morning.parlance.jsonl", text);
   const { code, stderr } = await files.run("check", "mornign");
   expect(stderr).toMatch(
