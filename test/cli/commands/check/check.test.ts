@@ -12,8 +12,10 @@ import { parlance } from "../../run.js";
 const text = recordingText(exampleEntries);
 const cleanText = recordingText([header, ...recorded(...opening("2025-11-25"))]);
 
-test.concurrent("a recording is judged: every violation has its line, its party, its place and its page", async () => {
-  const files = await recordingFiles();
+test.concurrent("a recording is judged: every violation has its line, its party, its place and its page", async ({
+  onTestFinished,
+}) => {
+  const files = await recordingFiles(onTestFinished);
   const path = await files.write("run.parlance.jsonl", text);
   const { code, stdout } = await files.run("check", "run");
   expect(stdout.replaceAll(path, "run.parlance.jsonl")).toBe(`\
@@ -48,16 +50,16 @@ Unanswered
   expect(code).toBe(2);
 });
 
-test.concurrent("a clean recording is clean", async () => {
-  const files = await recordingFiles();
+test.concurrent("a clean recording is clean", async ({ onTestFinished }) => {
+  const files = await recordingFiles(onTestFinished);
   await files.write("clean.parlance.jsonl", cleanText);
   const { code, stdout } = await files.run("check", "last");
   expect(stdout).toBe("✔ no violations · 3 frames · 0 lost\n");
   expect(code).toBe(0);
 });
 
-test.concurrent("what a check fails on is chosen", async () => {
-  const files = await recordingFiles();
+test.concurrent("what a check fails on is chosen", async ({ onTestFinished }) => {
+  const files = await recordingFiles(onTestFinished);
   await files.write("run.parlance.jsonl", text);
   const codes = await Promise.all(
     ["must", "pending", "should,may", "gap,damage"].map((words) => files.run("check", "last", "--fail-on", words)),
@@ -68,8 +70,8 @@ test.concurrent("what a check fails on is chosen", async () => {
   expect(wrong.code).toBe(1);
 });
 
-test.concurrent("an expectation that does not hold fails, and says what was found", async () => {
-  const files = await recordingFiles();
+test.concurrent("an expectation that does not hold fails, and says what was found", async ({ onTestFinished }) => {
+  const files = await recordingFiles(onTestFinished);
   await files.write("clean.parlance.jsonl", cleanText);
   const args = ["check", "last", "--expect", "count(kind:ntf)=1", "--expect", "count(tool:search)>=1"];
   const { code, stdout } = await files.run(...args);
@@ -82,8 +84,10 @@ test.concurrent("an expectation that does not hold fails, and says what was foun
   expect(wrong.code).toBe(1);
 });
 
-test.concurrent("a recording is read from stdin, and from a file that gzip has made smaller", async () => {
-  const files = await recordingFiles();
+test.concurrent("a recording is read from stdin, and from a file that gzip has made smaller", async ({
+  onTestFinished,
+}) => {
+  const files = await recordingFiles(onTestFinished);
   await files.write("run.parlance.jsonl.gz", gzipSync(text));
   const packed = await files.run("check", "run", "--json");
   expect(JSON.parse(packed.stdout)).toMatchObject({ passed: false, frames: 11, damages: [] });
@@ -94,8 +98,8 @@ test.concurrent("a recording is read from stdin, and from a file that gzip has m
   expect(empty.code).toBe(6);
 });
 
-test.concurrent("JSON has everything", async () => {
-  const files = await recordingFiles();
+test.concurrent("JSON has everything", async ({ onTestFinished }) => {
+  const files = await recordingFiles(onTestFinished);
   await files.write("run.parlance.jsonl", text);
   const { stdout } = await files.run("check", "last", "--json", "--fail-on", "pending");
   expect(JSON.parse(stdout)).toMatchObject({
@@ -119,10 +123,10 @@ test.concurrent("JSON has everything", async () => {
   });
 });
 
-test.concurrent("SARIF is valid, and names the line and the rule", async () => {
+test.concurrent("SARIF is valid, and names the line and the rule", async ({ onTestFinished }) => {
   const schemaFile = new URL("../../../fixtures/sarif-schema-2.1.0.json", import.meta.url);
   const schema = JSON.parse(await readFile(schemaFile, "utf8")) as object;
-  const files = await recordingFiles();
+  const files = await recordingFiles(onTestFinished);
   const gap: Entry = { k: "gap", t: 9, from: 8, to: 9, lost: 3, why: "the disk is full" };
   await files.write("run.parlance.jsonl", `${recordingText([...exampleEntries, gap])}broken\n`);
   const { stdout } = await files.run("check", "last", "--format", "sarif", "--expect", "count(nobody)>9");
@@ -174,8 +178,10 @@ test.concurrent("SARIF is valid, and names the line and the rule", async () => {
   ]);
 });
 
-test.concurrent("JUnit is well-formed whatever a peer has sent, and a broken rule is a failed test", async () => {
-  const files = await recordingFiles();
+test.concurrent("JUnit is well-formed whatever a peer has sent, and a broken rule is a failed test", async ({
+  onTestFinished,
+}) => {
+  const files = await recordingFiles(onTestFinished);
   const hostile = recorded(
     ...opening("2025-11-25"),
     '→ {"jsonrpc":"2.0","id":1,"method":"]]>\\u0000\\ud800<&\\"\\ufffe"}',
