@@ -29,8 +29,11 @@ const longForms = [
   "test/cli/commands/tap/tap-trouble.test.ts",
 ];
 
-/** Files that replace modules of the library, and so need modules of their own. */
-const mocking = ["test/protocol/revisions/dummy-revision.test.ts"];
+/**
+ * Files that need modules of their own: one replaces modules of the library, the other asserts the sum that is charged to the
+ * budget of the whole process, where what an earlier file has left behind would count.
+ */
+const isolated = ["test/protocol/revisions/dummy-revision.test.ts", "test/hardening/attacks/a04-byte-budgets.test.ts"];
 
 export default defineConfig(({ mode }) => ({
   plugins: [
@@ -60,7 +63,7 @@ export default defineConfig(({ mode }) => ({
         test: {
           name: "shared",
           include: ["test/**/*.test.ts"],
-          exclude: [...configDefaults.exclude, ...mocking, ...(mode === "all" ? [] : longForms)],
+          exclude: [...configDefaults.exclude, ...isolated, ...(mode === "all" ? [] : longForms)],
           // A worker loads the sources once, not once per test file, which would take more time than most files do. So helpers must
           // not register hooks when they are loaded: only the first file of a worker would have them. `onTestFinished` serves instead.
           isolate: false,
@@ -68,7 +71,7 @@ export default defineConfig(({ mode }) => ({
           env: { PARLANCE_LONG: mode === "all" ? "1" : "" },
         },
       },
-      { extends: true, test: { name: "mocking", include: mocking } },
+      { extends: true, test: { name: "isolated", include: isolated } },
     ],
     setupFiles: [`${oracle}setup.ts`],
     pool: "forks",

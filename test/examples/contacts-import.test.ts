@@ -19,7 +19,9 @@ describe.each([latest.version, latestHandshake.version])("an import in %s", (rev
     const { structuredContent } = await client.tools.call("import_contacts", { csv: many }, { onProgress });
     expect(structuredContent).toEqual({ imported: 5_000 });
     expect(told).toEqual(Array.from({ length: 50 }, (_, index) => (index + 1) * 100));
-    expect(await Promise.all(meanwhile)).toMatchObject(Array.from({ length: 5 }, () => ({ total: 4 })));
+    const totals = (await Promise.all(meanwhile)).map((answer) => (answer as { readonly total: number }).total);
+    expect(totals).toHaveLength(5);
+    expect(totals.filter((total) => total !== 4 && total !== 5_004)).toEqual([]); // The last ones may come after the import.
     expect(await ask(client, "search_contacts")).toMatchObject({ total: 5_004 });
   });
 
