@@ -131,7 +131,7 @@ const codeNotes: ReadonlyMap<string, CodeNote> = new Map<string, CodeNote>([
   [
     "URLElicitationRequired",
     {
-      fault: "nobody: the user has to open a URL first",
+      fault: "neither side: the user has to open a URL first",
       page: "client/elicitation#url-elicitation-required-error",
       message: "Sign in first",
       data: {
@@ -149,7 +149,7 @@ const codeNotes: ReadonlyMap<string, CodeNote> = new Map<string, CodeNote>([
   [
     "MissingRequiredClientCapability",
     {
-      fault: "nobody: the call requires a capability that the client does not declare",
+      fault: "neither side: the call requires a capability that the client does not declare",
       message: "Missing required client capability: elicitation.form",
       data: { requiredCapabilities: { elicitation: { form: {} } } },
     },
@@ -157,14 +157,14 @@ const codeNotes: ReadonlyMap<string, CodeNote> = new Map<string, CodeNote>([
   [
     "UnsupportedProtocolVersion",
     {
-      fault: "nobody: the client retries with one of data.supported",
+      fault: "neither side: the client retries with one of data.supported",
       message: "Unsupported protocol version",
       data: { supported: [latest.version], requested: "1900-01-01" },
     },
   ],
   [
     "UserRejected",
-    { fault: "nobody: the user refused", message: "User rejected sampling request", page: "client/sampling" },
+    { fault: "neither side: the user refused", message: "User rejected sampling request", page: "client/sampling" },
   ],
   ["ToolNotFound", { fault: caller("list the tools again") }],
   ["ToolExecutionFailed", { fault: receiver("the tool failed; a result with isError would have told the model why") }],
@@ -174,7 +174,7 @@ const codeNotes: ReadonlyMap<string, CodeNote> = new Map<string, CodeNote>([
   ["Unauthorized", { fault: caller("send a token, or one with more permissions") }],
   ["RateLimitExceeded", { fault: caller("wait, and send fewer requests") }],
   ["Too many requests", { fault: caller("wait for responses, then retry") }],
-  ["Request cancelled", { fault: "nobody: the caller cancelled the request" }],
-  ["SessionNotFound", { fault: "nobody: the client opens a new session" }],
+  ["Request cancelled", { fault: "neither side: the caller cancelled the request" }],
+  ["SessionNotFound", { fault: "neither side: the client opens a new session" }],
   ["Reserved", { fault: receiver("this code is reserved and must not be sent") }],
 ]);

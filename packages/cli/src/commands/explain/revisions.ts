@@ -30,7 +30,7 @@ export function explainRevision(revision: Revision): Explanation {
   };
 }
 
-const asked = "nobody, if the other side does not support it: both sides negotiate a revision";
+const asked = "neither side, if the other does not support it: both sides negotiate a revision";
 
 const eras: Readonly<Record<Revision["era"], string>> = {
   handshake:

@@ -31,13 +31,13 @@ export interface Probe extends Requirement {
 /** A probe that failed. */
 interface Failed {
   readonly is: "failed";
-  /** What was seen instead, in one sentence. */
+  /** The observed behaviour, in one sentence. */
   readonly says: string;
   /** Why that does not break the sentence of the probe, so that it is a note. */
   readonly doubt?: string;
 }
 
-/** What came of a probe. */
+/** The outcome of a probe. */
 export type Finding =
   | { readonly is: "passed" }
   | Failed
@@ -84,7 +84,7 @@ export function skipped(why: string): Finding {
 export class Subject {
   readonly revision: Revision;
   readonly messages: Messages;
-  /** What it has said of itself. */
+  /** The capabilities that it has advertised. */
   capabilities: JsonObject = {};
   readonly #client: RawClient;
   #lastId = 100;
@@ -200,7 +200,7 @@ export class Subject {
     return passed;
   }
 
-  /** What every request of the stateless era says. */
+  /** The `_meta` members that every request of the stateless era must have. */
   #meta(): JsonObject {
     if (this.revision.era !== "stateless") return {};
     const { params } = this.messages.request(1, methods.discover, {} as never); // Its params are filled in.
