@@ -146,7 +146,7 @@ test("a talk names JSON that is printed over several lines once as such, too", (
 
 test.each([
   ["42900", "Too many requests, of Parlance: not in the specification", "then retry"],
-  ["-32800", "Request cancelled, of the Language Server Protocol: not in the specification", "nobody:"],
+  ["-32800", "Request cancelled, of the Language Server Protocol: not in the specification", "neither side:"],
 ])("explain %s names whose code it is", (word, title, fault) => {
   const [explanation] = explain(word).explanations;
   expect(explanation?.title).toContain(title);

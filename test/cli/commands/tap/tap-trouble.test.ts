@@ -126,7 +126,7 @@ describe("what is wrong with the recording is no concern of the traffic", () => 
     const { code, stderr } = await tapped.ended;
     expect(code).toBe(0);
     expect(stderr).toContain(
-      `missing at the end of the recording ${path}: nobody reads the pipe that it is written to`,
+      `missing at the end of the recording ${path}: no process reads the pipe that it is written to`,
     );
   });
 

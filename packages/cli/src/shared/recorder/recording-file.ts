@@ -208,8 +208,8 @@ const reasons: ReadonlyMap<string | undefined, string> = new Map([
   ["ENOSPC", "there is no room left on the disk"],
   ["EDQUOT", "there is no room left on the disk"],
   ["EFBIG", "the file may grow no longer"],
-  ["EAGAIN", "nobody reads the pipe that it is written to"],
-  ["ENXIO", "nobody reads the pipe that it is written to"],
+  ["EAGAIN", "no process reads the pipe that it is written to"],
+  ["ENXIO", "no process reads the pipe that it is written to"],
   ["EACCES", "it may not be written"],
   ["EROFS", "it may not be written"],
 ]);
