@@ -23,6 +23,10 @@ test("each name has a sentence, and each function an example", () => {
   expect(functions.filter(({ doc }) => !doc.includes("@example")).map(({ name }) => name)).toEqual([]);
 });
 
+test("each member that a user can reach has a sentence", () => {
+  expect([...new Set(declared.flatMap(({ undocumented }) => undocumented))].sort()).toEqual([]);
+});
+
 test("a name has one meaning: entries that share it export the same thing", () => {
   const doubled = declared.filter(({ name, home }) =>
     declared.some((other) => other.name === name && other.home !== home),

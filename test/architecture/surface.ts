@@ -1,5 +1,12 @@
 import { posix } from "node:path";
-import { type Node, parseSync } from "oxc-parser";
+import {
+  type MethodDefinition,
+  type Node,
+  type PropertyDefinition,
+  parseSync,
+  type TSMethodSignature,
+  type TSPropertySignature,
+} from "oxc-parser";
 import { readText } from "./source.js";
 
 /** One exported name, as a user of the package sees it. */
@@ -12,6 +19,8 @@ interface PublicName {
   /** The text of its doc comments, `""` without one. */
   readonly doc: string;
   readonly isFunction: boolean;
+  /** Its members, and those of the declarations that it names and no entry exports, that have no sentence. */
+  readonly undocumented: readonly string[];
 }
 
 /** A public entry with its names in the order of the alphabet. */
@@ -24,11 +33,21 @@ interface Declaration {
   readonly text: string;
   readonly doc: string;
   readonly isFunction: boolean;
+  /** Members without a doc comment, by their path: `Report.invalid.frame`. */
+  readonly undocumented: readonly string[];
+  /** Local names of the types that it names. */
+  readonly references: ReadonlySet<string>;
 }
 
 interface Binding {
   readonly specifier: string;
   readonly name: string;
+}
+
+/** Where a name is declared. */
+interface Place {
+  readonly module: Module;
+  readonly local: string;
 }
 
 /** A built declaration file. */
@@ -56,10 +75,11 @@ export function readSurface(root: string): readonly Entry[] {
   return entries.map(({ specifier, path }) => {
     const names = [...open(path).exports.keys()].sort(byAlphabet).map((name) => {
       const { module, local } = resolve(path, name, open, files);
-      const key = `${module.path}#${local}`;
+      const key = keyOf({ module, local });
       const home = homes.get(key) ?? specifier;
       homes.set(key, home);
       const declarations = module.declarations.get(local) ?? [];
+      const named = home === specifier ? reachableFrom({ module, local }, open, files) : [];
       return {
         name,
         home,
@@ -69,10 +89,32 @@ export function readSurface(root: string): readonly Entry[] {
           .join("\n")
           .trim(),
         isFunction: declarations.some(({ isFunction }) => isFunction),
+        undocumented: named.flatMap(({ undocumented }) => undocumented),
       };
     });
     return { specifier, names };
   });
+}
+
+/** The declarations of a name, and of all names that these mention, directly or through one another. */
+function reachableFrom(
+  start: Place,
+  open: (path: string) => Module,
+  entries: ReadonlyMap<string, string>,
+): readonly Declaration[] {
+  const places = new Map([[keyOf(start), start]]);
+  for (const { module, local } of places.values()) {
+    const declarations = module.declarations.get(local) ?? [];
+    for (const name of declarations.flatMap(({ references }) => [...references])) {
+      const place = resolveLocal(module, name, open, entries);
+      places.set(keyOf(place), places.get(keyOf(place)) ?? place);
+    }
+  }
+  return [...places.values()].flatMap(({ module, local }) => module.declarations.get(local) ?? []);
+}
+
+function keyOf({ module, local }: Place): string {
+  return `${module.path}#${local}`;
 }
 
 /** The pin of an entry: what it declares, and the names that it repeats. */
@@ -105,14 +147,23 @@ function resolve(
   exported: string,
   open: (path: string) => Module,
   entries: ReadonlyMap<string, string>,
-): { readonly module: Module; readonly local: string } {
+): Place {
   const module = open(path);
-  const local = module.exports.get(exported) ?? exported;
+  return resolveLocal(module, module.exports.get(exported) ?? exported, open, entries);
+}
+
+/** Follows the imports of a local name to its declaration. */
+function resolveLocal(
+  module: Module,
+  local: string,
+  open: (path: string) => Module,
+  entries: ReadonlyMap<string, string>,
+): Place {
   const imported = module.imports.get(local);
   if (imported === undefined) return { module, local };
   const { specifier, name } = imported;
   const target = specifier.startsWith(".")
-    ? posix.join(posix.dirname(path), specifier.replace(/\.js$/, ".d.ts"))
+    ? posix.join(posix.dirname(module.path), specifier.replace(/\.js$/, ".d.ts"))
     : entries.get(specifier);
   return target === undefined ? { module, local } : resolve(target, name, open, entries);
 }
@@ -145,11 +196,86 @@ function parseModule(path: string, text: string): Module {
       const doc = comments.findLast(({ end }) => end <= node.start && text.slice(end, node.start).trim() === "");
       declarations.set(name, [
         ...(declarations.get(name) ?? []),
-        { isFunction, text: withoutComments(text, declared, comments), doc: doc?.value ?? "" },
+        {
+          isFunction,
+          text: withoutComments(text, declared, comments),
+          doc: doc?.value ?? "",
+          undocumented: membersOf(declared, name, (at) => hasDoc(text, at, comments)),
+          references: referencesOf(declared),
+        },
       ]);
     }
   }
   return { path, declarations, imports, exports };
+}
+
+type Member = TSPropertySignature | TSMethodSignature | PropertyDefinition | MethodDefinition;
+
+const memberTypes: ReadonlySet<string> = new Set([
+  "TSPropertySignature",
+  "TSMethodSignature",
+  "PropertyDefinition",
+  "MethodDefinition",
+]);
+
+function isMember(node: Node): node is Member {
+  return memberTypes.has(node.type);
+}
+
+/** Types that compute others: the object types in them are patterns. */
+const computed: ReadonlySet<string> = new Set(["TSConditionalType", "TSTypeParameterInstantiation"]);
+
+/** Methods by their name in the specification, which describes them. */
+const methodTables: ReadonlySet<string> = new Set(["ParamsByMethod", "ResultByMethod", "ParamsByNotification"]);
+
+/**
+ * The members of a declaration that have no doc comment, also of object types inside of it. A constructor is described by its
+ * class, a setter by its getter, a computed key (`[Symbol.asyncDispose]`) by the language, and a tag (`kind: "closed"`,
+ * `left?: undefined`) by its type.
+ */
+function membersOf(node: Node, path: string, isDocumented: (member: Member) => boolean): readonly string[] {
+  if (computed.has(node.type) || methodTables.has(path)) return [];
+  if (!isMember(node)) return childrenOf(node).flatMap((child) => membersOf(child, path, isDocumented));
+  if (node.key.type === "PrivateIdentifier" || isConstructor(node) || isSetter(node) || node.computed) return [];
+  const name = `${path}.${nameOf(node.key)}`;
+  const own = isTag(node) || isDocumented(node) ? [] : [name];
+  return [...own, ...childrenOf(node).flatMap((child) => membersOf(child, name, isDocumented))];
+}
+
+const tagTypes: ReadonlySet<string> = new Set(["TSLiteralType", "TSUndefinedKeyword", "TSNeverKeyword"]);
+
+function isTag(member: Member): boolean {
+  if (member.type === "PropertyDefinition" && member.value?.type === "Literal") return true;
+  return "typeAnnotation" in member && tagTypes.has(member.typeAnnotation?.typeAnnotation.type ?? "");
+}
+
+function isConstructor(node: Node): boolean {
+  return node.type === "MethodDefinition" && node.kind === "constructor";
+}
+
+function isSetter(node: Node): boolean {
+  return node.type === "MethodDefinition" && node.kind === "set";
+}
+
+/** The names of types that a declaration mentions, also those that it extends, but not those of a constructor. */
+function referencesOf(node: Node): ReadonlySet<string> {
+  if (isConstructor(node)) return new Set();
+  const own = node.type === "Identifier" ? [node.name] : [];
+  return new Set([...own, ...childrenOf(node).flatMap((child) => [...referencesOf(child)])]);
+}
+
+function childrenOf(node: Node): readonly Node[] {
+  return Object.values(node).flat().filter(isNode);
+}
+
+function isNode(value: unknown): value is Node {
+  return typeof value === "object" && value !== null && "type" in value && "start" in value;
+}
+
+/** Whether a doc comment stands right before a node. */
+function hasDoc(text: string, { start }: Node, comments: readonly { value: string; end: number }[]): boolean {
+  const last = comments.findLast(({ end }) => end <= start);
+  return last?.value.startsWith("*") === true && text.slice(last.end, start).trim() === "";
 }
 
 /** Names, and whether they can be called. */

@@ -1,6 +1,8 @@
 /** A pending timer. Runtimes that can, let an idle timer not keep the process alive. */
 export interface Timer {
+  /** Keeps the process alive while the timer is set. Only timers of Node have it. */
   ref?(): unknown;
+  /** Lets the process exit although the timer is set. Only timers of Node have it. */
   unref?(): unknown;
 }
 
@@ -8,7 +10,9 @@ export interface Timer {
 export interface Clock {
   /** Milliseconds on a clock that never goes back. */
   now(): number;
+  /** Calls `fire` once, after so many milliseconds. */
   setTimer(fire: () => void, milliseconds: number): Timer;
+  /** Cancels a timer. Does nothing for one that has fired. */
   clearTimer(timer: Timer): void;
 }
 

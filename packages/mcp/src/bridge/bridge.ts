@@ -33,6 +33,7 @@ export interface BridgeOptions
   readonly reopen?: boolean;
   /** The maximum number of upstream sessions, in total and per principal. Defaults: 256 and 32. */
   readonly max?: number;
+  /** The maximum number of upstream sessions of one principal. Default: 32. */
   readonly maxPerPrincipal?: number;
   /** The maximum number of upstream sessions for anonymous callers of one network address. Default: 32. */
   readonly maxPerAddress?: number;

@@ -55,9 +55,13 @@ export type Completion = CompleteResult["completion"];
 
 /** A client session with a server, in any revision. `await using` closes it. */
 export class Client<Tools extends ToolTypes = ToolTypes> implements AsyncDisposable {
+  /** Lists and calls tools. */
   readonly tools: ClientTools<Tools>;
+  /** Lists and reads resources. */
   readonly resources: ClientResources;
+  /** Lists and gets prompts. */
   readonly prompts: ClientPrompts;
+  /** Polls, lists and cancels tasks, in revisions that have them. */
   readonly tasks: ClientTasks;
   readonly #parts: ClientParts;
 
@@ -130,7 +134,12 @@ export class Client<Tools extends ToolTypes = ToolTypes> implements AsyncDisposa
    */
   async complete(
     ref: CompletionReference,
-    argument: { readonly name: string; readonly value: string },
+    argument: {
+      /** The name of the argument, or of the variable of the URI template. */
+      readonly name: string;
+      /** The text typed so far. */
+      readonly value: string;
+    },
     options: CompleteOptions = {},
   ): Promise<Completion> {
     const { settled, ...others } = options;

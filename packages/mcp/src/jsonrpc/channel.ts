@@ -35,6 +35,7 @@ export interface ChannelReceiver extends FrameSink {
  *   connection ends as well: a frame is lost, or nothing comes in any more.
  */
 export interface Channel {
+  /** Begins delivery to the receiver. Called once. */
   open(receiver: ChannelReceiver): void;
   /**
    * `relatedTo` names the request of the peer that this frame belongs to, for transports with more than one stream. With
@@ -43,9 +44,11 @@ export interface Channel {
    * the owner sees to that.
    */
   send(frame: string, relatedTo?: Id, isAnswer?: boolean, lossy?: LossyNotification): void | Promise<void>;
+  /** Ends both directions. Resolves when every resource is released; may be called more than once. */
   close(): Promise<void>;
   /** Stop delivering; the transport applies backpressure to the peer. */
   pause?(): void;
+  /** Continues delivery after `pause`. */
   resume?(): void;
   /** Resolves when there is room on the stream of that request, on a transport with more than one stream. */
   drained?(relatedTo: Id | undefined): Promise<void>;

@@ -57,11 +57,13 @@ export const connectionMembers: MembersOf<ConnectionOptions> = {
 export interface Closed {
   /** `closed`: by this side; `ended`: by the peer; `failed`: by a transport error; `refused`: the peer broke a bound too often. */
   readonly reason: "closed" | "ended" | "failed" | "refused";
+  /** The transport error, if the reason is `failed` or `refused`. */
   readonly error?: Error;
 }
 
 /** How it stands with a connection. */
 export interface ConnectionState {
+  /** `open`, `closing` (no new calls; those in flight end) or `closed`. */
   readonly phase: Phase;
   /** Counts of calls in flight; all zero on an idle connection. */
   readonly inFlight: InFlightCounts;
@@ -73,7 +75,9 @@ export interface ConnectionState {
 
 /** The remote peer: call its methods and send it notifications. */
 export interface Remote {
+  /** Calls a method of the peer. Rejects with an `RpcError` or a `LocalError`. */
   readonly call: Call;
+  /** Sends a notification; a closed connection drops it. Throws a `LocalError` `refused` if the params are not JSON. */
   notify(method: string, params?: Params): void;
 }
 
@@ -84,6 +88,7 @@ export interface Remote {
  * an `RpcError` of the peer, or a `LocalError`.
  */
 export class Connection implements Remote, ConnectionState, AsyncDisposable {
+  /** Resolves when both directions have ended. Never rejects. */
   readonly closed: Promise<Closed>;
   readonly #channel: Channel;
   readonly #options: ConnectionOptions;
@@ -132,14 +137,17 @@ export class Connection implements Remote, ConnectionState, AsyncDisposable {
     this.settings.profile = profile;
   }
 
+  /** `open`, `closing` (no new calls; those in flight end) or `closed`. */
   get phase(): Phase {
     return this.#inFlight.phase;
   }
 
+  /** Counts of calls in flight; all zero on an idle connection. */
   get inFlight(): InFlightCounts {
     return this.#inFlight.counts;
   }
 
+  /** Bytes that are kept for the peer, as `limits.peerBytes` counts them; zero on a connection at rest. */
   get heldBytes(): number {
     return this.settings.budget.held;
   }

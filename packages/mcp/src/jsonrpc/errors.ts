@@ -17,7 +17,9 @@ export const codes = {
 /** An error that crosses the wire: thrown by a handler, or received as the answer of a call. */
 export class RpcError extends Error {
   override readonly name = "RpcError";
+  /** The code of the error response: an integer. */
   readonly code: number;
+  /** The `data` of the error response; undefined without any. The peer sees it. */
   readonly data: unknown;
 
   /**
@@ -61,6 +63,7 @@ export type LocalReason =
 /** An error that never crossed the wire. */
 export class LocalError extends Error {
   override readonly name = "LocalError";
+  /** Why the call failed on this side. */
   readonly reason: LocalReason;
 
   constructor(reason: LocalReason, message: string, options?: ErrorOptions) {
@@ -96,7 +99,9 @@ export function thrownText(thrown: unknown): string {
 
 /** One invalid argument: where (a JSON pointer into params) and why. */
 export interface ParamsFault {
+  /** A JSON pointer to the place; empty for the params themselves. */
   readonly path: string;
+  /** What is wrong there, in one sentence. */
   readonly message: string;
 }
 
@@ -123,9 +128,13 @@ export function methodNotFound(method: string, available?: readonly string[]): R
 
 /** Meaning of an error code: its range, its name if it has one, and a sentence. */
 export interface CodeExplanation {
+  /** The explained code. */
   readonly code: number;
+  /** The range of JSON-RPC that the code lies in. */
   readonly range: "standard" | "server error" | "reserved" | "application";
+  /** The name of the code, such as *Invalid params*. */
   readonly name: string;
+  /** What the code says, in one sentence. */
   readonly meaning: string;
 }
 

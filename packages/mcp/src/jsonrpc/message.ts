@@ -9,16 +9,19 @@ import { markLiteral } from "./codec/json-text.js";
  * with `exactNumbers`; an encoder of this library writes it as it came.
  */
 export class ExactNumber {
+  /** The literal as it was written, such as `1e400`. */
   readonly text: string;
 
   constructor(text: string) {
     this.text = text;
   }
 
+  /** The literal as it was written. */
   toString(): string {
     return this.text;
   }
 
+  /** A mark that the encoder of this library replaces by the literal. */
   toJSON(): string {
     return markLiteral(this.text);
   }
@@ -33,35 +36,47 @@ export type Params = Readonly<Record<string, unknown>> | readonly unknown[];
 /** A message that expects a response with its id. */
 export interface RpcRequest {
   readonly jsonrpc: "2.0";
+  /** The id that the response repeats. Unique among the requests in flight of its sender. */
   readonly id: Id;
+  /** The method to call. */
   readonly method: string;
+  /** The arguments; absent for a method without any. */
   readonly params?: Params;
 }
 
 /** A message without a response. */
 export interface RpcNotification {
   readonly jsonrpc: "2.0";
+  /** The method of the notification. */
   readonly method: string;
+  /** The arguments; absent for a notification without any. */
   readonly params?: Params;
 }
 
 export interface RpcSuccess {
   readonly jsonrpc: "2.0";
+  /** The id of the answered request. */
   readonly id: Id;
+  /** The result; any JSON value. */
   readonly result: unknown;
 }
 
 /** The error member of a failure. */
 export interface ErrorObject {
+  /** The code of the error: an integer. */
   readonly code: number;
+  /** A short description of the error, for people. */
   readonly message: string;
+  /** Further details; any JSON value. */
   readonly data?: unknown;
 }
 
 /** A failed call. Without an id (or with a null one) where the id of the request could not be read. */
 export interface RpcFailure {
   readonly jsonrpc: "2.0";
+  /** The id of the answered request; null, or absent, if it could not be read. */
   readonly id?: Id;
+  /** What went wrong. */
   readonly error: ErrorObject;
 }
 

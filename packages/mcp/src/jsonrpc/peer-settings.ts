@@ -56,14 +56,23 @@ export const peerMembers: MembersOf<PeerOptions> = {
 
 /** The settled settings of a conversation. The profile changes when the peers agree on a revision. */
 export interface PeerSettings {
+  /** The rules of JSON-RPC that the peer is held to. It changes when a revision is negotiated. */
   profile: Profile;
+  /** The limits on what the peer sends. */
   readonly limits: Limits;
+  /** The budget that bytes kept for the peer are charged to. */
   readonly budget: ByteBudget;
+  /** Converts errors of handlers to error objects; undefined for the default conversion. */
   readonly mapError: ErrorMapper | undefined;
+  /** Receives what no response can say. */
   readonly report: Reporter;
+  /** The name of what a request concerns, for reports: that of a tool, for example. */
   readonly nameOf: PeerOptions["nameOf"];
+  /** The clock of timeouts. */
   readonly clock: Clock;
+  /** Whether numbers that a double cannot hold are kept as `ExactNumber`. */
   readonly exactNumbers: boolean;
+  /** Deviations of responses that are accepted; undefined for none. */
   readonly tolerance: ResponseTolerance | undefined;
 }
 

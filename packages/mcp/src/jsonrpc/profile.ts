@@ -6,6 +6,7 @@ export interface Profile {
   readonly positionalParams: boolean;
   /** `null` and fractional numbers as ids. */
   readonly looseIds: boolean;
+  /** Arrays of messages as one frame. */
   readonly batches: boolean;
   /** `id: null` in a failure that answers an unreadable request; otherwise the member is left out. */
   readonly nullIdInFailure: boolean;

@@ -9,6 +9,7 @@ export interface QueueBounds {
   readonly maxQueuedBytes?: number;
   /** Milliseconds without a byte taken by the peer, while bytes are queued, until it is given up. Default: 30,000. */
   readonly stallTimeout?: number;
+  /** The clock of `stallTimeout`. Default: that of the system. */
   readonly clock?: Clock;
 }
 

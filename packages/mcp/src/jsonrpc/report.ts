@@ -7,28 +7,79 @@ import type { Id, RpcResponse } from "./message.js";
 /** An event of a connection that no caller sees as a result or an error: for logs and diagnosis. */
 export type Report =
   /** A frame or an element of a batch that is not a message. */
-  | { readonly kind: "invalid"; readonly problem: Problem; readonly frame: string }
+  | {
+      readonly kind: "invalid";
+      /** What is wrong, and where. */
+      readonly problem: Problem;
+      /** The text of the frame. */
+      readonly frame: string;
+    }
   /** Bytes that did not become a frame. */
-  | { readonly kind: "refused"; readonly refusal: FrameRefusal }
+  | {
+      readonly kind: "refused";
+      /** The reason, and the first bytes. */
+      readonly refusal: FrameRefusal;
+    }
   /** A response that no call waits for: late, duplicate, to an unknown id, or without one. */
-  | { readonly kind: "unmatched"; readonly response: RpcResponse }
+  | {
+      readonly kind: "unmatched";
+      /** The response. */
+      readonly response: RpcResponse;
+    }
   /** A cancellation of a request that is not in flight. */
-  | { readonly kind: "unknown-cancel"; readonly id: Id | undefined }
+  | {
+      readonly kind: "unknown-cancel";
+      /** The id in the cancellation; undefined if it has none. */
+      readonly id: Id | undefined;
+    }
   /** A request to a side that answers none. */
-  | { readonly kind: "unanswerable"; readonly method: string; readonly id: Id }
+  | {
+      readonly kind: "unanswerable";
+      /** The method of the request. */
+      readonly method: string;
+      /** The id of the request. */
+      readonly id: Id;
+    }
   /**
    * A notification was dropped: of the peer, because too much is running and waiting; or of this side (`unread`), because too much
    * waits for a peer that does not read. That is reported once for each method, until the peer has read on.
    */
-  | { readonly kind: "dropped"; readonly method: string; readonly unread?: true }
+  | {
+      readonly kind: "dropped";
+      /** The method of the notification. */
+      readonly method: string;
+      readonly unread?: true;
+    }
   /** The peer, or the reader of one stream, does not read: its connection, or that stream, was ended with this error. */
-  | { readonly kind: "given-up"; readonly error: Error }
+  | {
+      readonly kind: "given-up";
+      /** The error that the connection or stream ended with. */
+      readonly error: Error;
+    }
   /** A deviation of the peer from the protocol that does no harm: its message was taken as it is meant. */
-  | { readonly kind: "tolerated"; readonly method: string; readonly reason: string }
+  | {
+      readonly kind: "tolerated";
+      /** The method of the message. */
+      readonly method: string;
+      /** The deviation, in one sentence. */
+      readonly reason: string;
+    }
   /** An item of an answer that this side must not use, and leaves out. */
-  | { readonly kind: "left-out"; readonly method: string; readonly name: string; readonly reason: string }
+  | {
+      readonly kind: "left-out";
+      /** The method of the request. */
+      readonly method: string;
+      /** The name of the item. */
+      readonly name: string;
+      /** The reason, in one sentence. */
+      readonly reason: string;
+    }
   /** A conversation is being opened, and the peer has not answered for so many milliseconds. It is waited for on. */
-  | { readonly kind: "slow-start"; readonly milliseconds: number }
+  | {
+      readonly kind: "slow-start";
+      /** Milliseconds since the opening began. */
+      readonly milliseconds: number;
+    }
   /** A function of the application failed, or work without a caller; the peer was told *Internal error* at most. */
   | Fault;
 

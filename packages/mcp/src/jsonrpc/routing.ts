@@ -5,6 +5,7 @@ import type { ErrorObject, Params, RpcNotification, RpcRequest } from "./message
 
 /** The notification that asks to stop a request, and the answer that the request then gets. */
 export interface Cancellation {
+  /** The method of the notification that cancels a request. */
   readonly method: string;
   /** The member of its params that holds the request's id. */
   readonly idMember: string;
@@ -62,6 +63,7 @@ export const routingMembers: MembersOf<Routing> = {
 
 /** The method of MCP for a method name that tutorials and other protocols use. */
 export interface MethodAlias {
+  /** The correct method. */
   readonly method: string;
   /** Members of params with another name too, from that name to the correct one. */
   readonly params?: Readonly<Record<string, string>>;

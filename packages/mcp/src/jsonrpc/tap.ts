@@ -5,12 +5,28 @@ import type { Reporter } from "./report.js";
 
 /** Traffic that a tap observed, in order, before either side acts on it. */
 export type Tapped =
-  | { readonly kind: "sent"; readonly frame: string }
-  | { readonly kind: "received"; readonly frame: string }
+  | {
+      readonly kind: "sent";
+      /** The text of the frame. */
+      readonly frame: string;
+    }
+  | {
+      readonly kind: "received";
+      /** The text of the frame. */
+      readonly frame: string;
+    }
   /** Bytes of the peer that did not become a frame. */
-  | { readonly kind: "refused"; readonly refusal: FrameRefusal }
+  | {
+      readonly kind: "refused";
+      /** The reason, and the first bytes. */
+      readonly refusal: FrameRefusal;
+    }
   /** The peer's side has ended. */
-  | { readonly kind: "ended"; readonly error?: Error };
+  | {
+      readonly kind: "ended";
+      /** The transport error; absent after an orderly end. */
+      readonly error?: Error;
+    };
 
 /**
  * Passes all traffic of a channel to an observer. A slow observer delays the traffic; its errors go to `report` and do not end

@@ -59,11 +59,15 @@ async function isStale(path: string): Promise<boolean> {
 /** The address of a socket: a TCP port, or the path of a Unix socket (on Windows: of a named pipe). */
 export type SocketAddress =
   | {
+      /** The TCP port; 0 for any free one when listening. */
       readonly port: number;
       /** Default: 127.0.0.1. */
       readonly host?: string;
     }
-  | { readonly path: string };
+  | {
+      /** The path of a Unix socket, or of a named pipe on Windows. */
+      readonly path: string;
+    };
 
 /** The address to listen on. */
 export type ListenAddress = ListenPort | ListenPath;
@@ -81,6 +85,7 @@ export interface ListenPort {
 }
 
 export interface ListenPath {
+  /** The path of the socket file. */
   readonly path: string;
   /** The permissions of the socket file; users with write access may connect. Default: 0o600, this user only. */
   readonly mode?: number;

@@ -8,7 +8,11 @@ import { isObject, type JsonObject, kindOf } from "../base/json.js";
  */
 export interface ClientCapabilities {
   /** `listChanged` exists in handshake revisions only. */
-  readonly roots?: { readonly listChanged?: boolean };
+  readonly roots?: {
+    /** The client sends `notifications/roots/list_changed`. */
+    readonly listChanged?: boolean;
+  };
+  /** The client answers `sampling/createMessage`. */
   readonly sampling?: {
     /** Supports `includeContext` values other than `"none"`. */
     readonly context?: JsonObject;
@@ -16,17 +20,34 @@ export interface ClientCapabilities {
     readonly tools?: JsonObject;
   };
   /** An empty object means `form`. */
-  readonly elicitation?: { readonly form?: JsonObject; readonly url?: JsonObject };
+  readonly elicitation?: {
+    /** Elicitation in form mode. */
+    readonly form?: JsonObject;
+    /** Elicitation in URL mode. */
+    readonly url?: JsonObject;
+  };
   /** Settings by extension identifier. */
   readonly extensions?: Readonly<Record<string, JsonObject>>;
+  /** Settings of experiments, by name. */
   readonly experimental?: Readonly<Record<string, JsonObject>>;
   /** The requests that this side runs as tasks, in revisions where tasks are part of the core protocol. */
   readonly tasks?: {
+    /** Supports `tasks/list`. */
     readonly list?: JsonObject;
+    /** Supports `tasks/cancel`. */
     readonly cancel?: JsonObject;
+    /** The requests that may run as tasks. */
     readonly requests?: {
-      readonly sampling?: { readonly createMessage?: JsonObject };
-      readonly elicitation?: { readonly create?: JsonObject };
+      /** Sampling requests. */
+      readonly sampling?: {
+        /** `sampling/createMessage` may run as a task. */
+        readonly createMessage?: JsonObject;
+      };
+      /** Elicitation requests. */
+      readonly elicitation?: {
+        /** `elicitation/create` may run as a task. */
+        readonly create?: JsonObject;
+      };
     };
   };
 }
@@ -36,19 +57,45 @@ export interface ClientCapabilities {
  * https://modelcontextprotocol.io/specification/latest/schema#servercapabilities
  */
 export interface ServerCapabilities {
-  readonly tools?: { readonly listChanged?: boolean };
-  readonly resources?: { readonly subscribe?: boolean; readonly listChanged?: boolean };
-  readonly prompts?: { readonly listChanged?: boolean };
+  /** The server has tools. */
+  readonly tools?: {
+    /** Clients are notified when the list of tools changes. */
+    readonly listChanged?: boolean;
+  };
+  /** The server has resources. */
+  readonly resources?: {
+    /** Clients can subscribe to changes of a resource. */
+    readonly subscribe?: boolean;
+    /** Clients are notified when the list of resources changes. */
+    readonly listChanged?: boolean;
+  };
+  /** The server has prompts. */
+  readonly prompts?: {
+    /** Clients are notified when the list of prompts changes. */
+    readonly listChanged?: boolean;
+  };
+  /** The server completes arguments. */
   readonly completions?: JsonObject;
+  /** The server sends log messages. */
   readonly logging?: JsonObject;
   /** Settings by extension identifier. */
   readonly extensions?: Readonly<Record<string, JsonObject>>;
+  /** Settings of experiments, by name. */
   readonly experimental?: Readonly<Record<string, JsonObject>>;
   /** The requests that this side runs as tasks, in revisions where tasks are part of the core protocol. */
   readonly tasks?: {
+    /** Supports `tasks/list`. */
     readonly list?: JsonObject;
+    /** Supports `tasks/cancel`. */
     readonly cancel?: JsonObject;
-    readonly requests?: { readonly tools?: { readonly call?: JsonObject } };
+    /** The requests that may run as tasks. */
+    readonly requests?: {
+      /** Requests about tools. */
+      readonly tools?: {
+        /** `tools/call` may run as a task. */
+        readonly call?: JsonObject;
+      };
+    };
   };
 }
 

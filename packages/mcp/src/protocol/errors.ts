@@ -43,9 +43,13 @@ export type Vocabulary = "json-rpc" | "specification" | "catalogue" | "wild" | "
 
 /** One meaning of an error code. */
 export interface CodeReading {
+  /** The described code. */
   readonly code: number;
+  /** The name of the code, such as `ResourceNotFound`. */
   readonly name: string;
+  /** What the code says, in one sentence. */
   readonly meaning: string;
+  /** The catalogue that gives the code this meaning. */
   readonly vocabulary: Vocabulary;
   /** The specification's equivalent, if the code is not its own. */
   readonly instead?: string;

@@ -36,10 +36,15 @@ export const metaKeys = {
 
 /** The `_meta` of every request in stateless revisions. Extensions may add keys. */
 export interface RequestMeta {
+  /** The revision of the request. */
   readonly "io.modelcontextprotocol/protocolVersion": string;
+  /** The capabilities of the client, for this request. */
   readonly "io.modelcontextprotocol/clientCapabilities": ClientCapabilities;
+  /** The name and version of the client. */
   readonly "io.modelcontextprotocol/clientInfo"?: Implementation;
+  /** The lowest level of log messages that the client requests; absent for none. */
   readonly "io.modelcontextprotocol/logLevel"?: LoggingLevel;
+  /** The token of progress notifications; absent if the client requests none. */
   readonly progressToken?: ProgressToken;
   readonly [key: string]: unknown;
 }
@@ -80,7 +85,15 @@ export function readProtocolVersion(params: Params | undefined): string | undefi
 }
 
 /** A valid `_meta` of a stateless request, or its faults. */
-export type RequestMetaReading = { readonly meta: RequestMeta } | { readonly faults: readonly ParamsFault[] };
+export type RequestMetaReading =
+  | {
+      /** The metadata of the request. */
+      readonly meta: RequestMeta;
+    }
+  | {
+      /** What is wrong with the metadata, with a JSON pointer to each place. */
+      readonly faults: readonly ParamsFault[];
+    };
 
 /**
  * Reads and checks the `_meta` that every stateless request must have.

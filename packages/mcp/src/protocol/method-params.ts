@@ -23,6 +23,7 @@ import type { CallToolParams, CallToolResult, ListToolsResult } from "./types/to
 
 /** Params without members of their own. */
 export interface NotificationParams {
+  /** Metadata of the protocol and of extensions, by prefixed key. */
   readonly _meta?: JsonObject;
 }
 

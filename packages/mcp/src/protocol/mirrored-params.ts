@@ -13,12 +13,16 @@ export interface MirroredParam {
   readonly header: string;
   /** The member names that lead to the argument. */
   readonly path: readonly string[];
+  /** The type of the argument, which decides how the header writes it. */
   readonly type: "string" | "integer" | "boolean";
 }
 
 /** The mirrored arguments of an `inputSchema`, or the faults of its annotations. */
 export type MirroredParams =
-  | { readonly params: readonly MirroredParam[] }
+  | {
+      /** The arguments that are repeated in headers. */
+      readonly params: readonly MirroredParam[];
+    }
   | {
       /** `path` is a JSON pointer into the schema. */
       readonly faults: readonly ParamsFault[];

@@ -14,10 +14,16 @@ import type { AudioContent, ContentBlock, EmbeddedResource, ImageContent, Resour
 /** Binary data, sent in base64. A `Buffer` is a `Uint8Array`. */
 export type Bytes = Uint8Array | ArrayBuffer;
 
-type BytesIn<Block extends ImageContent | AudioContent> = Omit<Block, "data"> & { readonly data: string | Bytes };
+type BytesIn<Block extends ImageContent | AudioContent> = Omit<Block, "data"> & {
+  /** Base64 text, or bytes that are sent as base64. */
+  readonly data: string | Bytes;
+};
 
 type BytesInContents<Contents> = Contents extends { readonly blob: string }
-  ? Omit<Contents, "blob"> & { readonly blob: string | Bytes }
+  ? Omit<Contents, "blob"> & {
+      /** Base64 text, or bytes that are sent as base64. */
+      readonly blob: string | Bytes;
+    }
   : Contents;
 
 /** A content block as a handler may return it: image, audio and resource data may be bytes. */
@@ -25,7 +31,10 @@ export type SendableContent =
   | Exclude<ContentBlock, ImageContent | AudioContent | EmbeddedResource>
   | BytesIn<ImageContent>
   | BytesIn<AudioContent>
-  | (Omit<EmbeddedResource, "resource"> & { readonly resource: BytesInContents<ResourceContents> });
+  | (Omit<EmbeddedResource, "resource"> & {
+      /** The contents; a `blob` may be bytes. */
+      readonly resource: BytesInContents<ResourceContents>;
+    });
 
 /** The bytes of a buffer or of any view of one, from any realm; undefined for other values. */
 export function bytesIn(value: unknown): Uint8Array | undefined {

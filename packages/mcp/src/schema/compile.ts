@@ -69,9 +69,11 @@ export interface CompileOptions {
    * specifies.
    */
   readonly formats?: "assert" | "annotate";
+  /** Limits of validation. Defaults: those of the `trust`. */
   readonly limits?: Partial<SchemaLimits>;
   /** The validator for JSON Schema. A Standard Schema validates with its own library instead. */
   readonly validator?: JsonSchemaValidator;
+  /** The clock of the time limit. Default: that of the system. */
   readonly clock?: Pick<Clock, "now">;
 }
 

@@ -5,7 +5,9 @@ import type { NormalSchema } from "./validator/normal-form.js";
 
 /** The cost limits of one check. A validator that cannot count steps enforces the limits that it can. */
 export interface CheckBounds {
+  /** Limits of the validation. */
   readonly limits: SchemaLimits;
+  /** The clock of the time limit. */
   readonly clock: Pick<Clock, "now">;
 }
 
@@ -21,5 +23,6 @@ export interface CheckBounds {
  * - A check that exceeds its limits returns a fault, never an empty list.
  */
 export interface JsonSchemaValidator {
+  /** Compiles a schema to a check, which returns the faults of a value; none for a valid one. Throws `SchemaError`. */
   compile(schema: NormalSchema, bounds: CheckBounds): (value: unknown) => readonly SchemaFault[];
 }

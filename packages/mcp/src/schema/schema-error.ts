@@ -26,6 +26,7 @@ export type SchemaReason =
 /** A schema that cannot be used: the reason, the place and the remedy. Thrown at registration, never by a check. */
 export class SchemaError extends Error {
   override readonly name = "SchemaError";
+  /** Why the schema is rejected. */
   readonly reason: SchemaReason;
   /** A JSON pointer to the problem in the schema; empty for the root. */
   readonly pointer: string;

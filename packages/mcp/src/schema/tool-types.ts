@@ -2,7 +2,9 @@ import type { Schema } from "./compile.js";
 
 /** The input and output schema of one tool. A tool definition has both members. */
 export interface ToolSchemas {
+  /** The schema of the arguments; undefined for a tool without any. */
   readonly inputSchema?: Schema | undefined;
+  /** The schema of the structured output; undefined for a tool without any. */
   readonly outputSchema?: Schema | undefined;
 }
 

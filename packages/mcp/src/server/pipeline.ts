@@ -19,18 +19,29 @@ import type { Operation, OperationCall } from "./servable.js";
 
 /** A called operation: the same object for `onCall` and `onEnd`. */
 export interface CalledOperation {
+  /** The method of the call. */
   readonly method: string;
+  /** The params, in the newest shape. */
   readonly params: JsonObject;
+  /** The call: its client, revision and signal. */
   readonly operation: Operation;
 }
 
 /** The end of an operation. A failed tool has a result with `isError`. */
 export type OperationEnd =
-  | { readonly kind: "result"; readonly result: unknown }
+  | {
+      readonly kind: "result";
+      /** The result, in the newest shape. */
+      readonly result: unknown;
+    }
   /** The operation requires input from the client, which may call again. */
   | { readonly kind: "asked" }
   | { readonly kind: "cancelled" }
-  | { readonly kind: "error"; readonly error: unknown };
+  | {
+      readonly kind: "error";
+      /** What was thrown. */
+      readonly error: unknown;
+    };
 
 /**
  * Hooks around calls. A returned promise is awaited. An error fails the call and is reported under the name of the hook; an

@@ -16,12 +16,15 @@ import type { StateSeal } from "./input/request-state.js";
 
 /** Information about the client of an operation. For display and capability checks; it is not verified. */
 export interface ClientDescription {
+  /** The name and version of the client; undefined if it sends none. Not verified. */
   readonly info: Implementation | undefined;
+  /** The capabilities of the client. */
   readonly capabilities: ClientCapabilities;
 }
 
 /** The session that an operation belongs to; it outlives the call. */
 export interface ServedSession {
+  /** The clock of the session. */
   readonly clock: Clock;
   /** Aborted when the session ends. */
   readonly ended: AbortSignal;
@@ -39,6 +42,7 @@ export interface ServedSession {
 
 /** Information about a client before the server responds for the first time. */
 export interface ClientHello extends ClientDescription {
+  /** The revision of the session, or of the call. */
   readonly revision: Revision;
   /** The authenticated principal. */
   readonly principal: string | undefined;
@@ -59,13 +63,19 @@ export interface Operation extends Exchange {
   readonly callback?: RemoteCall | undefined;
   /** The revision of this operation. Handlers return results in the newest shape in every revision. */
   readonly revision: Revision;
+  /** The client that makes the call. */
   readonly client: ClientDescription;
   /** The lowest log level that the caller requested; undefined for none. */
   readonly logLevel: LoggingLevel | undefined;
   /** Requests input from the client; undefined where the method, the transport or the revision does not allow it. */
   readonly input: Input | undefined;
   /** The input responses and the state of a handler that returned `inputRequired`. */
-  readonly returned: { readonly answers: InputResponses; readonly state: unknown };
+  readonly returned: {
+    /** The input responses, by name. */
+    readonly answers: InputResponses;
+    /** The state given to `inputRequired`; undefined without any. */
+    readonly state: unknown;
+  };
   /** Undefined in the stateless era, where nothing outlives a call. */
   readonly session?: ServedSession | undefined;
 }
@@ -97,14 +107,17 @@ export type OperationCall = (method: string, params: JsonObject, operation: Oper
 
 /** A server as transports see it: the same interface for every transport and revision. `createServer` and `bridgeTo` return one. */
 export interface Servable {
+  /** The name and version of the server. */
   readonly info: Implementation;
   /** Instructions for the model. */
   readonly instructions: string | undefined;
+  /** The capabilities that clients are offered, in the newest shape. */
   capabilities(): ServerCapabilities;
   /** Whether `run` handles the method. */
   hasMethod(method: string): boolean;
   /** The arguments of a tool that HTTP carries in headers too; none for what is no tool. */
   mirroredParams(tool: unknown): readonly MirroredParam[];
+  /** Runs one call: params and result in the newest shape. */
   readonly run: OperationCall;
   /** Reports changes. A session listens while it is open and must stop when it ends. */
   readonly changes: ChangeSource;

@@ -202,7 +202,10 @@ export interface Server<Tools extends ToolTypes = ToolTypes> extends Servable {
  * @throws TypeError for a missing name or version, or an option that does not exist; RangeError for a page size, cache hints or bounds of tasks that make no sense
  */
 export function createServer<const Defined extends readonly DefinedTool[] = readonly []>(
-  options: ServerOptions & { readonly tools?: Defined },
+  options: ServerOptions & {
+    /** Tools that are defined with `tool`. The type of the server knows them. Default: none. */
+    readonly tools?: Defined;
+  },
 ): Server<TypesOfTools<Defined>> {
   requireOptions(options);
   const {

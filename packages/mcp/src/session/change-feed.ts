@@ -4,8 +4,16 @@ import { changingLists, type ListName } from "../protocol/types/subscriptions.js
 
 /** A change while clients are connected. */
 export type Change =
-  | { readonly kind: "list"; readonly list: ListName }
-  | { readonly kind: "resource"; readonly uri: string };
+  | {
+      readonly kind: "list";
+      /** The list that changed. */
+      readonly list: ListName;
+    }
+  | {
+      readonly kind: "resource";
+      /** The URI of the resource that changed. */
+      readonly uri: string;
+    };
 
 /** Takes a change. It must not throw: it is called from inside of whatever changes something. */
 export type ChangeListener = (change: Change) => void;

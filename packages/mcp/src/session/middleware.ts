@@ -22,8 +22,14 @@ interface RunCall<Context> {
  *   }
  * };
  */
-export type Middleware<Context = { readonly signal?: AbortSignal }> = {
+export type Middleware<
+  Context = {
+    /** Aborted when the call is cancelled. */
+    readonly signal?: AbortSignal;
+  },
+> = {
   // The type of a method, whose parameters are bivariant: so a middleware that reads only `signal` fits both ends.
+  /** Returns a call that runs `next`, or something instead of it. */
   wrap(next: RunCall<Context>): RunCall<Context>;
 }["wrap"];
 

@@ -11,7 +11,9 @@ export interface PairOptions {
 
 /** Two connections to each other in memory, on a fake clock. */
 export interface Pair extends AsyncDisposable {
+  /** The end that calls. */
   readonly near: Connection;
+  /** The end that answers. */
   readonly far: Connection;
   /** The clock of both ends, unless their options have another. */
   readonly clock: FakeClock;

@@ -8,9 +8,11 @@ import { Fifo, type PacedSink, PacedWriter } from "./paced-writer.js";
  * The endpoint of a pair of realms: a `MessagePort` of the web or of Node, a `Worker`, or `self` in a dedicated worker.
  */
 export interface MessagePortLike extends EventTarget {
+  /** Sends a message to the other port. */
   postMessage(message: unknown): void;
   /** Ports queue messages until `start` is called. Workers have no `start`. */
   start?(): void;
+  /** Closes the port. */
   close?(): void;
 }
 

@@ -12,7 +12,9 @@ import { type PacedSink, PacedWriter } from "./paced-writer.js";
 
 /** A byte stream for each direction, e.g. a connection of Deno or of a worker's `connect`. */
 export interface ByteStreams {
+  /** The bytes of the peer. */
   readonly readable: ReadableStream<Uint8Array>;
+  /** The bytes for the peer. */
   readonly writable: WritableStream<Uint8Array>;
 }
 

@@ -186,6 +186,7 @@ export class WebSocketWriter {
 
 /** The members of WebSocket events that the channel reads. */
 export interface WebSocketEvent {
+  /** The name of the event. */
   readonly type: string;
   /** On message events. */
   readonly data?: unknown;
@@ -193,21 +194,29 @@ export interface WebSocketEvent {
   readonly message?: string;
   /** On close events. */
   readonly code?: number;
+  /** The reason, on close events. */
   readonly reason?: string;
 }
 
 /** The part of the `WebSocket` interface that a channel needs; both the web's and that of `ws` have it. */
 export interface WebSocketLike {
+  /** 0 connecting, 1 open, 2 closing, 3 closed. */
   readonly readyState: number;
+  /** Bytes that were sent and have not left this side. */
   readonly bufferedAmount: number;
+  /** The subprotocol that was selected; empty for none. */
   readonly protocol: string;
+  /** `"arraybuffer"`, so that binary messages need no asynchronous read. */
   binaryType: string;
+  /** Adds a listener of one kind of event. */
   addEventListener(type: "open" | "message" | "error" | "close", listener: (event: WebSocketEvent) => void): void;
   /** `taken` is called, if the platform supports it, when the text has left this side's buffer. */
   send(text: string, taken?: () => void): void;
+  /** Closes the socket, with a code. */
   close(code?: number): void;
   /** Present if the socket can pause reading, so that the peer is slowed down. */
   pause?(): void;
+  /** Continues reading after `pause`. */
   resume?(): void;
   /** Present if the socket can be closed without the peer's response. */
   terminate?(): void;

@@ -20,25 +20,43 @@ export interface ComparisonOptions {
 
 /** A change of one definition of a server. */
 export interface DefinitionChange {
+  /** The name of the definition: of a tool, resource, template or prompt. */
   readonly name: string;
+  /** What happened to the definition. */
   readonly is: "added" | "removed" | "changed";
+  /** The differences, for one that changed. */
   readonly changes: readonly ValueChange[];
 }
 
 /** The definitions of one list. */
 export interface DefinitionComparison {
+  /** The list that the definitions come from. */
   readonly list: DefinitionList;
+  /** How many definitions are equal in both. */
   readonly unchanged: number;
+  /** The definitions that differ. */
   readonly changes: readonly DefinitionChange[];
 }
 
 /** A message that only one conversation has, or that differs. */
 export type ItemChange =
-  | { readonly is: "only left"; readonly left: ComparedItem; readonly right?: undefined }
-  | { readonly is: "only right"; readonly left?: undefined; readonly right: ComparedItem }
+  | {
+      readonly is: "only left";
+      /** The item, which only the first conversation has. */
+      readonly left: ComparedItem;
+      readonly right?: undefined;
+    }
+  | {
+      readonly is: "only right";
+      readonly left?: undefined;
+      /** The item, which only the second conversation has. */
+      readonly right: ComparedItem;
+    }
   | {
       readonly is: "changed";
+      /** The item of the first conversation. */
       readonly left: ComparedItem;
+      /** The item of the second conversation. */
       readonly right: ComparedItem;
       /** Differences in the message, then in its response. */
       readonly changes: readonly ValueChange[];
@@ -48,17 +66,23 @@ export type ItemChange =
 
 /** A call that took much longer or shorter. That alone does not make two conversations differ. */
 export interface LatencyChange {
+  /** The request in the first conversation. */
   readonly left: ComparedItem;
+  /** The request in the second conversation. */
   readonly right: ComparedItem;
 }
 
 /** The differences between two conversations. */
 export interface Comparison {
+  /** Differences of revisions, capabilities and names. */
   readonly contract: readonly ValueChange[];
+  /** Differences of definitions, by list. */
   readonly definitions: readonly DefinitionComparison[];
+  /** Differences of requests, notifications and noise, in order. */
   readonly items: readonly ItemChange[];
   /** The number of requests, notifications and noise that are equal in both. */
   readonly same: number;
+  /** Requests whose response took notably longer or shorter. */
   readonly latencies: readonly LatencyChange[];
   /** The conversations do not differ. */
   readonly equal: boolean;
@@ -74,8 +98,11 @@ const repeatedPointers: readonly string[] = [
 
 /** What is compared of a conversation. It does not keep the conversation in memory. */
 export interface Comparable {
+  /** What was negotiated. */
   readonly contract: Contract;
+  /** The definitions that the server listed. */
   readonly definitions: Definitions;
+  /** Requests, notifications and noise, in order. */
   readonly items: readonly ComparedItem[];
 }
 

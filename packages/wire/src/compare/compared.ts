@@ -25,8 +25,11 @@ type Properties = Pick<ComparedItem, "kind" | "rules"> &
  * recording has many items, and most are equal.
  */
 export class ComparedItem {
+  /** What crossed: noise is a frame that is not a message. */
   readonly kind: "request" | "notification" | "noise";
+  /** The side that sent it. */
   readonly from: Sender;
+  /** The method; undefined for noise. */
   readonly method: string | undefined;
   /** The tool, prompt or URI that it concerns. */
   readonly target: string | undefined;
@@ -77,6 +80,7 @@ export class ComparedItem {
     return significant(valueAt(this.#message), this.#ignores);
   }
 
+  /** The significant part of the response; undefined without one. */
   get answer(): ComparableValue {
     return this.#answer && significant(valueAt(this.#answer), this.#ignores);
   }
@@ -178,7 +182,9 @@ export function statusOf({ answer }: RecordedOperation): string {
 export interface Contract {
   /** The negotiated versions, or those that requests named. */
   readonly versions: readonly string[];
+  /** What the client declared: its name and capabilities. */
   readonly client: Readonly<Record<string, unknown>>;
+  /** What the server declared: its name and capabilities. */
   readonly server: Readonly<Record<string, unknown>>;
 }
 

@@ -8,7 +8,9 @@ export type ComparableValue = unknown;
 export interface ValueChange {
   /** JSON pointer (RFC 6901) to the place. */
   readonly pointer: string;
+  /** The value in the first conversation; undefined if absent. */
   readonly before: ComparableValue;
+  /** The value in the second conversation; undefined if absent. */
   readonly after: ComparableValue;
 }
 

@@ -35,6 +35,7 @@ interface OpenRow extends Row {
 export class Conversation {
   /** One per frame, line of stderr, head of HTTP and event of a life, in their order. */
   readonly rows: Row[] = [];
+  /** The sessions, in the order in which they began. */
   readonly sessions: WireSession[] = [];
   readonly #judge: Judge;
   readonly #keepRows: boolean;

@@ -10,6 +10,7 @@ export type MessageKind = "req" | "ntf" | "res" | "err" | "none";
 export interface RecordedOperation {
   /** From 1, in the order of the requests. */
   readonly number: number;
+  /** The request. */
   readonly request: WireMessage;
   /** The first response. */
   readonly answer: WireMessage | undefined;
@@ -35,9 +36,17 @@ export interface OpenOperation extends RecordedOperation {
 export type Pairing =
   | { readonly is: "answer" }
   /** The request was answered already. */
-  | { readonly is: "second answer"; readonly operation: RecordedOperation }
+  | {
+      readonly is: "second answer";
+      /** The operation that the request began. */
+      readonly operation: RecordedOperation;
+    }
   /** A request has the same id with another type: `"7"` for `7`. */
-  | { readonly is: "other type"; readonly operation: RecordedOperation }
+  | {
+      readonly is: "other type";
+      /** The operation of the request with the other type of id. */
+      readonly operation: RecordedOperation;
+    }
   | { readonly is: "unknown" };
 
 /** The state of the handshake when a message was sent. In the stateless era it stays `new`. */
@@ -45,14 +54,19 @@ export type HandshakePhase = "new" | "initializing" | "answered" | "ready";
 
 /** An HTTP request and its response, as far as they are recorded. */
 export interface HttpExchange {
+  /** The number of the exchange in the recording. */
   readonly number: number;
+  /** The head of the request. */
   readonly request: HttpEntry;
+  /** The head of the response; undefined while it has not arrived. */
   readonly response: HttpEntry | undefined;
+  /** The end of the exchange; undefined while it goes on. */
   readonly end: HttpEntry | undefined;
   /** It is addressed to the MCP endpoint, as far as that is known. */
   readonly isAddressed: boolean;
   /** The frames of its bodies, both ways, in order. */
   readonly frames: readonly Frame[];
+  /** The messages of its bodies, both ways, in order. */
   readonly messages: readonly WireMessage[];
   /** The head of the response breaks a rule. */
   readonly isFaulty: boolean;
@@ -73,6 +87,7 @@ export interface OpenHttpExchange extends HttpExchange {
 export interface MessageContext {
   /** The revision that it is judged by; undefined if it names an unknown version. */
   readonly revision: Revision | undefined;
+  /** The phase of the handshake when the message crossed. */
   readonly phase: HandshakePhase;
   /** The HTTP exchange that carries it, as far as that is recorded. */
   readonly exchange: HttpExchange | undefined;
@@ -88,10 +103,13 @@ export interface MessageContext {
 
 /** One message of a frame, or what stands in the place of one. */
 export class WireMessage {
+  /** The frame that holds the message. */
   readonly frame: Frame;
   /** To this message in its frame: `""`, or `/0` in a batch. */
   readonly pointer: string;
+  /** Request, notification or response. */
   readonly kind: MessageKind;
+  /** The method; undefined for a response. */
   readonly method: string | undefined;
   /** As it was written: `7`, `"7"`. */
   readonly id: string | undefined;
@@ -99,6 +117,7 @@ export class WireMessage {
   readonly idKey: string | undefined;
   /** The tool, the prompt or the address that its params name. */
   readonly names: string | undefined;
+  /** What surrounds the message in its session. */
   readonly context: MessageContext;
   /** Its place in a batch. */
   readonly #index: number | undefined;
@@ -119,10 +138,12 @@ export class WireMessage {
     this.context = contextOf(this);
   }
 
+  /** The side that sent it. */
   get from(): Sender {
     return this.frame.from;
   }
 
+  /** The revision that it is judged by; undefined if it names an unknown version. */
   get revision(): Revision | undefined {
     return this.context.revision;
   }

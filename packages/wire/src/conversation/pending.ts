@@ -18,12 +18,15 @@ export type PendingState = "unanswered" | "not due" | "unknown";
 
 /** A request without an answer. */
 export interface Pending {
+  /** The operation without a response. */
   readonly operation: RecordedOperation;
+  /** The session of the operation. */
   readonly session: WireSession;
   /** Milliseconds from the request to the last thing that was observed. */
   readonly waited: number;
   /** Whether an answer can still come, as far as it is known. */
   readonly over: boolean;
+  /** Why the response has not come. */
   readonly state: PendingState;
   /** Why there is none: `waiting 3.2 s`, `waiting — 19 bytes of unterminated line held`, `never will: server exited …`. */
   readonly reason: string;

@@ -22,7 +22,9 @@ export type RowKind =
 
 /** One observation, and what the conversation knows about it. */
 export interface Row {
+  /** What the row shows. */
   readonly kind: RowKind;
+  /** The entry of the recording. */
   readonly entry: Entry;
   /** Undefined for a gap, a note and a rule of the recorder. */
   readonly n: number | undefined;
@@ -30,10 +32,13 @@ export interface Row {
   readonly at: number;
   /** The sender, for a row that has one. */
   readonly from: Sender | undefined;
+  /** The frame; undefined for a row of another kind. */
   readonly frame: Frame | undefined;
   /** Empty for a frame that is not a message; all messages of a batch. */
   readonly messages: readonly WireMessage[];
+  /** The HTTP exchange that carries it; undefined for another transport. */
   readonly exchange: HttpExchange | undefined;
+  /** The session that it belongs to; undefined for a row of none. */
   readonly session: WireSession | undefined;
   /** The list may grow: the head of an HTTP request is judged when its response arrives. */
   readonly verdicts: readonly Verdict[];

@@ -18,8 +18,11 @@ type Era = Revision["era"];
 
 /** A tool as the server has listed it last, and where. */
 export interface ListedTool {
+  /** The definition, as the server listed it. */
   readonly definition: JsonObject;
+  /** The response that listed it. */
   readonly listed: WireMessage;
+  /** A JSON pointer to the definition in that response. */
   readonly pointer: string;
 }
 
@@ -30,11 +33,19 @@ export interface HttpSession {
   /** The session uses HTTP+SSE, the transport of the first revision. */
   isLegacy: boolean;
   /** The response that shows that the server has ended the session. */
-  ended: { readonly n: number; readonly by: "DELETE" | 404 } | undefined;
+  ended:
+    | {
+        /** The number of that response. */
+        readonly n: number;
+        /** The request or status that ended the session. */
+        readonly by: "DELETE" | 404;
+      }
+    | undefined;
 }
 
 /** One session of a client and a server: its operations, and what both have negotiated. */
 export class WireSession {
+  /** The name of the connection in the recording. */
   readonly name: string;
   /** By name, as of the latest list. */
   readonly tools: Map<string, ListedTool> = new Map();
@@ -63,6 +74,7 @@ export class WireSession {
     this.name = name;
   }
 
+  /** The phase of the handshake. */
   get phase(): HandshakePhase {
     return this.#phase;
   }
@@ -77,6 +89,7 @@ export class WireSession {
     return this.#unknownVersion;
   }
 
+  /** The era of the revision; undefined before it is known. */
   get era(): Era | undefined {
     return this.revision?.era;
   }

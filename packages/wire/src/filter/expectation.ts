@@ -10,8 +10,11 @@ export type Aggregate = "count" | "min" | "max" | "p50" | "p95" | "p99";
 export interface Expectation {
   /** As it was written. */
   readonly text: string;
+  /** The quantity that is measured. */
   readonly aggregate: Aggregate;
+  /** The messages that are counted. */
   readonly filter: Filter;
+  /** How the measured value must compare to the wanted one. */
   readonly op: ">" | "<" | ">=" | "<=" | "=" | "!=";
   /** Messages, or milliseconds. */
   readonly wanted: number;
@@ -19,12 +22,22 @@ export interface Expectation {
 
 /** An expectation, or why the text is not one. */
 export type ParsedExpectation =
-  | { readonly ok: true; readonly expectation: Expectation }
-  | { readonly ok: false; readonly fault: FilterFault };
+  | {
+      readonly ok: true;
+      /** The expectation. */
+      readonly expectation: Expectation;
+    }
+  | {
+      readonly ok: false;
+      /** What is wrong with the text, and where. */
+      readonly fault: FilterFault;
+    };
 
 /** The result of an expectation. */
 export interface ExpectationResult {
+  /** The expectation that was evaluated. */
   readonly expectation: Expectation;
+  /** Whether it holds. */
   readonly holds: boolean;
   /** The measured value; undefined if there was no response to measure. */
   readonly found: number | undefined;

@@ -7,7 +7,9 @@ export type Operator = ":" | "=" | "!=" | ">" | "<" | ">=" | "<=" | "has";
 
 /** A value as it is written: `7` is not `"7"`. */
 export interface Written {
+  /** The text without quotes. */
   readonly text: string;
+  /** Whether it was written in quotes. */
   readonly quoted: boolean;
 }
 
@@ -15,25 +17,79 @@ export interface Written {
 export type Filter =
   /** An empty text. */
   | { readonly is: "everything" }
-  | { readonly is: "and" | "or"; readonly of: readonly Filter[] }
-  | { readonly is: "not"; readonly of: Filter }
+  | {
+      /** How the parts are combined. */
+      readonly is: "and" | "or";
+      /** The parts, in order. */
+      readonly of: readonly Filter[];
+    }
+  | {
+      readonly is: "not";
+      /** The negated filter. */
+      readonly of: Filter;
+    }
   /** The text occurs somewhere in what crossed, ignoring case. */
-  | { readonly is: "text"; readonly text: string }
-  | { readonly is: "pattern"; readonly pattern: Pattern }
+  | {
+      readonly is: "text";
+      /** The text to find. */
+      readonly text: string;
+    }
+  | {
+      readonly is: "pattern";
+      /** The regular expression to match. */
+      readonly pattern: Pattern;
+    }
   /** `field` is a name, `header.name`, or a JSON pointer. */
-  | { readonly is: "field"; readonly field: string; readonly op: Operator; readonly value: Written }
-  | { readonly is: "field"; readonly field: string; readonly op: "~"; readonly value: Pattern }
+  | {
+      readonly is: "field";
+      /** The field to compare. */
+      readonly field: string;
+      /** The comparison. */
+      readonly op: Operator;
+      /** The value to compare with. */
+      readonly value: Written;
+    }
+  | {
+      readonly is: "field";
+      /** The field to match. */
+      readonly field: string;
+      readonly op: "~";
+      /** The regular expression to match. */
+      readonly value: Pattern;
+    }
   /** The frame with this number, and its request or response. */
-  | { readonly is: "pair"; readonly n: number }
+  | {
+      readonly is: "pair";
+      /** The number of the frame. */
+      readonly n: number;
+    }
   /** All messages of the requests with this id. */
-  | { readonly is: "call"; readonly id: Written }
+  | {
+      readonly is: "call";
+      /** The id of the request, as it was written. */
+      readonly id: Written;
+    }
   /** A named filter, which the parser has resolved. */
-  | { readonly is: "saved"; readonly name: string; readonly filter: Filter };
+  | {
+      readonly is: "saved";
+      /** The name of the filter. */
+      readonly name: string;
+      /** The filter. */
+      readonly filter: Filter;
+    };
 
 /** A filter, or why the text is not one. */
 export type ParsedFilter =
-  | { readonly ok: true; readonly filter: Filter }
-  | { readonly ok: false; readonly fault: FilterFault };
+  | {
+      readonly ok: true;
+      /** The filter. */
+      readonly filter: Filter;
+    }
+  | {
+      readonly ok: false;
+      /** What is wrong with the text, and where. */
+      readonly fault: FilterFault;
+    };
 
 /** What a parser needs besides the text. */
 export interface FilterContext {

@@ -2,7 +2,9 @@ import { escapeControls } from "@parlance/mcp/jsonrpc";
 
 /** A regular expression as it is written: `/crash/i`. */
 export interface Pattern {
+  /** The regular expression, without slashes. */
   readonly source: string;
+  /** Whether case is ignored. */
   readonly ignoreCase: boolean;
 }
 

@@ -5,7 +5,9 @@ export type JsonNode = JsonObjectNode | JsonArrayNode | JsonScalarNode;
 
 export interface JsonObjectNode {
   readonly kind: "object";
+  /** The offset of the first byte. */
   readonly start: number;
+  /** The offset after the last byte. */
   readonly end: number;
   /** In their order, duplicates too. */
   readonly members: readonly JsonMember[];
@@ -13,14 +15,20 @@ export interface JsonObjectNode {
 
 export interface JsonArrayNode {
   readonly kind: "array";
+  /** The offset of the first byte. */
   readonly start: number;
+  /** The offset after the last byte. */
   readonly end: number;
+  /** The elements, in order. */
   readonly elements: readonly JsonNode[];
 }
 
 export interface JsonScalarNode {
+  /** The type of the value. */
   readonly kind: "string" | "number" | "true" | "false" | "null";
+  /** The offset of the first byte. */
   readonly start: number;
+  /** The offset after the last byte. */
   readonly end: number;
 }
 
@@ -28,8 +36,11 @@ export interface JsonScalarNode {
 export interface JsonMember {
   /** The name, with its escapes resolved. */
   readonly key: string;
+  /** The offset of the first byte of the name. */
   readonly keyStart: number;
+  /** The offset after the last byte of the name. */
   readonly keyEnd: number;
+  /** The value. */
   readonly value: JsonNode;
 }
 
@@ -118,7 +129,9 @@ const loose = new TextDecoder("utf-8", { ignoreBOM: true });
 
 /** A piece of a JSON text. */
 interface Place {
+  /** The offset of the first byte. */
   readonly start: number;
+  /** The offset after the last byte. */
   readonly end: number;
 }
 

@@ -26,8 +26,16 @@ export interface JsonFault {
 
 /** The tree of a JSON text, or what is wrong with it. */
 export type JsonScan =
-  | { readonly ok: true; readonly root: JsonNode }
-  | { readonly ok: false; readonly fault: JsonFault };
+  | {
+      readonly ok: true;
+      /** The value of the text. */
+      readonly root: JsonNode;
+    }
+  | {
+      readonly ok: false;
+      /** Why the text is not JSON, and where. */
+      readonly fault: JsonFault;
+    };
 
 /** Deeper than any acceptable message, and safe for recursive readers. */
 const deepest = 1_000;
@@ -63,6 +71,7 @@ export class JsonText {
     return this.#isPlain;
   }
 
+  /** The syntax tree, or the reason why the bytes are not JSON. Scanned once, on first use. */
   get scan(): JsonScan {
     this.#scan ??= scanJson(this.#source.bytes);
     return this.#scan;

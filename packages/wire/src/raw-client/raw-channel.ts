@@ -31,8 +31,11 @@ const encoder = new TextEncoder();
  */
 export class RawChannel implements RawClient {
   readonly transport = "channel";
+  /** Undefined: only HTTP has session ids. */
   readonly sessionId = undefined;
+  /** Returns the frame that answers a request of the server. Called in order of arrival. */
   onRequest: RawClient["onRequest"];
+  /** The errors without an id so far. */
   readonly errorsWithoutId: JsonObject[] = [];
   readonly #options: RawChannelOptions;
   readonly #channel: Channel;
@@ -61,6 +64,7 @@ export class RawChannel implements RawClient {
     if (this.#options.channel.exit === undefined) this.#options.kill?.();
   }
 
+  /** Sends a frame, and waits for the response to `id` if one is given. */
   async send(frame: string | Uint8Array, id?: string | number): Promise<RawReply> {
     const answer = id === undefined ? undefined : this.#pending.wait(id);
     if (typeof frame === "string") await this.#channel.send(frame);
@@ -82,10 +86,12 @@ export class RawChannel implements RawClient {
     write(bytes);
   }
 
+  /** Does nothing: on a channel only the messages name the version. */
   useVersion(): void {
     // On a channel only the messages name the version.
   }
 
+  /** Closes the connection. Resolves to the milliseconds that the server took to exit; undefined if it had to be killed. */
   async close(): Promise<number | undefined> {
     const { writer, session, channel } = this.#options;
     if ("exit" in channel && !this.#hasExited)

@@ -17,9 +17,13 @@ export interface RawReply {
 
 /** An HTTP response, with as much of its body as was read, up to 64 KiB. */
 export interface RawResponse {
+  /** The HTTP status. */
   readonly status: number;
+  /** The text after the status. */
   readonly statusText: string;
+  /** The headers. */
   readonly headers: Headers;
+  /** The body, as far as it was read. */
   readonly text: string;
   /** The body ended, or broke off, before reading stopped. */
   readonly isWhole: boolean;
@@ -27,6 +31,7 @@ export interface RawResponse {
 
 /** How one HTTP request differs from the POST that a client sends by default. */
 export interface RawRequest {
+  /** The HTTP method. Default: `"POST"`. */
   readonly method?: "POST" | "GET" | "DELETE";
   /** They replace the headers that a client has to send; an empty one is left out. */
   readonly headers?: Readonly<Record<string, string>>;
@@ -41,6 +46,7 @@ export interface RawRequest {
 export interface RawOptions {
   /** Milliseconds to wait for an answer. */
   readonly timeout: number;
+  /** Records every frame and HTTP head. */
   readonly writer: EntryWriter;
   /** The name of the session in the recording. */
   readonly session: string;
@@ -55,6 +61,7 @@ export interface RawOptions {
  * with what `onRequest` returns, and does nothing else by itself.
  */
 export interface RawClient {
+  /** The kind of transport. */
   readonly transport: "channel" | "http";
   /**
    * Sends one frame as it is. With the id of a request it waits for the answer, at most for the timeout. Without one it resolves when the

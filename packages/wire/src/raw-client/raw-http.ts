@@ -42,7 +42,9 @@ const encoder = new TextEncoder();
  */
 export class RawHttp implements RawClient {
   readonly transport = "http";
+  /** Returns the frame that answers a request of the server. Called in order of arrival. */
   onRequest: RawClient["onRequest"];
+  /** The errors without an id so far. */
   readonly errorsWithoutId: JsonObject[] = [];
   readonly #options: RawHttpOptions;
   /** They end the exchanges that are in flight. */
@@ -58,14 +60,17 @@ export class RawHttp implements RawClient {
     if (options.stop?.aborted === true) this.#end();
   }
 
+  /** The HTTP session that the server has named; undefined without one. */
   get sessionId(): string | undefined {
     return this.#sessionId;
   }
 
+  /** Names this version in every HTTP request that follows. */
   useVersion(version: string): void {
     this.#version = version;
   }
 
+  /** Sends a request with the frame as its body, and waits for the response to `id` if one is given. */
   async send(frame: string | Uint8Array, id?: string | number, request: RawRequest = {}): Promise<RawReply> {
     const { url, writer, session: s, onBytes, onFrame } = this.#options;
     const { method = "POST", read = "answer" } = request;
@@ -119,6 +124,7 @@ export class RawHttp implements RawClient {
     };
   }
 
+  /** Ends the HTTP session and every open request. Resolves to 0. */
   async close(): Promise<number | undefined> {
     const { stop } = this.#options;
     if (this.#sessionId !== undefined && stop?.aborted !== true) await this.send("", undefined, { method: "DELETE" });

@@ -10,17 +10,32 @@ export type FrameChannel = "stdin" | "stdout" | "http" | "sse" | "socket";
 
 /** Bytes as a line of JSON can hold them: the text where they are UTF-8, base64 where they are not. */
 export type RecordedBytes =
-  | { readonly raw: string; readonly b64?: undefined }
-  | { readonly b64: string; readonly raw?: undefined };
+  | {
+      /** The bytes as text, if they are UTF-8. */
+      readonly raw: string;
+      readonly b64?: undefined;
+    }
+  | {
+      /** The bytes in base64, if they are not UTF-8. */
+      readonly b64: string;
+      readonly raw?: undefined;
+    };
 
 /** A verdict on the original, in a recording that was made from another one. The rule is named by its id. */
 export interface RecordedVerdict {
+  /** The id of the broken rule, such as `R-5`. */
   readonly rule: string;
+  /** The side that broke it. */
   readonly party: "client" | "server" | "host" | "injected";
+  /** A JSON pointer to the place in the frame. */
   readonly pointer?: string;
+  /** The place in the frame, as offsets of bytes. */
   readonly range?: readonly [start: number, end: number];
+  /** The HTTP header that breaks it. */
   readonly header?: string;
+  /** The finding, in one sentence. */
   readonly says: string;
+  /** The revision that it was judged by. */
   readonly version: string;
   /** The clause that the verdict rests on, if it is not the sentence of its rule. */
   readonly by?: RecordedClause;
@@ -28,9 +43,13 @@ export interface RecordedVerdict {
 
 /** A sentence of the specification that a carried verdict rests on. */
 export interface RecordedClause {
+  /** How strong the requirement is. */
   readonly level: "must" | "should" | "may";
+  /** The sentence of the specification. */
   readonly sentence?: string;
+  /** Why it is a note although the sentence demands more. */
   readonly doubt?: string;
+  /** The address of the sentence. */
   readonly spec: string;
 }
 
@@ -38,20 +57,41 @@ export interface RecordedClause {
 export interface HeaderEntry {
   readonly k: "hdr";
   readonly fmt: "parlance/1";
+  /** The id of the recording. */
   readonly id: string;
   /** When the recording began (RFC 3339). All other times are milliseconds since then, on a clock that never goes back. */
   readonly t0: string;
   readonly clock: "monotonic";
-  readonly app: { readonly name: string; readonly ver: string };
+  /** The program that made the recording. */
+  readonly app: {
+    /** The name of the program. */
+    readonly name: string;
+    /** The version of the program. */
+    readonly ver: string;
+  };
+  /** How it was recorded: as the client, between host and server, as an HTTP proxy, or converted. */
   readonly mode: "launch" | "tap" | "proxy" | "import";
+  /** The recorded server. */
   readonly server?: {
+    /** The program. */
     readonly cmd?: string;
+    /** The arguments of the program, secrets redacted. */
     readonly args?: readonly string[];
+    /** The working directory of the program. */
     readonly cwd?: string;
+    /** The names of environment variables that were set; never their values. */
     readonly envNames?: readonly string[];
+    /** The URL of the server. */
     readonly url?: string;
   };
-  readonly host?: { readonly name?: string; readonly pid?: number };
+  /** The host that started the recorder. */
+  readonly host?: {
+    /** The name of the host. */
+    readonly name?: string;
+    /** The process id of the host. */
+    readonly pid?: number;
+  };
+  /** The operating system. */
   readonly os?: string;
   /** What was redacted, in words. */
   readonly redact?: readonly string[];
@@ -68,8 +108,11 @@ export type FrameEntry = RecordedBytes & {
   readonly s: string;
   /** The arrival of the first byte, and of the last byte if that was later. */
   readonly t: number;
+  /** The arrival of the last byte, if it was later than that of the first. */
   readonly t1?: number;
+  /** The direction. */
   readonly d: Direction;
+  /** The kind of stream that carried it. */
   readonly ch: FrameChannel;
   /** Bytes of the frame, without what ends it. */
   readonly len: number;
@@ -82,7 +125,14 @@ export type FrameEntry = RecordedBytes & {
   /** The HTTP exchange that carried it. */
   readonly req?: number;
   /** The other fields of the event, on an event stream. */
-  readonly ev?: { readonly id?: string; readonly event?: string; readonly retry?: number };
+  readonly ev?: {
+    /** The id of the event. */
+    readonly id?: string;
+    /** The name of the event. */
+    readonly event?: string;
+    /** Milliseconds until the client may reconnect. */
+    readonly retry?: number;
+  };
   /** The frame is incomplete, and no reader takes it: the response ended, or the exchange was aborted. */
   readonly cut?: "ended" | "aborted";
   /** Neither side sent it in this form: a person or an injected fault made it. */
@@ -96,22 +146,32 @@ export type FrameEntry = RecordedBytes & {
 /** What a server wrote to stderr. */
 export type StderrEntry = RecordedBytes & {
   readonly k: "e";
+  /** The number of the observation. */
   readonly n: number;
+  /** The connection of the process. */
   readonly s: string;
+  /** When it was read. */
   readonly t: number;
 };
 
 /** A head or an end of an HTTP exchange. */
 export interface HttpEntry {
   readonly k: "h";
+  /** The number of the observation. */
   readonly n: number;
+  /** When it happened. */
   readonly t: number;
+  /** The connection that it belongs to. */
   readonly s: string;
   /** The number of the exchange. */
   readonly x: number;
+  /** The head of the request or response, or how the exchange ended. */
   readonly ph: "req" | "res" | "end" | "abort";
+  /** The HTTP method, of a request. */
   readonly method?: string;
+  /** The URL, of a request. */
   readonly url?: string;
+  /** The HTTP status, of a response. */
   readonly status?: number;
   /** In the order and the case in which they came. */
   readonly headers?: readonly (readonly [name: string, value: string])[];
@@ -126,8 +186,11 @@ export interface HttpEntry {
 /** A lifecycle event of a side or of its connection. */
 export interface LifeEntry {
   readonly k: "l";
+  /** The number of the observation. */
   readonly n: number;
+  /** When it happened. */
   readonly t: number;
+  /** The connection that it belongs to. */
   readonly s: string;
   /** `partial`: a line is unfinished, and no more bytes arrive. */
   readonly ev:
@@ -145,8 +208,11 @@ export interface LifeEntry {
   readonly d?: Direction;
   /** Bytes of `partial`. */
   readonly len?: number;
+  /** The exit code, of `exit`; null after a signal. */
   readonly code?: number | null;
+  /** The signal, of `exit` and `signal`. */
   readonly sig?: string | null;
+  /** The process id, of `spawn`. */
   readonly pid?: number;
   /** Why the server could not be started. */
   readonly why?: string;
@@ -155,39 +221,54 @@ export interface LifeEntry {
 /** A rule that the recorder itself followed: a breakpoint, a fault, a redaction. */
 export interface RecorderRuleEntry {
   readonly k: "r";
+  /** When the rule was set. */
   readonly t: number;
+  /** The filter of a breakpoint. */
   readonly break?: string;
+  /** The injected fault. */
   readonly fault?: string;
+  /** The rule of redaction. */
   readonly redact?: string;
+  /** The seed of the random choices of faults. */
   readonly seed?: number;
 }
 
 /** The annotation of a frame by a person. */
 export interface AnnotationEntry {
   readonly k: "a";
+  /** The number of the annotated observation. */
   readonly n: number;
+  /** The note. */
   readonly text: string;
+  /** The colour of the mark. */
   readonly colour?: string;
+  /** The author. */
   readonly by?: string;
 }
 
 /** The recorder could not keep up or not write; entries are missing. */
 export interface GapEntry {
   readonly k: "gap";
+  /** When the gap was noticed. */
   readonly t: number;
   /** The interval in which entries are missing. */
   readonly from: number;
+  /** The end of the interval. */
   readonly to: number;
   /** Frames and lines that are missing. */
   readonly lost: number;
+  /** Why the entries are missing. */
   readonly why: string;
 }
 
 /** The last line of a complete recording. */
 export interface EndEntry {
   readonly k: "end";
+  /** When the recording ended. */
   readonly t: number;
+  /** The number of frames. */
   readonly frames: number;
+  /** The number of bytes of all frames. */
   readonly bytes: number;
   /** The checksum of all lines before this one, in hexadecimal. */
   readonly sha256: string;

@@ -14,10 +14,13 @@ const nothing = new Uint8Array(0);
 export interface TimedRun {
   /** All of them, or the beginning where there are fewer than `len`. */
   readonly bytes: Uint8Array;
+  /** The number of all bytes. */
   readonly len: number;
   /** The last byte, whether it is kept or not. */
   readonly last: number | undefined;
+  /** The arrival of the first byte. */
   readonly t: number;
+  /** The arrival of the last byte. */
   readonly t1: number;
   /** Offset and time of every chunk after the first. */
   readonly w: readonly (readonly [offset: number, t: number])[];
@@ -85,6 +88,7 @@ const carriageReturn = 0x0d;
 
 /** A line, byte for byte, without its line break. */
 export interface CutLine extends Omit<TimedRun, "last"> {
+  /** How the line ended. */
   readonly nl: "\n" | "\r\n" | "";
 }
 
@@ -147,6 +151,7 @@ const mark: readonly number[] = [0xef, 0xbb, 0xbf];
 
 /** An event of an event stream: its data byte for byte, and its other fields. */
 export interface CutEvent extends Omit<TimedRun, "last" | "w"> {
+  /** The other fields of the event. */
   readonly ev: NonNullable<FrameEntry["ev"]>;
 }
 
@@ -238,6 +243,7 @@ function endOfLine(chunk: Uint8Array, from: number): number {
 
 /** A frame of a body, with its bytes as they crossed. */
 export interface BodyFrame extends Omit<TimedRun, "last" | "w">, Pick<FrameEntry, "w" | "ev" | "cut"> {
+  /** A whole body, or an event of an event stream. */
   readonly ch: "http" | "sse";
 }
 
@@ -251,6 +257,7 @@ export class BodyCutter {
     if (/^text\/event-stream\b/i.test(contentType ?? "")) this.#events = new EventCutter();
   }
 
+  /** Whether the body is an event stream. */
   get isStream(): boolean {
     return this.#events !== undefined;
   }

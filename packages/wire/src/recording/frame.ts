@@ -10,8 +10,11 @@ export type Party = Sender | "host" | "injected";
 
 /** One frame, with its bytes. */
 export interface Frame {
+  /** The entry of the recording. */
   readonly entry: FrameEntry;
+  /** The number of the observation. */
   readonly n: number;
+  /** The side that sent it. */
   readonly from: Sender;
   /** As they crossed, without what ends the frame. */
   readonly bytes: Uint8Array;

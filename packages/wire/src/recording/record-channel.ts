@@ -6,6 +6,7 @@ import type { Sender } from "./frame.js";
 export interface RecordOptions {
   /** The side that owns the channel. Default: the client. */
   readonly side?: Sender;
+  /** The clock of the recorded times. Default: that of the system. */
   readonly clock?: Pick<Clock, "now">;
 }
 

@@ -9,6 +9,7 @@ export interface LinePlace {
   readonly line: number;
   /** Where the line begins in the file, and how long it is, in bytes. */
   readonly offset: number;
+  /** The length of the line in bytes. */
   readonly bytes: number;
 }
 
@@ -22,12 +23,24 @@ export interface RecordingDamage extends LinePlace {
 
 /** One decoded line of a recording. */
 export type RecordingItem =
-  | { readonly entry: Entry; readonly place: LinePlace; readonly damage?: undefined }
-  | { readonly damage: RecordingDamage; readonly entry?: undefined };
+  | {
+      /** The entry. */
+      readonly entry: Entry;
+      /** Where the entry stands in the file. */
+      readonly place: LinePlace;
+      readonly damage?: undefined;
+    }
+  | {
+      /** A line that is not an entry, and why. */
+      readonly damage: RecordingDamage;
+      readonly entry?: undefined;
+    };
 
 /** Contents of a recording. */
 export interface Recording {
+  /** The entries, in order. */
   readonly entries: readonly Entry[];
+  /** The lines that are not entries. */
   readonly damages: readonly RecordingDamage[];
 }
 

@@ -9,6 +9,7 @@ import { KnownSecrets, Secrets, type SecretsOptions } from "./secrets.js";
 
 /** A recording without its secrets. */
 export interface Redacted {
+  /** The redacted entries, in order. */
   readonly entries: readonly Entry[];
   /** How many pieces were covered. */
   readonly covered: number;

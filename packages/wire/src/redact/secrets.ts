@@ -4,9 +4,13 @@ import type { HttpEntry } from "../recording/entry.js";
 
 /** Secrets besides the default ones. */
 export interface SecretsOptions {
+  /** Names of members whose values are secret. Default: none but the known ones. */
   readonly keys?: readonly string[];
+  /** JSON pointers to secret values; `*` stands for any one token. Default: none. */
   readonly pointers?: readonly string[];
+  /** Regular expressions of secret texts. Default: none but the known ones. */
   readonly patterns?: readonly RegExp[];
+  /** Names of secret headers. Default: none but the known ones. */
   readonly headers?: readonly string[];
   /** Secret texts that are known from elsewhere, for instance the values of environment variables. */
   readonly values?: readonly string[];

@@ -4,14 +4,18 @@ import { wording } from "./report-words.js";
 
 /** A log of SARIF 2.1.0, as code hosts and editors take it; every line of the recording is a place. */
 export interface SarifLog {
+  /** The address of the schema of SARIF. */
   readonly $schema: string;
   readonly version: "2.1.0";
+  /** One run, with its rules and results. */
   readonly runs: readonly object[];
 }
 
 /** Who has judged. */
 export interface SarifTool {
+  /** The name of the tool. */
   readonly name: string;
+  /** The version of the tool. */
   readonly version: string;
 }
 
@@ -42,14 +46,22 @@ const ownRules = {
 } as const satisfies Readonly<Record<string, SarifRule>>;
 
 /**
- * A report as SARIF. `uri` is the address of the recording, relative to where the log is read.
+ * A report as SARIF.
  *
  * @example
  * const log = sarifOf(report, { uri: "session.parlance.jsonl", tool: { name: "check", version: "1.0.0" } });
  */
 export function sarifOf(
   report: CheckReport,
-  { uri, tool }: { readonly uri: string; readonly tool: SarifTool },
+  {
+    uri,
+    tool,
+  }: {
+    /** The address of the recording, relative to where the log is read. */
+    readonly uri: string;
+    /** The tool that has made the report. */
+    readonly tool: SarifTool;
+  },
 ): SarifLog {
   const results = resultsOf(report);
   const rules = [...new Map(results.map(({ rule }) => [rule.id, rule])).values()];

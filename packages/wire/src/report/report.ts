@@ -25,7 +25,9 @@ export type PlacedVerdict<Said> = Said & {
 
 /** The counts of a report. */
 export interface ReportTally {
+  /** The number of frames. */
   readonly frames: number;
+  /** The number of bytes of all frames. */
   readonly bytes: number;
   /** Lines that the recorder could not write, by its own account. */
   readonly lost: number;
@@ -35,13 +37,21 @@ export interface ReportTally {
 export interface CheckReport {
   /** The checked recording or target. */
   readonly source: string;
+  /** The size of the recording. */
   readonly tally: ReportTally;
+  /** The broken rules. */
   readonly verdicts: readonly PlacedVerdict<{ readonly verdict: Verdict }>[];
+  /** The requests without a response. */
   readonly pending: readonly PlacedVerdict<{ readonly pending: Pending }>[];
+  /** The servers that ended unexpectedly. */
   readonly crashes: readonly PlacedVerdict<{ readonly crash: Crash }>[];
+  /** The gaps of the recording. */
   readonly gaps: readonly PlacedVerdict<{ readonly gap: GapEntry }>[];
+  /** The lines that are not entries. */
   readonly damages: readonly RecordingDamage[];
+  /** The evaluated expectations. */
   readonly expectations: readonly ExpectationResult[];
+  /** The concerns that were chosen to fail the report. */
   readonly failOn: readonly Concern[];
   /** The concerns that fail the report, of those chosen with `failOn`. */
   readonly failedFor: readonly Concern[];
@@ -51,13 +61,27 @@ export interface CheckReport {
 
 /** The input of a report. */
 export interface ReportOptions {
+  /** The checked recording or target. */
   readonly source: string;
+  /** The conversation to report on. */
   readonly conversation: Conversation;
   /** Default: all verdicts of the conversation. */
   readonly verdicts?: readonly Verdict[];
+  /** The lines that are not entries. Default: none. */
   readonly damages?: readonly RecordingDamage[];
   /** The line of an observation by its number, or of a gap by its time. Default: it is not in a file. */
-  readonly lineOf?: (place: { readonly n: number } | { readonly gapAt: number }) => number | undefined;
+  readonly lineOf?: (
+    place:
+      | {
+          /** The number of the observation. */
+          readonly n: number;
+        }
+      | {
+          /** The time of the gap. */
+          readonly gapAt: number;
+        },
+  ) => number | undefined;
+  /** The expectations to evaluate. Default: none. */
   readonly expectations?: readonly Expectation[];
   /** Default: `defaultConcerns`. */
   readonly failOn?: readonly Concern[];

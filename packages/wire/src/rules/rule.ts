@@ -38,7 +38,9 @@ export interface Requirement extends Clause {
 
 /** A frame as its bytes were read. */
 export interface FrameReading {
+  /** The frame. */
   readonly frame: Frame;
+  /** The JSON text. */
   readonly json: JsonText;
   /** The frame that holds the beginning of the text that this one goes on with. */
   readonly continues: Frame | undefined;
@@ -81,6 +83,7 @@ interface RuleOn<On extends keyof Subjects> extends Requirement {
   readonly kinds?: readonly MessageKind[];
   /** Which revisions have it. Default: all. */
   readonly applies?: (revision: Revision) => boolean;
+  /** The kind of subject that the rule is applied to. */
   readonly on: On;
   /** Looks, and says every place. Never throws, whatever crossed. `session` is as it was before. */
   readonly check: (subject: Subjects[On], session: WireSession, revision: Revision) => Iterable<Finding>;
@@ -95,6 +98,7 @@ export interface Verdict {
   readonly rule: Requirement;
   /** That of the sentence, or `may` where the rule has a doubt. */
   readonly level: Level;
+  /** The side that broke it. */
   readonly party: Party;
   /** The number of what it is about. */
   readonly n: number;
@@ -102,7 +106,9 @@ export interface Verdict {
   readonly pointer: string | undefined;
   /** Bytes of the frame that it is about. */
   readonly range: ByteRange | undefined;
+  /** The HTTP header that breaks it; undefined for another place. */
   readonly header: string | undefined;
+  /** The finding, in one sentence. */
   readonly says: string;
   /** The version that it was judged by. */
   readonly version: string;

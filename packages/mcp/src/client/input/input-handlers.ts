@@ -44,7 +44,12 @@ export interface InputHandlers {
    */
   sampling?(params: CreateMessageParams, asked: InputContext): MaybePromise<CreateMessageResult>;
   /** Optional sampling features: tool use, and context from other servers. Default: neither. */
-  readonly samplingFeatures?: { readonly tools?: boolean; readonly context?: boolean };
+  readonly samplingFeatures?: {
+    /** Accepts requests with `tools` and `toolChoice`. Default: false. */
+    readonly tools?: boolean;
+    /** Accepts `includeContext` values other than `"none"`. Default: false. */
+    readonly context?: boolean;
+  };
   /**
    * The directories that the server may use, as `file:` URIs. Give a function if they can change, and call `client.rootsChanged()` after a change.
    * https://modelcontextprotocol.io/specification/latest/client/roots

@@ -20,6 +20,7 @@ export type AcceptedRequest = (signal: AbortSignal) => Promise<JsonObject>;
 
 /** Outcome of a URL elicitation. */
 export interface UrlElicitationOutcome {
+  /** What the user chose: `"accept"`, `"decline"` or `"cancel"`. */
   readonly action: string;
   /** Resolves when the call that required the elicitation should be retried. */
   readonly retry?: PromiseLike<unknown> | undefined;
@@ -46,7 +47,9 @@ export interface InputResponder {
 
 /** Identity and input handlers of a client. */
 export interface ClientIdentity {
+  /** The name and version of the client. */
   readonly info: Implementation;
+  /** Answers the requests of the server: input requests, roots and ping. */
   readonly responder: InputResponder;
 }
 
@@ -54,7 +57,9 @@ export interface ClientIdentity {
 export interface ServerDescription {
   /** Undefined if the server does not send it. For display only: it is not verified. */
   readonly info: Implementation | undefined;
+  /** The capabilities that the server advertises. */
   readonly capabilities: ServerCapabilities;
+  /** Instructions for the model. Untrusted text of the server; undefined if it sends none. */
   readonly instructions: string | undefined;
 }
 
@@ -63,6 +68,7 @@ export interface ServerDescription {
  * stateless era still accepts the handshake.
  */
 export interface ServerHint {
+  /** The era that the server was reached in. */
   readonly era: Era;
   /** The `server/discover` result of a stateless server. With it the client skips the probe. */
   readonly discovered?: JsonObject;

@@ -45,6 +45,7 @@ const defaultProbeTimeout = 5_000;
 export type ChannelFactory = () => Channel;
 
 export interface OpenOptions extends ClientConnectionOptions {
+  /** The client: its name, and what it answers. */
   readonly identity: ClientIdentity;
   /** The required revision. Default: the newest that both sides support. */
   readonly revision?: Revision;

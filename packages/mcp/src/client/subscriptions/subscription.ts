@@ -52,6 +52,7 @@ export function checkSubscribe(filter: SubscriptionFilter | undefined, options: 
 export interface SubscriptionEnd {
   /** `closed`: by the client, or with the session; `ended`: by the server, properly; `failed`: see `error`. */
   readonly reason: "closed" | "ended" | "failed";
+  /** The error that ended it, if the reason is `failed`. */
   readonly error?: Error;
 }
 

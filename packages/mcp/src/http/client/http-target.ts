@@ -124,6 +124,7 @@ function innermost(error: unknown): string {
 
 /** The server rejected a request with an HTTP status, without a JSON-RPC error. */
 export class HttpError extends LocalError {
+  /** The HTTP status of the response. */
   readonly status: number;
 
   constructor(status: number, message: string, options?: ErrorOptions) {

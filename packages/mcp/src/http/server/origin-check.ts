@@ -31,6 +31,7 @@ export const originCheckMembers: MembersOf<Omit<OriginCheckOptions, "anyHost" | 
 
 /** A rejected request. */
 export interface OriginRefusal {
+  /** The HTTP status of the response to the refused request. */
   readonly status: 400 | 403;
   /** The received value, and the remedy. */
   readonly reason: string;
@@ -38,7 +39,9 @@ export interface OriginRefusal {
 
 /** The addresses of a connection; undefined on a Unix socket. */
 export interface ConnectionEnds {
+  /** The address of this end. */
   readonly local: string | undefined;
+  /** The address of the client. */
   readonly remote: string | undefined;
 }
 

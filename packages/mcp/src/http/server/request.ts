@@ -5,6 +5,7 @@ import type { EventStream } from "./streams/event-stream.js";
 
 /** A platform-neutral HTTP request. */
 export interface HttpRequest {
+  /** The HTTP method, in upper case. */
   readonly method: string;
   /** Path and query, or a full URL. */
   readonly url: string;

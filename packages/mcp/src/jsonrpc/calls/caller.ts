@@ -367,7 +367,17 @@ export interface Timeouts {
 export const defaultTimeouts: Timeouts = { idle: 60_000, total: 600_000 };
 
 /** The outcome of a call. */
-export type Outcome = { readonly ok: true; readonly result: unknown } | { readonly ok: false; readonly error: Error };
+export type Outcome =
+  | {
+      readonly ok: true;
+      /** The result of the call. */
+      readonly result: unknown;
+    }
+  | {
+      readonly ok: false;
+      /** The error that the call rejects with. */
+      readonly error: Error;
+    };
 
 /** A call of this side from its start to its one outcome. */
 export class OutgoingCall {

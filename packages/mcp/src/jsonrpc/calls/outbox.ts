@@ -9,6 +9,7 @@ export interface Lossy {
 
 /** A lossy notification. */
 export interface LossyNotification extends Lossy {
+  /** The method of the notification. */
   readonly method: string;
 }
 

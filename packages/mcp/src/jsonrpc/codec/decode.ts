@@ -29,6 +29,7 @@ export type ProblemSubject = "request" | "notification" | "response" | "unknown"
 
 /** Why and where a value is not a message, and the id for the error response. */
 export class Problem {
+  /** Tells a problem from a message by `ok`. */
   readonly ok = false;
   /** The JSON-RPC error code of the response to it. */
   readonly code: number;
@@ -38,6 +39,7 @@ export class Problem {
   readonly pointer: string;
   /** The id, if one could be read. */
   readonly id: Id | undefined;
+  /** The kind of message that the frame was meant to be, as far as it can be read. */
   readonly subject: ProblemSubject;
   /** The message of the JSON parser. It quotes the peer's text and differs by runtime, so it is for logs and never for a response. */
   readonly detail: string | undefined;

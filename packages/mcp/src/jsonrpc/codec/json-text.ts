@@ -38,12 +38,14 @@ export function parseExactly(text: string, keep: (literal: string) => unknown): 
 
 /** A result or params that are already serialised; the encoder inserts the text unchanged. The text must be one JSON value. */
 export class RawJson {
+  /** The JSON text, as it is spliced into the message. */
   readonly text: string;
 
   constructor(text: string) {
     this.text = text;
   }
 
+  /** The parsed value, for `JSON.stringify`. */
   toJSON(): unknown {
     return JSON.parse(this.text);
   }

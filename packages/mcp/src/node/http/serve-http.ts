@@ -55,6 +55,7 @@ const serveHttpMembers: MembersOf<ServeHttpOptions> = {
 export interface HttpServer extends Serving {
   /** The URL for clients. */
   readonly url: string;
+  /** The TCP port that the server listens on. */
   readonly port: number;
 }
 

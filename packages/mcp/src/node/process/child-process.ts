@@ -46,7 +46,9 @@ export interface ChildChannel extends Channel {
 
 /** The exit code, or the signal that ended the process. */
 export interface ProcessExit {
+  /** The exit code; null if a signal ended the process. */
   readonly code: number | null;
+  /** The signal that ended the process; null if it exited by itself. */
   readonly signal: string | null;
 }
 

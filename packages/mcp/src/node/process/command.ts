@@ -7,8 +7,11 @@ import { excerpt } from "../../jsonrpc/report.js";
 
 /** A command to start. No shell is involved: arguments are passed unchanged. */
 export interface Command {
+  /** The program: a path, or a name that is looked up in `PATH`. No shell is involved. */
   readonly command: string;
+  /** The arguments, each passed on as it is. Default: none. */
   readonly args?: readonly string[];
+  /** The working directory. Default: that of this process. */
   readonly cwd?: string;
   /** Added to the inherited environment variables. */
   readonly env?: Readonly<Record<string, string>>;

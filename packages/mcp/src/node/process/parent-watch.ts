@@ -21,7 +21,15 @@ const maxWrappers = 16;
  * @example
  * const stop = watchParent(() => connection.close());
  */
-export function watchParent(gone: () => void, { clock = systemClock }: { readonly clock?: Clock } = {}): () => void {
+export function watchParent(
+  gone: () => void,
+  {
+    clock = systemClock,
+  }: {
+    /** The clock of the checks. Default: that of the system. */
+    readonly clock?: Clock;
+  } = {},
+): () => void {
   const isThere = stdinIsPipe() ? hostCheck() : undefined;
   if (isThere === undefined) return () => undefined;
   let timer: Timer;

@@ -36,6 +36,7 @@ import { socketOptions } from "./websocket-options.js";
 
 /** The client of a channel. */
 export interface WebSocketCaller {
+  /** The authenticated principal; undefined for anonymous callers. */
   readonly principal: string | undefined;
   /** The key by which limits are counted: the principal, or the network address. */
   readonly peer: string | undefined;
@@ -297,6 +298,7 @@ const serveWebSocketMembers: MembersOf<ServeWebSocketOptions> = {
 export interface WebSocketListener extends Serving {
   /** The URL for clients. */
   readonly url: string;
+  /** The TCP port that the server listens on. */
   readonly port: number;
   /** The open connections. */
   readonly connections: ReadonlySet<Connection>;

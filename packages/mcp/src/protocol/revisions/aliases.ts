@@ -5,6 +5,7 @@ import { methods, notifications } from "../methods.js";
 
 /** The standard name for a nonstandard one. */
 export interface Alias {
+  /** The standard method. */
   readonly method: string;
   /** Nonstandard members of params, mapped to the standard ones. */
   readonly params?: Readonly<Record<string, string>>;

@@ -104,6 +104,7 @@ export interface CodeCircumstances {
 
 /** One meaning of an error code, and the versions whose specification uses it in that meaning, newest first. */
 export interface DescribedCode extends CodeReading {
+  /** The revisions that have the code, the newest first. */
   readonly revisions: readonly string[];
 }
 

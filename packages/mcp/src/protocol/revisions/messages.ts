@@ -23,6 +23,7 @@ type Given<Params> = Record<never, never> extends Params ? [params?: Params] : [
 
 /** Creates messages of one revision. Nothing is sent. */
 export interface Messages {
+  /** The revision that the messages are built for. */
   readonly revision: Revision;
   /**
    * Creates a request from either side.

@@ -10,7 +10,9 @@ export type PartName = "params" | "result" | "notification";
 
 /** One value per side, by the sender of the message. */
 export interface BySender<Thing> {
+  /** Sent by the client. */
   readonly client: Thing;
+  /** Sent by the server. */
   readonly server: Thing;
 }
 
@@ -79,28 +81,43 @@ export interface Facts {
 
 /** The error codes of a revision by name; undefined if the revision has no such error. */
 export interface Codes {
+  /** The frame is not JSON. */
   readonly parseError: number;
+  /** The message is not a valid JSON-RPC request. */
   readonly invalidRequest: number;
+  /** The method does not exist. */
   readonly methodNotFound: number;
+  /** The params are invalid. */
   readonly invalidParams: number;
+  /** The server failed. */
   readonly internalError: number;
+  /** No resource has the requested URI. */
   readonly resourceNotFound: number;
+  /** The user refused; undefined in revisions without a code for it. */
   readonly userRejected: number | undefined;
+  /** The client must complete a URL elicitation first; undefined in revisions without it. */
   readonly urlElicitationRequired: number | undefined;
+  /** A header contradicts the body; undefined in revisions without such headers. */
   readonly headerMismatch: number | undefined;
+  /** The request lacks a capability that it needs; undefined in revisions without this code. */
   readonly missingRequiredClientCapability: number | undefined;
+  /** The server does not support the revision of the request; undefined in revisions without this code. */
   readonly unsupportedProtocolVersion: number | undefined;
 }
 
 /** The shapes of a request's params and result. */
 export interface RequestShape {
+  /** The shape of the params. */
   readonly params: Shape;
+  /** The shape of the result. */
   readonly result: Shape;
 }
 
 /** The shapes of every message of a revision and of its predecessors, and of the types that they refer to. */
 export interface MessageShapes {
+  /** The named shapes that others refer to. */
   readonly types: Types;
+  /** The shapes of requests, by method. */
   readonly requests: ReadonlyMap<string, RequestShape>;
   /** The shapes of notification params. */
   readonly notifications: ReadonlyMap<string, Shape>;
@@ -149,7 +166,9 @@ export interface Changes {
  * version.
  */
 export interface Revision {
+  /** The date that names the revision, such as `2025-11-25`. */
   readonly version: string;
+  /** Whether a session begins with a handshake, or each request stands for itself. */
   readonly era: Era;
   /** The requests that each side may send. Other methods get −32601. */
   readonly requests: BySender<ReadonlySet<string>>;
@@ -157,8 +176,11 @@ export interface Revision {
   readonly notifications: BySender<ReadonlySet<string>>;
   /** The requests that a server may put into an `input_required` result instead of sending them. */
   readonly inputRequests: ReadonlySet<string>;
+  /** Facts in which revisions differ, such as whether they have batches. */
   readonly facts: Facts;
+  /** The codes of errors. */
   readonly codes: Codes;
+  /** The shapes of all messages. */
   readonly shapes: MessageShapes;
   /**
    * Converts a part of a message from the newest shape to this revision's. Keeps objects objects, never changes its

@@ -10,7 +10,9 @@ type Sender = keyof BySender<unknown>;
 /** The part of a message that a value is. */
 export type MessagePart =
   | {
+      /** The part of the message: params, result or notification params. */
       readonly of: PartName;
+      /** The method that the part belongs to. */
       readonly method: string;
       /** The side that sends the request or notification; the result of a request comes from the other side. */
       readonly sender: Sender;

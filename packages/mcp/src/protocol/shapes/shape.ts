@@ -13,22 +13,29 @@ export type Members = Readonly<Record<string, Shape>>;
 /** A number, optionally with bounds. */
 export interface NumberShape {
   readonly kind: "number";
+  /** Whether fractions are rejected. */
   readonly integer: boolean;
+  /** The least value that is accepted. Default: none. */
   readonly minimum?: number;
+  /** The greatest value that is accepted. Default: none. */
   readonly maximum?: number;
 }
 
 /** An object: the members of its bases, plus its own. */
 export interface ObjectShape {
   readonly kind: "object";
+  /** The names of the shapes whose members it has, too. */
   readonly bases: readonly string[];
+  /** The members of its own. */
   readonly members: Members;
 }
 
 /** One of several object types, distinguished by a literal at one member. */
 export interface TaggedShape {
   readonly kind: "tagged";
+  /** The name of the member that selects a shape. */
   readonly tag: string;
+  /** The names of the shapes to select from. */
   readonly choices: readonly string[];
 }
 
@@ -36,16 +43,48 @@ export interface TaggedShape {
 export type Shape =
   | { readonly kind: "any" }
   | { readonly kind: "boolean" }
-  | { readonly kind: "string"; readonly format?: StringFormat }
+  | {
+      readonly kind: "string";
+      /** The format of the string. Default: any. */
+      readonly format?: StringFormat;
+    }
   | NumberShape
-  | { readonly kind: "literal"; readonly values: readonly Literal[] }
-  | { readonly kind: "array"; readonly of: Shape; readonly most?: number }
-  | { readonly kind: "map"; readonly of: Shape }
+  | {
+      readonly kind: "literal";
+      /** The accepted values. */
+      readonly values: readonly Literal[];
+    }
+  | {
+      readonly kind: "array";
+      /** The shape of every element. */
+      readonly of: Shape;
+      /** The maximum number of elements. Default: any. */
+      readonly most?: number;
+    }
+  | {
+      readonly kind: "map";
+      /** The shape of every value. */
+      readonly of: Shape;
+    }
   | ObjectShape
   | TaggedShape
-  | { readonly kind: "anyOf"; readonly expected: string; readonly shapes: readonly Shape[] }
-  | { readonly kind: "optional"; readonly shape: Shape }
-  | { readonly kind: "ref"; readonly name: string };
+  | {
+      readonly kind: "anyOf";
+      /** A description of the choices, for messages. */
+      readonly expected: string;
+      /** The shapes, one of which must match. */
+      readonly shapes: readonly Shape[];
+    }
+  | {
+      readonly kind: "optional";
+      /** The shape of the member, where it is present. */
+      readonly shape: Shape;
+    }
+  | {
+      readonly kind: "ref";
+      /** The name of the shape. */
+      readonly name: string;
+    };
 
 /** Shapes by the type name in the specification. */
 export type Types = Readonly<Record<string, Shape>>;

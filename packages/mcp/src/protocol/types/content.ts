@@ -17,6 +17,7 @@ export interface Annotations {
 export interface Icon {
   /** An `https:` or `data:` URI. It comes from a peer: fetch it without credentials and treat its bytes as hostile. */
   readonly src: string;
+  /** The MIME type, if that of the source is missing or too general. */
   readonly mimeType?: string;
   /** Such as `"48x48"`, or `"any"` for a scalable format. */
   readonly sizes?: readonly string[];
@@ -26,45 +27,64 @@ export interface Icon {
 
 /** A programmatic name and a display name. */
 export interface BaseMetadata {
+  /** The name by which programs refer to it. */
   readonly name: string;
+  /** The name to display. Default: `name`. */
   readonly title?: string;
 }
 
 /** Text. */
 export interface TextContent {
   readonly type: "text";
+  /** The text. */
   readonly text: string;
+  /** Hints for clients: audience, priority and time of change. */
   readonly annotations?: Annotations;
+  /** Metadata of the protocol and of extensions, by prefixed key. */
   readonly _meta?: JsonObject;
 }
 
 /** An image, in base64. */
 export interface ImageContent {
   readonly type: "image";
+  /** The image in base64. */
   readonly data: string;
+  /** The MIME type, such as `image/png`. */
   readonly mimeType: string;
+  /** Hints for clients: audience, priority and time of change. */
   readonly annotations?: Annotations;
+  /** Metadata of the protocol and of extensions, by prefixed key. */
   readonly _meta?: JsonObject;
 }
 
 /** Audio, in base64. */
 export interface AudioContent {
   readonly type: "audio";
+  /** The audio in base64. */
   readonly data: string;
+  /** The MIME type, such as `audio/wav`. */
   readonly mimeType: string;
+  /** Hints for clients: audience, priority and time of change. */
   readonly annotations?: Annotations;
+  /** Metadata of the protocol and of extensions, by prefixed key. */
   readonly _meta?: JsonObject;
 }
 
 /** A resource that a server offers for reading. */
 export interface Resource extends BaseMetadata {
+  /** The URI to read it by. */
   readonly uri: string;
+  /** A description, for the model. */
   readonly description?: string;
+  /** The MIME type, if known. */
   readonly mimeType?: string;
   /** The size in bytes, before encoding. */
   readonly size?: number;
+  /** Hints for clients: audience, priority and time of change. */
   readonly annotations?: Annotations;
+  /** Icons to display. */
   readonly icons?: readonly Icon[];
+  /** Metadata of the protocol and of extensions, by prefixed key. */
   readonly _meta?: JsonObject;
 }
 
@@ -75,17 +95,25 @@ export interface ResourceLink extends Resource {
 
 /** The text contents of a resource. */
 export interface TextResourceContents {
+  /** The URI of the contents. */
   readonly uri: string;
+  /** The MIME type, if known. */
   readonly mimeType?: string;
+  /** The text. */
   readonly text: string;
+  /** Metadata of the protocol and of extensions, by prefixed key. */
   readonly _meta?: JsonObject;
 }
 
 /** The binary contents of a resource, in base64. */
 export interface BlobResourceContents {
+  /** The URI of the contents. */
   readonly uri: string;
+  /** The MIME type, if known. */
   readonly mimeType?: string;
+  /** The bytes in base64. */
   readonly blob: string;
+  /** Metadata of the protocol and of extensions, by prefixed key. */
   readonly _meta?: JsonObject;
 }
 
@@ -95,8 +123,11 @@ export type ResourceContents = TextResourceContents | BlobResourceContents;
 /** A resource with its contents. */
 export interface EmbeddedResource {
   readonly type: "resource";
+  /** The contents of the resource. */
   readonly resource: ResourceContents;
+  /** Hints for clients: audience, priority and time of change. */
   readonly annotations?: Annotations;
+  /** Metadata of the protocol and of extensions, by prefixed key. */
   readonly _meta?: JsonObject;
 }
 

@@ -5,8 +5,12 @@ import type { BaseMetadata, Icon } from "./content.js";
  * https://modelcontextprotocol.io/specification/latest/schema#implementation
  */
 export interface Implementation extends BaseMetadata {
+  /** The version of the program. */
   readonly version: string;
+  /** A description, for people. */
   readonly description?: string;
+  /** The website of the program. */
   readonly websiteUrl?: string;
+  /** Icons to display. */
   readonly icons?: readonly Icon[];
 }

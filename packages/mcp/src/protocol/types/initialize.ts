@@ -7,7 +7,9 @@ import type { Result } from "./result.js";
 export interface InitializeParams extends RequestParams {
   /** The newest handshake revision that the client supports. */
   readonly protocolVersion: string;
+  /** The capabilities of the client. */
   readonly capabilities: ClientCapabilities;
+  /** The name and version of the client. */
   readonly clientInfo: Implementation;
 }
 
@@ -15,7 +17,9 @@ export interface InitializeParams extends RequestParams {
 export interface InitializeResult extends Result {
   /** The revision of the session. A client that does not support it closes the connection. */
   readonly protocolVersion: string;
+  /** The capabilities of the server. */
   readonly capabilities: ServerCapabilities;
+  /** The name and version of the server. */
   readonly serverInfo: Implementation;
   /** Instructions for the model. It comes from a peer, so treat it as untrusted text. */
   readonly instructions?: string;

@@ -13,15 +13,20 @@ export function isLoggingLevel(value: unknown): value is LoggingLevel {
 
 /** Params of `notifications/message`. */
 export interface LoggingMessageParams {
+  /** The severity. */
   readonly level: LoggingLevel;
+  /** The name of the logger. */
   readonly logger?: string;
   /** Any JSON value: a text or an object. */
   readonly data: unknown;
+  /** Metadata of the protocol and of extensions, by prefixed key. */
   readonly _meta?: JsonObject;
 }
 
 /** Params of `logging/setLevel`. */
 export interface SetLevelParams {
+  /** The lowest level to send. */
   readonly level: LoggingLevel;
+  /** Metadata of the protocol and of extensions, by prefixed key. */
   readonly _meta?: JsonObject;
 }

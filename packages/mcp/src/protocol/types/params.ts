@@ -2,6 +2,7 @@ import type { JsonObject } from "../json.js";
 
 /** Members that the params of every request may have. Each revision adds its own `_meta` keys. */
 export interface RequestParams {
+  /** Metadata of the protocol and of extensions, by prefixed key. */
   readonly _meta?: JsonObject;
 }
 

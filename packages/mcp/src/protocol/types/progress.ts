@@ -11,10 +11,14 @@ export function isProgressToken(value: unknown): value is ProgressToken {
 
 /** Params of `notifications/progress`. */
 export interface ProgressParams {
+  /** The token in the `_meta` of the request. */
   readonly progressToken: ProgressToken;
   /** Increases with every notification, even if the total is unknown. */
   readonly progress: number;
+  /** The value of `progress` at the end, if known. */
   readonly total?: number;
+  /** A description of the progress, for people. */
   readonly message?: string;
+  /** Metadata of the protocol and of extensions, by prefixed key. */
   readonly _meta?: JsonObject;
 }

@@ -2,6 +2,7 @@ import type { Implementation } from "./implementation.js";
 
 /** The `_meta` of a result. Extensions may add keys. */
 export interface ResultMeta {
+  /** The name and version of the server. */
   readonly "io.modelcontextprotocol/serverInfo"?: Implementation;
   readonly [key: string]: unknown;
 }
@@ -16,6 +17,7 @@ export interface Result {
    * revision adds it.
    */
   readonly resultType?: string;
+  /** Metadata of the protocol and of extensions, by prefixed key. */
   readonly _meta?: ResultMeta;
 }
 

@@ -4,6 +4,8 @@ import type { JsonObject } from "../json.js";
 export interface Root {
   /** A `file:` URI. */
   readonly uri: string;
+  /** The name to display. */
   readonly name?: string;
+  /** Metadata of the protocol and of extensions, by prefixed key. */
   readonly _meta?: JsonObject;
 }

@@ -4,8 +4,11 @@ import type { RequestParams } from "./params.js";
 
 /** The changes that a client subscribes to. */
 export interface SubscriptionFilter {
+  /** Notify of changes of the list of tools. Default: false. */
   readonly toolsListChanged?: boolean;
+  /** Notify of changes of the list of prompts. Default: false. */
   readonly promptsListChanged?: boolean;
+  /** Notify of changes of the list of resources. Default: false. */
   readonly resourcesListChanged?: boolean;
   /** Resource URIs. */
   readonly resourceSubscriptions?: readonly string[];
@@ -52,11 +55,14 @@ export const changingLists: readonly ChangingList[] = [
 
 /** Params of `subscriptions/listen`. */
 export interface ListenParams extends RequestParams {
+  /** The notifications to send. */
   readonly notifications: SubscriptionFilter;
 }
 
 /** Params of `notifications/subscriptions/acknowledged`: the part of the filter that the server supports. */
 export interface AcknowledgedParams {
+  /** The notifications that the server will send. */
   readonly notifications: SubscriptionFilter;
+  /** Metadata of the protocol and of extensions, by prefixed key. */
   readonly _meta?: JsonObject;
 }

@@ -8,12 +8,15 @@ export type TaskStatus = "working" | "input_required" | "completed" | "failed" |
  * https://modelcontextprotocol.io/specification/2025-11-25/basic/utilities/tasks
  */
 export interface TaskState {
+  /** The id of the task. */
   readonly taskId: string;
+  /** The status of the task. */
   readonly status: TaskStatus;
   /** A description of the status, for display. */
   readonly statusMessage?: string;
   /** ISO 8601, as is `lastUpdatedAt`. */
   readonly createdAt: string;
+  /** The time of the last change of the status (ISO 8601). */
   readonly lastUpdatedAt: string;
   /** Milliseconds from creation until the task may be deleted; null for no limit. */
   readonly ttl: number | null;
@@ -23,5 +26,6 @@ export interface TaskState {
 
 /** Params of the requests about one task. */
 export interface TaskParams extends RequestParams {
+  /** The id of the task. */
   readonly taskId: string;
 }

@@ -6,6 +6,7 @@ import type { PaginatedResult, Result } from "./result.js";
 /** A JSON Schema (2020-12 unless `$schema` names another dialect) with `type: "object"` at the root. */
 export interface ObjectSchema {
   readonly type: "object";
+  /** The dialect of JSON Schema. Default: 2020-12. */
   readonly $schema?: string;
   readonly [keyword: string]: unknown;
 }
@@ -22,6 +23,7 @@ export function isObjectSchema(schema: unknown): schema is ObjectSchema {
 
 /** Hints about a tool's behaviour. Clients must not rely on them unless they trust the server. */
 export interface ToolAnnotations {
+  /** The name to display. `title` of the tool takes precedence. */
   readonly title?: string;
   /** The tool changes nothing. Default: false. */
   readonly readOnlyHint?: boolean;
@@ -44,23 +46,31 @@ export interface ToolExecution {
  * https://modelcontextprotocol.io/specification/latest/schema#tool
  */
 export interface Tool extends BaseMetadata {
+  /** A description, for the model. */
   readonly description?: string;
+  /** The JSON Schema of the arguments. */
   readonly inputSchema: ObjectSchema;
   /** A JSON Schema of any root type, for `structuredContent`. */
   readonly outputSchema?: JsonObject;
+  /** Hints on what the tool does. Untrusted unless the server is trusted. */
   readonly annotations?: ToolAnnotations;
+  /** Icons to display. */
   readonly icons?: readonly Icon[];
+  /** Whether calls may run as tasks. */
   readonly execution?: ToolExecution;
+  /** Metadata of the protocol and of extensions, by prefixed key. */
   readonly _meta?: JsonObject;
 }
 
 /** Result of `tools/list`. */
 export interface ListToolsResult extends PaginatedResult {
+  /** The tools of this page. */
   readonly tools: readonly Tool[];
 }
 
 /** Params of `tools/call`. */
 export interface CallToolParams extends InputResponseParams {
+  /** The name of the tool. */
   readonly name: string;
   /** Absent is equivalent to `{}`. */
   readonly arguments?: JsonObject;

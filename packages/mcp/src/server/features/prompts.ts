@@ -33,6 +33,7 @@ export interface PromptDefinition<Arguments extends PromptArguments | undefined 
   extends Omit<Prompt, "name" | "arguments"> {
   /** By name; or any Standard Schema of an object of strings. Default: none. */
   readonly arguments?: Arguments;
+  /** Suggestions, by the name of the argument. Default: none. */
   readonly complete?: Completers<ArgumentName<Arguments>>;
 }
 
@@ -173,11 +174,13 @@ function servePrompt(name: string, definition: AnyPromptDefinition, handler: Ser
 
 /** One message of a prompt as a handler may give it: the data of images, audio and embedded resources may be bytes. */
 export interface SendableMessage extends Omit<PromptMessage, "content"> {
+  /** The content of the message; binary data may be bytes. */
   readonly content: SendableContent;
 }
 
 /** A whole result as a handler may give it. */
 export interface SendablePrompt extends Omit<GetPromptResult, "messages"> {
+  /** The messages, in order. */
   readonly messages: readonly SendableMessage[];
 }
 

@@ -4,7 +4,9 @@ import { type ListShape, pageOf } from "./paginate.js";
 
 /** A registered definition. It can be changed while clients are connected; they are notified. */
 export interface Registration<Definition> {
+  /** The name it was added with; the URI of a resource. */
   readonly name: string;
+  /** Whether clients see it. */
   readonly enabled: boolean;
   /** Shows it again. */
   enable(): void;

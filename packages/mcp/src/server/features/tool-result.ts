@@ -16,6 +16,7 @@ import type { CallToolResult } from "../../protocol/types/tools.js";
 
 /** A whole result as a handler may give it: the data of images, audio and embedded resources may be bytes. */
 export interface SendableResult extends Omit<CallToolResult, "content"> {
+  /** The content blocks, for the model; binary data may be bytes. */
   readonly content: readonly SendableContent[];
 }
 
@@ -166,6 +167,7 @@ export type ToolErrors = "internal" | "message";
  */
 export class ToolError extends Error {
   override readonly name = "ToolError";
+  /** The content blocks that the model sees. */
   readonly content: readonly SendableContent[];
 
   /** @param content what the model reads: a sentence, or blocks; the first text is also the message */

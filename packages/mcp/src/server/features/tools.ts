@@ -55,10 +55,13 @@ export interface ToolDefinition<Input extends InputSchema | undefined, Output ex
   readonly inputSchema?: Input;
   /** The same for structured output; the handler then returns that, and the text for the model is derived. */
   readonly outputSchema?: Output;
+  /** Hints on what the tool does, for clients that ask users before a call. Default: none. */
   readonly annotations?: ToolAnnotations;
+  /** Icons to display. Default: none. */
   readonly icons?: readonly Icon[];
   /** Whether calls may run as tasks. The handler is the same, and revisions without tasks call it as any other. */
   readonly execution?: ToolExecution;
+  /** Metadata of extensions, by prefixed key. Default: none. */
   readonly _meta?: JsonObject;
 }
 
@@ -104,8 +107,11 @@ export type ToolHandler<Input extends InputSchema | undefined, Output extends Sc
 
 /** A tool that is not yet on a server. Made by `tool`. */
 export interface DefinedTool<Name extends string = string, Schemas extends ToolSchemas = ToolSchemas> {
+  /** The name of the tool. */
   readonly name: Name;
+  /** The definition, as it was given. */
   readonly definition: Schemas & AnyToolDefinition;
+  /** The handler, as it was given. */
   readonly handler: (args: never, context: Context) => unknown;
 }
 

@@ -2,7 +2,9 @@ import type { JsonObject } from "../../protocol/json.js";
 
 /** A request to the client: its method, and its params in the newest shape. */
 export interface ClientRequest {
+  /** The method of the request. */
   readonly method: string;
+  /** The params of the request. */
   readonly params: JsonObject;
   /** Id of a URL elicitation, in the revision that has it. Default: a random one. */
   readonly elicitationId?: string;
@@ -16,7 +18,9 @@ export type InputResponses = Readonly<Record<string, unknown>>;
 
 /** Return value of a handler that requests input by returning: the handler runs again with the responses. Made by `inputRequired`. */
 export class InputRequired {
+  /** The input requests, by name. */
   readonly questions: InputRequests;
+  /** State that the client returns with the responses, encrypted. */
   readonly state: unknown;
 
   constructor(questions: InputRequests, state: unknown) {

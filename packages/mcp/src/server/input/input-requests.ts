@@ -23,11 +23,21 @@ export interface InputRequestOf<Answer> extends ClientRequest {
 
 /** Response of the user to a form. */
 export type FormResponse<Content> =
-  | { readonly action: "accept"; readonly content: Content }
-  | { readonly action: "decline" | "cancel"; readonly content?: undefined };
+  | {
+      /** The user submitted the form. */
+      readonly action: "accept";
+      /** The values, validated by the schema. */
+      readonly content: Content;
+    }
+  | {
+      /** The user refused, or dismissed the form. */
+      readonly action: "decline" | "cancel";
+      readonly content?: undefined;
+    };
 
 /** Response of the user to a URL elicitation. */
 export interface UrlResponse {
+  /** What the user chose: to open the page, to refuse, or to dismiss. */
   readonly action: "accept" | "decline" | "cancel";
 }
 

@@ -18,6 +18,7 @@ export interface StateSeal {
 export interface Binding {
   /** The authenticated principal of the call; undefined for anonymous callers. */
   readonly principal: string | undefined;
+  /** The method of the call. */
   readonly method: string;
   /** The params that must be the same when the call is made again. */
   readonly params: JsonObject;

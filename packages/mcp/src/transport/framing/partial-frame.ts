@@ -12,8 +12,11 @@ const noBytes = new Uint8Array(0);
 
 /** A run of bytes: complete in `head`, or truncated, with its first bytes in `head` and its last in `tail`. */
 export interface ByteSpan {
+  /** The first bytes. */
   readonly head: Uint8Array;
+  /** The last bytes, if they lie apart from the first. */
   readonly tail?: Uint8Array;
+  /** The number of all bytes. */
   readonly length: number;
   /** True if the run was truncated only because the budget was exhausted. */
   readonly hasNoRoom?: boolean;

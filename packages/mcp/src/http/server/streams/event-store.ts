@@ -5,6 +5,7 @@ import type { MaybePromise } from "../../../base/maybe-promise.js";
 
 /** One event of a stream, with its position. */
 export interface StoredEvent {
+  /** The position of the event in its stream, ascending. */
   readonly sequence: number;
   /** The message; empty for an event without one. */
   readonly frame: string;
@@ -12,7 +13,9 @@ export interface StoredEvent {
 
 /** The identity of a stream of a session. */
 export interface StreamName {
+  /** The id of the session. */
   readonly session: string;
+  /** The name of the stream in the session. */
   readonly stream: string;
 }
 
@@ -84,7 +87,12 @@ const mebibyte = 1024 * 1024;
  * @example
  * await serveHttp(server, { sessions: { eventStore: memoryEventStore({ maxAge: 60_000 }) } });
  */
-export function memoryEventStore(options: MemoryEventStoreOptions & { readonly clock?: Clock } = {}): EventStore {
+export function memoryEventStore(
+  options: MemoryEventStoreOptions & {
+    /** The clock by which events expire. Default: that of the system. */
+    readonly clock?: Clock;
+  } = {},
+): EventStore {
   checkMembers("memoryEventStore", options, { ...storeMembers, clock: [] });
   const { clock = systemClock, ...bounds } = options;
   return new MemoryEventStore(clock, bounds);

@@ -63,6 +63,7 @@ export interface ResourceTemplateDefinition<Template extends string = string>
   readonly name?: string;
   /** Resources of the template that `resources/list` returns, after the individually defined ones. */
   readonly list?: (context: Context) => MaybePromise<readonly ListedResource[]>;
+  /** Suggestions, by the name of the variable. Default: none. */
   readonly complete?: Completers<VariableName<Template>>;
 }
 
@@ -170,12 +171,15 @@ export function listed(resource: ListedResource): JsonObject {
 
 /** Bytes as they are, or in base64. */
 export interface BlobContents extends Omit<BlobResourceContents, "uri" | "blob"> {
+  /** The URI of the contents. Default: the requested one. */
   readonly uri?: string;
+  /** Bytes, or base64 text. */
   readonly blob: Bytes | string;
 }
 
 /** Text. */
 export interface TextContents extends Omit<TextResourceContents, "uri"> {
+  /** The URI of the contents. Default: the requested one. */
   readonly uri?: string;
 }
 
@@ -184,6 +188,7 @@ export type Contents = string | Bytes | TextContents | BlobContents;
 
 /** Contents in any number, and what else the result of a read may carry. */
 export interface FullReadResult extends Omit<ReadResourceResult, "contents"> {
+  /** The contents: one, or several for a resource such as a folder. */
   readonly contents: readonly Contents[];
 }
 
