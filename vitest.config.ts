@@ -29,11 +29,8 @@ const longForms = [
   "test/cli/commands/tap/tap-trouble.test.ts",
 ];
 
-/**
- * Files that need modules of their own: one replaces modules of the library, the other asserts the sum that is charged to the
- * budget of the whole process, where what an earlier file has left behind would count.
- */
-const isolated = ["test/protocol/revisions/dummy-revision.test.ts", "test/hardening/attacks/a04-byte-budgets.test.ts"];
+/** A file that replaces modules of the library, and so needs modules of its own. */
+const isolated = ["test/protocol/revisions/dummy-revision.test.ts"];
 
 export default defineConfig(({ mode }) => ({
   plugins: [

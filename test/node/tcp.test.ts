@@ -138,7 +138,7 @@ describe("a server on a socket", () => {
   });
 
   test("that closes waits for nobody, and may be closed again", async () => {
-    const { server, calls } = greeter();
+    const { server, calls, letGo } = greeter();
     const listening = await serveTcp(server, { port: 0 });
     const client = held(await connect(() => tcpChannel(listening.address)));
     const late = client.tools.call("wait").catch((error) => error);
@@ -146,6 +146,7 @@ describe("a server on a socket", () => {
     await listening.close();
     expect(await late).toBeInstanceOf(LocalError);
     await listening.close();
+    letGo();
   });
 });
 

@@ -3,6 +3,7 @@ import { type Client, connect, type InputHandlers } from "@parlance/mcp/client";
 import { type Channel, openConnection, tapChannel } from "@parlance/mcp/jsonrpc";
 import { type ChildChannel, childChannel } from "@parlance/mcp/node";
 import { describe, expect, test } from "vitest";
+import { deferred } from "../../../packages/mcp/src/base/deferred.js";
 import { errorOf } from "../../client/session/openings.js";
 
 // The servers are processes of their own, which run what was built: an unhandled rejection ends them, and is seen as it is
@@ -126,9 +127,10 @@ describe("A1: what a handler does not await, elsewhere", () => {
 
   test("leaves the process of a plain service alive when its caller refuses or does not answer", async () => {
     const child = childChannel({ command: process.execPath, args: [service] });
+    const over = deferred<void>();
     const peer = openConnection(child, {
       handle(method) {
-        if (method === "slow") return new Promise(() => undefined);
+        if (method === "slow") return over.promise;
         throw new Error("refused");
       },
       report: () => undefined,
@@ -136,6 +138,7 @@ describe("A1: what a handler does not await, elsewhere", () => {
     expect(await peer.call("forget")).toBe("forgotten");
     expect(await peer.call("alive")).toBe(true);
     expect(child.exit).toBeUndefined();
+    over.resolve();
     await peer.close();
   });
 });

@@ -7,6 +7,7 @@ import { type EventStore, httpHandler, memoryEventStore, rpcHandler } from "@par
 import {
   type Call,
   type Channel,
+  type Connection,
   type ConnectionOptions,
   createService,
   lines,
@@ -351,10 +352,11 @@ async function reopening(plant: Plant): Promise<void> {
   const clock = createFakeClock();
   const server = offering({});
   let far: Channel | undefined;
+  const served: Connection[] = [];
   const dial = (): Channel => {
     const [near, other] = memoryChannels();
     far = other;
-    serveChannel(server, other, { report: plant.report });
+    served.push(serveChannel(server, other, { report: plant.report }));
     return near;
   };
   const random = plant.hook(() => 0.5);
@@ -369,6 +371,7 @@ async function reopening(plant: Plant): Promise<void> {
   await plant.outcome(client.tools.call("plain"));
   await subscription.close();
   await client.close();
+  for (const connection of served) await connection.close();
 }
 
 async function checkedParams(plant: Plant): Promise<void> {

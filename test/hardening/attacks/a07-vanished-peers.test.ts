@@ -6,7 +6,7 @@ import { serveHttp } from "@parlance/mcp/node";
 import { createServer, type Server } from "@parlance/mcp/server";
 import { createFakeClock, type FakeClock } from "@parlance/mcp/testing";
 import { nodeWebSocketChannel, serveWebSocket } from "@parlance/mcp/websocket";
-import { describe, expect, test } from "vitest";
+import { describe, expect, onTestFinished, test } from "vitest";
 
 /**
  * Stands between two peers, and stops to forward without closing anything: what is sent is taken, and goes nowhere, as with a
@@ -81,6 +81,7 @@ function waiting(): Waiting {
     await answered;
     return "done";
   });
+  onTestFinished(() => answer()); // Bytes of a call are held until its handler ends.
   return { server, started, answer: () => answer() };
 }
 

@@ -8,7 +8,7 @@ import { nodeRpcHandler, serveHttp, serveTcp, streamChannel, tcpChannel } from "
 import { createServer, type Server, serveChannel } from "@parlance/mcp/server";
 import { createFakeClock, type FakeClock } from "@parlance/mcp/testing";
 import { nodeWebSocketChannel, serveWebSocket } from "@parlance/mcp/websocket";
-import { describe, expect, test } from "vitest";
+import { describe, expect, onTestFinished, test } from "vitest";
 import { statelessCall, written } from "../../http/server/asked.js";
 import { stateless } from "../../testing/frames.js";
 
@@ -99,16 +99,22 @@ describe("A8: a body that is refused before its end", () => {
   });
 });
 
-/** A server whose tool never ends; `started` resolves when it runs. */
+/** Resolves when the test is over: bytes of a call are held until its handler ends. */
+function endOfTest(): Promise<string> {
+  return new Promise((resolve) => onTestFinished(() => resolve("too late")));
+}
+
+/** A server whose tool outlasts the test; `started` resolves when it runs. */
 function endless(): { readonly server: Server; readonly started: Promise<void> } {
   const server = createServer({ name: "endless", version: "1.0.0" });
   let start: () => void;
   const started = new Promise<void>((resolve) => {
     start = resolve;
   });
+  const ended = endOfTest();
   server.tool("forever", {}, () => {
     start();
-    return new Promise<string>(() => undefined);
+    return ended;
   });
   return { server, started };
 }
@@ -186,10 +192,11 @@ describe("A8: a call that outlasts the grace of a drain gets an error", () => {
   test("on HTTP without MCP", async () => {
     const { createServer: createHttpServer } = await import("node:http");
     const service = createService();
+    const ended = endOfTest();
     const started = new Promise<void>((resolve) => {
       service.method("forever", () => {
         resolve();
-        return new Promise(() => undefined);
+        return ended;
       });
     });
     const handler = nodeRpcHandler(service.call);
@@ -212,6 +219,7 @@ describe("A8: a server that ends as soon as it is called is opened again with pa
   /** Dials a server whose conversation ends at the first call of its tool; \`dials\` are the times at which it was opened. */
   function crashing(clock: FakeClock): { readonly dials: number[]; readonly dial: () => Channel } {
     const dials: number[] = [];
+    const ended = endOfTest();
     return {
       dials,
       dial() {
@@ -220,10 +228,11 @@ describe("A8: a server that ends as soon as it is called is opened again with pa
         const server = createServer({ name: "crashing", version: "1.0.0" });
         server.tool("crash", {}, () => {
           void far.close();
-          return new Promise<string>(() => undefined);
+          return ended;
         });
         server.tool("work", {}, () => "done");
-        serveChannel(server, far);
+        const connection = serveChannel(server, far);
+        onTestFinished(() => connection.close());
         return near;
       },
     };

@@ -20,6 +20,8 @@ export function obeying(): Obeying {
   server.tool("obey", { inputSchema }, ({ as }, context) => {
     let told = 0;
     return new Promise((resolve) => {
+      // Bytes of a call are held until its handler ends, so no handler outlasts its test.
+      context.signal.addEventListener("abort", () => resolve(`${as} was cancelled`));
       calls.set(`${as}`, (...steps) => {
         for (const step of steps) {
           told += 1;

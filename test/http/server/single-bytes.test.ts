@@ -78,12 +78,15 @@ test("a client that goes leaves no timer for signs of life, though its handler n
   const clock = createFakeClock();
   const deaf = createServer({ name: "deaf", version: "1" });
   let hasBegun = (): void => undefined;
+  let letGo = (): void => undefined;
   const begun = new Promise<void>((resolve) => {
     hasBegun = resolve;
   });
   deaf.tool("wait", {}, () => {
     hasBegun();
-    return new Promise<string>(() => undefined);
+    return new Promise<string>((resolve) => {
+      letGo = () => resolve("gone");
+    });
   });
   const handler = nodeHandler(deaf, { clock });
   const gone: Promise<void>[] = [];
@@ -102,5 +105,6 @@ test("a client that goes leaves no timer for signs of life, though its handler n
   await expect(call).rejects.toThrow();
   await Promise.all(gone);
   expect(clock.armed).toBe(0);
+  letGo();
   http.close();
 });

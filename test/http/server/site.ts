@@ -71,7 +71,7 @@ export function watchTools(server: Server): ReadonlySet<string> {
 
 /** Waits, without time, until something is as it should be: what it takes is on its way through this machine. */
 export async function until(isSo: () => boolean): Promise<void> {
-  const giveUp = performance.now() + 10_000;
+  const giveUp = performance.now() + 60_000;
   while (!isSo()) {
     if (performance.now() > giveUp) throw new Error(`it never was so that ${isSo}`);
     await turn();

@@ -1,6 +1,7 @@
 import { serveHttp } from "@parlance/mcp/node";
 import { serveWebSocket } from "@parlance/mcp/websocket";
 import { expect, test } from "vitest";
+import { deferred } from "../../../../packages/mcp/src/base/deferred.js";
 import { createLibrary } from "../../../fixtures/library-server.js";
 import { isLong } from "../../../testing/forms.js";
 import { fixture, jsonLines, parlance, start, toolsServer } from "../../run.js";
@@ -136,9 +137,11 @@ test.concurrent.each([
 
 test.concurrent("a verb without an answer in time gives 4", async () => {
   const server = createLibrary();
-  server.resource("notes:/never", { name: "never" }, () => new Promise<string>(() => undefined));
+  const over = deferred<string>();
+  server.resource("notes:/never", { name: "never" }, () => over.promise);
   await using http = await serveHttp(server);
   const { code, stderr } = await parlance(["read", "--timeout", "300ms", http.url, "notes:/never"]);
+  over.resolve("late");
   expect(stderr).toContain("no answer and no sign of one for 300 ms");
   expect(code).toBe(4);
 });
