@@ -5,8 +5,8 @@
  * Synchronous and exact: the owner gives back the bytes that it took, on every path, and an unused budget holds zero.
  *
  * @example
- * const tenant = new ByteBudget(64 * 1024 * 1024, processBudget);
- * serveChannel(server, channel, { budget: tenant }); // Every channel of the tenant shares 64 MiB.
+ * // All connections from one address share one budget.
+ * await acceptTcp({ port: 7007 }, (channel, { budget }) => serveChannel(server, channel, { budget }));
  */
 export class ByteBudget {
   readonly #limit: number;

@@ -107,7 +107,7 @@ export class Client<Tools extends ToolTypes = ToolTypes> implements AsyncDisposa
    *
    * @example
    * client.use((next) => async (method, params, options) =>
-   *   next(method, { ...params, _meta: { ...params._meta, "example.com/token": await token() } }, options),
+   *   next(method, { ...params, _meta: { ...(params._meta ?? {}), "example.com/token": token } }, options),
    * );
    */
   use(middleware: Middleware<CallOptions>): void {

@@ -132,7 +132,7 @@ export class Context {
    *
    * @example
    * const { action } = await ctx.elicitUrl("Log in", url, { elicitationId: id });
-   * if (action === "accept") onceLoggedIn(id, () => ctx.completeElicitation(id));
+   * if (action === "accept") logins.once(id, () => ctx.completeElicitation(id));
    */
   completeElicitation(elicitationId: string): void {
     const { session, revision } = this.#operation;
@@ -154,7 +154,8 @@ export class Context {
    * Requests several inputs at once; the responses have the same keys.
    *
    * @example
-   * const { who, where } = await ctx.requestInput({ who: form("Who?", Person), where: roots() });
+   * const Person = z.object({ name: z.string() });
+   * const { who, where } = await ctx.requestInput({ who: elicitForm("Who?", Person), where: listRoots() });
    */
   async requestInput<Q extends Readonly<Record<string, InputRequestOf<unknown>>>>(
     questions: Q,

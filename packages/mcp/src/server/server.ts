@@ -144,7 +144,7 @@ export interface Server<Tools extends ToolTypes = ToolTypes> extends Servable {
    * https://modelcontextprotocol.io/specification/latest/server/resources#resource-templates
    *
    * @example
-   * server.resourceTemplate("notes:/{author}/{+path}", {}, ({ author, path }) => notes.get(author, path));
+   * server.resourceTemplate("notes:/{author}/{+path}", {}, ({ author, path }) => notes.get(`${author}/${path}`));
    *
    * @throws TypeError for a template that is taken, or cannot be matched
    */

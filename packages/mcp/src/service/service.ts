@@ -190,8 +190,8 @@ function byName(method: string, names: readonly string[], params: unknown): Para
  * A fault of one param for `MethodOptions.check`: what was expected, and what came.
  *
  * @example
- * const check = ({ a }) => (typeof a === "number" ? [] : [expected("a number", "a", a)]);
- * createService().method("double", ({ a }) => 2 * a, { params: ["a"], check });
+ * const check = ({ a }: { a: number }) => (typeof a === "number" ? [] : [expected("a number", "a", a)]);
+ * createService().method("double", ({ a }: { a: number }) => 2 * a, { params: ["a"], check });
  */
 export function expected(what: string, name: string | number, value: unknown): ParamsFault {
   return { path: `/${pointerToken(name)}`, message: `expected ${what}, got ${kindOf(value)}` };

@@ -150,7 +150,7 @@ export function* comparableSteps(
  * Compares what was taken of two conversations, in small steps.
  *
  * @example
- * for (const _ of comparisonSteps(left, right)) await new Promise(setImmediate);
+ * for (const _ of comparisonSteps(left, right)) await new Promise(setImmediate); // `left` and `right` of `comparableSteps`
  */
 export function* comparisonSteps(left: Comparable, right: Comparable): Generator<void, Comparison> {
   const contract = differencesOf(left.contract, right.contract);

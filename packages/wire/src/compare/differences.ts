@@ -32,7 +32,8 @@ export function comparableValue(node: JsonNode, bytes: Uint8Array): ComparableVa
  * A value without its ignored parts; undefined if nothing is left. `depth` is the number of tokens that led to it.
  *
  * @example
- * canonicalJson(significant(left, ignores)) === canonicalJson(significant(right, ignores));
+ * const ignores = ignoring(["/timestamp"]);
+ * canonicalJson(significant({ id: 1, timestamp: 5 }, ignores)); // '{"id":1}'
  */
 export function significant(value: ComparableValue, ignores: Ignores, depth = 0): ComparableValue {
   if (ignores.length === 0) return value;
@@ -117,7 +118,7 @@ export const volatilePointers: readonly string[] = [
  * Ignores the values at the pointers, and below them. `*` matches any one token.
  *
  * @example
- * const value = significant(result, ignoring(["/_meta", "/timestamp"]));
+ * significant({ id: 1, timestamp: 5 }, ignoring(["/timestamp"])); // { id: 1 }
  */
 export function ignoring(pointers: readonly string[]): Ignores {
   return pointers.map((pointer) =>

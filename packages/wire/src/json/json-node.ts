@@ -139,7 +139,8 @@ interface Place {
  * The text of a node as it was written; what is not UTF-8 in it reads U+FFFD.
  *
  * @example
- * const params = nodeAt(root, "/params");
+ * const scan = scanJson(bytes);
+ * const params = scan.ok ? nodeAt(scan.root, "/params") : undefined;
  * console.log(params && literalOf(params, bytes)); // As they were written.
  */
 export function literalOf({ start, end }: Place, bytes: Uint8Array): string {

@@ -100,7 +100,7 @@ export function senderOf(direction: Direction): Sender {
  * The bytes that a line of a recording holds; base64 that is none gives no bytes.
  *
  * @example
- * const text = new TextDecoder().decode(bytesOf(entry));
+ * const text = new TextDecoder().decode(bytesOf(frame));
  */
 export function bytesOf({ raw, b64 }: RecordedBytes): Uint8Array {
   if (raw !== undefined) return encoder.encode(raw);
@@ -111,7 +111,7 @@ export function bytesOf({ raw, b64 }: RecordedBytes): Uint8Array {
  * Bytes as a line of a recording holds them.
  *
  * @example
- * const entry = { k: "e", n, s, t, ...recordedBytes(chunk) };
+ * const entry: Entry = { k: "e", n: 7, s: "1", t: 12.5, ...recordedBytes(bytes) };
  */
 export function recordedBytes(bytes: Uint8Array): RecordedBytes {
   const raw = decodeUtf8(bytes);

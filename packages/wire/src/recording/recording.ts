@@ -54,7 +54,7 @@ const sum = /,"crc":"([0-9a-f]{8})"\}$/;
  * recordings too.
  *
  * @example
- * file.write(encodeEntry(entry));
+ * for (const entry of entries) file.write(encodeEntry(entry));
  */
 export function encodeEntry(entry: Entry): string {
   const open = JSON.stringify(entry).slice(0, -1);

@@ -44,7 +44,7 @@ export interface HttpOptions
    * callers have the proxy's address. Default: the peer of the connection on Node; unknown on other platforms.
    *
    * @example
-   * addressOf: (request) => request.header("x-forwarded-for")?.split(",").at(-1)?.trim(),
+   * const addressOf: HttpOptions["addressOf"] = (request) => request.header("x-forwarded-for")?.split(",").at(-1)?.trim();
    */
   readonly addressOf?: AddressOf;
   /**

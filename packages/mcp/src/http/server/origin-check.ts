@@ -60,8 +60,8 @@ export type OriginCheck = (
  *
  * @example
  * const checkOrigin = originCheck({ allowedOrigins: ["https://app.example.com"] });
- * const { remoteAddress: remote, localAddress: local } = request.socket;
- * const refusal = checkOrigin(request.headers.host, request.headers.origin, { remote, local });
+ * const { remoteAddress: remote, localAddress: local } = incoming.socket;
+ * const refusal = checkOrigin(incoming.headers.host, incoming.headers.origin, { remote, local });
  *
  * @throws TypeError for an invalid entry in the allowed hosts or origins
  */

@@ -63,7 +63,9 @@ export interface RequestStateStore {
    * @param expires milliseconds since 1970: from then on the state does not open, and the id may be forgotten
    *
    * @example
-   * const store = { use: async (id, expires) => (await redis.set(`state:${id}`, "", { NX: true, PXAT: expires })) === "OK" };
+   * const store: RequestStateStore = {
+   *   use: async (id, expires) => (await redis.set(`state:${id}`, "", { NX: true, PXAT: expires })) === "OK",
+   * };
    */
   use(id: string, expires: number): MaybePromise<boolean>;
 }
