@@ -1,6 +1,6 @@
-import { LocalError, mcpBatchProfile } from "@parlance/mcp/jsonrpc";
+import { LocalError } from "@parlance/mcp/jsonrpc";
 import { describe, expect, test } from "vitest";
-import { mcpProfile } from "../../packages/mcp/src/jsonrpc/profile.js";
+import { mcpBatchProfile, mcpProfile } from "../../packages/mcp/src/jsonrpc/profile.js";
 import { createMethods } from "./methods.js";
 import { expectAlive, overMemory, transports } from "./transports.js";
 import { bare } from "./wire.js";

@@ -4,14 +4,13 @@ import {
   encode,
   type Framing,
   lines,
-  mcpBatchProfile,
   openConnection,
   serverLimits,
 } from "@parlance/mcp/jsonrpc";
 import { createFakeClock } from "@parlance/mcp/testing";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { baseProfile, mcpProfile } from "../../packages/mcp/src/jsonrpc/profile.js";
+import { baseProfile, mcpBatchProfile, mcpProfile } from "../../packages/mcp/src/jsonrpc/profile.js";
 import { messages } from "./arbitraries.js";
 import { byteChannel } from "./conversation/byte-channel.js";
 import { judge } from "./reference.js";

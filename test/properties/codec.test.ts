@@ -1,10 +1,10 @@
 import { isDeepStrictEqual } from "node:util";
-import { answerer, decode, encode, mcpBatchProfile, Problem, serverLimits } from "@parlance/mcp/jsonrpc";
+import { answerer, decode, encode, Problem, serverLimits } from "@parlance/mcp/jsonrpc";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { validate } from "../../packages/mcp/src/jsonrpc/codec/decode.js";
 import { failure } from "../../packages/mcp/src/jsonrpc/message.js";
-import { baseProfile, mcpProfile } from "../../packages/mcp/src/jsonrpc/profile.js";
+import { baseProfile, mcpBatchProfile, mcpProfile } from "../../packages/mcp/src/jsonrpc/profile.js";
 import { limits, messages, nearMessages, strings, values } from "./arbitraries.js";
 import { judge } from "./reference.js";
 

@@ -1,6 +1,5 @@
-import { mcpBatchProfile } from "@parlance/mcp/jsonrpc";
 import { expect, test } from "vitest";
-import { baseProfile, mcpProfile } from "../../packages/mcp/src/jsonrpc/profile.js";
+import { baseProfile, mcpBatchProfile, mcpProfile } from "../../packages/mcp/src/jsonrpc/profile.js";
 import { plainConversation } from "./opening.js";
 import { operationsPerSeed, seeds, simulate } from "./simulation.js";
 

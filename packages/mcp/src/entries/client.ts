@@ -28,7 +28,7 @@ export type { ClientCallOptions } from "../client/verbs/client-parts.js";
 export { HttpError } from "../http/client/http-target.js";
 export { LocalError, RpcError } from "../jsonrpc/errors.js";
 export type { ClientCapabilities, ServerCapabilities } from "../protocol/capabilities.js";
-export type { ContentBlock, Resource, ResourceContents } from "../protocol/types/content.js";
+export { type ContentBlock, type Resource, type ResourceContents, textOf } from "../protocol/types/content.js";
 export type { ElicitFormParams, ElicitResult, ElicitUrlParams } from "../protocol/types/elicitation.js";
 export type { Implementation } from "../protocol/types/implementation.js";
 export type { LoggingLevel } from "../protocol/types/logging.js";

@@ -40,7 +40,6 @@ export {
   type RpcRequest,
   type RpcResponse,
 } from "../jsonrpc/message.js";
-export { mcpBatchProfile } from "../jsonrpc/profile.js";
 export { describeReport, type Report, type Reporter } from "../jsonrpc/report.js";
 export { lspCancellation } from "../jsonrpc/routing.js";
 export { type Tapped, tapChannel } from "../jsonrpc/tap.js";

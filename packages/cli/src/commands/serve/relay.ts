@@ -9,7 +9,6 @@ import {
   isRequest,
   isResponse,
   type Message,
-  mcpBatchProfile,
   Problem,
 } from "@parlance/mcp/jsonrpc";
 import { isObject, methods, notifications } from "@parlance/mcp/protocol";
@@ -156,10 +155,15 @@ function pass(text: string, to: Channel, from: Channel): void {
 }
 
 function messagesIn(text: string): readonly Message[] {
-  const decoded = decode(text, mcpBatchProfile);
+  const decoded = decode(text);
   if (decoded instanceof Problem) return [];
   const elements = Array.isArray(decoded) ? decoded : [decoded];
-  return elements.filter((element): element is Message => !(element instanceof Problem));
+  return elements.filter((element): element is Message => !(element instanceof Problem) && !hasNullId(element));
+}
+
+/** MCP has no `null` ids: such a message pairs with no other, so it passes unread. */
+function hasNullId(message: Message): boolean {
+  return "id" in message && message.id === null;
 }
 
 function keyOf(id: Id): string {

@@ -1,4 +1,4 @@
-import type { JsonObject } from "../json.js";
+import { isObject, type JsonObject } from "../json.js";
 
 /** The author or the audience of a message. */
 export type Role = "user" | "assistant";
@@ -136,3 +136,38 @@ export interface EmbeddedResource {
  * https://modelcontextprotocol.io/specification/latest/schema#contentblock
  */
 export type ContentBlock = TextContent | ImageContent | AudioContent | ResourceLink | EmbeddedResource;
+
+/** A block of any type. */
+interface AnyContent {
+  /** Such as `"text"` or `"tool_use"`. */
+  readonly type: string;
+}
+
+/** What `textOf` takes: the content of a result or a message, or the contents of a read resource. */
+type WithText =
+  | {
+      /** One block, or all blocks. */
+      readonly content: AnyContent | readonly AnyContent[];
+    }
+  | {
+      /** The contents of a resource. */
+      readonly contents: readonly ResourceContents[];
+    };
+
+/**
+ * The text of a tool result, of a prompt message, of a sampling message or of a read resource: its text blocks, joined by line
+ * feeds. The empty string without any. Other blocks, among them embedded resources, are left out.
+ *
+ * @example
+ * const result = await client.tools.call("greet", { name: "Ada" });
+ * console.log(textOf(result)); // Hello, Ada.
+ */
+export function textOf(source: WithText): string {
+  const isRead = "contents" in source;
+  const parts: unknown = isRead ? source.contents : source.content;
+  // A peer may send anything as a block: the client checks only that the content of a result is an array.
+  return (Array.isArray(parts) ? parts : [parts])
+    .flatMap((part) => (isObject(part) && (isRead || part.type === "text") ? [part.text] : []))
+    .filter((text) => typeof text === "string")
+    .join("\n");
+}
