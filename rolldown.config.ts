@@ -17,6 +17,11 @@ interface Manifest {
  */
 const threads: Readonly<Record<string, string>> = { "recorder-thread": "src/shared/recorder/recorder-thread.ts" };
 
+/** Files whose exports are all kept: tests run the program as a function. */
+const kept: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  cli: { program: "packages/cli/src/commands/program.ts" },
+};
+
 const fileUrl = /new URL\("(\.[^"]*\.js)", import\.meta\.url\)/g;
 
 /**
@@ -136,7 +141,7 @@ function buildsOf(name: string): readonly RolldownOptions[] {
   const folder = `packages/${name}`;
   const manifest: Manifest = JSON.parse(readFileSync(`${folder}/package.json`, "utf8"));
   const { dependencies, peerDependencies } = manifest;
-  const input = entriesOf(folder, manifest);
+  const input = { ...entriesOf(folder, manifest), ...kept[name] };
   const dir = `${folder}/dist`;
   const common: RolldownOptions = {
     input,

@@ -13,5 +13,5 @@ if (major < 20 || (major === 20 && minor < 19)) {
 const argv = process.argv.slice(2);
 const tapped = parseTapArguments(argv);
 if (argv[0] === "--version" || argv[0] === "-V") process.stdout.write(`${packageVersion}\n`);
-else if (tapped === undefined) await import("./commands/program.js");
+else if (tapped === undefined) await (await import("./commands/program.js")).main();
 else await (await import("./commands/tap/tap.js")).tap(tapped);

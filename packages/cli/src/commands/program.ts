@@ -4,7 +4,7 @@ import { toFailure, usageFailure } from "../shared/failure.js";
 import { listenForInterrupt } from "../shared/interrupt.js";
 import type { Invocation } from "../shared/invocation.js";
 import { wantsColour } from "../shared/output/style.js";
-import { outputOf, printFailure } from "../shared/output/terminal.js";
+import { type Output, outputOf, printFailure } from "../shared/output/terminal.js";
 import { packageVersion } from "../shared/package-version.js";
 import { partCommandLine } from "../shared/target/target.js";
 import { usageErrorText } from "./help/help.js";
@@ -76,12 +76,11 @@ function groupCommands(program: Command): void {
   (program.commands as Command[]).sort((a, b) => order.indexOf(a.name()) - order.indexOf(b.name()));
 }
 
-const out = outputOf(process.stdout, process.env);
-const err = outputOf(process.stderr, process.env);
-const interrupt = listenForInterrupt();
+/** Where a command line runs: what it prints to, and what interrupts it. */
+export type Surroundings = Pick<Invocation, "out" | "err" | "interrupt">;
 
 /** Prints any error, and returns its exit code. */
-function fail(error: unknown): number {
+function fail(error: unknown, err: Output): number {
   if (error instanceof CommanderError) return error.exitCode; // Commander has printed it.
   const failure = toFailure(error, "opening");
   // A closed output, as in `parlance tail | head`, is not printed.
@@ -89,18 +88,31 @@ function fail(error: unknown): number {
   return failure.exitCode;
 }
 
-async function main(): Promise<number> {
-  const { own, command } = partCommandLine(process.argv.slice(2));
-  let exitCode: number = exitCodes.clean;
-  const invocation: Invocation = {
-    out,
-    err,
-    interrupt,
-    command,
-    async run(action) {
-      exitCode = await action();
-    },
-  };
+/** Runs a command line, and returns its exit code. Never rejects. */
+export async function runProgram(words: readonly string[], surroundings: Surroundings): Promise<number> {
+  const { out, err } = surroundings;
+  try {
+    const { own, command } = partCommandLine(words);
+    let exitCode: number = exitCodes.clean;
+    const invocation: Invocation = {
+      ...surroundings,
+      command,
+      async run(action) {
+        exitCode = await action();
+      },
+    };
+    const program = programFor(own, out, err);
+    for (const register of await registrationsFor(own)) register(program, invocation);
+    groupCommands(program);
+    await program.parseAsync(own, { from: "user" });
+    return exitCode;
+  } catch (error) {
+    return fail(error, err);
+  }
+}
+
+/** The program without its commands. @param own the words of the command line, for its errors */
+function programFor(own: readonly string[], out: Output, err: Output): Command {
   const program: Command = new Command("parlance")
     .description("See, check and drive any MCP conversation.")
     .version(packageVersion, "-V, --version", "print the version")
@@ -114,6 +126,8 @@ async function main(): Promise<number> {
       subcommandTerm: (command) => command.name(),
     })
     .configureOutput({
+      writeOut: (text) => out.stream.write(text),
+      writeErr: (text) => err.stream.write(text),
       outputError: (message, write) => write(usageErrorText(message, program, own, err.style)),
       getOutHelpWidth: () => out.width,
       getErrHelpWidth: () => err.width,
@@ -123,22 +137,23 @@ async function main(): Promise<number> {
     .showSuggestionAfterError(false) // `usageErrorText` has a suggestion in the form of our failures.
     .helpCommand(false) // `help` is registered like the other commands.
     .exitOverride();
-  for (const register of await registrationsFor(own)) register(program, invocation);
-  groupCommands(program);
-  await program.parseAsync(own, { from: "user" });
-  return exitCode;
+  return program;
 }
 
-/** Exits when the output is written. Open timers, for instance of an imported module, do not keep the program alive. */
-function leave(exitCode: number): void {
-  const exit = (): void => {
-    const { lostOutput } = interrupt;
-    process.exit(
-      lostOutput === undefined ? exitCode : fail(usageFailure(`the output cannot be written: ${lostOutput.message}`)),
-    );
+/** Runs the command line of this process, and exits. */
+export async function main(): Promise<void> {
+  const out = outputOf(process.stdout, process.env);
+  const err = outputOf(process.stderr, process.env);
+  const interrupt = listenForInterrupt();
+  /** Exits when the output is written. Open timers, for instance of an imported module, do not keep the program alive. */
+  const leave = (exitCode: number): void => {
+    const exit = (): void => {
+      const { lostOutput } = interrupt;
+      const lost = lostOutput && usageFailure(`the output cannot be written: ${lostOutput.message}`);
+      process.exit(lost === undefined ? exitCode : fail(lost, err));
+    };
+    process.stdout.write("", () => setImmediate(exit)); // The error of a write is emitted after its callback.
   };
-  process.stdout.write("", () => setImmediate(exit)); // The error of a write is emitted after its callback.
+  process.on("uncaughtException", (error) => leave(fail(error, err)));
+  leave(await runProgram(process.argv.slice(2), { out, err, interrupt }));
 }
-
-process.on("uncaughtException", (error) => leave(fail(error)));
-leave(await main().catch(fail));

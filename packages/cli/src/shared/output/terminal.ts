@@ -1,14 +1,16 @@
 import type { Writable } from "node:stream";
-import type { WriteStream } from "node:tty";
 import type { Failure } from "../failure.js";
 import type { Pace } from "../pace.js";
 import { cut, visibleLines } from "./columns.js";
 import { type Style, styleOf, wantsColour } from "./style.js";
 
-/** An output of the process, with its colours and its width. */
+/** A stream to print to; also a terminal, which has a width. */
+type OutputStream = Writable & { readonly isTTY?: boolean; readonly columns?: number };
+
+/** An output of the program, with its colours and its width. */
 export interface Output {
   /** What it prints to. */
-  readonly stream: WriteStream;
+  readonly stream: OutputStream;
   readonly style: Style;
   /** Columns of a line: those of the terminal, between 60 and 160. */
   readonly width: number;
@@ -30,8 +32,8 @@ const usualWidth = 100;
 /** Bytes that may wait for a slow reader. */
 const mostWaiting = 4_000_000;
 
-/** An output of the process. */
-export function outputOf(stream: WriteStream, env: NodeJS.ProcessEnv): Output {
+/** An output of the program. */
+export function outputOf(stream: OutputStream, env: NodeJS.ProcessEnv): Output {
   const isTerminal = stream.isTTY === true;
   const style = styleOf(wantsColour(isTerminal, env));
   let hasStatus = false;
@@ -41,7 +43,7 @@ export function outputOf(stream: WriteStream, env: NodeJS.ProcessEnv): Output {
     style,
     isTerminal,
     get width() {
-      const columns = isTerminal ? stream.columns : Number.parseInt(env.COLUMNS ?? "", 10) || usualWidth;
+      const columns = (isTerminal ? stream.columns : Number.parseInt(env.COLUMNS ?? "", 10)) || usualWidth;
       return Math.min(widest, Math.max(narrowest, columns));
     },
     get isBehind() {
@@ -56,7 +58,7 @@ export function outputOf(stream: WriteStream, env: NodeJS.ProcessEnv): Output {
     },
     status(text) {
       if (!isTerminal) return;
-      stream.write(`${cleared()}${style.dim(cut(text, stream.columns - 1))}`);
+      stream.write(`${cleared()}${style.dim(cut(text, (stream.columns ?? usualWidth) - 1))}`);
       hasStatus = text !== "";
     },
   };
