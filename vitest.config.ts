@@ -71,6 +71,7 @@ export default defineConfig(({ mode }) => ({
       { extends: true, test: { name: "isolated", include: isolated } },
     ],
     setupFiles: [`${oracle}setup.ts`],
+    server: { deps: { external: [/\/packages\/\w+\/dist\//] } },
     pool: "forks",
     // More than there are cores, because many tests wait for a process that they have started.
     maxWorkers: availableParallelism() + 1,

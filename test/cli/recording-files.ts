@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
-import { parlance, type Ran, type Running, start } from "./run.js";
+import { parlance, type Ran, type RunningProcess, start } from "./run.js";
 
 /** A directory for recordings that the command looks into. */
 export interface RecordingFiles {
@@ -10,7 +10,7 @@ export interface RecordingFiles {
   write(name: string, data: string | Uint8Array): Promise<string>;
   run(...args: readonly string[]): Promise<Ran>;
   /** `input` is what comes on stdin. */
-  start(args: readonly string[], input?: string): Running;
+  start(args: readonly string[], input?: string): RunningProcess;
 }
 
 /**

@@ -1,13 +1,12 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: hosts write variables so in their configurations
 import { AsyncLocalStorage } from "node:async_hooks";
-import { execFile } from "node:child_process";
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, realpathSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { serveHttp } from "@parlance/mcp/node";
 import { createServer } from "@parlance/mcp/server";
 import { expect, test } from "vitest";
-import { fixture, main, type Ran } from "../run.js";
+import { fixture, parlanceIn, type Ran } from "../run.js";
 
 const node = process.execPath;
 const server = fixture("environment-server.js");
@@ -32,12 +31,7 @@ function inProject(
   variables: Readonly<Record<string, string>> = {},
 ): Promise<Ran> {
   const env = { PATH: process.env.PATH, HOME: path, USERPROFILE: path, APPDATA: join(path, ".config"), ...variables };
-  return new Promise((resolve) => {
-    const child = execFile(node, [main, ...args], { cwd: project, env }, (error, stdout, stderr) => {
-      resolve({ code: error === null ? 0 : Number(error.code), stdout, stderr });
-    });
-    child.stdin?.end();
-  });
+  return parlanceIn(project, args, env);
 }
 
 const settings = process.platform === "darwin" ? "Library/Application Support" : ".config";

@@ -3,8 +3,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Entry, readRecording } from "@parlance/wire";
 import { expect } from "vitest";
-import { main } from "../../cli/run.js";
-import { type RunningServer, startServer } from "../../fixtures/misbehaving/running-server.js";
+import { main, startInForm } from "../../cli/run.js";
+import type { RunningServer } from "../../fixtures/misbehaving/running-server.js";
 
 /** A folder that commands record into, and that is gone when the test is over. */
 export class RecordingFolder implements Disposable {
@@ -21,8 +21,16 @@ export class RecordingFolder implements Disposable {
   }
 
   /** Starts a proxy that records here. Its recordings are whole when it has ended. */
-  proxy(target: string): Promise<RunningServer> {
-    return startServer([main, "proxy", "--json", "--listen", "127.0.0.1:0", "--target", target], this.env);
+  async proxy(target: string): Promise<RunningServer> {
+    const proxy = startInForm(["proxy", "--json", "--listen", "127.0.0.1:0", "--target", target], this.env);
+    const { url } = JSON.parse(await proxy.firstLine) as { readonly url: string };
+    return {
+      url,
+      async [Symbol.asyncDispose]() {
+        proxy.interrupt();
+        await proxy.ended;
+      },
+    };
   }
 
   /** The text of all recordings, as far as they are written. */

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import type { Entry } from "@parlance/wire";
 import type { HttpEntry } from "../../../../packages/wire/src/recording/entry.js";
 import { RecordingFolder } from "../../../wire/recording/recording-folder.js";
-import { start } from "../../run.js";
+import { startInForm } from "../../run.js";
 
 /** A server of HTTP, and the command that stands before it. */
 export interface Proxied extends AsyncDisposable {
@@ -27,10 +27,10 @@ export async function proxied(listener: RequestListener, flags: readonly string[
   const folder = new RecordingFolder();
   const record = join(folder.path, "proxy.parlance.jsonl");
   const args = ["proxy", "--target", `${far}/mcp`, "--listen", "127.0.0.1:0", "--record", record, "--json", ...flags];
-  const command = start(args);
+  const command = startInForm(args);
   const { url } = JSON.parse(await command.firstLine) as { url: string };
   const end = async (): Promise<void> => {
-    command.child.kill("SIGINT");
+    command.interrupt();
     await command.ended;
   };
   return {
