@@ -109,6 +109,9 @@ test("what a handler returns is typed: blocks written in place, and values of an
     { type: "audio", data: "", mimeType: "audio/wav" },
   ]);
   server.tool("point", {}, () => origin);
+  server.tool("nothing", {}, async () => {
+    await Promise.resolve();
+  });
   // @ts-expect-error: a number alone is no result
   server.tool("number", {}, () => 5);
   // @ts-expect-error: the output schema wants a number
@@ -116,6 +119,8 @@ test("what a handler returns is typed: blocks written in place, and values of an
   await using talk = await conversationWith(server, "2025-11-25");
   const point = await talk.ask(request(1, "tools/call", { name: "point" }));
   expect(point).toBe(success(1, { content: [text('{"x":0}')], structuredContent: { x: 0 } }));
+  const nothing = await talk.ask(request(2, "tools/call", { name: "nothing" }));
+  expect(nothing).toBe(success(2, { content: [] }));
 });
 
 describe.each(ways)("a handler that throws %s", (_way, wrap) => {

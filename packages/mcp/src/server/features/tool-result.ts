@@ -52,7 +52,8 @@ export type ToolReturn =
   | readonly SendableContent[]
   | SendableResult
   | JsonReturn
-  | undefined;
+  // biome-ignore lint/suspicious/noConfusingVoidType: it is the return type of a handler without `return`, whose result is empty.
+  | void;
 
 const blockTypes: ReadonlySet<unknown> = new Set(["text", "image", "audio", "resource_link", "resource"]);
 
