@@ -7,7 +7,7 @@ const rows: Readonly<Record<string, readonly string[]>> = {
   schema: ["base"],
   // Methods of plain JSON-RPC by their schemas: the engine does not depend on a schema library.
   service: ["jsonrpc", "schema", "base"],
-  auth: ["base"],
+  auth: ["jsonrpc", "base"],
   protocol: ["jsonrpc", "base"],
   session: ["protocol", "jsonrpc", "base"],
   // Never each other: a program that only serves does not load a client.
@@ -15,9 +15,19 @@ const rows: Readonly<Record<string, readonly string[]>> = {
   client: ["session", "protocol", "jsonrpc", "schema", "base"],
   http: ["session", "protocol", "transport/framing", "jsonrpc", "base"],
   // The features stay out: HTTP runs calls and does not know tools.
-  "http/server": ["http", "server/servable", "server/session"],
+  "http/server": ["http", "server/servable", "server/session", "server/required-scopes", "auth/resource-server"],
   "http/client": ["http", "client/session"],
-  node: ["http/server", "server/servable", "server/session", "session", "protocol", "transport", "jsonrpc", "base"],
+  node: [
+    "http/server",
+    "auth/resource-server",
+    "server/servable",
+    "server/session",
+    "session",
+    "protocol",
+    "transport",
+    "jsonrpc",
+    "base",
+  ],
   // Both: it is a server to one side and a client to the other.
   bridge: [
     "client",
@@ -51,6 +61,7 @@ export const mayBuildOn: ReadonlyMap<string, readonly string[]> = new Map([
 /** The dependencies that a folder of a library package may import. The others import none: there the code is ours. */
 export const mayUse: ReadonlyMap<string, readonly string[]> = new Map([
   ["schema", ["@cfworker/json-schema", "@standard-schema/spec"]],
+  ["auth", ["jose", "oauth4webapi"]],
   ["http", ["eventsource-parser"]],
   ["node", ["cross-spawn", "ws"]],
 ]);

@@ -240,7 +240,7 @@ test("what is configured then bridges to the URL with its headers, and records i
   const server = createServer({ name: "remote", version: "1.0.0" });
   server.tool("hello", {}, () => "hello");
   await using http = await serveHttp(server, {
-    authenticate: (request) => (request.header("x-key") === "s3cret" ? { principal: "somebody" } : undefined),
+    auth: (request) => (request.header("x-key") === "s3cret" ? { principal: "somebody" } : undefined),
   });
   const { file, read, folder } = configured(
     JSON.stringify({ mcpServers: { remote: { type: "http", url: http.url, headers: { "X-Key": "s3cret" } } } }),

@@ -151,7 +151,7 @@ test.concurrent("a server at a URL is asked there, with its headers", async () =
   const sent = new AsyncLocalStorage<string>();
   echo.tool("headers", {}, () => sent.getStore() ?? "none");
   await using http = await serveHttp(echo, {
-    authenticate(request) {
+    auth(request) {
       sent.enterWith([request.header("authorization"), request.header("x-key")].join(" "));
       return { principal: "somebody" };
     },

@@ -118,7 +118,7 @@ test.concurrent("a call over HTTP and over a WebSocket prints what the tool retu
 test.concurrent("headers go with every request, and without them a 401 says what to give", async () => {
   const seen: (string | undefined)[] = [];
   await using http = await serveHttp(greeter(), {
-    authenticate: ({ header }) => {
+    auth: ({ header }) => {
       seen.push(header("x-trace"));
       return header("authorization") === "Bearer abc" ? { principal: "me" } : undefined;
     },

@@ -1,9 +1,10 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { PassThrough } from "node:stream";
 import { MessageChannel, type MessagePort } from "node:worker_threads";
+import { bearerAuth } from "@parlance/mcp/auth";
 import { bridgeTo } from "@parlance/mcp/bridge";
 import { type ConnectOptions, connect } from "@parlance/mcp/client";
-import { type EventStore, httpHandler, memoryEventStore, rpcHandler } from "@parlance/mcp/http";
+import { type Auth, type EventStore, httpHandler, memoryEventStore, rpcHandler } from "@parlance/mcp/http";
 import {
   type Call,
   type Channel,
@@ -399,14 +400,13 @@ async function told(plant: Plant): Promise<void> {
   await answering.close();
 }
 
-async function rpcOverHttp(plant: Plant): Promise<void> {
-  const authenticate = plant.hook(() => ({ principal: "me" }));
-  const handle = rpcHandler(createService().method("ping", () => "pong").call, { authenticate, report: plant.report });
+async function rpcOverHttp(plant: Plant, auth: Auth = plant.hook(() => ({ principal: "me" }))): Promise<void> {
+  const handle = rpcHandler(createService().method("ping", () => "pong").call, { auth, report: plant.report });
   for (let id = 0; id < 3; id += 1) {
     const body = JSON.stringify({ jsonrpc: "2.0", id, method: "ping" });
-    const headers = { "content-type": "application/json" };
+    const headers = { "content-type": "application/json", authorization: "Bearer token" };
     const answer = await handle(new Request("http://localhost/rpc", { method: "POST", headers, body }));
-    expect([200, 500]).toContain(answer.status);
+    expect([200, 401]).toContain(answer.status);
     expect(await answer.json()).toMatchObject({ jsonrpc: "2.0" });
   }
   handle.close();
@@ -414,7 +414,7 @@ async function rpcOverHttp(plant: Plant): Promise<void> {
 
 async function overWebSocket(plant: Plant): Promise<void> {
   const authenticate = plant.hook(() => ({ principal: "me" }));
-  await using listener = await serveWebSocket(offering({}), { authenticate, report: plant.report });
+  await using listener = await serveWebSocket(offering({}), { auth: authenticate, report: plant.report });
   for (let time = 0; time < 2; time += 1) {
     const opening = connect(() => nodeWebSocketChannel(listener.url), { revision: "2025-11-25", report: plant.report });
     await plant.outcome(opening);
@@ -676,14 +676,27 @@ const ports: readonly Port[] = [
   ...(["send", "close", "pause", "resume", "drained", "unanswered", "failed"] as const).map(channelPort),
   ...(["append", "after", "forget"] as const).map(storePort),
   {
-    port: "HttpOptions.authenticate",
-    shown: "authenticate",
+    port: "HttpOptions.auth",
+    shown: "auth",
     converse: overHttp((plant) => ({
-      door: { report: plant.report, authenticate: plant.hook(() => ({ principal: "me" })) },
+      door: { report: plant.report, auth: plant.hook(() => ({ principal: "me" })) },
     })),
   },
-  { port: "RpcOptions.authenticate", shown: "authenticate", converse: rpcOverHttp },
-  { port: "WebSocketUpgradeOptions.authenticate", shown: "authenticate", converse: overWebSocket },
+  {
+    port: "BearerAuthOptions.verify",
+    shown: "auth",
+    converse: (plant) =>
+      rpcOverHttp(
+        plant,
+        bearerAuth({
+          resource: "https://mcp.example/rpc",
+          authorizationServers: ["https://login.example"],
+          verify: plant.hook(() => ({ subject: "me" })),
+        }),
+      ),
+  },
+  { port: "RpcOptions.auth", shown: "auth", converse: (plant) => rpcOverHttp(plant) },
+  { port: "WebSocketUpgradeOptions.auth", shown: "auth", converse: overWebSocket },
   {
     port: "HttpClientOptions.headers",
     shown: "its headers cannot be made",
@@ -810,7 +823,7 @@ const sources = ["mcp", "wire"].map((name) => new URL(`../../../packages/${name}
 const optionInterface =
   /^export interface (\w*(?:Options|Hooks|Handlers|Store|Channel|Like|Routing|Framing|FrameDecoder|Bounds|Definition|Clock))\b[^{]*\{\n(.*?)^\}/gms;
 const functionMember =
-  /^ {2}(?:readonly )?(\w+)\??(?:\(|: .*(?:=>|Authenticate|Reporter|ErrorMapper|NotificationListener|Fetch|Clock|Call\b|Completers|EventStore|Framing|Constructor|JsonSchemaValidator))/gm;
+  /^ {2}(?:readonly )?(\w+)\??(?:\(|: .*(?:=>|Auth\b|Reporter|ErrorMapper|NotificationListener|Fetch|Clock|Call\b|Completers|EventStore|Framing|Constructor|JsonSchemaValidator))/gm;
 
 /** `Interface.member` of every member that takes a function, or an object of functions. */
 function optionFunctions(): readonly string[] {

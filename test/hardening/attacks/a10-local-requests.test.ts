@@ -82,7 +82,7 @@ describe.skipIf(lan === undefined)("A10: over the network, this machine's own na
   );
 
   test.each<[string, NodeHandlerOptions]>([
-    ["authenticate asks who calls", { authenticate: () => ({ principal: "a" }) }],
+    ["authenticate asks who calls", { auth: () => ({ principal: "a" }) }],
     ["the name is in allowedHosts, as for a port that a container publishes", { allowedHosts: ["localhost"] }],
     ["it is exposed", { exposed: true }],
   ])("are served where %s", async (_, options) => {
@@ -105,7 +105,7 @@ describe.skipIf(lan === undefined)("A10: over the network, this machine's own na
     const { port } = server.address() as AddressInfo;
     expect(await statusOf(address, port, { host: "localhost" })).toBe(403);
     await closed(server);
-    await using http = await serveHttp(shop(), { host: "0.0.0.0", authenticate: () => ({ principal: "a" }) });
+    await using http = await serveHttp(shop(), { host: "0.0.0.0", auth: () => ({ principal: "a" }) });
     expect(await statusOf(address, http.port, { host: "localhost" }, "/other")).toBe(404);
   });
 
@@ -202,7 +202,7 @@ describe("A10: a Host that names this machine", () => {
 
   test("says what to do", () => {
     expect(guard("localhost", undefined, { local: "10.0.0.1", remote: "10.0.0.2" })?.reason).toBe(
-      'Host "localhost" is this machine\'s own, and the request comes from another: give authenticate, name it in allowedHosts, or set exposed',
+      'Host "localhost" is this machine\'s own, and the request comes from another: give auth, name it in allowedHosts, or set exposed',
     );
   });
 });

@@ -190,7 +190,7 @@ describe("A12: credentials in heads of HTTP", () => {
 
   test("are covered where the command itself is the client", async () => {
     using scratch = new Scratch();
-    await using http = await serveHttp(shop(), { authenticate: () => ({ principal: "a" }) });
+    await using http = await serveHttp(shop(), { auth: () => ({ principal: "a" }) });
     const record = (name: string, ...flags: string[]): Promise<unknown> =>
       parlance(["run", "--once", "--header", `X-Api-Key: ${secret}`, "--record", scratch.at(name), ...flags, http.url]);
     await record("covered.jsonl");

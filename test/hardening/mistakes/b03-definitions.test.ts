@@ -68,7 +68,7 @@ describe("B3: definitions are checked when given", () => {
 
   test("a member without a like one is answered with all there are", () => {
     expect(tool("add", { colour: "red" }, handler)).toBe(
-      'The tool add: unknown member "colour": it may have title, description, inputSchema, outputSchema, annotations, icons, execution, _meta',
+      'The tool add: unknown member "colour": it may have title, description, inputSchema, outputSchema, annotations, icons, execution, scopes, _meta',
     );
   });
 
@@ -203,7 +203,7 @@ describe("B3: options are checked when given", () => {
       "did you mean host?",
     );
     expect(messageOf(() => js(nodeHandler, server, { hosts: [] }))).toContain("did you mean allowedHosts?");
-    expect(messageOf(() => js(httpHandler, server, { auth: handler }))).toContain("did you mean authenticate?");
+    expect(messageOf(() => js(httpHandler, server, { authenticate: handler }))).toContain("did you mean auth?");
     expect(messageOf(() => js(serveChannel, server, far, { timeoutMs: 5 }))).toContain("did you mean timeout?");
     expect(messageOf(() => js(childChannel, { command: "node", arguments: [] }))).toContain("did you mean args?");
   });

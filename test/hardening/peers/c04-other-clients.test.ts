@@ -161,7 +161,7 @@ describe("C4: serveHttp", () => {
     expect(await statusOf({ host, origin: "http://evil.example" })).toBe(403);
     expect(await statusOf({ host: "203.0.113.7" })).toBe(403);
     expect(await statusOf({ host: "evil.example", origin: "http://evil.example" })).toBe(403);
-    await using named = await serveHttp(shop(), { host: "0.0.0.0", authenticate: () => ({ principal: "a" }) });
+    await using named = await serveHttp(shop(), { host: "0.0.0.0", auth: () => ({ principal: "a" }) });
     expect((await send(named.port, call({ host }), address)).status).toBe(200);
   });
 });

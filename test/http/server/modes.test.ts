@@ -1,4 +1,4 @@
-import type { Authenticate } from "@parlance/mcp/http";
+import type { Auth } from "@parlance/mcp/http";
 import { describe, expect, test } from "vitest";
 import { initialize, initialized, parse, ping, pong, request, success, textOf } from "../../testing/frames.js";
 import { turn } from "../../testing/talks.js";
@@ -53,7 +53,9 @@ describe.each(doors)("on $on, a server without sessions", ({ open }) => {
 });
 
 /** Callers say who they are, and that is believed. */
-const authenticate: Authenticate = ({ header }) => ({ principal: header("authorization") ?? "nobody" });
+const authenticate: Extract<Auth, (request: never) => unknown> = ({ header }) => ({
+  principal: header("authorization") ?? "nobody",
+});
 
 /** Opens a stream of HTTP+SSE; the path to post to. */
 async function openLegacy(
@@ -87,7 +89,7 @@ describe("a server of HTTP+SSE", () => {
   });
 
   test("lets in no foreign page, host or body, and nobody else's session", async () => {
-    await using at = await site(shop(), { legacySse: true, authenticate });
+    await using at = await site(shop(), { legacySse: true, auth: authenticate });
     const { wire, path } = await openLegacy(at, { authorization: "alice" });
     const post = (headers: AskedHeaders): Asked => ({ path, headers, body: ping });
     expect((await at.ask(post({ authorization: "alice", origin: "https://evil.com" }))).status).toBe(403);

@@ -40,7 +40,7 @@ test("a port that is taken is named, with the remedy", async () => {
 });
 
 test("an address that others reach is not listened at before somebody says that it may", async () => {
-  await expect(serveHttp(server, { host: "0.0.0.0" })).rejects.toThrow("set authenticate, or exposed: true");
+  await expect(serveHttp(server, { host: "0.0.0.0" })).rejects.toThrow("set auth, or exposed: true");
   await using http = await serveHttp(server, { host: "0.0.0.0", exposed: true });
   expect(http.url).toContain("0.0.0.0");
 });

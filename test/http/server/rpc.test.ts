@@ -138,11 +138,11 @@ describe.each(Object.entries(sites))("plain JSON-RPC over %s", (_name, siteOf) =
   });
 
   test("asks who calls, and tells those who answer", async () => {
-    const authenticate: RpcOptions["authenticate"] = ({ header }) => {
+    const authenticate: RpcOptions["auth"] = ({ header }) => {
       const name = header("authorization");
       return name === undefined ? undefined : { principal: name };
     };
-    await using site = await siteOf((_method, _params, { principal }) => principal, { authenticate });
+    await using site = await siteOf((_method, _params, { principal }) => principal, { auth: authenticate });
     const body = '{"jsonrpc":"2.0","method":"who","id":1}';
     const unknown = await site.send({ headers: json, body });
     expect(unknown.headers.get("www-authenticate")).toBe("Bearer");
@@ -174,11 +174,11 @@ describe.each(Object.entries(sites))("plain JSON-RPC over %s", (_name, siteOf) =
       throw new Error("the directory is down");
     };
     const report: RpcOptions["report"] = (each) => void reports.push(describeReport(each));
-    await using site = await siteOf(service.call, { authenticate, report });
+    await using site = await siteOf(service.call, { auth: authenticate, report });
     expect(await shown(await site.send({ headers: json, body: "[]" }))).toBe(
-      '500 {"jsonrpc":"2.0","id":null,"error":{"code":-32603,"message":"Internal error"}}',
+      '401 {"jsonrpc":"2.0","id":null,"error":{"code":-32600,"message":"Invalid Request","data":{"reason":"the caller could not be authenticated"}}}',
     );
-    expect(reports).toEqual([expect.stringContaining('"authenticate" failed: Error: the directory is down')]);
+    expect(reports).toEqual([expect.stringContaining('"auth" failed: Error: the directory is down')]);
   });
 
   test("waits for what runs when it is drained, takes nothing new, and cancels what is left", async () => {

@@ -1,6 +1,6 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import type { Authenticate } from "@parlance/mcp/http";
+import type { Auth } from "@parlance/mcp/http";
 import { describeReport, openConnection } from "@parlance/mcp/jsonrpc";
 import { createServer as createMcpServer } from "@parlance/mcp/server";
 import { createFakeClock } from "@parlance/mcp/testing";
@@ -16,7 +16,7 @@ const served = createMcpServer({ name: "s", version: "1" });
 const ping = '{"jsonrpc":"2.0","id":1,"method":"ping"}';
 const pong = '{"jsonrpc":"2.0","id":1,"result":{}}';
 
-type AuthenticationRequest = Parameters<Authenticate>[0];
+type AuthenticationRequest = Parameters<Extract<Auth, (request: never) => unknown>>[0];
 
 /** What a server says to a client that it turns away. */
 async function turnedAway(headers: Headers, options: ServeWebSocketOptions = {}): Promise<string> {
@@ -57,11 +57,11 @@ describe("a client is turned away before there is a WebSocket,", () => {
     ],
     ["no subprotocol", { "sec-websocket-protocol": undefined }, {}, "400 Sec-WebSocket-Protocol must have mcp"],
     ["another subprotocol", { "sec-websocket-protocol": "mcp2, MCP" }, {}, "400 Sec-WebSocket-Protocol must have mcp"],
-    ["nobody known", {}, { authenticate: () => undefined }, "401 authentication is required"],
+    ["nobody known", {}, { auth: () => undefined }, "401 authentication is required"],
     [
       "nobody known, at a host of any name",
       { host: "a.example" },
-      { authenticate: () => undefined },
+      { auth: () => undefined },
       "401 authentication is required",
     ],
   ])("%s", async (_who, headers, options, expected) => {
@@ -99,9 +99,9 @@ describe("a client is turned away before there is a WebSocket,", () => {
       return url.endsWith("?fail") ? Promise.reject(new Error("the directory is down")) : new Promise(() => undefined);
     };
     const report = (each: Parameters<typeof describeReport>[0]): void => void reports.push(describeReport(each));
-    await using listener = await serveWebSocket(served, { authenticate, clock, report });
+    await using listener = await serveWebSocket(served, { auth: authenticate, clock, report });
     const { status, body } = await handshake(`${listener.url}?fail`);
-    expect(status).toBe(500);
+    expect(status).toBe(401);
     expect(body).not.toContain("directory");
     expect(reports).toEqual([expect.stringContaining("the directory is down")]);
     const slow = handshake(listener.url);
@@ -123,7 +123,7 @@ describe("a client is let in,", () => {
     ["at a host that is named", { host: "mcp.example" }, { allowedHosts: ["mcp.example"] }],
     ["by one subprotocol of several", { "sec-websocket-protocol": "mcp2, mcp" }, {}],
     ["by a subprotocol that the server names", { "sec-websocket-protocol": "mine" }, { protocol: "mine" }],
-    ["somebody known, at any host", { host: "a.example" }, { authenticate: () => ({ principal: "ada" }) }],
+    ["somebody known, at any host", { host: "a.example" }, { auth: () => ({ principal: "ada" }) }],
   ])("%s", async (_who, headers, options) => {
     await letIn(headers, options);
   });
@@ -142,9 +142,9 @@ describe("a client is let in,", () => {
       const name = /^Bearer (.+)$/.exec(header("authorization") ?? "")?.[1];
       return name === undefined ? undefined : { principal: `${name} of ${url}` };
     };
-    const accept: AcceptWebSocket = (channel, { principal }) =>
-      openConnection(channel, { principal, handle: (_method, _params, exchange) => exchange.principal });
-    await using listener = await serveWebSocket(accept, { authenticate });
+    const accept: AcceptWebSocket = (channel, { auth }) =>
+      openConnection(channel, { auth, handle: (_method, _params, exchange) => exchange.principal });
+    await using listener = await serveWebSocket(accept, { auth: authenticate });
     using wire = await open(listener.url, { authorization: "Bearer ada" });
     wire.text(ping);
     expect(await wire.message()).toBe('{"jsonrpc":"2.0","id":1,"result":"ada of /mcp"}');
@@ -173,7 +173,7 @@ describe("a server holds so many connections", () => {
   test("with those counted whose caller is not known yet", async () => {
     await using listener = await serveWebSocket(served, {
       maxConnections: 1,
-      authenticate: () => new Promise(() => undefined),
+      auth: () => new Promise(() => undefined),
     });
     const handshakes = [handshake(listener.url), handshake(listener.url)];
     const turnedAway = await Promise.race(handshakes);
@@ -188,10 +188,10 @@ describe("a server holds so many connections", () => {
 describe("a server does not start", () => {
   test("at an address that others reach while nobody is asked who they are", async () => {
     await expect(serveWebSocket(served, { host: "0.0.0.0" })).rejects.toThrow(
-      "Any machine that can reach 0.0.0.0 could call this server without authentication: set authenticate, or exposed: true",
+      "Any machine that can reach 0.0.0.0 could call this server without authentication: set auth, or exposed: true",
     );
     await using told = await serveWebSocket(served, { host: "0.0.0.0", exposed: true });
-    await using asking = await serveWebSocket(served, { host: "0.0.0.0", authenticate: () => undefined });
+    await using asking = await serveWebSocket(served, { host: "0.0.0.0", auth: () => undefined });
     expect([told.port, asking.port]).not.toContain(0);
   });
 

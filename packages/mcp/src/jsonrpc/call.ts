@@ -25,6 +25,38 @@ export interface CallOptions {
   readonly partial?: boolean;
 }
 
+/** An authenticated caller, as a handler sees it in `ctx.auth`. The claims of a token are verified before a handler runs. */
+export interface Identity {
+  /**
+   * A unique and stable name of the caller. Everything that a server keeps for a caller (sessions, streams, tasks, `requestState`)
+   * is bound to it. `jwtAuth` and the other verifiers make it from issuer, subject and client.
+   */
+  readonly principal: string;
+  /** The authorization server that issued the token. */
+  readonly issuer?: string;
+  /** The user, or the client itself if no user is involved. Unique per issuer only. */
+  readonly subject?: string;
+  /** The OAuth client that the token was issued to. */
+  readonly clientId?: string;
+  /** The granted scopes. Default: none. */
+  readonly scopes?: readonly string[];
+  /** All claims of the token, or whatever else the verifier found out. */
+  readonly claims?: Readonly<Record<string, unknown>>;
+  /** When the token expires, in milliseconds since 1970; undefined if it does not, or if that is unknown. */
+  readonly expiresAt?: number;
+}
+
+/**
+ * The caller as a transport knows it: its identity, `"anonymous"` on a network without one, undefined on a transport that only the
+ * user of this machine can reach (stdio, in memory).
+ */
+export type Authentication = Identity | "anonymous" | undefined;
+
+/** The identity of a caller that has one. */
+export function identityOf(auth: Authentication): Identity | undefined {
+  return auth === "anonymous" ? undefined : auth;
+}
+
 /** Context of one call while it runs. */
 export interface Exchange {
   /** Aborted when the caller cancels, a deadline passes, or the connection ends. Its reason is a `LocalError`. */
@@ -43,7 +75,9 @@ export interface Exchange {
   notify(method: string, params?: Params): void;
   /** Resolves when the transport can accept more. Await it between many notifications. */
   drained(): Promise<void>;
-  /** The authenticated principal; undefined for an anonymous caller. */
+  /** The caller; undefined on a transport that only the user of this machine can reach. */
+  readonly auth?: Authentication;
+  /** The principal of the caller; undefined for an anonymous one. */
   readonly principal?: string | undefined;
   /** The key that limits are counted by: the principal, or the network address of an anonymous caller; undefined if neither is known. */
   readonly peer?: string | undefined;

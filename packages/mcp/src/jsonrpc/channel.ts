@@ -55,8 +55,8 @@ export interface Channel {
   /** The request of the peer gets no answer, because it was cancelled. */
   unanswered?(request: Id): void;
   /**
-   * The answer to the request that is sent next is an error that stands for `thrown`. Only for a channel whose peer is in this
-   * process: it hands the cause over beside the frame. A channel that leaves the process has no such method: a peer sees no cause.
+   * The answer to the request that is sent next is an error that stands for `thrown`. A channel whose peer is in this process hands
+   * the cause over beside the frame; one over HTTP may choose the status of its response by it. No other peer sees a cause.
    */
   failed?(request: Id, thrown: unknown): void;
   /** The peer may go, and come back after `retry` milliseconds for what belongs to its request. */

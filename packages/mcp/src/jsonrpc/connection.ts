@@ -3,10 +3,10 @@ import { deferred } from "../base/deferred.js";
 import type { FrameRefusal } from "../base/framing.js";
 import { longestTimer } from "../base/settles-within.js";
 import { RequestBatch } from "./batch.js";
-import type { Call, CallOptions } from "./call.js";
+import type { Authentication, Call, CallOptions } from "./call.js";
 import { Caller, defaultTimeouts, type OutgoingCall } from "./calls/caller.js";
 import { InFlight, type InFlightCounts, type Phase } from "./calls/in-flight.js";
-import { type IncomingCall, Responder } from "./calls/responder.js";
+import { type ConnectionParts, type IncomingCall, Responder } from "./calls/responder.js";
 import type { Channel } from "./channel.js";
 import { type Decoded, decode, limitProblem, Problem } from "./codec/decode.js";
 import { SpreadMessage } from "./codec/misspelt-responses.js";
@@ -35,8 +35,8 @@ export interface ConnectionOptions extends PeerOptions, Routing {
    * be lost, and a peer that lets more wait than its transport holds is given up.
    */
   readonly lossy?: LossyRule;
-  /** The authenticated principal; handlers see it on their exchange. */
-  readonly principal?: string | undefined;
+  /** The peer, as its transport has authenticated it; handlers see it on their exchange. Default: undefined, a local peer. */
+  readonly auth?: Authentication;
   /** The key that limits of the peer are counted by, across its connections; handlers see it on their exchange. */
   readonly peer?: string | undefined;
 }
@@ -48,7 +48,7 @@ export const connectionMembers: MembersOf<ConnectionOptions> = {
   handle: ["handler", "call", "service", "onRequest"],
   timeout: ["idleTimeout", "timeoutMs"],
   totalTimeout: ["maxTotalTimeout"],
-  principal: [],
+  auth: ["principal", "identity"],
   peer: [],
   lossy: [],
 };
@@ -94,6 +94,7 @@ export class Connection implements Remote, ConnectionState, AsyncDisposable {
   readonly #options: ConnectionOptions;
   /** @internal The settled settings: what the options come to. */
   readonly settings: PeerSettings;
+  readonly #parts: ConnectionParts;
   readonly #inFlight = new InFlight<OutgoingCall, IncomingCall>();
   readonly #out: Outbound;
   readonly #caller: Caller;
@@ -106,7 +107,7 @@ export class Connection implements Remote, ConnectionState, AsyncDisposable {
 
   /** Made by `openConnection`. */
   constructor(channel: Channel, options: ConnectionOptions) {
-    const { timeout = defaultTimeouts.idle, totalTimeout = defaultTimeouts.total, principal, peer } = options;
+    const { timeout = defaultTimeouts.idle, totalTimeout = defaultTimeouts.total, auth, peer } = options;
     const settings = peerSettings(options);
     const inFlight = this.#inFlight;
     this.#channel = channel;
@@ -122,10 +123,10 @@ export class Connection implements Remote, ConnectionState, AsyncDisposable {
       () => this.#responder.runWaiting(),
     );
     const caller = new Caller(settings, inFlight, { idle: timeout, total: totalTimeout }, out, options.cancellation);
-    const parts = { settings, inFlight, out, caller, principal, peer };
+    this.#parts = { settings, inFlight, out, caller, auth, peer };
     this.#out = out;
     this.#caller = caller;
-    this.#responder = new Responder(parts, options.handle ?? unknownMethod, options);
+    this.#responder = new Responder(this.#parts, options.handle ?? unknownMethod, options);
   }
 
   /** The rules of the conversation; set anew when the peers agree on narrower or wider ones. */
@@ -135,6 +136,15 @@ export class Connection implements Remote, ConnectionState, AsyncDisposable {
 
   set profile(profile: Profile) {
     this.settings.profile = profile;
+  }
+
+  /** The peer, as its transport has authenticated its latest message. Calls that run keep the identity that they came with. */
+  get auth(): Authentication {
+    return this.#parts.auth;
+  }
+
+  set auth(auth: Authentication) {
+    this.#parts.auth = auth;
   }
 
   /** `open`, `closing` (no new calls; those in flight end) or `closed`. */

@@ -1,7 +1,7 @@
 import { kindOf } from "../base/json.js";
 import type { ErrorObject } from "./message.js";
 
-/** The codes that JSON-RPC 2.0 defines (§5.1), and the two that this engine adds. */
+/** The codes that JSON-RPC 2.0 defines (§5.1), and the three that this engine adds. */
 export const codes = {
   parseError: -32_700,
   invalidRequest: -32_600,
@@ -10,6 +10,8 @@ export const codes = {
   internalError: -32_603,
   /** Ours, outside the reserved range: the peer sends more requests than this side runs and holds. */
   tooManyRequests: 42_900,
+  /** Ours, outside the reserved range: the caller may not do that, because its token lacks a scope. */
+  forbidden: 40_300,
   /** LSP's, outside the reserved range: the request was cancelled by its caller. */
   requestCancelled: -32_800,
 } as const;
@@ -150,6 +152,10 @@ const applicationCodes: ReadonlyMap<number, readonly [name: string, meaning: str
   [
     codes.tooManyRequests,
     ["Too many requests", "The receiver has too many requests in flight: wait for responses, then retry"],
+  ],
+  [
+    codes.forbidden,
+    ["Forbidden", "The caller lacks a permission that the call requires; data.scopes names the scopes"],
   ],
   [codes.requestCancelled, ["Request cancelled", "The caller cancelled the request before it was answered, as in LSP"]],
 ]);

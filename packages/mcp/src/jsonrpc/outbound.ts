@@ -3,7 +3,7 @@ import type { InFlight } from "./calls/in-flight.js";
 import { type Lossy, type LossyNotification, Outbox } from "./calls/outbox.js";
 import type { Channel } from "./channel.js";
 import { encodeRequest } from "./codec/encode.js";
-import { HookError, notJson, RpcError } from "./errors.js";
+import { HookError, notJson } from "./errors.js";
 import { answered, guarded, inHook } from "./hooks.js";
 import type { Id, Params } from "./message.js";
 import type { PeerSettings } from "./peer-settings.js";
@@ -131,7 +131,7 @@ export class Outbound {
 
   /** An error that stands for `thrown` answers the request. */
   failedBy(request: Id, thrown: unknown): void {
-    guarded("Channel.failed", () => this.#channel.failed?.(request, causeOf(thrown)), this.#settings.report);
+    guarded("Channel.failed", () => this.#channel.failed?.(request, thrown), this.#settings.report);
   }
 
   release(request: Id, retry: number): void {
@@ -248,8 +248,3 @@ const mostLossyWaiting = 16 * 1024 * 1024;
 const mostAnswersWaiting = 8 * 1024 * 1024;
 
 const always = (): boolean => true;
-
-/** What lies behind an error on the wire: what a handler or a hook has thrown, or the cause that it has given its own error. */
-function causeOf(thrown: unknown): unknown {
-  return thrown instanceof HookError || thrown instanceof RpcError ? thrown.cause : thrown;
-}

@@ -74,6 +74,12 @@ export type Report =
       /** The reason, in one sentence. */
       readonly reason: string;
     }
+  /** A token was refused. The client learns no more than that. */
+  | {
+      readonly kind: "unauthorized";
+      /** The reason, for the operator. It contains no token. */
+      readonly reason: string;
+    }
   /** A conversation is being opened, and the peer has not answered for so many milliseconds. It is waited for on. */
   | {
       readonly kind: "slow-start";
@@ -86,7 +92,7 @@ export type Report =
 /** Something failed. */
 export interface Fault {
   readonly kind: "fault";
-  /** The method whose handler failed, or the name of the hook or option: `onCall`, `authenticate`, `EventStore.append`, … */
+  /** The method whose handler failed, or the name of the hook or option: `onCall`, `auth`, `EventStore.append`, … */
   readonly method: string;
   /** The tool, prompt, resource or argument that the request names; undefined where it names none. */
   readonly name?: string;
@@ -142,6 +148,8 @@ export function describeReport(report: Report): string {
       return `accepted ${excerpt(report.method)}: ${escapeControls(report.reason.slice(0, reasonLength))}`;
     case "left-out":
       return `left ${excerpt(report.name)} out of the answer to ${report.method}: ${escapeControls(report.reason.slice(0, reasonLength))}`;
+    case "unauthorized":
+      return `refused a token: ${escapeControls(report.reason.slice(0, reasonLength))}`;
     case "slow-start":
       return `the peer has not answered for ${report.milliseconds} ms: it may still be starting, and is waited for`;
     case "fault":

@@ -83,7 +83,11 @@ export async function serveTcp(
   checkMembers("serveTcp", options, serveTcpMembers);
   const { limits } = options;
   const bounds = limits?.frameBytes === undefined ? {} : { frameBytes: limits.frameBytes };
-  const open: AcceptTcp = (channel, caller) => serveChannel(served, channel, { ...options, ...caller });
+  const open: AcceptTcp = (channel, caller) => {
+    // A Unix socket is for those whom its file mode lets in; a port is open to every user of the machine at least.
+    const auth = caller.peer === undefined ? undefined : "anonymous";
+    return serveChannel(served, channel, { ...options, ...caller, auth });
+  };
   return accept(address, open, { ...options, ...bounds });
 }
 

@@ -250,5 +250,6 @@ function explainRange(code: number): CodeReading {
 /** The sources of the engine's codes that are not JSON-RPC's own. */
 const owners: ReadonlyMap<number, Vocabulary> = new Map<number, Vocabulary>([
   [codes.tooManyRequests, "parlance"],
+  [codes.forbidden, "parlance"],
   [codes.requestCancelled, "lsp"],
 ]);

@@ -1,5 +1,6 @@
 import { pointerToken } from "../base/json.js";
 import { markHandled } from "../base/maybe-promise.js";
+import { type Identity, identityOf } from "../jsonrpc/call.js";
 import type { JsonObject } from "../protocol/json.js";
 import { readMeta, readProgressToken } from "../protocol/meta.js";
 import { notifications } from "../protocol/methods.js";
@@ -62,6 +63,17 @@ export class Context {
   /** `clientInfo` and capabilities of the client. Not verified: make no access decision by its name. */
   get client(): ClientDescription {
     return this.#operation.client;
+  }
+
+  /**
+   * The authenticated caller of this call: principal, client, scopes and claims. Undefined on stdio and in memory, and for anonymous
+   * callers.
+   *
+   * @example
+   * server.tool("whoami", {}, (_, { auth }) => auth?.subject ?? "nobody is signed in");
+   */
+  get auth(): Identity | undefined {
+    return identityOf(this.#operation.auth);
   }
 
   /** The `_meta` of the request. */

@@ -97,7 +97,10 @@ export class Pipeline {
 
   readonly run: OperationCall = (method, params, operation) => {
     const { tools, tasks } = this.#parts;
-    if (tools.offersTasks && tasks.handles(method, operation)) return tasks.callTool(params, operation, this.#call);
+    if (tools.offersTasks && tasks.handles(method, operation)) {
+      tools.requireScopes(params, operation);
+      return tasks.callTool(params, operation, this.#call);
+    }
     return this.#isDirect ? this.#middleware.run(method, params, operation) : this.#call(method, params, operation);
   };
 

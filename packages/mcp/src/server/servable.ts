@@ -44,7 +44,7 @@ export interface ServedSession {
 export interface ClientHello extends ClientDescription {
   /** The revision of the session, or of the call. */
   readonly revision: Revision;
-  /** The authenticated principal. */
+  /** The principal of an authenticated client. */
   readonly principal: string | undefined;
   /** What its limits are counted by, as in `Exchange`. */
   readonly peer: string | undefined;
@@ -117,6 +117,8 @@ export interface Servable {
   hasMethod(method: string): boolean;
   /** The arguments of a tool that HTTP carries in headers too; none for what is no tool. */
   mirroredParams(tool: unknown): readonly MirroredParam[];
+  /** Every scope that a definition requires. Default: none. */
+  requiredScopes?(): readonly string[];
   /** Runs one call: params and result in the newest shape. */
   readonly run: OperationCall;
   /** Reports changes. A session listens while it is open and must stop when it ends. */

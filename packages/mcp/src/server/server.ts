@@ -237,7 +237,7 @@ export function createServer<const Defined extends readonly DefinedTool[] = read
     new Completions({ "ref/prompt": prompts, "ref/resource": resources }),
     new Subscriptions(changes, {
       capabilities: () => mergeCapabilities(capabilitiesOf(offered), declared),
-      knows: (uri) => resources.knows(uri),
+      knows: (uri, operation) => resources.knows(uri, operation),
     }),
     tasks,
   ];
@@ -250,6 +250,7 @@ export function createServer<const Defined extends readonly DefinedTool[] = read
     capabilities: () => mergeCapabilities(capabilitiesOf(features), declared),
     hasMethod: (method) => pipeline.hasMethod(method),
     mirroredParams: (tool) => tools.mirroredParams(tool),
+    requiredScopes: () => [...new Set(offered.flatMap(({ scopes }) => scopes))],
     run: pipeline.run,
     changes,
     stateSeal: createStateSeal(requestState),

@@ -1,4 +1,5 @@
 import type { Channel, ChannelReceiver } from "../jsonrpc/channel.js";
+import { HookError, RpcError } from "../jsonrpc/errors.js";
 import { type Id, idKey } from "../jsonrpc/message.js";
 
 /**
@@ -56,7 +57,7 @@ class MemoryChannel implements Channel {
   }
 
   failed(request: Id, thrown: unknown): void {
-    if (this.#phase !== "closed") this.#thrown.set(idKey(request), thrown);
+    if (this.#phase !== "closed") this.#thrown.set(idKey(request), causeOf(thrown));
   }
 
   unanswered(request: Id): void {
@@ -120,4 +121,9 @@ class MemoryChannel implements Channel {
     this.#receiver = undefined;
     receiver?.end();
   }
+}
+
+/** What lies behind an error on the wire: what a handler or a hook has thrown, or the cause that it has given its own error. */
+function causeOf(thrown: unknown): unknown {
+  return thrown instanceof HookError || thrown instanceof RpcError ? thrown.cause : thrown;
 }

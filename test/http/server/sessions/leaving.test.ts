@@ -29,7 +29,7 @@ async function slowDoor(): Promise<SlowDoor> {
   let isHeld = false;
   const handler = nodeHandler(server, {
     clock,
-    authenticate: async () => {
+    auth: async () => {
       if (isHeld) await once(held.at(-1) as ServerResponse, "close");
       return { principal: "a" };
     },

@@ -1,5 +1,5 @@
 import { handshakeVersions } from "@parlance/mcp";
-import type { Authenticate } from "@parlance/mcp/http";
+import type { Auth } from "@parlance/mcp/http";
 import { describe, expect, test } from "vitest";
 import { initialize, notification, parse, ping, request, stateless, success } from "../../../testing/frames.js";
 import { type Asked, sessionGet, sessionPost, statelessPost, written } from "../asked.js";
@@ -10,7 +10,7 @@ import { type Site, site, until } from "../site.js";
 import type { Answer } from "../wire.js";
 
 /** Callers say who they are, and that is believed. */
-const authenticate: Authenticate = ({ header }) => {
+const authenticate: Extract<Auth, (request: never) => unknown> = ({ header }) => {
   const principal = header("authorization");
   return principal === undefined ? undefined : { principal };
 };
@@ -84,7 +84,7 @@ describe.each(doors)("on $on", ({ open }) => {
   });
 
   test("a session of somebody else is, byte for byte, one that never was", async () => {
-    await using door = await open(shop(), { authenticate });
+    await using door = await open(shop(), { auth: authenticate });
     const session = await openSession(door, "2025-03-26", alice);
     const uses: readonly ((id: string) => Asked)[] = [
       (id) => sessionPost(id, ping, mallory),
@@ -106,7 +106,7 @@ describe.each(doors)("on $on", ({ open }) => {
   });
 
   test("what a call remembers is nothing to somebody else", async () => {
-    await using door = await open(shop(), { authenticate });
+    await using door = await open(shop(), { auth: authenticate });
     const params = { name: "ask", arguments: {} };
     const capabilities = { meta: { "io.modelcontextprotocol/clientCapabilities": { elicitation: {} } } };
     const asked = await door.ask(statelessPost("tools/call", params, alice, capabilities));
@@ -127,7 +127,7 @@ describe("a session ends", () => {
   const idle = 15 * 60_000;
 
   test("when nobody has used it for a while, and a stranger's use is none", async () => {
-    await using at = await site(shop(), { authenticate });
+    await using at = await site(shop(), { auth: authenticate });
     const session = await openSession(at, "2025-11-25", alice);
     for (let day = 0; day < 3; day += 1) {
       at.clock.advance(idle - 1);
@@ -199,7 +199,7 @@ describe("there are no more sessions", () => {
   });
 
   test("of one caller than it may have; others have theirs", async () => {
-    await using at = await site(shop(), { authenticate, sessions: { maxPerPrincipal: 1 } });
+    await using at = await site(shop(), { auth: authenticate, sessions: { maxPerPrincipal: 1 } });
     const session = await openSession(at, "2025-11-25", alice);
     using _reader = await read(at, session, alice);
     expect((await open(at, alice)).status).toBe(503);

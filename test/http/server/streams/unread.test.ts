@@ -21,6 +21,7 @@ test("what nobody reads waits for a reader up to a bound, and what is lost beyon
     settings: peerSettings({ report, clock }),
     streams,
     keepAlive: new KeepAlive(clock, 15_000),
+    authorization: undefined,
     closing: new AbortController().signal,
   };
   const none = new ReplayableStreams("s", undefined, report);

@@ -82,8 +82,8 @@ export async function readRefusal(
   const text = new TextDecoder().decode(bytes);
   const body = text === "" ? "" : `: ${excerpt(text)}`;
   const error = new HttpError(status, `${reading.what}: ${inWords(response)}${body}`);
-  // 401 and 403 come from an authorization layer, which knows nothing of the protocol.
-  const mayBeSaid = status !== 401 && status !== 403 && isWhole && mediaTypeOf(response) === json;
+  // 401 comes from an authorization layer, which knows nothing of the protocol; so does 403, unless it answers the request by its id.
+  const mayBeSaid = status !== 401 && isWhole && mediaTypeOf(response) === json;
   return { error, said: mayBeSaid ? saidIn(text, requests, error) : undefined, text };
 }
 
@@ -92,14 +92,16 @@ function saidIn(text: string, requests: readonly string[], cause: HttpError): Rp
   const message = decode(text, mcpProfile, clientLimits);
   if (!("error" in message)) return undefined;
   const { id = null, error } = message;
+  if (id === null && cause.status === 403) return undefined;
   if (id !== null && !requests.includes(JSON.stringify(id))) return undefined;
   return new RpcError(error.code, error.message, error.data, { cause });
 }
 
 function inWords({ status, headers }: Response): string {
-  const wants = headers.get("www-authenticate");
-  if (status === 401) return `401, the server requires authentication${wants === null ? "" : ` (${excerpt(wants)})`}`;
-  if (status === 403) return "403, the server denied access";
+  const challenge = headers.get("www-authenticate");
+  const why = challenge === null ? "" : ` (${excerpt(challenge)})`;
+  if (status === 401) return `401, the server requires authentication${why}`;
+  if (status === 403) return `403, the server denied access${why}`;
   return `the server responded with status ${status}`;
 }
 

@@ -1,9 +1,9 @@
 import { isPromise, type MaybePromise } from "../../base/maybe-promise.js";
 import { encodeFailure } from "../../jsonrpc/codec/encode.js";
 import { internalError } from "../../jsonrpc/errors.js";
-import { inHook } from "../../jsonrpc/hooks.js";
 import type { PeerSettings } from "../../jsonrpc/peer-settings.js";
 import { faultOf } from "../../jsonrpc/report.js";
+import { Authorization, isDenial } from "./authorization.js";
 import { corsHeaders, pageHeaders, preflightResponse } from "./cors.js";
 import type { HttpOptions } from "./options.js";
 import { type OriginCheck, type OriginCheckOptions, originCheck } from "./origin-check.js";
@@ -12,7 +12,7 @@ import { BodyFault, type HttpHeaders, type HttpRequest, type HttpResponse } from
 import { jsonResponse, withHeaders } from "./responses.js";
 
 /** The options of the checks that precede a message. */
-export type CheckOptions = Pick<HttpOptions, "authenticate" | "addressOf" | "allowedHeaders"> & OriginCheckOptions;
+export type CheckOptions = Pick<HttpOptions, "auth" | "addressOf" | "allowedHeaders"> & OriginCheckOptions;
 
 /**
  * Handles the requests of one URL: a platform-neutral request in, a response out. Adapters convert from and to the
@@ -25,7 +25,8 @@ export abstract class HttpServerHandler {
   /** How to read messages and respond outside of sessions. */
   readonly settings: PeerSettings;
   readonly #originCheck: OriginCheck;
-  readonly #authenticate: CheckOptions["authenticate"];
+  /** Undefined: callers are anonymous. */
+  protected readonly authorization: Authorization | undefined;
   readonly #addressOf: CheckOptions["addressOf"];
   /** Request headers that pages may send. */
   readonly #pageHeaders: ReadonlySet<string>;
@@ -38,8 +39,8 @@ export abstract class HttpServerHandler {
   constructor(options: CheckOptions, settings: PeerSettings) {
     this.settings = settings;
     this.#peers = new Peers(settings.limits);
-    this.#originCheck = originCheck({ ...options, anyHost: options.authenticate !== undefined });
-    this.#authenticate = options.authenticate;
+    this.#originCheck = originCheck({ ...options, anyHost: options.auth !== undefined });
+    this.authorization = options.auth === undefined ? undefined : new Authorization(options.auth, settings.report);
     this.#addressOf = options.addressOf;
     this.#pageHeaders = pageHeaders(options.allowedHeaders);
   }
@@ -55,8 +56,15 @@ export abstract class HttpServerHandler {
   /** The error response to a body that could not be read. */
   protected abstract refuseBody(fault: BodyFault): HttpResponse;
 
+  /** The scopes that definitions name, for the metadata of the resource. */
+  protected get definitionScopes(): readonly string[] {
+    return [];
+  }
+
   /** Never throws and never rejects. */
   handle(request: HttpRequest): MaybePromise<HttpResponse> {
+    const metadata = this.authorization?.metadata(request, this.definitionScopes);
+    if (metadata !== undefined) return metadata;
     const origin = request.header("origin");
     const foreign = this.#originCheck(request.header("host"), origin, request.ends);
     if (foreign !== undefined) return this.refuse(foreign.status, foreign.reason);
@@ -96,20 +104,15 @@ export abstract class HttpServerHandler {
     }
     const unmet = this.precondition(request);
     if (unmet !== undefined) return unmet;
-    if (this.#authenticate !== undefined) return this.#identify(request, this.#authenticate);
+    if (this.authorization !== undefined) return this.#identify(request, this.authorization);
     const address = this.#addressOf === undefined ? request.address : this.#addressOf(request);
     return this.respond(request, this.#peers.caller(undefined, address));
   }
 
-  async #identify(
-    request: HttpRequest,
-    authenticate: NonNullable<CheckOptions["authenticate"]>,
-  ): Promise<HttpResponse> {
-    const { method, url } = request;
-    const asked = { method, url, header: (name: string) => request.header(name) };
-    const identity = await inHook("authenticate", () => authenticate(asked));
-    if (identity === undefined) return this.refuse(401, "authentication is required", { "www-authenticate": "Bearer" });
-    return this.respond(request, this.#peers.caller(identity.principal, undefined));
+  async #identify(request: HttpRequest, authorization: Authorization): Promise<HttpResponse> {
+    const identity = await authorization.identify(request);
+    if (isDenial(identity)) return this.refuse(identity.status, identity.reason, identity.headers);
+    return this.respond(request, this.#peers.caller(identity, undefined));
   }
 
   #failed(request: HttpRequest, error: unknown): HttpResponse {

@@ -40,6 +40,7 @@ const defaultKeepAlive = 15_000;
 export class McpHandler extends HttpServerHandler {
   protected readonly methods: readonly string[];
   protected readonly refuse: typeof refusal = refusal;
+  readonly #server: Servable;
   readonly #calls: PostedCalls;
   readonly #handshake: HandshakeBinding;
   readonly #legacySse: boolean;
@@ -51,17 +52,23 @@ export class McpHandler extends HttpServerHandler {
       options,
       peerSettings({ ...options, nameOf, profile: mcpProfile, exactNumbers: server.exactNumbers === true }),
     );
-    const { settings, closing } = this;
+    const { settings, closing, authorization } = this;
     this.#calls = new PostedCalls({
       server,
       settings,
       streams: { clock, maxQueuedBytes, stallTimeout, report: settings.report },
       keepAlive: new KeepAlive(clock, keepAlive),
       closing,
+      authorization,
     });
+    this.#server = server;
     this.#legacySse = legacySse;
     this.#handshake = bindingOf(this.#calls, options);
     this.methods = ["POST", ...this.#handshake.methods];
+  }
+
+  protected override get definitionScopes(): readonly string[] {
+    return this.#server.requiredScopes?.() ?? [];
   }
 
   async drain(grace: number): Promise<void> {

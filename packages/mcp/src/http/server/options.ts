@@ -1,22 +1,11 @@
 import type { MembersOf } from "../../base/check-members.js";
-import type { MaybePromise } from "../../base/maybe-promise.js";
 import { type TransportOptions, transportMembers } from "../../session/options.js";
+import type { Auth } from "./authorization.js";
 import { type PageHeaders, pageHeaderMembers } from "./cors.js";
 import { type OriginCheckOptions, originCheckMembers } from "./origin-check.js";
 import type { HttpRequest } from "./request.js";
 import { type SessionLimits, sessionLimitMembers } from "./sessions/session-table.js";
 import type { EventStore } from "./streams/event-store.js";
-
-/** An authenticated caller. */
-export interface Identity {
-  /** A unique name of the caller, e.g. made from issuer, subject and client of a token. */
-  readonly principal: string;
-}
-
-/** Authenticates a caller; undefined rejects the request with 401. Called before the body is read. */
-export type Authenticate = (
-  request: Pick<HttpRequest, "method" | "url" | "header">,
-) => MaybePromise<Identity | undefined>;
 
 /** Options of sessions, for handshake revisions. */
 export interface SessionOptions extends Partial<SessionLimits> {
@@ -37,8 +26,15 @@ export interface HttpOptions
   extends TransportOptions,
     PageHeaders,
     Pick<OriginCheckOptions, "allowedHosts" | "allowedOrigins"> {
-  /** Authenticates callers. Default: every caller with an allowed host is accepted. */
-  readonly authenticate?: Authenticate;
+  /**
+   * Authenticates callers, with access tokens (`jwtAuth`, `introspectionAuth`, `bearerAuth` of `@parlance/mcp/auth`) or by a function.
+   * Default: every caller with an allowed host is accepted.
+   *
+   * @example
+   * const auth = jwtAuth({ issuer: "https://login.example.com", audience: "https://mcp.example.com/mcp" });
+   * await serveHttp(server, { port: 3000, auth });
+   */
+  readonly auth?: Auth;
   /**
    * The network address of anonymous callers, by which their limits are counted. Set it behind a proxy, where all
    * callers have the proxy's address. Default: the peer of the connection on Node; unknown on other platforms.
@@ -63,7 +59,7 @@ export const httpMembers: MembersOf<HttpOptions> = {
   ...transportMembers,
   ...originCheckMembers,
   ...pageHeaderMembers,
-  authenticate: ["auth", "authorize", "authentication"],
+  auth: ["authenticate", "authorize", "authentication", "oauth"],
   addressOf: ["trustProxy", "trustedProxy", "clientAddress"],
   sessions: sessionMembers,
   legacySse: ["sse"],

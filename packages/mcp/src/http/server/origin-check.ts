@@ -84,7 +84,7 @@ export function originCheck(options: OriginCheckOptions): OriginCheck {
       return { status: 403, reason: `Host ${quoted(host)} is not served here: name it in allowedHosts` };
     if (isLocal && !isNamed && !exposed && ends !== undefined && !isFromHere(ends)) {
       const reason = `Host ${quoted(host)} is this machine's own, and the request comes from another`;
-      return { status: 403, reason: `${reason}: give authenticate, name it in allowedHosts, or set exposed` };
+      return { status: 403, reason: `${reason}: give auth, name it in allowedHosts, or set exposed` };
     }
     if (origin === undefined) {
       accepted = { ...ends, host };

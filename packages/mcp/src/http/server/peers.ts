@@ -1,9 +1,11 @@
 import type { ByteBudget } from "../../base/byte-budget.js";
+import type { Authentication, Identity } from "../../jsonrpc/call.js";
 import type { Limits } from "../../jsonrpc/limits.js";
 import { budgetOf } from "../../jsonrpc/peer-settings.js";
 
 /** The caller of a request. */
 export interface HttpCaller {
+  readonly auth: Authentication;
   /** The principal, if authenticated. */
   readonly principal: string | undefined;
   /**
@@ -37,13 +39,15 @@ export class Peers {
   }
 
   /** @param address the address of the connection's peer */
-  caller(principal: string | undefined, address: string | undefined): HttpCaller {
+  caller(identity: Identity | undefined, address: string | undefined): HttpCaller {
+    const principal = identity?.principal;
+    const auth: Authentication = identity ?? "anonymous";
     const peer = principal === undefined ? networkOf(address) : `principal ${principal}`;
     const known = peer === undefined ? undefined : this.#callers.get(peer);
-    if (known !== undefined && known.principal === principal) return known;
+    if (known !== undefined && known.principal === principal) return known.auth === auth ? known : { ...known, auth };
     if (this.#callers.size >= this.#sweepAt) this.#sweep();
     const budget = budgetOf(this.#limits);
-    const caller = { principal, peer, budget, events: budget.child(this.#limits.peerBytes / eventParts) };
+    const caller = { auth, principal, peer, budget, events: budget.child(this.#limits.peerBytes / eventParts) };
     if (peer !== undefined) this.#callers.set(peer, caller);
     return caller;
   }

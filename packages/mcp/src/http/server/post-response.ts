@@ -2,8 +2,8 @@ import type { ByteBudget } from "../../base/byte-budget.js";
 import { type Deferred, deferred } from "../../base/deferred.js";
 import type { MaybePromise } from "../../base/maybe-promise.js";
 import type { LossyNotification } from "../../jsonrpc/calls/outbox.js";
-import type { HttpResponse } from "./request.js";
-import { jsonResponse, streamResponse } from "./responses.js";
+import type { HttpHeaders, HttpResponse } from "./request.js";
+import { jsonResponse, streamResponse, withHeaders } from "./responses.js";
 import { EventStream, longestWrite, messageEvent, type Pingable, type StreamLimits } from "./streams/event-stream.js";
 
 /**
@@ -16,6 +16,8 @@ export class PostResponse implements Pingable {
   #response: HttpResponse | Deferred<HttpResponse> | undefined;
   #stream: EventStream | undefined;
   #isOver = false;
+  #status = 200;
+  #headers: HttpHeaders | undefined;
 
   /** @param budget charged for queued text */
   constructor(limits: StreamLimits, budget: ByteBudget) {
@@ -44,12 +46,20 @@ export class PostResponse implements Pingable {
     this.push(this.stream(), frame, lossy);
   }
 
-  /** Sends the response. `status` applies only if no message was sent before. */
-  respond(frame: string, status = 200): void {
+  /** The status of the response, and headers for it, if no message is sent before it. Default: 200. */
+  setStatus(status: number, headers?: HttpHeaders): void {
+    this.#status = status;
+    this.#headers = headers;
+  }
+
+  /** Sends the response. */
+  respond(frame: string): void {
     if (this.#isOver) return;
     this.#isOver = true;
     if (this.#stream === undefined) {
-      this.#settle(jsonResponse(status, frame.length > longestWrite ? this.#inPieces(frame) : frame));
+      const body = frame.length > longestWrite ? this.#inPieces(frame) : frame;
+      const response = jsonResponse(this.#status, body);
+      this.#settle(this.#headers === undefined ? response : withHeaders(response, this.#headers));
     } else {
       this.push(this.#stream, frame);
       this.finish(this.#stream);

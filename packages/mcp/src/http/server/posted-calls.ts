@@ -2,7 +2,7 @@ import { weightOfMessage, weightOfText } from "../../base/byte-budget.js";
 import { isPromise, type MaybePromise } from "../../base/maybe-promise.js";
 import { settlesWithin } from "../../base/settles-within.js";
 import { joinResponses, runRequest } from "../../jsonrpc/answerer.js";
-import type { Call, Exchange } from "../../jsonrpc/call.js";
+import type { Authentication, Call, Exchange } from "../../jsonrpc/call.js";
 import { fittingResponse, unfinished } from "../../jsonrpc/calls/responder.js";
 import { encodeFailure, encodeRequest } from "../../jsonrpc/codec/encode.js";
 import { LocalError } from "../../jsonrpc/errors.js";
@@ -11,8 +11,10 @@ import type { PeerSettings } from "../../jsonrpc/peer-settings.js";
 import type { Reporter } from "../../jsonrpc/report.js";
 import { specCodes } from "../../protocol/errors.js";
 import { methods } from "../../protocol/methods.js";
+import { InsufficientScope } from "../../server/required-scopes.js";
 import type { Servable } from "../../server/servable.js";
 import { lossyNotification } from "../../session/mcp-connection.js";
+import type { Authorization } from "./authorization.js";
 import { ConcurrencyLimit, type HttpCaller } from "./peers.js";
 import { PostResponse } from "./post-response.js";
 import type { HttpRequest, HttpResponse } from "./request.js";
@@ -28,6 +30,13 @@ export interface Endpoint {
   readonly keepAlive: KeepAlive;
   /** Aborts when the server shuts down. */
   readonly closing: AbortSignal;
+  /** How callers are identified; undefined if they are anonymous. */
+  readonly authorization: Authorization | undefined;
+}
+
+/** Makes the response to a call without the scopes for it a challenge, which names them. */
+export function forbid(response: PostResponse, { scopes }: InsufficientScope, { authorization }: Endpoint): void {
+  response.setStatus(403, authorization?.forbid(scopes).headers);
 }
 
 /** The maximum number of concurrent POSTs without a session. */
@@ -145,13 +154,13 @@ export class PostedCalls {
  */
 class PostExchange extends PostResponse implements Exchange {
   readonly id: Id;
+  readonly auth: Authentication;
   readonly principal: string | undefined;
   readonly peer: string | undefined;
   readonly #endpoint: Endpoint;
   readonly #caller: HttpCaller;
   readonly #bytes: number;
   readonly #limit: ConcurrencyLimit;
-  #status = 200;
   /** Created on first use: most handlers do not read their signal. */
   #controller: AbortController | undefined;
   #cancelled: LocalError | undefined;
@@ -163,6 +172,7 @@ class PostExchange extends PostResponse implements Exchange {
   constructor(endpoint: Endpoint, caller: HttpCaller, id: Id, bytes: number, limit: ConcurrencyLimit) {
     super(endpoint.streams, caller.budget);
     this.id = id;
+    this.auth = caller.auth;
     this.principal = caller.principal;
     this.peer = caller.peer;
     this.#endpoint = endpoint;
@@ -202,9 +212,10 @@ class PostExchange extends PostResponse implements Exchange {
     }
   }
 
-  /** A missing client capability is the only handler error with its own HTTP status. */
-  failed({ code }: ErrorObject): void {
-    if (code === specCodes.missingRequiredClientCapability) this.#status = 400;
+  /** A missing client capability and a missing scope are the only errors of a handler with HTTP statuses of their own. */
+  failed({ code }: ErrorObject, thrown: unknown): void {
+    if (code === specCodes.missingRequiredClientCapability) this.setStatus(400);
+    if (thrown instanceof InsufficientScope) forbid(this, thrown, this.#endpoint);
   }
 
   cancel(why: string): void {
@@ -223,12 +234,14 @@ class PostExchange extends PostResponse implements Exchange {
       return;
     }
     const fitting = fittingResponse(text, this.id, this.#endpoint.settings.profile, budget);
-    this.respond(fitting, fitting === text ? this.#status : 503);
+    if (fitting !== text) this.setStatus(503);
+    this.respond(fitting);
   }
 
   /** Cancels the call and responds that it was not finished, because the server shuts down. */
   end(): void {
     this.cancel("the server is closed");
-    this.respond(encodeFailure(this.id, unfinished, this.#endpoint.settings.profile), 503);
+    this.setStatus(503);
+    this.respond(encodeFailure(this.id, unfinished, this.#endpoint.settings.profile));
   }
 }

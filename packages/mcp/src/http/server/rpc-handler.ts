@@ -11,9 +11,10 @@ import { encodeFailure } from "../../jsonrpc/codec/encode.js";
 import { codes, LocalError } from "../../jsonrpc/errors.js";
 import type { Id, Message } from "../../jsonrpc/message.js";
 import { decodeBody, type PeerOptions, peerMembers, peerSettings } from "../../jsonrpc/peer-settings.js";
+import type { Auth } from "./authorization.js";
 import { type PageHeaders, pageHeaderMembers } from "./cors.js";
 import { HttpServerHandler } from "./http-server-handler.js";
-import type { AddressOf, Authenticate } from "./options.js";
+import type { AddressOf } from "./options.js";
 import { type OriginCheckOptions, originCheckMembers } from "./origin-check.js";
 import { ConcurrencyLimit, type HttpCaller } from "./peers.js";
 import { bodyFault } from "./preconditions.js";
@@ -25,8 +26,8 @@ export interface RpcOptions
   extends PeerOptions,
     PageHeaders,
     Pick<OriginCheckOptions, "allowedHosts" | "allowedOrigins"> {
-  /** Authenticates callers. Default: every caller with an allowed host is accepted. */
-  readonly authenticate?: Authenticate;
+  /** Authenticates callers, as in `HttpOptions`. Default: every caller with an allowed host is accepted. */
+  readonly auth?: Auth;
   /** The network address of anonymous callers, as in `HttpOptions`. */
   readonly addressOf?: AddressOf;
 }
@@ -36,7 +37,7 @@ export const rpcMembers: MembersOf<RpcOptions> = {
   ...peerMembers,
   ...originCheckMembers,
   ...pageHeaderMembers,
-  authenticate: ["auth", "authorize", "authentication"],
+  auth: ["authenticate", "authorize", "authentication", "oauth"],
   addressOf: ["trustProxy", "trustedProxy", "clientAddress"],
 };
 
@@ -80,7 +81,7 @@ export class RpcHandler extends HttpServerHandler {
   }
 
   protected async respond(request: HttpRequest, caller: HttpCaller): Promise<HttpResponse> {
-    const { budget, principal } = caller;
+    const { budget } = caller;
     const frame = await request.text(this.settings.limits.frameBytes, budget);
     if (this.closing.aborted) return this.refuse(503, "this side is shutting down", retryLater);
     const decoded = decodeBody(this.settings, frame);
@@ -93,7 +94,7 @@ export class RpcHandler extends HttpServerHandler {
     const cancel = new AbortController();
     this.#cancels.add(cancel);
     try {
-      return await this.#run(request, { frame, decoded }, principal, cancel);
+      return await this.#run(request, { frame, decoded }, caller, cancel);
     } finally {
       this.#cancels.delete(cancel);
       this.#running.leave(caller);
@@ -113,11 +114,12 @@ export class RpcHandler extends HttpServerHandler {
   async #run(
     request: HttpRequest,
     { frame, decoded }: { readonly frame: string; readonly decoded: Decoded },
-    principal: string | undefined,
+    { auth, principal }: HttpCaller,
     cancel: AbortController,
   ): Promise<HttpResponse> {
     const exchange: Exchange = {
       signal: cancel.signal,
+      auth,
       principal,
       closing: this.closing,
       report: this.settings.report,

@@ -28,6 +28,7 @@ export const callMembers: MembersOf<CallOptions & Exchange> = {
   id: [],
   closing: [],
   drained: [],
+  auth: [],
   principal: [],
   peer: [],
   report: [],

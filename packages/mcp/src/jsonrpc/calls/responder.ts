@@ -1,7 +1,7 @@
 import { type ByteBudget, weightOfMessage, weightOfText } from "../../base/byte-budget.js";
 import { markHandled } from "../../base/maybe-promise.js";
 import { inFlightProblem, joinResponses, repeatedId, runNotification, runRequest } from "../answerer.js";
-import type { Call, Exchange, RemoteCall } from "../call.js";
+import { type Authentication, type Call, type Exchange, identityOf, type RemoteCall } from "../call.js";
 import { isInexact, Problem } from "../codec/decode.js";
 import { encodeFailure } from "../codec/encode.js";
 import { membersOf, membersOfElements } from "../codec/scan.js";
@@ -277,8 +277,8 @@ export interface ConnectionParts {
   readonly inFlight: InFlight<OutgoingCall, IncomingCall>;
   readonly out: Outbound;
   readonly caller: Caller;
-  /** The principal that the channel has authenticated. */
-  readonly principal: string | undefined;
+  /** The peer, as the transport has authenticated its latest message. */
+  auth: Authentication;
   readonly peer: string | undefined;
 }
 
@@ -294,7 +294,7 @@ export class IncomingCall implements Exchange {
   readonly params: Params | undefined;
   /** Undefined for a call whose response is a frame of its own. */
   readonly reply: SendResponse | undefined;
-  readonly principal: string | undefined;
+  readonly auth: Authentication;
   readonly peer: string | undefined;
   readonly report: Reporter;
   /** Bytes charged to the budget until the handler has ended. */
@@ -317,7 +317,7 @@ export class IncomingCall implements Exchange {
     reply: SendResponse | undefined,
   ) {
     this.#parts = parts;
-    this.principal = parts.principal;
+    this.auth = parts.auth;
     this.peer = parts.peer;
     this.report = parts.settings.report;
     this.id = id;
@@ -325,6 +325,10 @@ export class IncomingCall implements Exchange {
     this.method = method;
     this.params = params;
     this.reply = reply;
+  }
+
+  get principal(): string | undefined {
+    return identityOf(this.auth)?.principal;
   }
 
   /** Created on first use: most handlers do not use it, and a controller costs more than a short call. */

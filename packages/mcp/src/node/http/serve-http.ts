@@ -1,5 +1,6 @@
 import { createServer, type RequestListener, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
+import { isResourceServer, metadataPaths } from "../../auth/resource-server.js";
 import { checkMembers, type MembersOf } from "../../base/check-members.js";
 import { type HttpOptions, httpMembers } from "../../http/server/options.js";
 import { isLoopback, originCheck } from "../../http/server/origin-check.js";
@@ -81,7 +82,7 @@ const maxRequestsPerSocket = 10_000;
  * await using http = await serveHttp(server, { port: 3000 });
  * console.log(http.url); // http://127.0.0.1:3000/mcp
  *
- * @throws TypeError if other machines can connect and there is no `authenticate`; Error if the port is in use
+ * @throws TypeError if other machines can connect and there is no `auth`; Error if the port is in use
  */
 export async function serveHttp(served: Servable, options: ServeHttpOptions = {}): Promise<HttpServer> {
   requireServable("serveHttp", served);
@@ -89,12 +90,13 @@ export async function serveHttp(served: Servable, options: ServeHttpOptions = {}
   const { port = 0, host = "127.0.0.1", path = "/mcp", exposed = false, ...others } = options;
   const { maxConnections, maxConnectionsPerAddress, ...rest } = others;
   const paths = pathsOf(path);
-  requireAuthentication(host, exposed || rest.authenticate !== undefined);
+  const metadata = isResourceServer(rest.auth) ? metadataPaths(rest.auth) : [];
+  requireAuthentication(host, exposed || rest.auth !== undefined);
   const report = reporterOf(rest.report);
   const handler = nodeHandler(served, { ...rest, exposed });
-  const checkOrigin = originCheck({ ...rest, exposed, anyHost: rest.authenticate !== undefined });
+  const checkOrigin = originCheck({ ...rest, exposed, anyHost: rest.auth !== undefined });
   const server = boundedServer((request, response) => {
-    if (isAt(paths, request.url)) return handler(request, response);
+    if (isAt(paths, request.url) || isAt(metadata, request.url)) return handler(request, response);
     // Check `Host` and `Origin` first, so that forbidden callers do not learn the paths.
     const exchange = new NodeExchange(request, response);
     const foreign = checkOrigin(exchange.header("host"), exchange.header("origin"), exchange.ends);
@@ -116,7 +118,7 @@ export async function serveHttp(served: Servable, options: ServeHttpOptions = {}
 /** @throws TypeError if the host is not loopback and there is no authentication */
 export function requireAuthentication(host: string, isAllowed: boolean): void {
   if (isAllowed || isLoopback(host)) return;
-  const remedy = "set authenticate, or exposed: true if that is intended";
+  const remedy = "set auth, or exposed: true if that is intended";
   throw new TypeError(`Any machine that can reach ${host} could call this server without authentication: ${remedy}`);
 }
 

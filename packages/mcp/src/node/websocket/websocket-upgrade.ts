@@ -6,7 +6,7 @@ import type { ByteBudget } from "../../base/byte-budget.js";
 import { checkMembers, type MembersOf } from "../../base/check-members.js";
 import { deferred } from "../../base/deferred.js";
 import { settlesWithin } from "../../base/settles-within.js";
-import type { Authenticate } from "../../http/server/options.js";
+import { type Auth, Authorization } from "../../http/server/authorization.js";
 import {
   type OriginCheck,
   type OriginCheckOptions,
@@ -16,9 +16,10 @@ import {
 import { type ConcurrencyLimit, connectionBytes, connectionLimits, networkOf, Peers } from "../../http/server/peers.js";
 import type { HttpResponse } from "../../http/server/request.js";
 import { closingResponse, refusal } from "../../http/server/responses.js";
+import type { Authentication, Identity } from "../../jsonrpc/call.js";
 import type { Channel } from "../../jsonrpc/channel.js";
 import type { Connection } from "../../jsonrpc/connection.js";
-import { atOnce, inHook, reporterOf } from "../../jsonrpc/hooks.js";
+import { atOnce, reporterOf } from "../../jsonrpc/hooks.js";
 import { type PeerSettings, peerSettings } from "../../jsonrpc/peer-settings.js";
 import { type QueueBounds, queueMembers } from "../../jsonrpc/queue-bounds.js";
 import { faultOf } from "../../jsonrpc/report.js";
@@ -36,8 +37,8 @@ import { socketOptions } from "./websocket-options.js";
 
 /** The client of a channel. */
 export interface WebSocketCaller {
-  /** The authenticated principal; undefined for anonymous callers. */
-  readonly principal: string | undefined;
+  /** The client, as the upgrade has authenticated it; `"anonymous"` without `auth`. */
+  readonly auth: Authentication;
   /** The key by which limits are counted: the principal, or the network address. */
   readonly peer: string | undefined;
   /** The memory budget, shared by all connections of the principal or network address. */
@@ -54,9 +55,10 @@ export interface WebSocketUpgradeOptions
     HeartbeatOptions,
     Pick<OriginCheckOptions, "allowedHosts" | "allowedOrigins" | "exposed"> {
   /**
-   * Authenticates a client before the connection is upgraded. Default: every client with an allowed host may connect.
+   * Authenticates a client before the connection is upgraded, as `auth` of `serveHttp`. Default: every client with an allowed host may
+   * connect.
    */
-  readonly authenticate?: Authenticate;
+  readonly auth?: Auth;
   /** The subprotocol that clients must offer. Default: `mcp`. */
   readonly protocol?: string;
   /** The path of the endpoint, with or without a trailing slash; others get 404. Default: every path. */
@@ -76,7 +78,7 @@ const upgradeMembers: MembersOf<WebSocketUpgradeOptions> = {
   ...queueMembers,
   ...heartbeatMembers,
   ...originCheckMembers,
-  authenticate: ["auth", "authorize", "authentication"],
+  auth: ["authenticate", "authorize", "authentication", "oauth"],
   protocol: ["subprotocol"],
   path: ["url", "endpoint"],
   exposed: ["expose"],
@@ -112,8 +114,7 @@ export function webSocketUpgrade(
   const accept: AcceptWebSocket =
     typeof target === "function"
       ? target
-      : (channel, { principal, peer, budget }) =>
-          serveChannel(target, channel, { ...options, principal, peer, budget });
+      : (channel, { auth, peer, budget }) => serveChannel(target, channel, { ...options, auth, peer, budget });
   const gate = new WebSocketGate(accept, options);
   const upgrade = (request: IncomingMessage, socket: Duplex, head: Buffer): void => gate.upgrade(request, socket, head);
   return Object.assign(upgrade, {
@@ -136,6 +137,8 @@ class WebSocketGate {
   readonly #protocol: string;
   readonly #paths: readonly string[] | undefined;
   readonly #guard: OriginCheck;
+  /** Undefined: callers are anonymous. */
+  readonly #authorization: Authorization | undefined;
   readonly #admission: ConcurrencyLimit;
   readonly #peers: Peers;
   readonly #webSockets: WebSocketServer;
@@ -150,7 +153,8 @@ class WebSocketGate {
     this.#terms = peerSettings(options);
     this.#protocol = protocol;
     this.#paths = options.path === undefined ? undefined : pathsOf(options.path);
-    this.#guard = originCheck({ ...options, anyHost: options.authenticate !== undefined });
+    this.#guard = originCheck({ ...options, anyHost: options.auth !== undefined });
+    this.#authorization = options.auth === undefined ? undefined : new Authorization(options.auth, this.#terms.report);
     this.#admission = connectionLimits(maxConnections, maxConnectionsPerAddress);
     this.#peers = new Peers(this.#terms.limits);
     this.#webSockets = new WebSocketServer({
@@ -200,22 +204,16 @@ class WebSocketGate {
 
   /** The authenticated caller, or an error response. Never rejects. */
   async #admit(request: IncomingMessage): Promise<WebSocketCaller | HttpResponse> {
-    const { authenticate } = this.#options;
-    const callerOf = (principal?: string): WebSocketCaller =>
-      this.#peers.caller(principal, request.socket.remoteAddress);
-    if (authenticate === undefined) return callerOf();
-    try {
-      const asked = { method: "GET", url: request.url ?? "/", header: (name: string) => headerOf(request, name) };
-      const identity = Promise.race([inHook("authenticate", () => authenticate(asked)), this.#ended.promise]);
-      identity.catch(() => undefined); // After the timeout, nothing awaits it.
-      if (!(await settlesWithin(identity, handshakeTimeout, this.#terms.clock))) return unidentified(503);
-      const known = await identity;
-      if (known === undefined) return refusal(401, "authentication is required", { "www-authenticate": "Bearer" });
-      return "status" in known ? known : callerOf(known.principal);
-    } catch (error) {
-      this.#terms.report(faultOf("authenticate", error));
-      return unidentified(500);
-    }
+    const callerOf = (identity?: Identity): WebSocketCaller =>
+      this.#peers.caller(identity, request.socket.remoteAddress);
+    if (this.#authorization === undefined) return callerOf();
+    const asked = { method: "GET", url: request.url ?? "/", header: (name: string) => headerOf(request, name) };
+    const outcome = Promise.race([this.#authorization.identify(asked), this.#ended.promise]);
+    if (!(await settlesWithin(outcome, handshakeTimeout, this.#terms.clock)))
+      return refusal(503, "the caller could not be authenticated");
+    const known = await outcome;
+    if (!("status" in known)) return callerOf(known);
+    return "reason" in known ? refusal(known.status, known.reason, known.headers) : known;
   }
 
   #open(webSocket: WebSocket, { socket }: IncomingMessage, caller: WebSocketCaller): void {
@@ -259,10 +257,6 @@ function chargeUnfinished(webSocket: WebSocket, socket: Duplex, budget: ByteBudg
     webSocket.terminate();
   });
   socket.once("close", () => unfinished.close());
-}
-
-function unidentified(status: number): HttpResponse {
-  return refusal(status, "the caller could not be authenticated");
 }
 
 /** The response to a connection over the limit. */
@@ -314,7 +308,7 @@ const spare = 64;
  * await using listener = await serveWebSocket(server, { port: 3000 });
  * console.log(listener.url); // ws://127.0.0.1:3000/mcp
  *
- * @throws TypeError if other machines can connect and there is no `authenticate`; Error if the port is in use
+ * @throws TypeError if other machines can connect and there is no `auth`; Error if the port is in use
  */
 export async function serveWebSocket(
   target: Servable | AcceptWebSocket,
@@ -323,7 +317,7 @@ export async function serveWebSocket(
   if (typeof target !== "function") requireServable("serveWebSocket", target);
   checkMembers("serveWebSocket", options, serveWebSocketMembers);
   const { port: wanted = 0, host = "127.0.0.1", path = "/mcp", exposed = false, ...rest } = options;
-  requireAuthentication(host, exposed || rest.authenticate !== undefined);
+  requireAuthentication(host, exposed || rest.auth !== undefined);
   const upgrade = webSocketUpgrade(target, { ...rest, exposed, path });
   const server = boundedServer((request, response) => {
     new NodeExchange(request, response).respond(

@@ -7,6 +7,7 @@ import { methods } from "../../protocol/methods.js";
 import { shapeFault, unsendable } from "../../protocol/sendable.js";
 import type { CompleteResult } from "../../protocol/types/completion.js";
 import { Context } from "../context.js";
+import { requireScopes } from "../required-scopes.js";
 import type { Operation } from "../servable.js";
 import type { Feature, MethodCall } from "./feature.js";
 
@@ -33,7 +34,13 @@ export interface CompletionSource {
   /** Whether any definition ever had one. */
   readonly completes: boolean;
   /** Those of a definition; undefined if there is no such definition. */
-  completersOf(name: string): Completers | undefined;
+  completersOf(name: string): Completed | undefined;
+}
+
+/** A definition whose arguments or variables may be completed. */
+export interface Completed {
+  readonly completers: Completers;
+  readonly scopes: readonly string[] | undefined;
 }
 
 /** The word of the wire for a kind of reference, and the member that names what is referred to. */
@@ -68,11 +75,13 @@ export class Completions implements Feature {
   #complete(params: JsonObject, operation: Operation): MaybePromise<CompleteResult> {
     const { type, name, argument, typed, settled } = readParams(params);
     const { member, word } = references[type];
-    const completers = this.#sources[type].completersOf(name);
-    if (completers === undefined) {
+    const completed = this.#sources[type].completersOf(name);
+    if (completed === undefined) {
       const message = `is not a ${word} of this server`;
       throw invalidParams(`Unknown ${word}: ${name}`, [{ path: `/ref/${member}`, message }]);
     }
+    const { completers, scopes } = completed;
+    requireScopes(`the ${word} ${name}`, scopes, operation);
     // An argument that nobody completes, or that does not exist, has no values: a client may ask for any of them.
     const completer = Object.hasOwn(completers, argument) ? completers[argument] : undefined;
     const given =

@@ -22,15 +22,17 @@ import { isRawShape, type RawShape } from "../../schema/raw-shape.js";
 import { Context } from "../context.js";
 import { type ErrorCodes, missingCodes } from "../error-codes.js";
 import { InputRequired } from "../input/input-request.js";
+import { requireScopes, requireScopeTokens, type ScopedDefinition } from "../required-scopes.js";
 import type { Operation } from "../servable.js";
-import { type Completers, type CompletionSource, completersFor } from "./completion.js";
+import { type Completed, type Completers, type CompletionSource, completersFor } from "./completion.js";
 import { requireArguments } from "./definition-arguments.js";
 import type { Feature, FeatureSettings, MethodCall } from "./feature.js";
 import { type Registration, Registry } from "./registry.js";
 
 /** Definition of a prompt: title, description and arguments. */
 export interface PromptDefinition<Arguments extends PromptArguments | undefined = undefined>
-  extends Omit<Prompt, "name" | "arguments"> {
+  extends Omit<Prompt, "name" | "arguments">,
+    ScopedDefinition {
   /** By name; or any Standard Schema of an object of strings. Default: none. */
   readonly arguments?: Arguments;
   /** Suggestions, by the name of the argument. Default: none. */
@@ -42,6 +44,7 @@ const promptMembers: MembersOf<PromptDefinition> = {
   description: ["desc", "summary"],
   arguments: ["args", "argsSchema", "inputSchema", "input", "parameters", "params", "schema"],
   complete: ["completers", "completion", "completions"],
+  scopes: ["scope", "requiredScopes", "requireScopes"],
   icons: iconMembers,
   _meta: ["meta"],
 };
@@ -64,6 +67,7 @@ interface ServedPrompt {
   readonly input: CompiledSchema;
   readonly completers: Completers;
   readonly handler: (args: unknown, context: Context) => unknown;
+  readonly scopes: readonly string[] | undefined;
 }
 
 const promptDefinition = {
@@ -109,12 +113,17 @@ export class Prompts implements Feature, CompletionSource {
     return this.#prompts.isOffered ? { prompts: { listChanged: true } } : undefined;
   }
 
+  /** The scopes that prompts require. */
+  get scopes(): readonly string[] {
+    return Array.from(this.#prompts.entries(), ({ scopes = [] }) => scopes).flat();
+  }
+
   get completes(): boolean {
     return this.#completes;
   }
 
-  completersOf(name: string): Completers | undefined {
-    return this.#prompts.get(name)?.completers;
+  completersOf(name: string): Completed | undefined {
+    return this.#prompts.get(name);
   }
 
   /** @throws TypeError for a name that is taken or not allowed, or arguments that are no strings */
@@ -147,6 +156,7 @@ export class Prompts implements Feature, CompletionSource {
       const { prompt: code } = missingCodes(this.#errorCodes, operation.revision);
       throw new RpcError(code, `Unknown prompt: ${name}`, { errors });
     }
+    requireScopes(`the prompt ${name}`, prompt.scopes, operation);
     return andThen(prompt.input.check(args), (checked) => {
       if (checked.ok)
         return andThen(prompt.handler(checked.value, new Context(operation, params)), (value) =>
@@ -160,7 +170,8 @@ export class Prompts implements Feature, CompletionSource {
 
 function servePrompt(name: string, definition: AnyPromptDefinition, handler: ServedPrompt["handler"]): ServedPrompt {
   checkMembers(`The prompt ${name}`, definition, promptMembers, misplaced);
-  const { arguments: given, complete, ...words } = definition;
+  const { arguments: given, complete, scopes, ...words } = definition;
+  requireScopeTokens(`The prompt ${name}`, scopes);
   requireMetaKeys(words, `The prompt ${name}`);
   const { input, shown } = compileArguments(given);
   const names = shown.map((argument) => argument.name);
@@ -169,6 +180,7 @@ function servePrompt(name: string, definition: AnyPromptDefinition, handler: Ser
     input,
     completers: completersFor(complete, names, `The prompt ${name}`),
     handler,
+    scopes,
   };
 }
 

@@ -14,7 +14,7 @@ import type { Feature, MethodCall } from "./feature.js";
 export interface Subscribable {
   capabilities(): ServerCapabilities;
   /** Whether there is such a resource, or could be. */
-  knows(uri: string): boolean;
+  knows(uri: string, operation: Operation): boolean;
 }
 
 /**
@@ -43,7 +43,7 @@ export class Subscriptions implements Feature {
 
   #listen(params: JsonObject, operation: Operation): Promise<JsonObject> {
     const subscription = { [metaKeys.subscriptionId]: readId(operation) };
-    const honoured = this.#honour(readFilter(params));
+    const honoured = this.#honour(readFilter(params), operation);
     operation.notify(notifications.acknowledged, { notifications: honoured, _meta: subscription });
     const uris = new Set(honoured.resourceSubscriptions);
     const listened = new Set<string>(
@@ -67,7 +67,7 @@ export class Subscriptions implements Feature {
   }
 
   /** What of the filter this server can tell. */
-  #honour(filter: SubscriptionFilter): SubscriptionFilter {
+  #honour(filter: SubscriptionFilter, operation: Operation): SubscriptionFilter {
     const offered = this.#subscribable.capabilities();
     const honoured = changingLists
       .filter(({ member, list }) => filter[member] === true && offered[list]?.listChanged === true)
@@ -75,7 +75,7 @@ export class Subscriptions implements Feature {
     const { resourceSubscriptions } = filter;
     const isFollowed = offered.resources?.subscribe === true && resourceSubscriptions !== undefined;
     const known = isFollowed
-      ? { resourceSubscriptions: resourceSubscriptions.filter((uri) => this.#subscribable.knows(uri)) }
+      ? { resourceSubscriptions: resourceSubscriptions.filter((uri) => this.#subscribable.knows(uri, operation)) }
       : {};
     return { ...Object.fromEntries(honoured), ...known };
   }

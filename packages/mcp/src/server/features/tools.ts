@@ -25,6 +25,7 @@ import { Context } from "../context.js";
 import { type ErrorCodes, missingCodes, speaksCatalogue } from "../error-codes.js";
 import { InputRequired } from "../input/input-request.js";
 import { InputPending } from "../input/replay.js";
+import { requireScopes, requireScopeTokens, type ScopedDefinition } from "../required-scopes.js";
 import type { Operation } from "../servable.js";
 import { requireArguments } from "./definition-arguments.js";
 import type { Feature, FeatureSettings, MethodCall } from "./feature.js";
@@ -43,7 +44,8 @@ import {
 } from "./tool-result.js";
 
 /** Definition of a tool: title, description, annotations and schemas. */
-export interface ToolDefinition<Input extends InputSchema | undefined, Output extends Schema | undefined> {
+export interface ToolDefinition<Input extends InputSchema | undefined, Output extends Schema | undefined>
+  extends ScopedDefinition {
   /** For people. Default: the name. */
   readonly title?: string;
   /** For the model: what it does and when to use it. */
@@ -83,6 +85,7 @@ const toolMembers: MembersOf<ToolDefinition<undefined, undefined>> = {
   annotations: toolAnnotationMembers,
   icons: iconMembers,
   execution: toolExecutionMembers,
+  scopes: ["scope", "requiredScopes", "requireScopes"],
   _meta: ["meta"],
 };
 
@@ -162,6 +165,7 @@ interface RegisteredTool {
   readonly output: CompiledSchema | undefined;
   readonly handler: (args: unknown, context: Context) => unknown;
   readonly mirrored: readonly MirroredParam[];
+  readonly scopes: readonly string[] | undefined;
 }
 
 const toolArguments = {
@@ -227,6 +231,17 @@ export class Tools implements Feature {
     return registered && (registered.tool.execution?.taskSupport ?? "forbidden");
   }
 
+  /** The scopes that tools require. */
+  get scopes(): readonly string[] {
+    return Array.from(this.#tools.entries(), ({ scopes = [] }) => scopes).flat();
+  }
+
+  /** @throws InsufficientScope. For a call that runs as a task: its caller gets the challenge, and no task */
+  requireScopes({ name }: JsonObject, operation: Operation): void {
+    const registered = typeof name === "string" ? this.#tools.get(name) : undefined;
+    requireScopes(`the tool ${name}`, registered?.scopes, operation);
+  }
+
   /** None for what is no tool. */
   mirroredParams(name: unknown): readonly MirroredParam[] {
     return (typeof name === "string" ? this.#tools.get(name)?.mirrored : undefined) ?? [];
@@ -265,6 +280,7 @@ export class Tools implements Feature {
       const errors = [{ path: "/name", message: "is not a tool of this server" }];
       throw new RpcError(missingCodes(this.#errorCodes, operation.revision).tool, `Unknown tool: ${name}`, { errors });
     }
+    requireScopes(`the tool ${name}`, registered.scopes, operation);
     const checked = registered.input.check(args);
     return isPromise(checked)
       ? checked.then((settled) => this.#run(registered, settled, params, operation))
@@ -307,7 +323,8 @@ export class Tools implements Feature {
 
 function compileTool(name: string, definition: AnyToolDefinition, handler: RegisteredTool["handler"]): RegisteredTool {
   requireDefinition(name, definition);
-  const { inputSchema, outputSchema, ...words } = definition;
+  const { inputSchema, outputSchema, scopes, ...words } = definition;
+  requireScopeTokens(`The tool ${name}`, scopes);
   if (!taskSupports.has(words.execution?.taskSupport)) {
     throw new TypeError(`The taskSupport of the tool ${name} must be optional, required or forbidden`);
   }
@@ -325,7 +342,7 @@ function compileTool(name: string, definition: AnyToolDefinition, handler: Regis
   };
   const mirrored = mirroredParamsOf(name, input.json);
   // `compile` has checked that the root is of type object.
-  return { tool: Object.freeze(tool as Tool), input, output, handler, mirrored };
+  return { tool: Object.freeze(tool as Tool), input, output, handler, mirrored, scopes };
 }
 
 function requireDefinition(name: string, definition: AnyToolDefinition): void {

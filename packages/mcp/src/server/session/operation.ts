@@ -1,5 +1,5 @@
 import { isPromise, markHandled } from "../../base/maybe-promise.js";
-import type { Exchange, RemoteCall } from "../../jsonrpc/call.js";
+import type { Authentication, Exchange, RemoteCall } from "../../jsonrpc/call.js";
 import { encodeValue, RawJson } from "../../jsonrpc/codec/json-text.js";
 import { LocalError, RpcError } from "../../jsonrpc/errors.js";
 import type { Id, Params } from "../../jsonrpc/message.js";
@@ -126,6 +126,10 @@ export class OperationOfRevision implements Operation {
 
   get closing(): AbortSignal | undefined {
     return this.#exchange.closing;
+  }
+
+  get auth(): Authentication {
+    return this.#exchange.auth;
   }
 
   get principal(): string | undefined {

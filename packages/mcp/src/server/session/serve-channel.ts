@@ -1,5 +1,6 @@
 import type { ByteBudget } from "../../base/byte-budget.js";
 import type { MembersOf } from "../../base/check-members.js";
+import type { Authentication } from "../../jsonrpc/call.js";
 import type { Channel } from "../../jsonrpc/channel.js";
 import { type Connection, openConnection } from "../../jsonrpc/connection.js";
 import { serverLimits } from "../../jsonrpc/limits.js";
@@ -15,8 +16,8 @@ import { ServerSession } from "./server-session.js";
 
 /** Options of serving one client. */
 export interface ServeOptions extends TransportOptions {
-  /** The authenticated principal. */
-  readonly principal?: string | undefined;
+  /** The client, as its transport has authenticated it. Default: undefined, a local client. */
+  readonly auth?: Authentication;
   /** The key that limits of the client are counted by, across its connections. */
   readonly peer?: string | undefined;
   /** Bounds the bytes that are kept for the client. Default: one of its own, of `limits.peerBytes`. */
@@ -28,7 +29,7 @@ export interface ServeOptions extends TransportOptions {
 /** The members of `ServeOptions`, for the check of options. */
 export const serveMembers: MembersOf<ServeOptions> = {
   ...transportMembers,
-  principal: [],
+  auth: ["principal", "identity"],
   peer: [],
   budget: [],
   onNegotiated: [],

@@ -1,6 +1,7 @@
 import type { MaybePromise } from "../../../base/maybe-promise.js";
 import type { LossyNotification } from "../../../jsonrpc/calls/outbox.js";
 import type { Channel, ChannelReceiver } from "../../../jsonrpc/channel.js";
+import type { Connection } from "../../../jsonrpc/connection.js";
 import type { Id } from "../../../jsonrpc/message.js";
 import { mcpProfile, type Profile } from "../../../jsonrpc/profile.js";
 import { mcpHeaders } from "../../../protocol/http-headers.js";
@@ -45,6 +46,7 @@ export class LegacySse implements HandshakeBinding {
     const { query } = partsOf(request);
     const session = this.#table.find(new URLSearchParams(query).get(parameter) ?? "", caller);
     if (session === undefined) return refusal(404, "there is no such session: open its stream first");
+    session.connection.auth = caller.auth;
     session.channel.receive(frame, posted);
     return emptyResponse(202);
   }
@@ -54,20 +56,20 @@ export class LegacySse implements HandshakeBinding {
     if (this.#endpoint.closing.aborted) return closingResponse();
     const full = this.#table.makeRoom(caller);
     if (full !== undefined) return refusal(503, full, { "retry-after": "60" });
-    const { principal, peer, budget } = caller;
+    const { auth, peer, budget } = caller;
     if (!budget.take(sessionBytes)) return overloadedResponse(budget.parentFits(sessionBytes));
     const { server, streams, keepAlive } = this.#endpoint;
     const id = crypto.randomUUID();
     const stream = new EventStream(streams, budget);
     const channel = new LegacyChannel(stream);
-    const connection = serveChannel(server, channel, { ...this.#config.transport, principal, peer, budget });
+    const connection = serveChannel(server, channel, { ...this.#config.transport, auth, peer, budget });
     const end = (): void => {
       budget.give(sessionBytes);
       keepAlive.delete(stream);
       void connection.close();
     };
     const drain = (grace: number): Promise<void> => connection.drain(grace);
-    this.#table.add(id, caller, { channel, isBusy: true, end, drain });
+    this.#table.add(id, caller, { channel, connection, isBusy: true, end, drain });
     keepAlive.add(stream);
     request.onGone(() => this.#table.end(id));
     void connection.closed.then(() => this.#table.end(id));
@@ -98,6 +100,7 @@ export function isLegacyPost(request: HttpRequest): boolean {
 
 interface LegacySession extends Expirable {
   readonly channel: LegacyChannel;
+  readonly connection: Connection;
   drain(grace: number): Promise<void>;
 }
 

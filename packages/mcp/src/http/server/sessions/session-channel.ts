@@ -8,8 +8,9 @@ import { Problem } from "../../../jsonrpc/codec/decode.js";
 import { membersOf } from "../../../jsonrpc/codec/scan.js";
 import { type Id, idKey, isRequest } from "../../../jsonrpc/message.js";
 import { problemError } from "../../../jsonrpc/peer-settings.js";
+import { InsufficientScope } from "../../../server/required-scopes.js";
 import { PostResponse } from "../post-response.js";
-import type { Endpoint } from "../posted-calls.js";
+import { type Endpoint, forbid } from "../posted-calls.js";
 import type { HttpRequest, HttpResponse } from "../request.js";
 import { closingResponse, emptyResponse, errorResponse, refusal, streamResponse } from "../responses.js";
 import { EventStream } from "../streams/event-stream.js";
@@ -80,6 +81,12 @@ export class SessionChannel implements Channel {
     if (response === undefined) return;
     this.#forget(response);
     response.giveUp();
+  }
+
+  /** A call of a batch that lacks a scope fails by itself. */
+  failed(request: Id, thrown: unknown): void {
+    const response = this.#responseTo(request);
+    if (thrown instanceof InsufficientScope && response?.ids.length === 1) forbid(response, thrown, this.#endpoint);
   }
 
   drained(relatedTo: Id | undefined): Promise<void> {

@@ -53,7 +53,9 @@ export class Sessions implements HandshakeBinding {
     if (request.header(mcpHeaders.session) === undefined && opens(posted))
       return this.#open(request, frame, posted, caller);
     const session = this.#find(request, caller);
-    return session instanceof Session ? session.channel.post(request, frame, posted) : session;
+    if (!(session instanceof Session)) return session;
+    session.identify(caller);
+    return session.channel.post(request, frame, posted);
   }
 
   get(request: HttpRequest, caller: HttpCaller): MaybePromise<HttpResponse> {
@@ -121,7 +123,7 @@ class Session implements Expirable {
   readonly #budget: ByteBudget;
   #isOver = false;
 
-  constructor(endpoint: Endpoint, config: SessionsConfig, id: string, { principal, peer, budget, events }: HttpCaller) {
+  constructor(endpoint: Endpoint, config: SessionsConfig, id: string, { auth, peer, budget, events }: HttpCaller) {
     const { store, transport } = config;
     this.id = id;
     this.#config = config;
@@ -136,7 +138,7 @@ class Session implements Expirable {
     this.channel = new SessionChannel(endpoint, streams, budget);
     this.#connection = serveChannel(endpoint.server, this.channel, {
       ...transport,
-      principal,
+      auth,
       peer,
       budget,
       onNegotiated,
@@ -149,6 +151,11 @@ class Session implements Expirable {
 
   get closed(): Promise<unknown> {
     return this.#connection.closed;
+  }
+
+  /** The scopes of a caller may differ from message to message; its principal is that of the session. */
+  identify({ auth }: HttpCaller): void {
+    this.#connection.auth = auth;
   }
 
   get isBusy(): boolean {

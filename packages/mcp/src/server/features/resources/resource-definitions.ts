@@ -16,6 +16,7 @@ import type {
 import type { ReadResourceResult, ResourceTemplate } from "../../../protocol/types/resources.js";
 import type { Context } from "../../context.js";
 import type { InputRequired } from "../../input/input-request.js";
+import { requireScopeTokens, type ScopedDefinition } from "../../required-scopes.js";
 import { type Completers, completersFor } from "../completion.js";
 import { type CacheHints, cacheHintMembers, cacheHints } from "../feature.js";
 import { ownUriFault } from "./uri.js";
@@ -28,7 +29,7 @@ import {
 } from "./uri-template.js";
 
 /** Definition of a resource, and how long its contents may be cached. */
-export interface ResourceDefinition extends Partial<Omit<Resource, "uri">>, CacheHints {
+export interface ResourceDefinition extends Partial<Omit<Resource, "uri">>, CacheHints, ScopedDefinition {
   /** Default: the URI. */
   readonly name?: string;
 }
@@ -40,6 +41,7 @@ const resourceMembers: MembersOf<ResourceDefinition> = {
   description: ["desc", "summary"],
   mimeType: ["mimetype", "contentType", "type"],
   size: ["bytes"],
+  scopes: ["scope", "requiredScopes", "requireScopes"],
   annotations: annotationMembers,
   icons: iconMembers,
   _meta: ["meta"],
@@ -58,6 +60,7 @@ export interface ListedResource extends Omit<Resource, "name"> {
 export interface ResourceTemplateDefinition<Template extends string = string>
   extends Partial<Omit<ResourceTemplate, "uriTemplate">>,
     CacheHints,
+    ScopedDefinition,
     UriTemplateOptions {
   /** Default: the template. */
   readonly name?: string;
@@ -93,6 +96,7 @@ export type ResourceTemplateReader<Template extends string = string> = (
 export interface Readable {
   readonly mimeType: string | undefined;
   readonly cache: CacheHints;
+  readonly scopes: readonly string[] | undefined;
   read(context: Context): unknown;
 }
 
@@ -105,6 +109,7 @@ export interface ServedResource extends Readable {
 export interface ServedTemplate {
   readonly shown: JsonObject;
   readonly completers: Completers;
+  readonly scopes: readonly string[] | undefined;
   readonly list: ResourceTemplateDefinition["list"];
   /** The resource that a URI is of; undefined if it is none of this family. */
   find(uri: string): Readable | undefined;
@@ -113,11 +118,13 @@ export interface ServedTemplate {
 /** @throws TypeError for what is no URI; RangeError for bad cache hints */
 export function serveResource(uri: string, definition: ResourceDefinition, read: ResourceReader): ServedResource {
   checkMembers(`The resource ${uri}`, definition, resourceMembers, misplaced);
-  const { ttlMs, cacheScope, ...words } = definition;
+  const { ttlMs, cacheScope, scopes, ...words } = definition;
+  requireScopeTokens(`The resource ${uri}`, scopes);
   return {
     shown: listed({ uri, ...words }),
     mimeType: words.mimeType,
     cache: cacheHints(definition),
+    scopes,
     read: (context) => read(uri, context),
   };
 }
@@ -129,18 +136,20 @@ export function serveTemplate(
   read: ResourceTemplateReader,
 ): ServedTemplate {
   checkMembers(`The template ${text}`, definition, templateMembers, misplaced);
-  const { ttlMs, cacheScope, traversal, list, complete, ...words } = definition;
+  const { ttlMs, cacheScope, traversal, list, complete, scopes, ...words } = definition;
+  requireScopeTokens(`The template ${text}`, scopes);
   requireMetaKeys(words, `The template ${text}`);
   const template = uriTemplate(text, definition);
   const cache = cacheHints(definition);
   return {
     shown: Object.freeze({ uriTemplate: text, name: text, ...words }),
     completers: completersFor(complete, template.variables, `The template ${text}`),
+    scopes,
     list: list && (async (context) => inFamily(await list(context), text, words.mimeType)),
     find(uri) {
       const variables = template.match(uri);
       if (variables === undefined) return undefined;
-      return { mimeType: words.mimeType, cache, read: (context) => read(variables, context, uri) };
+      return { mimeType: words.mimeType, cache, scopes, read: (context) => read(variables, context, uri) };
     },
   };
 }

@@ -6,8 +6,9 @@ import { methods } from "../../../protocol/methods.js";
 import { Context } from "../../context.js";
 import { type ErrorCodes, missingCodes } from "../../error-codes.js";
 import { InputRequired } from "../../input/input-request.js";
+import { hasScopes, requireScopes } from "../../required-scopes.js";
 import type { Operation } from "../../servable.js";
-import type { Completers, CompletionSource } from "../completion.js";
+import type { Completed, CompletionSource } from "../completion.js";
 import { requireArguments } from "../definition-arguments.js";
 import type { Feature, FeatureSettings, MethodCall } from "../feature.js";
 import { type ListShape, pageOf } from "../paginate.js";
@@ -79,12 +80,18 @@ export class Resources implements Feature, CompletionSource {
     return { resources: { ...(this.#allowsSubscriptions ? { subscribe: true } : {}), listChanged: true } };
   }
 
+  /** The scopes that resources and templates require. */
+  get scopes(): readonly string[] {
+    return [...this.#resources.entries(), ...this.#templates.entries()].flatMap(({ scopes = [] }) => scopes);
+  }
+
   get completes(): boolean {
     return this.#completes;
   }
 
-  completersOf(uri: string): Completers | undefined {
-    return this.#templates.get(uri)?.completers ?? (this.#resources.get(uri) === undefined ? undefined : {});
+  completersOf(uri: string): Completed | undefined {
+    const resource = this.#resources.get(uri);
+    return this.#templates.get(uri) ?? (resource && { completers: {}, scopes: resource.scopes });
   }
 
   define(uri: string, definition: ResourceDefinition, read: ResourceReader): Registration<ResourceDefinition> {
@@ -105,9 +112,10 @@ export class Resources implements Feature, CompletionSource {
     });
   }
 
-  /** Whether there is such a resource, or could be by a template. */
-  knows(uri: string): boolean {
-    return uriFault(uri) === undefined && this.#find(uri) !== undefined;
+  /** Whether there is such a resource, or could be by a template, that the caller may read. */
+  knows(uri: string, operation: Operation): boolean {
+    const found = uriFault(uri) === undefined ? this.#find(uri) : undefined;
+    return found !== undefined && hasScopes(found.scopes, operation);
   }
 
   /** One by one before families, and families in the order of their definition. */
@@ -135,6 +143,7 @@ export class Resources implements Feature, CompletionSource {
     const uri = this.#readUri(params, operation);
     const found = this.#find(uri);
     if (found === undefined) throw this.#notFound(uri, operation);
+    requireScopes(`the resource ${uri}`, found.scopes, operation);
     return andThen(found.read(new Context(operation, params)), (value) => {
       if (value instanceof InputRequired) return value;
       if (value === undefined) throw this.#notFound(uri, operation);
@@ -149,7 +158,9 @@ export class Resources implements Feature, CompletionSource {
         methods.subscribe,
         (params, operation) => {
           const uri = this.#readUri(params, operation);
-          if (this.#find(uri) === undefined) throw this.#notFound(uri, operation);
+          const found = this.#find(uri);
+          if (found === undefined) throw this.#notFound(uri, operation);
+          requireScopes(`the resource ${uri}`, found.scopes, operation);
           return {};
         },
       ],

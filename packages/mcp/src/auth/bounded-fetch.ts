@@ -1,0 +1,35 @@
+/** Milliseconds until an authorization server has to have responded. */
+const timeout = 5_000;
+
+/** The most bytes of a response of an authorization server. */
+const maxBytes = 256 * 1024;
+
+/** What a request may have: the libraries of OAuth write undefined for what they leave out. */
+interface BoundedRequest {
+  readonly method?: string;
+  readonly headers?: HeadersInit | undefined;
+  readonly body?: BodyInit | null | undefined;
+  readonly signal?: AbortSignal | null | undefined;
+}
+
+/**
+ * `fetch` for documents of authorization servers: within a time and a size, and without redirects, which could lead anywhere.
+ * @throws Error for a response that is too long or a redirect, and whatever `fetch` throws
+ */
+export async function boundedFetch(url: string, init: BoundedRequest = {}): Promise<Response> {
+  const deadline = AbortSignal.timeout(timeout);
+  const signal = init.signal ? AbortSignal.any([init.signal, deadline]) : deadline;
+  const { method = "GET", headers = {}, body = null } = init;
+  const response = await fetch(url, { method, headers, body, redirect: "manual", signal });
+  const parts: Uint8Array<ArrayBuffer>[] = [];
+  let bytes = 0;
+  // The body is async iterable on all platforms, but not in the types of all of them.
+  for await (const part of (response.body ?? []) as AsyncIterable<Uint8Array<ArrayBuffer>>) {
+    bytes += part.length;
+    if (bytes > maxBytes) throw new Error(`${url} has more than ${maxBytes} bytes`);
+    parts.push(part);
+  }
+  const { status, statusText } = response;
+  const mayHaveBody = status !== 204 && status !== 304;
+  return new Response(mayHaveBody ? new Blob(parts) : null, { status, statusText, headers: response.headers });
+}

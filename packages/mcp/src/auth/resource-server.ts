@@ -1,0 +1,69 @@
+import type { MaybePromise } from "../base/maybe-promise.js";
+import type { Identity } from "../jsonrpc/call.js";
+
+/** A request whose token is verified. */
+export interface TokenRequest {
+  /** The HTTP method. */
+  readonly method: string;
+  /** The value of a header by its lower-case name. */
+  header(name: string): string | undefined;
+}
+
+/**
+ * What a verifier makes of a token. The client learns only the kind; the reason is for the operator and is reported.
+ *
+ * - `identity`: the token is valid for this server.
+ * - `invalid`: it is not, whatever the reason. The client gets 401 with `invalid_token`.
+ * - `unavailable`: it cannot be verified now, because the authorization server does not respond. The client gets 503 and keeps its token.
+ */
+export type Verification =
+  | {
+      readonly kind: "identity";
+      /** The caller. */
+      readonly identity: Identity;
+    }
+  | {
+      readonly kind: "invalid";
+      /** For the operator. It contains no token. */
+      readonly reason: string;
+    }
+  | {
+      readonly kind: "unavailable";
+      /** For the operator. It contains no token. */
+      readonly reason: string;
+    };
+
+/**
+ * Protects a server over HTTP with access tokens. Made by `jwtAuth`, `introspectionAuth` and `bearerAuth`; give it to `serveHttp`,
+ * `httpHandler` or `nodeHandler` as `auth`.
+ * https://modelcontextprotocol.io/specification/latest/basic/authorization
+ */
+export interface ResourceServer {
+  /** The URL of this server as clients write it: the resource identifier, and the audience of its tokens. */
+  readonly resource: string;
+  /** The issuers of the tokens that it accepts. */
+  readonly authorizationServers: readonly string[];
+  /** The scopes that every request needs. */
+  readonly scopes: readonly string[];
+  /** The Protected Resource Metadata (RFC 9728), without the scopes of definitions. */
+  readonly metadata: Readonly<Record<string, unknown>>;
+  /** Verifies a token. What it throws is reported, and the client gets 401. */
+  verify(token: string, request: TokenRequest): MaybePromise<Verification>;
+}
+
+/** Whether it is a resource server, and not a function that identifies callers. */
+export function isResourceServer(auth: unknown): auth is ResourceServer {
+  return typeof auth === "object" && auth !== null && "verify" in auth;
+}
+
+/** The path at which the metadata of a resource is, and below which the path of the resource is appended. */
+const metadataRoot = "/.well-known/oauth-protected-resource";
+
+/**
+ * Where clients find the metadata of a resource: at its own path below the root, which the challenge names, and at the root.
+ * https://www.rfc-editor.org/rfc/rfc9728#section-3.1
+ */
+export function metadataPaths({ resource }: Pick<ResourceServer, "resource">): readonly [own: string, root: string] {
+  const { pathname } = new URL(resource);
+  return [pathname === "/" ? metadataRoot : `${metadataRoot}${pathname}`, metadataRoot];
+}

@@ -1,0 +1,112 @@
+import {
+  type AuthorizationServer,
+  allowInsecureRequests,
+  ClientSecretBasic,
+  customFetch,
+  type IntrospectionResponse,
+  introspectionRequest,
+  processIntrospectionResponse,
+} from "oauth4webapi";
+import { checkMembers, type MembersOf } from "../../base/check-members.js";
+import { thrownText } from "../../jsonrpc/errors.js";
+import { boundedFetch } from "../bounded-fetch.js";
+import { discover } from "../discovery.js";
+import type { ResourceServer, Verification } from "../resource-server.js";
+import { scopesOf } from "./jwt-auth.js";
+import { identityOfToken, type ProtectedOptions, protect, requireSecureUrl } from "./protected.js";
+
+/** Options of `introspectionAuth`. */
+export interface IntrospectionAuthOptions extends ProtectedOptions {
+  /** The authorization server. */
+  readonly issuer: string;
+  /** The `aud` of tokens for this server, as in `jwtAuth`. */
+  readonly audience: string;
+  /** The URL of this server as clients write it. Default: the audience, which must be a URL then. */
+  readonly resource?: string;
+  /** The client that this server is at the authorization server. */
+  readonly clientId: string;
+  /** Its secret. It is sent to the authorization server by HTTP Basic. */
+  readonly clientSecret: string;
+  /** Where tokens are introspected. Default: read from the metadata of the issuer. */
+  readonly introspectionEndpoint?: string;
+}
+
+const members: MembersOf<IntrospectionAuthOptions> = {
+  issuer: ["iss", "issuerUrl", "authority"],
+  audience: ["aud"],
+  resource: ["resourceUrl", "url", "baseUrl"],
+  clientId: ["client_id"],
+  clientSecret: ["client_secret", "secret"],
+  introspectionEndpoint: ["introspection_endpoint", "endpoint", "introspectionUrl"],
+  scopes: ["scope", "requiredScopes"],
+  scopeHierarchy: [],
+  resourceName: ["name"],
+  documentation: ["resourceDocumentation"],
+};
+
+/**
+ * Protects a server with tokens that its authorization server is asked about on every request (RFC 7662): opaque tokens, and tokens
+ * that can be revoked at once.
+ *
+ * @example
+ * const auth = introspectionAuth({
+ *   issuer: "https://login.example.com",
+ *   audience: "https://mcp.example.com/mcp",
+ *   clientId: "notes-server",
+ *   clientSecret: process.env.CLIENT_SECRET ?? "",
+ * });
+ *
+ * @throws TypeError for an issuer or a resource without HTTPS, except on this machine, or a missing secret
+ */
+export function introspectionAuth(options: IntrospectionAuthOptions): ResourceServer {
+  checkMembers("introspectionAuth", options, members);
+  const { issuer, audience, clientId, clientSecret, introspectionEndpoint, resource = audience } = options;
+  for (const [name, value] of Object.entries({ audience, clientId, clientSecret })) {
+    if (typeof value !== "string" || value === "") throw new TypeError(`introspectionAuth: ${name} is missing`);
+  }
+  const issuerUrl = requireSecureUrl("introspectionAuth: the issuer", issuer);
+  let server: Promise<AuthorizationServer> | undefined;
+  if (introspectionEndpoint !== undefined) {
+    requireSecureUrl("introspectionAuth: introspectionEndpoint", introspectionEndpoint);
+    server = Promise.resolve({ issuer, introspection_endpoint: introspectionEndpoint });
+  }
+  const authenticate = ClientSecretBasic(clientSecret);
+  const insecure = issuerUrl.protocol === "http:";
+  return protect("introspectionAuth", resource, [issuer], options, async (token, included) => {
+    const client = { client_id: clientId };
+    let said: IntrospectionResponse;
+    try {
+      server ??= discover(issuerUrl, issuer);
+      const known = await server;
+      const how = { [allowInsecureRequests]: insecure, [customFetch]: boundedFetch };
+      const response = await introspectionRequest(known, client, authenticate, token, how);
+      said = await processIntrospectionResponse(known, client, response);
+    } catch (error) {
+      if (introspectionEndpoint === undefined) server = undefined;
+      return { kind: "unavailable", reason: `${issuer} did not introspect a token: ${thrownText(error)}` };
+    }
+    return verificationOf(said, issuer, audience, included);
+  });
+}
+
+function verificationOf(
+  said: IntrospectionResponse,
+  issuer: string,
+  audience: string,
+  included: (scopes: readonly string[]) => readonly string[],
+): Verification {
+  const { active, aud, exp, iss = issuer, client_id: clientId, sub = clientId } = said;
+  if (!active) return { kind: "invalid", reason: `${issuer} says that it is not active` };
+  if (iss !== issuer) return { kind: "invalid", reason: `its issuer is ${iss}` };
+  if (![aud].flat().includes(audience)) return { kind: "invalid", reason: `its audience is ${JSON.stringify(aud)}` };
+  if (sub === undefined) return { kind: "invalid", reason: "it names neither a subject nor a client" };
+  const identity = identityOfToken({
+    issuer: iss,
+    subject: sub,
+    ...(clientId === undefined ? {} : { clientId }),
+    scopes: included(scopesOf(said)),
+    claims: { ...said },
+    ...(exp === undefined ? {} : { expiresAt: exp * 1000 }),
+  });
+  return { kind: "identity", identity };
+}

@@ -1,0 +1,92 @@
+import { kindOf } from "../../base/json.js";
+import type { Identity } from "../../jsonrpc/call.js";
+import type { ResourceServer, Verification } from "../resource-server.js";
+
+/** What a protected server is and requires, whatever verifies its tokens. */
+export interface ProtectedOptions {
+  /** The scopes that every request needs. Definitions may name further ones. Default: none. */
+  readonly scopes?: readonly string[];
+  /**
+   * Scopes that include others, e.g. `{ "files:write": ["files:read"] }`: a token with the first is taken to have the others too.
+   * Default: none does.
+   */
+  readonly scopeHierarchy?: Readonly<Record<string, readonly string[]>>;
+  /** The name of this server for people, in its metadata. */
+  readonly resourceName?: string;
+  /** A page for developers, in its metadata. */
+  readonly documentation?: string;
+}
+
+/** What a verifier has found out about a token. */
+export interface VerifiedToken extends Omit<Identity, "principal"> {
+  /** The user, or the client itself if no user is involved. */
+  readonly subject: string;
+}
+
+/**
+ * The resource server of one URL.
+ *
+ * @param what the function that was called, for messages
+ * @throws TypeError for a resource or an issuer that is not a URL which clients may use
+ */
+export function protect(
+  what: string,
+  resource: string,
+  authorizationServers: readonly string[],
+  { scopes = [], scopeHierarchy = {}, resourceName, documentation }: ProtectedOptions,
+  verify: (token: string, included: (scopes: readonly string[]) => readonly string[]) => Promise<Verification>,
+): ResourceServer {
+  requireSecureUrl(`${what}: the resource`, resource);
+  if (authorizationServers.length === 0) throw new TypeError(`${what}: name at least one authorization server`);
+  for (const each of authorizationServers) requireSecureUrl(`${what}: the issuer`, each);
+  return {
+    resource,
+    authorizationServers,
+    scopes,
+    metadata: {
+      ...(resourceName === undefined ? {} : { resource_name: resourceName }),
+      ...(documentation === undefined ? {} : { resource_documentation: documentation }),
+    },
+    verify: (token) => verify(token, (granted) => withIncluded(granted, scopeHierarchy)),
+  };
+}
+
+/** The identity of a verified token. Everything that a server keeps is bound to issuer, subject and client together. */
+export function identityOfToken(token: VerifiedToken): Identity {
+  const { issuer = null, subject, clientId = null } = token;
+  return { ...token, principal: JSON.stringify([issuer, subject, clientId]) };
+}
+
+/**
+ * URLs of OAuth must be HTTPS, except on this machine: a token that crosses a network in the clear can be read.
+ * @throws TypeError for any other
+ */
+export function requireSecureUrl(what: string, url: unknown): URL {
+  const parsed = typeof url === "string" && URL.canParse(url) ? new URL(url) : undefined;
+  if (parsed === undefined) {
+    throw new TypeError(
+      `${what} must be a URL, e.g. "https://mcp.example.com/mcp", got ${typeof url === "string" ? JSON.stringify(url) : kindOf(url)}`,
+    );
+  }
+  if (parsed.hash !== "") throw new TypeError(`${what} must not have a fragment: ${parsed.href}`);
+  if (parsed.protocol !== "https:" && !isThisMachine(parsed)) {
+    throw new TypeError(`${what} must begin with https:, unless it is on this machine: ${parsed.href}`);
+  }
+  return parsed;
+}
+
+/** Whether a URL is on the loopback interface. */
+export function isThisMachine({ hostname }: URL): boolean {
+  return hostname === "localhost" || hostname === "[::1]" || /^127(\.\d+){3}$/.test(hostname);
+}
+
+/** The scopes, and those that they include, at any depth. */
+function withIncluded(
+  granted: readonly string[],
+  hierarchy: Readonly<Record<string, readonly string[]>>,
+): readonly string[] {
+  const all = new Set(granted);
+  // A set visits what is added while it is visited.
+  for (const scope of all) for (const included of hierarchy[scope] ?? []) all.add(included);
+  return [...all];
+}

@@ -1,0 +1,162 @@
+import {
+  isResourceServer,
+  metadataPaths,
+  type ResourceServer,
+  type TokenRequest,
+  type Verification,
+} from "../../auth/resource-server.js";
+import { isObject, kindOf } from "../../base/json.js";
+import type { MaybePromise } from "../../base/maybe-promise.js";
+import type { Identity } from "../../jsonrpc/call.js";
+import { inHook } from "../../jsonrpc/hooks.js";
+import { faultOf, type Reporter } from "../../jsonrpc/report.js";
+import type { HttpHeaders, HttpRequest, HttpResponse } from "./request.js";
+import { emptyResponse, jsonResponse } from "./responses.js";
+
+/** Identifies a caller; undefined rejects the request with 401. Called before the body is read. What it throws is reported: 401. */
+export type Authenticate = (
+  request: Pick<HttpRequest, "method" | "url" | "header">,
+) => MaybePromise<Identity | undefined>;
+
+/** How a server over HTTP authenticates its callers: with access tokens, or by a function of its own. */
+export type Auth = ResourceServer | Authenticate;
+
+/** Why a request is not served, as its client learns it. */
+export interface Denial {
+  readonly status: 400 | 401 | 403 | 503;
+  readonly reason: string;
+  readonly headers: HttpHeaders;
+}
+
+/** A scheme and a token (RFC 6750 §2.1). */
+const credentials = /^(?<scheme>\S+) +(?<token>[a-z0-9._~+/-]+=*)$/i;
+
+/** Longer tokens are rejected before they are parsed. */
+const maxTokenLength = 16 * 1024;
+
+/** Open to every origin: a client reads the metadata before it has a token. */
+const openHeaders: HttpHeaders = {
+  "access-control-allow-origin": "*",
+  "access-control-allow-methods": "GET",
+  "access-control-allow-headers": "mcp-protocol-version",
+  "access-control-max-age": "7200",
+};
+
+/**
+ * Identifies callers, and tells clients how they get authorized.
+ * https://modelcontextprotocol.io/specification/latest/basic/authorization
+ */
+export class Authorization {
+  readonly #auth: Auth;
+  readonly #report: Reporter;
+  /** The paths of the metadata; none if callers are identified by a function. */
+  readonly #metadataPaths: readonly string[];
+  readonly #metadataUrl: string | undefined;
+
+  /** @throws TypeError for what is neither a resource server nor a function */
+  constructor(auth: Auth, report: Reporter) {
+    if (!isResourceServer(auth) && typeof auth !== "function") {
+      const remedy =
+        "give it jwtAuth({ issuer, audience }) of @parlance/mcp/auth, or a function that returns { principal }";
+      throw new TypeError(`auth needs a resource server or a function, got ${kindOf(auth)}: ${remedy}`);
+    }
+    this.#auth = auth;
+    this.#report = report;
+    this.#metadataPaths = isResourceServer(auth) ? metadataPaths(auth) : [];
+    const [own] = this.#metadataPaths;
+    this.#metadataUrl = isResourceServer(auth) && own !== undefined ? new URL(own, auth.resource).href : undefined;
+  }
+
+  /** The caller of a request, or why it is not served. Never rejects. */
+  async identify(request: Pick<HttpRequest, "method" | "url" | "header">): Promise<Identity | Denial> {
+    const auth = this.#auth;
+    try {
+      if (isResourceServer(auth)) return await this.#verify(auth, request);
+      const { method, url } = request;
+      const asked = { method, url, header: (name: string) => request.header(name) };
+      return (await inHook("auth", () => auth(asked))) ?? this.#denial(401, "authentication is required");
+    } catch (error) {
+      this.#report(faultOf("auth", error));
+      return this.#denial(401, "the caller could not be authenticated");
+    }
+  }
+
+  /** The denial of an operation that needs further scopes. It names every scope of the operation, also those that the caller has. */
+  forbid(scopes: readonly string[]): Denial {
+    return this.#denial(403, "the token lacks a scope that this operation requires", "insufficient_scope", scopes);
+  }
+
+  /** The metadata of the resource, if the request is for it. Anybody may read it. `definitions`: the scopes that definitions name. */
+  metadata({ method, url }: HttpRequest, definitions: readonly string[]): HttpResponse | undefined {
+    const auth = this.#auth;
+    if (!isResourceServer(auth) || !this.#metadataPaths.includes(pathOf(url))) return undefined;
+    if (method === "OPTIONS") return emptyResponse(204, openHeaders);
+    if (method !== "GET" && method !== "HEAD") return emptyResponse(405, { ...openHeaders, allow: "GET, HEAD" });
+    const scopes = [...new Set([...auth.scopes, ...definitions])];
+    const metadata = {
+      resource: auth.resource,
+      authorization_servers: auth.authorizationServers,
+      bearer_methods_supported: ["header"],
+      ...(scopes.length === 0 ? {} : { scopes_supported: scopes }),
+      ...auth.metadata,
+    };
+    const headers = { ...openHeaders, "content-type": "application/json", "cache-control": "public, max-age=300" };
+    return jsonResponse(200, method === "HEAD" ? undefined : JSON.stringify(metadata), headers);
+  }
+
+  async #verify(auth: ResourceServer, request: TokenRequest): Promise<Identity | Denial> {
+    const header = request.header("authorization");
+    if (header === undefined) return this.#denial(401, "authentication is required");
+    const { scheme = "", token = "" } = credentials.exec(header)?.groups ?? {};
+    // Another scheme is no attempt to use a token. The token of a query is not looked at: addresses end up in logs.
+    if (!/^(bearer|dpop)\b/i.test(header)) return this.#denial(401, "a bearer token is required");
+    if (token === "" || token.length > maxTokenLength) {
+      this.#refused(
+        `the Authorization header is not ${scheme === "" ? "a scheme and a token" : "a token that can be read"}`,
+      );
+      return this.#denial(400, "the Authorization header is malformed", "invalid_request");
+    }
+    const asked: TokenRequest = { method: request.method, header: (name) => request.header(name) };
+    const verified: Verification = await inHook("auth", () => auth.verify(token, asked));
+    if (verified.kind === "unavailable") {
+      this.#report(faultOf("auth", new Error(verified.reason)));
+      return { status: 503, reason: "tokens cannot be verified now: retry later", headers: { "retry-after": "30" } };
+    }
+    if (verified.kind === "invalid") {
+      this.#refused(verified.reason);
+      return this.#denial(401, "the token is not valid for this server", "invalid_token");
+    }
+    const { identity } = verified;
+    if (auth.scopes.every((scope) => identity.scopes?.includes(scope))) return identity;
+    this.#refused(`the token of ${identity.principal} lacks a scope of ${auth.scopes.join(" ")}`);
+    return this.forbid(auth.scopes);
+  }
+
+  /** https://www.rfc-editor.org/rfc/rfc6750#section-3 */
+  #denial(status: Denial["status"], reason: string, error?: string, needed: readonly string[] = []): Denial {
+    const required = isResourceServer(this.#auth) ? this.#auth.scopes : [];
+    const scope = [...new Set([...required, ...needed])].join(" ");
+    const params = [
+      ...(error === undefined ? [] : [`error="${error}"`, `error_description="${reason}"`]),
+      ...(this.#metadataUrl === undefined ? [] : [`resource_metadata="${this.#metadataUrl}"`]),
+      ...(scope === "" ? [] : [`scope="${scope}"`]),
+    ];
+    const challenge = params.length === 0 ? "Bearer" : `Bearer ${params.join(", ")}`;
+    return { status, reason, headers: { "www-authenticate": challenge } };
+  }
+
+  #refused(reason: string): void {
+    this.#report({ kind: "unauthorized", reason });
+  }
+}
+
+/** Whether an outcome is a denial. An identity has no status. */
+export function isDenial(outcome: Identity | Denial): outcome is Denial {
+  return isObject(outcome) && "status" in outcome;
+}
+
+/** The path of a request, which may be given as a whole URL. */
+function pathOf(url: string): string {
+  const path = url.replace(/^[a-z]+:\/\/[^/?#]*/i, "").replace(/[?#].*$/, "");
+  return path.length > 1 && path.endsWith("/") ? path.slice(0, -1) : path;
+}

@@ -1,0 +1,63 @@
+import { codes, RpcError } from "../jsonrpc/errors.js";
+import type { Operation } from "./servable.js";
+
+/** The member of a definition that says who may use it. */
+export interface ScopedDefinition {
+  /**
+   * The OAuth scopes that a caller needs, all of them. Over HTTP a caller without them gets 403 with a challenge that names them, so that
+   * its client can ask the user for more. On stdio and in memory, where the caller is the user of this machine, they are not
+   * checked. Default: none.
+   */
+  readonly scopes?: readonly string[];
+}
+
+/** Thrown for a caller that lacks a scope. A transport over HTTP responds with 403 and a challenge. */
+export class InsufficientScope extends RpcError {
+  readonly scopes: readonly string[];
+
+  constructor(what: string, scopes: readonly string[]) {
+    super(
+      codes.forbidden,
+      `Forbidden: ${what} requires the ${scopes.length === 1 ? "scope" : "scopes"} ${scopes.join(" ")}`,
+      { scopes },
+    );
+    this.scopes = scopes;
+  }
+}
+
+type Caller = Pick<Operation, "auth" | "report">;
+
+/** Whether a caller has all of the scopes, or needs none because it is local. */
+export function hasScopes(scopes: readonly string[] | undefined, { auth }: Caller): boolean {
+  if (scopes === undefined || scopes.length === 0 || auth === undefined) return true;
+  return auth !== "anonymous" && scopes.every((scope) => auth.scopes?.includes(scope));
+}
+
+/** @throws InsufficientScope for a caller that lacks one of the scopes */
+export function requireScopes(what: string, scopes: readonly string[] | undefined, caller: Caller): void {
+  if (scopes === undefined || hasScopes(scopes, caller)) return;
+  const { auth, report } = caller;
+  if (auth === "anonymous") {
+    const remedy = "give the transport auth, or remove the scopes";
+    report?.({
+      kind: "fault",
+      method: "auth",
+      error: new Error(`${what} has scopes, but its callers are anonymous: ${remedy}`),
+    });
+  }
+  throw new InsufficientScope(what, scopes);
+}
+
+/** RFC 6749 §3.3: visible ASCII except the double quote and the backslash. */
+const scopeToken = /^[\x21\x23-\x5b\x5d-\x7e]+$/;
+
+/** @throws TypeError for scopes that no token can have */
+export function requireScopeTokens(what: string, scopes: readonly string[] | undefined): void {
+  if (scopes === undefined) return;
+  if (!Array.isArray(scopes)) throw new TypeError(`${what}: scopes must be an array of strings, e.g. ["files:write"]`);
+  const wrong = scopes.find((scope) => typeof scope !== "string" || !scopeToken.test(scope));
+  if (wrong === undefined) return;
+  throw new TypeError(
+    `${what}: ${JSON.stringify(wrong)} is not a scope: write one like "files:write", each in a string of its own`,
+  );
+}
