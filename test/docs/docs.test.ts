@@ -1,15 +1,16 @@
 import { execFile } from "node:child_process";
 import { existsSync } from "node:fs";
-import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
-import { join } from "node:path";
+import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { join, parse } from "node:path";
 import { pathToFileURL } from "node:url";
 import { promisify } from "node:util";
 import { serverLimits } from "@parlance/mcp/jsonrpc";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 
-// Every JavaScript fence of README and docs is a file: its first line is a comment with the name. They all lie in one
-// folder, so that they can import one another, and each runs as it stands. A ```text fence right after a snippet is what it
-// prints; one without prints nothing, and says with `assert` what holds, or is a server that other programs start.
+// Every TypeScript or JavaScript fence of README and docs is a file: its first line is a comment with the name. Those of one
+// page lie in one folder, so that they can import one another. TypeScript compiles under `strict`, with the options that the
+// guides recommend; each snippet runs as it stands. A ```text fence right after a snippet is what it prints; one without prints
+// nothing, and says with `assert` what holds, or is a server that other programs start.
 //
 // A snippet can fail and print nothing of it: a call of a wrong argument gives a result that says so, and is counted. So a
 // spy (test/fixtures/failure-spy.js) writes down every error and every result with `isError` that crosses, and the page has to
@@ -32,7 +33,8 @@ interface Failure {
   readonly reason?: string;
 }
 
-const fence = /```js\n\/\/ (?<name>[\w-]+\.js)\n(?<code>.*?)```(?:\n\n?```text\n(?<printed>.*?)```)?/gsu;
+const fence =
+  /```(?<tag>js|ts)\n\/\/ (?<name>[\w-]+\.\k<tag>)\n(?<code>.*?)```(?:\n\n?```text\n(?<printed>.*?)```)?/gsu;
 
 async function snippetsOf(page: string): Promise<readonly Snippet[]> {
   const text = await readFile(join(root, page), "utf8");
@@ -40,33 +42,93 @@ async function snippetsOf(page: string): Promise<readonly Snippet[]> {
     const { name = "", code = "", printed } = groups;
     return { page, name, code, printed };
   });
-  expect(named.length, `every js fence of ${page} begins with a comment that names its file`).toBe(
-    text.split("```js\n").length - 1,
+  expect(named.length, `every js or ts fence of ${page} begins with a comment that names its file`).toBe(
+    text.split(/^```(?:js|ts)$/m).length - 1,
   );
   return named;
 }
 
-const docs = (await readdir(join(root, "docs"))).filter((name) => name.endsWith(".md")).map((name) => `docs/${name}`);
+const files = await readdir(join(root, "docs"), { recursive: true });
+const docs = files.filter((name) => name.endsWith(".md") && !isGenerated(name)).map((name) => `docs/${name}`);
 const pages = ["README.md", ...docs];
 const snippets = (await Promise.all(pages.map(snippetsOf))).flat();
 const spy = pathToFileURL(join(root, "test/fixtures/failure-spy.js")).href;
 let folder = "";
+let faults: readonly string[] = [];
+
+/** The site, and the pages that are made from the doc comments. */
+function isGenerated(name: string): boolean {
+  return /^(?:\.vitepress|reference.api)\b/.test(name);
+}
+
+function folderOf(page: string): string {
+  return join(folder, page.replaceAll(/\W/g, "-"));
+}
+
+/** The options that the guides tell users to write. */
+const compilerOptions = {
+  module: "nodenext",
+  target: "es2022",
+  strict: true,
+  types: ["node"],
+  skipLibCheck: true,
+};
 
 beforeAll(async () => {
   folder = await mkdtemp(join(root, "test", ".snippets-")); // Inside the repository, so that its packages are found.
-  await Promise.all(snippets.map(({ name, code }) => writeFile(join(folder, name), code)));
-});
+  await writeFile(join(folder, "package.json"), JSON.stringify({ type: "module" }));
+  await writeFile(join(folder, "tsconfig.json"), JSON.stringify({ compilerOptions, include: ["**/*.ts"] }));
+  await Promise.all(
+    snippets.map(async ({ page, name, code }) => {
+      await mkdir(folderOf(page), { recursive: true });
+      await writeFile(join(folderOf(page), name), code);
+    }),
+  );
+  faults = await compile();
+  await Promise.all(snippets.filter(({ name }) => name.endsWith(".ts")).map(startCompiled));
+}, 120_000);
+
+/** Where a snippet starts another of its page (`node server.ts`), starts the compiled one: the oldest Node runs no TypeScript. */
+async function startCompiled({ page, name }: Snippet): Promise<void> {
+  const path = join(folderOf(page), `${parse(name).name}.js`);
+  const others = snippets.filter((other) => other.page === page).map((other) => other.name);
+  const code = await readFile(path, "utf8");
+  const started = others.reduce((text, other) => text.replaceAll(`"${other}"`, `"${parse(other).name}.js"`), code);
+  await writeFile(path, started);
+}
 
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
-test("the names of the snippets do not collide", () => {
-  const names = snippets.map(({ name }) => name);
+/** Writes a JavaScript file beside each TypeScript file. Returns the lines in which the compiler names a fault. */
+function compile(): Promise<readonly string[]> {
+  const compiler = join(root, "node_modules/.bin/tsc");
+  return new Promise((resolve) => {
+    execFile(compiler, ["-p", folder, "--pretty", "false"], { cwd: folder }, (_error, stdout) => {
+      resolve(stdout.split("\n").filter((line) => line.includes("error TS")));
+    });
+  });
+}
+
+test("the snippets in TypeScript compile under strict", () => {
+  expect(faults).toEqual([]);
+});
+
+test("the names of the snippets of a page do not collide", () => {
+  const names = snippets.map(({ page, name }) => `${page}: ${parse(name).name}`);
   expect(names).toEqual([...new Set(names)]);
 });
 
 /** Programs for others to start, which neither print nor say what holds. */
 const programs: ReadonlySet<string> = new Set([
   "README.md: server.js",
+  "docs/start/client.md: server.ts",
+  "docs/start/server.md: server.ts",
+  "docs/guides/stdio.md: tide.ts",
+  "docs/guides/transports.md: clock-worker.js",
+  "docs/migrate/fastmcp.md: notes.ts",
+  "docs/migrate/mcp-lite.md: notes.ts",
+  "docs/migrate/sdk-v1.md: notes.ts",
+  "docs/migrate/sdk-v2.md: notes.ts",
   "docs/debug-a-server.md: weather.js",
   "docs/debug-a-server.md: mended-weather.js",
 ]);
@@ -77,10 +139,10 @@ interface Run {
   readonly failures: readonly Failure[];
 }
 
-async function runSnippet(name: string): Promise<Run> {
-  const written = join(folder, `${name}.failures`);
+async function runSnippet(cwd: string, name: string): Promise<Run> {
+  const written = join(cwd, `${name}.failures`);
   const env = { ...process.env, PARLANCE_FAILURES: written };
-  const running = run(process.execPath, ["--import", spy, name], { cwd: folder, env });
+  const running = run(process.execPath, ["--import", spy, `${parse(name).name}.js`], { cwd, env });
   running.child.stdin?.end(); // Its input is at its end at once, so a server ends by itself.
   const { stdout, stderr } = await running;
   const lines = await readFile(written, "utf8").catch(() => ""); // Nothing has failed: it was not written.
@@ -103,7 +165,7 @@ function isShown({ code, words, reason }: Failure, text: string): boolean {
 
 describe.each(snippets)("$page: $name", ({ page, name, code, printed }) => {
   test("runs, prints what the page says, and fails in nothing that the page does not show", async () => {
-    const { stdout, stderr, failures } = await runSnippet(name);
+    const { stdout, stderr, failures } = await runSnippet(folderOf(page), name);
     expect(stderr).toBe("");
     expect(stdout, "a snippet that prints has a text fence, which shows it").toBe(printed ?? "");
     const shown = `${stdout}${/\bassert\b/.test(code) ? code : ""}`;
@@ -142,7 +204,7 @@ describe("B10: the test of the snippets notices", () => {
   test.each(rows)("%s", async (what, printing, failure) => {
     const name = `${what.replaceAll(" ", "-")}.js`;
     await writeFile(join(folder, name), call(printing));
-    const { stdout, failures } = await runSnippet(name);
+    const { stdout, failures } = await runSnippet(folder, name);
     expect(failures).toEqual([failure]);
     expect(failures.every((each) => isShown(each, stdout))).toBe(false);
     expect(failures.every((each) => isShown(each, `it says: ${failures[0]?.words}`))).toBe(true);
@@ -151,7 +213,7 @@ describe("B10: the test of the snippets notices", () => {
   test("what a program writes to standard error", async () => {
     const name = "to-standard-error.js";
     await writeFile(join(folder, name), 'console.error("oh");');
-    expect((await runSnippet(name)).stderr).toBe("oh\n");
+    expect((await runSnippet(folder, name)).stderr).toBe("oh\n");
   });
 });
 

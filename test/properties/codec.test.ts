@@ -5,7 +5,6 @@ import { describe, expect, test } from "vitest";
 import { validate } from "../../packages/mcp/src/jsonrpc/codec/decode.js";
 import { failure } from "../../packages/mcp/src/jsonrpc/message.js";
 import { baseProfile, mcpBatchProfile, mcpProfile } from "../../packages/mcp/src/jsonrpc/profile.js";
-import { runs } from "../testing/forms.js";
 import { limits, messages, nearMessages, strings, values } from "./arbitraries.js";
 import { judge } from "./reference.js";
 
@@ -29,7 +28,7 @@ test("any text within any limits is a message, a batch or a problem: nothing is 
         expect(each instanceof Problem || validate(each, profile, bounds).ok).toBe(true);
       }
     }),
-    { numRuns: runs(3_000) },
+    { numRuns: 3_000 },
   );
 });
 
@@ -46,7 +45,7 @@ test("any text is answered by one response, by an array of them, or by nothing",
         expect(["success", "failure"]).toContain(judge(each, baseProfile, serverLimits).kind);
       }
     }),
-    { numRuns: runs(2_000) },
+    { numRuns: 2_000 },
   );
 });
 
@@ -58,7 +57,7 @@ describe("what is encoded", () => {
         expect(text).not.toMatch(/[\n\r]/);
         expect(isDeepStrictEqual(decode(text), message), text).toBe(true);
       }),
-      { numRuns: runs(2_000) },
+      { numRuns: 2_000 },
     );
   });
 
@@ -69,7 +68,7 @@ describe("what is encoded", () => {
         expect(text).not.toMatch(/[\n\r]/);
         expect(isDeepStrictEqual(decode(text), batch), text).toBe(true);
       }),
-      { numRuns: runs(500) },
+      { numRuns: 500 },
     );
   });
 
@@ -91,7 +90,7 @@ describe("what is encoded", () => {
           );
         }
       }),
-      { numRuns: runs(200) },
+      { numRuns: 200 },
     );
   });
 });
@@ -114,7 +113,7 @@ describe.each([
         expect(faults.map(({ code, pointer }) => `${code} ${pointer}`)).toContain(`${verdict.code} ${verdict.pointer}`);
         expect(verdict.id).toEqual(id);
       }),
-      { numRuns: runs(5_000) },
+      { numRuns: 5_000 },
     );
   });
 
@@ -125,7 +124,7 @@ describe.each([
         validate(value, profile, bounds);
         expect(JSON.stringify(value)).toBe(before);
       }),
-      { numRuns: runs(500) },
+      { numRuns: 500 },
     );
   });
 });
@@ -137,6 +136,6 @@ test("params, results and data named like parts of Object change no object", () 
       expect(Object.keys(Object.prototype)).toEqual([]);
       expect(({} as { polluted?: unknown }).polluted).toBeUndefined();
     }),
-    { numRuns: runs(200) },
+    { numRuns: 200 },
   );
 });

@@ -4,7 +4,6 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { JsonNode } from "../../packages/wire/src/json/json-node.js";
 import { childOf, jsonValue, pointerAt, rangeOf } from "../../packages/wire/src/json/json-node.js";
-import { runs } from "../testing/forms.js";
 import { written, writtenObjects } from "./json-texts.js";
 
 const encoder = new TextEncoder();
@@ -62,7 +61,7 @@ describe("a text", () => {
         const bytes = bytesOf(text);
         expect(isDeepStrictEqual(jsonValue(treeOf(bytes), bytes), parsed(bytes)?.value), text).toBe(true);
       }),
-      { numRuns: runs(3_000) },
+      { numRuns: 3_000 },
     );
   });
 
@@ -83,7 +82,7 @@ describe("a text", () => {
         if (scan.ok) expect(isDeepStrictEqual(jsonValue(scan.root, changed), expected?.value)).toBe(true);
         else expect(scan.fault.at).toBeLessThanOrEqual(changed.length);
       }),
-      { numRuns: runs(10_000) },
+      { numRuns: 10_000 },
     );
   });
 
@@ -96,7 +95,7 @@ describe("a text", () => {
         const scan = scanJson(bytes.subarray(0, length));
         expect(scan, `${length} bytes of ${text}`).toMatchObject({ ok: false, fault: { cut: true, at: length } });
       }),
-      { numRuns: runs(3_000) },
+      { numRuns: 3_000 },
     );
   });
 
@@ -118,7 +117,7 @@ describe("a place", () => {
           expect(isDeepStrictEqual(value, jsonValue(node, bytes)), `${pointer} of ${text}`).toBe(true);
         }
       }),
-      { numRuns: runs(1_000) },
+      { numRuns: 1_000 },
     );
   });
 
@@ -133,7 +132,7 @@ describe("a place", () => {
           expect(pointerAt(root, node.start), `${pointer} of ${text}`).toBe(pointer);
         }
       }),
-      { numRuns: runs(1_000) },
+      { numRuns: 1_000 },
     );
   });
 
@@ -150,7 +149,7 @@ describe("a place", () => {
           if (pointer !== undefined) expect(nodeAt(root, pointer), `${pointer} of ${text}`).toBeDefined();
         }
       }),
-      { numRuns: runs(1_000) },
+      { numRuns: 1_000 },
     );
   });
 

@@ -4,7 +4,6 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { limitExceeded } from "../../packages/mcp/src/jsonrpc/codec/decode.js";
 import { membersOf, membersOfElements } from "../../packages/mcp/src/jsonrpc/codec/scan.js";
-import { runs } from "../testing/forms.js";
 import { isInexact, numberLiterals } from "./arbitraries.js";
 import {
   type Extent,
@@ -41,7 +40,7 @@ describe("the bounds of a text", () => {
         }
         expect(limitExceeded(tree.text, { ...lifted, frameBytes: tree.text.length - 1 })).toBeTypeOf("string");
       }),
-      { numRuns: runs(3_000) },
+      { numRuns: 3_000 },
     );
   });
 
@@ -53,7 +52,7 @@ describe("the bounds of a text", () => {
         const broken = limitExceeded(tree.text, { ...lifted, depth, nodes, keys });
         expect(broken !== undefined, broken ?? "nothing is broken").toBe(isExceeded);
       }),
-      { numRuns: runs(2_000) },
+      { numRuns: 2_000 },
     );
   });
 
@@ -66,7 +65,7 @@ describe("the bounds of a text", () => {
         if (exceeds(extentOfValue(JSON.parse(tree.text)))) expect(isRefused).toBe(true);
         else if (!exceeds(extentOf(tree))) expect(isRefused).toBe(false);
       }),
-      { numRuns: runs(3_000) },
+      { numRuns: 3_000 },
     );
   });
 
@@ -119,7 +118,7 @@ describe("the members of an object", () => {
         for (const [key, raw] of found) expect(isDeepStrictEqual(JSON.parse(raw), parsed[key]), raw).toBe(true);
         expect(new Set(found.keys())).toEqual(new Set(Object.keys(parsed)));
       }),
-      { numRuns: runs(3_000) },
+      { numRuns: 3_000 },
     );
   });
 
@@ -129,7 +128,7 @@ describe("the members of an object", () => {
         const expected = items.map((item) => new Map(membersIn(item).map(({ key, value }) => [key, value.text])));
         expect(isDeepStrictEqual(membersOfElements(text), expected), text).toBe(true);
       }),
-      { numRuns: runs(2_000) },
+      { numRuns: 2_000 },
     );
   });
 
@@ -144,7 +143,7 @@ describe("the members of an object", () => {
           expect(written.has(JSON.stringify([key, raw])) || isCut, `${index}: ${key} in ${head}`).toBe(true);
         }
       }),
-      { numRuns: runs(3_000) },
+      { numRuns: 3_000 },
     );
   });
 
@@ -155,7 +154,7 @@ describe("the members of an object", () => {
         membersOf(texts.join(""));
         membersOfElements(texts.join(""));
       }),
-      { numRuns: runs(2_000) },
+      { numRuns: 2_000 },
     );
   });
 });
@@ -176,7 +175,7 @@ describe("an id", () => {
         const echoed = isInexact(literal) ? literal : String(Number(literal));
         expect(answer(text, undefined)).toBe(`{"jsonrpc":"2.0","id":${echoed},"result":null}`);
       }),
-      { numRuns: runs(2_000) },
+      { numRuns: 2_000 },
     );
   });
 
@@ -192,7 +191,7 @@ describe("an id", () => {
           expect(echoed).toEqual(ids);
         },
       ),
-      { numRuns: runs(1_000) },
+      { numRuns: 1_000 },
     );
   });
 
@@ -207,7 +206,7 @@ describe("an id", () => {
         const echoed = isExact ? JSON.parse(literal) : new ExactNumber(literal);
         expect(isDeepStrictEqual(id, echoed), `${String(id)} for ${literal}`).toBe(true);
       }),
-      { numRuns: runs(500) },
+      { numRuns: 500 },
     );
   });
 });

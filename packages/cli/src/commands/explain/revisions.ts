@@ -56,13 +56,11 @@ function namesOf({ requests, notifications, inputRequests }: Revision): Readonly
   );
 }
 
-/** A fact as text. */
-export function word(fact: Facts[keyof Facts]): string {
+function word(fact: Facts[keyof Facts]): string {
   return typeof fact === "boolean" ? (fact ? "yes" : "no") : String(fact ?? "left to the server");
 }
 
-/** The facts of a revision, each in a few words. */
-export const factWords: Readonly<Record<keyof Facts, string>> = {
+const factWords: Readonly<Record<keyof Facts, string>> = {
   batches: "messages in arrays",
   errorId: "id of an error about an unreadable message",
   negotiation: "operations limited to negotiated capabilities",
