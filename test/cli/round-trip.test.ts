@@ -53,7 +53,7 @@ async function record(
 ): Promise<void> {
   const tapped = { command: process.execPath, args: [main, "tap", "--record", path, "--", command, ...args], env };
   const answers = { elicitation: () => ({ action: "accept" as const, content: { delete: true } }) };
-  await using client = await connect(() => childChannel(tapped), { revision, handlers: answers, timeout: 15_000 });
+  await using client = await connect(() => childChannel(tapped), { revision, handlers: answers, timeout: 60_000 });
   await session(client);
 }
 

@@ -62,8 +62,8 @@ const onStdio: ReadonlySet<string | undefined> = new Set(["tap", "bridge", "serv
  * this process, which is several times faster, unless it uses stdin.
  */
 export function parlance(args: readonly string[], env: Variables = {}, input?: Uint8Array): Promise<Ran> {
-  const needsProcess = isLong || input !== undefined || onStdio.has(args[0]);
-  return (needsProcess ? start(args, env, input) : startHere(args, { ...inherited, ...env })).ended;
+  const usesStdin = input !== undefined || args.includes("-") || onStdio.has(args[0]);
+  return (isLong || usesStdin ? start(args, env, input) : startHere(args, { ...inherited, ...env })).ended;
 }
 
 /** Starts the built command: a process in the long form, and else in this process, without stdin. */

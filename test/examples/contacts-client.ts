@@ -18,7 +18,7 @@ export function contacts(...args: readonly string[]): Command {
 
 /** Starts the server, and speaks to it with our client. */
 export function openContacts(args: readonly string[] = [], options: ClientOptions = {}): Promise<Client> {
-  return connect(() => watchedServer(childChannel(contacts(...args))), { timeout: 10_000, ...options });
+  return connect(() => watchedServer(childChannel(contacts(...args))), { timeout: 60_000, ...options });
 }
 
 /** Starts the server, and speaks to it frame by frame. */

@@ -46,7 +46,7 @@ export async function openServer(
   { env, ...options }: ClientOptions & Pick<Command, "env"> = {},
 ): Promise<GitClient> {
   const dial = (): Channel => watchedServer(childChannel(commandFor(folder, env)));
-  return new GitClient(await connect(dial, { timeout: 10_000, ...options }));
+  return new GitClient(await connect(dial, { timeout: 60_000, ...options }));
 }
 
 function textOf({ content }: CallToolResult): string {

@@ -56,7 +56,7 @@ export async function clientDriver({ revision, far, channel, target, capable }: 
     ...(target && { fetch: target.fetch }),
     revision,
     info: { name: "driver", version: "1" },
-    timeout: 10_000,
+    timeout: 60_000,
     handlers: capable ? driver.answers : {},
     report: (each) => void reports.push(describeReport(each)),
     onNotification: (method, params) => driver.hear({ method, params: params as Fields }),

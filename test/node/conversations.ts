@@ -31,7 +31,7 @@ export function converse(
   const reports: Report[] = [];
   const channel = childChannel(command, { exitGrace: 100, ...options });
   const connection = openConnection(channel, {
-    timeout: 5_000,
+    timeout: 60_000,
     limits: clientLimits,
     answersUnreadable: false,
     report: (report) => void reports.push(report),
@@ -47,7 +47,7 @@ export function converse(
 
 /** Fails while there is a process in one of the groups, or a zombie that this process has not reaped. */
 export async function expectNobodyLeft(groups: readonly number[]): Promise<void> {
-  await expect.poll(() => processesOf(new Set(groups)), { timeout: 3_000, interval: 20 }).toEqual([]);
+  await expect.poll(() => processesOf(new Set(groups)), { timeout: 60_000, interval: 20 }).toEqual([]);
 }
 
 const run = promisify(execFile);

@@ -11,6 +11,7 @@ import { createFakeClock } from "@parlance/mcp/testing";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { baseProfile, mcpBatchProfile, mcpProfile } from "../../packages/mcp/src/jsonrpc/profile.js";
+import { runs } from "../testing/forms.js";
 import { messages } from "./arbitraries.js";
 import { byteChannel } from "./conversation/byte-channel.js";
 import { judge } from "./reference.js";
@@ -66,7 +67,7 @@ describe.each([lines, contentLength])("$name: any bytes into a connection", (fra
           for (const frame of channel.sent) expectResponses(frame);
         },
       ),
-      { numRuns: 1_000 },
+      { numRuns: runs(1_000) },
     );
   });
 
@@ -80,7 +81,7 @@ describe.each([lines, contentLength])("$name: any bytes into a connection", (fra
         await turn();
         expect(many.channel.sent).toEqual(one.channel.sent);
       }),
-      { numRuns: 300 },
+      { numRuns: runs(300) },
     );
   });
 
@@ -102,7 +103,7 @@ test("lines: whatever came before it, the next line is answered", async () => {
       await turn();
       expect(channel.sent).toContain('{"jsonrpc":"2.0","id":"alive","result":[1]}');
     }),
-    { numRuns: 500 },
+    { numRuns: runs(500) },
   );
 });
 

@@ -5,6 +5,7 @@ import { describe, expect, test } from "vitest";
 import { validate } from "../../packages/mcp/src/jsonrpc/codec/decode.js";
 import { failure } from "../../packages/mcp/src/jsonrpc/message.js";
 import { baseProfile, mcpBatchProfile, mcpProfile } from "../../packages/mcp/src/jsonrpc/profile.js";
+import { runs } from "../testing/forms.js";
 import { limits, messages, nearMessages, strings, values } from "./arbitraries.js";
 import { judge } from "./reference.js";
 
@@ -28,7 +29,7 @@ test("any text within any limits is a message, a batch or a problem: nothing is 
         expect(each instanceof Problem || validate(each, profile, bounds).ok).toBe(true);
       }
     }),
-    { numRuns: 3_000 },
+    { numRuns: runs(3_000) },
   );
 });
 
@@ -45,7 +46,7 @@ test("any text is answered by one response, by an array of them, or by nothing",
         expect(["success", "failure"]).toContain(judge(each, baseProfile, serverLimits).kind);
       }
     }),
-    { numRuns: 2_000 },
+    { numRuns: runs(2_000) },
   );
 });
 
@@ -57,7 +58,7 @@ describe("what is encoded", () => {
         expect(text).not.toMatch(/[\n\r]/);
         expect(isDeepStrictEqual(decode(text), message), text).toBe(true);
       }),
-      { numRuns: 2_000 },
+      { numRuns: runs(2_000) },
     );
   });
 
@@ -68,7 +69,7 @@ describe("what is encoded", () => {
         expect(text).not.toMatch(/[\n\r]/);
         expect(isDeepStrictEqual(decode(text), batch), text).toBe(true);
       }),
-      { numRuns: 500 },
+      { numRuns: runs(500) },
     );
   });
 
@@ -90,7 +91,7 @@ describe("what is encoded", () => {
           );
         }
       }),
-      { numRuns: 200 },
+      { numRuns: runs(200) },
     );
   });
 });
@@ -113,7 +114,7 @@ describe.each([
         expect(faults.map(({ code, pointer }) => `${code} ${pointer}`)).toContain(`${verdict.code} ${verdict.pointer}`);
         expect(verdict.id).toEqual(id);
       }),
-      { numRuns: 5_000 },
+      { numRuns: runs(5_000) },
     );
   });
 
@@ -124,7 +125,7 @@ describe.each([
         validate(value, profile, bounds);
         expect(JSON.stringify(value)).toBe(before);
       }),
-      { numRuns: 500 },
+      { numRuns: runs(500) },
     );
   });
 });
@@ -136,6 +137,6 @@ test("params, results and data named like parts of Object change no object", () 
       expect(Object.keys(Object.prototype)).toEqual([]);
       expect(({} as { polluted?: unknown }).polluted).toBeUndefined();
     }),
-    { numRuns: 200 },
+    { numRuns: runs(200) },
   );
 });

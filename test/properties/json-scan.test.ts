@@ -4,6 +4,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { JsonNode } from "../../packages/wire/src/json/json-node.js";
 import { childOf, jsonValue, pointerAt, rangeOf } from "../../packages/wire/src/json/json-node.js";
+import { runs } from "../testing/forms.js";
 import { written, writtenObjects } from "./json-texts.js";
 
 const encoder = new TextEncoder();
@@ -61,7 +62,7 @@ describe("a text", () => {
         const bytes = bytesOf(text);
         expect(isDeepStrictEqual(jsonValue(treeOf(bytes), bytes), parsed(bytes)?.value), text).toBe(true);
       }),
-      { numRuns: 3_000 },
+      { numRuns: runs(3_000) },
     );
   });
 
@@ -82,7 +83,7 @@ describe("a text", () => {
         if (scan.ok) expect(isDeepStrictEqual(jsonValue(scan.root, changed), expected?.value)).toBe(true);
         else expect(scan.fault.at).toBeLessThanOrEqual(changed.length);
       }),
-      { numRuns: 10_000 },
+      { numRuns: runs(10_000) },
     );
   });
 
@@ -95,7 +96,7 @@ describe("a text", () => {
         const scan = scanJson(bytes.subarray(0, length));
         expect(scan, `${length} bytes of ${text}`).toMatchObject({ ok: false, fault: { cut: true, at: length } });
       }),
-      { numRuns: 3_000 },
+      { numRuns: runs(3_000) },
     );
   });
 
@@ -117,7 +118,7 @@ describe("a place", () => {
           expect(isDeepStrictEqual(value, jsonValue(node, bytes)), `${pointer} of ${text}`).toBe(true);
         }
       }),
-      { numRuns: 1_000 },
+      { numRuns: runs(1_000) },
     );
   });
 
@@ -132,7 +133,7 @@ describe("a place", () => {
           expect(pointerAt(root, node.start), `${pointer} of ${text}`).toBe(pointer);
         }
       }),
-      { numRuns: 1_000 },
+      { numRuns: runs(1_000) },
     );
   });
 
@@ -149,7 +150,7 @@ describe("a place", () => {
           if (pointer !== undefined) expect(nodeAt(root, pointer), `${pointer} of ${text}`).toBeDefined();
         }
       }),
-      { numRuns: 1_000 },
+      { numRuns: runs(1_000) },
     );
   });
 

@@ -4,6 +4,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { limitExceeded } from "../../packages/mcp/src/jsonrpc/codec/decode.js";
 import { membersOf, membersOfElements } from "../../packages/mcp/src/jsonrpc/codec/scan.js";
+import { runs } from "../testing/forms.js";
 import { isInexact, numberLiterals } from "./arbitraries.js";
 import {
   type Extent,
@@ -40,7 +41,7 @@ describe("the bounds of a text", () => {
         }
         expect(limitExceeded(tree.text, { ...lifted, frameBytes: tree.text.length - 1 })).toBeTypeOf("string");
       }),
-      { numRuns: 3_000 },
+      { numRuns: runs(3_000) },
     );
   });
 
@@ -52,7 +53,7 @@ describe("the bounds of a text", () => {
         const broken = limitExceeded(tree.text, { ...lifted, depth, nodes, keys });
         expect(broken !== undefined, broken ?? "nothing is broken").toBe(isExceeded);
       }),
-      { numRuns: 2_000 },
+      { numRuns: runs(2_000) },
     );
   });
 
@@ -65,7 +66,7 @@ describe("the bounds of a text", () => {
         if (exceeds(extentOfValue(JSON.parse(tree.text)))) expect(isRefused).toBe(true);
         else if (!exceeds(extentOf(tree))) expect(isRefused).toBe(false);
       }),
-      { numRuns: 3_000 },
+      { numRuns: runs(3_000) },
     );
   });
 
@@ -118,7 +119,7 @@ describe("the members of an object", () => {
         for (const [key, raw] of found) expect(isDeepStrictEqual(JSON.parse(raw), parsed[key]), raw).toBe(true);
         expect(new Set(found.keys())).toEqual(new Set(Object.keys(parsed)));
       }),
-      { numRuns: 3_000 },
+      { numRuns: runs(3_000) },
     );
   });
 
@@ -128,7 +129,7 @@ describe("the members of an object", () => {
         const expected = items.map((item) => new Map(membersIn(item).map(({ key, value }) => [key, value.text])));
         expect(isDeepStrictEqual(membersOfElements(text), expected), text).toBe(true);
       }),
-      { numRuns: 2_000 },
+      { numRuns: runs(2_000) },
     );
   });
 
@@ -143,7 +144,7 @@ describe("the members of an object", () => {
           expect(written.has(JSON.stringify([key, raw])) || isCut, `${index}: ${key} in ${head}`).toBe(true);
         }
       }),
-      { numRuns: 3_000 },
+      { numRuns: runs(3_000) },
     );
   });
 
@@ -154,7 +155,7 @@ describe("the members of an object", () => {
         membersOf(texts.join(""));
         membersOfElements(texts.join(""));
       }),
-      { numRuns: 2_000 },
+      { numRuns: runs(2_000) },
     );
   });
 });
@@ -175,7 +176,7 @@ describe("an id", () => {
         const echoed = isInexact(literal) ? literal : String(Number(literal));
         expect(answer(text, undefined)).toBe(`{"jsonrpc":"2.0","id":${echoed},"result":null}`);
       }),
-      { numRuns: 2_000 },
+      { numRuns: runs(2_000) },
     );
   });
 
@@ -191,7 +192,7 @@ describe("an id", () => {
           expect(echoed).toEqual(ids);
         },
       ),
-      { numRuns: 1_000 },
+      { numRuns: runs(1_000) },
     );
   });
 
@@ -206,7 +207,7 @@ describe("an id", () => {
         const echoed = isExact ? JSON.parse(literal) : new ExactNumber(literal);
         expect(isDeepStrictEqual(id, echoed), `${String(id)} for ${literal}`).toBe(true);
       }),
-      { numRuns: 500 },
+      { numRuns: runs(500) },
     );
   });
 });

@@ -30,7 +30,7 @@ const tools = `
 `;
 
 test.each(revisions)("a server process is opened, listed, called and left in %s", async (revision) => {
-  await using client = await connect(dialler(serverProcess(tools)), { revision, timeout: 5_000 });
+  await using client = await connect(dialler(serverProcess(tools)), { revision, timeout: 60_000 });
   expect(client.revision).toBe(revision);
   const listed = await client.tools.list().all();
   expect(listed.map(({ name }) => name)).toEqual(["count", "slow", "forever", "chat", "boom"]);
@@ -40,7 +40,7 @@ test.each(revisions)("a server process is opened, listed, called and left in %s"
 
 describe.each(eras)("a server process in %s", (revision) => {
   test("delivers 250 notifications of progress, in order and before the result", async () => {
-    await using client = await connect(dialler(serverProcess(tools)), { revision, timeout: 5_000 });
+    await using client = await connect(dialler(serverProcess(tools)), { revision, timeout: 60_000 });
     const heard: ProgressParams[] = [];
     const result = await client.tools.call("count", {}, { onProgress: (each) => void heard.push(each) });
     expect(heard).toHaveLength(250);
@@ -54,7 +54,7 @@ describe.each(eras)("a server process in %s", (revision) => {
     const reports: string[] = [];
     await using client = await connect(dialler(serverProcess(tools)), {
       revision,
-      timeout: 5_000,
+      timeout: 60_000,
       report: (each) => void reports.push(describeReport(each)),
     });
     const answers = await Promise.all(["chat", "chat", "slow", "chat"].map((name) => client.tools.call(name)));
@@ -67,10 +67,10 @@ describe.each(eras)("a server process in %s", (revision) => {
 
   test("that fails tells its client no more than that, and stderr the rest", async () => {
     const channel = dialler(serverProcess(tools))();
-    await using client = await connect(channel, { revision, timeout: 5_000 });
+    await using client = await connect(channel, { revision, timeout: 60_000 });
     expect(await failureOf(client.tools.call("boom"))).toBe("Internal error");
     await expect
-      .poll(() => channel.stderr, { timeout: 5_000 })
+      .poll(() => channel.stderr, { timeout: 60_000 })
       .toContain('"tools/call" of "boom" failed: Error: a secret reason');
     assertNoLeaks(client.connection);
   });

@@ -7,3 +7,8 @@ export const isLong: boolean = process.env.PARLANCE_LONG === "1";
 export function inForm<T>({ long, short }: { readonly long: T; readonly short: T }): T {
   return isLong ? long : short;
 }
+
+/** Runs of a property: all of them in the long form, a fifth in the short one. */
+export function runs(all: number): number {
+  return inForm({ long: all, short: Math.ceil(all / 5) });
+}

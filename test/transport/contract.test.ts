@@ -27,7 +27,7 @@ class Record {
 
 /** Resolves when that is so; at the latest when a test has waited too long, which then sees that it is not. */
 async function until(condition: () => boolean): Promise<void> {
-  await expect.poll(condition, { interval: 1, timeout: 5_000 }).toBe(true);
+  await expect.poll(condition, { interval: 1, timeout: 60_000 }).toBe(true);
 }
 
 /** So many turns of the event loop. */

@@ -30,13 +30,13 @@ describe("a process of the handshake era", () => {
   test("that answers the question with an error is asked on", async () => {
     const onDiscover = `echo '{"jsonrpc":"2.0","id":1,"error":{"code":-32601,"message":"Method not found"}}'`;
     const server = shellServer(onDiscover, `echo '${initializeResult(2, "2024-11-05")}'`);
-    await expectOpen(await connect(server, { timeout: 5_000 }), "2024-11-05");
+    await expectOpen(await connect(server, { timeout: 60_000 }), "2024-11-05");
     expect(startedProcesses()).toBe(1);
   });
 
   test("that ignores the question is asked on, and not started again", async () => {
     const server = shellServer(":", `echo '${initializeResult(2, "2024-11-05")}'`);
-    await expectOpen(await connect(server, { timeout: 5_000, probeTimeout: 100 }), "2024-11-05");
+    await expectOpen(await connect(server, { timeout: 60_000, probeTimeout: 100 }), "2024-11-05");
     expect(startedProcesses()).toBe(1);
   });
 
@@ -51,7 +51,7 @@ describe("a process of the handshake era", () => {
   test.each(["exit 0", "exit 3", "kill -SEGV $$", "exec >&-; exit 1"])(
     "that ends on the question is started again: %s",
     async (ending) => {
-      await expectOpen(await connect(shellServer(ending), { timeout: 5_000 }), "2024-11-05");
+      await expectOpen(await connect(shellServer(ending), { timeout: 60_000 }), "2024-11-05");
       expect(startedProcesses()).toBe(2);
     },
   );
@@ -59,14 +59,14 @@ describe("a process of the handshake era", () => {
   test("that prints text around its messages is understood", async () => {
     const noise = "echo 'Server ready'; echo ''; echo '{'";
     const server = shellServer(`${noise}; exit 0`, `${noise}; echo '${settled}'`);
-    await expectOpen(await connect(server, { timeout: 5_000 }), "2024-11-05");
+    await expectOpen(await connect(server, { timeout: 60_000 }), "2024-11-05");
   });
 });
 
 describe("a process that speaks neither era fails the opening and says why:", () => {
   test("it ends on initialize too", async () => {
     const server = shellServer("exit 3", 'echo "no database" >&2; exit 4');
-    expect(await failureOf(connect(server, { timeout: 5_000 }))).toBe(
+    expect(await failureOf(connect(server, { timeout: 60_000 }))).toBe(
       'initialize (id 1): "/bin/sh" exited with code 4; its last lines on stderr:\nno database',
     );
     expect(startedProcesses()).toBe(2);
@@ -87,14 +87,14 @@ describe("a process that speaks neither era fails the opening and says why:", ()
 
   test("it settles on a version that does not exist", async () => {
     const server = shellServer("exit 0", `echo '${initializeResult(1, "1.0.0")}'`);
-    expect(await failureOf(connect(server, { timeout: 5_000 }))).toBe(
+    expect(await failureOf(connect(server, { timeout: 60_000 }))).toBe(
       'initialize: the server speaks "1.0.0", this side 2025-11-25, 2025-06-18, 2025-03-26, 2024-11-05',
     );
   });
 });
 
 describe("a client that insists on the stateless era leaves no process behind", () => {
-  const modern = { revision: "2026-07-28", timeout: 5_000 };
+  const modern = { revision: "2026-07-28", timeout: 60_000 };
 
   test("where the server answers something else", async () => {
     const server = shellServer(`echo '{"jsonrpc":"2.0","id":1,"error":{"code":0,"message":"what?"}}'`);

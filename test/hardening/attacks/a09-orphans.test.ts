@@ -145,7 +145,7 @@ describe("A9: the watch on the parent", () => {
       const launcher = Number((await said.next()).value);
       expect(await said.next()).toMatchObject({ value: "ready" });
       process.kill(launcher, "SIGTERM");
-      await expect.poll(() => isRunning(launcher), { timeout: 30_000 }).toBe(false);
+      await expect.poll(() => isRunning(launcher), { timeout: 60_000 }).toBe(false);
       host.stdin.write("look\n");
       expect(await said.next()).toMatchObject({ value: "told 0 1" });
       host.stdin.end();
@@ -201,7 +201,7 @@ describe("A9: what a client has started", () => {
       .map(Number);
     for (const pid of started) leftovers.add(pid);
     expect(started.every((pid) => pid > 1)).toBe(true);
-    await expect.poll(() => started.filter(isRunning), { timeout: 30_000, interval: 50 }).toEqual([]);
+    await expect.poll(() => started.filter(isRunning), { timeout: 60_000, interval: 50 }).toEqual([]);
   });
 });
 

@@ -98,6 +98,12 @@ test.concurrent("a recording is read from stdin, and from a file that gzip has m
   expect(empty.code).toBe(6);
 });
 
+test.concurrent("a recording whose path has a space is no command line", async ({ onTestFinished }) => {
+  const files = await recordingFiles(onTestFinished);
+  const path = await files.write("my run.parlance.jsonl", text);
+  expect(JSON.parse((await files.run("check", path, "--json")).stdout)).toMatchObject({ frames: 11, damages: [] });
+});
+
 test.concurrent("JSON has everything", async ({ onTestFinished }) => {
   const files = await recordingFiles(onTestFinished);
   await files.write("run.parlance.jsonl", text);

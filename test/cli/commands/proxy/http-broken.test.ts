@@ -1,4 +1,3 @@
-import { readFileSync } from "node:fs";
 import type { RequestListener, ServerResponse } from "node:http";
 import { bytesOf, type Entry } from "@parlance/wire";
 import { expect, test } from "vitest";
@@ -56,7 +55,7 @@ async function checked(
   await post('{"jsonrpc":"2.0","method":"notifications/initialized"}', agreed);
   await post(body, agreed).catch(() => undefined); // A server may break off.
   const entries = await stand.recorded();
-  const { code, stdout } = await parlance(["check", "-", "--json"], {}, readFileSync(stand.recording));
+  const { code, stdout } = await parlance(["check", stand.recording, "--json"]);
   const report = JSON.parse(stdout) as {
     readonly verdicts: readonly { rule: string; party: string; n: number; range: readonly [number, number] }[];
     readonly pending: readonly { reason: string }[];

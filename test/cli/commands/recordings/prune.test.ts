@@ -28,7 +28,7 @@ async function age(path: string, days: number): Promise<void> {
 
 /** The file that a thread of its own makes soon. */
 async function onlyFile(directory: string): Promise<string> {
-  await expect.poll(() => readdir(directory), { timeout: 20_000 }).toHaveLength(1);
+  await expect.poll(() => readdir(directory), { timeout: 60_000 }).toHaveLength(1);
   return (await readdir(directory))[0] ?? "";
 }
 

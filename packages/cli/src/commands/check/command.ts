@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import {
   type CheckReport,
   concerns,
@@ -142,6 +143,9 @@ async function check(word: string | undefined, flags: CheckFlags, invocation: In
 
 /** The recording that a word means; undefined where it means a target. @throws Failure for what is neither */
 async function recordingOf(word: string): Promise<string | undefined> {
+  // The name of a file may hold a space, as a command line does.
+  const isFile = /\.parlance\.jsonl(?:\.gz)?$/.test(word) && existsSync(word);
+  if (isFile) return word;
   if (/^[a-z]+:\/\/|\s|\.[cm]?[jt]s$/i.test(word) || namesConfigured(word)) return undefined;
   const path = await findRecording(word, process.env);
   if (path === "-" || /\.parlance\.jsonl(?:\.gz)?$/.test(path) || (await isRecording(path))) return path;

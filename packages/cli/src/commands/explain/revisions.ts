@@ -56,11 +56,13 @@ function namesOf({ requests, notifications, inputRequests }: Revision): Readonly
   );
 }
 
-function word(fact: Facts[keyof Facts]): string {
+/** A fact as text. */
+export function word(fact: Facts[keyof Facts]): string {
   return typeof fact === "boolean" ? (fact ? "yes" : "no") : String(fact ?? "left to the server");
 }
 
-const factWords: Readonly<Record<keyof Facts, string>> = {
+/** The facts of a revision, each in a few words. */
+export const factWords: Readonly<Record<keyof Facts, string>> = {
   batches: "messages in arrays",
   errorId: "id of an error about an unreadable message",
   negotiation: "operations limited to negotiated capabilities",
