@@ -20,6 +20,7 @@ const longForms = [
   "test/examples/contacts-questions.test.ts",
   "test/interop/client.test.ts",
   "test/interop/http-client.test.ts",
+  "test/portable/portable.test.ts",
   "test/protocol/shapes/equivalence.test.ts",
   "test/wire/runs/clean-runs.test.ts",
   "test/wire/runs/clean-runs-http.test.ts",
