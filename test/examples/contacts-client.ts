@@ -6,7 +6,11 @@ import type { CallToolResult } from "@parlance/mcp";
 import { type Client, type ClientOptions, connect } from "@parlance/mcp/client";
 import { type Command, childChannel } from "@parlance/mcp/node";
 import { type RawPeer, rawPeer } from "@parlance/mcp/testing";
+import { createContacts } from "../../examples/contacts/contacts.js";
+import { people } from "../../examples/contacts/people.js";
+import { SqliteStore } from "../../examples/contacts/sqlite-store.js";
 import { watchedServer } from "../oracle/watched.js";
+import { isLong } from "../testing/forms.js";
 
 /** The example, as a program. */
 const program: string = fileURLToPath(new URL("../../examples/contacts/server.js", import.meta.url));
@@ -16,8 +20,16 @@ export function contacts(...args: readonly string[]): Command {
   return { command: process.execPath, args: [program, ...args] };
 }
 
-/** Starts the server, and speaks to it with our client. */
+/**
+ * Starts the server, and speaks to it with our client. In the short form a server without arguments is one of this process: a process
+ * takes a second to compile SQLite.
+ */
 export function openContacts(args: readonly string[] = [], options: ClientOptions = {}): Promise<Client> {
+  if (!isLong && args.length === 0) {
+    const store = new SqliteStore();
+    store.addAll(people);
+    return connect(createContacts(store), options);
+  }
   return connect(() => watchedServer(childChannel(contacts(...args))), { timeout: 60_000, ...options });
 }
 

@@ -5,6 +5,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { MemoryStore } from "../../examples/contacts/memory-store.js";
 import { SqliteStore } from "../../examples/contacts/sqlite-store.js";
+import { runs } from "../testing/forms.js";
 
 const folder = join(import.meta.dirname, "../../examples/contacts");
 
@@ -90,7 +91,7 @@ test("a store in memory says what SQLite says", () => {
         sqlite.close();
       }
     }),
-    { numRuns: 300 },
+    { numRuns: runs(300) },
   );
 });
 

@@ -29,6 +29,7 @@ import { deferred } from "../../../packages/mcp/src/base/deferred.js";
 import type { ListedResource } from "../../../packages/mcp/src/server/features/resources/resource-definitions.js";
 import type { ServeOptions } from "../../../packages/mcp/src/server/session/serve-channel.js";
 import type { MessagePortLike } from "../../../packages/mcp/src/transport/message-port.js";
+import { isLong } from "../../testing/forms.js";
 import { type Mode, overridden, Plant } from "./a02-plant.js";
 
 /** A function that an application can plug in, and a conversation that makes use of it. */
@@ -734,6 +735,8 @@ describe("A2: a hook that fails on its N-th call", () => {
         const { calls } = await run(port, 0, mode);
         expect(calls, `${name} is called`).toBeGreaterThan(0);
         for (let nth = 1; nth <= calls; nth += 1) {
+          // In the short form the first three calls fail, and the last one.
+          if (!isLong && nth > 3 && nth < calls) continue;
           const plant = await run(port, nth, mode);
           const where = `call ${nth} of ${calls} ${mode}`;
           expect(unhandled.splice(0), where).toEqual([]);

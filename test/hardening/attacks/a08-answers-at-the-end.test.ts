@@ -10,6 +10,7 @@ import { createFakeClock, type FakeClock } from "@parlance/mcp/testing";
 import { nodeWebSocketChannel, serveWebSocket } from "@parlance/mcp/websocket";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { statelessCall, written } from "../../http/server/asked.js";
+import { inForm } from "../../testing/forms.js";
 import { stateless } from "../../testing/frames.js";
 
 describe("A8: a body that is refused before its end", () => {
@@ -36,7 +37,7 @@ describe("A8: a body that is refused before its end", () => {
 
   test("sees its 413, always, and then the end of the connection", async () => {
     await using http = await serveHttp(createServer({ name: "small", version: "1.0.0" }));
-    for (let round = 0; round < 16; round += 1) {
+    for (let round = 0; round < inForm({ long: 16, short: 4 }); round += 1) {
       const answers = await Promise.all([5, 8, 16].map((mebibytes) => post(http.port, "/mcp", mebibytes)));
       expect(answers.map(status)).toEqual(answers.map(() => "HTTP/1.1 413 Payload Too Large"));
       for (const answer of answers) expect(answer).toMatch(/\r\nconnection: close\r\n/i);
@@ -45,7 +46,7 @@ describe("A8: a body that is refused before its end", () => {
 
   test("sees any other refusal too, such as a 404", async () => {
     await using http = await serveHttp(createServer({ name: "small", version: "1.0.0" }));
-    for (let round = 0; round < 20; round += 1) {
+    for (let round = 0; round < inForm({ long: 20, short: 5 }); round += 1) {
       expect(status(await post(http.port, "/elsewhere", 8))).toBe("HTTP/1.1 404 Not Found");
     }
   });

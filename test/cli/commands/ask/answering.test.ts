@@ -7,10 +7,16 @@ import { serveHttp } from "@parlance/mcp/node";
 import { createServer } from "@parlance/mcp/server";
 import { describe, expect, test } from "vitest";
 import { createLibrary } from "../../../fixtures/library-server.js";
+import { inForm } from "../../../testing/forms.js";
 import { fixture, parlance, type Ran } from "../../run.js";
 import { hasTerminals, inTerminal } from "../../terminal.js";
 
 const library = ["--", process.execPath, fixture("library-server.js")];
+/** The server as the first and the last words of a command line: a module in the short form, which starts no process. */
+const [target, program] = inForm<readonly (readonly string[])[]>({
+  long: [[], library],
+  short: [[fixture("library-server.js")], []],
+}) as readonly [readonly string[], readonly string[]];
 const folder = realpathSync(tmpdir());
 const eras = ["2025-11-25", "2026-07-28"] as const;
 
@@ -27,7 +33,7 @@ async function overHttp(...args: readonly string[]): Promise<Ran> {
 
 describe.each(eras)("--answer in %s", (revision) => {
   const call = (...args: readonly string[]): Promise<Ran> =>
-    parlance(["call", "--revision", revision, ...args, ...library]);
+    parlance(["call", "--revision", revision, ...target, ...args, ...program]);
 
   test.concurrent("fills in a form, and its defaults", async () => {
     const { code, stdout, stderr } = await call("--answer", '{"name":"Ada","meal":"v"}', "book");

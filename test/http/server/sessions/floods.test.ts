@@ -27,7 +27,7 @@ async function flood(at: Site, asked: Asked, times: number, atOnce = 100): Promi
   return statuses;
 }
 
-const sessions = inForm({ long: 10_000, short: 2_000 });
+const sessions = inForm({ long: 10_000, short: 1_000 });
 
 /** All of them come from one address. */
 const limits = { peerBytes: Number.POSITIVE_INFINITY };
