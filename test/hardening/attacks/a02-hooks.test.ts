@@ -826,7 +826,7 @@ const sources = ["mcp", "wire"].map((name) => new URL(`../../../packages/${name}
 const optionInterface =
   /^export interface (\w*(?:Options|Hooks|Handlers|Store|Channel|Like|Routing|Framing|FrameDecoder|Bounds|Definition|Clock))\b[^{]*\{\n(.*?)^\}/gms;
 const functionMember =
-  /^ {2}(?:readonly )?(\w+)\??(?:\(|: .*(?:=>|Auth\b|Reporter|ErrorMapper|NotificationListener|Fetch|Clock|Call\b|Completers|EventStore|Framing|Constructor|JsonSchemaValidator))/gm;
+  /^ {2}(?:readonly )?(\w+)\??(?:\(|: \($|: .*(?:=>|Auth\b|Reporter|ErrorMapper|NotificationListener|Fetch|Clock|Call\b|Completers|EventStore|Framing|Constructor|JsonSchemaValidator))/gm;
 
 /** `Interface.member` of every member that takes a function, or an object of functions. */
 function optionFunctions(): readonly string[] {
