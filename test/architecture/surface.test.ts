@@ -23,7 +23,7 @@ test("each name has a sentence, and each function an example", () => {
   expect(functions.filter(({ doc }) => !doc.includes("@example")).map(({ name }) => name)).toEqual([]);
 });
 
-test("each member that a user can reach has a sentence", () => {
+test("each member that a user can reach has a sentence, and each option its default", () => {
   expect([...new Set(declared.flatMap(({ undocumented }) => undocumented))].sort()).toEqual([]);
 });
 

@@ -33,7 +33,7 @@ interface Declaration {
   readonly text: string;
   readonly doc: string;
   readonly isFunction: boolean;
-  /** Members without a doc comment, by their path: `Report.invalid.frame`. */
+  /** Members without a doc comment, and options whose comment names no default, by their path: `Report.frame`. */
   readonly undocumented: readonly string[];
   /** Local names of the types that it names. */
   readonly references: ReadonlySet<string>;
@@ -200,7 +200,7 @@ function parseModule(path: string, text: string): Module {
           isFunction,
           text: withoutComments(text, declared, comments),
           doc: doc?.value ?? "",
-          undocumented: membersOf(declared, name, (at) => hasDoc(text, at, comments)),
+          undocumented: membersOf(declared, name, (member) => isDescribed(name, member, docOf(text, member, comments))),
           references: referencesOf(declared),
         },
       ]);
@@ -229,7 +229,7 @@ const computed: ReadonlySet<string> = new Set(["TSConditionalType", "TSTypeParam
 const methodTables: ReadonlySet<string> = new Set(["ParamsByMethod", "ResultByMethod", "ParamsByNotification"]);
 
 /**
- * The members of a declaration that have no doc comment, also of object types inside of it. A constructor is described by its
+ * The members of a declaration that are not described, also of object types inside of it. A constructor is described by its
  * class, a setter by its getter, a computed key (`[Symbol.asyncDispose]`) by the language, and a tag (`kind: "closed"`,
  * `left?: undefined`) by its type.
  */
@@ -272,10 +272,16 @@ function isNode(value: unknown): value is Node {
   return typeof value === "object" && value !== null && "type" in value && "start" in value;
 }
 
-/** Whether a doc comment stands right before a node. */
-function hasDoc(text: string, { start }: Node, comments: readonly { value: string; end: number }[]): boolean {
+/** Whether a member has a sentence; that of an option says what holds without it. */
+function isDescribed(declaration: string, member: Member, doc: string): boolean {
+  const isOption = /(?:Options|Hooks)$/.test(declaration) && "optional" in member && member.optional === true;
+  return isOption ? /default|undefined|without/i.test(doc) : doc !== "";
+}
+
+/** The doc comment right before a node, `""` without one. */
+function docOf(text: string, { start }: Node, comments: readonly { value: string; end: number }[]): string {
   const last = comments.findLast(({ end }) => end <= start);
-  return last?.value.startsWith("*") === true && text.slice(last.end, start).trim() === "";
+  return last?.value.startsWith("*") === true && text.slice(last.end, start).trim() === "" ? last.value : "";
 }
 
 /** Names, and whether they can be called. */

@@ -60,13 +60,13 @@ export interface ClientOptions extends Omit<OpenOptions, "identity" | "revision"
    */
   readonly capabilities?: ClientCapabilities;
   /**
-   * Typed notification handlers by method; otherwise like `onNotification`.
+   * Typed notification handlers by method; otherwise like `onNotification`. Default: none.
    *
    * @example
    * connect(url, { notifications: { "notifications/message": ({ level, data }) => console.error(level, data) } });
    */
   readonly notifications?: NotificationHandlers;
-  /** Limits of the response cache; `false` disables it. */
+  /** Limits of the response cache; `false` disables it. Default: on, with the limits of `CacheOptions`. */
   readonly cache?: CacheOptions | false;
   /**
    * Whether to reconnect after the connection is lost: the next call opens a new session, and open subscriptions are restored.

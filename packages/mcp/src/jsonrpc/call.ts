@@ -6,15 +6,17 @@ export type RemoteCall = (method: string, params?: Params, options?: CallOptions
 
 /** Options of one call. An `Exchange` is valid here, so a handler can forward a call with its own exchange. */
 export interface CallOptions {
-  /** Cancels the call: the peer is notified, and the promise rejects with a `LocalError` of reason `cancelled`. */
+  /** Cancels the call: the peer is notified, and the promise rejects with a `LocalError` of reason `cancelled`. Default: none. */
   readonly signal?: AbortSignal;
-  /** Receives what the peer sends for this call before its result. Resets `timeout`. Its failure is reported. */
+  /** Receives what the peer sends for this call before its result. Resets `timeout`. Its failure is reported. Default: it is dropped. */
   notify?(method: string, params?: Params): unknown;
   /** Milliseconds without an answer or a notification for this call. Default: the connection's, 60,000. */
   readonly timeout?: number;
   /** Milliseconds that the whole call may take, however often the peer gives a sign. Default: the connection's, 600,000. */
   readonly totalTimeout?: number;
-  /** The tag that the peer's notifications for this call carry, unique among running calls; see `ConnectionOptions.relatedTo`. */
+  /**
+   * The tag that the peer's notifications for this call carry, unique among running calls; see `ConnectionOptions.relatedTo`. Default: none.
+   */
   readonly tag?: string | number;
   /** False for a request that the peer must not be asked to cancel. Default: true. */
   readonly cancellable?: boolean;

@@ -37,7 +37,7 @@ export interface ConnectionOptions extends PeerOptions, Routing {
   readonly lossy?: LossyRule;
   /** The peer, as its transport has authenticated it; handlers see it on their exchange. Default: undefined, a local peer. */
   readonly auth?: Authentication;
-  /** The key that limits of the peer are counted by, across its connections; handlers see it on their exchange. */
+  /** The key that limits of the peer are counted by, across its connections; handlers see it on their exchange. Default: none. */
   readonly peer?: string | undefined;
 }
 

@@ -24,7 +24,7 @@ export interface PeerOptions {
    * `limits.peerBytes`.
    */
   readonly budget?: ByteBudget | undefined;
-  /** Turns exceptions of the application into errors that the peer may see. */
+  /** Turns exceptions of the application into errors that the peer may see. Default: anything but an `RpcError` becomes −32603. */
   readonly mapError?: ErrorMapper;
   /** Receives events that no caller sees. Default: faults are written to the console (stderr), the rest is dropped. */
   readonly report?: Reporter;

@@ -71,7 +71,7 @@ export interface CompileOptions {
   readonly formats?: "assert" | "annotate";
   /** Limits of validation. Defaults: those of the `trust`. */
   readonly limits?: Partial<SchemaLimits>;
-  /** The validator for JSON Schema. A Standard Schema validates with its own library instead. */
+  /** The validator for JSON Schema. A Standard Schema validates with its own library instead. Default: that of this library. */
   readonly validator?: JsonSchemaValidator;
   /** The clock of the time limit. Default: that of the system. */
   readonly clock?: Pick<Clock, "now">;

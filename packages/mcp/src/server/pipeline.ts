@@ -48,9 +48,9 @@ export type OperationEnd =
  * `RpcError` is sent to the client and not reported.
  */
 export interface Hooks {
-  /** Called before an operation runs. If it throws, `onEnd` is not called. */
+  /** Called before an operation runs. If it throws, `onEnd` is not called. Default: none. */
   onCall?(call: CalledOperation): unknown;
-  /** Called before the response. An operation that has failed keeps its own error. */
+  /** Called before the response. An operation that has failed keeps its own error. Default: none. */
   onEnd?(call: CalledOperation, end: OperationEnd): unknown;
 }
 

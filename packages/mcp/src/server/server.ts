@@ -56,7 +56,7 @@ export interface ServerOptions extends Implementation, Hooks {
    * clients need the same secrets and the same store here. Default: a secret and a store of this process.
    */
   readonly requestState?: StateSealOptions;
-  /** A hint for the model on how to use this server. */
+  /** A hint for the model on how to use this server. Default: none. */
   readonly instructions?: string;
   /** Items on a page of a list. Default: 100, so that most servers fit on one: some clients never turn a page. */
   readonly pageSize?: number;
@@ -87,7 +87,9 @@ export interface ServerOptions extends Implementation, Hooks {
    * `"internal"`, −32603 without a word of it; a tool says what may be known with a `ToolError`.
    */
   readonly toolErrors?: ToolErrors;
-  /** How long tasks are kept, and how many. They are offered as soon as a tool says that it may run as one. */
+  /**
+   * How long tasks are kept, and how many. They are offered as soon as a tool says that it may run as one. Defaults: those of `TaskOptions`.
+   */
   readonly tasks?: TaskOptions;
 }
 

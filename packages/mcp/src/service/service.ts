@@ -35,7 +35,7 @@ export interface MethodOptions<P, Input extends Described = undefined, Output ex
   readonly params?: Input | readonly (keyof P & string)[];
   /** A schema of the result. One that does not fit is a bug of the handler: −32603, and a report that names the method. Default: any. */
   readonly result?: Output;
-  /** Finds at once what is wrong with the params, after the schema; any fault answers −32602 with `data.errors`. */
+  /** Finds at once what is wrong with the params, after the schema; any fault answers −32602 with `data.errors`. Default: none. */
   readonly check?: (params: ParamsOf<P, Input>) => readonly ParamsFault[];
 }
 

@@ -3,9 +3,9 @@ import type { ConnectionState } from "../jsonrpc/connection.js";
 import { createFakeClock, type FakeClock } from "./fake-clock.js";
 
 export interface PairOptions {
-  /** Options of `near`, the end that the test calls. */
+  /** Options of `near`, the end that the test calls. Default: none. */
   readonly near?: ConnectionOptions;
-  /** Options of `far`, its peer. */
+  /** Options of `far`, its peer. Default: none. */
   readonly far?: ConnectionOptions;
 }
 

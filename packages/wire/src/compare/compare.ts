@@ -14,7 +14,9 @@ import { differencesOf, ignoring, type ValueChange, volatilePointers } from "./d
 
 /** Options of a comparison. */
 export interface ComparisonOptions {
-  /** JSON pointers from a message to places that do not count, besides those that differ in every run; `*` is any one token. */
+  /**
+   * JSON pointers from a message to places that do not count, besides those that differ in every run; `*` is any one token. Default: none.
+   */
   readonly ignore?: readonly string[];
 }
 

@@ -50,9 +50,9 @@ export interface RawOptions {
   readonly writer: EntryWriter;
   /** The name of the session in the recording. */
   readonly session: string;
-  /** When it is aborted, every wait ends. */
+  /** When it is aborted, every wait ends. Default: none. */
   readonly stop?: AbortSignal | undefined;
-  /** Takes every message, and what was refused in the place of one, with the reason. */
+  /** Takes every message, and what was refused in the place of one, with the reason. Default: none. */
   readonly onFrame?: (tapped: Tapped) => void;
 }
 

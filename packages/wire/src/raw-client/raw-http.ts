@@ -17,11 +17,11 @@ interface RawHttpOptions extends RawOptions {
   readonly url: string;
   /** Sent with every request; they replace what a client has to send. */
   readonly headers: readonly (readonly [name: string, value: string])[];
-  /** Whether every request repeats its method and its target in headers. */
+  /** Whether every request repeats its method and its target in headers. Default: false. */
   readonly mirrors?: boolean;
-  /** The version that every request names. */
+  /** The version that every request names. Default: none. */
   readonly version?: string | undefined;
-  /** Takes the chunks of bodies as they cross. */
+  /** Takes the chunks of bodies as they cross. Default: none. */
   readonly onBytes?: OnBytes;
 }
 

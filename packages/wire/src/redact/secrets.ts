@@ -12,7 +12,7 @@ export interface SecretsOptions {
   readonly patterns?: readonly RegExp[];
   /** Names of secret headers. Default: none but the known ones. */
   readonly headers?: readonly string[];
-  /** Secret texts that are known from elsewhere, for instance the values of environment variables. */
+  /** Secret texts that are known from elsewhere, for instance the values of environment variables. Default: none. */
   readonly values?: readonly string[];
 }
 

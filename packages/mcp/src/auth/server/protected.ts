@@ -11,9 +11,9 @@ export interface ProtectedOptions {
    * Default: none does.
    */
   readonly scopeHierarchy?: Readonly<Record<string, readonly string[]>>;
-  /** The name of this server for people, in its metadata. */
+  /** The name of this server for people, in its metadata. Default: none. */
   readonly resourceName?: string;
-  /** A page for developers, in its metadata. */
+  /** A page for developers, in its metadata. Default: none. */
   readonly documentation?: string;
 }
 

@@ -19,7 +19,7 @@ import type { InputResponder, SessionTransport } from "./client-session.js";
 
 /** Options of a client connection. */
 export interface ClientConnectionOptions extends TransportOptions, Pick<ConnectionOptions, "exactNumbers"> {
-  /** Receives server notifications that belong to no call. */
+  /** Receives server notifications that belong to no call. Default: none. */
   readonly onNotification?: NotificationListener;
 }
 

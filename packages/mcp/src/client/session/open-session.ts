@@ -57,11 +57,11 @@ export interface OpenOptions extends ClientConnectionOptions {
    * Default: 5,000, or `timeout` if that is shorter.
    */
   readonly probeTimeout?: number;
-  /** `client.serverHint` of an earlier connection. A required revision takes precedence. */
+  /** `client.serverHint` of an earlier connection. A required revision takes precedence. Default: none. */
   readonly serverHint?: ServerHint;
   /** A number from 0 to 1, evenly distributed: spreads the reconnections of many clients. Default: `Math.random`. */
   readonly random?: () => number;
-  /** Cancels the opening. It has no effect on an open session. */
+  /** Cancels the opening. It has no effect on an open session. Default: none. */
   readonly signal?: AbortSignal;
 }
 

@@ -13,7 +13,7 @@ export type HeaderEntries = Headers | Readonly<Record<string, string>> | readonl
 export interface HttpClientOptions {
   /** Sends the requests, for proxies, certificates or authorization. Default: the platform's `fetch`. */
   readonly fetch?: Fetch;
-  /** Headers for every request, or a function that returns them, called before each request. */
+  /** Headers for every request, or a function that returns them, called before each request. Default: none. */
   readonly headers?: HeaderEntries | (() => MaybePromise<HeaderEntries>);
 }
 

@@ -4,14 +4,14 @@ import type { MembersOf } from "../../base/check-members.js";
 export interface OriginCheckOptions {
   /**
    * Accepted hosts besides loopback: `example.com`, `example.com:8443` for that port only, or `*.example.com` for all
-   * subdomains. Stops DNS rebinding, where a page points its own host name at this machine.
+   * subdomains. Stops DNS rebinding, where a page points its own host name at this machine. Default: none.
    */
   readonly allowedHosts?: readonly string[];
   /**
    * Accepted origins of web pages, as browsers send them: `https://app.example.com`, but also
    * `vscode-file://vscode-app`, `chrome-extension://<id>`, `tauri://localhost` or `app://-`. `null` accepts every page
    * with an opaque origin: local files and sandboxed frames of any site. Pages with a loopback origin may always call a
-   * server on a loopback host.
+   * server on a loopback host. Default: none.
    */
   readonly allowedOrigins?: readonly string[];
   /**
@@ -19,7 +19,7 @@ export interface OriginCheckOptions {
    * container, and the address of this machine. Default: false.
    */
   readonly exposed?: boolean;
-  /** Accept every host. For servers that authenticate their callers, or behind a proxy that checks hosts. */
+  /** Accept every host. For servers that authenticate their callers, or behind a proxy that checks hosts. Default: false. */
   readonly anyHost?: boolean;
 }
 

@@ -28,7 +28,9 @@ export interface RpcOptions
     Pick<OriginCheckOptions, "allowedHosts" | "allowedOrigins"> {
   /** Authenticates callers, as in `HttpOptions`. Default: every caller with an allowed host is accepted. */
   readonly auth?: Auth;
-  /** The network address of anonymous callers, as in `HttpOptions`. */
+  /**
+   * The network address of anonymous callers, as in `HttpOptions`. Default: the peer of the connection on Node; unknown on other platforms.
+   */
   readonly addressOf?: AddressOf;
 }
 

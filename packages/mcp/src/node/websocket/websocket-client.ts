@@ -10,7 +10,7 @@ import { socketOptions } from "./websocket-options.js";
 
 /** Options of a channel over a WebSocket of the package `ws`. */
 export interface NodeWebSocketOptions extends WebSocketOptions, HeartbeatOptions {
-  /** Headers of the opening request, e.g. `authorization`. */
+  /** Headers of the opening request, e.g. `authorization`. Default: none. */
   readonly headers?: Readonly<Record<string, string>>;
 }
 

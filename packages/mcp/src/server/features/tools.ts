@@ -48,14 +48,14 @@ export interface ToolDefinition<Input extends InputSchema | undefined, Output ex
   extends ScopedDefinition {
   /** For people. Default: the name. */
   readonly title?: string;
-  /** For the model: what it does and when to use it. */
+  /** For the model: what it does and when to use it. Default: none. */
   readonly description?: string;
   /**
    * Any Standard Schema of an object, its fields alone (`{ a: z.number() }`), or a JSON Schema of type object. A library that
    * does not describe its schemas as JSON Schema needs the package that does. Default: no arguments.
    */
   readonly inputSchema?: Input;
-  /** The same for structured output; the handler then returns that, and the text for the model is derived. */
+  /** The same for structured output; the handler then returns that, and the text for the model is derived. Default: none. */
   readonly outputSchema?: Output;
   /** Hints on what the tool does, for clients that ask users before a call. Default: none. */
   readonly annotations?: ToolAnnotations;

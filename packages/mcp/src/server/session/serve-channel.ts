@@ -18,11 +18,11 @@ import { ServerSession } from "./server-session.js";
 export interface ServeOptions extends TransportOptions {
   /** The client, as its transport has authenticated it. Default: undefined, a local client. */
   readonly auth?: Authentication;
-  /** The key that limits of the client are counted by, across its connections. */
+  /** The key that limits of the client are counted by, across its connections. Default: none. */
   readonly peer?: string | undefined;
   /** Bounds the bytes that are kept for the client. Default: one of its own, of `limits.peerBytes`. */
   readonly budget?: ByteBudget | undefined;
-  /** Called with the negotiated revision before the response to `initialize` is sent. */
+  /** Called with the negotiated revision before the response to `initialize` is sent. Default: none. */
   readonly onNegotiated?: (revision: Revision) => void;
 }
 

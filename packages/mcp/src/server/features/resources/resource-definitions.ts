@@ -64,7 +64,7 @@ export interface ResourceTemplateDefinition<Template extends string = string>
     UriTemplateOptions {
   /** Default: the template. */
   readonly name?: string;
-  /** Resources of the template that `resources/list` returns, after the individually defined ones. */
+  /** Resources of the template that `resources/list` returns, after the individually defined ones. Default: none. */
   readonly list?: (context: Context) => MaybePromise<readonly ListedResource[]>;
   /** Suggestions, by the name of the variable. Default: none. */
   readonly complete?: Completers<VariableName<Template>>;
