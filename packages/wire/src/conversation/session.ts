@@ -57,7 +57,7 @@ export class WireSession {
   readonly http: HttpSession = { id: undefined, isLegacy: false, ended: undefined };
   /** The last message of each side. */
   readonly last: Record<Sender, WireMessage | undefined> = { client: undefined, server: undefined };
-  readonly #requests: Operations;
+  readonly #requests = new Operations();
   #phase: HandshakePhase = "new";
   #agreed: Revision | undefined;
   #named: Revision | undefined;
@@ -70,10 +70,8 @@ export class WireSession {
   #speaksStateless = false;
   #logLevel: string | undefined;
 
-  /** @param keepsAll whether `operations` has those that were answered long ago */
-  constructor(name: string, keepsAll = true) {
+  constructor(name: string) {
     this.name = name;
-    this.#requests = new Operations(keepsAll);
   }
 
   /** The phase of the handshake. */
@@ -106,7 +104,7 @@ export class WireSession {
     return this.#serverCapabilities;
   }
 
-  /** In the order of their requests; a conversation without `keepRows` drops those that were answered long ago. */
+  /** In the order of their requests. */
   get operations(): readonly RecordedOperation[] {
     return this.#requests.all;
   }

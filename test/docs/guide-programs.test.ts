@@ -1,0 +1,62 @@
+import { execFile } from "node:child_process";
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+
+// Programs of the guides that docs.test.ts cannot run as they stand, with the tag `typescript`: tests, which need a test runner,
+// and programs of frameworks, which are those of an example that has tests of its own.
+
+const run = promisify(execFile);
+const root = join(import.meta.dirname, "../..");
+
+interface Program {
+  readonly name: string;
+  readonly code: string;
+}
+
+async function programsOf(page: string): Promise<readonly Program[]> {
+  const text = await readFile(join(root, "docs", page), "utf8");
+  return [...text.matchAll(/```(?:ts|typescript)\n\/\/ (?<name>\S+)\n(?<code>.*?)```/gs)].map(({ groups = {} }) => {
+    const { name = "", code = "" } = groups;
+    return { name, code };
+  });
+}
+
+describe("the tests on the page about tests", () => {
+  let folder = "";
+  beforeAll(async () => {
+    folder = await mkdtemp(join(root, "test", ".snippets-")); // Inside the repository, so that its packages are found.
+    const compilerOptions = { module: "nodenext", target: "es2022", strict: true, types: ["node"], skipLibCheck: true };
+    const files: readonly Program[] = [
+      ...(await programsOf("start/test.md")),
+      { name: "package.json", code: JSON.stringify({ type: "module" }) },
+      { name: "tsconfig.json", code: JSON.stringify({ compilerOptions }) },
+      { name: "vitest.config.js", code: "export default {};" },
+    ];
+    await Promise.all(files.map(({ name, code }) => writeFile(join(folder, name), code)));
+  });
+  afterAll(() => rm(folder, { recursive: true, force: true }));
+
+  test("compile under strict, and pass in vitest and in node:test", { timeout: 120_000 }, async () => {
+    const bin = join(root, "node_modules/.bin");
+    await run(join(bin, "tsc"), ["-p", folder], { cwd: folder });
+    const args = ["run", "--root", folder, "--reporter=json", "server.test.ts"];
+    const { stdout: report } = await run(join(bin, "vitest"), args, { cwd: folder });
+    expect(JSON.parse(report)).toMatchObject({ success: true, numPassedTests: 9 });
+    const { stdout } = await run(process.execPath, ["--test", "--test-reporter=tap", "server.node-test.js"], {
+      cwd: folder,
+    });
+    expect(stdout).toContain("# pass 3\n");
+  });
+});
+
+test.each(["guides/frameworks.md", "guides/workers.md"])(
+  "the programs of %s are those of the example",
+  async (page) => {
+    const programs = (await programsOf(page)).filter(({ name }) => name.endsWith(".js"));
+    expect(programs.length).toBeGreaterThan(0);
+    for (const { name, code } of programs)
+      expect(code, name).toBe(await readFile(join(root, "examples/http-adapters", name), "utf8"));
+  },
+);
