@@ -92,6 +92,8 @@ export function lineAt(text: string, offset: number): number {
 }
 
 const roots = ["packages", "examples", "bench", "conformance", "scripts", "test"];
+// A hidden folder is one that a test writes and deletes while others run.
+const notOurs = /^(?:\..*|node_modules|dist)$/;
 const sourceFile = /\.[cm]?[jt]sx?$/;
 
 /** Reads and parses every source under the root that is ours: no dependencies, nothing built. */
@@ -107,7 +109,7 @@ export function readText(root: string, path: string): string {
 function listFiles(root: string, folder: string): readonly string[] {
   return readFolder(join(root, folder)).flatMap((entry) => {
     const path = posix.join(folder, entry.name);
-    if (entry.isDirectory()) return entry.name === "node_modules" || entry.name === "dist" ? [] : listFiles(root, path);
+    if (entry.isDirectory()) return notOurs.test(entry.name) ? [] : listFiles(root, path);
     return sourceFile.test(entry.name) ? [path] : [];
   });
 }
