@@ -41,8 +41,8 @@ export class Pace {
   }
 
   /** Yields the items of a source, and lets the event loop turn in between. @throws Failure once the program is to end */
-  async *steps<Item>(items: Iterable<Item>): AsyncGenerator<Item> {
-    for (const item of items) {
+  async *steps<Item>(items: Iterable<Item> | AsyncIterable<Item>): AsyncGenerator<Item> {
+    for await (const item of items) {
       yield item;
       if (this.isDue) await this.turn();
     }

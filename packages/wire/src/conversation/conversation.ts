@@ -16,7 +16,10 @@ import { WireSession } from "./session.js";
 export interface ConversationOptions {
   /** Default: all. */
   readonly rules?: readonly Rule[];
-  /** Whether `rows` is filled. Without it a long conversation needs less memory, and `push` still returns each row. Default: true. */
+  /**
+   * Whether `rows` is filled, and sessions have all their `operations`. Without it a long conversation needs little memory: `push` still
+   * returns each row, and the verdicts are the same. Default: true.
+   */
   readonly keepRows?: boolean;
 }
 
@@ -225,7 +228,7 @@ export class Conversation {
   #session(name: string): WireSession {
     const known = this.#byName.get(name);
     if (known !== undefined) return known;
-    const session = new WireSession(name);
+    const session = new WireSession(name, this.#keepRows);
     if (this.#hasGap) session.miss();
     this.#byName.set(name, session);
     this.sessions.push(session);

@@ -2,22 +2,44 @@ import { isObject, type JsonObject, metaKeys, methods, notifications } from "@pa
 import type { Sender } from "../recording/frame.js";
 import { refusalOf } from "./exchange.js";
 import type { OpenOperation, Pairing, RecordedOperation, WireMessage } from "./message.js";
+import { SettledOperation } from "./settled-operation.js";
 
 /** Bounds the memory that a peer can fill by choosing ids, names and addresses. */
 export const mostRemembered = 100_000;
 
+/** The newest answered operations, which stay as they are where older ones are abridged. */
+const mostRecent = 1_000;
+
 /** The requests of a session, paired with their responses and notifications. */
 export class Operations {
+  readonly #keepsAll: boolean;
+  #count = 0;
   /** In the order of the requests. */
-  readonly all: RecordedOperation[] = [];
+  #all: OpenOperation[] = [];
+  /** Answered operations that can be replaced by what is settled of them, in the order of their answers. */
+  readonly #recent: {
+    readonly operation: OpenOperation;
+    readonly settled: SettledOperation;
+    readonly token: unknown;
+  }[] = [];
   readonly #waiting = new Set<OpenOperation>();
-  readonly #byId: Record<Sender, Map<string, OpenOperation[]>> = { client: new Map(), server: new Map() };
-  readonly #byToken: Record<Sender, Map<string, OpenOperation>> = { client: new Map(), server: new Map() };
+  readonly #byId: Record<Sender, Map<string, RecordedOperation[]>> = { client: new Map(), server: new Map() };
+  readonly #byToken: Record<Sender, Map<string, RecordedOperation>> = { client: new Map(), server: new Map() };
   /** Ids of frames that were not messages. */
   readonly #noMessages: Record<Sender, Set<string>> = { client: new Set(), server: new Set() };
   readonly #byState = new Map<string, OpenOperation>();
   readonly #byExchange = new Map<number, OpenOperation>();
   readonly #times = new Times();
+
+  /** @param keepsAll whether operations stay as they are long after their answer; a long conversation needs much memory for them */
+  constructor(keepsAll: boolean) {
+    this.#keepsAll = keepsAll;
+  }
+
+  /** In the order of the requests; without those that were abridged. */
+  get all(): readonly RecordedOperation[] {
+    return this.#all;
+  }
 
   /** Requests without a response, in order. */
   get waiting(): Iterable<RecordedOperation> {
@@ -28,8 +50,9 @@ export class Operations {
   begin(request: WireMessage): RecordedOperation {
     const { from, idKey = "", context } = request;
     const previous = context.previous as OpenOperation | undefined; // Made here, and nowhere else.
+    this.#count += 1;
     const operation: OpenOperation = {
-      number: this.all.length + 1,
+      number: this.#count,
       request,
       answer: undefined,
       notices: [],
@@ -38,7 +61,7 @@ export class Operations {
       next: undefined,
     };
     if (previous !== undefined) previous.next = operation;
-    this.all.push(operation);
+    this.#all.push(operation);
     request.begin(operation);
     this.#waiting.add(operation);
     // Of requests with the same id, keep all that are pending, and the newest. On separate HTTP exchanges, all may have one id.
@@ -60,6 +83,25 @@ export class Operations {
     if (method !== undefined) this.#times.add(method, answer.frame.entry.t - (frame.entry.t1 ?? frame.entry.t));
     const state = answer.result?.requestState;
     if (typeof state === "string" && this.#byState.size < mostRemembered) this.#byState.set(state, open);
+    const settled = this.#keepsAll ? undefined : SettledOperation.of(open, answer);
+    if (settled === undefined) return;
+    this.#recent.push({ operation: open, settled, token: metaOf(open.request.params).progressToken });
+    if (this.#recent.length >= 2 * mostRecent) this.#abridge();
+  }
+
+  /** Replaces all but the newest answered operations, unless something else was said about them. */
+  #abridge(): void {
+    const abridged = new Set<RecordedOperation>();
+    for (const { operation, settled, token } of this.#recent.splice(0, mostRecent)) {
+      const { request, notices, cancel, next } = operation;
+      if (notices.length > 0 || cancel !== undefined || next !== undefined) continue;
+      abridged.add(operation);
+      replace(this.#byId[request.from].get(request.idKey ?? "") ?? [], operation, settled);
+      const key = tokenKey(token);
+      if (key !== undefined && this.#byToken[request.from].get(key) === operation)
+        this.#byToken[request.from].set(key, settled);
+    }
+    this.#all = this.#all.filter((operation) => !abridged.has(operation));
   }
 
   /** The latency that most requests of a method have had so far. */
@@ -160,13 +202,18 @@ export class Operations {
       request.method === method &&
       answer?.result?.resultType === "input_required" &&
       next === undefined;
-    const open = this.all.filter(isOpen);
+    const open = this.#all.filter(isOpen);
     // With several clients, each continues its own operations.
     const same = open.filter(({ request }) => asks(request.params) === asks(params));
     const candidates = same.length > 0 ? same : open;
     // An operation whose result had a state comes last: the request should have returned that state.
     return candidates.findLast(({ answer }) => answer?.result?.requestState === undefined) ?? candidates.at(-1);
   }
+}
+
+function replace<Item>(items: Item[], item: Item, by: Item): void {
+  const at = items.indexOf(item);
+  if (at >= 0) items[at] = by;
 }
 
 /** The side that receives what a side sends. */

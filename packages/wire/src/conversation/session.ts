@@ -57,7 +57,7 @@ export class WireSession {
   readonly http: HttpSession = { id: undefined, isLegacy: false, ended: undefined };
   /** The last message of each side. */
   readonly last: Record<Sender, WireMessage | undefined> = { client: undefined, server: undefined };
-  readonly #requests = new Operations();
+  readonly #requests: Operations;
   #phase: HandshakePhase = "new";
   #agreed: Revision | undefined;
   #named: Revision | undefined;
@@ -70,8 +70,10 @@ export class WireSession {
   #speaksStateless = false;
   #logLevel: string | undefined;
 
-  constructor(name: string) {
+  /** @param keepsAll whether `operations` has those that were answered long ago */
+  constructor(name: string, keepsAll = true) {
     this.name = name;
+    this.#requests = new Operations(keepsAll);
   }
 
   /** The phase of the handshake. */
@@ -104,7 +106,7 @@ export class WireSession {
     return this.#serverCapabilities;
   }
 
-  /** In the order of their requests. */
+  /** In the order of their requests; a conversation without `keepRows` drops those that were answered long ago. */
   get operations(): readonly RecordedOperation[] {
     return this.#requests.all;
   }

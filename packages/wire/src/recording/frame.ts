@@ -64,7 +64,7 @@ class RecordedFrame implements Frame {
   get bytes(): Uint8Array {
     if (this.#bytes === undefined) {
       this.#keep();
-      this.#bytes = bytesOf(this.entry);
+      this.#bytes = pooledBytesOf(this.entry);
     }
     return this.#bytes;
   }
@@ -105,6 +105,27 @@ export function senderOf(direction: Direction): Sender {
 export function bytesOf({ raw, b64 }: RecordedBytes): Uint8Array {
   if (raw !== undefined) return encoder.encode(raw);
   return decodeBase64(b64) ?? new Uint8Array(0);
+}
+
+/** Bytes of a pool, and of the longest text that is encoded into one. */
+const poolSize = 1 << 18;
+const mostPooled = 1 << 14;
+/** A character takes no more bytes in UTF-8. */
+const mostPerCharacter = 3;
+let pool = new Uint8Array(0);
+let pooled = 0;
+
+/** The same, in a part of a larger buffer: 200,000 buffers of their own would take more time and memory than what is in them. */
+export function pooledBytesOf(recorded: RecordedBytes): Uint8Array {
+  const { raw } = recorded;
+  if (raw === undefined || raw.length > mostPooled) return bytesOf(recorded);
+  if (pooled + raw.length * mostPerCharacter > pool.length) {
+    pool = new Uint8Array(poolSize);
+    pooled = 0;
+  }
+  const start = pooled;
+  pooled += encoder.encodeInto(raw, pool.subarray(start)).written;
+  return pool.subarray(start, pooled);
 }
 
 /**

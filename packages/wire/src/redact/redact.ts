@@ -3,7 +3,7 @@ import { Conversation } from "../conversation/conversation.js";
 import { type ByteRange, type JsonNode, literalOf, stringOf } from "../json/json-node.js";
 import { scanJson } from "../json/json-scan.js";
 import type { Entry, FrameEntry, HeaderEntry, HttpEntry, RecordedVerdict, StderrEntry } from "../recording/entry.js";
-import { bytesOf, recordedBytes } from "../recording/frame.js";
+import { bytesOf, pooledBytesOf, recordedBytes } from "../recording/frame.js";
 import { recordedVerdict, type Verdict } from "../rules/rule.js";
 import { KnownSecrets, Secrets, type SecretsOptions } from "./secrets.js";
 
@@ -208,7 +208,7 @@ export class Redaction {
 
   #learnFrame(entry: FrameEntry): void {
     const stream = `${entry.s} ${entry.d}`;
-    const bytes = this.#mayHold(entry) ? bytesOf(entry) : undefined;
+    const bytes = this.#mayHold(entry) ? pooledBytesOf(entry) : undefined;
     const messages = bytes === undefined ? [] : messagesOf(bytes);
     if (bytes === undefined || messages.length === 0) {
       // A message that holds no secret ends what came before it.
@@ -239,7 +239,7 @@ export class Redaction {
   }
 
   #frame(entry: FrameEntry, verdicts: readonly Verdict[] | undefined): FrameEntry {
-    const bytes = bytesOf(entry);
+    const bytes = pooledBytesOf(entry);
     const pieces: ByteRange[] = [];
     const covered =
       this.#mayHold(entry) || this.#known.find(bytes, [0, bytes.length]).length > 0

@@ -9,15 +9,16 @@ import { packageVersion } from "../../shared/package-version.js";
 import { filterHelp, readFilter } from "../../shared/recordings/filter-option.js";
 import { recordingHelp } from "../../shared/recordings/find-recording.js";
 import {
+  type JudgedEntries,
+  judgedEntries,
   type RecordedConversation,
   recordedConversation,
-  redactedEntries,
 } from "../../shared/recordings/load-recording.js";
 import { RecordingReader } from "../../shared/recordings/read-recording.js";
 import { RecordingLines, writeNewFileOf } from "../../shared/recordings/recording-text.js";
 import { addSecretOptions, type SecretFlags, secretOptions } from "../recordings/redact.js";
 import { toCurl } from "./curl.js";
-import type { Exported } from "./exported.js";
+import { type Exported, readRows, selectedRows } from "./exported.js";
 import { toHar } from "./har.js";
 import { toHtml } from "./html.js";
 import { toMarkdown } from "./markdown.js";
@@ -25,19 +26,22 @@ import { toOtlp } from "./otlp.js";
 import { toVitest } from "./vitest.js";
 
 /** Each yields its text in pieces, so that a long export is never in memory as a whole. */
-const formats: Readonly<Record<string, (exported: Exported) => Iterable<string>>> = {
-  html: toHtml,
+const formats: Readonly<Record<string, (exported: Exported) => Iterable<string> | AsyncIterable<string>>> = {
+  html: (exported) => toHtml(selectedRows(exported)),
   har: toHar,
   otlp: toOtlp,
   markdown: toMarkdown,
   curl: toCurl,
   test: (exported) => [toVitest(exported)],
-  *jsonl({ entries }) {
-    const lines = new RecordingLines();
-    for (const entry of entries) yield lines.line(entry);
-  },
+  jsonl: ({ entries }) => toJsonl([entries]),
   junit: (exported) => [junitOf(reportOn(exported))],
   sarif: (exported) => [`${prettyJson(toSarif(exported))}\n`],
+};
+
+/** The formats that can be written while a recording is read a second time, if no row is left out. */
+const readTwice: Readonly<Record<string, (title: string, judged: JudgedEntries) => AsyncIterable<string>>> = {
+  html: (title, judged) => toHtml(readRows(title, judged)),
+  jsonl: (_, { lists }) => toJsonl(lists()),
 };
 
 interface ExportFlags extends SecretFlags {
@@ -88,25 +92,47 @@ export function registerExport(program: Command, invocation: Invocation): void {
 }
 
 async function exportFile(word: string, flags: ExportFlags, { out, err, interrupt }: Invocation): Promise<number> {
-  const { output, to, filter } = flags;
+  const { output } = flags;
   const pace = new Pace(interrupt, output === undefined ? "the output is incomplete" : `${output} is not written`);
   const source = await RecordingReader.find(word, pace);
-  const { entries } = flags.redact
-    ? await redactedEntries(source, secretOptions(flags))
-    : { entries: source.entries() };
-  const exported = await chosen(await recordedConversation(source, entries), pace, filter);
-  if (exported.rows.length === 0) throw usageFailure(`nothing in ${word} matches`, "write a wider --filter");
-  const pieces = formats[to]?.(exported) ?? [];
+  const pieces = await piecesOf(source, flags, pace);
+  if (pieces === undefined) throw usageFailure(`nothing in ${word} matches`, "write a wider --filter");
   if (output === undefined) await out.write(endingWithLineBreak(pieces), pace);
   else await writeNewFileOf(output, pace.steps(pieces));
   if (!flags.redact) err.print(`${err.style.yellow("!")} secrets are not covered`);
   return exitCodes.clean;
 }
 
+/** The text of an export; undefined if there is nothing in it. */
+async function piecesOf(
+  source: RecordingReader,
+  flags: ExportFlags,
+  pace: Pace,
+): Promise<Iterable<string> | AsyncIterable<string> | undefined> {
+  const { to, filter = "", redact } = flags;
+  const written = filter === "" ? readTwice[to] : undefined;
+  // A copy without a filter has no verdicts of its own, unless something is covered.
+  const isCopy = !redact && to === "jsonl";
+  const judged =
+    redact || (written !== undefined && !isCopy)
+      ? await judgedEntries(source, redact ? secretOptions(flags) : undefined)
+      : undefined;
+  if (written !== undefined && judged !== undefined)
+    return judged.survey.rows === 0 ? undefined : written(source.title, judged);
+  const recorded = await recordedConversation(source, judged?.lists() ?? source.lists());
+  const exported = await chosen(recorded, pace, filter);
+  return exported.rows.length === 0 ? undefined : formats[to]?.(exported);
+}
+
+async function* toJsonl(lists: AsyncIterable<readonly Entry[]> | Iterable<readonly Entry[]>): AsyncGenerator<string> {
+  const lines = new RecordingLines();
+  for await (const entries of lists) yield entries.map((entry) => lines.line(entry)).join("");
+}
+
 /** Ends the last line, for a terminal. */
-function* endingWithLineBreak(pieces: Iterable<string>): Generator<string> {
+async function* endingWithLineBreak(pieces: Iterable<string> | AsyncIterable<string>): AsyncGenerator<string> {
   let last = "";
-  for (const piece of pieces) {
+  for await (const piece of pieces) {
     yield piece;
     if (piece !== "") last = piece;
   }

@@ -1,7 +1,15 @@
 import { isUtf8 } from "node:buffer";
-import { type HeaderEntry, literalOf, type RecordedOperation, type Row, type WireMessage } from "@parlance/wire";
+import {
+  Conversation,
+  type HeaderEntry,
+  literalOf,
+  pairOf,
+  type RecordedOperation,
+  type Row,
+  type WireMessage,
+} from "@parlance/wire";
 import { escapeHidden, hiddenCharacters } from "../../shared/output/json-lines.js";
-import type { RecordedConversation } from "../../shared/recordings/load-recording.js";
+import type { JudgedEntries, RecordedConversation } from "../../shared/recordings/load-recording.js";
 
 type HttpExchange = NonNullable<Row["exchange"]>;
 
@@ -9,6 +17,39 @@ type HttpExchange = NonNullable<Row["exchange"]>;
 export interface Exported extends RecordedConversation {
   readonly header: HeaderEntry | undefined;
   readonly rows: readonly Row[];
+}
+
+/** Rows that are read once, while they are written out, and what a page says of all of them before. */
+export interface ShownRows {
+  readonly title: string;
+  readonly header: HeaderEntry | undefined;
+  /** Of each session. */
+  readonly versions: readonly (string | undefined)[];
+  readonly count: number;
+  readonly violations: number;
+  readonly lists: AsyncIterable<readonly Row[]> | Iterable<readonly Row[]>;
+  /** The number of the frame with the request or the answer to a message. */
+  readonly pairOf: (message: WireMessage) => number | undefined;
+}
+
+/** The selected rows of a conversation that is in memory. */
+export function selectedRows({ title, header, conversation, rows }: Exported): ShownRows {
+  const versions = conversation.sessions.map(({ revision }) => revision?.version);
+  const violations = rows.flatMap(({ verdicts }) => verdicts).filter(({ level }) => level === "must").length;
+  return { title, header, versions, count: rows.length, violations, lists: [rows], pairOf };
+}
+
+/** All rows of a recording, as they are read a second time: no more than a list of them is in memory. */
+export function readRows(title: string, { survey, lists }: JudgedEntries): ShownRows {
+  const { header, versions, rows: count, violations, answers } = survey;
+  const read = async function* (): AsyncGenerator<readonly Row[]> {
+    const conversation = new Conversation({ keepRows: false });
+    for await (const entries of lists()) yield entries.flatMap((entry) => conversation.push(entry) ?? []);
+  };
+  // A request is read before its answer.
+  const pair = (message: WireMessage): number | undefined =>
+    message.kind === "req" ? answers.get(message.frame.n) : pairOf(message);
+  return { title, header, versions, count, violations, lists: read(), pairOf: pair };
 }
 
 /** The operations of the selected rows. */

@@ -1,10 +1,10 @@
 import { createHash } from "node:crypto";
 import { escapeControls } from "@parlance/mcp/jsonrpc";
-import { bytesOf, type Row, type Verdict, wording } from "@parlance/wire";
+import { bytesOf, type Row, type Verdict, type WireMessage, wording } from "@parlance/wire";
 import { hexLines } from "../../shared/output/hex.js";
 import { count } from "../../shared/output/quantities.js";
 import { packageVersion } from "../../shared/package-version.js";
-import { commandOf, type Exported, shellWord } from "./exported.js";
+import { commandOf, type ShownRows, shellWord } from "./exported.js";
 import { prettyFrame, rowWords } from "./row-words.js";
 
 const style = `
@@ -29,8 +29,8 @@ const mostHex = 4 * 1024;
  * One page that needs nothing else: no script, nothing from anywhere, and whatever peers have said is text. It may be
  * opened and sent around.
  */
-export function* toHtml(exported: Exported): Generator<string> {
-  const { rows, title } = exported;
+export async function* toHtml(shown: ShownRows): AsyncGenerator<string> {
+  const { title } = shown;
   const hash = createHash("sha256").update(style).digest("base64");
   const policy = `default-src 'none'; style-src 'sha256-${hash}'; base-uri 'none'; form-action 'none'`;
   const names = ["n", "ms", "from", "kind", "id ↔", "method, or what it says", "latency", "size", "verdict"];
@@ -46,12 +46,19 @@ export function* toHtml(exported: Exported): Generator<string> {
 </head>
 <body>
 <h1>${escaped(title)}</h1>
-${facts(exported)}
+${facts(shown)}
 <main>
 <div class="head">${names.map((name) => `<span>${name}</span>`).join("")}</div>
 `;
-  for (const row of rows) {
-    yield `${rowHtml(row)}\n`;
+  for await (const rows of shown.lists) {
+    let text = "";
+    for (const row of rows) {
+      text += `${rowHtml(row, shown.pairOf)}\n`;
+      if (text.length < together) continue;
+      yield text;
+      text = "";
+    }
+    yield text;
   }
   yield `</main>
 </body>
@@ -59,10 +66,18 @@ ${facts(exported)}
 `;
 }
 
+/** Characters of rows that are yielded together. */
+const together = 65_536;
+
 /** Escapes text for HTML content and attributes, and makes control characters visible. */
 function escaped(text: string): string {
+  return escapedContent(text).replace(/["']/g, (character) => entities[character] ?? character);
+}
+
+/** The same for content alone, where quotes are only quotes: JSON has many. */
+function escapedContent(text: string): string {
   const lines = /[^\n -~]/.test(text) ? text.split("\n").map(escapeControls).join("\n") : text;
-  return lines.replace(/[&<>"']/g, (character) => entities[character] ?? character);
+  return /[&<>]/.test(lines) ? lines.replace(/[&<>]/g, (character) => entities[character] ?? character) : lines;
 }
 
 const entities: Readonly<Record<string, string>> = {
@@ -73,15 +88,13 @@ const entities: Readonly<Record<string, string>> = {
   "'": "&#39;",
 };
 
-function facts({ header, rows, conversation }: Exported): string {
-  const versions = conversation.sessions.map(({ revision }) => revision?.version ?? "unknown");
-  const bad = rows.flatMap(({ verdicts }) => verdicts).filter(({ level }) => level === "must").length;
+function facts({ header, versions, count: rows, violations }: ShownRows): string {
   const told: readonly (readonly [name: string, value: string | undefined])[] = [
     ["server", commandOf(header)?.map(shellWord).join(" ") ?? header?.server?.url],
-    ["revision", [...new Set(versions)].join(", ")],
+    ["revision", [...new Set(versions.map((version = "unknown") => version))].join(", ")],
     ["recorded", header && `${header.t0} by ${header.app.name} ${header.app.ver} (${header.mode})`],
     ["covered", header?.redact?.join(", ")],
-    ["shown", `${count(rows.length, "row")}, ${count(bad, "violation")}`],
+    ["shown", `${count(rows, "row")}, ${count(violations, "violation")}`],
     ["made by", `parlance ${packageVersion}`],
   ];
   const items = told.flatMap(([name, value]) =>
@@ -90,7 +103,13 @@ function facts({ header, rows, conversation }: Exported): string {
   return `<dl>${items.join("")}</dl>`;
 }
 
-function rowHtml(row: Row): string {
+function idWords(message: WireMessage | undefined, pairOf: ShownRows["pairOf"]): string {
+  if (message?.id === undefined) return "";
+  const pair = pairOf(message);
+  return escapeControls(message.id) + (pair === undefined ? "" : ` ↔${pair}`);
+}
+
+function rowHtml(row: Row, pairOf: ShownRows["pairOf"]): string {
   const words = rowWords(row);
   const bad = row.verdicts.filter(({ level }) => level === "must");
   const verdict =
@@ -100,11 +119,11 @@ function rowHtml(row: Row): string {
     `<span class="number">${words.time}</span>`,
     `<span class="${row.from ?? ""}">${words.from}</span>`,
     `<span>${words.kind}</span>`,
-    `<span>${escaped(words.id)}</span>`,
-    `<span>${escaped(words.what)}</span>`,
+    `<span>${escapedContent(idWords(row.messages[0], pairOf))}</span>`,
+    `<span>${escapedContent(words.what)}</span>`,
     `<span class="number">${words.latency}</span>`,
     `<span class="number">${words.size}</span>`,
-    `<span>${escaped(verdict)}</span>`,
+    `<span>${escapedContent(verdict)}</span>`,
   ];
   const id = words.n === "" ? "" : ` id="n${words.n}"`;
   return `<details${id}${bad.length > 0 ? ' class="bad"' : ""}><summary>${cells.join("")}</summary>${bodyHtml(row)}</details>`;
@@ -131,5 +150,5 @@ function verdictHtml(verdict: Verdict): string {
 }
 
 function pre(text: string): string {
-  return `<pre>${escaped(text)}</pre>`;
+  return `<pre>${escapedContent(text)}</pre>`;
 }

@@ -1,6 +1,6 @@
 import { escapeControls } from "@parlance/mcp/jsonrpc";
 import { isObject } from "@parlance/mcp/protocol";
-import { bytesOf, latencyOf, literalOf, pairOf, type Row, sizeOf, targetOf, type WireMessage } from "@parlance/wire";
+import { bytesOf, latencyOf, literalOf, type Row, sizeOf, targetOf, type WireMessage } from "@parlance/wire";
 import { bytesText, durationText } from "../../shared/output/quantities.js";
 
 type Frame = WireMessage["frame"];
@@ -12,7 +12,6 @@ export interface RowWords {
   readonly time: string;
   readonly from: string;
   readonly kind: string;
-  readonly id: string;
   readonly what: string;
   readonly latency: string;
   readonly size: string;
@@ -29,7 +28,6 @@ export function rowWords(row: Row): RowWords {
     time: at.toFixed(3),
     from: from === undefined ? "" : from === "client" ? "client →" : "server ←",
     kind,
-    id: idWords(message),
     what: escapeControls(messages.length > 0 ? messages.map(messageWords).join(", ") : restWords(row)).slice(
       0,
       longest,
@@ -40,12 +38,6 @@ export function rowWords(row: Row): RowWords {
 }
 
 const longest = 300;
-
-function idWords(message: WireMessage | undefined): string {
-  if (message?.id === undefined) return "";
-  const pair = pairOf(message);
-  return escapeControls(message.id) + (pair === undefined ? "" : ` ↔${pair}`);
-}
 
 function messageWords(message: WireMessage): string {
   const { kind, method, concerns, params, result } = message;

@@ -1,4 +1,4 @@
-import { describeRedaction, type Entry, type Redaction, secretVariables } from "@parlance/wire";
+import { describeRedaction, type Redaction, secretVariables } from "@parlance/wire";
 import { type Command, InvalidArgumentError } from "commander";
 import { exitCodes } from "../../shared/exit-codes.js";
 import type { Invocation } from "../../shared/invocation.js";
@@ -6,7 +6,7 @@ import { jsonLine } from "../../shared/output/json-lines.js";
 import { count } from "../../shared/output/quantities.js";
 import { Pace } from "../../shared/pace.js";
 import { recordingHelp } from "../../shared/recordings/find-recording.js";
-import { redactedEntries } from "../../shared/recordings/load-recording.js";
+import { type JudgedEntries, judgedEntries } from "../../shared/recordings/load-recording.js";
 import { RecordingReader } from "../../shared/recordings/read-recording.js";
 import { RecordingLines, writeNewFileOf } from "../../shared/recordings/recording-text.js";
 
@@ -100,15 +100,15 @@ async function redactFile(word: string, flags: RedactFlags, { out, interrupt }: 
   const source = await RecordingReader.find(word, new Pace(interrupt, `${output} is not written`));
   const options = secretOptions(flags);
   const words = describeRedaction(options);
-  const redacted = await redactedEntries(source, options);
-  await writeNewFileOf(output, linesOf(redacted.entries));
+  const redacted = await judgedEntries(source, options);
+  await writeNewFileOf(output, linesOf(redacted));
   const { covered: pieces } = redacted;
   if (flags.json === true) out.print(jsonLine({ output, covered: pieces, redact: words }));
   else out.print(`${out.style.green("✓")} ${output}: ${count(pieces, "piece")} covered`);
   return exitCodes.clean;
 }
 
-async function* linesOf(entries: AsyncIterable<Entry>): AsyncGenerator<string> {
+async function* linesOf({ lists }: JudgedEntries): AsyncGenerator<string> {
   const lines = new RecordingLines();
-  for await (const entry of entries) yield lines.line(entry);
+  for await (const entries of lists()) yield entries.map((entry) => lines.line(entry)).join("");
 }

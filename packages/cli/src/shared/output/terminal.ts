@@ -20,7 +20,7 @@ export interface Output {
   /** Prints lines. */
   print(...lines: readonly string[]): void;
   /** Writes any number of pieces with backpressure. Ends early on an interrupt. */
-  write(pieces: Iterable<string>, pace: Pace): Promise<void>;
+  write(pieces: Iterable<string> | AsyncIterable<string>, pace: Pace): Promise<void>;
   /** Shows a status line until something is printed or the text is empty. On a terminal only; escapes the text. */
   status(text: string): void;
 }
@@ -68,7 +68,7 @@ export function outputOf(stream: OutputStream, env: NodeJS.ProcessEnv): Output {
 const together = 65_536;
 
 /** Writes any number of pieces with backpressure. @throws Failure once the program is to end */
-async function writeAll(stream: Writable, pieces: Iterable<string>, pace: Pace): Promise<void> {
+async function writeAll(stream: Writable, pieces: Iterable<string> | AsyncIterable<string>, pace: Pace): Promise<void> {
   let text = "";
   const flush = async (): Promise<void> => {
     const isFull = !stream.write(text);
@@ -76,7 +76,7 @@ async function writeAll(stream: Writable, pieces: Iterable<string>, pace: Pace):
     if (isFull && !stream.destroyed) await drained(stream);
     await pace.turn();
   };
-  for (const piece of pieces) {
+  for await (const piece of pieces) {
     text += piece;
     if (text.length >= together) await flush();
     else if (pace.isDue) await pace.turn();

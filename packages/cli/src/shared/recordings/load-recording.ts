@@ -5,6 +5,7 @@ import {
   type HeaderEntry,
   type RecordingItem,
   Redaction,
+  recordedVerdict,
   type reportOf,
   type Verdict,
 } from "@parlance/wire";
@@ -85,63 +86,105 @@ export interface RecordedConversation {
 /** Opens the recording that an argument names. @throws Failure for one that cannot be opened, or is damaged */
 export async function openRecorded(word: string, pace: Pace): Promise<RecordedConversation> {
   const reader = await RecordingReader.find(word, pace);
-  return recordedConversation(reader, reader.entries());
+  return recordedConversation(reader, reader.lists());
 }
 
 /** Reads entries into a conversation. */
 export async function recordedConversation(
   { title, uri, lines }: RecordingReader,
-  from: AsyncIterable<Entry>,
+  from: AsyncIterable<readonly Entry[]>,
 ): Promise<RecordedConversation> {
   const entries: Entry[] = [];
   const conversation = new Conversation();
-  for await (const entry of from) {
-    entries.push(entry);
-    conversation.push(entry);
-  }
+  for await (const list of from)
+    for (const entry of list) {
+      entries.push(entry);
+      conversation.push(entry);
+    }
   conversation.finish();
   return { title, entries, conversation, uri, lineOf: lines.of };
 }
 
-/** The lines of a recording without its secrets, and how many pieces were covered so far. */
-export interface RedactedEntries {
-  readonly entries: AsyncIterable<Entry>;
+/** What a first reading of a recording has found. */
+export interface Survey {
+  readonly header: HeaderEntry | undefined;
+  readonly rows: number;
+  readonly violations: number;
+  /** The version of each session, as far as it is known. */
+  readonly versions: readonly (string | undefined)[];
+  /** The number of the frame that answers the first request of a frame. */
+  readonly answers: ReadonlyMap<number, number>;
+}
+
+/** The lines of a recording as they are read a second time, with the verdicts on them. */
+export interface JudgedEntries {
+  readonly lists: () => AsyncGenerator<readonly Entry[]>;
+  readonly survey: Survey;
+  /** Pieces that were covered so far. */
   readonly covered: number;
 }
 
 /**
- * Reads a recording to judge it and to find its secrets; gives its lines without them, and with the verdicts, as they are read
- * a second time.
+ * Reads a recording to judge it and, with options of secrets, to find these; gives its lines with the verdicts and without the secrets, as
+ * they are read a second time. No more of it is in memory than a list of lines.
  */
-export async function redactedEntries(source: RecordingReader, options: SecretsOptions): Promise<RedactedEntries> {
-  const redaction = new Redaction(options);
-  const verdicts = await judged(source, redaction);
-  const words = describeRedaction(options);
-  const covered = async function* (): AsyncGenerator<Entry> {
-    for await (const entry of source.entries()) {
-      const own = entry.k === "f" || entry.k === "h" ? (verdicts.get(entry.n) ?? []) : undefined;
-      const line = redaction.cover(entry, own);
-      yield line.k === "hdr" ? childHeader(line, words) : line;
-    }
+export async function judgedEntries(
+  source: RecordingReader,
+  options: SecretsOptions | undefined,
+): Promise<JudgedEntries> {
+  const redaction = options && new Redaction(options);
+  const { verdicts, ...survey } = await surveyed(source, redaction);
+  const words = options && describeRedaction(options);
+  const { header: original } = survey;
+  const covered = original && redaction?.cover(original);
+  const header = covered === undefined ? original : childHeader(covered, words ?? []);
+  const line = (entry: Entry): Entry => {
+    if (entry.k === "hdr") return header ?? entry;
+    if (entry.k !== "f" && entry.k !== "h") return redaction?.cover(entry) ?? entry;
+    const own = verdicts.get(entry.n) ?? none;
+    if (redaction === undefined) return { ...entry, v: own.map(recordedVerdict) };
+    return redaction.cover(entry, own);
   };
   return {
-    entries: covered(),
+    async *lists() {
+      for await (const entries of source.lists()) yield entries.map(line);
+    },
+    survey: { ...survey, header },
     get covered() {
-      return redaction.covered;
+      return redaction?.covered ?? 0;
     },
   };
 }
 
-/** The verdicts on the frames and heads that have some, by their numbers. */
-async function judged(source: RecordingReader, redaction: Redaction): Promise<ReadonlyMap<number, readonly Verdict[]>> {
+const none: readonly Verdict[] = [];
+
+/** Verdicts are those on the frames and heads that have some, by their numbers. */
+async function surveyed(
+  source: RecordingReader,
+  redaction: Redaction | undefined,
+): Promise<Survey & { readonly verdicts: ReadonlyMap<number, readonly Verdict[]> }> {
   const conversation = new Conversation({ keepRows: false });
   const verdicts = new Map<number, readonly Verdict[]>();
-  for await (const entry of source.entries()) {
-    redaction.learn(entry);
+  const answers = new Map<number, number>();
+  let header: HeaderEntry | undefined;
+  let rows = 0;
+  const see = (entry: Entry): void => {
+    if (entry.k === "hdr") header = entry;
+    redaction?.learn(entry);
     const row = conversation.push(entry);
+    if (row === undefined) return;
+    rows += 1;
     // The head of an HTTP request gets its verdicts when the response arrives.
-    if (row?.n !== undefined && (entry.k === "h" || row.verdicts.length > 0)) verdicts.set(row.n, row.verdicts);
-  }
+    if (row.n !== undefined && (entry.k === "h" || row.verdicts.length > 0)) verdicts.set(row.n, row.verdicts);
+    for (const { operation, context, frame } of row.messages) {
+      if (context.pairing?.is !== "answer" || operation === undefined) continue;
+      if (operation.request.pointer === "" || operation.request.pointer === "/0")
+        answers.set(operation.request.frame.n, frame.n);
+    }
+  };
+  for await (const entries of source.lists()) entries.forEach(see);
   conversation.finish();
-  return verdicts;
+  const violations = [...verdicts.values()].flat().filter(({ level }) => level === "must").length;
+  const versions = conversation.sessions.map(({ revision }) => revision?.version);
+  return { header, rows, violations, versions, answers, verdicts };
 }

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { createReadStream } from "node:fs";
+import { open } from "node:fs/promises";
 import { relative } from "node:path";
 import { Readable } from "node:stream";
 import { pathToFileURL } from "node:url";
@@ -21,21 +21,26 @@ type ReportOptions = Parameters<typeof reportOf>[0];
  * @throws Failure
  */
 export async function* readRecordingFile(path: string, stop?: AbortSignal): AsyncGenerator<RecordingItem> {
+  for await (const items of readTogether(path, stop)) yield* items;
+}
+
+/** The same, in lists of what was read together: an asynchronous step for each line takes as long as to parse it. */
+async function* readTogether(path: string, stop: AbortSignal | undefined): AsyncGenerator<readonly RecordingItem[]> {
   const decoder = new RecordingDecoder();
   const seal = new Checksum();
   let last: LinePlace | undefined;
-  const checked = function* (items: readonly RecordingItem[], chunk: Uint8Array): Generator<RecordingItem> {
-    for (const item of items) {
-      yield item;
-      last = item.damage ?? item.place;
-      if (item.damage !== undefined || item.entry.k !== "end") continue;
+  const checked = (items: readonly RecordingItem[], chunk: Uint8Array): readonly RecordingItem[] => {
+    const final = items.at(-1);
+    last = final?.damage ?? final?.place ?? last;
+    return items.flatMap((item) => {
+      if (item.damage !== undefined || item.entry.k !== "end") return [item];
       const damage = seal.check(item.entry, item.place, chunk);
-      if (damage !== undefined) yield { damage };
-    }
+      return damage === undefined ? [item] : [item, { damage }];
+    });
   };
   try {
     for await (const chunk of chunksOf(path, stop)) {
-      yield* checked(decoder.push(chunk), chunk);
+      yield checked(decoder.push(chunk), chunk);
       seal.push(chunk);
     }
   } catch (error) {
@@ -43,26 +48,58 @@ export async function* readRecordingFile(path: string, stop?: AbortSignal): Asyn
     if (last === undefined) throw unreadable(path, error);
     const { line, offset, bytes } = last;
     const says = `nothing behind it can be read: ${messageOf(error)}`;
-    yield { damage: { line: line + 1, offset: offset + bytes + 1, bytes: 0, says, torn: false } };
+    yield [{ damage: { line: line + 1, offset: offset + bytes + 1, bytes: 0, says, torn: false } }];
   }
-  yield* checked(decoder.end(), new Uint8Array(0));
+  yield checked(decoder.end(), new Uint8Array(0));
 }
 
 /** The bytes of a file, decompressed if it is gzip. */
 async function* chunksOf(path: string, stop: AbortSignal | undefined): AsyncGenerator<Uint8Array> {
-  const source = path === "-" ? process.stdin : createReadStream(path, { highWaterMark: 1 << 18 });
-  const end = (): void => void source.destroy();
-  stop?.addEventListener("abort", end, { once: true });
-  const chunks: AsyncIterator<Uint8Array> = source[Symbol.asyncIterator]();
-  const { value: first, done } = await chunks.next();
-  if (done === true) return;
-  const all = async function* (): AsyncGenerator<Uint8Array> {
-    yield first;
-    yield* { [Symbol.asyncIterator]: () => chunks };
-  };
-  const isPacked = first[0] === 0x1f && first[1] === 0x8b;
-  // Of a truncated file, everything before the end can still be decompressed.
-  yield* isPacked ? Readable.from(all()).compose(createGunzip({ finishFlush: constants.Z_SYNC_FLUSH })) : all();
+  const chunks = path === "-" ? inputChunks(stop) : fileChunks(path, stop);
+  try {
+    const { value: first, done } = await chunks.next();
+    if (done === true) return;
+    const all = async function* (): AsyncGenerator<Uint8Array> {
+      yield first;
+      yield* { [Symbol.asyncIterator]: () => chunks };
+    };
+    const isPacked = first[0] === 0x1f && first[1] === 0x8b;
+    // Of a truncated file, everything before the end can still be decompressed.
+    yield* isPacked
+      ? Readable.from(copied(all())).compose(createGunzip({ finishFlush: constants.Z_SYNC_FLUSH }))
+      : all();
+  } finally {
+    // A reader that needs no more than the beginning leaves the file open.
+    await chunks.return?.();
+  }
+}
+
+/** Chunks that stay valid: a stream reads ahead. */
+async function* copied(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  for await (const chunk of chunks) yield chunk.slice();
+}
+
+function inputChunks(stop: AbortSignal | undefined): AsyncIterator<Uint8Array> {
+  stop?.addEventListener("abort", () => process.stdin.destroy(), { once: true });
+  return process.stdin[Symbol.asyncIterator]();
+}
+
+/** Bytes that are read together. */
+const chunkSize = 1 << 18;
+
+/** Each chunk is valid until the next: they share a buffer. */
+async function* fileChunks(path: string, stop: AbortSignal | undefined): AsyncGenerator<Uint8Array> {
+  const file = await open(path);
+  try {
+    const buffer = new Uint8Array(chunkSize);
+    while (stop?.aborted !== true) {
+      const { bytesRead } = await file.read(buffer, 0, chunkSize);
+      if (bytesRead === 0) return;
+      yield buffer.subarray(0, bytesRead);
+    }
+  } finally {
+    await file.close();
+  }
 }
 
 /** Whether a file begins with the header of a recording. */
@@ -169,28 +206,40 @@ export class RecordingReader {
    * that cannot be opened, or is damaged, and once the program is to end
    */
   async *entries(): AsyncGenerator<Entry> {
+    for await (const entries of this.lists()) yield* entries;
+  }
+
+  /** The same, in lists of what was read together. */
+  async *lists(): AsyncGenerator<readonly Entry[]> {
     if (this.#held !== undefined) {
-      yield* this.#held;
+      yield this.#held;
       return;
     }
     const held: Entry[] | undefined = this.#path === "-" ? [] : undefined;
     let count = 0;
-    for await (const item of readRecordingFile(this.#path, this.#pace.stop)) {
+    for await (const items of readTogether(this.#path, this.#pace.stop)) {
       if (this.#pace.isDue) await this.#pace.turn();
-      if (item.damage !== undefined) {
-        if (!item.damage.torn) throw damaged(this.#path, item.damage.line, item.damage.says);
-        continue;
-      }
-      const { entry, place } = item;
+      const entries = this.#entriesOf(items).slice(0, this.#count - count);
+      count += entries.length;
+      for (const entry of entries) held?.push(entry);
+      yield entries;
       if (count === this.#count) break;
-      count += 1;
-      this.lines.note(entry, place.line);
-      held?.push(entry);
-      yield entry;
     }
     this.#pace.check();
     this.#held = held;
     this.#count = count;
+  }
+
+  #entriesOf(items: readonly RecordingItem[]): readonly Entry[] {
+    return items.flatMap((item) => {
+      if (item.damage === undefined) {
+        this.lines.note(item.entry, item.place.line);
+        return [item.entry];
+      }
+      const { torn, line, says } = item.damage;
+      if (!torn) throw damaged(this.#path, line, says);
+      return [];
+    });
   }
 }
 

@@ -1,0 +1,113 @@
+import { isObject, methods, type Revision } from "@parlance/mcp/protocol";
+import type { FrameEntry } from "../recording/entry.js";
+import { frameOf, type Sender } from "../recording/frame.js";
+import { type MessageContext, type RecordedOperation, WireMessage } from "./message.js";
+
+/** The results of these requests change the session, and a subscription goes on: they are few, and kept. */
+const telling: ReadonlySet<string | undefined> = new Set([methods.initialize, methods.discover, methods.listen]);
+
+/**
+ * An operation that was answered, in a fraction of the memory: as much as the rules compare with a later message that repeats its id
+ * or its token, and as rows show beside such a message. Its messages are made when they are asked for.
+ */
+export class SettledOperation implements RecordedOperation {
+  readonly number: number;
+  /** A cancellation that came after the answer. */
+  cancel: WireMessage | undefined = undefined;
+  #notices: WireMessage[] | undefined;
+  readonly #from: Sender;
+  readonly #session: string;
+  readonly #channel: FrameEntry["ch"];
+  readonly #id: string;
+  readonly #method: string | undefined;
+  readonly #names: string | undefined;
+  readonly #revision: Revision | undefined;
+  /** The number of the request, and when its last byte arrived. */
+  readonly #asked: number;
+  readonly #askedAt: number;
+  readonly #answered: number;
+  readonly #answeredAt: number;
+  readonly #member: "result" | "error";
+  readonly #isFaulty: boolean;
+
+  /**
+   * Undefined for an operation that a later message can continue or that holds more than this keeps: over HTTP, in a batch, a task, a
+   * round of several, the handshake.
+   */
+  static of({ number, request, previous }: RecordedOperation, answer: WireMessage): SettledOperation | undefined {
+    const { method, id, params, context, revision, pointer, frame } = request;
+    const { result = {} } = answer;
+    const isOpened = context.phase === "ready" || revision?.era === "stateless";
+    const isAlone = pointer === "" && answer.pointer === "" && frame.entry.req === undefined;
+    const { resultType = "complete", task } = result;
+    const isOver = previous === undefined && !isObject(task) && resultType === "complete";
+    const isPlain = !telling.has(method) && !("ref" in params);
+    if (id === undefined || !isOpened || !isAlone || !isOver || !isPlain) return undefined;
+    return new SettledOperation(number, request, answer, id);
+  }
+
+  private constructor(number: number, request: WireMessage, answer: WireMessage, id: string) {
+    const [asked, answered] = [request.frame.entry, answer.frame.entry];
+    this.number = number;
+    this.#from = request.from;
+    this.#session = asked.s;
+    this.#channel = asked.ch;
+    this.#id = id;
+    this.#method = request.method;
+    this.#names = request.names;
+    this.#revision = request.revision;
+    this.#asked = asked.n;
+    this.#askedAt = asked.t1 ?? asked.t;
+    this.#answered = answered.n;
+    this.#answeredAt = answered.t1 ?? answered.t;
+    this.#member = answer.kind === "err" ? "error" : "result";
+    this.#isFaulty = answer.isFaulty;
+  }
+
+  get notices(): WireMessage[] {
+    this.#notices ??= [];
+    return this.#notices;
+  }
+
+  get previous(): undefined {
+    return undefined;
+  }
+
+  get next(): undefined {
+    return undefined;
+  }
+
+  get request(): WireMessage {
+    const [method, names] = [this.#method, this.#names];
+    const params = method?.includes("resources/") === true ? { uri: names } : { name: names };
+    const members = JSON.stringify({ method, params }).slice(1, -1);
+    return this.#message(this.#from, this.#asked, this.#askedAt, members);
+  }
+
+  get answer(): WireMessage {
+    const answer = this.#message(
+      this.#from === "client" ? "server" : "client",
+      this.#answered,
+      this.#answeredAt,
+      `"${this.#member}":{}`,
+    );
+    if (this.#isFaulty) answer.blame();
+    return answer;
+  }
+
+  #message(from: Sender, n: number, t: number, members: string): WireMessage {
+    const raw = `{"jsonrpc":"2.0","id":${this.#id},${members}}`;
+    const place = { s: this.#session, ch: this.#channel, len: raw.length, nl: "" } as const;
+    const frame = frameOf({ k: "f", n, t, d: from === "client" ? "c2s" : "s2c", ...place, raw });
+    const context: MessageContext = {
+      revision: this.#revision,
+      phase: "ready",
+      exchange: undefined,
+      operation: this,
+      pairing: undefined,
+      reuses: undefined,
+      previous: undefined,
+    };
+    return new WireMessage(frame, undefined, () => context);
+  }
+}
