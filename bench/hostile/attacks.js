@@ -92,7 +92,7 @@ const opened = JSON.stringify(initialized);
 const listen = (/** @type {number} */ id) =>
   request(id, "subscriptions/listen", { notifications: { toolsListChanged: true } });
 
-/** By the number of what they attack in docs/security.md. @type {Readonly<Record<string, Attack>>} */
+/** By the number of what they attack in docs/design/security.md. @type {Readonly<Record<string, Attack>>} */
 export const attacks = {
   "A1 questions": {
     says: "50 calls a second of a tool that asks twice, by a client that cannot be asked",

@@ -27,8 +27,8 @@ test("every entry file is published under its own name", () => {
   expect(specifiers.filter((specifier) => !published.has(specifier))).toEqual([]);
 });
 
-test("every dependency earns its place in docs/dependencies.md", () => {
-  const page = readText(root, "docs/dependencies.md");
+test("every dependency earns its place in docs/design/dependencies.md", () => {
+  const page = readText(root, "docs/design/dependencies.md");
   const names = [".", ...packages].flatMap((folder) => {
     const { dependencies, devDependencies, peerDependencies } = readManifest(folder);
     return Object.keys({ ...dependencies, ...devDependencies, ...peerDependencies });

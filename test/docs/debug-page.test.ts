@@ -9,7 +9,7 @@ import { Scratch } from "../cli/scratch.js";
 // The page on debugging is played through: its two programs are written to a folder, its commands run there one after the other,
 // and each prints what stands under it. Behind the first, this file is the host, and says what the page says that it has asked.
 
-const page = readFileSync(join(import.meta.dirname, "../../docs/debug-a-server.md"), "utf8");
+const page = readFileSync(join(import.meta.dirname, "../../docs/guides/debug.md"), "utf8");
 const scratch = new Scratch();
 afterAll(() => scratch[Symbol.dispose]());
 

@@ -133,8 +133,8 @@ const programs: ReadonlySet<string> = new Set([
   "docs/migrate/mcp-lite.md: notes.ts",
   "docs/migrate/sdk-v1.md: notes.ts",
   "docs/migrate/sdk-v2.md: notes.ts",
-  "docs/debug-a-server.md: weather.js",
-  "docs/debug-a-server.md: mended-weather.js",
+  "docs/guides/debug.md: weather.js",
+  "docs/guides/debug.md: mended-weather.js",
 ]);
 
 interface Run {
@@ -222,14 +222,14 @@ describe("B10: the test of the snippets notices", () => {
 });
 
 test("the page on limits names every limit with its default", async () => {
-  const page = await readFile(join(root, "docs/limits.md"), "utf8");
+  const page = await readFile(join(root, "docs/reference/limits.md"), "utf8");
   for (const [name, value] of Object.entries(serverLimits)) {
     expect(page).toContain(`| \`${name}\` | ${value.toLocaleString("en")} |`);
   }
 });
 
 test("the page on how it works names files that exist", async () => {
-  const page = await readFile(join(root, "docs/how-it-works.md"), "utf8");
+  const page = await readFile(join(root, "docs/design/how-it-works.md"), "utf8");
   const named = Array.from(page.matchAll(/`((?:[\w-]+\/)+[\w.-]+\.ts)`/g), ([, path = ""]) => path);
   expect(named.length).toBeGreaterThan(40);
   const missing = named.filter((path) => !["packages/mcp/src", "."].some((base) => existsSync(join(root, base, path))));

@@ -4,7 +4,7 @@ import { readText } from "../architecture/source.js";
 import { readSurface } from "../architecture/surface.js";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
-const page = readText(root, "docs/glossary.md");
+const page = readText(root, "docs/reference/glossary.md");
 const rows = [...page.matchAll(/^\| (?<term>[^|]+?)(?: ★)? \| (?<meaning>[^|]+) \| (?<names>[^|]*)\|$/gmu)]
   .map(({ groups = {} }) => groups)
   .filter(({ term }) => term !== "term");
@@ -15,7 +15,7 @@ const retired =
 
 const published = new Set(readSurface(root).flatMap(({ names }) => names.map(({ name }) => name)));
 
-describe("docs/glossary.md", () => {
+describe("docs/reference/glossary.md", () => {
   test("has a row for each term, in the order of the alphabet", () => {
     const terms = rows.map(({ term = "" }) => term);
     expect(terms.length).toBeGreaterThan(50);

@@ -1,5 +1,5 @@
 /**
- * `npm run mutations [-- A3 A4]` removes one defence of docs/security.md after the other, runs the test that guards it, and
+ * `npm run mutations [-- A3 A4]` removes one defence of docs/design/security.md after the other, runs the test that guards it, and
  * expects that test to fail. The sources are restored after each, also on Ctrl-C.
  */
 
@@ -11,7 +11,7 @@ import { fileURLToPath } from "node:url";
  * A defence, how it is removed, and the test that must fail without it.
  *
  * @typedef {object} Mutation
- * @property {string} item its number in docs/security.md, e.g. `A3`
+ * @property {string} item its number in docs/design/security.md, e.g. `A3`
  * @property {string} removes the defence, in words
  * @property {string} file the source, from the root of the repository
  * @property {string} find text that stands in the file exactly once

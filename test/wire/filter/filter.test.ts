@@ -9,7 +9,7 @@ import { exampleEntries } from "../recording/example-recording.js";
 import { recorded } from "../recording/recorded.js";
 import { printFilter } from "./print-filter.js";
 
-const page = await readFile(new URL("../../../docs/filters.md", import.meta.url), "utf8");
+const page = await readFile(new URL("../../../docs/reference/filters.md", import.meta.url), "utf8");
 
 /** The rows of the tables of a part of the page, without the backticks of the first cell. */
 function tableOf(title: string): readonly (readonly string[])[] {

@@ -28,7 +28,7 @@ function row(rule: Rule): string {
 }
 
 test("the page on rules lists all of them as they are", async () => {
-  const page = await readFile(join(import.meta.dirname, "../../../docs/rules.md"), "utf8");
+  const page = await readFile(join(import.meta.dirname, "../../../docs/reference/rules.md"), "utf8");
   const [, listed = ""] = page.split("## All rules\n\n");
   const table = [
     "| rule | level | who can break it | revisions | what is demanded |",

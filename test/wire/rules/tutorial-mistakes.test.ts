@@ -53,7 +53,7 @@ test.each(mistakes)("%s is caught by %s", (_mistake, rule, transcript) => {
 });
 
 test("the page on rules names them all, with the rule that catches each", async () => {
-  const page = await readFile(join(import.meta.dirname, "../../../docs/rules.md"), "utf8");
+  const page = await readFile(join(import.meta.dirname, "../../../docs/reference/rules.md"), "utf8");
   for (const [mistake, rule] of mistakes) expect(page).toContain(`| ${mistake} | ${rule} |`);
   expect(mistakes).toHaveLength(14);
 });

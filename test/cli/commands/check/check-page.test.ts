@@ -12,7 +12,7 @@ function havingOf({ applies = () => true }: Probe): readonly Revision[] {
 }
 
 test("the page on checking lists every probe as it is, and no two have one id", async () => {
-  const page = await readFile(join(import.meta.dirname, "../../../../docs/check.md"), "utf8");
+  const page = await readFile(join(import.meta.dirname, "../../../../docs/reference/check.md"), "utf8");
   const [, table = ""] = page.split("|---|---|---|\n").slice(-2);
   const all = [...probes, leaving];
   expect(table.trimEnd().split("\n")).toEqual(

@@ -17,7 +17,7 @@ test("tail shows the newest recording as the page on filters does", async () => 
   const files = await recordingFiles();
   await files.write("weather.parlance.jsonl", text);
   const { code, stdout, stderr } = await files.run("tail", "--recording", "last");
-  const page = await readFile(new URL("../../../../docs/filters.md", import.meta.url), "utf8");
+  const page = await readFile(new URL("../../../../docs/reference/filters.md", import.meta.url), "utf8");
   const [, shown] = /```\n(weather\n.*?)```/s.exec(page) ?? [];
   expect(stdout).toBe(shown);
   expect(stderr).toBe("");
@@ -46,7 +46,7 @@ test("tail leaves what a filter leaves, and of that the last rows", async () => 
 test("a filter that cannot be read is shown with its place", async () => {
   const files = await recordingFiles();
   const { code, stderr } = await files.run("tail", "tool:search kind:reply");
-  const page = await readFile(new URL("../../../../docs/filters.md", import.meta.url), "utf8");
+  const page = await readFile(new URL("../../../../docs/reference/filters.md", import.meta.url), "utf8");
   expect(page).toContain(`$ parlance tail 'tool:search kind:reply'\n${stderr}`);
   expect(code).toBe(1);
 });
