@@ -1,0 +1,83 @@
+import { execFile } from "node:child_process";
+import { existsSync } from "node:fs";
+import { readdir, readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { describe, expect, test } from "vitest";
+
+const run = promisify(execFile);
+const root = join(import.meta.dirname, "../..");
+
+interface PackageJson {
+  readonly name: string;
+  readonly version: string;
+  readonly repository?: { readonly url: string };
+  readonly bin?: Readonly<Record<string, string>>;
+  readonly exports?: Readonly<Record<string, string | Readonly<Record<string, string>>>>;
+}
+
+async function readPackage(folder: string): Promise<PackageJson> {
+  return JSON.parse(await readFile(join(root, folder, "package.json"), "utf8"));
+}
+
+const entries = await readdir(join(root, "packages"), { withFileTypes: true });
+const folders = entries.filter((entry) => entry.isDirectory()).map(({ name }) => `packages/${name}`);
+const url = (await readPackage(".")).repository?.url ?? "";
+/** Where the repository is, for people: package.json of the repository says it once. */
+const home = url.replace(/^git\+(?<address>.*)\.git$/, "$<address>");
+
+describe.each(folders)("%s", (folder) => {
+  test("names the repository, its page, and where to report problems", async () => {
+    expect(await readPackage(folder)).toMatchObject({
+      license: "MIT",
+      repository: { type: "git", url, directory: folder },
+      homepage: `${home}/tree/main/${folder}#readme`,
+      bugs: { url: `${home}/issues` },
+      description: expect.stringMatching(/^.{20,120}$/),
+      keywords: expect.arrayContaining(["mcp", "model-context-protocol", "json-rpc"]),
+      engines: { node: ">=20.19" },
+    });
+  });
+
+  test("has a README whose links work on npm: they are absolute, and name files of the repository that exist", async () => {
+    const links = linksOf(await readFile(join(root, folder, "README.md"), "utf8"));
+    expect(links).toContain(`${home}/tree/main/docs`);
+    expect(links).toContain(`${home}/blob/main/CHANGELOG.md`);
+    expect(links.filter((link) => !link.startsWith("https://"))).toEqual([]);
+    expect(links.filter((link) => link.startsWith(home)).filter((link) => !existsSync(fileOf(link)))).toEqual([]);
+    const others = links.filter((link) => link.startsWith("https://github.com/") && !link.startsWith(home));
+    expect(others).toEqual([]);
+  });
+
+  test("packs its license, its README and what its entries name, and no sources", async () => {
+    const { stdout } = await run("npm", ["pack", "--dry-run", "--json"], { cwd: join(root, folder) });
+    const [{ files }] = JSON.parse(stdout) as readonly [{ readonly files: readonly { readonly path: string }[] }];
+    const paths = files.map(({ path }) => path);
+    const { bin = {}, exports = {} } = await readPackage(folder);
+    const targets = Object.values(exports).flatMap((target) =>
+      typeof target === "string" ? target : Object.values(target),
+    );
+    const needed = [...Object.values(bin), ...targets];
+    expect(paths).toEqual(expect.arrayContaining(["LICENSE", "README.md", "package.json"]));
+    for (const path of needed) expect(paths).toContain(path.replace(/^\.\//, ""));
+    expect(paths.filter((path) => /^(?:src|test|node_modules)\/|tsbuildinfo|\.test\./.test(path))).toEqual([]);
+  });
+});
+
+test("every file of the repository that names its address names the same one", async () => {
+  for (const file of ["README.md", "SECURITY.md", "CHANGELOG.md", "CONTRIBUTING.md"]) {
+    const text = await readFile(join(root, file), "utf8");
+    const addresses = [...text.matchAll(/https:\/\/github\.com\/parlance[\w-]*\/[\w-]+/g)].map(([address]) => address);
+    expect(addresses.filter((address) => address !== home)).toEqual([]);
+  }
+});
+
+function linksOf(markdown: string): readonly string[] {
+  return [...markdown.matchAll(/\]\((?<link>[^)\s]+)\)/g)].map(({ groups }) => groups?.link ?? "");
+}
+
+/** The file that a link into the repository shows. */
+function fileOf(link: string): string {
+  const path = link.slice(home.length).replace(/^\/(?:blob|tree)\/main\//, "");
+  return path.startsWith("/") ? root : join(root, path.replace(/#.*/, ""));
+}
