@@ -11,13 +11,13 @@ const file = "packages/cli/bin/parlance.js";
 
 test("npm ci links the command before the build, so its file is in the repository and may be executed", async () => {
   const { bin } = JSON.parse(await readFile(join(root, "packages/cli/package.json"), "utf8")) as { bin: object };
-  expect(bin).toEqual({ parlance: `./${file.slice("packages/cli/".length)}` });
+  expect(bin).toEqual({ parlance: file.slice("packages/cli/".length) });
   const { stdout } = await run("git", ["ls-files", "--stage", file], { cwd: root });
   expect(stdout).toMatch(/^100755 /);
 });
 
-test("npx parlance runs the command of this repository", async () => {
-  const { stdout } = await run("npx", ["--no", "parlance", "--version"], { cwd: root });
+test.each(["parlance", "@parlance/cli"])("npx %s runs the command of this repository", async (name) => {
+  const { stdout } = await run("npx", ["--no", "--", name, "--version"], { cwd: root });
   expect(stdout).toMatch(/^\d+\.\d+\.\d+\n$/);
 });
 

@@ -72,6 +72,19 @@ test("every file of the repository that names its address names the same one", a
   }
 });
 
+test("no text runs the package named parlance, which is a different project: the command is @parlance/cli", async () => {
+  const { stdout } = await run("git", ["ls-files", "*.md", "*.ts", "*.js", "*.json", "*.yml"], { cwd: root });
+  const files = stdout.split("\n").filter((file) => /^(?:docs|examples|packages|\.github|[A-Z]+\.md)/.test(file));
+  const broken: string[] = [];
+  for (const file of files) {
+    // A file that was deleted, and is not committed.
+    const text = file === "CHANGELOG.md" ? "" : await readFile(join(root, file), "utf8").catch(() => "");
+    const runs = /\b(?:npx|bunx|pnpm dlx|npm exec|npm install|npm i)(?: -[\w-]+)* parlance\b|"npx"[^\]]*"parlance"/;
+    if (runs.test(text)) broken.push(file);
+  }
+  expect(broken).toEqual([]);
+});
+
 function linksOf(markdown: string): readonly string[] {
   return [...markdown.matchAll(/\]\((?<link>[^)\s]+)\)/g)].map(({ groups }) => groups?.link ?? "");
 }
