@@ -12,14 +12,14 @@ import { expectGone, fixture, jsonLines, misbehaving, parlance, toolsServer } fr
 
 const ping = '{"jsonrpc":"2.0","id":1,"method":"ping"}';
 
-/** A program that says in hex what has come on its stdin, when that has ended. */
-const hexOfInput = [
-  "--",
-  process.execPath,
-  "-e",
-  `let all = ""; process.stdin.setEncoding("hex").on("data", (hex) => { all += hex; })
-     .on("end", () => process.stderr.write("got " + all + "\\n"))`,
-];
+/**
+ * A program that prints its input in hex, when that has ended; one of a shell, because a program that takes seconds to start, as any
+ * does on a busy machine, is ended before it has read its input.
+ */
+const hexOfInput = ["--", "/bin/sh", "-c", "echo \"got $(od -An -v -tx1 | tr -d ' \\n')\" >&2"];
+
+/** A server that reads its input, and answers nothing; it prints its number well within any timeout. */
+const silent = ["--", "/bin/sh", "-c", 'echo "pid $$" >&2; exec cat >/dev/null'];
 
 /** The rows, without their times. */
 function rows(stdout: string): readonly string[] {
@@ -125,7 +125,7 @@ test.concurrent("--json has frames as they crossed, and bytes in hex", async () 
 });
 
 test.concurrent("a request without an answer is waited for, and gives 4", async () => {
-  const { code, stdout } = await parlance(["send", "--timeout", "300ms", "--line", ping, ...misbehaving("silent")]);
+  const { code, stdout } = await parlance(["send", "--timeout", "300ms", "--line", ping, ...silent]);
   expect(stdout).toContain("1 request without an answer\n");
   expectGone(stdout);
   expect(code).toBe(4);

@@ -30,8 +30,11 @@ const mostOutstanding = 32 * 1024 * 1024;
 /** Milliseconds to wait for the file to open. */
 const openWithin = 1_000;
 
-/** Milliseconds without progress after which the end of a recording is given up. */
-const endWithin = 2_000;
+/**
+ * Milliseconds without progress after which the end of a recording is given up. A stuck disk must not keep the program for ever, but on
+ * a busy machine a thread may get no CPU time for seconds.
+ */
+const endWithin = 10_000;
 
 const newline = 0x0a;
 
