@@ -120,7 +120,7 @@ test("the names of the snippets of a page do not collide", () => {
 
 /** Programs for others to start, which neither print nor say what holds. */
 const programs: ReadonlySet<string> = new Set([
-  "README.md: server.js",
+  "README.md: server.ts",
   "docs/start/client.md: server.ts",
   "docs/start/server.md: server.ts",
   "docs/guides/stdio.md: tide.ts",
