@@ -115,7 +115,7 @@ beforeAll(async () => {
 
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
-test("the examples of the doc comments compile under strict", { timeout: 120_000 }, async () => {
+test("the examples of the doc comments compile under strict", { timeout: 600_000 }, async () => {
   const examples = (await Promise.all(["mcp", "wire"].map(examplesOf))).flat();
   expect(examples.length).toBeGreaterThan(140);
   const files = {
