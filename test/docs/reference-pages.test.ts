@@ -12,12 +12,14 @@ import {
 import { expect, test } from "vitest";
 import { explainErrorCode } from "../../packages/cli/src/commands/explain/codes.js";
 import { factWords, word } from "../../packages/cli/src/commands/explain/revisions.js";
+import { hosts } from "../../packages/cli/src/shared/target/host-table.js";
 import { parlance } from "../cli/run.js";
 
 // Pages of the reference are written from the data that the library and the command use themselves: `npm run docs:tables` writes
 // them, and without it they must be as it would write them. The text above the marker is written by hand.
 
 const folder = join(import.meta.dirname, "../../docs/reference");
+const hostsPage = "../troubleshoot/hosts.md";
 const marker = "<!-- The rest is written by npm run docs:tables. -->\n";
 
 /** Holds a page against its text by hand and the lines that belong under it; an update writes them. */
@@ -125,6 +127,39 @@ test("the page on revisions has the facts, methods and codes of all revisions", 
       ["error", ...versions],
       codeNames.map((name) => [name, ...revisions.map(({ codes }) => minus(codes[name] ?? "–"))]),
     ),
+  ]);
+});
+
+const platforms = [
+  ["macOS", "darwin"],
+  ["Windows", "win32"],
+  ["Linux", "linux"],
+] as const;
+const anywhere = { platform: "linux", home: "~", folder: "<project>", env: {}, exists: () => false } as const;
+
+/** The files of a host on a platform, with the parts that differ from user to user. */
+function filesOf({ files }: (typeof hosts)[number], platform: NodeJS.Platform): readonly string[] {
+  const isWindows = platform === "win32";
+  const [home, folder] = isWindows ? ["%USERPROFILE%", "<project>"] : ["~", "<project>"];
+  const env = isWindows ? { APPDATA: "%APPDATA%" } : {};
+  const found = files({ platform, home, folder, env, exists: () => false });
+  return [...new Set(found.map(({ path }) => `\`${path.replaceAll("\\", isWindows ? "\\" : "/")}\``))];
+}
+
+test("the page on hosts has the files that parlance wrap edits", async () => {
+  const search = { shell: "of your shell", system: "of the system only" } as const;
+  await expectPage(hostsPage, [
+    "",
+    "## Configuration files",
+    "",
+    "The files that `parlance wrap` reads and edits; the first one that has a server counts.",
+    "",
+    ...hosts.flatMap((host, index) => [
+      ...(index === 0 ? [] : [""]),
+      `**${host.title}** (\`${host.name}\`), section \`${host.files(anywhere)[0]?.section.at(-1)}\`, commands on the \`PATH\` ${search[host.commands]}:`,
+      "",
+      ...platforms.map(([title, platform]) => `- ${title}: ${filesOf(host, platform).join(", ")}`),
+    ]),
   ]);
 });
 
