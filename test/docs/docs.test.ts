@@ -132,6 +132,7 @@ test("the names of the snippets of a page do not collide", () => {
 const programs: ReadonlySet<string> = new Set([
   "README.md: server.ts",
   "docs/start/client.md: server.ts",
+  "docs/start/look.md: server.ts",
   "docs/start/server.md: server.ts",
   "docs/guides/stdio.md: tide.ts",
   "docs/guides/json-rpc.md: calculator.ts",
