@@ -1,9 +1,13 @@
+import { once } from "node:events";
 import { mkdtemp, rm } from "node:fs/promises";
+import { createServer as createHttpServer } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { connect } from "@parlance/mcp/client";
+import { jwtAuth } from "@parlance/mcp/auth";
+import { connect, textOf } from "@parlance/mcp/client";
 import { connectStdio, serveHttp, serveTcp, tcpChannel } from "@parlance/mcp/node";
 import { revisions } from "@parlance/mcp/protocol";
+import { createServer } from "@parlance/mcp/server";
 import { nodeWebSocketChannel, serveWebSocket } from "@parlance/mcp/websocket";
 import { equal, match, rejects } from "../check.js";
 import { overTransport } from "./sessions.js";
@@ -66,6 +70,14 @@ const transports = [
   },
 ];
 
+const curve = { name: "ECDSA", namedCurve: "P-256" };
+const signing = { name: "ECDSA", hash: "SHA-256" };
+
+/** @param {object} part */
+function encoded(part) {
+  return Buffer.from(JSON.stringify(part)).toString("base64url");
+}
+
 /** @type {readonly Case[]} */
 export const node = [
   ...revisions.flatMap(({ version }) => transports.map((transport) => overTransport(transport, version))),
@@ -87,6 +99,37 @@ export const node = [
       equal(isRunning(pid), true);
       await client.close();
       equal(isRunning(pid), false);
+    },
+  },
+  {
+    name: "auth: a signed token is verified with the keys of its issuer",
+    needs,
+    async run() {
+      const { publicKey, privateKey } = await crypto.subtle.generateKey(curve, true, ["sign", "verify"]);
+      const key = { ...(await crypto.subtle.exportKey("jwk", publicKey)), kid: "1", alg: "ES256" };
+      const issuer = createHttpServer((_request, response) => {
+        response.setHeader("content-type", "application/json").end(JSON.stringify({ keys: [key] }));
+      });
+      await once(issuer.listen(0, "127.0.0.1"), "listening");
+      const address = issuer.address();
+      const origin = `http://127.0.0.1:${typeof address === "object" ? address?.port : address}`;
+
+      const server = createServer({ name: "notes", version: "1.0.0" });
+      server.tool("whoami", {}, (_args, { auth }) => `${auth?.subject}`);
+      const audience = "http://localhost/mcp";
+      const http = await serveHttp(server, { auth: jwtAuth({ issuer: origin, audience, jwksUri: `${origin}/keys` }) });
+      const now = Math.floor(Date.now() / 1000);
+      const claims = { iss: origin, aud: audience, sub: "ada", iat: now, exp: now + 600 };
+      const signed = [{ alg: "ES256", typ: "at+jwt", kid: "1" }, claims].map(encoded).join(".");
+      const signature = await crypto.subtle.sign(signing, privateKey, new TextEncoder().encode(signed));
+      const token = `${signed}.${Buffer.from(signature).toString("base64url")}`;
+      const client = await connect(http.url, { headers: { authorization: `Bearer ${token}` } });
+      equal(textOf(await client.tools.call("whoami")), "ada");
+      await client.close();
+      const altered = `${signed}.${Buffer.from(signature).fill(1, 0, 4).toString("base64url")}`;
+      await rejects(connect(http.url, { headers: { authorization: `Bearer ${altered}` } }), { status: 401 });
+      await http.close();
+      issuer.close();
     },
   },
 ];
