@@ -5,6 +5,7 @@ import { type ConnectOptions, connect } from "@parlance/mcp/client";
 import { childChannel } from "@parlance/mcp/node";
 import { afterAll, describe, expect, test } from "vitest";
 import { fixture } from "../../cli/run.js";
+import { isLong } from "../../testing/forms.js";
 import {
   type HttpAnswer,
   type HttpPeer,
@@ -104,8 +105,14 @@ async function judge<P extends { readonly strict?: Outcome; readonly lenient?: O
   peer: P,
   play: (peer: P, lenient: boolean) => Promise<string>,
 ): Promise<void> {
-  const [strict, lenient] = await Promise.all([play(peer, false), play(peer, true)]);
   tally.peers += 1;
+  // In the short form, a peer with the same outcome for both is tried by a strict or a lenient client, in turn.
+  if (!isLong && JSON.stringify(peer.strict) === JSON.stringify(peer.lenient)) {
+    const isLenient = tally.peers % 2 === 0;
+    expectOutcome(await play(peer, isLenient), isLenient ? peer.lenient : peer.strict);
+    return;
+  }
+  const [strict, lenient] = await Promise.all([play(peer, false), play(peer, true)]);
   if (strict === "served") tally.strict += 1;
   if (lenient === "served") tally.lenient += 1;
   else tally.refused += 1;
@@ -130,6 +137,7 @@ describe("C11: of all of these servers", () => {
   });
 
   afterAll(() => {
+    if (!isLong) return;
     const { peers, strict, lenient, refused } = tally;
     const share = (part: number): string => `${part} (${Math.round((100 * part) / peers)} %)`;
     console.log(
