@@ -102,7 +102,7 @@ export class Ends implements AsyncDisposable {
     return another;
   }
 
-  /** What a server answers to whoever opens a conversation with it. */
+  /** What a server answers when a session is opened. */
   async #welcome(): Promise<void> {
     await expect.poll(() => this.#fars.length).toBe(1);
     const { id = 0 } = parse(await this.far.next());

@@ -10,7 +10,7 @@ const unknown =
 const ways = [false, true].flatMap((overHttp) => cells.map(([near, far]) => [near, far, { overHttp }] as const));
 
 describe.each(ways)("a bridge from %s to %s, %j", (nearEra, farEra, setup) => {
-  test("hands over a request that nobody knows, and its answer, as they were written", async () => {
+  test("forwards an unknown request and its response unchanged", async () => {
     await using ends = await Ends.open(nearEra, farEra, setup);
     ends.near.send(ends.request("r", "acme/do", unknown));
     const asked = await ends.far.next();
@@ -42,7 +42,7 @@ describe.each(ways)("a bridge from %s to %s, %j", (nearEra, farEra, setup) => {
     expect(answer).toContain('"_meta":{"acme.example/a":1.0');
   });
 
-  test("hands over progress under the token of whoever asked for it", async () => {
+  test("forwards progress under the token of its caller", async () => {
     await using ends = await Ends.open(nearEra, farEra, setup);
     ends.near.send(ends.request("r", "tools/call", '"name":"t"', '"progressToken":12345678901234567890'));
     const { id, params } = parse(await ends.far.next());
@@ -57,7 +57,7 @@ describe.each(ways)("a bridge from %s to %s, %j", (nearEra, farEra, setup) => {
     expect(parse(await ends.near.next()).id).toBe("r");
   });
 
-  test("hands over a notification that nobody knows while a call is open", async () => {
+  test("forwards an unknown notification while a call is open", async () => {
     await using ends = await Ends.open(nearEra, farEra, setup);
     ends.near.send(ends.request("r", "acme/do", ""));
     const { id } = parse(await ends.far.next());
@@ -68,7 +68,7 @@ describe.each(ways)("a bridge from %s to %s, %j", (nearEra, farEra, setup) => {
     expect(parse(await ends.near.next()).id).toBe("r");
   });
 
-  test("cancels on the far side what is cancelled on the near one", async () => {
+  test("cancels upstream what is cancelled downstream", async () => {
     await using ends = await Ends.open(nearEra, farEra, setup);
     ends.near.send(ends.request("r", "tools/call", '"name":"t"'));
     const { id } = parse(await ends.far.next());
@@ -80,13 +80,13 @@ describe.each(ways)("a bridge from %s to %s, %j", (nearEra, farEra, setup) => {
   });
 });
 
-// Between the two bridges over HTTP is a client of the far era: one without a handshake is told nothing outside of its calls.
+// Between the two bridges over HTTP is a client of the upstream's era: without a handshake it receives nothing outside of its calls.
 const conversing = ways.filter(
   ([near, far, { overHttp }]) => near === "handshake" && !(overHttp && far === "stateless"),
 );
 
 describe.each(conversing)("a bridge from %s to %s, %j", (nearEra, farEra, setup) => {
-  test("hands over what is told outside of calls, in both directions", async () => {
+  test("forwards notifications outside of calls, in both directions", async () => {
     await using ends = await Ends.open(nearEra, farEra, setup);
     const notification = `{"jsonrpc":"2.0","method":"acme/told","params":{${unknown}}}`;
     ends.far.send(notification);
@@ -96,7 +96,7 @@ describe.each(conversing)("a bridge from %s to %s, %j", (nearEra, farEra, setup)
   });
 });
 
-test("a question that nobody knows goes to the downstream, and its answer comes back, as they were written", async () => {
+test("an unknown request of the upstream goes downstream, and its response comes back unchanged", async () => {
   await using ends = await Ends.open("handshake", "handshake");
   ends.far.send(`{"jsonrpc":"2.0","id":7,"method":"acme/ask","params":{${unknown}}}`);
   const asked = await ends.near.next();

@@ -43,7 +43,7 @@ async function textOf(client: Client, tool: string): Promise<string> {
 }
 
 describe.each([handshake, modern])("with a host that speaks %s", (revision) => {
-  test.concurrent("a upstream that dies in a call is an error of the call, and named", async () => {
+  test.concurrent("an upstream that exits during a call fails the call with its exit code", async () => {
     const channel = hosted(...far);
     const client = await connect(channel, { revision });
     const died: unknown = await textOf(client, "die").catch((error: unknown) => error);
@@ -56,7 +56,7 @@ describe.each([handshake, modern])("with a host that speaks %s", (revision) => {
     await expectGone(channel.stderr);
   });
 
-  test.concurrent("a call that is cancelled stops the far one", async () => {
+  test.concurrent("a call that is cancelled is cancelled upstream", async () => {
     const channel = hosted(...far);
     await using client = await connect(channel, { revision });
     const cancelling = new AbortController();
@@ -66,7 +66,7 @@ describe.each([handshake, modern])("with a host that speaks %s", (revision) => {
   });
 });
 
-test.concurrent("a host that goes while its question is open leaves no process", async () => {
+test.concurrent("a host that closes while an input request is open leaves no process", async () => {
   const { send, until, said, exited, child } = piped(...far);
   send(initialize(handshake).replace('"capabilities":{}', '"capabilities":{"elicitation":{}}'));
   await until("stdout", "serverInfo");
@@ -78,7 +78,7 @@ test.concurrent("a host that goes while its question is open leaves no process",
   await expectGone(said.stderr);
 });
 
-test.concurrent("a call that waits for answers ends with the host", async () => {
+test.concurrent("a call that waits for input responses ends with the host", async () => {
   const { send, until, said, exited, child } = piped("--revision", handshake, ...far);
   const meta = { ...claim, "io.modelcontextprotocol/clientCapabilities": { elicitation: {} } };
   send(request(1, "tools/call", { name: "ask", _meta: meta }));
@@ -97,7 +97,7 @@ test.concurrent.each(["SIGTERM", "SIGINT"] as const)("%s leaves no process", asy
   await expectGone(said.stderr);
 });
 
-test.concurrent("a command that does not exist is said to the host, and to whoever reads the log", async () => {
+test.concurrent("a command that does not exist is named in the response to the host, and on stderr", async () => {
   const { send, until, said, exited, child } = piped("--", "no-such-command");
   send(initialize(handshake));
   await until("stdout", '"error"');
@@ -138,7 +138,7 @@ describe("at an address", () => {
     await expectGone((await running.ended).stderr);
   });
 
-  test.concurrent("nobody in the network hears what the far process has said", async () => {
+  test.concurrent("stderr of the upstream is not sent over the network", async () => {
     const { running, url } = await listening(...far);
     await using client = await connect(url, { revision: modern });
     const died: unknown = await textOf(client, "die").catch((error: unknown) => error);
@@ -174,7 +174,7 @@ describe("the command line", () => {
   });
 });
 
-/** Waits until nobody is left of the processes that have told their `pid`: whom nobody waits for, the system takes its time to bury. */
+/** Waits until the processes that printed their `pid` are gone; the system takes its time to reap orphans. */
 async function expectGone(text: string): Promise<void> {
   const pids = [...text.matchAll(/pid (\d+)/g)].map(([, pid]) => pid);
   expect(pids).not.toEqual([]);

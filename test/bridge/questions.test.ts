@@ -85,7 +85,7 @@ test("what is asked at the same time comes in one round", async () => {
   expect((await round(ends)).keys).toHaveLength(2);
 });
 
-test("a state opens once, for the call that it was given to, and to nobody who makes one up", async () => {
+test("a requestState is accepted once, for its own call, and never if it is forged", async () => {
   await using ends = await Ends.open("stateless", "handshake");
   await called(ends);
   ends.far.send(asks("q"));

@@ -143,7 +143,7 @@ describe("what is kept is dropped", () => {
     expect(open.asked()).toBe(2);
   });
 
-  test("before the program hears of the change", async () => {
+  test("before the listener of the program is called", async () => {
     const read: Promise<unknown>[] = [];
     const options: ClientOptions = {
       onNotification: () => void read.push(client.tools.list().all()),

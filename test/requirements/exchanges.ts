@@ -16,7 +16,7 @@ export const progress: Group = {
       says: "Progress is told to who gives a token, and each call has a token of its own.",
       proved: [
         ...by("server/context", "is kept to itself where nobody asked for it: %j"),
-        ...by(calls, "of two calls goes to each its own; of none, and behind the result, to nobody"),
+        ...by(calls, "of two calls goes to its own call; without a call, or after the result, it is dropped"),
       ],
     },
     {
@@ -100,7 +100,7 @@ export const cancellation: Group = {
       says: "A task is not cancelled as a call is.",
       proved: [
         ...by("server/features/tasks/lifecycle", "is not by a notification, which is for calls that were not answered"),
-        ...by("client/verbs/tasks", "is stopped when nobody waits for it any more"),
+        ...by("client/verbs/tasks", "is stopped when its caller no longer waits"),
       ],
     },
   ],

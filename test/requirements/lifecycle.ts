@@ -108,7 +108,7 @@ export const lifecycle: Group = {
       proved: [
         ...by(
           "client/verbs/client-calls",
-          "by time is told to the server",
+          "after a timeout is sent to the server",
           "keeps a call alive that is slow, but not for ever",
         ),
         ...by("jsonrpc/calls/timeouts", "does not put its total timeout off"),

@@ -63,7 +63,7 @@ export const messages: Group = {
       level: "SHOULD",
       says: "Members that this side does not know are taken, and what is open to others is kept.",
       proved: [
-        ...by("client/session/negotiation", "members that nobody knows are no fault"),
+        ...by("client/session/negotiation", "unknown members are allowed"),
         ...by("server/context", "whom it serves in a conversation"),
         ...by("schema/json-schema", "goes over the wire as it is, frozen and with all its annotations"),
       ],

@@ -142,7 +142,7 @@ describe("a result that asks for input", () => {
     expect(await call).toEqual(new LocalError("protocol", "tools/call: the server still requests input in round 10"));
   });
 
-  test("and that nobody answers fails the call, saying which question", async () => {
+  test("and that has no handler fails the call, with the name of the input request", async () => {
     const throwing: InputHandlers = {
       elicitation: () => {
         throw new Error("the window is gone");
@@ -171,7 +171,7 @@ describe("while a person answers,", () => {
     await turn();
   };
 
-  test("the call can be cancelled, and the dialog is told", async () => {
+  test("the call can be cancelled, which aborts the signal of the dialog", async () => {
     const seen: AbortSignal[] = [];
     await using open = await openWith(modern, { handlers: slow(seen) });
     const cancel = new AbortController();

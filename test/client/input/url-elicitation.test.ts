@@ -7,7 +7,7 @@ import { errorOf, type Opened, openWith } from "../session/openings.js";
 const core = "2025-11-25";
 const done = { content: [{ type: "text", text: "done" }] };
 
-/** A page that the server wants to be visited. */
+/** A URL elicitation of the server. */
 function page(elicitationId: string): object {
   return { mode: "url", message: "Log in", url: `https://example.com/${elicitationId}`, elicitationId };
 }
@@ -22,7 +22,7 @@ function visitor(seen: string[], action: "accept" | "decline" = "accept"): Input
   };
 }
 
-/** The server wants these pages to be visited before it answers. */
+/** The error of a server that requires these URL elicitations first. */
 async function want({ peer }: Opened, ...elicitations: readonly object[]): Promise<void> {
   const { id = "", method } = parse(await peer.next());
   expect(method).toBe("tools/call");
@@ -40,7 +40,7 @@ function complete({ peer }: Opened, elicitationId: string): void {
   peer.send(notification("notifications/elicitation/complete", { elicitationId }));
 }
 
-describe("a call whose server wants pages to be visited first", () => {
+describe("a call whose server requires URL elicitations first", () => {
   test("is made again as soon as the server tells that they are", async () => {
     const seen: string[] = [];
     await using open = await openWith(core, { handlers: visitor(seen) });
@@ -105,7 +105,7 @@ describe("a call whose server wants pages to be visited first", () => {
     expect(seen).toEqual([]);
   });
 
-  test("fails as the server said if it wants more and more of them", async () => {
+  test("fails with the error of the server if it requires more and more of them", async () => {
     const seen: string[] = [];
     await using open = await openWith(core, { handlers: visitor(seen) });
     const call = errorOf(open.client.tools.call("t", { a: 1 }));
@@ -118,7 +118,7 @@ describe("a call whose server wants pages to be visited first", () => {
     expect(seen).toHaveLength(6);
   });
 
-  test("waits no longer than its caller, and leaves nobody listening", async () => {
+  test("waits no longer than its caller, and leaves no listener", async () => {
     await using open = await openWith(core, { handlers: visitor([]) });
     const call = errorOf(open.client.tools.call("t", { a: 1 }, { totalTimeout: 1_000 }));
     await want(open, page("1"));

@@ -81,7 +81,7 @@ describe("initialize with params that do not fit names each fault, and can be se
     expect(answer).toMatchObject({ id: 0, error: { code: -32_602, data: { pointer: "/params" } } });
   });
 
-  test("members that nobody knows are no fault", async () => {
+  test("unknown members are allowed", async () => {
     await using talk = talkTo(echoServer());
     const params = {
       ...fits,

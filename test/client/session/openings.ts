@@ -40,7 +40,7 @@ export async function errorOf(promise: Promise<unknown>): Promise<Error> {
   }
 }
 
-/** A client whose conversation is open, and the server that a test plays for it. */
+/** A client with an open session, and its server, which the test plays. */
 export interface Opened extends AsyncDisposable {
   readonly client: Client;
   readonly peer: RawPeer;
@@ -49,7 +49,7 @@ export interface Opened extends AsyncDisposable {
   readonly sent: readonly string[];
 }
 
-/** Opens a conversation in that revision, with a server of these capabilities. Ends with the leak checks of both sides. */
+/** Opens a session in that revision, with a server of these capabilities. Ends with the leak checks of both sides. */
 export async function openWith(
   version: string,
   options: ClientOptions = {},

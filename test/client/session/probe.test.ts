@@ -7,7 +7,7 @@ import { play, turn } from "../../testing/talks.js";
 import { answerWith, discover, errorOf, greeting, info, unsupported } from "./openings.js";
 
 describe("a server that answers server/discover is spoken to in its era:", () => {
-  test("two frames, and the conversation is open", async () => {
+  test("two frames open the session", async () => {
     await using played = play();
     const opening = connect(played.dial, { info, clock: played.clock });
     await answerWith(played, [

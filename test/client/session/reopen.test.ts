@@ -71,7 +71,7 @@ async function openWith(version: string, options: ClientOptions = {}): Promise<R
 }
 
 describe.each(versions)("in %s, when the server goes away", (version) => {
-  test("what was under way fails, and the next call opens the conversation again", async () => {
+  test("calls in flight fail, and the next call opens a new session", async () => {
     await using open = await openWith(version);
     const lost = errorOf(open.client.tools.call("t"));
     await open.peer.next();

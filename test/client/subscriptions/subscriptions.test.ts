@@ -26,7 +26,7 @@ async function changes(subscription: Subscription, count: number): Promise<reado
 }
 
 describe.each(versions)("in %s, a subscription", (revision) => {
-  test("hears of a resource that changes, until it is closed", async () => {
+  test("receives updates of a resource until it is closed", async () => {
     const server = library();
     await using client = await connect(server, { revision });
     const subscription = await client.resources.subscribe("book:1");
@@ -42,7 +42,7 @@ describe.each(versions)("in %s, a subscription", (revision) => {
     assertNoLeaks(client.connection);
   });
 
-  test("hears of lists, all of them by default", async () => {
+  test("receives changes of lists, of all lists by default", async () => {
     const server = library();
     await using client = await connect(server, { revision });
     await using subscription = await client.subscribe();
@@ -82,7 +82,7 @@ describe.each(versions)("in %s, a subscription", (revision) => {
     expect(await changes(same, 1)).toEqual([{ kind: "resource", uri: "book:1" }]);
   });
 
-  test("that nobody reads keeps one entry for what changes often", async () => {
+  test("that is not read keeps one entry for each list or resource", async () => {
     const server = library();
     await using client = await connect(server, { revision });
     await using subscription = await client.resources.subscribe("book:1");
@@ -94,14 +94,14 @@ describe.each(versions)("in %s, a subscription", (revision) => {
     expect(await changes(subscription, 2)).toEqual([{ kind: "resource", uri: "book:1" }]);
   });
 
-  test("ends with the conversation", async () => {
+  test("ends with the session", async () => {
     const client = await connect(library(), { revision });
     const subscription = await client.resources.subscribe("book:1");
     await client.close();
     expect(await subscription.closed).toEqual({ reason: "closed" });
   });
 
-  test("is not opened when it is cancelled before, or the conversation is over", async () => {
+  test("is not opened when it is cancelled before, or the session is closed", async () => {
     const client = await connect(library(), { revision });
     const signal = AbortSignal.abort();
     expect(await errorOf(client.subscribe(undefined, { signal }))).toMatchObject({ reason: "cancelled" });
@@ -199,7 +199,7 @@ describe("a server that is listened to", () => {
     acknowledge(open, id);
     return [await opening, id];
   };
-  /** Closes it, and reads that the server is told. */
+  /** Closes it, and reads the message that ends it. */
   const close = async (open: Opened, subscription: Subscription): Promise<void> => {
     await subscription.close();
     expect(parse(await open.peer.next()).method).toBe("notifications/cancelled");
@@ -244,7 +244,7 @@ describe("a server that is listened to", () => {
     expect(parse(await open.peer.next()).method).toBe("notifications/cancelled");
   });
 
-  test("and does not agree keeps nobody waiting who wants no more", async () => {
+  test("and does not acknowledge it can be cancelled", async () => {
     await using open = await openWith(modern, {}, capabilities);
     const first = open.client.subscribe(filter);
     const id = await taken(open);
@@ -317,7 +317,7 @@ describe("a server that is listened to", () => {
     await close(open, subscription);
   });
 
-  test("drops it, and who is told that something was missed throws: it goes on, and that is reported", async () => {
+  test("drops it, and the listener for missed changes throws: it goes on, and the error is reported", async () => {
     const reports: Report[] = [];
     const report = (each: Report): void => void reports.push(each);
     await using open = await openWith(modern, { random: () => 0, report }, capabilities);
@@ -351,7 +351,7 @@ describe("a server that is listened to", () => {
     },
   );
 
-  test("writes an id that is none, and is heard all the same", async () => {
+  test("writes an invalid id, and its notifications are delivered all the same", async () => {
     const reports: Report[] = [];
     const report = (each: Report): void => void reports.push(each);
     await using open = await openWith(modern, { report }, capabilities);

@@ -15,7 +15,7 @@ const meta = {
 };
 
 describe("a call of a tool", () => {
-  test("in a conversation is a name and arguments", async () => {
+  test("in a session is a name and arguments", async () => {
     await using open = await openWith(latest);
     const call = open.client.tools.call("add", { a: 1 });
     expect(await open.peer.next()).toBe(
@@ -114,7 +114,7 @@ describe("progress", () => {
     expect(heard).toEqual(told);
   });
 
-  test("of two calls goes to each its own; of none, and behind the result, to nobody", async () => {
+  test("of two calls goes to its own call; without a call, or after the result, it is dropped", async () => {
     await using open = await openWith(latest);
     const heard: string[] = [];
     const calling = (name: string): Promise<unknown> =>
@@ -200,7 +200,7 @@ describe("the end of a call", () => {
     },
   );
 
-  test("by time is told to the server", async () => {
+  test("after a timeout is sent to the server", async () => {
     await using open = await openWith(latest);
     const call = errorOf(open.client.tools.call("add", {}, { timeout: 100 }));
     await open.peer.next();

@@ -136,7 +136,7 @@ describe("what a server tells its client", () => {
     ]);
   });
 
-  test("goes to nobody where nobody listens", async () => {
+  test("is dropped without a listener", async () => {
     await using open = await openWith(latest);
     open.peer.send(notification("notifications/message", { level: "info", data: "hi" }));
     open.peer.send('{"jsonrpc":"2.0","method":"notifications/message","params":[1]}');
@@ -172,7 +172,7 @@ describe("what a server tells its client", () => {
   });
 });
 
-describe("the end of a conversation", () => {
+describe("the end of a session", () => {
   test("by the client: calls fail, closed says why, calls behind it are refused", async () => {
     await using open = await openWith(latest);
     const call = errorOf(open.client.tools.call("a"));

@@ -138,7 +138,7 @@ describe("a tool that runs only as a task", () => {
     assertNoLeaks(client.connection);
   });
 
-  test("is stopped when nobody waits for it any more", async () => {
+  test("is stopped when its caller no longer waits", async () => {
     const { server, release, isStopped } = workshop();
     await using client = await open(server);
     await client.tools.list().all();
@@ -153,7 +153,7 @@ describe("a tool that runs only as a task", () => {
   });
 });
 
-describe("how a task stands is asked as often as its server wants", () => {
+describe("the status of a task is polled at the interval of its server", () => {
   const task = { taskId: "1", status: "working", createdAt: "", lastUpdatedAt: "", ttl: null };
 
   test.each([

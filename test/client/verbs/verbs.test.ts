@@ -62,7 +62,7 @@ describe.each(versions)("in %s, a client", (revision) => {
     expect((await client.tools.call("lend", { book: "a" })).content).toMatchObject([{ text: '{"days":14}' }]);
   });
 
-  test("hears that there is no such resource, and which", async () => {
+  test("gets an error that names the missing resource", async () => {
     await using client = await connect(library(), { revision });
     expect(await errorOf(client.resources.read("book:z"))).toMatchObject({
       name: "RpcError",
@@ -87,7 +87,7 @@ describe.each(versions)("in %s, a client", (revision) => {
     expect(values).toEqual(["2024-11-05", "2025-03-26"].includes(revision) ? [] : ["shelf"]);
   });
 
-  test("calls a tool, and hears how far it is", async () => {
+  test("calls a tool, and receives its progress", async () => {
     const progress: unknown[] = [];
     await using client = await connect(library(), { revision });
     const onProgress = (each: unknown): void => void progress.push(each);
@@ -96,7 +96,7 @@ describe.each(versions)("in %s, a client", (revision) => {
     expect(progress).toMatchObject([{ progress: 1, total: 2 }]);
   });
 
-  test("hears the log from the level on that it has set", async () => {
+  test("receives log messages from the level that it has set", async () => {
     const heard: unknown[] = [];
     const onNotification = (_method: string, params: unknown): void => void heard.push(params);
     await using client = await connect(library(), { revision, onNotification });

@@ -20,7 +20,7 @@ test("a body is read up to its bound, and the rest is let go", async () => {
   await cancelled;
 });
 
-test("a body that nobody wants any more is let go, whoever has made it", async () => {
+test("a body that is no longer needed is cancelled, of whatever kind it is", async () => {
   const { response, cancelled } = unended(1);
   const stop = new AbortController();
   const reading = readBody(response, 100, stop.signal);

@@ -84,7 +84,7 @@ describe("what is too much", () => {
     expect(server.asked.filter(({ headers }) => "last-event-id" in headers)).toEqual([]);
   });
 
-  test("is left with the server while nobody takes it", async () => {
+  test("is not read while its receiver is paused", async () => {
     await using server = await playSession();
     const { channel, frames } = opened(sessionChannel(server.url));
     void channel.send(`{"jsonrpc":"2.0","id":1,"method":"tools/call"}`);
@@ -109,7 +109,7 @@ describe("what is too much", () => {
   });
 });
 
-test("a fetch is called as browsers and workers want theirs to be called: as nobody's method", async () => {
+test("a fetch is called without `this`, as browsers and workers require", async () => {
   await using server = await playSession();
   const callers: unknown[] = [];
   function fetch(this: unknown, url: URL, init: RequestInit): Promise<Response> {

@@ -35,7 +35,7 @@ async function timesWithin(clock: FakeClock, milliseconds: number, server: Playe
 }
 
 describe("a client comes back for the stream of its session", () => {
-  test("a few times as soon as the server wants, and then once a second", async () => {
+  test("a few times after the delay of the server, and then once a second", async () => {
     let events = 0;
     await using session = await opened((asked) => {
       events += 1;
@@ -54,7 +54,7 @@ describe("a client comes back for the stream of its session", () => {
     expect(times.length).toBeLessThan(20);
   });
 
-  test("after a minute, where the server wants it later than that", async () => {
+  test("after a minute, if the server asks for a longer delay", async () => {
     await using session = await opened((asked) => stream(asked).end("retry: 86400000\ndata:\n\n"));
     expect(await timesWithin(session.clock, 130_000, session.server)).toEqual([0, 60_000, 120_000]);
   });

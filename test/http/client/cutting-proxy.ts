@@ -9,7 +9,7 @@ export interface CuttingProxy extends AsyncDisposable {
   readonly cuts: number;
 }
 
-/** An event with an id has gone through, so whoever reads can come back. */
+/** An event with an id has passed, so the reader can resume. */
 const resumable = /\nid: [^\n]+\n(?:[a-z]+:[^\n]*\n)*\n/;
 
 /**

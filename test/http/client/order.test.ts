@@ -43,7 +43,7 @@ test("what it never accepts is given up, and what follows goes out", async () =>
   ]);
 });
 
-test("what is told arrives in its order, and before the calls that follow it", async () => {
+test("notifications arrive in order, and before the calls that follow them", async () => {
   await using server = await playSession({ listens: true });
   await using opened = await open(server, { handlers: { roots: () => roots } });
   const listening = stream(await server.next());

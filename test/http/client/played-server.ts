@@ -27,7 +27,7 @@ export interface PlayedServer extends AsyncDisposable {
   readonly url: string;
   /** Everything that was asked, in order. */
   readonly asked: readonly Asked[];
-  /** The next request that nobody has taken yet. */
+  /** The next request that was not taken yet. */
   next(): Promise<Asked>;
   /** Breaks every connection, and listens no more. */
   close(): Promise<void>;
@@ -119,7 +119,7 @@ export function event(message: unknown): string {
   return `data: ${JSON.stringify(message)}\n\n`;
 }
 
-/** Under which token a request wants its progress. */
+/** The progress token of a request. */
 export function progressTokenOf({ message }: Asked): unknown {
   const { progressToken } = (message.params?._meta ?? {}) as { readonly progressToken?: number };
   return progressToken;

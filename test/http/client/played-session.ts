@@ -30,7 +30,7 @@ export function playSession(terms: SessionTerms = {}): Promise<PlayedServer> {
   });
 }
 
-/** What servers of that era say to whoever begins without `initialize`. */
+/** What servers of that era answer to a request before `initialize`. */
 function refuse(asked: Asked): void {
   const error = { code: -32_000, message: "Bad Request: Server not initialized" };
   json(asked, 400, { jsonrpc: "2.0", error, id: null });

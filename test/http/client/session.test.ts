@@ -201,7 +201,7 @@ describe("a session", () => {
 });
 
 describe("a stream that breaks off", () => {
-  test("is taken up behind its last event, not before the server wants", async () => {
+  test("is resumed after its last event, not before the retry delay of the server", async () => {
     const clock = createFakeClock();
     await using server = await playSession({ listens: true });
     await using opened = await open(server, { clock, ...patient });
@@ -258,7 +258,7 @@ describe("a stream that breaks off", () => {
     });
   });
 
-  test("is not taken up for a call that nobody waits for", async () => {
+  test("is not resumed for a call that was cancelled", async () => {
     const clock = createFakeClock();
     await using server = await playSession();
     await using opened = await open(server, { clock, ...patient });

@@ -72,7 +72,7 @@ describe("a call of the stateless era", () => {
     expect(opened.reports).toEqual([]);
   });
 
-  test("hears its progress, and everybody hears the log", async () => {
+  test("receives its progress, and every call receives the log", async () => {
     const told: string[] = [];
     await using server = await playModern();
     await using opened = await open(server, { onNotification: (method) => void told.push(method) });
@@ -169,7 +169,7 @@ describe("a call of the stateless era", () => {
     expect((await call).content).toEqual([{ type: "text", text: "ok" }]);
   });
 
-  test("ends with its conversation, and the server sees it go", async () => {
+  test("ends with its session, and the server sees the connection close", async () => {
     await using server = await playModern();
     const opened = await open(server);
     const call = errorOf(opened.client.tools.call("slow"));
@@ -275,7 +275,7 @@ describe("a tool whose arguments go in headers", () => {
     failure(await server.next(), 400, -32_020, "Header mismatch");
     const first = await server.next();
     expect(first.message).toMatchObject({ method: "tools/list" });
-    // It says who calls, as every request does, and wants no progress for itself.
+    // It names the client, as every request does, and has no progress token.
     expect(first.message.params?._meta).toEqual(server.asked[0]?.message.params?._meta);
     result(first, { tools: [tool("other", {})], nextCursor: "2" });
     const second = await server.next();

@@ -143,7 +143,7 @@ test("what a task says and is not JSON is reported, and harms nobody", async () 
   expect(peer.talk.reports).toHaveLength(1);
 });
 
-describe("the end of a conversation", () => {
+describe("the end of a session", () => {
   test("aborts its tasks, and those of no other", async () => {
     const { server, aborted, release } = workshop();
     await using other = await taskPeer(server);
