@@ -12,10 +12,12 @@ interface Manifest {
 }
 
 /**
- * Files of the command that run in a thread while a host waits for its server. They share no module with the program, so each is built
+ * Files of a command, by its package, that run in a thread while a host waits for its server. They share no module with the program, so each is built
  * as one file that holds what it needs of the libraries: to load the whole libraries would take most of the time of a start.
  */
-const threads: Readonly<Record<string, string>> = { "recorder-thread": "src/shared/recorder/recorder-thread.ts" };
+const threads: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  cli: { "recorder-thread": "src/shared/recorder/recorder-thread.ts" },
+};
 
 /** Files whose exports are all kept: tests run the program as a function. */
 const kept: Readonly<Record<string, Readonly<Record<string, string>>>> = {
@@ -38,7 +40,7 @@ function fileEntries(entries: Readonly<Record<string, string>>): Plugin {
         const resolved = await this.resolve(specifier, importer);
         if (resolved === null) this.error(`${importer}: there is no ${specifier}`);
         const fileName = basename(specifier);
-        if (Object.hasOwn(threads, basename(fileName, ".js"))) continue;
+        if (Object.values(threads).some((files) => Object.hasOwn(files, basename(fileName, ".js")))) continue;
         if (!Object.hasOwn(entries, basename(fileName, ".js")))
           this.emitFile({ type: "chunk", id: resolved.id, fileName });
       }
@@ -172,7 +174,7 @@ function buildsOf(name: string): readonly RolldownOptions[] {
     },
   };
   if (manifest.bin !== undefined) {
-    const files = Object.entries(threads).map(
+    const files = Object.entries(threads[name] ?? {}).map(
       ([thread, path]): RolldownOptions => ({
         ...common,
         input: { [thread]: `${folder}/${path}` },

@@ -110,8 +110,8 @@ function nameOf({ node, parent }: Placed): string {
   return "an unnamed function";
 }
 
-function isTest({ area }: Source): boolean {
-  return area === "test" || area === "conformance";
+function isTest({ area, path }: Source): boolean {
+  return area === "test" || area === "conformance" || /^packages\/create-parlance\/templates\/.*\/test\//.test(path);
 }
 
 /** One breach for each node to which `check` answers with what breaks the rule, and a message. */

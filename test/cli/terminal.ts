@@ -38,9 +38,13 @@ export interface TerminalRun {
   readonly ended: Promise<Ran>;
 }
 
-/** Starts the built command in a pseudo terminal, where a person would sit. */
-export function inTerminal(args: readonly string[], env: Readonly<Record<string, string>> = {}): TerminalRun {
-  const child = spawn("python3", ["-c", program, process.execPath, main, ...args], {
+/** Starts the built command, or another program of ours, in a pseudo terminal, where a person would sit. */
+export function inTerminal(
+  args: readonly string[],
+  env: Readonly<Record<string, string>> = {},
+  file: string = main,
+): TerminalRun {
+  const child = spawn("python3", ["-c", program, process.execPath, file, ...args], {
     env: { ...process.env, NO_COLOR: "1", TERM: "xterm", ...env },
     stdio: ["pipe", "pipe", "pipe"],
   });

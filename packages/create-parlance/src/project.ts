@@ -1,0 +1,131 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { join, posix } from "node:path";
+import { fileURLToPath } from "node:url";
+import manifest from "../package.json" with { type: "json" };
+
+/** What there is a template of, and its line in the prompt and on the help page. */
+export const templates = {
+  server: "MCP server: tools, resources and prompts",
+  service: "JSON-RPC 2.0 service, without MCP",
+  client: "MCP client for the terminal",
+} as const;
+
+/** The languages of the templates. */
+export const languages = { ts: "TypeScript", js: "JavaScript" } as const;
+
+/** How a server or a service is reached. */
+export const transports = {
+  stdio: "stdio: the host starts it",
+  http: "HTTP: it runs on its own, at a URL",
+  both: "both, in one project",
+} as const;
+
+/** A project to make. */
+export interface Project {
+  /** The name in package.json. */
+  readonly name: string;
+  readonly template: keyof typeof templates;
+  readonly language: keyof typeof languages;
+  /** Not used for a client, which opens both. */
+  readonly transport: keyof typeof transports;
+}
+
+const folder = fileURLToPath(new URL("../templates/", import.meta.url));
+
+/** The files of a project by their paths, with `/`, in the folder of the project. */
+export function projectFiles(project: Project): ReadonlyMap<string, string> {
+  const { template, language, transport } = project;
+  const absent = template === "client" ? [] : { stdio: ["src/http."], http: ["src/stdio."], both: [] }[transport];
+  const files = new Map<string, string>();
+  for (const source of [`${template}/${language}`, "shared"]) {
+    for (const path of filesIn(source)) {
+      if (absent.some((start) => path.startsWith(start))) continue;
+      // npm leaves a file named .gitignore out of packages.
+      files.set(path.replace(/^_/, "."), rename(readFileSync(join(folder, source, path), "utf8"), project));
+    }
+  }
+  files.set("README.md", rename(sectionsFor(project), project));
+  files.set("package.json", packageJson(files.get("package.json") ?? "", project));
+  if (template === "server") for (const [path, content] of hostFiles(project)) files.set(path, json(content));
+  return files;
+}
+
+function filesIn(source: string): readonly string[] {
+  return readdirSync(join(folder, source), { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile() && !/node_modules|tsbuildinfo/.test(join(entry.parentPath, entry.name)))
+    .map((entry) =>
+      posix.join(entry.parentPath.slice(join(folder, source).length + 1).replaceAll("\\", "/"), entry.name),
+    );
+}
+
+/** The templates are projects of this name, so that they can be compiled and tested. */
+function rename(text: string, { name }: Project): string {
+  return text.replaceAll("my-project", shortName(name));
+}
+
+/** The name without the scope: `notes` of `@acme/notes`. */
+function shortName(name: string): string {
+  return name.slice(name.indexOf("/") + 1);
+}
+
+/** The README of the template without the sections for other projects: `<!-- only ts http --> … <!-- end -->`. */
+function sectionsFor({ template, language, transport }: Project): string {
+  const kinds = [
+    language,
+    ...{ stdio: ["stdio"], http: ["http", "httponly"], both: ["stdio", "http", "both"] }[transport],
+  ];
+  return readFileSync(join(folder, template, "README.md"), "utf8").replace(
+    /<!-- only ([a-z ]+) -->\n(.*?)<!-- end -->\n/gs,
+    (_, needed: string, section: string) => (needed.split(" ").every((kind) => kinds.includes(kind)) ? section : ""),
+  );
+}
+
+/** What a template's package.json has that depends on the project. */
+interface PackageJson {
+  readonly name: string;
+  readonly scripts: Readonly<Record<string, string>>;
+  readonly dependencies: Readonly<Record<string, string>>;
+  readonly devDependencies: Readonly<Record<string, string>>;
+}
+
+function packageJson(text: string, { name, template, transport }: Project): string {
+  const made: PackageJson = JSON.parse(text);
+  const isFor = template === "client" ? "stdio" : transport;
+  const scripts = isFor === "both" ? made.scripts : scriptsFor(isFor, made.scripts);
+  const dependencies = versions(made.dependencies);
+  return json({ ...made, name, scripts, dependencies, devDependencies: versions(made.devDependencies) });
+}
+
+/** A script `start:http` is there beside `start` if the project has both transports, and takes its place with HTTP alone. */
+function scriptsFor(transport: "stdio" | "http", scripts: PackageJson["scripts"]): PackageJson["scripts"] {
+  const kept = Object.entries(scripts).filter(([script]) =>
+    transport === "http" ? !(`${script}:http` in scripts) : !script.endsWith(":http"),
+  );
+  return Object.fromEntries(kept.map(([script, command]) => [script.replace(/:http$/, ""), command]));
+}
+
+/** The versions with which the templates are tested, and newer compatible ones. */
+function versions(dependencies: PackageJson["dependencies"]): PackageJson["dependencies"] {
+  const tested: Readonly<Record<string, string>> = manifest.devDependencies;
+  return Object.fromEntries(Object.keys(dependencies).map((name) => [name, `^${tested[name]}`]));
+}
+
+/**
+ * The configurations of hosts that look for one in the folder of a project. They start the server from its source and under the
+ * recorder: a change reloads it, and `npm run traffic` shows the messages.
+ */
+function hostFiles({ name, language, transport }: Project): ReadonlyMap<string, object> {
+  const parlance = "node_modules/@parlance/cli/bin/parlance.js";
+  const args = [parlance, "tap", "--", "node", parlance, "serve", `src/server.${language}`, "--watch"];
+  const entry = transport === "http" ? { url: "http://localhost:3000/mcp" } : { command: "node", args };
+  const typed = { [shortName(name)]: { type: transport === "http" ? "http" : "stdio", ...entry } };
+  return new Map([
+    [".mcp.json", { mcpServers: typed }], // Claude Code
+    [".vscode/mcp.json", { servers: typed }],
+    [".cursor/mcp.json", { mcpServers: { [shortName(name)]: entry } }],
+  ]);
+}
+
+function json(value: object): string {
+  return `${JSON.stringify(value, null, 2)}\n`;
+}

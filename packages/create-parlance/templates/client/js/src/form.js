@@ -1,0 +1,28 @@
+/** @import { ConnectOptions } from "@parlance/mcp/client" */
+
+/**
+ * Lets the user fill in the forms that servers request: elicitation. An empty line takes the default, or leaves the field out.
+ *
+ * @param {(question: string) => Promise<string>} ask reads a line from the user after a question
+ * @returns {ConnectOptions["handlers"]}
+ */
+export function formHandlers(ask) {
+  return {
+    async elicitation({ message, requestedSchema: { properties } }) {
+      if (!isYes(await ask(`${message}\nFill in the form? [y/n] `))) return { action: "decline" };
+      /** @type {Record<string, string | number | boolean>} */
+      const content = {};
+      for (const [name, field] of Object.entries(properties)) {
+        const answer = (await ask(`${field.title ?? name} (${field.type}): `)).trim();
+        if (answer === "") continue;
+        content[name] = field.type === "boolean" ? isYes(answer) : field.type === "string" ? answer : Number(answer);
+      }
+      return { action: "accept", content };
+    },
+  };
+}
+
+/** @param {string} answer */
+function isYes(answer) {
+  return /^(y|yes|true)$/i.test(answer.trim());
+}
