@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdirSync, mkdtempSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { mkdtempSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
@@ -220,17 +220,13 @@ test("a person is told where it serves and how a host is configured", async () =
 });
 
 test("what cannot be served is refused, with the remedy", async () => {
-  const { folder, write } = project();
+  const { folder } = project();
   const serveIt = (name: string, ...flags: readonly string[]) => parlance(["serve", join(folder, name), ...flags]);
   expect(await serveIt("none.js")).toMatchObject({ code: 3, stderr: expect.stringContaining("there is no file ") });
   expect(await serveIt("greeting.js")).toMatchObject({
     code: 3,
     stderr: expect.stringContaining("exports no server, neither as `server` nor as default"),
   });
-  write("server.ts", serverText);
-  if (!("typescript" in process.features && process.features.typescript)) {
-    expect((await serveIt("server.ts")).stderr).toContain("npm install --save-dev tsx");
-  }
   await using taken = createServer().listen(0, "127.0.0.1");
   await once(taken, "listening");
   const { port } = taken.address() as AddressInfo;
@@ -241,15 +237,32 @@ test("what cannot be served is refused, with the remedy", async () => {
   expect((await parlance(["serve", "server.js", "--", "node"])).code).toBe(1);
 });
 
-test("tsx is named where it is installed", async () => {
+test("a TypeScript module is loaded with the tsx of its project, and reloaded with what it imports", async () => {
+  const { folder, write } = project();
+  write("server.ts", serverText.replace("greeting.js", "greeting.ts"));
+  write("greeting.ts", "export const greeting: string = 'hello';");
+  const child = spawn(process.execPath, [main, "serve", "server.ts", "--http", "0", "--watch", "--json"], {
+    cwd: folder,
+  });
+  running.push(child);
+  child.stderr.resume();
+  const out = new JsonLines(child.stdout);
+  const { http } = await out.next({ kind: "ready" });
+  await using client = await connect((http as { readonly url: string }).url, { revision: "2026-07-28" });
+  expect(await client.tools.call("greet", {})).toMatchObject({ content: [{ text: "hello" }] });
+  write("greeting.ts", "export const greeting: string = 'good evening';");
+  expect(await out.next({ kind: "changed" })).toEqual({ kind: "changed", file: join(folder, "greeting.ts") });
+  await out.next({ kind: "ready" });
+  expect(await client.tools.call("greet", {})).toMatchObject({ content: [{ text: "good evening" }] });
+});
+
+const stripsTypes = "typescript" in process.features && Boolean(process.features.typescript);
+
+test.skipIf(stripsTypes)("without tsx, a TypeScript module is refused, with the remedy", async () => {
   const { folder, write } = project();
   write("server.ts", serverText);
   rmSync(join(folder, "node_modules"));
-  mkdirSync(join(folder, "node_modules", "tsx"), { recursive: true });
-  writeFileSync(join(folder, "node_modules", "tsx", "package.json"), '{ "name": "tsx", "main": "index.js" }');
-  writeFileSync(join(folder, "node_modules", "tsx", "index.js"), "");
-  const { stderr } = await parlance(["serve", join(folder, "server.ts")]);
-  if (!("typescript" in process.features && process.features.typescript)) {
-    expect(stderr).toContain('tsx is installed here: NODE_OPTIONS="--import tsx" parlance');
-  }
+  const { code, stderr } = await parlance(["serve", join(folder, "server.ts")]);
+  expect(code).toBe(3);
+  expect(stderr).toContain("npm install --save-dev tsx");
 });

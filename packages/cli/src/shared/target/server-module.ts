@@ -33,6 +33,7 @@ async function importWithin(path: string): Promise<Readonly<Record<string, unkno
     }, loadTime);
   });
   try {
+    await prepareTypeScript(path);
     return await Promise.race([import(pathToFileURL(resolve(path)).href), tooLong]);
   } catch (error) {
     throw error instanceof Failure ? error : importFailure(path, error);
@@ -84,14 +85,25 @@ function syntaxPlace(path: string): readonly string[] {
   return /^file:.*:\d+$/.test(place) ? [`at ${shortPath(place)}`, ...more.slice(0, Math.max(0, end))] : [];
 }
 
-function typeScriptRemedy(path: string): string {
-  const run = `NODE_OPTIONS="--import tsx" parlance … ${path}`;
+/**
+ * Lets Node import a TypeScript module with the tsx of its project, if this Node does not strip types itself. Registered before the
+ * import: Node remembers a module whose import has failed.
+ */
+async function prepareTypeScript(path: string): Promise<void> {
+  const stripsTypes = "typescript" in process.features && process.features.typescript;
+  const hasTsx = [...process.execArgv, process.env.NODE_OPTIONS].join().includes("tsx");
+  if (stripsTypes || hasTsx || !/\.[cm]?tsx?$/.test(path)) return;
+  let entry: string;
   try {
-    createRequire(resolve(path)).resolve("tsx");
-    return `Node ${process.versions.node} does not run TypeScript, but tsx is installed here: ${run}`;
+    entry = createRequire(resolve(path)).resolve("tsx");
   } catch {
-    return `Node ${process.versions.node} does not run TypeScript: compile it, or npm install --save-dev tsx, then ${run}`;
+    return; // The import fails, with the remedy.
   }
+  await import(pathToFileURL(entry).href); // As `node --import tsx` does.
+}
+
+function typeScriptRemedy(path: string): string {
+  return `Node ${process.versions.node} does not run TypeScript: compile ${path}, or npm install --save-dev tsx in its project`;
 }
 
 function isServer(value: unknown): value is Servable {
