@@ -1,0 +1,39 @@
+import { readdir, readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+
+// What every page of the docs has, so that a reader finds it: search engines show the description, and the site the first heading.
+
+const docs = join(import.meta.dirname, "../../docs");
+const files = await readdir(docs, { recursive: true });
+const pages = files
+  .filter((name) => name.endsWith(".md") && !/^(?:\.vitepress|node_modules|reference.api)\b/.test(name))
+  .map((name) => ({ name: name.replaceAll("\\", "/"), path: join(docs, name) }));
+
+/** The lines of a page, at most; the pages with more, and why. */
+const mostLines = 200;
+const long: ReadonlyMap<string, string> = new Map([
+  ["design/performance.md", "the tables of one benchmark, with its method"],
+  ["guides/debug.md", "one session with a broken server, from the first message to the replay"],
+  ["reference/rules.md", "a table with one row for each rule"],
+  ["reference/commands/act.md", "written from the help pages of the command"],
+  ["reference/commands/ask.md", "written from the help pages of the command"],
+  ["reference/commands/attach.md", "written from the help pages of the command"],
+  ["reference/commands/read.md", "written from the help pages of the command"],
+]);
+
+describe.each(pages)("docs/$name", ({ name, path }) => {
+  test("has a description and one title, and is short", async () => {
+    const text = await readFile(path, "utf8");
+    const [, matter = ""] = /^---\n(.*?)\n---\n/s.exec(text) ?? [];
+    expect(matter, "a description in the front matter").toMatch(/^description: .{40,}$/m);
+    const titles = text.replaceAll(/^```.*?^```/gms, "").match(/^# .+$/gm) ?? [];
+    // The home page has its title in the front matter.
+    expect(titles).toHaveLength(/^layout: home$/m.test(matter) ? 0 : 1);
+    if (!long.has(name)) expect(text.split("\n").length - 1).toBeLessThanOrEqual(mostLines);
+  });
+});
+
+test("the exceptions are pages that exist", () => {
+  expect([...long.keys()].filter((name) => !pages.some((page) => page.name === name))).toEqual([]);
+});
