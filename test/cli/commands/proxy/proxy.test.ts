@@ -6,6 +6,7 @@ import { brotliCompressSync, gzipSync } from "node:zlib";
 import { bytesOf } from "@parlance/wire";
 import fc from "fast-check";
 import { expect, test, vi } from "vitest";
+import { runs } from "../../../testing/forms.js";
 import { parlance } from "../../run.js";
 import { ask, bodyOf, headsOf, proxied } from "./proxied.js";
 
@@ -40,7 +41,7 @@ test("bodies arrive as they were sent, both ways, and stand in the recording", a
         interval: 5,
       });
     }),
-    { numRuns: 20 },
+    { numRuns: runs(20) },
   );
   const frames = (await stand.recorded()).flatMap((entry) => (entry.k === "f" ? [sha256(bytesOf(entry))] : []));
   expect(frames).toEqual(sums);

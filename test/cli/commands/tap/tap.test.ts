@@ -3,6 +3,7 @@ import { once } from "node:events";
 import type { Entry } from "@parlance/wire";
 import fc from "fast-check";
 import { describe, expect, test, vi } from "vitest";
+import { runs } from "../../../testing/forms.js";
 import { RecordingFolder } from "../../../wire/recording/recording-folder.js";
 import { parlance } from "../../run.js";
 import { livesOf, recordedBytesOf, tapScript } from "./tapped.js";
@@ -44,7 +45,7 @@ test("every byte arrives as it was sent, both ways, and stands in the recording"
       const entries = only(folder);
       for (const d of ["c2s", "s2c"] as const) expect(sha256(recordedBytesOf(entries, d))).toBe(sha256(sent));
     }),
-    { numRuns: 8 },
+    { numRuns: runs(8) },
   );
 });
 
