@@ -133,6 +133,19 @@ test.concurrent("lists are judged by their items, their pages and their schemas"
   expect(code).toBe(2);
 });
 
+test.concurrent("a list that the server offers and never answers: the remedy is on the server", async () => {
+  const program = `
+    require("node:readline").createInterface({ input: process.stdin }).on("line", (line) => {
+      const { id, method } = JSON.parse(line);
+      const serverInfo = { name: "mute", version: "1.0.0" };
+      const result = { protocolVersion: "2025-11-25", capabilities: { prompts: {} }, serverInfo };
+      if (method === "initialize") console.log(JSON.stringify({ jsonrpc: "2.0", id, result }));
+    });`;
+  const { stdout } = await doctor(["--timeout", "5s", "--", process.execPath, "-e", program]);
+  expect(stdout).toMatch(/✖ prompts +prompts\/list/);
+  expect(stdout).toContain("→ answer prompts/list, or do not declare prompts; --timeout 2m waits longer");
+});
+
 test.concurrent("a server that dies in the middle makes going on useless", async () => {
   const { code, stdout } = await doctor([...misbehaving("breaks")]);
   expect(stdout).toMatch(/✖ tools +tools\/list \(id \d+\): .* exited with code 7/);

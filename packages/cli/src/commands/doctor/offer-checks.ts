@@ -54,7 +54,10 @@ async function listed(examined: Examined, list: OfferedList): Promise<Finding> {
     const isUnknown = error instanceof RpcError && error.code === codes.methodNotFound;
     if (isUnknown && list.name === "templates") return { state: "absent", says: "not offered" };
     const { message, seen, remedy = explained(error), exitCode } = examined.observed.failure(error, "open");
-    const advice = isUnknown ? `answer ${list.method}, or do not declare ${list.capability}` : remedy;
+    const isLate = error instanceof LocalError && error.reason === "timeout";
+    const mend = `answer ${list.method}, or do not declare ${list.capability}`;
+    // A time that is too short is the rarer cause, so it comes second.
+    const advice = isUnknown ? mend : isLate && remedy !== undefined ? `${mend}; ${remedy}` : remedy;
     const code = error instanceof RpcError ? exitCodes.violations : exitCode;
     const isOver = error instanceof LocalError && error.reason === "closed";
     return {
