@@ -16,6 +16,7 @@ const longForms = [
   "test/bridge/matrix.test.ts",
   "test/cli/commands/completion.test.ts",
   "test/cli/conventions.test.ts",
+  "test/create/installed.test.ts",
   "test/docs/readme.test.ts",
   "test/examples/contacts-import.test.ts",
   "test/examples/contacts-questions.test.ts",

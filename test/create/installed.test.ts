@@ -1,0 +1,96 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { fileURLToPath } from "node:url";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { runServerSet } from "../../conformance/runner/scenarios.js";
+import { install } from "../../conformance/runner/suite.js";
+import { Scratch } from "../cli/scratch.js";
+import { create, run } from "./made-project.js";
+
+const root = fileURLToPath(new URL("../..", import.meta.url));
+const packages = ["mcp", "wire", "cli"];
+let packed: Scratch;
+
+beforeAll(async () => {
+  await install();
+  packed = new Scratch();
+  const workspaces = packages.flatMap((name) => ["-w", `@parlance/${name}`]);
+  const ran = await run("npm", ["pack", ...workspaces, "--pack-destination", packed.path], root);
+  expect(ran, ran.output).toMatchObject({ code: 0 });
+});
+
+afterAll(() => packed[Symbol.dispose]());
+
+/** Installs a made project with our packages as they would be published. */
+async function installIn(folder: string): Promise<void> {
+  const path = join(folder, "package.json");
+  const manifest = JSON.parse(readFileSync(path, "utf8"));
+  const { version } = JSON.parse(readFileSync(join(root, "packages/mcp/package.json"), "utf8"));
+  const ours = Object.fromEntries(
+    packages.map((name) => [`@parlance/${name}`, `file:${packed.at(`parlance-${name}-${version}.tgz`)}`]),
+  );
+  for (const list of [manifest.dependencies, manifest.devDependencies])
+    for (const name of Object.keys(list)) list[name] = ours[name] ?? list[name];
+  writeFileSync(path, JSON.stringify({ ...manifest, overrides: ours }));
+  const ran = await run("npm", ["install", "--prefer-offline", "--no-audit", "--no-fund"], folder);
+  expect(ran, ran.output).toMatchObject({ code: 0 });
+}
+
+/** The scenarios of the official suite that need no tool, resource or prompt of a certain name. */
+const core = {
+  "2025-11-25": [
+    "server-initialize",
+    "logging-set-level",
+    "ping",
+    "tools-list",
+    "server-sse-multiple-streams",
+    "resources-list",
+    "prompts-list",
+    "dns-rebinding-protection",
+  ],
+  "2026-07-28": ["dns-rebinding-protection", "caching", "input-required-result-validate-input"],
+};
+
+/** Serves a made server over HTTP, and runs the scenarios. */
+async function expectConformance(folder: string, language: string): Promise<void> {
+  const command = join(folder, "node_modules/@parlance/cli/bin/parlance.js");
+  const args = [command, "serve", `src/server.${language}`, "--http", "0", "--no-watch", "--json"];
+  const server = spawn(process.execPath, args, { cwd: folder, stdio: ["ignore", "pipe", "inherit"] });
+  const exited = once(server, "exit");
+  try {
+    const [line] = await once(createInterface({ input: server.stdout }), "line");
+    const { url } = JSON.parse(line).http;
+    for (const [revision, names] of Object.entries(core)) {
+      using results = new Scratch();
+      const scenarios = names.map((name) => ({ revision, role: "server" as const, name }));
+      const outcomes = await runServerSet(scenarios, revision, url, results.path);
+      expect(outcomes.filter(({ passed }) => !passed)).toEqual([]);
+    }
+  } finally {
+    server.kill();
+    await exited;
+  }
+}
+
+const kinds = ["ts", "js"].flatMap((language) => [
+  ...["stdio", "http", "both"].map((transport) => ({ template: "server", language, transport })),
+  { template: "service", language, transport: "both" },
+  { template: "client", language, transport: "stdio" },
+]);
+
+test.each(kinds)("a $template in $language over $transport is installed, tested and checked", async (kind) => {
+  const { template, language, transport } = kind;
+  using scratch = new Scratch();
+  const folder = scratch.path;
+  await create(folder, "--template", template, "--language", language, "--transport", transport);
+  await installIn(folder);
+  for (const script of ["test", "check", ...(language === "ts" ? ["build"] : [])]) {
+    const ran = await run("npm", ["run", script], folder);
+    expect(ran, ran.output).toMatchObject({ code: 0 });
+    if (script === "check" && template === "server") expect(ran.output).toMatch(/· 0 failed · 0 violations/);
+  }
+  if (template === "server") await expectConformance(folder, language);
+});
