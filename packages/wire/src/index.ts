@@ -1,7 +1,7 @@
 /**
  * What crossed between an MCP client and server: recordings, conversations, rules, filters, reports, redaction and the raw client.
  *
- * @module
+ * @module wire
  */
 
 export {

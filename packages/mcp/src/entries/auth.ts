@@ -1,7 +1,7 @@
 /**
  * Authorization for servers over HTTP: access tokens, verified on every request.
  *
- * @module
+ * @module auth
  */
 import "../base/runtime.js";
 

@@ -1,7 +1,7 @@
 /**
  * Bridges: forward to another server over any transport and between any revisions.
  *
- * @module
+ * @module bridge
  */
 import "../base/runtime.js";
 

@@ -1,7 +1,7 @@
 /**
  * Clients of MCP servers, in every revision.
  *
- * @module
+ * @module client
  */
 import "../base/runtime.js";
 

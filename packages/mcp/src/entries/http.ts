@@ -1,7 +1,7 @@
 /**
  * MCP servers over HTTP for every platform with `Request` and `Response`, and channels for HTTP clients.
  *
- * @module
+ * @module http
  */
 import "../base/runtime.js";
 

@@ -1,7 +1,7 @@
 /**
  * Types shared by servers and clients: the messages of the protocol in their newest shape, versions, and error codes.
  *
- * @module
+ * @module mcp
  */
 import "../base/runtime.js";
 

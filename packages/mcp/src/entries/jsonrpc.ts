@@ -2,7 +2,7 @@
  * JSON-RPC 2.0: connections for both roles over any transport, independent of MCP.
  * https://www.jsonrpc.org/specification
  *
- * @module
+ * @module jsonrpc
  */
 import "../base/runtime.js";
 

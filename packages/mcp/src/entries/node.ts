@@ -1,7 +1,7 @@
 /**
  * Transports for Node: HTTP, stdio, child processes, TCP and Unix sockets, byte streams.
  *
- * @module
+ * @module node
  */
 import "../base/runtime.js";
 

@@ -2,7 +2,7 @@
  * Protocol data for tools that read, check or create messages: methods, revisions, shapes, error codes, HTTP headers,
  * and a few functions for JSON and bytes. Servers and clients do not need it.
  *
- * @module
+ * @module protocol
  */
 import "../base/runtime.js";
 

@@ -1,7 +1,7 @@
 /**
  * Schemas: compiles any Standard Schema or JSON Schema to the JSON Schema to send and a function to check values.
  *
- * @module
+ * @module schema
  */
 import "../base/runtime.js";
 

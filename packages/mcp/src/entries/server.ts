@@ -1,7 +1,7 @@
 /**
  * MCP servers: one server object for every revision and every transport.
  *
- * @module
+ * @module server
  */
 import "../base/runtime.js";
 

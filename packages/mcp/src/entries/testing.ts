@@ -1,7 +1,7 @@
 /**
  * Test helpers: connected pairs with a leak check, a raw peer that sends any frame, and a fake clock.
  *
- * @module
+ * @module testing
  */
 import "../base/runtime.js";
 

@@ -1,7 +1,7 @@
 /**
  * WebSockets for Node, based on the package `ws`, which must be installed separately.
  *
- * @module
+ * @module websocket
  */
 import "../base/runtime.js";
 
