@@ -31,5 +31,7 @@ export function kindOf(value: unknown): string {
  * pointerToken("a/b"); // "a~1b"
  */
 export function pointerToken(key: string | number): string {
-  return String(key).replaceAll("~", "~0").replaceAll("/", "~1");
+  const token = String(key);
+  // Checks of shapes ask for the token of every member, and hardly any is escaped.
+  return token.includes("~") || token.includes("/") ? token.replaceAll("~", "~0").replaceAll("/", "~1") : token;
 }

@@ -5,7 +5,7 @@ import { metaOf } from "../conversation/operations.js";
 import { namedVersion } from "../conversation/session.js";
 import { literalOf, nodeAt } from "../json/json-node.js";
 import type { Frame, Sender } from "../recording/frame.js";
-import { type ComparableValue, canonicalJson, comparableValue, type Ignores, significant } from "./differences.js";
+import { type ComparableValue, comparableValue, type Ignores, significant, significantJson } from "./differences.js";
 
 /** Members of these requests and of their results belong to the contract: another clientInfo does not make a call different. */
 const openers: ReadonlySet<string | undefined> = new Set([methods.initialize, methods.discover]);
@@ -66,8 +66,8 @@ export class ComparedItem {
     this.#message = message;
     this.#answer = answer;
     this.kindKey = JSON.stringify([kind, from, method, target]);
-    this.key = `${this.kindKey} ${this.isOpener ? "" : canonicalJson(this.value)}`;
-    this.answerKey = answer && canonicalJson(this.answer);
+    this.key = `${this.kindKey} ${this.isOpener ? "" : significantText(message, ignores)}`;
+    this.answerKey = answer && significantText(answer, ignores);
   }
 
   /** Whether it opens the conversation: its members belong to the contract. */
@@ -95,6 +95,10 @@ function valueAt({ frame, pointer }: Place): ComparableValue {
   if (json.isPlain && !longInteger.test(entry.raw ?? "")) return json.value;
   const node = json.root && nodeAt(json.root, pointer);
   return node && comparableValue(node, frame.bytes);
+}
+
+function significantText(place: Place, ignores: Ignores): string {
+  return significantJson(valueAt(place), ignores) ?? "null";
 }
 
 /** The items of a conversation, in order. */

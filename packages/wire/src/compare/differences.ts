@@ -57,11 +57,31 @@ export function significant(value: ComparableValue, ignores: Ignores, depth = 0)
 export function canonicalJson(value: ComparableValue): string {
   if (Array.isArray(value)) return `[${value.map(canonicalJson).join()}]`;
   if (!isObject(value)) return typeof value === "bigint" ? String(value) : (JSON.stringify(value) ?? "null");
-  const keys = Object.keys(value).filter((key) => value[key] !== undefined);
-  return `{${keys
-    .sort()
-    .map((key) => `${JSON.stringify(key)}:${canonicalJson(value[key])}`)
-    .join()}}`;
+  let members = "";
+  for (const key of Object.keys(value).sort()) {
+    if (value[key] === undefined) continue;
+    members += `${members === "" ? "" : ","}${JSON.stringify(key)}:${canonicalJson(value[key])}`;
+  }
+  return `{${members}}`;
+}
+
+/** `canonicalJson` of the `significant` parts of a value, without a copy of it. Undefined if nothing is left. */
+export function significantJson(value: ComparableValue, ignores: Ignores, depth = 0): string | undefined {
+  if (ignores.length === 0) return canonicalJson(value);
+  if (ignores.some(({ length }) => length === depth)) return undefined;
+  const below = (token: string): Ignores => ignores.filter(({ [depth]: wanted }) => wanted === token || wanted === "*");
+  if (Array.isArray(value)) {
+    const elements = value.map((each, index) => significantJson(each, below(String(index)), depth + 1) ?? "null");
+    return `[${elements.join()}]`;
+  }
+  if (!isObject(value)) return canonicalJson(value);
+  const keys = Object.keys(value).sort();
+  let members = "";
+  for (const key of keys) {
+    const text = significantJson(value[key], below(key), depth + 1);
+    if (text !== undefined) members += `${members === "" ? "" : ","}${JSON.stringify(key)}:${text}`;
+  }
+  return members === "" && keys.length > 0 ? undefined : `{${members}}`;
 }
 
 /** Every innermost place at which two values differ, in the order of the first, then of the second. */

@@ -1,6 +1,7 @@
 import { isUtf8 } from "node:buffer";
 import {
   Conversation,
+  type Entry,
   type HeaderEntry,
   literalOf,
   pairOf,
@@ -27,7 +28,7 @@ export interface ShownRows {
   readonly versions: readonly (string | undefined)[];
   readonly count: number;
   readonly violations: number;
-  readonly lists: AsyncIterable<readonly Row[]> | Iterable<readonly Row[]>;
+  readonly lists: AsyncIterable<Iterable<Row>> | Iterable<Iterable<Row>>;
   /** The number of the frame with the request or the answer to a message. */
   readonly pairOf: (message: WireMessage) => number | undefined;
 }
@@ -42,14 +43,22 @@ export function selectedRows({ title, header, conversation, rows }: Exported): S
 /** All rows of a recording, as they are read a second time: no more than a list of them is in memory. */
 export function readRows(title: string, { survey, lists }: JudgedEntries): ShownRows {
   const { header, versions, rows: count, violations, answers } = survey;
-  const read = async function* (): AsyncGenerator<readonly Row[]> {
+  const read = async function* (): AsyncGenerator<Iterable<Row>> {
     const conversation = new Conversation({ keepRows: false });
-    for await (const entries of lists()) yield entries.flatMap((entry) => conversation.push(entry) ?? []);
+    for await (const entries of lists()) yield rowsOf(entries, conversation);
   };
   // A request is read before its answer.
   const pair = (message: WireMessage): number | undefined =>
     message.kind === "req" ? answers.get(message.frame.n) : pairOf(message);
   return { title, header, versions, count, violations, lists: read(), pairOf: pair };
+}
+
+/** Each row is written before the next is read: what was parsed of it is still there. */
+function* rowsOf(entries: readonly Entry[], conversation: Conversation): Generator<Row> {
+  for (const entry of entries) {
+    const row = conversation.push(entry);
+    if (row !== undefined) yield row;
+  }
 }
 
 /** The operations of the selected rows. */

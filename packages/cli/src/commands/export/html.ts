@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { escapeControls } from "@parlance/mcp/jsonrpc";
 import { bytesOf, type Row, type Verdict, type WireMessage, wording } from "@parlance/wire";
-import { hexLines } from "../../shared/output/hex.js";
+import { hexText } from "../../shared/output/hex.js";
 import { count } from "../../shared/output/quantities.js";
 import { packageVersion } from "../../shared/package-version.js";
 import { commandOf, type ShownRows, shellWord } from "./exported.js";
@@ -136,7 +136,7 @@ function bodyHtml({ entry, frame, verdicts }: Row): string {
   const shown = bytes.subarray(0, mostShown);
   const pretty = frame === undefined || shown.length < bytes.length ? undefined : prettyFrame(frame);
   const text = pretty ?? new TextDecoder().decode(shown);
-  const hex = hexLines(bytes.subarray(0, mostHex)).join("\n");
+  const hex = hexText(bytes.subarray(0, mostHex));
   const rest = bytes.length > mostHex ? `\n… ${bytes.length - mostHex} more bytes` : "";
   return `<div class="body">${judged}${pre(text)}<details><summary><span>bytes</span></summary>${pre(hex + rest)}</details></div>`;
 }

@@ -25,17 +25,41 @@ export function hexRows(bytes: Uint8Array, from = 0): readonly HexRow[] {
   });
 }
 
-/** A hex dump as lines: offset, digits, characters. @param from the offset of the first byte */
-export function hexLines(bytes: Uint8Array, from = 0): readonly string[] {
-  const lines: string[] = [];
+const codesOf = (texts: readonly string[], at: number): Uint8Array =>
+  Uint8Array.from(texts, (text) => text.charCodeAt(at));
+const [firstDigits, lastDigits, glyphCodes] = [codesOf(digitsOf, 0), codesOf(digitsOf, 1), codesOf(glyphOf, 0)];
+const space = 0x20;
+const newline = 0x0a;
+/** Characters of an offset that a double holds, and of what stands between it and the glyphs. */
+const longestOffset = 14;
+const between = 2 + perLine * 3 + 1;
+
+/**
+ * A hex dump: offset, digits, characters. It is written as bytes: a page has one for every frame, and to concatenate characters takes six
+ * times as long. @param from the offset of the first byte
+ */
+export function hexText(bytes: Uint8Array, from = 0): string {
+  const text = Buffer.alloc(Math.ceil(bytes.length / perLine) * (longestOffset + between + perLine + 1), space);
+  let end = 0;
   for (let start = 0; start < bytes.length; start += perLine) {
-    let [digits, glyphs] = ["", ""];
-    for (let at = start; at < start + perLine && at < bytes.length; at += 1) {
-      const byte = bytes[at] ?? 0;
-      digits += `${digitsOf[byte]} `;
-      glyphs += glyphOf[byte];
+    const offset = (from + start).toString(16).padStart(4, "0");
+    const digits = end + text.write(offset, end, "latin1") + 2;
+    const glyphs = digits + between - 2;
+    const length = Math.min(perLine, bytes.length - start);
+    for (let at = 0; at < length; at += 1) {
+      const byte = bytes[start + at] ?? 0;
+      text[digits + at * 3] = firstDigits[byte] ?? 0;
+      text[digits + at * 3 + 1] = lastDigits[byte] ?? 0;
+      text[glyphs + at] = glyphCodes[byte] ?? 0;
     }
-    lines.push(`${(from + start).toString(16).padStart(4, "0")}  ${digits.padEnd(perLine * 3)} ${glyphs}`);
+    end = glyphs + length;
+    text[end] = newline;
+    end += 1;
   }
-  return lines;
+  return text.toString("latin1", 0, Math.max(0, end - 1));
+}
+
+/** The lines of a hex dump. @param from the offset of the first byte */
+export function hexLines(bytes: Uint8Array, from = 0): readonly string[] {
+  return bytes.length === 0 ? [] : hexText(bytes, from).split("\n");
 }
