@@ -59,7 +59,7 @@ let faults: readonly string[] = [];
 
 /** The site, and the pages that are made from the doc comments. */
 function isGenerated(name: string): boolean {
-  return /^(?:\.vitepress|reference.api)\b/.test(name);
+  return /^(?:\.vitepress|node_modules|reference.api)\b/.test(name);
 }
 
 function folderOf(page: string): string {
