@@ -93,16 +93,31 @@ export function overTransport({ name, needs, open }, version) {
     needs,
     async run(platform) {
       const { connect, close } = await open(createSample(), platform);
-      const client = await connect({ revision: version, handlers });
-      for (const feature of features) {
+      // Whatever fails, nothing is left open that would keep the process alive.
+      try {
+        const client = await connect({ revision: version, handlers });
         try {
-          await feature.run(client, version);
-        } catch (error) {
-          throw new Error(`${feature.name}: ${error instanceof Error ? error.message : error}`, { cause: error });
+          for (const { name: feature, run } of features) await named(feature, () => run(client, version));
+        } finally {
+          await client.close();
         }
+      } finally {
+        await close?.();
       }
-      await client.close();
-      await close?.();
     },
   };
+}
+
+/**
+ * Puts the name of a feature before the message of what it throws.
+ *
+ * @param {string} feature
+ * @param {() => unknown} run
+ */
+async function named(feature, run) {
+  try {
+    await run();
+  } catch (error) {
+    throw new Error(`${feature}: ${error instanceof Error ? error.message : error}`, { cause: error });
+  }
 }
