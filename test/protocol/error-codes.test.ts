@@ -26,7 +26,7 @@ describe("the table of error codes", () => {
     const codesOf = (vocabulary: Vocabulary): readonly number[] => inVocabulary(vocabulary).map(({ code }) => code);
     expect(codesOf("specification").toSorted()).toEqual(Object.values(specCodes).toSorted());
     expect(codesOf("catalogue").toSorted()).toEqual(Object.values(catalogueCodes).toSorted());
-    const { tooManyRequests, requestCancelled, ...standard } = codes;
+    const { tooManyRequests, forbidden, requestCancelled, ...standard } = codes;
     expect(codesOf("json-rpc").toSorted()).toEqual(Object.values(standard).toSorted());
   });
 
