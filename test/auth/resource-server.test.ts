@@ -93,6 +93,7 @@ describe.each(doors)("a protected server on $on", ({ open }) => {
     const bare = `401 Bearer resource_metadata="${metadataUrl}", scope="notes"`;
     expect(challengeOf(await door.ask(whoami()))).toBe(bare);
     expect(challengeOf(await door.ask(whoami("Basic YTpi")))).toBe(bare);
+    expect(challengeOf(await door.ask(whoami(`DPoP ${await issuer.token()}`)))).toBe(bare);
     // A token in the query is not looked at (AU-R5).
     expect(challengeOf(await door.ask({ ...whoami(), path: `/mcp?access_token=${await issuer.token()}` }))).toBe(bare);
     expect(reported("unauthorized")).toEqual([]);
@@ -239,6 +240,7 @@ describe("S25 and S27: a token that is not valid for this server gets 401, and t
     ["expired by two minutes", { exp: now() - 120 }, /"exp"/, {}],
     ["expired by one minute", { exp: now() - 60 }, /"exp"/, {}],
     ["valid in an hour", { nbf: now() + 3_600 }, /"nbf"/, {}],
+    ["a token that is bound to a key", { cnf: { jkt: "thumbprint" } }, /bound to a key/, {}],
     ["another type", {}, /its type is dpop\+jwt/, { typ: "dpop+jwt" }],
     ["an unknown crit", {}, /crit|Extension/, { crit: ["x"], x: 1 }],
     ["an unknown key", {}, /ERR_JWKS_NO_MATCHING_KEY/, { kid: "../../etc/passwd' OR 1=1" }],

@@ -2,7 +2,7 @@ import { kindOf } from "../../base/json.js";
 import type { Identity } from "../../jsonrpc/call.js";
 import type { ResourceServer, Verification } from "../resource-server.js";
 
-/** What a protected server is and requires, whatever verifies its tokens. */
+/** The options of every protected server, whichever function verifies its tokens. */
 export interface ProtectedOptions {
   /** The scopes that every request needs. Definitions may name further ones. Default: none. */
   readonly scopes?: readonly string[];
@@ -17,7 +17,7 @@ export interface ProtectedOptions {
   readonly documentation?: string;
 }
 
-/** What a verifier has found out about a token. */
+/** A verified token. */
 export interface VerifiedToken extends Omit<Identity, "principal"> {
   /** The user, or the client itself if no user is involved. */
   readonly subject: string;

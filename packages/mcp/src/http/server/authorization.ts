@@ -109,7 +109,7 @@ export class Authorization {
     if (header === undefined) return this.#denial(401, "authentication is required");
     const { scheme = "", token = "" } = credentials.exec(header)?.groups ?? {};
     // Another scheme is no attempt to use a token. The token of a query is not looked at: addresses end up in logs.
-    if (!/^(bearer|dpop)\b/i.test(header)) return this.#denial(401, "a bearer token is required");
+    if (!/^bearer\b/i.test(header)) return this.#denial(401, "a bearer token is required");
     if (token === "" || token.length > maxTokenLength) {
       this.#refused(
         `the Authorization header is not ${scheme === "" ? "a scheme and a token" : "a token that can be read"}`,
