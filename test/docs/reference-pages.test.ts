@@ -190,7 +190,10 @@ test("every group of commands has a page, and no other page is there", async () 
 test.each([...groups])("the page on the commands under %s has their help", async (group, names) => {
   const sections = await Promise.all(
     names.map(async (name) => {
-      const { stdout } = await parlance(["help", name], { COLUMNS: "100" });
+      const { stdout } = await parlance(["help", name], {
+        COLUMNS: "100",
+        PARLANCE_RECORDINGS: "~/.local/state/parlance/recordings",
+      });
       return ["", `## ${name}`, "", "```", stdout.trimEnd(), "```"];
     }),
   );
