@@ -1,7 +1,13 @@
 import { writeFileSync } from "node:fs";
 import type { Reporter, SerializedError, TestModule } from "vitest/node";
 
-/** Leaves the outcome of a run as one line in a file: `N passed, N failed`, and `, N skipped` where some were. */
+/** The most characters of a failure's line. */
+const maxLine = 300;
+
+/**
+ * Writes the outcome of a run into a file: a line for each failure, and `N passed, N failed` as the last line, with `, N skipped` where
+ * some were. The end of a long log is what remains of it, so the failures are named there.
+ */
 export class Tally implements Reporter {
   readonly #file: string;
 
@@ -10,17 +16,25 @@ export class Tally implements Reporter {
   }
 
   onTestRunEnd(modules: readonly TestModule[], unhandled: readonly SerializedError[]): void {
-    const counts = { passed: 0, failed: unhandled.length, skipped: 0 };
+    const counts = { passed: 0, skipped: 0 };
+    const failures = unhandled.map(({ message }) => line("unhandled", message));
     for (const module of modules) {
+      const at = module.relativeModuleId;
       for (const test of module.children.allTests()) {
-        const { state } = test.result();
-        counts[state === "pending" ? "failed" : state] += 1;
+        const { state, errors } = test.result();
+        if (state === "passed" || state === "skipped") counts[state] += 1;
+        else failures.push(line(`${at} > ${test.fullName}`, errors?.[0]?.message ?? "did not end"));
       }
       // A file that does not load, or a hook that throws, takes its tests with it: it must not pass for nothing.
-      counts.failed += module.errors().length;
-      for (const suite of module.children.allSuites()) counts.failed += suite.errors().length;
+      const suites = [module, ...module.children.allSuites()];
+      for (const { message } of suites.flatMap((suite) => suite.errors())) failures.push(line(at, message));
     }
     const skipped = counts.skipped === 0 ? "" : `, ${counts.skipped} skipped`;
-    writeFileSync(this.#file, `${counts.passed} passed, ${counts.failed} failed${skipped}\n`);
+    const tally = `${counts.passed} passed, ${failures.length} failed${skipped}`;
+    writeFileSync(this.#file, `${[...failures, tally].join("\n")}\n`);
   }
+}
+
+function line(where: string, message: string): string {
+  return `FAILED ${where}: ${message.replaceAll(/\s+/g, " ")}`.slice(0, maxLine);
 }
