@@ -1,7 +1,7 @@
 import { parseArgs } from "node:util";
 import { languages, type Project, templates, transports } from "./project.js";
 
-/** What the command line says. What it leaves out is asked, or has a default. */
+/** The options on the command line. The program asks for the missing ones, or uses their defaults. */
 export interface CommandLine {
   readonly folder?: string | undefined;
   readonly name?: string | undefined;

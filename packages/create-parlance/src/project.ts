@@ -3,7 +3,7 @@ import { join, posix } from "node:path";
 import { fileURLToPath } from "node:url";
 import manifest from "../package.json" with { type: "json" };
 
-/** What there is a template of, and its line in the prompt and on the help page. */
+/** The templates, each with its line in the prompt and on the help page. */
 export const templates = {
   server: "MCP server: tools, resources and prompts",
   service: "JSON-RPC 2.0 service, without MCP",
@@ -80,7 +80,7 @@ function sectionsFor({ template, language, transport }: Project): string {
   );
 }
 
-/** What a template's package.json has that depends on the project. */
+/** The members of a template's package.json that depend on the project. */
 interface PackageJson {
   readonly name: string;
   readonly scripts: Readonly<Record<string, string>>;

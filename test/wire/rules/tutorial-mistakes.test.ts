@@ -33,8 +33,8 @@ const mistakes: readonly (readonly [mistake: string, rule: string, transcript: T
   ],
   ["an error that is a string", "R-6", [...opening, talk.list(1), server({ ...rpc, id: 1, error: "not found" })]],
   ["a response with another id", "R-5", [...opening, talk.list(1), talk.listed(2)]],
-  ["a parse error that nobody catches", "S-2", [...opening, "← SyntaxError: Unexpected end of JSON input"]],
-  ["a message that nobody checks", "M-6", [...opening, talk.call(1), talk.called(1, { content: "42" })]],
+  ["an uncaught parse error", "S-2", [...opening, "← SyntaxError: Unexpected end of JSON input"]],
+  ["an unchecked message", "M-6", [...opening, talk.call(1), talk.called(1, { content: "42" })]],
   [
     "a notification where an answer is needed",
     "R-2",

@@ -10,7 +10,7 @@ export interface TokenRequest {
 }
 
 /**
- * What a verifier makes of a token. The client learns only the kind; the reason is for the operator and is reported.
+ * The result of verifying a token. The client learns only the kind; the reason is for the operator and is reported.
  *
  * - `identity`: the token is valid for this server.
  * - `invalid`: it is not, whatever the reason. The client gets 401 with `invalid_token`.

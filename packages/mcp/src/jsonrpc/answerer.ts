@@ -103,7 +103,7 @@ export function joinResponses(answers: readonly (string | undefined)[]): string 
   return given.length === 0 ? undefined : `[${given.join(",")}]`;
 }
 
-/** The surroundings of a call that came without any: nobody to tell, nobody to cancel it. */
+/** The exchange of a call that was made without one: it is never cancelled, and drops notifications. */
 function detachedExchange(report: Reporter): Exchange {
   return {
     get signal(): AbortSignal {
@@ -194,7 +194,7 @@ export function toErrorObject(
   return internalError;
 }
 
-/** Runs a notification: whatever happens, nobody is answered. */
+/** Runs a notification. It has no response, not even for an error. */
 export function runNotification(
   handle: Call,
   method: string,

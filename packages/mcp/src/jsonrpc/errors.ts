@@ -183,7 +183,7 @@ export function explainCode(code: number): CodeExplanation {
       code,
       range: "reserved",
       name: "Reserved",
-      meaning: "Reserved by JSON-RPC for future use: no one may send it",
+      meaning: "Reserved by JSON-RPC for future use: it must not be sent",
     };
   }
   const [name, meaning] = applicationCodes.get(code) ?? [

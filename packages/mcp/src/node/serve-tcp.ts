@@ -84,7 +84,7 @@ export async function serveTcp(
   const { limits } = options;
   const bounds = limits?.frameBytes === undefined ? {} : { frameBytes: limits.frameBytes };
   const open: AcceptTcp = (channel, caller) => {
-    // A Unix socket is for those whom its file mode lets in; a port is open to every user of the machine at least.
+    // The file mode of a Unix socket decides which users can connect; every user of the machine can connect to a port.
     const auth = caller.peer === undefined ? undefined : "anonymous";
     return serveChannel(served, channel, { ...options, ...caller, auth });
   };

@@ -70,7 +70,7 @@ export class Context {
    * callers.
    *
    * @example
-   * server.tool("whoami", {}, (_, { auth }) => auth?.subject ?? "nobody is signed in");
+   * server.tool("whoami", {}, (_, { auth }) => auth?.subject ?? "anonymous");
    */
   get auth(): Identity | undefined {
     return identityOf(this.#operation.auth);

@@ -60,7 +60,7 @@ export interface ServerOptions extends Implementation, Hooks {
   readonly instructions?: string;
   /** Items on a page of a list. Default: 100, so that most servers fit on one: some clients never turn a page. */
   readonly pageSize?: number;
-  /** How long lists may be cached, and for whom. Default: not at all. */
+  /** How long clients may cache lists, and whether several users may share a cache. Default: not at all. */
   readonly listCache?: CacheHints;
   /**
    * Server capabilities to advertise in addition to those of the definitions: extensions, `experimental`, and features that are

@@ -100,7 +100,7 @@ export class Judge {
     return verdicts.flatMap(({ rule: id, party, pointer, range, header, says, version, by }): readonly Verdict[] => {
       const rule = this.#rules.find((each) => each.id === id);
       if (rule === undefined) return [];
-      // Whoever made the recording has written these.
+      // These texts are from the recording, whose author is unknown.
       const finding = { says: escapeControls(says), ...(header !== undefined && { header: escapeControls(header) }) };
       const place = { party, n, pointer: pointer && escapeControls(pointer), range };
       const clause = by && {

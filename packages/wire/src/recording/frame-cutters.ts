@@ -2,7 +2,7 @@ import { PartialFrame } from "@parlance/mcp/jsonrpc";
 import { decodeUtf8 } from "@parlance/mcp/protocol";
 import type { FrameEntry } from "./entry.js";
 
-/** Bytes that are kept of one frame: whoever sends more fills no recording, and no memory. */
+/** Bytes that are kept of one frame. The limit protects the recording, and memory, from a peer that sends one endless frame. */
 const mostKept = 16 * 1024 * 1024;
 
 /** Chunks of one frame whose times are kept: a frame that comes byte by byte is told as exactly as that, up to here. */

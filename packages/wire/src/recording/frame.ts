@@ -139,7 +139,7 @@ export function recordedBytes(bytes: Uint8Array): RecordedBytes {
   return raw === undefined ? { b64: encodeBase64(bytes) } : { raw };
 }
 
-/** Whoever is to be blamed for a frame. */
+/** The party that is responsible for a frame. */
 export function partyOf({ entry, from }: Frame): Party {
   return entry.by === undefined ? from : "injected";
 }

@@ -94,7 +94,7 @@ export class RecordingDecoder {
       this.#finish(chunk.subarray(from, to), false, items);
       from = to + 1;
     }
-    // A copy: whoever reads a file reuses its buffer.
+    // A copy: the reader of a file reuses its buffer.
     if (from < chunk.length) this.#parts.push(chunk.slice(from));
     return items;
   }

@@ -42,7 +42,7 @@ export const credentialWords = "credentials in HTTP headers and URLs";
 
 /**
  * Covers the credentials in a head of HTTP before it is written down: headers such as `Authorization`, `Cookie` and `X-Api-Key`, and
- * tokens in URLs. Each piece keeps its length in bytes. `Mcp-Session-Id` stays, because without it nobody can tell sessions apart.
+ * tokens in URLs. Each piece keeps its length in bytes. `Mcp-Session-Id` stays, because it tells sessions apart.
  *
  * @example
  * coverCredentials({ headers: [["authorization", "Bearer secret"]] });

@@ -92,7 +92,7 @@ export const capabilityRules: readonly Rule[] = [
       // The one that has changed may lie below the one that was subscribed to, so that any subscription will do.
       const isAsked = session.pending.some(({ request }) => request.method === methods.subscribe);
       if (session.subscriptions.size === 0 && !isAsked)
-        yield { says: `nobody has subscribed to ${describeValue(params.uri)}`, pointer: "/params/uri" };
+        yield { says: `the client has not subscribed to ${describeValue(params.uri)}`, pointer: "/params/uri" };
     },
   },
   {

@@ -194,7 +194,7 @@ export const httpRules: readonly Rule[] = [
     *check({ from, frame, context: { exchange } }, session) {
       if (from !== "server" || frame.entry.ch !== "sse" || session.http.isLegacy) return;
       if (exchange?.request.method === "GET" && headerOf(exchange.request, "last-event-id") === undefined)
-        yield { says: "it is an answer, and comes on a stream that nobody has asked for it on" };
+        yield { says: "it is a response, on a stream that does not belong to its request" };
     },
   },
 ];

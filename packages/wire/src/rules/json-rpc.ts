@@ -49,7 +49,7 @@ export const jsonRpcRules: readonly Rule[] = [
     on: "message",
     *check(message) {
       if (message.kind === "ntf" && isProtocolMethod(message.method ?? ""))
-        yield { says: `${message.method} is a request: without an id nobody answers it`, pointer: "/id" };
+        yield { says: `${message.method} is a request: without an id it has no response`, pointer: "/id" };
       const id = message.member("id");
       // A response is held against the id of its request by another rule.
       if (message.kind !== "req" || id === undefined || id === null || typeof id === "string" || isInteger(id)) return;
@@ -169,7 +169,10 @@ export const jsonRpcRules: readonly Rule[] = [
     on: "message",
     *check({ method }) {
       if (method?.startsWith("rpc."))
-        yield { says: `${describeValue(method)} is a name that nobody may give to a method`, pointer: "/method" };
+        yield {
+          says: `${describeValue(method)} is a reserved name: methods must not begin with rpc.`,
+          pointer: "/method",
+        };
     },
   },
   {

@@ -37,7 +37,7 @@ export const lifecycleRules: readonly Rule[] = [
     *check(message, session) {
       if (message.from !== "client" || session.phase !== "new" || !session.isWhole) return;
       if (message.method === methods.initialize || message.method === methods.ping) return;
-      // It is said once: whoever has skipped the handshake has skipped it for all that follows.
+      // Reported once for each session: every later request lacks the handshake, too.
       if (session.operations.some(({ request }) => skipsHandshake(request))) return;
       yield { says: `${describeValue(message.method)} is asked for before initialize`, pointer: "/method" };
     },

@@ -62,7 +62,7 @@ export const jsonRpcCases: readonly RuleCase[] = [
     rule: "R-2",
     why: "for a request without one",
     breaks: (talk) => [...talk.opening(), talk.list(undefined)],
-    found: { party: "client", pointer: "/id", says: "tools/list is a request: without an id nobody answers it" },
+    found: { party: "client", pointer: "/id", says: "tools/list is a request: without an id it has no response" },
     legal: (talk) => [...talk.opening(), talk.list(0x7fff_ffff), talk.listed(0x7fff_ffff)],
   },
   {

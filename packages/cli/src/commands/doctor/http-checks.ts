@@ -38,7 +38,7 @@ export function httpChecks(endpoint: Endpoint): readonly Check[] {
     {
       name: "is MCP",
       isEssential: true,
-      // Nobody comes here without an answer.
+      // The check before this one fails without a response.
       run: async () => (answer === undefined ? { state: "absent", says: "" } : judge(answer, endpoint)),
     },
   ];

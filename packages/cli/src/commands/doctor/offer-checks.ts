@@ -22,7 +22,7 @@ export function capabilitiesCheck(examined: Examined): Check {
       const notes =
         info === undefined ? ["it does not say what it is: serverInfo with name and version is missing"] : [];
       if (names.length > 0) return { state: "ok", says: names.join(", "), notes };
-      const remedy = "declare tools, resources or prompts: nobody asks for what is not declared";
+      const remedy = "declare tools, resources or prompts: clients do not list what is not declared";
       return { state: "absent", says: "none is declared", notes: [...notes, remedy] };
     },
   };

@@ -84,7 +84,7 @@ async function proxy(flags: ProxyFlags, { out, err, interrupt }: Invocation): Pr
   const { listen = { host: "127.0.0.1", port: usualPort } } = flags;
   if (!iKnow && !isLoopback(listen.host)) {
     throw usageFailure(
-      `${listen.host} can be reached by other machines, and whoever reaches the proxy reaches the server`,
+      `${listen.host} can be reached by other machines: each of them could reach the server through the proxy`,
       "listen on 127.0.0.1, or add --i-know",
     );
   }
@@ -130,7 +130,7 @@ async function listenWith(options: ProxyOptions, isChosen: boolean): Promise<Htt
   } catch (error) {
     if (!isChosen && (error as NodeJS.ErrnoException).code === "EADDRINUSE") return startProxy({ ...options, port: 0 });
     const why = error instanceof Error ? error.message : String(error);
-    throw new Failure(`nobody can listen at ${options.host}:${options.port}: ${why}`, {
+    throw new Failure(`cannot listen at ${options.host}:${options.port}: ${why}`, {
       exitCode: exitCodes.unreachable,
       remedy: "--listen 127.0.0.1:0 takes any port that is free",
       cause: error,

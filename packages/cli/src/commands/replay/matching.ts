@@ -11,7 +11,7 @@ export type MatchMode = (typeof matchModes)[number];
 /** What a request says of itself, and what its maker chooses freely, makes it no other request. */
 const ignores = ignoring(["/_meta", "/requestId", "/progressToken"]);
 
-/** A greeting is answered, whoever greets. */
+/** Requests that open a conversation. They match whatever their params: each client names itself. */
 const openers: ReadonlySet<string | undefined> = new Set([methods.initialize, methods.discover]);
 
 /** Finds what of a recording is meant by what a client says. */

@@ -173,7 +173,7 @@ function isSameAnswer(live: WireMessage, recorded: WireMessage): boolean {
   return said === written;
 }
 
-/** Holds what comes under a key until somebody takes it, and lets whoever takes wait for it. */
+/** Queues items by key. `take` waits until its key has an item. */
 class Mailbox<Item> {
   readonly #arrived = new Map<string, Item[]>();
   readonly #waiting = new Map<string, ((item: Item | undefined) => void)[]>();
@@ -195,7 +195,7 @@ class Mailbox<Item> {
     });
   }
 
-  /** Nothing more comes: whoever waits, waits no longer. */
+  /** Ends every waiting `take`: no more items arrive. */
   close(): void {
     this.#closed = true;
     for (const waiting of this.#waiting.values()) for (const resolve of waiting) resolve(undefined);

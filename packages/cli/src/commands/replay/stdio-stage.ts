@@ -48,7 +48,7 @@ function faultyOutput({ rules, seed }: FaultPlan): FaultyStream {
     stderr: (text) => process.stderr.write(`${text}\n`),
     close: () => process.stdout.end(),
     exit: leave,
-    // Nobody records a replay but whoever watches it.
+    // A replay writes no recording of its own.
     applied: () => undefined,
     passed: () => undefined,
   });

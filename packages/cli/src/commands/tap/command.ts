@@ -15,7 +15,7 @@ const about = `Start a server and stand between it and its host: every byte is p
 comes, and recorded with its time. Put it before the command of a server in the
 configuration of the host; nothing else changes for either of them.`;
 
-const contract = `The recording goes to a file of its own, for nobody else to read:
+const contract = `Each run writes a new recording, which only you can read (mode 0600), in:
   PARLANCE_RECORDINGS, or the folder for the state of programs (parlance ls)
   It may hold secrets, as the conversation does.
 

@@ -59,7 +59,7 @@ export function sweep(group: number, signal: NodeJS.Signals): void {
   try {
     process.kill(-group, signal);
   } catch {
-    // ESRCH: nobody is left.
+    // ESRCH: the process group has no process any more.
   }
 }
 

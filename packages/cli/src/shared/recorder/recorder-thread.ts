@@ -128,5 +128,5 @@ parentPort?.on("message", (message: ToRecorder) => {
   else observe(message.observations);
 });
 
-// The file was opened when it was made: whoever waits for its name need not wait for the first frame.
+// The file is open already: report its name before the first frame.
 report();

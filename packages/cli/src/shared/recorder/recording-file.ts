@@ -173,8 +173,8 @@ export class RecordingFile {
 }
 
 /**
- * Whether a file that is there can be taken: a pipe or a device as it is; a file if it is empty and of this user, after nobody else
- * may read it. Who has opened it before can read on, so that one of another user is not taken.
+ * Whether a file that is there can be taken: a pipe or a device as it is; a file if it is empty and of this user, after its mode
+ * is set to 0600. A process that opened the file before can still read it, so a file of another user is not taken.
  */
 function isForUs(file: number): boolean {
   const is = fstatSync(file);

@@ -105,7 +105,7 @@ export async function recordedConversation(
   return { title, entries, conversation, uri, lineOf: lines.of };
 }
 
-/** What a first reading of a recording has found. */
+/** The result of the first pass over a recording. */
 export interface Survey {
   readonly header: HeaderEntry | undefined;
   readonly rows: number;
@@ -116,7 +116,7 @@ export interface Survey {
   readonly answers: ReadonlyMap<number, number>;
 }
 
-/** The lines of a recording as they are read a second time, with the verdicts on them. */
+/** The lines of a recording in the second pass, with their verdicts. */
 export interface JudgedEntries {
   readonly lists: () => AsyncGenerator<readonly Entry[]>;
   readonly survey: Survey;

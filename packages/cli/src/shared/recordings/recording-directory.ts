@@ -5,7 +5,7 @@ import { join } from "node:path";
 export const recordingSuffix = ".parlance.jsonl";
 
 /**
- * Where recordings are kept that nobody has named a file for: `PARLANCE_RECORDINGS`, or `parlance/recordings` in the
+ * The folder of recordings without a file name on the command line: `PARLANCE_RECORDINGS`, or `parlance/recordings` in the
  * directory for the state of programs (`XDG_STATE_HOME`, `~/.local/state`; on Windows `%LOCALAPPDATA%`).
  */
 export function recordingDirectory(env: NodeJS.ProcessEnv): string {

@@ -82,7 +82,7 @@ export class Completions implements Feature {
     }
     const { completers, scopes } = completed;
     requireScopes(`the ${word} ${name}`, scopes, operation);
-    // An argument that nobody completes, or that does not exist, has no values: a client may ask for any of them.
+    // An argument without a completer, or one that does not exist, has no values: a client may ask for any argument.
     const completer = Object.hasOwn(completers, argument) ? completers[argument] : undefined;
     const given =
       typeof completer === "function"

@@ -26,7 +26,7 @@ export interface FeatureSettings {
 }
 
 /**
- * How long a client may cache a result, and for whom. Sent only in the stateless era.
+ * How long a client may cache a result, and whether several users may share it. Sent only in the stateless era.
  * https://modelcontextprotocol.io/specification/latest/server/utilities/caching
  */
 export interface CacheHints {

@@ -47,7 +47,7 @@ function cursorBehind(member: string, name: string): string {
   return encodeURIComponent(`${member} ${name}`);
 }
 
-/** Only the very text that was given out counts: whoever keeps pages by their cursors keeps no more than there are. */
+/** Accepts a cursor only in the exact text that was sent, so that caches keyed by cursor have one entry per page. */
 function nameIn(member: string, cursor: string): string | undefined {
   try {
     const name = decodeURIComponent(cursor).slice(member.length + 1);

@@ -178,7 +178,10 @@ async function othersAsked(): Promise<void> {
   for (let turn = 0; turn < turnsToWait; turn += 1) await Promise.resolve();
 }
 
-/** Enough to notice that a handler asks something else; the state is sealed, so nobody can aim at it. FNV-1a, 32 bits. */
+/**
+ * Detects a handler that sends a different request at the same position. FNV-1a with 32 bits suffices: the state is encrypted, so a
+ * client cannot look for collisions.
+ */
 function fingerprint({ method, params }: ClientRequest): string {
   let hash = 0x811c9dc5;
   for (const character of canonical([method, params])) {

@@ -131,7 +131,7 @@ class RevisionExamination {
       this.#options.onProgress?.(`${revision.version}: ${probe.id} ${probe.demands}`);
       const first = this.#lastFrame + 1;
       const finding = await probe.ask(subject);
-      if (this.#options.signal.aborted) break; // It was not answered because nobody waited.
+      if (this.#options.signal.aborted) break; // Without a response because the examination was cancelled.
       results.push(this.#result(probe, finding, first));
       const isOver = probe.endsConversation === true && finding.is !== "skipped";
       if (!isOver && (finding.is !== "failed" || (await subject.stillAnswers()).is === "passed")) continue;

@@ -48,7 +48,7 @@ export class TaskStore {
   }
 
   /**
-   * Makes a task and runs it, as soon as whoever asked for it has been answered.
+   * Creates a task, and runs it after the response to the request that created it.
    * @param run gives the result; it may throw
    * @throws RpcError 42900 when there are too many
    */
@@ -303,7 +303,7 @@ export class Task {
     for (const { settle } of [...this.#waiters]) settle(undefined);
   }
 
-  /** Its end, or undefined if it is dropped or `signal` aborts before. Its questions go to whoever waits. */
+  /** Waits for the end of the task; undefined if it is dropped or `signal` aborts. Its input requests go to the waiting client. */
   async wait({ callback, signal }: Operation): Promise<TaskEnd | undefined> {
     if (this.#end !== undefined) return this.#end;
     return new Promise((resolve) => {
@@ -322,8 +322,8 @@ export class Task {
   }
 
   /**
-   * Asks the client. The question goes out while somebody waits for the result, as a client does that was told that
-   * input is required: until then it may have nobody to show it to, and HTTP no stream to send it on.
+   * Sends an input request to the client while a `tasks/result` waits, which a client sends after the status `input_required`. Before
+   * that the client may not be able to ask its user, and HTTP has no stream for the request.
    */
   async ask(send: (callback: RemoteCall) => Promise<unknown>): Promise<unknown> {
     this.#questions += 1;

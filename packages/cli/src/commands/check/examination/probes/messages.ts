@@ -22,7 +22,7 @@ const sameId = ({ facts }: Revision): string =>
     ? "Responses MUST include the same ID as the request they correspond to."
     : "Result responses MUST include the same ID as the request they correspond to.";
 
-/** What JSON-RPC demands of whoever answers. */
+/** Probes of the rules of JSON-RPC for a server. */
 export const messageProbes: readonly Probe[] = [
   {
     id: "XM-1",
