@@ -8,6 +8,8 @@ const rows: Readonly<Record<string, readonly string[]>> = {
   // Methods of plain JSON-RPC by their schemas: the engine does not depend on a schema library.
   service: ["jsonrpc", "schema", "base"],
   auth: ["jsonrpc", "base"],
+  // Nothing but the types of the option `auth`.
+  "auth/client": ["http/client/http-target"],
   protocol: ["jsonrpc", "base"],
   session: ["protocol", "jsonrpc", "base"],
   // Never each other: a program that only serves does not load a client.

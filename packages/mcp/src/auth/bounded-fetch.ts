@@ -11,15 +11,24 @@ interface BoundedRequest {
   readonly body?: BodyInit | null | undefined;
 }
 
+/** Sends a request to an authorization server, as the OAuth libraries do. */
+export type BoundedFetch = (url: string, init?: BoundedRequest) => Promise<Response>;
+
 /**
  * `fetch` for documents of authorization servers: within a time and a size, and without redirects, which could lead anywhere.
- * @throws Error for a response that is too long or a redirect, and whatever `fetch` throws
+ *
+ * @param send what sends the request; default: the platform's `fetch`
+ * @throws Error for a response that is too long or a redirect, and whatever `send` throws
  */
-export async function boundedFetch(url: string, init: BoundedRequest = {}): Promise<Response> {
+export async function boundedFetch(
+  url: string,
+  init: BoundedRequest = {},
+  send: (url: URL, init: RequestInit) => Promise<Response> = fetch,
+): Promise<Response> {
   // Not `AbortSignal.any` of a timeout, which Node 20 may collect before it fires. The libraries give no signal but timeouts of their own.
   const deadline = AbortSignal.timeout(timeout);
   const { method = "GET", headers = {}, body = null } = init;
-  const response = await fetch(url, { method, headers, body, redirect: "manual", signal: deadline });
+  const response = await send(new URL(url), { method, headers, body, redirect: "manual", signal: deadline });
   const parts: Uint8Array<ArrayBuffer>[] = [];
   let bytes = 0;
   // The body is async iterable on all platforms, but not in the types of all of them.

@@ -1,36 +1,83 @@
-import {
-  type AuthorizationServer,
-  allowInsecureRequests,
-  customFetch,
-  discoveryRequest,
-  processDiscoveryResponse,
-} from "oauth4webapi";
+import { type AuthorizationServer, OperationProcessingError, processDiscoveryResponse } from "oauth4webapi";
+import { isObject } from "../base/json.js";
 import { thrownText } from "../jsonrpc/errors.js";
-import { boundedFetch } from "./bounded-fetch.js";
+import { type BoundedFetch, boundedFetch } from "./bounded-fetch.js";
+
+/** What was found at one of the places where the metadata of an authorization server can be. */
+interface Place {
+  readonly url: string;
+  /** The status of the response; undefined without one. */
+  readonly status?: number;
+  /** The issuer in the document, if it is not the one that was asked for. */
+  readonly otherIssuer?: string;
+  readonly problem: string;
+}
+
+/** The metadata of an authorization server, or what was found instead. */
+export type Discovery =
+  | { readonly kind: "metadata"; readonly metadata: AuthorizationServer }
+  | { readonly kind: "none"; readonly places: readonly Place[] };
 
 /**
- * The metadata of an authorization server: RFC 8414 first, then OpenID Connect. Its issuer must be the one that was asked for, as it
- * was written.
- * https://modelcontextprotocol.io/specification/latest/basic/authorization#authorization-server-metadata-discovery
- *
+ * The metadata of an authorization server.
  * @throws Error with what was found at each place
  */
 export async function discover(issuerUrl: URL, issuer: string): Promise<AuthorizationServer> {
-  const failures: string[] = [];
-  for (const algorithm of ["oauth2", "oidc"] as const) {
+  const discovery = await findServerMetadata(issuerUrl, (found) => found === issuer, boundedFetch);
+  if (discovery.kind === "metadata") return discovery.metadata;
+  throw new Error(`no metadata of ${issuer} (${placesText(discovery.places)})`);
+}
+
+export function placesText(places: readonly Place[]): string {
+  return places.map(({ url, problem }) => `${url}: ${problem}`).join("; ");
+}
+
+/**
+ * Looks for the metadata of an authorization server at its places, in the required order. A document of another issuer is not used.
+ * https://modelcontextprotocol.io/specification/latest/basic/authorization#authorization-server-metadata-discovery
+ *
+ * @param isIssuer whether an issuer is the expected one: RFC 8414 compares the texts, not the URLs
+ */
+export async function findServerMetadata(
+  issuerUrl: URL,
+  isIssuer: (issuer: string) => boolean,
+  request: BoundedFetch,
+): Promise<Discovery> {
+  const places: Place[] = [];
+  for (const url of metadataUrls(issuerUrl)) {
+    let status: number | undefined;
     try {
-      const response = await discoveryRequest(issuerUrl, {
-        algorithm,
-        // `requireSecureUrl` has seen to it that only this machine is without HTTPS.
-        [allowInsecureRequests]: issuerUrl.protocol === "http:",
-        [customFetch]: boundedFetch,
-      });
+      const response = await request(url, { headers: { accept: "application/json" } });
+      status = response.status;
       const metadata = await processDiscoveryResponse(issuerUrl, response);
-      if (metadata.issuer === issuer) return metadata;
-      failures.push(`${algorithm}: its issuer is ${metadata.issuer}`);
+      if (isIssuer(metadata.issuer)) return { kind: "metadata", metadata };
+      places.push(otherIssuer(url, status, metadata.issuer));
     } catch (error) {
-      failures.push(`${algorithm}: ${thrownText(error)}`);
+      const found = issuerIn(error);
+      const problem = status === undefined || status === 200 ? thrownText(error) : `status ${status}`;
+      if (found !== undefined) places.push(otherIssuer(url, status, found));
+      else places.push({ url, problem, ...(status === undefined ? {} : { status }) });
     }
   }
-  throw new Error(`no metadata of ${issuer} (${failures.join("; ")})`);
+  return { kind: "none", places };
+}
+
+function otherIssuer(url: string, status: number | undefined, issuer: string): Place {
+  return { url, problem: `its issuer is ${issuer}`, otherIssuer: issuer, ...(status === undefined ? {} : { status }) };
+}
+
+/** RFC 8414, then OpenID Connect, which for an issuer with a path is in use in two forms. */
+function metadataUrls({ origin, pathname }: URL): readonly string[] {
+  const path = pathname.replace(/\/$/, "");
+  const oauth = `${origin}/.well-known/oauth-authorization-server${path}`;
+  const openid = `${origin}/.well-known/openid-configuration${path}`;
+  return path === "" ? [oauth, openid] : [oauth, openid, `${origin}${path}/.well-known/openid-configuration`];
+}
+
+/** The issuer of a document that the library has refused because of it. */
+function issuerIn(error: unknown): string | undefined {
+  if (!(error instanceof OperationProcessingError) || !isObject(error.cause)) return undefined;
+  const { attribute, body } = error.cause;
+  if (attribute !== "issuer" || !isObject(body)) return undefined;
+  return typeof body.issuer === "string" ? body.issuer : undefined;
 }

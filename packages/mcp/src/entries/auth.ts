@@ -1,10 +1,12 @@
 /**
- * Authorization for servers over HTTP: access tokens, verified on every request.
+ * Authorization over HTTP: servers verify access tokens on every request, and clients obtain them.
  *
  * @module auth
  */
 import "../base/runtime.js";
 
+export { oauth } from "../auth/client/oauth.js";
+export { SignInError } from "../auth/client/sign-in-error.js";
 export type { ResourceServer } from "../auth/resource-server.js";
 export { bearerAuth } from "../auth/server/bearer-auth.js";
 export { introspectionAuth } from "../auth/server/introspection-auth.js";

@@ -31,12 +31,12 @@ export interface BridgeOptions extends BridgeSettings, HttpClientOptions {}
  */
 export function bridgeTo(target: UpstreamTarget, given: BridgeOptions = {}): Bridge {
   checkMembers("bridgeTo", given, { ...bridgeMembers, ...httpClientMembers } satisfies MembersOf<BridgeOptions>);
-  const { fetch, headers, ...options } = given;
+  const { auth, fetch, headers, ...options } = given;
   if (typeof target === "function") return bridgeOver((how) => openOnChannel(target, how), false, options);
   const url = new URL(target);
   if (url.protocol === "ws:" || url.protocol === "wss:") {
     return bridgeOver((how) => openOnChannel(() => webSocketChannel(url), how), true, options);
   }
-  const requests = { ...(fetch && { fetch }), ...(headers && { headers }) };
+  const requests = { ...(auth && { auth }), ...(fetch && { fetch }), ...(headers && { headers }) };
   return bridgeOver((how) => openOverHttp(url, requests, how), true, options);
 }

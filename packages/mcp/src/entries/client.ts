@@ -77,13 +77,13 @@ export async function connect<Tools extends ToolTypes = never, To extends Target
   given: ConnectOptions = {},
 ): Promise<Client<ToolsOf<Tools, To>>> {
   checkMembers("connect", given, connectMembers);
-  const { fetch, headers, ...options } = given;
+  const { auth, fetch, headers, ...options } = given;
   if (typeof target === "string" || target instanceof URL) {
     const url = urlOf(target);
     const isSocket = url.protocol === "ws:" || url.protocol === "wss:";
     if (isSocket)
       return openClient((how) => openOnChannel(() => webSocketChannel(url), how), { reopen: true, ...options });
-    const requests = { ...(fetch && { fetch }), ...(headers && { headers }) };
+    const requests = { ...(auth && { auth }), ...(fetch && { fetch }), ...(headers && { headers }) };
     return openClient((how) => openOverHttp(url, requests, how), { reopen: true, ...options });
   }
   const dial = dialOf(target, options.report);

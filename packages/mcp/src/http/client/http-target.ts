@@ -6,19 +6,28 @@ import { excerpt } from "../../jsonrpc/report.js";
 /** A function with the signature of `fetch`. */
 export type Fetch = (url: URL, init: RequestInit) => Promise<Response>;
 
+/** Adds authorization to the requests to a server: returns what sends them. Applied once for each connection to a URL. */
+export type HttpAuthorization = (fetch: Fetch, url: URL) => Fetch;
+
 /** Headers in any form that `new Headers` accepts. */
 export type HeaderEntries = Headers | Readonly<Record<string, string>> | readonly (readonly [string, string])[];
 
 /** HTTP options of a client. */
 export interface HttpClientOptions {
-  /** Sends the requests, for proxies, certificates or authorization. Default: the platform's `fetch`. */
+  /** Obtains and sends access tokens, e.g. `oauth({ … })` of `@parlance/mcp/auth`. Default: none. */
+  readonly auth?: HttpAuthorization;
+  /** Sends the requests, for proxies or certificates. Default: the platform's `fetch`. */
   readonly fetch?: Fetch;
   /** Headers for every request, or a function that returns them, called before each request. Default: none. */
   readonly headers?: HeaderEntries | (() => MaybePromise<HeaderEntries>);
 }
 
 /** The members of `HttpClientOptions`, to detect unknown options. */
-export const httpClientMembers: MembersOf<HttpClientOptions> = { fetch: [], headers: ["header", "requestInit"] };
+export const httpClientMembers: MembersOf<HttpClientOptions> = {
+  auth: ["authProvider", "authorization"],
+  fetch: [],
+  headers: ["header", "requestInit"],
+};
 
 /** One HTTP request. */
 export interface TargetRequest {
@@ -38,12 +47,12 @@ export class HttpTarget {
   readonly #headers: HttpClientOptions["headers"];
 
   /** @throws TypeError for an invalid URL */
-  constructor(url: URL, { fetch = globalThis.fetch, headers }: HttpClientOptions) {
+  constructor(url: URL, { auth, fetch = globalThis.fetch, headers }: HttpClientOptions) {
     if (url.protocol !== "http:" && url.protocol !== "https:") throw new TypeError(`${url.protocol} is not HTTP`);
     if (url.username !== "" || url.password !== "")
       throw new TypeError("A URL with a password ends up in logs: give an Authorization header instead");
     this.url = url;
-    this.#fetch = fetch;
+    this.#fetch = auth === undefined ? fetch : auth(fetch, url);
     this.#headers = headers;
   }
 
@@ -82,6 +91,7 @@ export class HttpTarget {
     try {
       return await fetch(url, init);
     } catch (error) {
+      if (error instanceof LocalError) throw error; // Of the authorization.
       throw init.signal.aborted ? givenUp(what, error) : unreachable(what, url, error);
     }
   }

@@ -1,0 +1,93 @@
+import type { HttpAuthorization } from "../../http/client/http-target.js";
+import { requireSecureUrl } from "../server/protected.js";
+import { AccessTokens, hasScopes, type Obtained, type TokenSettings, type Tokens } from "./access-tokens.js";
+import { type Challenge, challengeOf } from "./challenge.js";
+import type { GrantSettings } from "./grant.js";
+import { SignInError } from "./sign-in-error.js";
+
+/** The times that one request may lead to an authorization, the first included. */
+const maxAuthorizations = 3;
+
+/**
+ * Sends requests with an access token, and obtains one when the server requires it: with 401, or with 403 for missing scopes.
+ * https://modelcontextprotocol.io/specification/latest/basic/authorization#scope-challenge-handling
+ */
+export function authorizedFetch(settings: TokenSettings, how: GrantSettings): HttpAuthorization {
+  const accesses = new Map<string, AccessTokens>();
+  return (fetch, server) => {
+    requireSecureUrl("auth: the URL of the server", new URL(server.pathname + server.search, server).href);
+    // Connections to one URL, at the same time or one after the other, share their tokens.
+    const access = accesses.get(server.href) ?? new AccessTokens(server, settings, how);
+    accesses.set(server.href, access);
+    return async (url, init) => {
+      // No other origin may get the token.
+      if (url.origin !== server.origin) return fetch(url, init);
+      let tokens = await access.current();
+      let from: Obtained["from"] | undefined;
+      for (let authorizations = 0; ; ) {
+        const response = await fetch(url, withToken(init, tokens));
+        const challenge = await challengeOf(response);
+        if (challenge === undefined) return response;
+        void response.body?.cancel().catch(() => undefined); // The headers have all that is needed.
+        access.report("challenge", challengeText(challenge), { url: url.href, status: challenge.status });
+        if (tokens !== undefined) requireHope(challenge, tokens, from === "grant", authorizations >= maxAuthorizations);
+        const mayRefresh = from === undefined || from === "store";
+        ({ tokens, from } = await unlessAborted(access.renew(tokens, challenge, mayRefresh), init.signal));
+        if (from === "grant") authorizations += 1;
+      }
+    };
+  };
+}
+
+function withToken(init: RequestInit, tokens: Tokens | undefined): RequestInit {
+  if (tokens === undefined) return init;
+  const headers = new Headers(init.headers);
+  headers.set("authorization", `${tokens.tokenType} ${tokens.accessToken}`);
+  return { ...init, headers };
+}
+
+/** @throws SignInError if another token would not help */
+function requireHope(challenge: Challenge, tokens: Tokens, isFresh: boolean, isLast: boolean): void {
+  const { status, scopes = [] } = challenge;
+  if (status === 401 && (isFresh || isLast)) {
+    throw new SignInError({
+      kind: "token-refused",
+      step: "challenge",
+      received: challengeText(challenge),
+      expected: "a response: the access token was just issued for this server",
+      remedy:
+        "the server and its authorization server disagree, for instance about the audience; the operator has to look into it",
+    });
+  }
+  if (status === 403 && (isLast || hasScopes(tokens, challenge))) {
+    throw new SignInError({
+      kind: "scope",
+      step: "step-up",
+      received: challengeText(challenge),
+      expected: `a response: the token has the scopes ${tokens.scopes.join(" ") || "that were asked for"}`,
+      remedy: `ask the operator of the server for access${scopes.length === 0 ? "" : ` with ${scopes.join(" ")}`}`,
+    });
+  }
+}
+
+function challengeText({ status, error, description, scopes }: Challenge): string {
+  const details = [error, description, scopes === undefined ? undefined : `scope ${scopes.join(" ")}`];
+  const said = details.filter((each) => each !== undefined).join(", ");
+  return said === "" ? String(status) : `${status} (${said})`;
+}
+
+/** A call that is cancelled does not wait for a sign-in, which goes on for the others. */
+async function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal | null | undefined): Promise<T> {
+  if (signal === null || signal === undefined) return promise;
+  let stop = (): void => undefined;
+  const aborted = new Promise<never>((_, reject) => {
+    stop = () => reject(signal.reason as Error);
+    if (signal.aborted) stop();
+    signal.addEventListener("abort", stop);
+  });
+  try {
+    return await Promise.race([promise, aborted]);
+  } finally {
+    signal.removeEventListener("abort", stop);
+  }
+}

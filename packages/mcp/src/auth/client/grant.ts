@@ -1,0 +1,101 @@
+import {
+  type AuthorizationServer,
+  allowInsecureRequests,
+  type Client,
+  type ClientAuth,
+  customFetch,
+  ResponseBodyError,
+  type TokenEndpointResponse,
+  WWWAuthenticateChallengeError,
+} from "oauth4webapi";
+import { isObject } from "../../base/json.js";
+import { thrownText } from "../../jsonrpc/errors.js";
+import { excerpt } from "../../jsonrpc/report.js";
+import type { BoundedFetch } from "../bounded-fetch.js";
+import type { SignInStep } from "./sign-in-error.js";
+import type { StoredCredentials } from "./token-store.js";
+
+/** A client at an authorization server. */
+export interface ClientAtServer {
+  readonly client: Client;
+  readonly authentication: ClientAuth;
+  /** Its dynamic registration, if it has one, which is kept in the store. */
+  readonly registration?: StoredCredentials["client"];
+}
+
+/** What a grant requests tokens with. */
+export interface GrantRequest {
+  readonly server: AuthorizationServer;
+  /** The resource identifier of the MCP server (RFC 8707). */
+  readonly resource: string;
+  /** Undefined to leave the choice to the authorization server. */
+  readonly scopes: readonly string[] | undefined;
+  /** The dynamic registration in the store. */
+  readonly stored: StoredCredentials["client"] | undefined;
+  /** Sends a request of a step, and reports it. URLs that are not secure are refused. */
+  request(step: SignInStep["kind"]): BoundedFetch;
+  /** Reports a decision. */
+  report(kind: SignInStep["kind"], text: string, url?: string): void;
+}
+
+/** The tokens that an authorization server issued. */
+export interface Granted {
+  readonly response: TokenEndpointResponse;
+  readonly client: ClientAtServer;
+}
+
+/**
+ * Obtains tokens from an authorization server, in one of the ways of OAuth. Discovery, storage, refresh and step-up are not its
+ * business.
+ *
+ * @throws SignInError
+ */
+export type Grant = (request: GrantRequest) => Promise<Granted>;
+
+/** How a client gets its tokens. */
+export interface GrantSettings {
+  /** The only authorization server that may get the credentials of this client. Undefined for any that the MCP server names. */
+  readonly issuer: string | undefined;
+  /** Distinguishes clients that share a store. */
+  readonly name: string;
+  readonly grant: Grant;
+  /** The client for a refresh; undefined if it is not known at this server. */
+  clientAt(server: AuthorizationServer, stored: StoredCredentials["client"] | undefined): ClientAtServer | undefined;
+}
+
+/** The options of the library for one request. */
+export interface LibraryOptions {
+  [customFetch]: BoundedFetch;
+  [allowInsecureRequests]: true;
+}
+
+/** The request refuses URLs that are not secure itself: HTTP is allowed on this machine. */
+export function libraryOptions(request: BoundedFetch): LibraryOptions {
+  return { [customFetch]: request, [allowInsecureRequests]: true };
+}
+
+/** The error of a token or registration endpoint. */
+export interface EndpointError {
+  /** Of RFC 6749, e.g. `invalid_grant`; undefined if the response has none. */
+  readonly code?: string;
+  readonly text: string;
+}
+
+/**
+ * Describes what the library threw. The error itself is not passed on: its cause may contain tokens.
+ */
+export async function endpointError(error: unknown): Promise<EndpointError> {
+  if (error instanceof ResponseBodyError) return described(error.status, error.error, error.error_description);
+  if (error instanceof WWWAuthenticateChallengeError) {
+    const body: unknown = await error.response.json().catch(() => undefined); // Its text is of no use.
+    const { error: code, error_description: description } = isObject(body) ? body : {};
+    return described(error.status, code, description);
+  }
+  return { text: thrownText(error) };
+}
+
+function described(status: number, code: unknown, description: unknown): EndpointError {
+  if (typeof code !== "string") return { text: `status ${status}` };
+  const detail = typeof description === "string" && description !== "" ? ` (${excerpt(description)})` : "";
+  return { code, text: `status ${status} with ${code}${detail}` };
+}

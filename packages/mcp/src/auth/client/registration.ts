@@ -1,0 +1,155 @@
+import {
+  type AuthorizationServer,
+  type Client,
+  type ClientAuth,
+  ClientSecretPost,
+  dynamicClientRegistrationRequest,
+  None,
+  processDynamicClientRegistrationResponse,
+} from "oauth4webapi";
+import { isObject } from "../../base/json.js";
+import type { BoundedFetch } from "../bounded-fetch.js";
+import { isThisMachine } from "../server/protected.js";
+import { type ClientAtServer, type EndpointError, endpointError, type GrantRequest, libraryOptions } from "./grant.js";
+import { SignInError } from "./sign-in-error.js";
+import type { StoredCredentials } from "./token-store.js";
+
+/** How a client identifies itself. */
+export interface ClientIdentity {
+  readonly clientId?: string;
+  readonly clientSecret?: string;
+  readonly clientName?: string;
+  readonly clientMetadataUrl?: string;
+}
+
+type Registration = NonNullable<StoredCredentials["client"]>;
+
+/**
+ * The client at a server without a new registration: pre-registered, by its metadata document where the server supports that, or as it
+ * registered before.
+ * https://modelcontextprotocol.io/specification/latest/basic/authorization#client-registration-approaches
+ */
+export function knownClient(
+  { clientId, clientSecret, clientMetadataUrl }: ClientIdentity,
+  server: AuthorizationServer,
+  stored: Registration | undefined,
+): (ClientAtServer & { readonly how: string }) | undefined {
+  if (clientId !== undefined) return { ...clientWith(server, clientId, clientSecret), how: "pre-registered" };
+  if (clientMetadataUrl !== undefined && server.client_id_metadata_document_supported === true)
+    return { ...clientWith(server, clientMetadataUrl), how: "its metadata document, which the server supports" };
+  const now = Date.now() / 1000;
+  if (stored === undefined || (stored.secretExpiresAt ?? now + 1) <= now) return undefined;
+  return { ...registeredClient(server, stored), how: "registered before" };
+}
+
+function registeredClient(server: AuthorizationServer, registration: Registration): ClientAtServer {
+  return { ...clientWith(server, registration.id, registration.secret, registration.authMethod), registration };
+}
+
+function clientWith(server: AuthorizationServer, id: string, secret?: string, method?: string): ClientAtServer {
+  return { client: { client_id: id }, authentication: authenticationOf(server, secret, method) };
+}
+
+/** A client with a secret uses the method that it registered, or the first that the server supports. */
+function authenticationOf(
+  server: AuthorizationServer,
+  secret: string | undefined,
+  method: string | undefined,
+): ClientAuth {
+  if (secret === undefined || method === "none") return None();
+  // RFC 8414: a server that lists none supports HTTP Basic.
+  const { token_endpoint_auth_methods_supported: supported = ["client_secret_basic"] } = server;
+  const chosen = method ?? (supported.includes("client_secret_basic") ? "client_secret_basic" : "client_secret_post");
+  return chosen === "client_secret_post" ? ClientSecretPost(secret) : basicAuthentication(secret);
+}
+
+/**
+ * HTTP Basic with id and secret form-encoded (RFC 6749 §2.3.1). The library also encodes characters such as the hyphen, which is allowed,
+ * and which servers that do not decode take for another id.
+ */
+function basicAuthentication(secret: string): ClientAuth {
+  return (_server, { client_id: id }, _body, headers) => {
+    const [user, password] = [id, secret].map((part) => new URLSearchParams([["", part]]).toString().slice(1));
+    headers.set("authorization", `Basic ${btoa(`${user}:${password}`)}`);
+  };
+}
+
+/**
+ * Registers the client for a redirect URL (RFC 7591).
+ * @throws SignInError if the server refuses
+ */
+export async function register(
+  { clientName }: ClientIdentity,
+  redirectUrl: string,
+  { server, request, report, scopes }: GrantRequest,
+): Promise<ClientAtServer> {
+  if (server.registration_endpoint === undefined) {
+    throw new SignInError({
+      kind: "no-client-id",
+      step: "registration",
+      received: `metadata of ${server.issuer} without a registration endpoint`,
+      expected: "a way to get a client id",
+      remedy:
+        "register a client there and give its `clientId`, or give a `clientMetadataUrl` if the server supports that",
+    });
+  }
+  const { token_endpoint_auth_methods_supported: methods = ["none"] } = server;
+  const { hostname, protocol } = new URL(redirectUrl);
+  const isNative = (protocol !== "https:" && protocol !== "http:") || isThisMachine(new URL(`http://${hostname}`));
+  const metadata = {
+    client_name: clientName ?? "MCP client",
+    redirect_uris: [redirectUrl],
+    application_type: isNative ? "native" : "web",
+    grant_types: ["authorization_code", "refresh_token"],
+    response_types: ["code"],
+    token_endpoint_auth_method: ["none", "client_secret_basic", "client_secret_post"].find((each) =>
+      methods.includes(each),
+    ),
+    ...(scopes === undefined ? {} : { scope: scopes.join(" ") }),
+  };
+  try {
+    const options = libraryOptions(completed(request("registration")));
+    const response = await dynamicClientRegistrationRequest(server, metadata as Partial<Client>, options);
+    const registered = await processDynamicClientRegistrationResponse(response);
+    const { client_id: id, client_secret: secret, client_secret_expires_at: expiresAt } = registered;
+    const method = registered.token_endpoint_auth_method;
+    report("registration", `registered as ${id}`);
+    return registeredClient(server, {
+      id,
+      redirectUris: [redirectUrl],
+      ...(typeof secret === "string" ? { secret } : {}),
+      ...(typeof expiresAt === "number" && expiresAt > 0 ? { secretExpiresAt: expiresAt } : {}),
+      ...(typeof method === "string" ? { authMethod: method } : {}),
+    });
+  } catch (error) {
+    throw error instanceof SignInError ? error : registrationFailed(server, await endpointError(error));
+  }
+}
+
+function registrationFailed(
+  { issuer, registration_endpoint: url }: AuthorizationServer,
+  { text }: EndpointError,
+): SignInError {
+  return new SignInError({
+    kind: "registration",
+    step: "registration",
+    received: `${text} from ${url}`,
+    expected: "a registered client",
+    remedy: `register a client at ${issuer} and give its \`clientId\``,
+  });
+}
+
+/** Many servers respond with 200, and leave out when the secret expires, which for them is never. The library requires both. */
+function completed(request: BoundedFetch): BoundedFetch {
+  return async (url, init) => {
+    const response = await request(url, init);
+    if (response.status !== 200 && response.status !== 201) return response;
+    const body: unknown = await response
+      .clone()
+      .json()
+      .catch(() => undefined); // The library reports what is not JSON.
+    if (!isObject(body)) return response;
+    const expires = body.client_secret === undefined ? {} : { client_secret_expires_at: 0 };
+    return Response.json({ ...expires, ...body }, { status: 201 });
+  };
+}
