@@ -1,8 +1,11 @@
 import { type ChildProcess, execFile, spawn } from "node:child_process";
 import { once } from "node:events";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
-import { serveHttp, serveTcp } from "@parlance/mcp/node";
+import { connect } from "@parlance/mcp/client";
+import { serveHttp, serveTcp, tcpChannel } from "@parlance/mcp/node";
 import { createServer, type Server } from "@parlance/mcp/server";
 import { describe, expect, test } from "vitest";
 import { isLong } from "../../testing/forms.js";
@@ -116,11 +119,16 @@ describe.runIf(isPossible)("A7: a client whose machine has lost its network", { 
   test("over TCP: its call is aborted, although bytes for it are on their way", async () => {
     const { server, called } = talkative();
     await using tcp = await serveTcp(server, { host: "0.0.0.0", port: 0, exposed: true });
+    // A connection without an address beside it must not end the watch, and with it the process.
+    const path = join(tmpdir(), `parlance-a07-${process.pid}.sock`);
+    await using _local = await serveTcp(server, { path });
+    await using neighbour = await connect(() => tcpChannel({ path }));
     await using other = await OtherHost.open();
     const { address } = tcp;
     if (!("port" in address)) throw new Error("it listens on a port");
     other.start(address.port, `${call}\n`);
     await expectAbort(await called, other);
+    await neighbour.call("tools/list");
   });
 });
 

@@ -47,7 +47,9 @@ async function look(): Promise<void> {
   }
   if (gone.size === 0) return;
   for (const socket of watched) {
-    const { localPort = 0, remotePort = 0, remoteAddress = "" } = socket;
+    const { localPort = 0, remotePort = 0, remoteAddress } = socket;
+    // A Unix socket has no address, and neither has a connection that has just ended.
+    if (!remoteAddress) continue;
     if (gone.has(keyOf(localPort, remotePort, normalized(remoteAddress)))) socket.destroy();
   }
 }
