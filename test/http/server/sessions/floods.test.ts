@@ -63,7 +63,12 @@ test("what is refused leaves nothing behind", async () => {
     [{ headers: { "content-type": "text/plain" }, body: ping }, 415],
   ];
   for (const [asked] of refused) await flood(at, asked, 200, 1);
-  const before = await heap();
-  for (const [asked, status] of refused) expect(await flood(at, asked, 800, 1)).toEqual({ [status]: 800 });
-  expect((await heap()) - before, "bytes that are kept").toBeLessThan(512 * 1024);
+  // What a request leaves behind grows with each round; what else the process does, in one of them.
+  const growth: number[] = [];
+  for (let rounds = 0; rounds < 3; rounds += 1) {
+    const before = await heap();
+    for (const [asked, status] of refused) expect(await flood(at, asked, 800, 1)).toEqual({ [status]: 800 });
+    growth.push((await heap()) - before);
+  }
+  expect(Math.min(...growth), "bytes that are kept").toBeLessThan(512 * 1024);
 });
