@@ -7,6 +7,7 @@ import "../base/runtime.js";
 
 export { oauth } from "../auth/client/oauth.js";
 export { SignInError } from "../auth/client/sign-in-error.js";
+export { memoryTokenStore, type StoredCredentials, type TokenStore } from "../auth/client/token-store.js";
 export type { ResourceServer } from "../auth/resource-server.js";
 export { bearerAuth } from "../auth/server/bearer-auth.js";
 export { introspectionAuth } from "../auth/server/introspection-auth.js";

@@ -6,63 +6,82 @@ export interface StoredCredentials {
   readonly issuer: string;
   /** The resource that they are for. */
   readonly resource: string;
-  /** A dynamic registration. */
+  /** The client's registration, if it was made dynamically. */
   readonly client?: {
     /** The client id. */
     readonly id: string;
-    /** The client secret, if the server issued one. */
+    /** The client secret of a confidential client. */
     readonly secret?: string;
-    /** When the secret expires, in seconds since 1970. Absent if it does not. */
+    /** Seconds since 1970; 0 if it does not expire. */
     readonly secretExpiresAt?: number;
-    /** The redirect URLs that were registered. */
+    /** The redirect URIs that it was registered with. */
     readonly redirectUris?: readonly string[];
-    /** How the client authenticates at the token endpoint. */
+    /** How the client authenticates at the token endpoint, such as `none` or `client_secret_basic`. */
     readonly authMethod?: string;
   };
-  /** The tokens of the latest grant or refresh. */
+  /** The tokens, if there are any. */
   readonly tokens?: {
     /** The access token. */
     readonly accessToken: string;
-    /** How it is presented. */
+    /** The scheme of the `Authorization` header. */
     readonly tokenType: "Bearer" | "DPoP";
-    /** The refresh token, if the server issued one. */
+    /** The refresh token; undefined if the server gave none. */
     readonly refreshToken?: string;
-    /** When the access token expires, in milliseconds since 1970, if the server says so. */
+    /** Milliseconds since 1970; undefined if the server did not say. */
     readonly expiresAt?: number;
-    /** The granted scopes. */
+    /** The scopes that were granted. */
     readonly scopes: readonly string[];
   };
   /** The private key to which the tokens are bound, if they are. */
   readonly dpopKey?: JsonWebKey;
 }
 
-/** Where tokens are kept. */
+/**
+ * Where a client keeps its registrations and tokens. `memoryTokenStore` is the default; `fileTokenStore` of `@parlance/mcp/auth-node` keeps
+ * them in a file. Implement it to keep them elsewhere.
+ */
 export interface TokenStore {
-  /** The credentials of a key. */
+  /** The credentials under a key, or undefined. */
   get(key: string): MaybePromise<StoredCredentials | undefined>;
-  /** Replaces the credentials of a key. */
+  /** Replaces the credentials under a key. */
   set(key: string, credentials: StoredCredentials): MaybePromise<void>;
-  /** Removes the credentials of a key, if there are any. */
+  /** Removes the credentials under a key, if there are any. */
   delete(key: string): MaybePromise<void>;
-  /** Runs one at a time per key among all who share the store: calls of one process, and processes of one file. */
+  /**
+   * Runs a function while no other one runs for the same key: not in this process, and not in another one that shares the store. A refresh
+   * token may be used once, so refreshes must not overlap.
+   */
   exclusive<T>(key: string, run: () => Promise<T>): Promise<T>;
 }
 
-/** Keeps tokens until the process ends. */
+/**
+ * Keeps tokens in memory: they are gone when the process ends.
+ *
+ * @example
+ * const store = memoryTokenStore();
+ */
 export function memoryTokenStore(): TokenStore {
-  const entries = new Map<string, StoredCredentials>();
-  const running = new Map<string, Promise<unknown>>();
+  const kept = new Map<string, StoredCredentials>();
   return {
-    get: (key) => entries.get(key),
-    set: (key, credentials) => void entries.set(key, credentials),
-    delete: (key) => void entries.delete(key),
-    exclusive(key, run) {
-      const after = (running.get(key) ?? Promise.resolve()).then(run);
-      running.set(
-        key,
-        after.catch(() => undefined),
-      );
-      return after;
-    },
+    get: (key) => kept.get(key),
+    set: (key, credentials) => void kept.set(key, credentials),
+    delete: (key) => void kept.delete(key),
+    exclusive: exclusively(),
+  };
+}
+
+/** Runs functions one after another for each key. */
+export function exclusively(): TokenStore["exclusive"] {
+  const last = new Map<string, Promise<unknown>>();
+  return async (key, run) => {
+    const running = (last.get(key) ?? Promise.resolve()).then(run, run);
+    // The next one runs whatever becomes of this one.
+    const ended = running.catch(() => undefined);
+    last.set(key, ended);
+    try {
+      return await running;
+    } finally {
+      if (last.get(key) === ended) last.delete(key);
+    }
   };
 }

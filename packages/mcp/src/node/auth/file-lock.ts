@@ -1,0 +1,95 @@
+import { randomUUID } from "node:crypto";
+import { open, readFile, rm, stat, utimes } from "node:fs/promises";
+import { hostname } from "node:os";
+import { setTimeout as delay } from "node:timers/promises";
+
+/** Milliseconds between two signs of life of a holder. */
+const heartbeat = 2_000;
+
+/** Milliseconds without a sign of life after which a lock is abandoned: far more than a busy machine delays a timer. */
+const abandonedAfter = 30_000;
+
+/** Milliseconds that a process waits for a lock. A refresh may wait for a slow authorization server, and others before it. */
+const longestWait = 120_000;
+
+/**
+ * Runs a function while this process holds a lock file. The lock of a process that was killed is taken over: on this machine when the
+ * process no longer exists, from another machine after 30 seconds without a sign of life.
+ *
+ * @throws Error if the lock is held for two minutes
+ */
+export async function withFileLock<T>(path: string, run: () => Promise<T>): Promise<T> {
+  await acquire(path);
+  const alive = setInterval(() => void utimes(path, new Date(), new Date()).catch(() => undefined), heartbeat).unref();
+  try {
+    return await run();
+  } finally {
+    clearInterval(alive);
+    await rm(path, { force: true });
+  }
+}
+
+async function acquire(path: string): Promise<void> {
+  const deadline = performance.now() + longestWait;
+  while (!(await tryCreate(path))) {
+    if (await isAbandoned(path)) await breakLock(path);
+    else if (performance.now() > deadline)
+      throw new Error(`${path} is locked by another process: if none uses it, delete it`);
+    else await delay(20 + Math.random() * 30);
+  }
+}
+
+/** Creates a lock file that names its holder; false if there is one. */
+async function tryCreate(path: string): Promise<boolean> {
+  try {
+    const file = await open(path, "wx", 0o600);
+    try {
+      await file.writeFile(`${process.pid} ${hostname()} ${randomUUID()}\n`);
+    } finally {
+      await file.close();
+    }
+    return true;
+  } catch (error) {
+    if (codeOf(error) === "EEXIST") return false;
+    throw error;
+  }
+}
+
+/** Two processes may find the same abandoned lock. Only one may remove it, and only while it is still that lock. */
+async function breakLock(path: string): Promise<void> {
+  const breaking = `${path}.break`;
+  if (await tryCreate(breaking)) {
+    try {
+      if (await isAbandoned(path)) await rm(path, { force: true });
+    } finally {
+      await rm(breaking, { force: true });
+    }
+  } else if (await isAbandoned(breaking)) await rm(breaking, { force: true });
+  else await delay(20);
+}
+
+async function isAbandoned(path: string): Promise<boolean> {
+  try {
+    const [text, { mtimeMs }] = await Promise.all([readFile(path, "utf8"), stat(path)]);
+    if (Date.now() - mtimeMs > abandonedAfter) return true;
+    const [pid = "", host] = text.split(" ");
+    // A holder that has just created the file has not yet written its name.
+    return host === hostname() && !isRunning(Number(pid));
+  } catch (error) {
+    if (codeOf(error) === "ENOENT") return false;
+    throw error;
+  }
+}
+
+function isRunning(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch (error) {
+    return codeOf(error) === "EPERM";
+  }
+}
+
+/** The code of an error of the operating system, such as `ENOENT`. */
+export function codeOf(error: unknown): string | undefined {
+  return error instanceof Error && "code" in error ? String(error.code) : undefined;
+}

@@ -1,0 +1,110 @@
+import { createHash, randomUUID } from "node:crypto";
+import { mkdir, open, readFile, rename, rm, stat } from "node:fs/promises";
+import { homedir } from "node:os";
+import { dirname, join } from "node:path";
+import { exclusively, type StoredCredentials, type TokenStore } from "../../auth/client/token-store.js";
+import { isObject } from "../../base/json.js";
+import { codeOf, withFileLock } from "./file-lock.js";
+
+/** The form of the file. */
+interface TokenFile {
+  readonly version: 1;
+  readonly credentials: Readonly<Record<string, StoredCredentials>>;
+}
+
+/** The permissions of all users but the owner. */
+const others = 0o077;
+
+/**
+ * Keeps tokens in a file that only this user can read, for all processes that name the same file: a sign-in in one is a sign-in in all, and
+ * they refresh a token one at a time. The file is replaced in one step, so that a crash leaves the old one or the new one.
+ *
+ * A file that other users can read is refused. A file that is not JSON is renamed to `….corrupt-…` with a warning of the process, and
+ * the user signs in again.
+ *
+ * @param path default: `parlance/credentials.json` in the directory for the state of programs (`XDG_STATE_HOME`, `~/.local/state`; on Windows
+ * `%LOCALAPPDATA%`)
+ *
+ * @example
+ * const client = await connect("https://mcp.example.com/mcp", { auth: oauth({ store: fileTokenStore() }) });
+ */
+export function fileTokenStore(path: string = defaultPath()): TokenStore {
+  const within = exclusively();
+  const change = (edit: (credentials: Map<string, StoredCredentials>) => void): Promise<void> =>
+    within("", async () => {
+      await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+      await withFileLock(`${path}.lock`, async () => {
+        const credentials = await readTokens(path);
+        edit(credentials);
+        await replace(path, { version: 1, credentials: Object.fromEntries(credentials) });
+      });
+    });
+  return {
+    get: async (key) => (await readTokens(path)).get(key),
+    set: (key, credentials) => change((kept) => void kept.set(key, credentials)),
+    delete: (key) => change((kept) => void kept.delete(key)),
+    exclusive: (key, run) =>
+      within(`exclusive ${key}`, async () => {
+        await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+        const name = createHash("sha256").update(key).digest("hex").slice(0, 16);
+        return withFileLock(`${path}.${name}.lock`, run);
+      }),
+  };
+}
+
+function defaultPath(): string {
+  const { XDG_STATE_HOME, LOCALAPPDATA } = process.env;
+  return join(XDG_STATE_HOME ?? LOCALAPPDATA ?? join(homedir(), ".local", "state"), "parlance", "credentials.json");
+}
+
+async function readTokens(path: string): Promise<Map<string, StoredCredentials>> {
+  let text: string;
+  try {
+    const { mode } = await stat(path);
+    if (process.platform !== "win32" && (mode & others) !== 0)
+      throw new Error(`Other users of this machine can read ${path}, which contains tokens: chmod 600 ${path}`);
+    text = await readFile(path, "utf8");
+  } catch (error) {
+    if (codeOf(error) === "ENOENT") return new Map();
+    throw error;
+  }
+  const read = parsed(text);
+  if (read !== undefined) return new Map(Object.entries(read.credentials));
+  const aside = `${path}.corrupt-${Date.now()}`;
+  await rename(path, aside);
+  process.emitWarning(`${path} does not contain tokens; it was renamed to ${aside}`);
+  return new Map();
+}
+
+function parsed(text: string): TokenFile | undefined {
+  try {
+    const read: unknown = JSON.parse(text);
+    return isTokenFile(read) ? read : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function isTokenFile(value: unknown): value is TokenFile {
+  if (!isObject(value) || value.version !== 1 || !isObject(value.credentials)) return false;
+  return Object.values(value.credentials).every(
+    (each) => isObject(each) && typeof each.issuer === "string" && typeof each.resource === "string",
+  );
+}
+
+async function replace(path: string, content: TokenFile): Promise<void> {
+  const temporary = `${path}.${randomUUID()}.tmp`;
+  try {
+    const file = await open(temporary, "wx", 0o600);
+    try {
+      await file.writeFile(`${JSON.stringify(content, undefined, 2)}\n`);
+      await file.sync();
+    } finally {
+      await file.close();
+    }
+    await rename(temporary, path);
+  } catch (error) {
+    await rm(temporary, { force: true });
+    throw error;
+  }
+}
