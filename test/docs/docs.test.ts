@@ -134,6 +134,8 @@ const programs: ReadonlySet<string> = new Set([
   "docs/start/client.md: server.ts",
   "docs/start/look.md: server.ts",
   "docs/start/server.md: server.ts",
+  "docs/guides/database.md: main.ts",
+  "docs/guides/database.md: notes.ts",
   "docs/guides/stdio.md: tide.ts",
   "docs/guides/json-rpc.md: calculator.ts",
   "docs/guides/json-rpc.md: service.ts",

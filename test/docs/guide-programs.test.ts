@@ -59,10 +59,10 @@ describe.each(pages)("the tests of $page", ({ page, passed }) => {
   });
 });
 
-test.each(["guides/frameworks.md", "guides/workers.md"])(
+test.each(["guides/express.md", "guides/frameworks.md", "guides/workers.md"])(
   "the programs of %s are those of the example",
   async (page) => {
-    const programs = (await programsOf(page)).filter(({ name }) => name.endsWith(".js"));
+    const programs = (await programsOf(page)).filter(({ name }) => !name.includes("/"));
     expect(programs.length).toBeGreaterThan(0);
     for (const { name, code } of programs)
       expect(code, name).toBe(await readFile(join(root, "examples/http-adapters", name), "utf8"));

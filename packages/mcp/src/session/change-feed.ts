@@ -101,7 +101,7 @@ export class Changes implements ChangeSource {
 export interface Changed {
   /** Reports that the contents of a resource changed: clients that subscribed to exactly this URI are notified. */
   resource(uri: string): void;
-  /** A list has changed for another reason than a definition: `list` of a template, say, or a middleware. */
+  /** Reports that a list changed for another reason than a definition, such as the result of a template's `list`, or a middleware. */
   list(list: ListName): void;
 }
 
