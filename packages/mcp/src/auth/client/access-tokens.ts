@@ -4,7 +4,7 @@ import {
   refreshTokenGrantRequest,
   type TokenEndpointResponse,
 } from "oauth4webapi";
-import type { Fetch } from "../../http/client/http-target.js";
+import { type Fetch, innermost } from "../../http/client/http-target.js";
 import { thrownText } from "../../jsonrpc/errors.js";
 import { type BoundedFetch, boundedFetch } from "../bounded-fetch.js";
 import { findServerMetadata, placesText } from "../discovery.js";
@@ -161,6 +161,7 @@ export class AccessTokens {
         scopes,
         stored: stored?.client,
         request: (step) => this.#request(step),
+        secureUrl: (step, url) => this.#requireSecure(step, url),
         report: (kind, text, url) => this.report(kind, text, url === undefined ? {} : { url }),
       });
       return { tokens: await keep(granted.response, granted.client, scopes ?? []), from: "grant" };
@@ -269,7 +270,7 @@ export class AccessTokens {
         });
         return response;
       } catch (error) {
-        this.report(kind, `${exchange.method} ${exchange.url}: ${thrownText(error)}`, exchange);
+        this.report(kind, `${exchange.method} ${exchange.url}: ${innermost(error)}`, exchange);
         throw error;
       }
     };

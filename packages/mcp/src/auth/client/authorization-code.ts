@@ -34,9 +34,10 @@ export function authorizationCode(
   redirectUrl: string | undefined,
   authorize: Authorize | undefined,
 ): Grant {
-  return async (request) => {
-    if (authorize === undefined || redirectUrl === undefined) throw notInteractive(request);
-    requirePkce(request);
+  return async (given) => {
+    if (authorize === undefined || redirectUrl === undefined) throw notInteractive(given);
+    requirePkce(given);
+    const request = withOfflineAccess(given);
     const client = await identify(identity, redirectUrl, request);
     const verifier = generateRandomCodeVerifier();
     const state = generateRandomState();
@@ -51,8 +52,38 @@ export function authorizationCode(
   };
 }
 
+/**
+ * Also requests a refresh token, where the authorization server issues it for a scope. MCP servers do not list that scope.
+ * https://modelcontextprotocol.io/specification/latest/basic/authorization#refresh-tokens
+ */
+function withOfflineAccess(request: GrantRequest): GrantRequest {
+  const { scopes, server } = request;
+  const isOffered = server.scopes_supported?.includes("offline_access") === true;
+  if (scopes === undefined || !isOffered || scopes.includes("offline_access")) return request;
+  return { ...request, scopes: [...scopes, "offline_access"] };
+}
+
+/** @throws SignInError with what `authorize` throws: that the user closed the page, for instance */
 async function redirectOf(authorize: Authorize, url: URL): Promise<URL> {
-  return new URL(await authorize(url));
+  let redirect: string | URL;
+  try {
+    redirect = await authorize(url);
+  } catch (error) {
+    throw notAuthorized(error);
+  }
+  if (URL.canParse(redirect)) return new URL(redirect);
+  throw notACode(new TypeError("`authorize` returned no URL")); // Without its text, which may contain a code.
+}
+
+function notAuthorized(cause: unknown): SignInError {
+  const failure = {
+    kind: "interaction",
+    step: "authorization",
+    received: `an error of \`authorize\`: ${thrownText(cause)}`,
+    expected: "the URL of the redirect",
+    remedy: "sign in again",
+  } as const;
+  return cause instanceof SignInError ? cause : new SignInError(failure, { cause });
 }
 
 async function identify(identity: ClientIdentity, redirectUrl: string, request: GrantRequest): Promise<ClientAtServer> {
@@ -89,24 +120,15 @@ function requirePkce({ server }: GrantRequest): void {
 }
 
 async function authorizationUrl(
-  { server, resource, scopes }: GrantRequest,
+  { server, resource, scopes, secureUrl }: GrantRequest,
   { client }: ClientAtServer,
   redirectUrl: string,
   verifier: string,
   state: string,
 ): Promise<URL> {
-  const { authorization_endpoint: endpoint = "" } = server;
-  const url = URL.canParse(endpoint) ? new URL(endpoint) : undefined;
+  if (server.authorization_endpoint === undefined) throw noAuthorizationEndpoint(server);
   // The system browser opens it: nothing but the web may be reached that way.
-  if (url === undefined || (url.protocol !== "https:" && url.protocol !== "http:")) {
-    throw new SignInError({
-      kind: "server-metadata",
-      step: "server-metadata",
-      received: `the authorization endpoint ${excerpt(endpoint)}`,
-      expected: "a URL that begins with https:",
-      remedy: `the metadata of ${server.issuer} has to be corrected`,
-    });
-  }
+  const url = secureUrl("authorization", server.authorization_endpoint);
   const parameters = {
     response_type: "code",
     client_id: client.client_id,
@@ -121,6 +143,16 @@ async function authorizationUrl(
   };
   for (const [name, value] of Object.entries(parameters)) url.searchParams.set(name, value);
   return url;
+}
+
+function noAuthorizationEndpoint({ issuer }: AuthorizationServer): SignInError {
+  return new SignInError({
+    kind: "server-metadata",
+    step: "server-metadata",
+    received: `metadata of ${issuer} without an authorization endpoint`,
+    expected: "a place where users sign in",
+    remedy: "use a grant without a user, if the authorization server has one",
+  });
 }
 
 /**

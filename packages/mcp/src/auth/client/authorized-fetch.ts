@@ -1,4 +1,5 @@
 import type { HttpAuthorization } from "../../http/client/http-target.js";
+import { LocalError, thrownText } from "../../jsonrpc/errors.js";
 import { requireSecureUrl } from "../server/protected.js";
 import { AccessTokens, hasScopes, type Obtained, type TokenSettings, type Tokens } from "./access-tokens.js";
 import { type Challenge, challengeOf } from "./challenge.js";
@@ -32,11 +33,20 @@ export function authorizedFetch(settings: TokenSettings, how: GrantSettings): Ht
         access.report("challenge", challengeText(challenge), { url: url.href, status: challenge.status });
         if (tokens !== undefined) requireHope(challenge, tokens, from === "grant", authorizations >= maxAuthorizations);
         const mayRefresh = from === undefined || from === "store";
-        ({ tokens, from } = await unlessAborted(access.renew(tokens, challenge, mayRefresh), init.signal));
+        ({ tokens, from } = await unlessAborted(
+          access.renew(tokens, challenge, mayRefresh).catch(asLocalError),
+          init.signal,
+        ));
         if (from === "grant") authorizations += 1;
       }
     };
   };
+}
+
+/** Errors of the token store, for instance: they do not mean that the server cannot be reached. */
+function asLocalError(error: unknown): never {
+  if (error instanceof LocalError) throw error;
+  throw new LocalError("refused", `no access token: ${thrownText(error)}`, { cause: error });
 }
 
 function withToken(init: RequestInit, tokens: Tokens | undefined): RequestInit {

@@ -9,7 +9,7 @@ import {
   WWWAuthenticateChallengeError,
 } from "oauth4webapi";
 import { isObject } from "../../base/json.js";
-import { thrownText } from "../../jsonrpc/errors.js";
+import { innermost } from "../../http/client/http-target.js";
 import { excerpt } from "../../jsonrpc/report.js";
 import type { BoundedFetch } from "../bounded-fetch.js";
 import type { SignInStep } from "./sign-in-error.js";
@@ -34,6 +34,11 @@ export interface GrantRequest {
   readonly stored: StoredCredentials["client"] | undefined;
   /** Sends a request of a step, and reports it. URLs that are not secure are refused. */
   request(step: SignInStep["kind"]): BoundedFetch;
+  /**
+   * The URL, if it is one that may be requested or opened: HTTPS, or on this machine if the MCP server is too.
+   * @throws SignInError
+   */
+  secureUrl(step: SignInStep["kind"], url: string): URL;
   /** Reports a decision. */
   report(kind: SignInStep["kind"], text: string, url?: string): void;
 }
@@ -91,7 +96,7 @@ export async function endpointError(error: unknown): Promise<EndpointError> {
     const { error: code, error_description: description } = isObject(body) ? body : {};
     return described(error.status, code, description);
   }
-  return { text: thrownText(error) };
+  return { text: innermost(error) };
 }
 
 function described(status: number, code: unknown, description: unknown): EndpointError {

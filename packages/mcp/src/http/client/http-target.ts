@@ -124,8 +124,8 @@ function unreachable(what: string, { origin }: URL, cause: unknown): LocalError 
   return new LocalError("closed", `${what}: ${origin} cannot be reached: ${innermost(cause)}`, { cause });
 }
 
-/** `fetch` reports only that it failed; the reason is the innermost cause. */
-function innermost(error: unknown): string {
+/** The text of an error of `fetch`, which reports only that it failed: the reason is the innermost cause. */
+export function innermost(error: unknown): string {
   let at = error;
   while (at instanceof Error && at.cause instanceof Error) at = at.cause;
   if (!(at instanceof Error)) return thrownText(at);
