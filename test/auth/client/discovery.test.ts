@@ -346,10 +346,10 @@ test("a refresh token is requested where the authorization server issues it for 
   expect([sent?.get("scope"), sent?.get("prompt")]).toEqual(["read offline_access", "consent"]);
 });
 
-test("without `authorize` the error says that a user is needed", async () => {
+test("without `signIn` the error says that a user is needed", async () => {
   const auth = oauth({ clientName: "machine" });
   await expect(connect(server.url, { auth, reopen: false })).rejects.toThrow(
-    /expected a user who signs in at .*give `authorize`/,
+.*give `signIn: browserSignIn\(\)`/,
   );
 });
 

@@ -9,6 +9,7 @@ import {
   type TokenEndpointResponse,
   validateAuthResponse,
 } from "oauth4webapi";
+import type { MaybePromise } from "../../base/maybe-promise.js";
 import { thrownText } from "../../jsonrpc/errors.js";
 import { excerpt } from "../../jsonrpc/report.js";
 import {
@@ -16,6 +17,7 @@ import {
   type EndpointError,
   endpointError,
   type Grant,
+  type Granted,
   type GrantRequest,
   libraryOptions,
 } from "./grant.js";
@@ -25,31 +27,53 @@ import { SignInError } from "./sign-in-error.js";
 /** Shows the authorization request to the user, and returns the URL of the redirect that follows. */
 export type Authorize = (url: URL) => Promise<string | URL>;
 
+/** Receives the redirect of one sign-in. */
+export interface RedirectReceiver {
+  /** Where the authorization server sends the user. */
+  readonly redirectUrl: string;
+  /** Shows the authorization request to the user, and returns the URL of the redirect that follows. */
+  readonly authorize: Authorize;
+  /** Releases what it holds, after the sign-in or its failure. */
+  close?(): MaybePromise<void>;
+}
+
+/** Opens a receiver for a sign-in. `registered` are the redirect URLs of an earlier registration, which serves again for one of them. */
+export type OpenReceiver = (registered: readonly string[]) => Promise<RedirectReceiver>;
+
 /**
  * The authorization code grant: a user signs in at the authorization server.
  * https://modelcontextprotocol.io/specification/latest/basic/authorization#authorization-code-protection
  */
-export function authorizationCode(
-  identity: ClientIdentity,
-  redirectUrl: string | undefined,
-  authorize: Authorize | undefined,
-): Grant {
-  return async (given) => {
-    if (authorize === undefined || redirectUrl === undefined) throw notInteractive(given);
-    requirePkce(given);
-    const request = withOfflineAccess(given);
-    const client = await identify(identity, redirectUrl, request);
-    const verifier = generateRandomCodeVerifier();
-    const state = generateRandomState();
-    const url = await authorizationUrl(request, client, redirectUrl, verifier, state);
-    const { origin, pathname } = url;
-    const scopes = request.scopes === undefined ? "without scopes" : `for the scopes ${request.scopes.join(" ")}`;
-    request.report("authorization", `the user authorizes ${client.client.client_id} ${scopes}`, `${origin}${pathname}`);
-    const redirect = await redirectOf(authorize, url);
-    const parameters = validated(redirect, request, client, state);
-    request.report("redirect", "an authorization code", `${redirect.origin}${redirect.pathname}`);
-    return { response: await exchange(request, client, parameters, redirectUrl, verifier), client };
+export function authorizationCode(identity: ClientIdentity, open: OpenReceiver | undefined): Grant {
+  return async (request) => {
+    if (open === undefined) throw notInteractive(request);
+    requirePkce(request);
+    return received(open, identity, withOfflineAccess(request));
   };
+}
+
+async function received(open: OpenReceiver, identity: ClientIdentity, request: GrantRequest): Promise<Granted> {
+  const receiver = await open(request.stored?.redirectUris ?? []);
+  try {
+    return await signIn(identity, receiver, request);
+  } finally {
+    await receiver.close?.();
+  }
+}
+
+async function signIn(identity: ClientIdentity, receiver: RedirectReceiver, request: GrantRequest): Promise<Granted> {
+  const { redirectUrl } = receiver;
+  const client = await identify(identity, redirectUrl, request);
+  const verifier = generateRandomCodeVerifier();
+  const state = generateRandomState();
+  const url = await authorizationUrl(request, client, redirectUrl, verifier, state);
+  const { origin, pathname } = url;
+  const scopes = request.scopes === undefined ? "without scopes" : `for the scopes ${request.scopes.join(" ")}`;
+  request.report("authorization", `the user authorizes ${client.client.client_id} ${scopes}`, `${origin}${pathname}`);
+  const redirect = await redirectOf(receiver, url);
+  const parameters = validated(redirect, request, client, state);
+  request.report("redirect", "an authorization code", `${redirect.origin}${redirect.pathname}`);
+  return { response: await exchange(request, client, parameters, redirectUrl, verifier), client };
 }
 
 /**
@@ -64,7 +88,7 @@ function withOfflineAccess(request: GrantRequest): GrantRequest {
 }
 
 /** @throws SignInError with what `authorize` throws: that the user closed the page, for instance */
-async function redirectOf(authorize: Authorize, url: URL): Promise<URL> {
+async function redirectOf({ authorize }: RedirectReceiver, url: URL): Promise<URL> {
   let redirect: string | URL;
   try {
     redirect = await authorize(url);
@@ -99,10 +123,10 @@ function notInteractive({ server }: GrantRequest): SignInError {
   return new SignInError({
     kind: "interaction",
     step: "authorization",
-    received: "no `authorize` function and redirect URL",
+    received: "no `signIn`",
     expected: `a user who signs in at ${server.issuer}`,
     remedy:
-      "give `authorize` and `redirectUrl`, or sign in first with a client that has them and shares the token store",
+      "give `signIn: browserSignIn()`, or `authorize` and `redirectUrl`, or sign in first with a client that has them and shares the token store",
   });
 }
 

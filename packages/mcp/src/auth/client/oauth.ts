@@ -1,6 +1,6 @@
 import { checkMembers, type MembersOf } from "../../base/check-members.js";
 import type { Fetch, HttpAuthorization } from "../../http/client/http-target.js";
-import { type Authorize, authorizationCode } from "./authorization-code.js";
+import { type Authorize, authorizationCode, type OpenReceiver } from "./authorization-code.js";
 import { authorizedFetch } from "./authorized-fetch.js";
 import { type ClientIdentity, knownClient } from "./registration.js";
 import type { SignInStep } from "./sign-in-error.js";
@@ -30,6 +30,8 @@ export interface OAuthOptions extends TokenOptions {
   readonly clientName?: string;
   /** The URL of the client ID metadata document, which is the client id where the server supports that. Default: none. */
   readonly clientMetadataUrl?: string;
+  /** How the user signs in: `browserSignIn()` of `@parlance/mcp/auth-node`. Default: `redirectUrl` and `authorize`. */
+  readonly signIn?: OpenReceiver;
   /** Where the authorization server sends the user afterwards. Default: none, so that no user can sign in. */
   readonly redirectUrl?: string;
   /** Shows the authorization request to the user, and returns the URL of the redirect that follows. Default: no user can sign in. */
@@ -43,6 +45,7 @@ const members: MembersOf<OAuthOptions> = {
   clientName: ["client_name", "name"],
   clientMetadataUrl: ["clientUri", "cimd"],
   redirectUrl: ["redirectUri", "redirect_uri", "callbackUrl"],
+  signIn: ["browser", "login"],
   authorize: ["open", "redirectToAuthorization"],
   scopes: ["scope"],
   store: ["storage", "tokenStore"],
@@ -61,7 +64,7 @@ const members: MembersOf<OAuthOptions> = {
  */
 export function oauth(options: OAuthOptions): HttpAuthorization {
   checkMembers("oauth", options, members);
-  const { clientId, clientSecret, issuer, clientName, clientMetadataUrl, redirectUrl, authorize } = options;
+  const { clientId, clientSecret, issuer, clientName, clientMetadataUrl } = options;
   if (clientSecret !== undefined && (clientId === undefined || issuer === undefined)) {
     throw new TypeError(
       "oauth: clientSecret needs clientId and issuer: without the issuer, any server that you connect to could name who gets the secret",
@@ -74,8 +77,13 @@ export function oauth(options: OAuthOptions): HttpAuthorization {
     {
       issuer,
       name: clientId ?? clientMetadataUrl ?? clientName ?? "",
-      grant: authorizationCode(identity, redirectUrl, authorize),
+      grant: authorizationCode(identity, receiverOf(options)),
       clientAt: (server, stored) => knownClient(identity, server, stored),
     },
   );
+}
+
+function receiverOf({ signIn, redirectUrl, authorize }: OAuthOptions): OpenReceiver | undefined {
+  if (signIn !== undefined || redirectUrl === undefined || authorize === undefined) return signIn;
+  return async () => ({ redirectUrl, authorize });
 }
