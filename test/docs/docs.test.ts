@@ -1,6 +1,6 @@
 import { execFile } from "node:child_process";
 import { existsSync } from "node:fs";
-import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { cp, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join, parse } from "node:path";
 import { pathToFileURL } from "node:url";
 import { promisify } from "node:util";
@@ -53,6 +53,7 @@ const files = await readdir(join(root, "docs"), { recursive: true });
 const docs = files.filter((name) => name.endsWith(".md") && !isGenerated(name)).map((name) => `docs/${name}`);
 const pages = ["README.md", ...docs];
 const snippets = (await Promise.all(pages.map(snippetsOf))).flat();
+const inTurn = join(root, "test/fixtures/programs-in-turn.js");
 const spy = pathToFileURL(join(root, "test/fixtures/failure-spy.js")).href;
 let folder = "";
 let faults: readonly string[] = [];
@@ -86,7 +87,43 @@ beforeAll(async () => {
   );
   faults = await compile("node_modules/typescript/bin/tsc");
   await Promise.all(snippets.filter(({ name }) => name.endsWith(".ts")).map(startCompiled));
+  const together = snippets.filter(isRunTogether);
+  await Promise.all(together.map((snippet) => cp(folderOf(snippet.page), ownFolderOf(snippet), { recursive: true })));
+  if (together.length > 0) alongside = await runInTurn(together.map(ownPathOf));
 }, 600_000);
+
+/** What the process that runs several snippets has written besides: nothing, unless Node itself has something to say. */
+let alongside = "";
+
+/**
+ * In the short form, the snippets that use nothing of their process run in one process, which takes a fifth of the time. Each has a copy
+ * of the folder of its page, so that it loads the other files of the page anew.
+ */
+function isRunTogether({ page, name, code }: Snippet): boolean {
+  return !isLong && !programs.has(`${page}: ${name}`) && !/\bprocess\b|serveStdio|node:worker/.test(code);
+}
+
+function ownFolderOf({ page, name }: Snippet): string {
+  return `${folderOf(page)}-${parse(name).name}`;
+}
+
+function ownPathOf(snippet: Snippet): string {
+  return join(ownFolderOf(snippet), `${parse(snippet.name).name}.js`);
+}
+
+/** Runs programs one after the other in one process. Returns what that has written besides the output of the programs. */
+async function runInTurn(paths: readonly string[]): Promise<string> {
+  const running = run(process.execPath, ["--import", spy, inTurn, ...paths], { timeout: 300_000 });
+  running.child.stdin?.end();
+  const { stdout, stderr } = await running;
+  return `${stdout}${stderr}`;
+}
+
+/** What a program of `runInTurn` has left. Rejects for one that was not run to its end. */
+async function runOf(path: string): Promise<Run> {
+  const { stdout, stderr } = JSON.parse(await readFile(`${path}.run`, "utf8")) as Pick<Run, "stdout" | "stderr">;
+  return { stdout, stderr, failures: await failuresIn(`${path}.failures`) };
+}
 
 /** Where a snippet starts another of its page (`node server.ts`), starts the compiled one: the oldest Node runs no TypeScript. */
 async function startCompiled({ page, name }: Snippet): Promise<void> {
@@ -162,15 +199,15 @@ async function runSnippet(cwd: string, name: string): Promise<Run> {
   const running = run(process.execPath, ["--import", spy, `${parse(name).name}.js`], { cwd, env });
   running.child.stdin?.end(); // Its input is at its end at once, so a server ends by itself.
   const { stdout, stderr } = await running;
-  const lines = await readFile(written, "utf8").catch(() => ""); // Nothing has failed: it was not written.
-  return {
-    stdout,
-    stderr,
-    failures: lines
-      .split("\n")
-      .filter(Boolean)
-      .map((line) => JSON.parse(line) as Failure),
-  };
+  return { stdout, stderr, failures: await failuresIn(written) };
+}
+
+async function failuresIn(path: string): Promise<readonly Failure[]> {
+  const lines = await readFile(path, "utf8").catch(() => ""); // Nothing has failed: it was not written.
+  return lines
+    .split("\n")
+    .filter(Boolean)
+    .map((line) => JSON.parse(line) as Failure);
 }
 
 /** Whether a text says that it has failed: by the first line of its words, by its reason, or by its code. */
@@ -180,9 +217,17 @@ function isShown({ code, words, reason }: Failure, text: string): boolean {
   return signs.some((sign) => text.includes(String(sign)));
 }
 
-describe.each(snippets)("$page: $name", ({ page, name, code, printed }) => {
+test("a process that runs several snippets writes nothing of its own", () => {
+  expect(alongside).toBe("");
+});
+
+describe.each(snippets)("$page: $name", (snippet) => {
+  const { page, name, code, printed } = snippet;
+
   test("runs, prints what the page says, and fails in nothing that the page does not show", async () => {
-    const { stdout, stderr, failures } = await runSnippet(folderOf(page), name);
+    const { stdout, stderr, failures } = isRunTogether(snippet)
+      ? await runOf(ownPathOf(snippet))
+      : await runSnippet(folderOf(page), name);
     expect(stderr).toBe("");
     expect(stdout, "a snippet that prints has a text fence, which shows it").toBe(printed ?? "");
     const shown = `${stdout}${/\bassert\b/.test(code) ? code : ""}`;
@@ -231,6 +276,33 @@ describe("B10: the test of the snippets notices", () => {
     const name = "to-standard-error.js";
     await writeFile(join(folder, name), 'console.error("oh");');
     expect((await runSnippet(folder, name)).stderr).toBe("oh\n");
+  });
+
+  test("the same of programs that run in one process, each for itself", async () => {
+    const bodies = [
+      call('await client.tools.call("add");'),
+      'setTimeout(() => console.log("later"), 1);',
+      'console.error("oh");',
+      'throw new Error("thrown");',
+      'queueMicrotask(() => { throw new Error("uncaught"); });',
+      "await new Promise(() => undefined);",
+      "process.exitCode = 3;",
+      'console.log("last");',
+    ];
+    const paths = bodies.map((_, at) => join(folder, `in-turn-${at}.js`));
+    await Promise.all(bodies.map((body, at) => writeFile(paths[at] ?? "", body)));
+    expect(await runInTurn(paths)).toBe("");
+    const nothing = { stdout: "", stderr: "", failures: [] };
+    expect(await Promise.all(paths.map(runOf))).toEqual([
+      { ...nothing, failures: [{ words: expect.stringContaining("Invalid arguments for tool add") }] },
+      { ...nothing, stdout: "later\n" },
+      { ...nothing, stderr: "oh\n" },
+      { ...nothing, stderr: expect.stringContaining("Error: thrown") },
+      { ...nothing, stderr: expect.stringContaining("Error: uncaught") },
+      { ...nothing, stderr: "a top-level await was never settled\n" },
+      { ...nothing, stderr: "the exit code is 3\n" },
+      { ...nothing, stdout: "last\n" },
+    ]);
   });
 });
 
