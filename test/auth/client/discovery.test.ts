@@ -349,7 +349,7 @@ test("a refresh token is requested where the authorization server issues it for 
 test("without `signIn` the error says that a user is needed", async () => {
   const auth = oauth({ clientName: "machine" });
   await expect(connect(server.url, { auth, reopen: false })).rejects.toThrow(
-.*give `signIn: browserSignIn\(\)`/,
+    /expected a user who signs in at .*give `signIn: browserSignIn\(\)`/,
   );
 });
 
