@@ -21,7 +21,11 @@ const [wanted, folder] = [process.argv.slice(2), import.meta.dirname];
 await install();
 /** @type {Baseline} */
 const baseline = JSON.parse(await readFile(join(folder, "baseline.json"), "utf8"));
-const all = (await Promise.all(revisions.map(listed))).flat();
+/** Sign-in at servers of the first revision with authorization, which is in no set. */
+const older = ["auth/2025-03-26-oauth-metadata-backcompat", "auth/2025-03-26-oauth-endpoint-fallback"].map(
+  (name) => /** @type {const} */ ({ revision: "2025-03-26", role: "client", name, unscored: "in no set" }),
+);
+const all = [...(await Promise.all(revisions.map(listed))).flat(), ...older];
 const chosen = all.filter((scenario) => wanted.length === 0 || wanted.some((part) => keyOf(scenario).includes(part)));
 
 const server = spawn(process.execPath, [join(folder, "server.js")], { stdio: ["ignore", "pipe", "inherit"] });

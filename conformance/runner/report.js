@@ -11,7 +11,8 @@ import { reasonOf } from "./verdict.js";
  * @param {Verdict} verdict
  */
 export function report(outcomes, baseline, verdict) {
-  const sets = [...new Set(outcomes.map(({ scenario: { revision, role } }) => `${revision} ${role}`))];
+  const required = outcomes.filter(({ scenario }) => scenario.unscored === undefined);
+  const sets = [...new Set(required.map(({ scenario: { revision, role } }) => `${revision} ${role}`))];
   return [
     "Required",
     ...sets.map((set) => `  ${set}  ${tally(outcomes, set)}`),

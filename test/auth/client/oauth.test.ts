@@ -1,7 +1,14 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
 import { inspect } from "node:util";
 import { oauth, SignInError } from "@parlance/mcp/auth";
+import { fileTokenStore } from "@parlance/mcp/auth-node";
 import { type Client, connect, textOf } from "@parlance/mcp/client";
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { afterEach, beforeEach, describe, expect, onTestFinished, test } from "vitest";
 import type { SignInStep } from "../../../packages/mcp/src/auth/client/sign-in-error.js";
 import type { StoredCredentials, TokenStore } from "../../../packages/mcp/src/auth/client/token-store.js";
 import {
@@ -122,6 +129,20 @@ describe("refresh", () => {
     ).toEqual(["refresh_token"]);
     expect(issuer.requests("/authorize")).toHaveLength(1);
     expect(issuer.requests("/token").at(-1)?.parameters.get("resource")).toBe(server.url);
+  });
+
+  test("five parallel calls in each of four processes that share a file make one token request", async () => {
+    const folder = await mkdtemp(join(tmpdir(), "parlance-oauth-"));
+    onTestFinished(() => rm(folder, { recursive: true, force: true }));
+    const file = join(folder, "credentials.json");
+    await using first = await opened({ store: fileTokenStore(file) });
+    expect(await called(first, "read")).toBe("read by ada");
+    const processes = await Promise.all([1, 2, 3, 4].map(() => startClient(file)));
+    issuer.expireAll();
+    const results = await Promise.all(processes.map((each) => each.call()));
+    expect(results).toEqual(Array(4).fill(Array(5).fill("read by ada")));
+    const grants = issuer.requests("/token").map(({ parameters }) => parameters.get("grant_type"));
+    expect(grants).toEqual(["authorization_code", "refresh_token"]);
   });
 
   test("clients that share one `auth` make one token request", async () => {
@@ -249,6 +270,24 @@ describe("S23: credentials of another issuer", () => {
     expect(() => signIn({ clientId: "app", clientSecret: "secret" })).toThrow("clientSecret needs clientId and issuer");
   });
 });
+
+/** A process that is connected with the tokens of a file. */
+async function startClient(file: string): Promise<{ call(): Promise<unknown> }> {
+  const program = join(import.meta.dirname, "../../fixtures/signed-in-client.js");
+  const child = spawn(process.execPath, [program, file, server.url], { stdio: ["pipe", "pipe", "inherit"] });
+  onTestFinished(() => void child.kill("SIGKILL"));
+  const lines = createInterface({ input: child.stdout });
+  await once(lines, "line");
+  return {
+    async call() {
+      const line = once(lines, "line");
+      child.stdin.write("\n");
+      const [text] = await line;
+      await once(child, "exit");
+      return JSON.parse(text);
+    },
+  };
+}
 
 function sharedStore(): TokenStore & {
   only(): StoredCredentials;
