@@ -49,7 +49,15 @@ const guides = [
     "custom-methods",
     "middleware",
   ]),
-  group("Clients", "guides", ["client", "client-http", "client-input", "subscriptions", "reconnect", "lenient"]),
+  group("Clients", "guides", [
+    "client",
+    "client-http",
+    "authorization-client",
+    "client-input",
+    "subscriptions",
+    "reconnect",
+    "lenient",
+  ]),
   group("HTTP", "guides", [
     "http",
     "express",
