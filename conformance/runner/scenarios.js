@@ -36,11 +36,12 @@ export async function runServerSet(scenarios, revision, url, results) {
  *
  * @param {Scenario} scenario
  * @param {string} results an empty folder
+ * @param {string} [command] starts the client, from the folder of the suite; the URL of a server follows
  * @returns {Promise<Outcome>}
  */
-export async function runClientScenario(scenario, results) {
+export async function runClientScenario(scenario, results, command = "node client.js") {
   const which = ["--scenario", scenario.name, "--spec-version", scenario.revision, "--force"];
-  const { code, text } = await suite(["client", "--command", "node client.js", ...which, "--output-dir", results]);
+  const { code, text } = await suite(["client", "--command", command, ...which, "--output-dir", results]);
   const files = await filesIn(results);
   const checks = await readChecks(
     results,

@@ -68,6 +68,19 @@ test.each(["ts", "js"])("the tests of a server in %s pass", async (language) => 
   expect(ran, ran.output).toMatchObject({ code: 0, output: expect.stringMatching(/pass 5\n/) });
 });
 
+test.each([
+  { typed: "y\nAda\nyes\n", printed: "A table for 2 by the window is booked for Ada." },
+  { typed: "y\n", printed: "Nothing was booked." },
+  { typed: "", printed: "Nothing was booked." },
+])("a made client fills in a form from its input, $typed, without a terminal", async ({ typed, printed }) => {
+  using scratch = new Scratch();
+  await create(scratch.path, "--template", "client", "--language", "js");
+  symlinkSync(join(root, "node_modules"), scratch.at("node_modules"));
+  const args = ["run", "--silent", "dev", "--", "book", '{"seats":2}'];
+  const ran = await run("npm", args, scratch.path, { PARLANCE_RECORDINGS: scratch.at("recordings") }, typed);
+  expect(ran.output).toContain(printed);
+});
+
 test("dependencies have the versions of this repository", async () => {
   using scratch = new Scratch();
   await create(scratch.path, "--template", "client");

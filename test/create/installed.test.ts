@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { runServerSet } from "../../conformance/runner/scenarios.js";
+import { runClientScenario, runServerSet } from "../../conformance/runner/scenarios.js";
 import { install } from "../../conformance/runner/suite.js";
 import { Scratch } from "../cli/scratch.js";
 import { create, run } from "./made-project.js";
@@ -39,8 +39,8 @@ async function installIn(folder: string): Promise<void> {
   expect(ran, ran.output).toMatchObject({ code: 0 });
 }
 
-/** The scenarios of the official suite that need no tool, resource or prompt of a certain name. */
-const core = {
+/** The scenarios of the official suite for servers that need no tool, resource or prompt of a certain name. */
+const serverScenarios = {
   "2025-11-25": [
     "server-initialize",
     "logging-set-level",
@@ -50,8 +50,33 @@ const core = {
     "resources-list",
     "prompts-list",
     "dns-rebinding-protection",
+    "server-session-lifecycle",
   ],
-  "2026-07-28": ["dns-rebinding-protection", "caching", "input-required-result-validate-input"],
+  "2026-07-28": [
+    "tools-list",
+    "server-sse-multiple-streams",
+    "resources-list",
+    "sep-2164-resource-not-found",
+    "prompts-list",
+    "dns-rebinding-protection",
+    "caching",
+    "input-required-result-unsupported-methods",
+    "input-required-result-validate-input",
+    "http-header-validation",
+  ],
+};
+
+/** The scenarios for clients that a command line can play: all but authorization, and calls that programs make on purpose. */
+const clientScenarios = {
+  "2025-11-25": ["initialize", "tools_call", "elicitation-sep1034-client-defaults", "sse-retry"],
+  "2026-07-28": [
+    "tools_call",
+    "request-metadata",
+    "sep-2322-client-request-state",
+    "http-standard-headers",
+    "http-invalid-tool-headers",
+    "json-schema-ref-no-deref",
+  ],
 };
 
 /** Serves a made server over HTTP, and runs the scenarios. */
@@ -63,7 +88,7 @@ async function expectConformance(folder: string, language: string): Promise<void
   try {
     const [line] = await once(createInterface({ input: server.stdout }), "line");
     const { url } = JSON.parse(line).http;
-    for (const [revision, names] of Object.entries(core)) {
+    for (const [revision, names] of Object.entries(serverScenarios)) {
       using results = new Scratch();
       const scenarios = names.map((name) => ({ revision, role: "server" as const, name }));
       const outcomes = await runServerSet(scenarios, revision, url, results.path);
@@ -73,6 +98,19 @@ async function expectConformance(folder: string, language: string): Promise<void
     server.kill();
     await exited;
   }
+}
+
+/** Lets the suite call its servers with a made client, which a user starts for each call. */
+async function expectClientConformance(folder: string, language: string): Promise<void> {
+  const user = join(import.meta.dirname, "scenario-user.js");
+  const main = language === "ts" ? "dist/main.js" : "src/main.js";
+  for (const [revision, names] of Object.entries(clientScenarios))
+    for (const name of names) {
+      using results = new Scratch();
+      const scenario = { revision, role: "client" as const, name };
+      const outcome = await runClientScenario(scenario, results.path, `node ${user} ${join(folder, main)}`);
+      expect(outcome, `${revision} ${name}`).toMatchObject({ passed: true });
+    }
 }
 
 const kinds = ["ts", "js"].flatMap((language) => [
@@ -93,4 +131,5 @@ test.each(kinds)("a $template in $language over $transport is installed, tested 
     if (script === "check" && template === "server") expect(ran.output).toMatch(/· 0 failed · 0 violations/);
   }
   if (template === "server") await expectConformance(folder, language);
+  if (template === "client") await expectClientConformance(folder, language);
 });

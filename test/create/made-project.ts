@@ -19,13 +19,19 @@ const env = Object.fromEntries(
   Object.entries(process.env).filter(([name]) => !/^(npm_|NODE_|VITEST|FORCE_COLOR|TEST)/.test(name)),
 );
 
-/** Runs a command without a terminal. */
-export function run(file: string, args: readonly string[], cwd: string, more: NodeJS.ProcessEnv = {}): Promise<Ran> {
+/** Runs a command without a terminal, with `input` on stdin. */
+export function run(
+  file: string,
+  args: readonly string[],
+  cwd: string,
+  more: NodeJS.ProcessEnv = {},
+  input = "",
+): Promise<Ran> {
   return new Promise((resolve) => {
     const child = execFile(file, args, { cwd, env: { ...env, NO_COLOR: "1", ...more } }, (_error, stdout, stderr) =>
       resolve({ code: child.exitCode ?? 1, output: stdout + stderr }),
     );
-    child.stdin?.end();
+    child.stdin?.end(input);
   });
 }
 

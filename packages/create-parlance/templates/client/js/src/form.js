@@ -3,17 +3,21 @@
 /**
  * Lets the user fill in the forms that servers request: elicitation. An empty line takes the default, or leaves the field out.
  *
- * @param {(question: string) => Promise<string>} ask reads a line from the user after a question
+ * @param {(question: string) => Promise<string | undefined>} ask reads a line from the user after a question; undefined if there is no
+ *   more input
  * @returns {ConnectOptions["handlers"]}
  */
 export function formHandlers(ask) {
   return {
     async elicitation({ message, requestedSchema: { properties } }) {
-      if (!isYes(await ask(`${message}\nFill in the form? [y/n] `))) return { action: "decline" };
+      const agreed = await ask(`${message}\nFill in the form? [y/n] `);
+      if (agreed === undefined) return { action: "cancel" };
+      if (!isYes(agreed)) return { action: "decline" };
       /** @type {Record<string, string | number | boolean>} */
       const content = {};
       for (const [name, field] of Object.entries(properties)) {
-        const answer = (await ask(`${field.title ?? name} (${field.type}): `)).trim();
+        const answer = (await ask(`${field.title ?? name} (${field.type}): `))?.trim();
+        if (answer === undefined) return { action: "cancel" };
         if (answer === "") continue;
         content[name] = field.type === "boolean" ? isYes(answer) : field.type === "string" ? answer : Number(answer);
       }

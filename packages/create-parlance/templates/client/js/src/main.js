@@ -1,4 +1,4 @@
-import { createInterface } from "node:readline/promises";
+import { createInterface } from "node:readline";
 import { callTool, open, toolLines } from "./client.js";
 import { formHandlers } from "./form.js";
 
@@ -8,12 +8,23 @@ if (target === undefined) {
   process.exit(1);
 }
 
-const terminal = createInterface({ input: process.stdin, output: process.stderr });
+const input = createInterface({ input: process.stdin });
+const typed = input[Symbol.asyncIterator]();
+
+/**
+ * Prints a question, and reads a line; undefined at the end of the input.
+ *
+ * @param {string} question
+ * @returns {Promise<string | undefined>}
+ */
+async function ask(question) {
+  process.stderr.write(question);
+  const { value, done } = await typed.next();
+  return done === true ? undefined : value;
+}
+
 try {
-  const client = await open(
-    target,
-    formHandlers((question) => terminal.question(question)),
-  );
+  const client = await open(target, formHandlers(ask));
   console.error(`Connected to ${client.server.info?.name ?? target}, in revision ${client.revision}`);
   const lines = tool === undefined ? await toolLines(client) : [await callTool(client, tool, JSON.parse(args))];
   console.log(lines.join("\n"));
@@ -22,5 +33,5 @@ try {
   console.error(error instanceof Error ? error.message : error);
   process.exitCode = 1;
 } finally {
-  terminal.close();
+  input.close();
 }

@@ -1,16 +1,19 @@
 import type { ConnectOptions } from "@parlance/mcp/client";
 
-/** Reads a line from the user after a question. */
-type Ask = (question: string) => Promise<string>;
+/** Reads a line from the user after a question; undefined if there is no more input. */
+type Ask = (question: string) => Promise<string | undefined>;
 
 /** Lets the user fill in the forms that servers request: elicitation. An empty line takes the default, or leaves the field out. */
 export function formHandlers(ask: Ask): ConnectOptions["handlers"] {
   return {
     async elicitation({ message, requestedSchema: { properties } }) {
-      if (!isYes(await ask(`${message}\nFill in the form? [y/n] `))) return { action: "decline" };
+      const agreed = await ask(`${message}\nFill in the form? [y/n] `);
+      if (agreed === undefined) return { action: "cancel" };
+      if (!isYes(agreed)) return { action: "decline" };
       const content: Record<string, string | number | boolean> = {};
       for (const [name, field] of Object.entries(properties)) {
-        const answer = (await ask(`${field.title ?? name} (${field.type}): `)).trim();
+        const answer = (await ask(`${field.title ?? name} (${field.type}): `))?.trim();
+        if (answer === undefined) return { action: "cancel" };
         if (answer === "") continue;
         content[name] = field.type === "boolean" ? isYes(answer) : field.type === "string" ? answer : Number(answer);
       }

@@ -42,6 +42,12 @@ for (const revision of ["2025-11-25", "2026-07-28"] as const) {
   });
 }
 
+test("the end of the input cancels a form", async () => {
+  const client = await connect(server, { handlers: formHandlers(async () => undefined) });
+  assert.match(await callTool(client, "book", { seats: 2 }), /Nothing was booked/);
+  await client.close();
+});
+
 test("no message breaks a rule of the protocol", async () => {
   const entries: Entry[] = [];
   const [here, there] = memoryChannels();
