@@ -28,7 +28,7 @@ function corsOf({ headers }: Answer): Readonly<Record<string, string>> {
 
 const readable = {
   "access-control-allow-origin": app,
-  "access-control-expose-headers": "mcp-session-id, www-authenticate, retry-after",
+  "access-control-expose-headers": "mcp-session-id, www-authenticate, dpop-nonce, retry-after",
   vary: "origin",
 };
 

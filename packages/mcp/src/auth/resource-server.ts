@@ -5,6 +5,8 @@ import type { Identity } from "../jsonrpc/call.js";
 export interface TokenRequest {
   /** The HTTP method. */
   readonly method: string;
+  /** The scheme of the `Authorization` header. `DPoP` only with a proof, in the header `dpop`. Default: `Bearer`. */
+  readonly scheme?: "Bearer" | "DPoP";
   /** The value of a header by its lower-case name. */
   header(name: string): string | undefined;
 }
@@ -26,12 +28,28 @@ export type Verification =
       readonly kind: "invalid";
       /** For the operator. It contains no token. */
       readonly reason: string;
+      /** The error of the challenge. Default: `invalid_token`. */
+      readonly error?: "invalid_dpop_proof" | "use_dpop_nonce";
+      /** The nonce that the next proof has to have. */
+      readonly nonce?: string;
     }
   | {
       readonly kind: "unavailable";
       /** For the operator. It contains no token. */
       readonly reason: string;
     };
+
+/** Which DPoP proofs a server verifies (RFC 9449). */
+export interface DpopSupport {
+  /** The algorithms that proofs may have. */
+  readonly algorithms: readonly string[];
+  /** Whether challenges and metadata name DPoP. Without, a token that is bound to a key still needs its proof. */
+  readonly isAnnounced: boolean;
+  /** Whether tokens that are not bound to a key are refused. */
+  readonly isRequired: boolean;
+  /** Whether proofs need a nonce of this server. */
+  readonly requiresNonce: boolean;
+}
 
 /**
  * Protects a server over HTTP with access tokens. Made by `jwtAuth`, `introspectionAuth` and `bearerAuth`; give it to `serveHttp`,
@@ -47,6 +65,8 @@ export interface ResourceServer {
   readonly scopes: readonly string[];
   /** The Protected Resource Metadata (RFC 9728), without the scopes of definitions. */
   readonly metadata: Readonly<Record<string, unknown>>;
+  /** The DPoP proofs that it verifies. Default: none; a request with the scheme `DPoP` gets the challenge for one without a token. */
+  readonly dpop?: DpopSupport;
   /** Verifies a token. What it throws is reported, and the client gets 401. */
   verify(token: string, request: TokenRequest): MaybePromise<Verification>;
 }

@@ -21,6 +21,7 @@ const members: MembersOf<BearerAuthOptions> = {
   verify: ["verifyToken", "verifyAccessToken", "verifier"],
   scopes: ["scope", "requiredScopes"],
   scopeHierarchy: [],
+  dpop: [],
   resourceName: ["name"],
   documentation: ["resourceDocumentation"],
 };

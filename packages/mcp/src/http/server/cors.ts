@@ -19,6 +19,7 @@ const requestHeaders: readonly string[] = [
   "accept",
   "authorization",
   "content-type",
+  "dpop",
   "last-event-id",
   "mcp-method",
   "mcp-name",
@@ -34,7 +35,7 @@ const maxAge = "7200";
 export function corsHeaders(origin: string): HttpHeaders {
   return {
     "access-control-allow-origin": origin,
-    "access-control-expose-headers": "mcp-session-id, www-authenticate, retry-after",
+    "access-control-expose-headers": "mcp-session-id, www-authenticate, dpop-nonce, retry-after",
     vary: "origin",
   };
 }
