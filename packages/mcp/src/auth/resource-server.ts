@@ -69,6 +69,41 @@ export interface ResourceServer {
   readonly dpop?: DpopSupport;
   /** Verifies a token. What it throws is reported, and the client gets 401. */
   verify(token: string, request: TokenRequest): MaybePromise<Verification>;
+  /** The authorization server at the origin of this server. Default: it is elsewhere. */
+  readonly endpoints?: AuthEndpoints;
+  /**
+   * Called by `serveHttp` with the URL of the server, before the first request. What it throws keeps the server from starting.
+   * @param isProduction whether `NODE_ENV` is `production`
+   */
+  servedAt?(url: string, isProduction: boolean): void;
+}
+
+/** A request to an endpoint of an authorization server. */
+export interface AuthRequest extends TokenRequest {
+  /** Path and query, or a full URL. */
+  readonly url: string;
+  /** Reads the whole body. It is bounded. */
+  text(): MaybePromise<string>;
+}
+
+/** The response of an endpoint. */
+export interface AuthResponse {
+  /** The HTTP status. */
+  readonly status: number;
+  /** Header names are lower-case. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** Undefined for no body. */
+  readonly body?: string;
+  /** Why the request was refused, for the operator. It contains no secret. */
+  readonly reason?: string;
+}
+
+/** Endpoints at the origin of a server, besides its metadata. */
+export interface AuthEndpoints {
+  /** Their paths. A framework has to route them to the handler too. */
+  readonly paths: readonly string[];
+  /** Responds to a request for one of the paths. `Host` and `Origin` were not checked. What it throws is reported: 500. */
+  handle(request: AuthRequest): MaybePromise<AuthResponse>;
 }
 
 /** Whether it is a resource server, and not a function that identifies callers. */
@@ -86,4 +121,9 @@ const metadataRoot = "/.well-known/oauth-protected-resource";
 export function metadataPaths({ resource }: Pick<ResourceServer, "resource">): readonly [own: string, root: string] {
   const { pathname } = new URL(resource);
   return [pathname === "/" ? metadataRoot : `${metadataRoot}${pathname}`, metadataRoot];
+}
+
+/** The paths that a resource server serves besides its own. */
+export function pathsOfAuth(auth: ResourceServer): readonly string[] {
+  return [...metadataPaths(auth), ...(auth.endpoints?.paths ?? [])];
 }

@@ -5,6 +5,7 @@
  */
 import "../base/runtime.js";
 
+export { devAuth } from "../auth/authorization-server/dev-auth.js";
 export { oauth } from "../auth/client/oauth.js";
 export { SignInError } from "../auth/client/sign-in-error.js";
 export { memoryTokenStore, type StoredCredentials, type TokenStore } from "../auth/client/token-store.js";

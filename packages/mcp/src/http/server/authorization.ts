@@ -1,10 +1,12 @@
 import {
+  type AuthEndpoints,
   isResourceServer,
   metadataPaths,
   type ResourceServer,
   type TokenRequest,
   type Verification,
 } from "../../auth/resource-server.js";
+import type { ByteBudget } from "../../base/byte-budget.js";
 import { isObject, kindOf } from "../../base/json.js";
 import type { MaybePromise } from "../../base/maybe-promise.js";
 import type { Identity } from "../../jsonrpc/call.js";
@@ -34,6 +36,9 @@ const credentials = /^(?<scheme>\S+) +(?<token>[a-z0-9._~+/-]+=*)$/i;
 /** Longer tokens are rejected before they are parsed. */
 const maxTokenLength = 16 * 1024;
 
+/** The most bytes of a form or of the metadata of a client. */
+const maxFormBytes = 64 * 1024;
+
 /** Open to every origin: a client reads the metadata before it has a token. */
 const openHeaders: HttpHeaders = {
   "access-control-allow-origin": "*",
@@ -49,9 +54,7 @@ const openHeaders: HttpHeaders = {
 export class Authorization {
   readonly #auth: Auth;
   readonly #report: Reporter;
-  /** The paths of the metadata; none if callers are identified by a function. */
-  readonly #metadataPaths: readonly string[];
-  readonly #metadataUrl: string | undefined;
+  #metadataAt: { readonly paths: readonly string[]; readonly url: string } | undefined;
 
   /** @throws TypeError for what is neither a resource server nor a function */
   constructor(auth: Auth, report: Reporter) {
@@ -62,9 +65,6 @@ export class Authorization {
     }
     this.#auth = auth;
     this.#report = report;
-    this.#metadataPaths = isResourceServer(auth) ? metadataPaths(auth) : [];
-    const [own] = this.#metadataPaths;
-    this.#metadataUrl = isResourceServer(auth) && own !== undefined ? new URL(own, auth.resource).href : undefined;
   }
 
   /** The caller of a request, or why it is not served. Never rejects. */
@@ -89,7 +89,7 @@ export class Authorization {
   /** The metadata of the resource, if the request is for it. Anybody may read it. `definitions`: the scopes that definitions name. */
   metadata({ method, url }: HttpRequest, definitions: readonly string[]): HttpResponse | undefined {
     const auth = this.#auth;
-    if (!isResourceServer(auth) || !this.#metadataPaths.includes(pathOf(url))) return undefined;
+    if (!isResourceServer(auth) || !this.#metadata(auth).paths.includes(pathOf(url))) return undefined;
     if (method === "OPTIONS") return emptyResponse(204, openHeaders);
     if (method !== "GET" && method !== "HEAD") return emptyResponse(405, { ...openHeaders, allow: "GET, HEAD" });
     const scopes = [...new Set([...auth.scopes, ...definitions])];
@@ -108,6 +108,32 @@ export class Authorization {
     };
     const headers = { ...openHeaders, "content-type": "application/json", "cache-control": "public, max-age=300" };
     return jsonResponse(200, method === "HEAD" ? undefined : JSON.stringify(metadata), headers);
+  }
+
+  /** The response of the authorization server at this origin, if the request is for one of its endpoints. It checks the request itself. */
+  endpoint(request: HttpRequest, budget: () => ByteBudget): Promise<HttpResponse> | undefined {
+    const { endpoints } = isResourceServer(this.#auth) ? this.#auth : {};
+    return endpoints?.paths.includes(pathOf(request.url)) === true
+      ? this.#endpoint(endpoints, request, budget)
+      : undefined;
+  }
+
+  async #endpoint(endpoints: AuthEndpoints, request: HttpRequest, budget: () => ByteBudget): Promise<HttpResponse> {
+    const { method, url } = request;
+    const header = (name: string): string | undefined => request.header(name);
+    const text = (): MaybePromise<string> => request.text(maxFormBytes, budget());
+    const { reason, status, headers, body } = await endpoints.handle({ method, url, header, text });
+    if (reason !== undefined) this.#refused(reason);
+    return { status, headers, body };
+  }
+
+  /** Where the metadata is. Not before the first request: a server that listens on any free port has no URL until then. */
+  #metadata(auth: ResourceServer): { readonly paths: readonly string[]; readonly url: string } {
+    if (this.#metadataAt === undefined) {
+      const paths = metadataPaths(auth);
+      this.#metadataAt = { paths, url: new URL(paths[0], auth.resource).href };
+    }
+    return this.#metadataAt;
   }
 
   async #verify(auth: ResourceServer, request: TokenRequest): Promise<Identity | Denial> {
@@ -150,11 +176,12 @@ export class Authorization {
 
   /** https://www.rfc-editor.org/rfc/rfc6750#section-3 */
   #denial(status: Denial["status"], reason: string, error?: string, needed: readonly string[] = []): Denial {
-    const required = isResourceServer(this.#auth) ? this.#auth.scopes : [];
+    const auth = this.#auth;
+    const required = isResourceServer(auth) ? auth.scopes : [];
     const scope = [...new Set([...required, ...needed])].join(" ");
     const params = [
       ...(error === undefined ? [] : [`error="${error}"`, `error_description="${reason}"`]),
-      ...(this.#metadataUrl === undefined ? [] : [`resource_metadata="${this.#metadataUrl}"`]),
+      ...(isResourceServer(auth) ? [`resource_metadata="${this.#metadata(auth).url}"`] : []),
       ...(scope === "" ? [] : [`scope="${scope}"`]),
     ];
     const challenges = this.#schemes(error).map(({ scheme, own }) =>

@@ -63,8 +63,8 @@ export abstract class HttpServerHandler {
 
   /** Never throws and never rejects. */
   handle(request: HttpRequest): MaybePromise<HttpResponse> {
-    const metadata = this.authorization?.metadata(request, this.definitionScopes);
-    if (metadata !== undefined) return metadata;
+    const answered = this.#authorizationResponse(request);
+    if (answered !== undefined) return answered;
     const origin = request.header("origin");
     const foreign = this.#originCheck(request.header("host"), origin, request.ends);
     if (foreign !== undefined) return this.refuse(foreign.status, foreign.reason);
@@ -92,6 +92,22 @@ export abstract class HttpServerHandler {
   /** Stops accepting requests. */
   protected stop(): void {
     this.#closing.abort();
+  }
+
+  /** The response to a request of the authorization, which everybody may send. Its endpoints check `Host` themselves. */
+  #authorizationResponse(request: HttpRequest): MaybePromise<HttpResponse> | undefined {
+    if (this.authorization === undefined) return undefined;
+    try {
+      const metadata = this.authorization.metadata(request, this.definitionScopes);
+      if (metadata !== undefined) return metadata;
+      const response = this.authorization.endpoint(
+        request,
+        () => this.#peers.caller(undefined, request.address).budget,
+      );
+      return response?.catch((error: unknown) => this.#failed(request, error));
+    } catch (error) {
+      return this.#failed(request, error);
+    }
   }
 
   #check(request: HttpRequest): MaybePromise<HttpResponse> {

@@ -1,6 +1,6 @@
 import { createServer, type RequestListener, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
-import { isResourceServer, metadataPaths } from "../../auth/resource-server.js";
+import { isResourceServer, pathsOfAuth } from "../../auth/resource-server.js";
 import { checkMembers, type MembersOf } from "../../base/check-members.js";
 import { type HttpOptions, httpMembers } from "../../http/server/options.js";
 import { isLoopback, originCheck } from "../../http/server/origin-check.js";
@@ -90,13 +90,14 @@ export async function serveHttp(served: Servable, options: ServeHttpOptions = {}
   const { port = 0, host = "127.0.0.1", path = "/mcp", exposed = false, ...others } = options;
   const { maxConnections, maxConnectionsPerAddress, ...rest } = others;
   const paths = pathsOf(path);
-  const metadata = isResourceServer(rest.auth) ? metadataPaths(rest.auth) : [];
   requireAuthentication(host, exposed || rest.auth !== undefined);
   const report = reporterOf(rest.report);
   const handler = nodeHandler(served, { ...rest, exposed });
   const checkOrigin = originCheck({ ...rest, exposed, anyHost: rest.auth !== undefined });
+  const { auth } = rest;
+  const authPaths = (): readonly string[] => (isResourceServer(auth) ? pathsOfAuth(auth) : []);
   const server = boundedServer((request, response) => {
-    if (isAt(paths, request.url) || isAt(metadata, request.url)) return handler(request, response);
+    if (isAt(paths, request.url) || isAt(authPaths(), request.url)) return handler(request, response);
     // Check `Host` and `Origin` first, so that forbidden callers do not learn the paths.
     const exchange = new NodeExchange(request, response);
     const foreign = checkOrigin(exchange.header("host"), exchange.header("origin"), exchange.ends);
@@ -112,7 +113,15 @@ export async function serveHttp(served: Servable, options: ServeHttpOptions = {}
   // A connection that cannot be accepted, such as for lack of file descriptors, must not end the process.
   server.on("error", (error) => report({ kind: "fault", method: "HTTP", error }));
   // A TCP server always has this type of address.
-  return running(server, handler, { host, path: paths[0] ?? "/", port: (server.address() as AddressInfo).port });
+  const place = { host, path: paths[0] ?? "/", port: (server.address() as AddressInfo).port };
+  const serving = running(server, handler, place);
+  try {
+    if (isResourceServer(auth)) auth.servedAt?.(serving.url, process.env.NODE_ENV === "production");
+  } catch (error) {
+    await serving.close();
+    throw error;
+  }
+  return serving;
 }
 
 /** @throws TypeError if the host is not loopback and there is no authentication */

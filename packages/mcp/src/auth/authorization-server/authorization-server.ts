@@ -1,0 +1,358 @@
+import { isObject } from "../../base/json.js";
+import type { AuthEndpoints, AuthRequest, AuthResponse } from "../resource-server.js";
+import { isThisMachine } from "../server/protected.js";
+import { authenticationMethods, type Clients, hasRedirectUri, type RegisteredClient } from "./clients.js";
+import type { Grants, Issued } from "./grants.js";
+import { digest, randomSecret, type Secrets, type SigningKey } from "./keys.js";
+import { OAuthError } from "./oauth-error.js";
+import { escapeHtml, page, sourceOf } from "./page.js";
+
+/** An authorization request that was checked: its client and its redirect URI are known. */
+export interface AuthorizationRequest {
+  readonly clientId: string;
+  readonly clientName: string;
+  readonly redirectUri: string;
+  readonly scopes: readonly string[];
+  readonly state: string | null;
+  /** The PKCE code challenge, S256. */
+  readonly challenge: string;
+  /** The digest of the cookie of the user agent that sent it. */
+  readonly agent: string;
+}
+
+/** The user who has signed in, and what the client gets. */
+export interface SignedIn {
+  readonly subject: string;
+  readonly scopes: readonly string[];
+  /** The id of the grant. Default: a new one. */
+  readonly grantId?: string;
+}
+
+/** How users sign in at an authorization server. */
+export interface SignIn {
+  /** The content of the page on which the user decides: HTML within the form. */
+  form(request: AuthorizationRequest): string;
+  /** What the user decided: signed in, denied (undefined), or a further response such as a redirect to another server. */
+  decide(request: AuthorizationRequest, form: URLSearchParams): Promise<SignedIn | AuthResponse | undefined>;
+  /** Where an external sign-in comes back to: its path, and the outcome of the request that it responds to. */
+  readonly callback?: {
+    readonly path: string;
+    finish(
+      query: URLSearchParams,
+      agent: string | undefined,
+    ): Promise<{ readonly request: AuthorizationRequest; readonly outcome: SignedIn | OAuthError }>;
+  };
+}
+
+/** The parts of an authorization server. */
+export interface AuthorizationServerParts {
+  /** Its issuer and its only resource. A function, because a server that listens on any free port learns them late. */
+  readonly identity: () => Omit<Issued, "clientId">;
+  readonly clients: Clients;
+  readonly grants: Grants;
+  readonly secrets: Secrets;
+  readonly key: Promise<SigningKey>;
+  readonly signIn: SignIn;
+  /** The scopes of a request that names none. */
+  readonly defaultScopes: readonly string[];
+  /** Whether it serves this machine only. */
+  readonly isDevelopment: boolean;
+}
+
+/** Seconds until a user has to have decided. */
+const decisionTtl = 600;
+
+const open = { "access-control-allow-origin": "*" };
+const preflight = {
+  ...open,
+  "access-control-allow-methods": "GET, POST",
+  "access-control-allow-headers": "authorization, content-type, mcp-protocol-version",
+  "access-control-max-age": "7200",
+};
+
+interface Endpoint {
+  readonly method: "GET" | "POST";
+  respond(request: AuthRequest): Promise<AuthResponse>;
+}
+
+/**
+ * An authorization server for one resource at the same origin: OAuth 2.1 with authorization codes, PKCE, rotating refresh tokens and
+ * client credentials, dynamic client registration (RFC 7591) and client ID metadata documents. `SignIn` signs the users in.
+ */
+export class AuthorizationServer implements AuthEndpoints {
+  readonly #parts: AuthorizationServerParts;
+  /** The endpoints for programs by their paths. Pages of any origin may call them: no cookie has a meaning there. */
+  readonly #endpoints: ReadonlyMap<string, Endpoint>;
+  readonly paths: readonly string[];
+
+  constructor(parts: AuthorizationServerParts) {
+    this.#parts = parts;
+    this.#endpoints = new Map<string, Endpoint>([
+      ["/.well-known/oauth-authorization-server", { method: "GET", respond: () => this.#metadata() }],
+      ["/jwks", { method: "GET", respond: () => this.#keys() }],
+      ["/register", { method: "POST", respond: (request) => this.#register(request) }],
+      ["/token", { method: "POST", respond: (request) => this.#token(request) }],
+    ]);
+    const { callback } = parts.signIn;
+    this.paths = [...this.#endpoints.keys(), "/authorize", ...(callback === undefined ? [] : [callback.path])];
+  }
+
+  async handle(request: AuthRequest): Promise<AuthResponse> {
+    // Otherwise a page whose host name leads to this machine could sign in here as any user.
+    const host = request.header("host") ?? "";
+    if (this.#parts.isDevelopment && !(URL.canParse(`http://${host}`) && isThisMachine(new URL(`http://${host}`))))
+      return json(403, { error: "invalid_request", error_description: "this server is for its own machine only" });
+    const { pathname, searchParams } = new URL(request.url, "http://localhost");
+    const endpoint = this.#endpoints.get(pathname);
+    if (endpoint === undefined) return this.#page(request, pathname, searchParams);
+    if (request.method === "OPTIONS") return { status: 204, headers: preflight };
+    if (request.method !== endpoint.method)
+      return { status: 405, headers: { ...open, allow: endpoint.method }, body: "" };
+    try {
+      return await endpoint.respond(request);
+    } catch (error) {
+      if (!(error instanceof OAuthError)) throw error;
+      const { code, message, cause } = error;
+      const reason = `${pathname}: ${code}: ${message}${typeof cause === "string" ? ` (${cause})` : ""}`;
+      const isBasic = code === "invalid_client" && request.header("authorization") !== undefined;
+      const response = json(isBasic ? 401 : 400, { error: code, error_description: message });
+      const challenge = isBasic ? { "www-authenticate": "Basic" } : {};
+      return { ...response, headers: { ...response.headers, ...challenge }, reason };
+    }
+  }
+
+  /**
+   * The redirect that ends an authorization request: with a code for a user who signed in, with an error otherwise.
+   * https://www.rfc-editor.org/rfc/rfc9207
+   */
+  async complete(request: AuthorizationRequest, outcome: SignedIn | OAuthError): Promise<URL> {
+    const url = new URL(request.redirectUri);
+    if (outcome instanceof OAuthError) {
+      url.searchParams.set("error", outcome.code);
+      url.searchParams.set("error_description", outcome.message);
+    } else {
+      const { subject, scopes, grantId: id = crypto.randomUUID() } = outcome;
+      const { clientId, challenge, redirectUri } = request;
+      const code = await this.#parts.grants.code({ id, clientId, subject, scopes }, { challenge, redirectUri });
+      url.searchParams.set("code", code);
+    }
+    if (request.state !== null) url.searchParams.set("state", request.state);
+    url.searchParams.set("iss", this.#parts.identity().issuer);
+    return url;
+  }
+
+  /**
+   * Checks an authorization request.
+   * @throws OAuthError for one without a known client and redirect URI: it must not be redirected anywhere
+   * @returns the request, or the redirect with the error
+   */
+  async check(query: URLSearchParams, agent: string): Promise<AuthorizationRequest | URL> {
+    const [clientId = "", redirectUri = ""] = [query.get("client_id") ?? "", query.get("redirect_uri") ?? ""];
+    const client = await this.#parts.clients.get(clientId);
+    if (!hasRedirectUri(client, redirectUri))
+      throw new OAuthError("invalid_request", "the redirect_uri is not one that the client has registered");
+    const request: AuthorizationRequest = {
+      clientId,
+      clientName: client.name,
+      redirectUri,
+      scopes: this.#scopes(query) ?? this.#parts.defaultScopes,
+      state: query.get("state"),
+      challenge: query.get("code_challenge") ?? "",
+      agent,
+    };
+    const fault = this.#faultOf(query, request);
+    return fault === undefined ? request : this.complete(request, fault);
+  }
+
+  #faultOf(query: URLSearchParams, { challenge }: AuthorizationRequest): OAuthError | undefined {
+    if (query.get("response_type") !== "code")
+      return new OAuthError("unsupported_response_type", "response_type must be code");
+    if (query.get("code_challenge_method") !== "S256" || !/^[A-Za-z0-9_-]{43}$/.test(challenge))
+      return new OAuthError("invalid_request", "PKCE is required: give a code_challenge with the method S256");
+    return this.#faultOfResource(query);
+  }
+
+  #faultOfResource(parameters: URLSearchParams): OAuthError | undefined {
+    const { resource } = this.#parts.identity();
+    if (parameters.getAll("resource").every((each) => each === resource)) return undefined;
+    return new OAuthError("invalid_target", `the only resource here is ${resource}`);
+  }
+
+  async #page(request: AuthRequest, path: string, query: URLSearchParams): Promise<AuthResponse> {
+    const { method } = request;
+    try {
+      if (path !== "/authorize") return await this.#callback(request, query);
+      if (method === "GET") return await this.#ask(request, query);
+      if (method === "POST") return await this.#decide(request, new URLSearchParams(await request.text()));
+    } catch (error) {
+      if (!(error instanceof OAuthError)) throw error;
+      const response = page(400, "The sign-in cannot go on", `<p>${escapeHtml(error.message)}.</p>`);
+      return { ...response, reason: `${path}: ${error.code}: ${error.message}` };
+    }
+    return { status: 405, headers: { allow: "GET, POST" }, body: "" };
+  }
+
+  async #ask(request: AuthRequest, query: URLSearchParams): Promise<AuthResponse> {
+    const cookie = this.#cookieOf(request) ?? randomSecret();
+    const checked = await this.check(query, await digest(cookie));
+    if (checked instanceof URL) return redirect(checked);
+    const { clientName, redirectUri, scopes } = checked;
+    const transaction = await this.#parts.secrets.seal(
+      "authorization",
+      { request: checked, agent: checked.agent },
+      decisionTtl,
+    );
+    const hidden = `<input type="hidden" name="transaction" value="${escapeHtml(transaction)}">`;
+    const asked = scopes.length === 0 ? "" : `<p>Scopes: <code>${escapeHtml(scopes.join(" "))}</code></p>`;
+    const { resource } = this.#parts.identity();
+    const content =
+      `<p><strong>${escapeHtml(clientName)}</strong> asks for access to <code>${escapeHtml(resource)}</code>.</p>${asked}` +
+      `<p>Afterwards you return to <code>${escapeHtml(redirectUri)}</code>. Go on only if you started this sign-in there.</p>` +
+      `<form method="post" action="/authorize">${hidden}${this.#parts.signIn.form(checked)}` +
+      '<button name="decision" value="deny">Deny</button></form>';
+    // Browsers apply form-action to the redirects that follow, which may lead through another server.
+    const targets =
+      this.#parts.signIn.callback === undefined ? [] : ["https:", "http://127.0.0.1:*", "http://localhost:*"];
+    const response = page(200, `Sign in to ${clientName}`, content, [...targets, sourceOf(redirectUri)]);
+    const { name, attributes } = this.#cookie();
+    return { ...response, headers: { ...response.headers, "set-cookie": `${name}=${cookie}; ${attributes}` } };
+  }
+
+  async #decide(request: AuthRequest, form: URLSearchParams): Promise<AuthResponse> {
+    const sealed = await this.#parts.secrets.open("authorization", form.get("transaction") ?? "");
+    const cookie = this.#cookieOf(request);
+    // The browser that decides must be the one that asked: another one may have been sent the page of somebody else's sign-in.
+    if (sealed === undefined || cookie === undefined || sealed.agent !== (await digest(cookie)))
+      throw new OAuthError(
+        "invalid_request",
+        "this page has expired or belongs to another browser: start again in the client",
+      );
+    const checked = sealed.request as AuthorizationRequest; // Only `#ask` seals this kind.
+    if (form.get("decision") === "deny") return redirect(await this.complete(checked, denied));
+    const outcome = await this.#parts.signIn.decide(checked, form);
+    if (outcome !== undefined && "status" in outcome) return outcome;
+    return redirect(await this.complete(checked, outcome ?? denied));
+  }
+
+  async #callback(request: AuthRequest, query: URLSearchParams): Promise<AuthResponse> {
+    const { callback } = this.#parts.signIn;
+    if (callback === undefined || request.method !== "GET") return { status: 405, headers: { allow: "GET" }, body: "" };
+    const cookie = this.#cookieOf(request);
+    const agent = cookie === undefined ? undefined : await digest(cookie);
+    const { request: asked, outcome } = await callback.finish(query, agent);
+    return redirect(await this.complete(asked, outcome));
+  }
+
+  async #metadata(): Promise<AuthResponse> {
+    const { issuer } = this.#parts.identity();
+    const { jwk } = await this.#parts.key;
+    return json(200, {
+      issuer,
+      authorization_endpoint: `${issuer}/authorize`,
+      token_endpoint: `${issuer}/token`,
+      registration_endpoint: `${issuer}/register`,
+      ...(jwk === undefined ? {} : { jwks_uri: `${issuer}/jwks` }),
+      response_types_supported: ["code"],
+      grant_types_supported: ["authorization_code", "refresh_token", "client_credentials"],
+      code_challenge_methods_supported: ["S256"],
+      token_endpoint_auth_methods_supported: authenticationMethods,
+      authorization_response_iss_parameter_supported: true,
+      client_id_metadata_document_supported: true,
+    });
+  }
+
+  async #keys(): Promise<AuthResponse> {
+    const { jwk } = await this.#parts.key;
+    return json(200, { keys: jwk === undefined ? [] : [jwk] });
+  }
+
+  async #register(request: AuthRequest): Promise<AuthResponse> {
+    const text = await request.text();
+    return json(201, await this.#parts.clients.register(parseJson(text)));
+  }
+
+  async #token(request: AuthRequest): Promise<AuthResponse> {
+    const form = new URLSearchParams(await request.text());
+    const client = await this.#parts.clients.authenticate(form, request.header("authorization"));
+    const fault = this.#faultOfResource(form);
+    if (fault !== undefined) throw fault;
+    return json(200, await this.#tokens(client, form));
+  }
+
+  #tokens(client: RegisteredClient, form: URLSearchParams): Promise<unknown> {
+    const { grants, identity } = this.#parts;
+    const issued = { ...identity(), clientId: client.id };
+    const grantType = form.get("grant_type");
+    if (grantType === "authorization_code") {
+      const [code, verifier] = [form.get("code") ?? "", form.get("code_verifier") ?? ""];
+      return grants.redeemCode(issued, code, form.get("redirect_uri"), verifier);
+    }
+    if (grantType === "refresh_token")
+      return grants.refresh(issued, form.get("refresh_token") ?? "", this.#scopes(form));
+    if (grantType !== "client_credentials")
+      throw new OAuthError(
+        "unsupported_grant_type",
+        "grant_type must be authorization_code, refresh_token or client_credentials",
+      );
+    const { ownScopes, secret } = client;
+    if (ownScopes === undefined || secret === undefined)
+      throw new OAuthError("unauthorized_client", "this client gets tokens only for users");
+    const scopes = this.#scopes(form) ?? ownScopes;
+    if (scopes.some((scope) => !ownScopes.includes(scope)))
+      throw new OAuthError("invalid_scope", `the scopes of this client are ${ownScopes.join(" ")}`);
+    return grants.clientCredentials(issued, scopes);
+  }
+
+  #scopes(parameters: URLSearchParams): readonly string[] | undefined {
+    const scopes =
+      parameters
+        .get("scope")
+        ?.split(" ")
+        .filter((scope) => scope !== "") ?? [];
+    return scopes.length === 0 ? undefined : [...new Set(scopes)];
+  }
+
+  /** The cookie that identifies a user agent. Browsers accept the prefix `__Host-` over HTTPS only. */
+  #cookie(): { readonly name: string; readonly attributes: string } {
+    const isSecure = this.#parts.identity().issuer.startsWith("https:");
+    const attributes = `Path=/; HttpOnly; SameSite=Lax; Max-Age=${decisionTtl}`;
+    return isSecure
+      ? { name: "__Host-parlance-sign-in", attributes: `${attributes}; Secure` }
+      : { name: "parlance-sign-in", attributes };
+  }
+
+  #cookieOf(request: AuthRequest): string | undefined {
+    const { name } = this.#cookie();
+    const all =
+      request
+        .header("cookie")
+        ?.split(";")
+        .map((each) => each.trim()) ?? [];
+    const values = all.filter((each) => each.startsWith(`${name}=`)).map((each) => each.slice(name.length + 1));
+    return values.length === 1 && /^[A-Za-z0-9_-]{43}$/.test(values[0] ?? "") ? values[0] : undefined;
+  }
+}
+
+const denied = new OAuthError("access_denied", "the user has denied the request");
+
+/** 303: a browser that has sent a form follows with GET. */
+function redirect(url: URL): AuthResponse {
+  return {
+    status: 303,
+    headers: { location: url.href, "cache-control": "no-store", "referrer-policy": "no-referrer" },
+  };
+}
+
+function json(status: number, body: unknown): AuthResponse {
+  const text = JSON.stringify(isObject(body) ? body : {});
+  return { status, headers: { ...open, "content-type": "application/json", "cache-control": "no-store" }, body: text };
+}
+
+/** Undefined for a text that is not JSON. */
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined; // The reader says that it needs an object.
+  }
+}

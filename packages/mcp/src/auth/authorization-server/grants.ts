@@ -1,0 +1,201 @@
+import { errors, jwtVerify, SignJWT } from "jose";
+import { calculatePKCECodeChallenge } from "oauth4webapi";
+import { isObject } from "../../base/json.js";
+import type { Verification } from "../resource-server.js";
+import { scopesOf } from "../server/jwt-auth.js";
+import { identityOfToken } from "../server/protected.js";
+import { digest, randomSecret, type SigningKey } from "./keys.js";
+import { OAuthError } from "./oauth-error.js";
+import type { AuthorizationStore } from "./state-store.js";
+
+/** Seconds that a code can be redeemed. */
+const codeTtl = 60;
+
+/** Seconds after its last refresh that a grant ends. */
+const grantTtl = 30 * 24 * 3600;
+
+/** What a user has allowed a client. */
+export interface Grant {
+  readonly id: string;
+  readonly clientId: string;
+  readonly subject: string;
+  readonly scopes: readonly string[];
+  /** Why the grant has ended before its time. */
+  readonly ended?: string;
+}
+
+/** What a code can be redeemed for, and by whom. */
+export interface CodeTerms {
+  readonly challenge: string;
+  readonly redirectUri: string;
+}
+
+/** The claims of an access token. */
+export interface AccessTokenClaims {
+  readonly subject: string;
+  readonly clientId: string;
+  readonly scopes: readonly string[];
+  /** Undefined for a token without a sign-in: it has no refresh token. */
+  readonly grantId?: string;
+}
+
+/** A response of the token endpoint. */
+export type TokenResponse = Readonly<Record<string, unknown>>;
+
+/** Codes, refresh tokens and access tokens of one resource. */
+export class Grants {
+  readonly #store: AuthorizationStore;
+  readonly #key: Promise<SigningKey>;
+  readonly #lifetime: number;
+
+  /** @param lifetime of access tokens, in seconds */
+  constructor(store: AuthorizationStore, key: Promise<SigningKey>, lifetime: number) {
+    this.#store = store;
+    this.#key = key;
+    this.#lifetime = lifetime;
+  }
+
+  /** An authorization code for a new grant. */
+  async code(grant: Grant, terms: CodeTerms): Promise<string> {
+    await this.#store.set(`grant:${grant.id}`, JSON.stringify(grant), grantTtl);
+    const code = randomSecret();
+    await this.#store.set(`code:${await digest(code)}`, JSON.stringify({ grantId: grant.id, ...terms }), codeTtl);
+    return code;
+  }
+
+  /** @throws OAuthError `invalid_grant` */
+  async redeemCode(issued: Issued, code: string, redirectUri: string | null, verifier: string): Promise<TokenResponse> {
+    const { grant, kept } = await this.#redeem("code", code, issued.clientId);
+    if (kept.redirectUri !== redirectUri)
+      throw new OAuthError("invalid_grant", "redirect_uri is not that of the authorization request");
+    if (!/^[A-Za-z0-9._~-]{43,128}$/.test(verifier) || kept.challenge !== (await calculatePKCECodeChallenge(verifier)))
+      throw new OAuthError("invalid_grant", "code_verifier does not match the code_challenge");
+    return this.#tokens(issued, grant, grant.scopes);
+  }
+
+  /**
+   * @param scopes fewer scopes than those of the grant; undefined for all
+   * @throws OAuthError `invalid_grant`, `invalid_scope`
+   */
+  async refresh(issued: Issued, token: string, scopes: readonly string[] | undefined): Promise<TokenResponse> {
+    const { grant } = await this.#redeem("refresh", token, issued.clientId);
+    const chosen = scopes ?? grant.scopes;
+    if (chosen.some((scope) => !grant.scopes.includes(scope))) {
+      // The client did nothing that would end its grant.
+      await this.#store.set(`refresh:${await digest(token)}`, JSON.stringify({ grantId: grant.id }), grantTtl);
+      throw new OAuthError("invalid_scope", "a refresh cannot add scopes: authorize again");
+    }
+    await this.#store.set(`grant:${grant.id}`, JSON.stringify(grant), grantTtl);
+    return this.#tokens(issued, grant, chosen);
+  }
+
+  /** Signs an access token (RFC 9068). */
+  async accessToken(
+    { issuer, resource }: Omit<Issued, "clientId">,
+    { subject, clientId, scopes, grantId }: AccessTokenClaims,
+    lifetime: number = this.#lifetime,
+  ): Promise<string> {
+    const { algorithm, sign, jwk } = await this.#key;
+    const now = Math.floor(Date.now() / 1000);
+    return new SignJWT({
+      client_id: clientId,
+      scope: scopes.join(" "),
+      ...(grantId === undefined ? {} : { grant_id: grantId }),
+    })
+      .setProtectedHeader({ alg: algorithm, typ: "at+jwt", ...(jwk?.kid === undefined ? {} : { kid: jwk.kid }) })
+      .setIssuer(issuer)
+      .setAudience(resource)
+      .setSubject(subject)
+      .setJti(crypto.randomUUID())
+      .setIssuedAt(now)
+      .setExpirationTime(now + lifetime)
+      .sign(sign);
+  }
+
+  /** The response with an access token only, for a client without a user. */
+  async clientCredentials(issued: Issued, scopes: readonly string[]): Promise<TokenResponse> {
+    const { clientId } = issued;
+    return this.#response(await this.accessToken(issued, { subject: clientId, clientId, scopes }), scopes);
+  }
+
+  /** Verifies an access token of this server. It is valid while its grant is. */
+  async verify({ issuer, resource }: Omit<Issued, "clientId">, token: string): Promise<Verification> {
+    const { algorithm, verify } = await this.#key;
+    try {
+      const options = { issuer, audience: resource, algorithms: [algorithm], typ: "at+jwt" };
+      const { payload } = await jwtVerify(token, verify, { ...options, requiredClaims: ["exp", "sub", "client_id"] });
+      const { sub: subject = "", client_id: clientId, exp = 0, grant_id: grantId } = payload;
+      if (typeof clientId !== "string") return { kind: "invalid", reason: "its client_id is not a string" };
+      if (typeof grantId === "string") {
+        const grant = await this.grant(grantId);
+        const ended = grant === undefined ? "its grant has expired" : grant.ended;
+        if (ended !== undefined) return { kind: "invalid", reason: ended };
+      }
+      const scopes = scopesOf(payload);
+      const token_ = { issuer, subject, clientId, scopes, claims: payload, expiresAt: exp * 1000 };
+      return { kind: "identity", identity: identityOfToken(token_) };
+    } catch (error) {
+      if (error instanceof errors.JOSEError) return { kind: "invalid", reason: `${error.code}: ${error.message}` };
+      throw error;
+    }
+  }
+
+  async grant(id: string): Promise<Grant | undefined> {
+    const text = await this.#store.get(`grant:${id}`);
+    return text === undefined ? undefined : (JSON.parse(text) as Grant); // Only `Grants` writes there.
+  }
+
+  /**
+   * Takes a code or a refresh token. One that was taken before was copied: its client or a thief comes second, so the grant ends.
+   * https://www.rfc-editor.org/rfc/rfc9700#section-4.14.2
+   */
+  async #redeem(
+    kind: "code" | "refresh",
+    secret: string,
+    clientId: string,
+  ): Promise<{ readonly grant: Grant; readonly kept: Readonly<Record<string, unknown>> }> {
+    const what = kind === "code" ? "the code" : "the refresh token";
+    const key = await digest(secret);
+    const text = await this.#store.take(`${kind}:${key}`);
+    if (text === undefined) {
+      const grantId = await this.#store.get(`used-${kind}:${key}`);
+      const grant = grantId === undefined ? undefined : await this.grant(grantId);
+      if (grant === undefined) throw new OAuthError("invalid_grant", `${what} is not known or has expired`);
+      const ended = `${what} was used twice, so its grant has ended: sign in again`;
+      await this.#store.set(`grant:${grant.id}`, JSON.stringify({ ...grant, ended }), grantTtl);
+      throw new OAuthError("invalid_grant", ended);
+    }
+    const kept: unknown = JSON.parse(text);
+    const grantId = isObject(kept) ? kept.grantId : undefined;
+    const grant = typeof grantId === "string" ? await this.grant(grantId) : undefined;
+    if (!isObject(kept) || grant === undefined)
+      throw new OAuthError("invalid_grant", `the grant of ${what} has expired`);
+    await this.#store.set(`used-${kind}:${key}`, grant.id, grantTtl);
+    if (grant.ended !== undefined) throw new OAuthError("invalid_grant", grant.ended);
+    if (grant.clientId !== clientId) throw new OAuthError("invalid_grant", `${what} belongs to another client`);
+    return { grant, kept };
+  }
+
+  async #tokens(issued: Issued, { id, subject, clientId }: Grant, scopes: readonly string[]): Promise<TokenResponse> {
+    const refreshToken = randomSecret();
+    await this.#store.set(`refresh:${await digest(refreshToken)}`, JSON.stringify({ grantId: id }), grantTtl);
+    const accessToken = await this.accessToken(issued, { subject, clientId, scopes, grantId: id });
+    return { ...this.#response(accessToken, scopes), refresh_token: refreshToken };
+  }
+
+  #response(accessToken: string, scopes: readonly string[]): TokenResponse {
+    return {
+      access_token: accessToken,
+      token_type: "Bearer",
+      expires_in: this.#lifetime,
+      ...(scopes.length === 0 ? {} : { scope: scopes.join(" ") }),
+    };
+  }
+}
+
+/** Who issues a token for what, and to which client. */
+export interface Issued {
+  readonly issuer: string;
+  readonly resource: string;
+  readonly clientId: string;
+}
