@@ -27,7 +27,7 @@ export interface DevClient {
 }
 
 /** Options of `devAuth`. */
-export interface DevAuthOptions extends ProtectedOptions {
+export interface DevAuthOptions extends Omit<ProtectedOptions, "dpop"> {
   /** The users. Any of them can be picked without a password. */
   readonly users: readonly (string | DevUser)[];
   /** Clients that get tokens without a user, by client credentials. Default: none. */
