@@ -22,6 +22,7 @@ const rows: Readonly<Record<string, readonly string[]>> = {
   node: [
     "http/server",
     "auth/resource-server",
+    "auth/addresses",
     "auth/client/authorization-code",
     "auth/client/token-store",
     "server/servable",

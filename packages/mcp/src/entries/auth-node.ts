@@ -1,5 +1,5 @@
 /**
- * Authorization of clients on Node: sign-in with the system's browser, and tokens in a file.
+ * Authorization of clients on Node: sign-in with the system's browser, tokens in a file, and requests that reach only public addresses.
  *
  * @module auth-node
  */
@@ -7,3 +7,4 @@ import "../base/runtime.js";
 
 export { browserSignIn } from "../node/auth/browser-sign-in.js";
 export { fileTokenStore } from "../node/auth/file-token-store.js";
+export { publicFetch } from "../node/auth/public-fetch.js";

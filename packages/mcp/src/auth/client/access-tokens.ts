@@ -6,9 +6,10 @@ import {
 } from "oauth4webapi";
 import { type Fetch, innermost } from "../../http/client/http-target.js";
 import { thrownText } from "../../jsonrpc/errors.js";
+import { hostKind, mayLeadTo } from "../addresses.js";
 import { type BoundedFetch, boundedFetch } from "../bounded-fetch.js";
 import { findServerMetadata, placesText } from "../discovery.js";
-import { isThisMachine, requireSecureUrl } from "../server/protected.js";
+import { requireSecureUrl } from "../server/protected.js";
 import { type Challenge, scopesIn } from "./challenge.js";
 import { type ClientAtServer, endpointError, type GrantSettings, libraryOptions } from "./grant.js";
 import { type ProtectedResource, readResourceMetadata } from "./resource-metadata.js";
@@ -279,12 +280,17 @@ export class AccessTokens {
   #requireSecure(step: SignInStep["kind"], url: string): URL {
     try {
       const parsed = requireSecureUrl("the URL", url);
-      if (!isThisMachine(parsed) || isThisMachine(this.#server)) return parsed;
-      throw new TypeError(`${parsed.href} is on this machine, and the MCP server is not`);
+      if (mayLeadTo(this.#server, parsed)) return parsed;
+      throw new TypeError(`${parsed.href} is ${whereText(parsed)}, and the MCP server is not`);
     } catch (error) {
       throw insecure(step, error);
     }
   }
+}
+
+function whereText({ hostname }: URL): string {
+  const kind = hostKind(hostname);
+  return kind === "loopback" ? "on this machine" : `at a ${kind} address`;
 }
 
 function insecure(step: SignInStep["kind"], cause: unknown): SignInError {
