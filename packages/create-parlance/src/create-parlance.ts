@@ -155,7 +155,7 @@ function nextSteps(
   const run = (script: string) =>
     manager === "npm" ? `npm run ${script}` : `${manager} ${manager === "bun" ? "run " : ""}${script}`;
   const dev = {
-    server: transport === "http" ? "serve it, and reload it on changes" : "call the server, and print every message",
+    server: transport === "http" ? "serve it, and print every message" : "call the server, and print every message",
     service: "start it, and restart it on changes",
     client: "call the example server",
   }[template];

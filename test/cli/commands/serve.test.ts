@@ -81,7 +81,10 @@ class JsonLines {
 }
 
 function serve(folder: string, ...flags: readonly string[]): { readonly child: ChildProcess; readonly out: JsonLines } {
-  const child = spawn(process.execPath, [main, "serve", "server.js", ...flags], { cwd: folder });
+  const child = spawn(process.execPath, [main, "serve", "server.js", ...flags], {
+    cwd: folder,
+    env: { ...process.env, PARLANCE_RECORDINGS: join(folder, "recordings") },
+  });
   running.push(child);
   child.stderr.resume();
   return { child, out: new JsonLines(child.stdout) };
@@ -217,6 +220,34 @@ test("a person is told where it serves and how a host is configured", async () =
   expect(text).toContain(`.cursor/mcp.json   {"mcpServers":{"greeter":{"type":"http","url":"${url}"}}}\n`);
   child.kill("SIGTERM");
   expect(await once(child, "exit")).toEqual([0, null]);
+});
+
+test("the traffic of clients over HTTP is shown and recorded, also after a change", async () => {
+  const { folder, write } = project();
+  const { child, out } = serve(folder, "--http", "0", "--watch", "--json", "--traffic");
+  const { http } = await out.next({ kind: "ready" });
+  const { url } = http as { readonly url: string };
+  for (const [greeting, revision] of [
+    ["hello", "2026-07-28"],
+    ["good day", "2025-11-25"],
+  ] as const) {
+    if (greeting !== "hello") {
+      write("greeting.js", greetingText(greeting));
+      expect(await out.next({ kind: "ready" })).toMatchObject({ http: { url } });
+    }
+    await using client = await connect(url, { revision });
+    expect(await client.tools.call("greet")).toMatchObject({ content: [{ text: greeting }] });
+    await out.next({ method: "tools/call", kind: "req" });
+  }
+  child.kill("SIGTERM");
+  expect(await once(child, "exit")).toEqual([0, null]);
+  await using taken = createServer().listen(0, "127.0.0.1");
+  await once(taken, "listening");
+  const { port } = taken.address() as AddressInfo;
+  const args = ["serve", join(folder, "server.js"), "--http", String(port), "--traffic"];
+  const refused = await parlance(args, { PARLANCE_RECORDINGS: join(folder, "recordings") });
+  expect(refused).toMatchObject({ code: 3, stderr: expect.stringContaining(`port ${port} is not available: `) });
+  expect((await parlance(["serve", join(folder, "server.js"), "--traffic"])).code).toBe(1);
 });
 
 test("what cannot be served is refused, with the remedy", async () => {

@@ -11,11 +11,13 @@ import { type Output, printFailure } from "../../shared/output/terminal.js";
 import { Relay } from "./relay.js";
 import { readyReport, serveModule, type Transport, type WorkerReport } from "./serving.js";
 import { type ServeEvent, Supervisor } from "./supervisor.js";
+import { showTraffic, type Traffic } from "./traffic.js";
 
 interface ServeFlags extends OriginFlags {
   readonly http?: true | number;
   readonly watch?: boolean;
   readonly json?: true;
+  readonly traffic?: true;
 }
 
 /** A fixed port, so that the configuration of a host stays valid. */
@@ -43,6 +45,7 @@ const examples = `Examples:
   parlance serve server.js
   parlance serve server.js --http
   parlance serve server.js --http 8080 --no-watch
+  parlance serve server.js --http --watch --traffic
   parlance talk -- parlance serve server.js --watch`;
 
 /** Adds `parlance serve`. */
@@ -56,6 +59,7 @@ export function registerServe(program: Command, invocation: Invocation): void {
     .option("--http [port]", `serve over HTTP, on this machine only (default port: ${usualPort})`, port)
     .option("--watch", "reload it when it changes (default with --http at a terminal)")
     .option("--no-watch", "serve it once")
+    .option("--traffic", "print every message, and record it (with --http)")
     .option("--json", "print one JSON object per line, for programs (with --http)");
   addOriginOption(command)
     .addHelpText("after", `\n${watchHelp}\n\n${exitHelp}\n\n${examples}`)
@@ -69,16 +73,50 @@ function port(text: string): number {
 }
 
 async function serve(path: string, flags: ServeFlags, invocation: Invocation): Promise<number> {
-  const { command, interrupt, out, err } = invocation;
+  const { command, out, err } = invocation;
   if (command !== undefined) throw usageFailure("serve takes a module, not a command", "parlance serve server.js");
   const { http, allowOrigin: allowedOrigins = [], watch = http !== undefined && out.isTerminal } = flags;
   if (http === undefined && allowedOrigins.length > 0) {
     throw usageFailure("--allow-origin is for clients on HTTP", "parlance serve server.js --http");
   }
-  const transport: Transport =
-    http === undefined ? { kind: "stdio" } : { kind: "http", port: http === true ? usualPort : http, allowedOrigins };
+  if (http === undefined && flags.traffic === true) {
+    throw usageFailure("--traffic is for clients on HTTP", `parlance run -- parlance serve ${path}`);
+  }
   // On stdio, stdout belongs to the host.
-  const view = serveView({ path, output: http === undefined ? err : out, json: flags.json === true, watch });
+  const [output, json] = [http === undefined ? err : out, flags.json === true];
+  const port = http === true ? usualPort : http;
+  const traffic =
+    port !== undefined && flags.traffic === true
+      ? await showTraffic({ port, allowedOrigins, output, json })
+      : undefined;
+  try {
+    const transport: Transport =
+      port === undefined ? { kind: "stdio" } : { kind: "http", port: traffic === undefined ? port : 0, allowedOrigins };
+    return await serveOn(path, transport, invocation, {
+      watch,
+      view: behind(traffic, serveView({ path, output, json, watch })),
+    });
+  } finally {
+    await traffic?.close();
+  }
+}
+
+/** The events of a module behind the port on which its traffic is shown. */
+function behind(traffic: Traffic | undefined, view: (event: ServeEvent) => void): (event: ServeEvent) => void {
+  if (traffic === undefined) return view;
+  return (event) => {
+    if (event.kind !== "ready" || event.http === undefined) return view(event);
+    traffic.forwardTo(event.http.port);
+    return view({ ...event, http: { url: traffic.url.href, port: Number(traffic.url.port) } });
+  };
+}
+
+async function serveOn(
+  path: string,
+  transport: Transport,
+  { interrupt }: Invocation,
+  { watch, view }: { readonly watch: boolean; readonly view: (event: ServeEvent) => void },
+): Promise<number> {
   if (watch) {
     const relay = transport.kind === "stdio" ? new Relay(stdioChannel()) : undefined;
     await new Supervisor({ path, transport, interrupt, relay, onEvent: view }).run();

@@ -30,12 +30,17 @@ export async function serveModule(path: string, transport: Transport): Promise<S
     const http = await serveHttp(server, { port, allowedOrigins });
     return { name, version, http, over: new Promise(() => undefined) };
   } catch (error) {
-    throw new Failure(`port ${port} is not available: ${error instanceof Error ? error.message : error}`, {
-      exitCode: exitCodes.unreachable,
-      remedy: "--http <port> chooses another one; 0 takes a free port",
-      cause: error,
-    });
+    throw portFailure(port, error);
   }
+}
+
+/** The failure to listen on a port. */
+export function portFailure(port: number, cause: unknown): Failure {
+  return new Failure(`port ${port} is not available: ${cause instanceof Error ? cause.message : cause}`, {
+    exitCode: exitCodes.unreachable,
+    remedy: "--http <port> chooses another one; 0 takes a free port",
+    cause,
+  });
 }
 
 /** The one message of a worker: it serves, or it has failed. `files` are the module and its imports. */

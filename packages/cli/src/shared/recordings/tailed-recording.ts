@@ -78,7 +78,7 @@ export class TailedRecording {
     return reportOf({ source, conversation: this.#conversation });
   }
 
-  take({ entry, damage }: RecordingItem): void {
+  take({ entry, damage }: Partial<Pick<RecordingItem, "entry" | "damage">>): void {
     if (damage !== undefined) this.#show(() => this.#view.damage(this.#name, damage.line, damage.says));
     if (entry === undefined) return;
     if (entry.k === "hdr") this.header = entry;
