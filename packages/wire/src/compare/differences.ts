@@ -14,8 +14,33 @@ export interface ValueChange {
   readonly after: ComparableValue;
 }
 
-/** The places that are left out of a comparison, as tokens of JSON pointers; `*` is any one token. */
-export type Ignores = readonly (readonly string[])[];
+/** The places that are left out of a comparison: those of one value, and by its members those below it. */
+export class Ignores {
+  /** Whether the value itself is left out. */
+  readonly isLeftOut: boolean;
+  readonly #named = new Map<string, Ignores>();
+  /** Of members that no pointer names. */
+  readonly #others: Ignores | undefined;
+
+  /** @param places as tokens of JSON pointers; `*` is any one token */
+  constructor(places: readonly (readonly string[])[]) {
+    this.isLeftOut = places.some(({ length }) => length === 0);
+    // They are sorted by member once, because a long recording asks for those of a member millions of times.
+    const below = (...tokens: readonly string[]): readonly (readonly string[])[] =>
+      places.filter(([first]) => first !== undefined && tokens.includes(first)).map(([, ...rest]) => rest);
+    for (const [first] of places) {
+      if (first === undefined || first === "*" || this.#named.has(first)) continue;
+      this.#named.set(first, new Ignores(below(first, "*")));
+    }
+    const others = below("*");
+    if (others.length > 0) this.#others = new Ignores(others);
+  }
+
+  /** The places in a member or an element; undefined if nothing of it is left out. */
+  of(token: string): Ignores | undefined {
+    return this.#named.get(token) ?? this.#others;
+  }
+}
 
 /** The value of a node, with exact integers. Of members with the same name the last counts, as in parsers. */
 export function comparableValue(node: JsonNode, bytes: Uint8Array): ComparableValue {
@@ -29,21 +54,20 @@ export function comparableValue(node: JsonNode, bytes: Uint8Array): ComparableVa
 }
 
 /**
- * A value without its ignored parts; undefined if nothing is left. `depth` is the number of tokens that led to it.
+ * A value without its ignored parts; undefined if nothing is left.
  *
  * @example
  * const ignores = ignoring(["/timestamp"]);
  * canonicalJson(significant({ id: 1, timestamp: 5 }, ignores)); // '{"id":1}'
  */
-export function significant(value: ComparableValue, ignores: Ignores, depth = 0): ComparableValue {
-  if (ignores.length === 0) return value;
-  if (ignores.some(({ length }) => length === depth)) return undefined;
-  const below = (token: string): Ignores => ignores.filter(({ [depth]: wanted }) => wanted === token || wanted === "*");
-  if (Array.isArray(value)) return value.map((each, index) => significant(each, below(String(index)), depth + 1));
+export function significant(value: ComparableValue, ignores: Ignores | undefined): ComparableValue {
+  if (ignores === undefined) return value;
+  if (ignores.isLeftOut) return undefined;
+  if (Array.isArray(value)) return value.map((each, index) => significant(each, ignores.of(String(index))));
   if (!isObject(value)) return value;
   const members = Object.entries(value);
   const left = members
-    .map(([key, each]) => [key, significant(each, below(key), depth + 1)] as const)
+    .map(([key, each]) => [key, significant(each, ignores.of(key))] as const)
     .filter(([, each]) => each !== undefined);
   return left.length === 0 && members.length > 0 ? undefined : Object.fromEntries(left);
 }
@@ -66,19 +90,18 @@ export function canonicalJson(value: ComparableValue): string {
 }
 
 /** `canonicalJson` of the `significant` parts of a value, without a copy of it. Undefined if nothing is left. */
-export function significantJson(value: ComparableValue, ignores: Ignores, depth = 0): string | undefined {
-  if (ignores.length === 0) return canonicalJson(value);
-  if (ignores.some(({ length }) => length === depth)) return undefined;
-  const below = (token: string): Ignores => ignores.filter(({ [depth]: wanted }) => wanted === token || wanted === "*");
+export function significantJson(value: ComparableValue, ignores: Ignores | undefined): string | undefined {
+  if (ignores === undefined) return canonicalJson(value);
+  if (ignores.isLeftOut) return undefined;
   if (Array.isArray(value)) {
-    const elements = value.map((each, index) => significantJson(each, below(String(index)), depth + 1) ?? "null");
+    const elements = value.map((each, index) => significantJson(each, ignores.of(String(index))) ?? "null");
     return `[${elements.join()}]`;
   }
   if (!isObject(value)) return canonicalJson(value);
   const keys = Object.keys(value).sort();
   let members = "";
   for (const key of keys) {
-    const text = significantJson(value[key], below(key), depth + 1);
+    const text = significantJson(value[key], ignores.of(key));
     if (text !== undefined) members += `${members === "" ? "" : ","}${JSON.stringify(key)}:${text}`;
   }
   return members === "" && keys.length > 0 ? undefined : `{${members}}`;
@@ -141,10 +164,12 @@ export const volatilePointers: readonly string[] = [
  * significant({ id: 1, timestamp: 5 }, ignoring(["/timestamp"])); // { id: 1 }
  */
 export function ignoring(pointers: readonly string[]): Ignores {
-  return pointers.map((pointer) =>
-    pointer
-      .split("/")
-      .slice(1)
-      .map((token) => token.replaceAll("~1", "/").replaceAll("~0", "~")),
+  return new Ignores(
+    pointers.map((pointer) =>
+      pointer
+        .split("/")
+        .slice(1)
+        .map((token) => token.replaceAll("~1", "/").replaceAll("~0", "~")),
+    ),
   );
 }
