@@ -65,6 +65,7 @@ const guides = [
     "workers",
     "sessions",
     "authorization",
+    "authorization-providers",
     "http-errors",
     "deploy",
   ]),

@@ -13,3 +13,14 @@ export type { ResourceServer } from "../auth/resource-server.js";
 export { bearerAuth } from "../auth/server/bearer-auth.js";
 export { introspectionAuth } from "../auth/server/introspection-auth.js";
 export { jwtAuth } from "../auth/server/jwt-auth.js";
+export {
+  auth0,
+  clerk,
+  entra,
+  github,
+  google,
+  keycloak,
+  okta,
+  supabase,
+  workos,
+} from "../auth/server/providers.js";

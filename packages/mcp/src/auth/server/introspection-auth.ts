@@ -14,6 +14,7 @@ import { discover } from "../discovery.js";
 import type { ResourceServer, Verification } from "../resource-server.js";
 import { scopesOf } from "./jwt-auth.js";
 import { identityOfToken, type ProtectedOptions, protect, requireSecureUrl } from "./protected.js";
+import { RemoteVerification } from "./remote-verification.js";
 
 /** Options of `introspectionAuth`. */
 export interface IntrospectionAuthOptions extends ProtectedOptions {
@@ -27,6 +28,11 @@ export interface IntrospectionAuthOptions extends ProtectedOptions {
   readonly clientId: string;
   /** Its secret. It is sent to the authorization server by HTTP Basic. */
   readonly clientSecret: string;
+  /**
+   * Seconds that a valid token is not introspected again, at most until it expires. A token that is revoked meanwhile is accepted as long.
+   * Default: 0, so every request asks.
+   */
+  readonly cacheSeconds?: number;
   /** Where tokens are introspected. Default: read from the metadata of the issuer. */
   readonly introspectionEndpoint?: string;
 }
@@ -37,6 +43,7 @@ const members: MembersOf<IntrospectionAuthOptions> = {
   resource: ["resourceUrl", "url", "baseUrl"],
   clientId: ["client_id"],
   clientSecret: ["client_secret", "secret"],
+  cacheSeconds: ["cacheTtl", "ttl", "cache"],
   introspectionEndpoint: ["introspection_endpoint", "endpoint", "introspectionUrl"],
   scopes: ["scope", "requiredScopes"],
   scopeHierarchy: [],
@@ -61,10 +68,20 @@ const members: MembersOf<IntrospectionAuthOptions> = {
  */
 export function introspectionAuth(options: IntrospectionAuthOptions): ResourceServer {
   checkMembers("introspectionAuth", options, members);
-  const { issuer, audience, clientId, clientSecret, introspectionEndpoint, resource = audience } = options;
+  const {
+    issuer,
+    audience,
+    clientId,
+    clientSecret,
+    introspectionEndpoint,
+    resource = audience,
+    cacheSeconds = 0,
+  } = options;
   for (const [name, value] of Object.entries({ audience, clientId, clientSecret })) {
     if (typeof value !== "string" || value === "") throw new TypeError(`introspectionAuth: ${name} is missing`);
   }
+  if (!(cacheSeconds >= 0))
+    throw new TypeError(`introspectionAuth: cacheSeconds must be a number of seconds, got ${cacheSeconds}`);
   const issuerUrl = requireSecureUrl("introspectionAuth: the issuer", issuer);
   let server: Promise<AuthorizationServer> | undefined;
   if (introspectionEndpoint !== undefined) {
@@ -73,7 +90,7 @@ export function introspectionAuth(options: IntrospectionAuthOptions): ResourceSe
   }
   const authenticate = ClientSecretBasic(clientSecret);
   const insecure = issuerUrl.protocol === "http:";
-  return protect("introspectionAuth", resource, [issuer], options, async (token, included) => {
+  const verification = new RemoteVerification(cacheSeconds * 1000, async (token) => {
     const client = { client_id: clientId };
     let said: IntrospectionResponse;
     try {
@@ -86,16 +103,14 @@ export function introspectionAuth(options: IntrospectionAuthOptions): ResourceSe
       if (introspectionEndpoint === undefined) server = undefined;
       return { kind: "unavailable", reason: `${issuer} did not introspect a token: ${thrownText(error)}` };
     }
-    return verificationOf(said, issuer, audience, included);
+    return verificationOf(said, issuer, audience);
   });
+  return protect("introspectionAuth", resource, [issuer], options, (token, included) =>
+    verification.verify(token, included),
+  );
 }
 
-function verificationOf(
-  said: IntrospectionResponse,
-  issuer: string,
-  audience: string,
-  included: (scopes: readonly string[]) => readonly string[],
-): Verification {
+function verificationOf(said: IntrospectionResponse, issuer: string, audience: string): Verification {
   const { active, aud, exp, iss = issuer, client_id: clientId, sub = clientId } = said;
   if (!active) return { kind: "invalid", reason: `${issuer} says that it is not active` };
   if (iss !== issuer) return { kind: "invalid", reason: `its issuer is ${iss}` };
@@ -105,7 +120,7 @@ function verificationOf(
     issuer: iss,
     subject: sub,
     ...(clientId === undefined ? {} : { clientId }),
-    scopes: included(scopesOf(said)),
+    scopes: scopesOf(said),
     claims: { ...said },
     ...(exp === undefined ? {} : { expiresAt: exp * 1000 }),
   });
