@@ -59,7 +59,7 @@ describe.each(pages)("the tests of $page", ({ page, passed }) => {
   });
 });
 
-test.each(["guides/express.md", "guides/frameworks.md", "guides/workers.md"])(
+test.each(["guides/bun-deno.md", "guides/express.md", "guides/frameworks.md", "guides/workers.md"])(
   "the programs of %s are those of the example",
   async (page) => {
     const programs = (await programsOf(page)).filter(({ name }) => !name.includes("/"));
