@@ -88,10 +88,10 @@ function withOfflineAccess(request: GrantRequest): GrantRequest {
 }
 
 /** @throws SignInError with what `authorize` throws: that the user closed the page, for instance */
-async function redirectOf({ authorize }: RedirectReceiver, url: URL): Promise<URL> {
+async function redirectOf(receiver: RedirectReceiver, url: URL): Promise<URL> {
   let redirect: string | URL;
   try {
-    redirect = await authorize(url);
+    redirect = await receiver.authorize(url);
   } catch (error) {
     throw notAuthorized(error);
   }

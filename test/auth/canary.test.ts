@@ -1,0 +1,155 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { chmod, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { tmpdir } from "node:os";
+import { delimiter, join } from "node:path";
+import { text } from "node:stream/consumers";
+import { inspect } from "node:util";
+import { oauth } from "@parlance/mcp/auth";
+import { fileTokenStore } from "@parlance/mcp/auth-node";
+import { connect } from "@parlance/mcp/client";
+import { expect, onTestFinished, test } from "vitest";
+import {
+  approve,
+  type Behaviour,
+  type SignInServer,
+  startProtectedServer,
+  startSignInServer,
+} from "./client/protected-server.js";
+
+/** Everything that must not be seen of the sign-ins at an authorization server. */
+function secretsOf(issuer: SignInServer): readonly string[] {
+  const names = ["code", "code_verifier", "refresh_token", "client_secret", "client_assertion"];
+  const sent = issuer.seen.flatMap(({ parameters, authorization }) => [
+    ...names.map((name) => parameters.get(name)),
+    authorization?.split(" ")[1],
+  ]);
+  const issued = [...issuer.issued].flatMap(([token, { refreshToken }]) => [token, refreshToken]);
+  return [...new Set([...sent, ...issued, "CANARY"])].filter((each) => typeof each === "string");
+}
+
+/** The secrets that stand in a text, in any of the encodings that a URL or a header has. */
+function leaked(seen: string, issuer: SignInServer): readonly string[] {
+  const secrets = secretsOf(issuer);
+  expect(issuer.seen).not.toEqual([]);
+  return secrets.filter((secret) =>
+    [secret, encodeURIComponent(secret), btoa(secret)].some((each) => seen.includes(each)),
+  );
+}
+
+const whole = (value: unknown): string => inspect(value, { depth: 30, showHidden: true, maxStringLength: null });
+
+const bad = (status: number, body: unknown): Behaviour => ({ token: () => ({ status, body }) });
+const token = (body: Readonly<Record<string, unknown>>): Behaviour => bad(200, { token_type: "Bearer", ...body });
+const registered = (change: Readonly<Record<string, unknown>>): Behaviour => ({
+  registration: (body) => ({ ...body, client_secret: "secret-CANARY", ...change }),
+});
+
+interface Fault {
+  readonly what: string;
+  readonly behaviour?: Behaviour;
+  /** Whether the MCP server refuses all tokens, once the client is connected. */
+  readonly refuses?: boolean;
+}
+
+const faults: readonly Fault[] = [
+  { what: "nothing wrong" },
+  {
+    what: "a token response without a type",
+    behaviour: token({ access_token: "access-CANARY", token_type: undefined }),
+  },
+  { what: "a token response of another type", behaviour: token({ access_token: "access-CANARY", token_type: "mac" }) },
+  { what: "a wrong expiry of a token", behaviour: token({ access_token: "access-CANARY", expires_in: "CANARY" }) },
+  { what: "an ID token that is none", behaviour: token({ access_token: "access-CANARY", id_token: "CANARY" }) },
+  { what: "a token response that is no object", behaviour: bad(200, ["access-CANARY"]) },
+  { what: "an error beside tokens", behaviour: bad(400, { error: "invalid_grant", access_token: "access-CANARY" }) },
+  { what: "a server error with tokens in it", behaviour: bad(500, { access_token: "access-CANARY" }) },
+  { what: "a registration without an id", behaviour: registered({ client_id: undefined }) },
+  { what: "a wrong expiry of a registration", behaviour: registered({ client_secret_expires_at: "never" }) },
+  {
+    what: "the secret of a registration",
+    behaviour: registered({ client_secret_expires_at: 0, token_endpoint_auth_method: "client_secret_basic" }),
+  },
+  { what: "a redirect with another state", behaviour: { redirect: (sent) => sent.set("state", "CANARY") } },
+  { what: "a redirect with two codes", behaviour: { redirect: (sent) => sent.append("code", "code-CANARY") } },
+  { what: "a redirect of another issuer", behaviour: { redirect: (sent) => sent.set("iss", "https://login.example") } },
+  { what: "tokens that the server refuses", refuses: true },
+];
+
+/** What an MCP server sends that accepts no token. */
+function refusal(_: IncomingMessage, response: ServerResponse): boolean {
+  response.writeHead(401, { "www-authenticate": 'Bearer error="invalid_token"' }).end();
+  return true;
+}
+
+test.each(faults)("secrets are in no error, step or object of a sign-in with $what", async ({ behaviour, refuses }) => {
+  await using issuer = await startSignInServer();
+  await using server = await startProtectedServer(issuer);
+  Object.assign(issuer.behaviour, behaviour);
+  const seen: unknown[] = [];
+  const auth = oauth({
+    redirectUrl: "http://127.0.0.1:33418/callback",
+    authorize: approve,
+    onStep: (step) => seen.push(step),
+  });
+  seen.push(auth);
+  try {
+    await using client = await connect(server.url, { auth, reopen: false, report: (report) => seen.push(report) });
+    if (refuses === true) server.intercept = refusal;
+    seen.push(client);
+    seen.push(await client.tools.call("write").catch((error: unknown) => error));
+    issuer.expireAll();
+    seen.push(await client.tools.call("read").catch((error: unknown) => error));
+  } catch (error) {
+    seen.push(error);
+  }
+  expect(seen.length).toBeGreaterThan(3);
+  expect(leaked(whole(seen), issuer)).toEqual([]);
+});
+
+test.skipIf(process.platform !== "linux")(
+  "secrets are not in the output, title, arguments or environment of a process that signs in, nor in those of its browser",
+  async () => {
+    await using issuer = await startSignInServer();
+    await using server = await startProtectedServer(issuer);
+    const folder = await mkdtemp(join(tmpdir(), "parlance-canary-"));
+    onTestFinished(() => rm(folder, { recursive: true, force: true }));
+    // A browser whose user approves at once.
+    const browser = `#!${process.execPath}
+const { writeFileSync } = require("node:fs");
+writeFileSync(${JSON.stringify(join(folder, "browser.txt"))}, JSON.stringify([process.argv, process.env, process.title]), { flag: "a" });
+fetch(process.argv[2]).then((response) => response.text());
+`;
+    await writeFile(join(folder, "xdg-open"), browser);
+    await chmod(join(folder, "xdg-open"), 0o700);
+    const program = join(import.meta.dirname, "../fixtures/browser-client.js");
+    const file = join(folder, "state", "credentials.json");
+    const child = spawn(process.execPath, [program, file, server.url], {
+      env: { ...process.env, PATH: `${folder}${delimiter}${process.env.PATH}` },
+      stdio: ["ignore", "pipe", "pipe"],
+    });
+    onTestFinished(() => void child.kill("SIGKILL"));
+    const [out, err] = await Promise.all([text(child.stdout), text(child.stderr), once(child, "exit")]);
+    expect(err).toContain("To sign in, open:");
+    expect(out.split("\n")[0]).toBe("written");
+    const opened = await readFile(join(folder, "browser.txt"), "utf8");
+    expect(opened).toContain("code_challenge");
+    expect(leaked(out + err + opened, issuer)).toEqual([]);
+    // The store is the only place for them.
+    expect(await readdir(join(folder, "state"))).toEqual(["credentials.json"]);
+    expect(await readFile(file, "utf8")).toContain("CANARY");
+  },
+);
+
+test("a damaged token file is reported without what it contains", async () => {
+  const folder = await mkdtemp(join(tmpdir(), "parlance-canary-"));
+  onTestFinished(() => rm(folder, { recursive: true, force: true }));
+  const file = join(folder, "credentials.json");
+  await writeFile(file, '{"version":1,"credentials":{"key":{"tokens":{"accessToken":CANARY', { mode: 0o600 });
+  const warned = once(process, "warning");
+  expect(await fileTokenStore(file).get("key")).toBeUndefined();
+  const [warning] = await warned;
+  expect(whole(warning)).toContain("does not contain tokens");
+  expect(whole(warning)).not.toContain("CANARY");
+});
