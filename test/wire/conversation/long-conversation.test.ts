@@ -74,9 +74,17 @@ function judged(
 
 describe("a conversation that keeps no rows", () => {
   const before = [...handshake, ...Array.from({ length: calls }, (_, id) => call(id)).flat()];
+  // Each conversation is read once, because thousands of calls take a while.
+  const withoutLate = [true, false].map((keepRows) => judged(before, keepRows));
+  const read = new Map<Line, ReturnType<typeof judged>>();
+  const leanWith = (line: Line): ReturnType<typeof judged> => {
+    const lean = read.get(line) ?? judged([...before, line], false);
+    read.set(line, lean);
+    return lean;
+  };
 
   test.each(Object.entries(late))("judges %s as one that keeps them", (_, line) => {
-    const [whole, lean] = [judged([...before, line], true), judged([...before, line], false)];
+    const [whole, lean] = [judged([...before, line], true), leanWith(line)];
     expect(lean.verdicts).toEqual(whole.verdicts);
     expect(lean.conversation.pending().map(({ reason }) => reason)).toEqual(
       whole.conversation.pending().map(({ reason }) => reason),
@@ -84,15 +92,12 @@ describe("a conversation that keeps no rows", () => {
   });
 
   test("names a violation in each of these messages, and so does the other", () => {
-    const clean = judged(before, true).verdicts.length;
-    for (const line of Object.values(late))
-      expect(judged([...before, line], false).verdicts.length).toBeGreaterThan(clean);
+    const clean = withoutLate[0]?.verdicts.length ?? Number.POSITIVE_INFINITY;
+    for (const line of Object.values(late)) expect(leanWith(line).verdicts.length).toBeGreaterThan(clean);
   });
 
   test("has only the newest of the answered operations", () => {
-    const [whole, lean] = [judged(before, true), judged(before, false)].map(
-      ({ conversation }) => conversation.sessions[0]?.operations ?? [],
-    );
+    const [whole, lean] = withoutLate.map(({ conversation }) => conversation.sessions[0]?.operations ?? []);
     expect(whole).toHaveLength(calls + 1);
     expect(lean?.length).toBeLessThan(calls * 0.75);
     expect(lean?.at(-1)?.request.id).toBe(whole?.at(-1)?.request.id);
