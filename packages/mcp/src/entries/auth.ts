@@ -6,6 +6,8 @@
 import "../base/runtime.js";
 
 export { devAuth } from "../auth/authorization-server/dev-auth.js";
+export { oauthProxy } from "../auth/authorization-server/oauth-proxy.js";
+export type { AuthorizationStore } from "../auth/authorization-server/state-store.js";
 export { oauth } from "../auth/client/oauth.js";
 export { SignInError } from "../auth/client/sign-in-error.js";
 export { memoryTokenStore, type StoredCredentials, type TokenStore } from "../auth/client/token-store.js";

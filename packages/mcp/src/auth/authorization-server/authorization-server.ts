@@ -60,7 +60,7 @@ export interface AuthorizationServerParts {
 }
 
 /** Seconds until a user has to have decided. */
-const decisionTtl = 600;
+export const decisionTtl = 600;
 
 const open = { "access-control-allow-origin": "*" };
 const preflight = {
@@ -240,7 +240,9 @@ export class AuthorizationServer implements AuthEndpoints {
     const cookie = this.#cookieOf(request);
     const agent = cookie === undefined ? undefined : await digest(cookie);
     const { request: asked, outcome } = await callback.finish(query, agent);
-    return redirect(await this.complete(asked, outcome));
+    const response = redirect(await this.complete(asked, outcome));
+    const isFailure = outcome instanceof OAuthError && typeof outcome.cause === "string";
+    return isFailure ? { ...response, reason: `${callback.path}: ${outcome.cause}` } : response;
   }
 
   async #metadata(): Promise<AuthResponse> {
@@ -253,7 +255,11 @@ export class AuthorizationServer implements AuthEndpoints {
       registration_endpoint: `${issuer}/register`,
       ...(jwk === undefined ? {} : { jwks_uri: `${issuer}/jwks` }),
       response_types_supported: ["code"],
-      grant_types_supported: ["authorization_code", "refresh_token", "client_credentials"],
+      grant_types_supported: [
+        "authorization_code",
+        "refresh_token",
+        ...(this.#parts.clients.haveOwnTokens ? ["client_credentials"] : []),
+      ],
       code_challenge_methods_supported: ["S256"],
       token_endpoint_auth_methods_supported: authenticationMethods,
       authorization_response_iss_parameter_supported: true,
@@ -336,7 +342,7 @@ export class AuthorizationServer implements AuthEndpoints {
 const denied = new OAuthError("access_denied", "the user has denied the request");
 
 /** 303: a browser that has sent a form follows with GET. */
-function redirect(url: URL): AuthResponse {
+export function redirect(url: URL): AuthResponse {
   return {
     status: 303,
     headers: { location: url.href, "cache-control": "no-store", "referrer-policy": "no-referrer" },

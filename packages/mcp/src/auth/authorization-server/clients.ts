@@ -53,6 +53,11 @@ export class Clients {
     this.#send = send;
   }
 
+  /** Whether some client gets tokens without a user. */
+  get haveOwnTokens(): boolean {
+    return [...this.#known.values()].some(({ ownScopes }) => ownScopes !== undefined);
+  }
+
   /**
    * Registers a client (RFC 7591). Its id contains its sealed metadata: nothing is stored, so anonymous requests fill no memory.
    * @throws OAuthError for metadata that it cannot have

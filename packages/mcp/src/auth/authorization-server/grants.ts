@@ -12,7 +12,7 @@ import type { AuthorizationStore } from "./state-store.js";
 const codeTtl = 60;
 
 /** Seconds after its last refresh that a grant ends. */
-const grantTtl = 30 * 24 * 3600;
+export const grantTtl: number = 30 * 24 * 3600;
 
 /** What a user has allowed a client. */
 export interface Grant {

@@ -1,0 +1,369 @@
+import {
+  allowInsecureRequests,
+  authorizationCodeGrantRequest,
+  type Client,
+  ClientSecretBasic,
+  ClientSecretPost,
+  calculatePKCECodeChallenge,
+  customFetch,
+  generateRandomCodeVerifier,
+  getValidatedIdTokenClaims,
+  processAuthorizationCodeResponse,
+  processRefreshTokenResponse,
+  refreshTokenGrantRequest,
+  type TokenEndpointResponse,
+  type AuthorizationServer as UpstreamMetadata,
+  validateAuthResponse,
+} from "oauth4webapi";
+import { checkMembers, type MembersOf } from "../../base/check-members.js";
+import type { MaybePromise } from "../../base/maybe-promise.js";
+import type { Identity } from "../../jsonrpc/call.js";
+import { thrownText } from "../../jsonrpc/errors.js";
+import { boundedFetch } from "../bounded-fetch.js";
+import { discover } from "../discovery.js";
+import type { ResourceServer } from "../resource-server.js";
+import { type ProtectedOptions, protect, requireSecureUrl } from "../server/protected.js";
+import {
+  type AuthorizationRequest,
+  AuthorizationServer,
+  decisionTtl,
+  redirect,
+  type SignIn,
+} from "./authorization-server.js";
+import { Clients } from "./clients.js";
+import { Grants, grantTtl } from "./grants.js";
+import { randomSecret, Secrets } from "./keys.js";
+import { OAuthError } from "./oauth-error.js";
+import { type AuthorizationStore, memoryAuthorizationStore } from "./state-store.js";
+
+/** An authorization server without metadata. */
+export interface UpstreamEndpoints {
+  /** Its issuer. */
+  readonly issuer: string;
+  /** Where users sign in. */
+  readonly authorizationEndpoint: string;
+  /** Where codes are redeemed. */
+  readonly tokenEndpoint: string;
+}
+
+/** The tokens that the upstream authorization server issued for a user. They are never given to a client. */
+export interface UpstreamTokens {
+  /** The access token. */
+  readonly accessToken: string;
+  /** The claims of the ID token; undefined without one. */
+  readonly idClaims?: Readonly<Record<string, unknown>>;
+}
+
+/** Options of `oauthProxy`. */
+export interface OAuthProxyOptions extends Omit<ProtectedOptions, "dpop"> {
+  /** The URL of this server as clients write it. The callback to register upstream is `/callback` at its origin. */
+  readonly resource: string;
+  /** The authorization server at which users sign in: its issuer, or its endpoints if it has no metadata. */
+  readonly upstream: string | UpstreamEndpoints;
+  /** The client that this server is there. */
+  readonly clientId: string;
+  /** Its secret. */
+  readonly clientSecret: string;
+  /** How the secret is sent. Default: `client_secret_basic`. */
+  readonly clientAuthentication?: "client_secret_basic" | "client_secret_post";
+  /** The scopes to request upstream. Default: `openid`. */
+  readonly upstreamScopes?: readonly string[];
+  /** Further parameters of the authorization request upstream, e.g. `{ access_type: "offline" }`. Default: none. */
+  readonly upstreamParameters?: Readonly<Record<string, string>>;
+  /** At least 32 characters, from which all keys are derived. Processes that serve the same resource share it. */
+  readonly secret: string;
+  /** Where grants and encrypted tokens are kept. Default: the memory of this process. */
+  readonly store?: AuthorizationStore;
+  /** Further scopes of this server that clients may get. Default: only those that every request needs. */
+  readonly optionalScopes?: readonly string[];
+  /** Who has signed in; undefined refuses the user. Default: the `sub` of the ID token. */
+  readonly subject?: (tokens: UpstreamTokens) => MaybePromise<string | undefined>;
+  /** Seconds that access tokens are valid. Default: 600. */
+  readonly tokenLifetime?: number;
+  /**
+   * Fetches client ID metadata documents, whose URLs anonymous clients choose. Give one that refuses addresses of your network. Default:
+   * the platform's `fetch`, for host names only.
+   */
+  readonly fetch?: typeof fetch;
+}
+
+const members: MembersOf<OAuthProxyOptions> = {
+  resource: ["audience", "resourceUrl", "url", "baseUrl"],
+  upstream: ["issuer", "provider", "endpoints"],
+  clientId: ["client_id"],
+  clientSecret: ["client_secret"],
+  clientAuthentication: ["tokenEndpointAuthMethod"],
+  upstreamScopes: [],
+  upstreamParameters: ["extraParameters"],
+  secret: ["signingKey", "jwtSigningKey", "encryptionKey"],
+  store: ["storage"],
+  optionalScopes: ["validScopes"],
+  subject: ["identify"],
+  tokenLifetime: ["expiresIn"],
+  fetch: [],
+  scopes: ["scope", "requiredScopes"],
+  scopeHierarchy: [],
+  resourceName: ["name"],
+  documentation: ["resourceDocumentation"],
+};
+
+/** A protected server whose users sign in at another authorization server. */
+export interface OAuthProxy extends ResourceServer {
+  /**
+   * The upstream access token of a caller (`ctx.auth`), for calls to the APIs of the provider. It is refreshed when it has expired.
+   * @throws Error for a caller without one
+   */
+  upstreamToken(caller: Identity): Promise<string>;
+}
+
+/**
+ * Protects a server with users of an authorization server that MCP clients cannot register at, such as GitHub or Google. To clients,
+ * this server is the authorization server, with dynamic client registration and client ID metadata documents. Each sign-in asks the user
+ * for consent to the client, then leads to the provider. Clients get tokens of this server only; the tokens of the provider stay here,
+ * encrypted.
+ * https://modelcontextprotocol.io/specification/latest/basic/security_best_practices#confused-deputy-problem
+ *
+ * @example
+ * const auth = oauthProxy({
+ *   resource: "https://mcp.example.com/mcp",
+ *   upstream: "https://login.example.com",
+ *   clientId: "notes-server",
+ *   clientSecret: process.env.CLIENT_SECRET ?? "",
+ *   secret: process.env.PROXY_SECRET ?? "",
+ * });
+ *
+ * @throws TypeError for URLs without HTTPS, except on this machine, a missing client secret, or a short secret
+ */
+export function oauthProxy(options: OAuthProxyOptions): OAuthProxy {
+  checkMembers("oauthProxy", options, members);
+  const { resource, secret, clientId, clientSecret, scopes = [], optionalScopes = [], tokenLifetime = 600 } = options;
+  const { origin } = requireSecureUrl("oauthProxy: the resource", resource);
+  for (const [name, value] of Object.entries({ clientId, clientSecret })) {
+    if (typeof value !== "string" || value === "") throw new TypeError(`oauthProxy: ${name} is missing`);
+  }
+  if (typeof secret !== "string" || secret.length < 32)
+    throw new TypeError("oauthProxy: secret must have at least 32 characters, e.g. of `openssl rand -hex 32`");
+  const store = options.store ?? memoryAuthorizationStore();
+  const secrets = new Secrets(new TextEncoder().encode(secret));
+  const key = secrets.signingKey();
+  const grants = new Grants(store, key, tokenLifetime);
+  const upstream = new Upstream(options, `${origin}/callback`, store, secrets);
+  const identity = { issuer: origin, resource };
+  const server = new AuthorizationServer({
+    identity: () => identity,
+    clients: new Clients(secrets, [], false, options.fetch),
+    grants,
+    secrets,
+    key,
+    defaultScopes: scopes,
+    isDevelopment: false,
+    signIn: upstream.signIn([...scopes, ...optionalScopes]),
+  });
+  const protectedServer = protect("oauthProxy", resource, [origin], options, async (token, included) => {
+    const verified = await grants.verify(identity, token);
+    if (verified.kind !== "identity") return verified;
+    const { scopes: granted = [] } = verified.identity;
+    return { kind: "identity", identity: { ...verified.identity, scopes: included(granted) } };
+  });
+  return { ...protectedServer, endpoints: server, upstreamToken: (caller) => upstream.token(caller) };
+}
+
+/** What is kept, sealed, of the tokens of one grant. */
+interface KeptTokens {
+  readonly accessToken: string;
+  readonly refreshToken?: string;
+  /** Milliseconds since 1970. */
+  readonly expiresAt?: number;
+}
+
+/** The authorization server at which users sign in. */
+class Upstream {
+  readonly #options: OAuthProxyOptions;
+  readonly #callback: string;
+  readonly #store: AuthorizationStore;
+  readonly #secrets: Secrets;
+  readonly #issuer: URL;
+  readonly #client: Client;
+  #metadata: Promise<UpstreamMetadata> | undefined;
+  /** The refreshes that run: a refresh token of the provider may be usable only once. */
+  readonly #refreshes = new Map<string, Promise<string>>();
+
+  constructor(options: OAuthProxyOptions, callback: string, store: AuthorizationStore, secrets: Secrets) {
+    const { upstream, clientId } = options;
+    this.#options = options;
+    this.#callback = callback;
+    this.#store = store;
+    this.#secrets = secrets;
+    this.#client = { client_id: clientId };
+    if (typeof upstream === "string") {
+      this.#issuer = requireSecureUrl("oauthProxy: upstream", upstream);
+      return;
+    }
+    const { issuer, authorizationEndpoint, tokenEndpoint } = upstream;
+    this.#issuer = requireSecureUrl("oauthProxy: the issuer of upstream", issuer);
+    requireSecureUrl("oauthProxy: authorizationEndpoint", authorizationEndpoint);
+    requireSecureUrl("oauthProxy: tokenEndpoint", tokenEndpoint);
+    const endpoints = { authorization_endpoint: authorizationEndpoint, token_endpoint: tokenEndpoint };
+    this.#metadata = Promise.resolve({ issuer, ...endpoints });
+  }
+
+  /** Consent here, then the sign-in there. */
+  signIn(allowed: readonly string[]): SignIn {
+    return {
+      form: () => `<button name="decision" value="allow">Allow and sign in at ${this.#issuer.host}</button>`,
+      decide: async (request, form) =>
+        form.get("decision") === "allow" ? redirect(await this.#begin(request)) : undefined,
+      callback: { path: "/callback", finish: (query, agent) => this.#finish(query, agent, allowed) },
+    };
+  }
+
+  /** The upstream access token of a caller. */
+  async token({ claims }: Identity): Promise<string> {
+    const grantId = claims?.grant_id;
+    if (typeof grantId !== "string") throw new Error("oauthProxy: the caller did not sign in at the upstream provider");
+    const kept = await this.#kept(grantId);
+    if (kept.expiresAt === undefined || kept.expiresAt > Date.now() + 30_000) return kept.accessToken;
+    const running = this.#refreshes.get(grantId) ?? this.#refresh(grantId, kept);
+    this.#refreshes.set(grantId, running);
+    try {
+      return await running;
+    } finally {
+      this.#refreshes.delete(grantId);
+    }
+  }
+
+  /** Keeps the request until the user comes back; the state is its only key, and is used once. */
+  async #begin(request: AuthorizationRequest): Promise<URL> {
+    const { authorization_endpoint: endpoint = "" } = await this.#server();
+    const [state, verifier] = [randomSecret(), generateRandomCodeVerifier()];
+    const sealed = await this.#secrets.seal("upstream-request", { request, verifier }, decisionTtl);
+    await this.#store.set(`state:${state}`, sealed, decisionTtl);
+    const url = new URL(endpoint);
+    const { upstreamScopes = ["openid"], upstreamParameters = {} } = this.#options;
+    const parameters = {
+      ...upstreamParameters,
+      response_type: "code",
+      client_id: this.#client.client_id,
+      redirect_uri: this.#callback,
+      state,
+      code_challenge: await calculatePKCECodeChallenge(verifier),
+      code_challenge_method: "S256",
+      ...(upstreamScopes.length === 0 ? {} : { scope: upstreamScopes.join(" ") }),
+    };
+    for (const [name, value] of Object.entries(parameters)) url.searchParams.set(name, value);
+    return url;
+  }
+
+  async #finish(
+    query: URLSearchParams,
+    agent: string | undefined,
+    allowed: readonly string[],
+  ): ReturnType<NonNullable<SignIn["callback"]>["finish"]> {
+    const state = query.get("state") ?? "";
+    const sealed = await this.#store.take(`state:${state}`);
+    const opened = sealed === undefined ? undefined : await this.#secrets.open("upstream-request", sealed);
+    if (opened === undefined || typeof opened.verifier !== "string")
+      throw new OAuthError(
+        "invalid_request",
+        "this sign-in has expired or was finished before: start again in the client",
+      );
+    const request = opened.request as AuthorizationRequest; // Only `#begin` seals this kind.
+    // The consent was given in one browser. In another one, somebody else would sign in for the client of the first.
+    if (agent !== request.agent)
+      throw new OAuthError("invalid_request", "this sign-in was begun in another browser: start again in the client");
+    try {
+      const granted = await this.#redeem(query, state, opened.verifier);
+      const subject = await this.#subjectOf(granted);
+      if (subject === undefined)
+        return { request, outcome: new OAuthError("access_denied", "this user has no access") };
+      const grantId = crypto.randomUUID();
+      await this.#keep(grantId, granted);
+      const scopes = request.scopes.filter((scope) => allowed.includes(scope));
+      return { request, outcome: { subject, scopes, grantId } };
+    } catch (error) {
+      // The text of the provider is for the operator: it may be anything.
+      const cause = thrownText(error);
+      return { request, outcome: new OAuthError("access_denied", "the sign-in at the provider failed", { cause }) };
+    }
+  }
+
+  async #redeem(query: URLSearchParams, state: string, verifier: string): Promise<TokenEndpointResponse> {
+    const server = await this.#server();
+    const parameters = validateAuthResponse(server, this.#client, query, state);
+    const authentication = this.#authentication();
+    const args = [server, this.#client, authentication, parameters, this.#callback, verifier] as const;
+    const response = await authorizationCodeGrantRequest(...args, this.#requestOptions());
+    return processAuthorizationCodeResponse(server, this.#client, response);
+  }
+
+  async #subjectOf(granted: TokenEndpointResponse): Promise<string | undefined> {
+    const idClaims = getValidatedIdTokenClaims(granted);
+    const { subject = (tokens: UpstreamTokens) => tokens.idClaims?.sub } = this.#options;
+    const found = await subject({
+      accessToken: granted.access_token,
+      ...(idClaims === undefined ? {} : { idClaims: { ...idClaims } }),
+    });
+    return typeof found === "string" && found !== "" ? found : undefined;
+  }
+
+  async #refresh(grantId: string, { refreshToken }: KeptTokens): Promise<string> {
+    if (refreshToken === undefined)
+      throw new Error("oauthProxy: the upstream token has expired, and the provider gave no refresh token");
+    const server = await this.#server();
+    const args = [server, this.#client, this.#authentication(), refreshToken] as const;
+    const response = await refreshTokenGrantRequest(...args, this.#requestOptions());
+    const granted = await processRefreshTokenResponse(server, this.#client, response);
+    return this.#keep(grantId, { refresh_token: refreshToken, ...granted });
+  }
+
+  async #keep(grantId: string, granted: TokenEndpointResponse): Promise<string> {
+    const { access_token: accessToken, refresh_token: refreshToken, expires_in: seconds } = granted;
+    const tokens: KeptTokens = {
+      accessToken,
+      ...(refreshToken === undefined ? {} : { refreshToken }),
+      ...(seconds === undefined ? {} : { expiresAt: Date.now() + seconds * 1000 }),
+    };
+    await this.#store.set(
+      `upstream:${grantId}`,
+      await this.#secrets.seal("upstream-tokens", { grantId, tokens }),
+      grantTtl,
+    );
+    return accessToken;
+  }
+
+  async #kept(grantId: string): Promise<KeptTokens> {
+    const sealed = await this.#store.get(`upstream:${grantId}`);
+    const opened = sealed === undefined ? undefined : await this.#secrets.open("upstream-tokens", sealed);
+    // A store could be written to by others: tokens of another grant are not used.
+    if (opened?.grantId !== grantId)
+      throw new Error("oauthProxy: the upstream tokens of the caller have expired: sign in again");
+    return opened.tokens as KeptTokens; // Only `#keep` seals this kind.
+  }
+
+  #authentication(): ReturnType<typeof ClientSecretPost> {
+    const { clientSecret, clientAuthentication } = this.#options;
+    return clientAuthentication === "client_secret_post"
+      ? ClientSecretPost(clientSecret)
+      : ClientSecretBasic(clientSecret);
+  }
+
+  #requestOptions(): { readonly [customFetch]: typeof boundedFetch; readonly [allowInsecureRequests]: boolean } {
+    return {
+      [customFetch]: (url, init) => boundedFetch(url, init),
+      [allowInsecureRequests]: this.#issuer.protocol === "http:",
+    };
+  }
+
+  /** After a failure it is looked for again. */
+  async #server(): Promise<UpstreamMetadata> {
+    const { upstream } = this.#options;
+    const issuer = typeof upstream === "string" ? upstream : upstream.issuer;
+    this.#metadata ??= discover(this.#issuer, issuer);
+    try {
+      return await this.#metadata;
+    } catch (error) {
+      this.#metadata = undefined;
+      throw error;
+    }
+  }
+}

@@ -1,0 +1,212 @@
+import { createServer as createHttpServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { type AuthorizationStore, devAuth, oauth, oauthProxy } from "@parlance/mcp/auth";
+import { connect, textOf } from "@parlance/mcp/client";
+import { describeReport } from "@parlance/mcp/jsonrpc";
+import { nodeHandler, serveHttp } from "@parlance/mcp/node";
+import { createServer } from "@parlance/mcp/server";
+import { decodeJwt } from "jose";
+import { describe, expect, test } from "vitest";
+import { UserAgent } from "./user-agent.js";
+
+const redirectUrl = "http://127.0.0.1:7777/callback";
+
+interface Proxy extends AsyncDisposable {
+  readonly url: string;
+  readonly origin: string;
+  readonly upstream: string;
+  /** Every value that was written to the store. */
+  readonly written: string[];
+  readonly refused: string[];
+  /** What `upstreamToken` gave in the tool, five times at once. */
+  readonly upstreamTokens: string[];
+  /** A client that signs in as a user, and every token that it got. */
+  signIn(
+    agent: UserAgent,
+    user: string,
+    scopes?: readonly string[],
+  ): { readonly auth: ReturnType<typeof oauth>; readonly tokens: string[] };
+}
+
+/** A store that shows what was written. The order of keys does not matter to the proxy. */
+function openStore(written: string[]): AuthorizationStore {
+  const values = new Map<string, string>();
+  return {
+    get: (key) => values.get(key),
+    set(key, value) {
+      written.push(key, value);
+      values.set(key, value);
+    },
+    take(key) {
+      const value = values.get(key);
+      values.delete(key);
+      return value;
+    },
+  };
+}
+
+async function proxy(options: Partial<Parameters<typeof oauthProxy>[0]> = {}): Promise<Proxy> {
+  // Its tokens are always about to expire, so that each use refreshes them.
+  const provider = await serveHttp(createServer({ name: "provider", version: "1" }), {
+    auth: devAuth({ users: ["ada", "eve"], tokenLifetime: 10 }),
+  });
+  const upstream = new URL(provider.url).origin;
+  const http = createHttpServer();
+  await new Promise<void>((resolve) => http.listen(0, "127.0.0.1", resolve));
+  const origin = `http://127.0.0.1:${(http.address() as AddressInfo).port}`;
+  const registration = await fetch(`${upstream}/register`, {
+    method: "POST",
+    body: JSON.stringify({ redirect_uris: [`${origin}/callback`] }),
+  });
+  const { client_id, client_secret } = (await registration.json()) as { client_id: string; client_secret: string };
+  const [written, refused, upstreamTokens]: string[][] = [[], [], []];
+  const auth = oauthProxy({
+    resource: `${origin}/mcp`,
+    upstream,
+    clientId: client_id,
+    clientSecret: client_secret,
+    upstreamScopes: [],
+    secret: "a secret of at least 32 characters",
+    scopes: ["notes"],
+    optionalScopes: ["erase"],
+    store: openStore(written ?? []),
+    subject: ({ accessToken }) => {
+      const { sub } = decodeJwt(accessToken);
+      return sub === "eve" ? undefined : sub;
+    },
+    ...options,
+  });
+  const server = createServer({ name: "notes", version: "1.0.0" });
+  server.tool("whoami", {}, async (_, { auth: caller }) => {
+    if (caller === undefined) return "nobody";
+    upstreamTokens?.push(...(await Promise.all(Array.from({ length: 5 }, () => auth.upstreamToken(caller)))));
+    return `${caller.subject} of ${caller.issuer}: ${caller.scopes?.join(" ")}`;
+  });
+  const handler = nodeHandler(server, { auth, report: (each) => void refused?.push(describeReport(each)) });
+  http.on("request", handler);
+  return {
+    url: `${origin}/mcp`,
+    origin,
+    upstream,
+    written: written ?? [],
+    refused: refused ?? [],
+    upstreamTokens: upstreamTokens ?? [],
+    signIn(agent, user, scopes = []) {
+      const tokens: string[] = [];
+      const authorize = async (url: URL): Promise<URL> => {
+        await agent.open(url, redirectUrl);
+        await agent.submit({ decision: "allow" }, redirectUrl);
+        return (await agent.submit({ user }, redirectUrl)) ?? url;
+      };
+      const send: typeof fetch = async (input, init) => {
+        const response = await fetch(input, init);
+        tokens.push(await response.clone().text());
+        return response;
+      };
+      return { tokens, auth: oauth({ redirectUrl, authorize, fetch: send, scopes }) };
+    },
+    async [Symbol.asyncDispose]() {
+      handler.close();
+      http.closeAllConnections();
+      await new Promise((resolve) => http.close(resolve));
+      await provider.close();
+    },
+  };
+}
+
+/** Consent in a browser; the URL of the callback, which it has not opened. */
+async function callbackUrl(at: Proxy, agent: UserAgent): Promise<URL> {
+  const body = JSON.stringify({
+    redirect_uris: [redirectUrl],
+    token_endpoint_auth_method: "none",
+    client_name: "Mallory",
+  });
+  const { client_id } = (await (await fetch(`${at.origin}/register`, { method: "POST", body })).json()) as {
+    client_id: string;
+  };
+  const query = {
+    response_type: "code",
+    client_id,
+    redirect_uri: redirectUrl,
+    state: "s",
+    code_challenge: "c".repeat(43),
+  };
+  await agent.open(
+    `${at.origin}/authorize?${new URLSearchParams({ ...query, code_challenge_method: "S256" })}`,
+    redirectUrl,
+  );
+  await agent.submit({ decision: "allow" }, redirectUrl);
+  return (await agent.submit({ user: "ada" }, `${at.origin}/callback`)) ?? new URL(at.origin);
+}
+
+describe("oauthProxy", () => {
+  test("a user consents, signs in at the provider, and the client gets tokens of this server only", async () => {
+    await using at = await proxy();
+    const agent = new UserAgent();
+    const { auth, tokens } = at.signIn(agent, "ada");
+    await using client = await connect(at.url, { auth });
+    expect(textOf(await client.tools.call("whoami", {}))).toBe(`ada of ${at.origin}: notes`);
+    expect(agent.pages.map(({ url }) => url.origin)).toEqual([at.origin, at.upstream]);
+    expect(agent.pages[0]?.html).toContain(redirectUrl);
+    // Five uses at once of a token that has expired: one refresh, because a second one would end the grant at the provider.
+    expect(new Set(at.upstreamTokens).size).toBe(1);
+    expect(at.upstreamTokens.length).toBe(5);
+    // S25, S45: neither the client nor the store has a token of the provider in the clear.
+    const signature = at.upstreamTokens[0]?.split(".")[2] ?? "none";
+    expect(tokens.join()).toContain("access_token");
+    expect(tokens.join()).not.toContain(signature);
+    expect(at.written.join()).not.toContain(signature);
+    const issued = /"refresh_token":"([^"]+)"/.exec(tokens.join())?.[1] ?? "none";
+    expect(at.written.join()).not.toContain(issued);
+  });
+
+  test("S26: the callback counts once, in the browser that consented, and only for a state of ours", async () => {
+    await using at = await proxy();
+    const agent = new UserAgent();
+    const stolen = await callbackUrl(at, agent);
+    expect(await new UserAgent().open(stolen, redirectUrl)).toBeUndefined();
+    // The attempt has used the state up.
+    expect(await agent.open(stolen, redirectUrl)).toBeUndefined();
+    expect(agent.html).toContain("was finished before");
+    const own = await callbackUrl(at, agent);
+    expect((await agent.open(own, redirectUrl))?.searchParams.get("code")).toMatch(/^[\w-]{43}$/);
+    expect(await agent.open(own, redirectUrl)).toBeUndefined();
+    own.searchParams.set("state", "x".repeat(43));
+    expect(await agent.open(own, redirectUrl)).toBeUndefined();
+    expect(at.refused.join()).toContain("/callback: invalid_request: this sign-in was begun in another browser");
+  });
+
+  test("a user without access is refused, and the client learns no more", async () => {
+    await using at = await proxy();
+    const { auth } = at.signIn(new UserAgent(), "eve");
+    await expect(connect(at.url, { auth })).rejects.toThrow(/access_denied/);
+  });
+
+  test("a failure at the provider is for the operator", async () => {
+    await using at = await proxy({ clientSecret: "wrong" });
+    const { auth } = at.signIn(new UserAgent(), "ada");
+    await expect(connect(at.url, { auth })).rejects.toThrow(/the sign-in at the provider failed/);
+    expect(at.refused.join()).toMatch(/\/callback: .+/);
+  });
+
+  test("clients get only the scopes that this server has", async () => {
+    await using at = await proxy();
+    const { auth } = at.signIn(new UserAgent(), "ada", ["erase", "admin"]);
+    await using client = await connect(at.url, { auth });
+    expect(textOf(await client.tools.call("whoami", {}))).toBe(`ada of ${at.origin}: erase notes`);
+  });
+
+  test("options that protect nothing are refused", async () => {
+    const good = {
+      resource: "https://mcp.example.com/mcp",
+      upstream: "https://login.example.com",
+      clientId: "a",
+      clientSecret: "b",
+    };
+    const secret = "x".repeat(32);
+    expect(() => oauthProxy({ ...good, secret: "short" })).toThrow(/at least 32/);
+    expect(() => oauthProxy({ ...good, secret, clientSecret: "" })).toThrow(/clientSecret is missing/);
+    expect(() => oauthProxy({ ...good, secret, upstream: "http://login.example.com" })).toThrow(/https:/);
+    expect(oauthProxy({ ...good, secret }).authorizationServers).toEqual(["https://mcp.example.com"]);
+  });
+});
