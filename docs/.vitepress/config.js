@@ -85,7 +85,16 @@ const apiPages = existsSync(api)
 
 const reference = [
   group("Command", "reference", ["commands", "record", "check", "filters", "replay", "rules", "messages"]),
-  group("Options of commands", "reference/commands", ["attach", "ask", "act", "read", "judge", "serve", "help"]),
+  group("Options of commands", "reference/commands", [
+    "attach",
+    "ask",
+    "act",
+    "read",
+    "judge",
+    "authorize",
+    "serve",
+    "help",
+  ]),
   group("Protocol", "reference", ["error-codes", "revisions", "limits", "recording-format", "glossary"]),
   {
     text: "API",

@@ -193,6 +193,7 @@ test.each([...groups])("the page on the commands under %s has their help", async
       const { stdout } = await parlance(["help", name], {
         COLUMNS: "100",
         PARLANCE_RECORDINGS: "~/.local/state/parlance/recordings",
+        PARLANCE_CREDENTIALS: "~/.local/state/parlance/credentials.json",
       });
       return ["", `## ${name}`, "", "```", stdout.trimEnd(), "```"];
     }),

@@ -25,6 +25,8 @@ const commands: Readonly<Record<string, () => Promise<Register>>> = {
   export: async () => (await import("./export/command.js")).registerExport,
   help: async () => (await import("./help/help.js")).registerHelp,
   list: async () => (await import("./ask/list.js")).registerList,
+  login: async () => (await import("./login/command.js")).registerLogin,
+  logout: async () => (await import("./login/logout.js")).registerLogout,
   ls: async () => (await import("./recordings/ls.js")).registerLs,
   prompt: async () => (await import("./ask/prompt.js")).registerPrompt,
   proxy: async () => (await import("./proxy/command.js")).registerProxy,
@@ -40,6 +42,7 @@ const commands: Readonly<Record<string, () => Promise<Register>>> = {
   tail: async () => (await import("./recordings/tail.js")).registerTail,
   talk: async () => (await import("./talk/command.js")).registerTalk,
   tap: async () => (await import("./tap/command.js")).registerTap,
+  whoami: async () => (await import("./login/logout.js")).registerWhoami,
   wrap: async () => (await import("./wrap/command.js")).registerWrap,
   unwrap: async () => (await import("./wrap/command.js")).registerWrap,
 };
@@ -61,6 +64,7 @@ const groups: readonly (readonly [title: string, names: readonly string[]])[] = 
   ["Judge", ["check", "doctor"]],
   ["Ask", ["call", "read", "prompt", "complete", "subscribe"]],
   ["Act", ["send", "replay", "diff", "export", "redact"]],
+  ["Authorize", ["login", "logout", "whoami"]],
   ["Serve", ["serve"]],
   ["Help", ["completion", "help"]],
 ];

@@ -6,5 +6,5 @@
 import "../base/runtime.js";
 
 export { browserSignIn } from "../node/auth/browser-sign-in.js";
-export { fileTokenStore } from "../node/auth/file-token-store.js";
+export { type FileTokenStore, fileTokenStore } from "../node/auth/file-token-store.js";
 export { publicFetch } from "../node/auth/public-fetch.js";

@@ -9,6 +9,7 @@ import { type DialOptions, routeTo, signalGroup, type TargetChannel } from "../t
 import type { Target } from "../target/target.js";
 import { TextLines } from "../text-lines.js";
 import { LiveConversation } from "./live-conversation.js";
+import { isInteractive, requiresSignIn, signInAt, withKeptTokens } from "./sign-in.js";
 import { missingVariableRemedy, toFailureAtUrl } from "./url-failure.js";
 import { watchedFetch } from "./watched-fetch.js";
 
@@ -75,7 +76,17 @@ export class ObservedTarget {
       return connect(() => this.#tapped(this.#dial(route.dial, dial)), options);
     }
     const fetch = watchedFetch({ see: this.#seePosted, tell: this.#tellHttp }, this.#over.signal);
-    return connect(route.url, { ...options, fetch, headers: route.headers, reopen: false });
+    const auth = withKeptTokens(route.url, (text) => this.#tellHttp(text));
+    // A token that the user gives is the only one.
+    const isGiven = route.headers.some(([name]) => name.toLowerCase() === "authorization");
+    const settings = { ...options, fetch, headers: route.headers, reopen: false, ...(!isGiven && { auth }) };
+    try {
+      return await connect(route.url, settings);
+    } catch (error) {
+      if (!requiresSignIn(error) || !isInteractive()) throw error;
+    }
+    await signInAt(route.url);
+    return connect(route.url, settings);
   }
 
   /** Converts anything thrown by the conversation into a failure. */

@@ -1,11 +1,14 @@
 import { HttpError, LocalError, RpcError } from "@parlance/mcp/client";
 import { Failure, type Stage, toFailure } from "../failure.js";
+import { signInFailureOf } from "./sign-in.js";
 
 /** Converts anything thrown by a conversation over HTTP or WebSocket into a failure. */
 export function toFailureAtUrl(error: unknown, stage: Stage): Failure {
   const failure = toFailure(error, stage);
   if (failure === error) return failure;
   const { message, exitCode } = failure;
+  const refused = signInFailureOf(error);
+  if (refused !== undefined) return refused;
   const remedy = error instanceof RpcError ? undefined : remedyFor(error, message);
   const seen = failure.seen.filter((line) => line !== ""); // OpenSSL ends its messages with a line feed.
   const details = { exitCode, seen, cause: error };

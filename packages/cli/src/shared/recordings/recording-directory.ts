@@ -9,8 +9,12 @@ export const recordingSuffix = ".parlance.jsonl";
  * directory for the state of programs (`XDG_STATE_HOME`, `~/.local/state`; on Windows `%LOCALAPPDATA%`).
  */
 export function recordingDirectory(env: NodeJS.ProcessEnv): string {
-  const { PARLANCE_RECORDINGS, XDG_STATE_HOME, LOCALAPPDATA } = env;
+  const { PARLANCE_RECORDINGS } = env;
   if (PARLANCE_RECORDINGS !== undefined && PARLANCE_RECORDINGS !== "") return PARLANCE_RECORDINGS;
-  const state = XDG_STATE_HOME ?? LOCALAPPDATA ?? join(homedir(), ".local", "state");
-  return join(state, "parlance", "recordings");
+  return join(stateDirectory(env), "recordings");
+}
+
+/** Where the program keeps what it does not delete. */
+export function stateDirectory({ XDG_STATE_HOME, LOCALAPPDATA }: NodeJS.ProcessEnv): string {
+  return join(XDG_STATE_HOME ?? LOCALAPPDATA ?? join(homedir(), ".local", "state"), "parlance");
 }

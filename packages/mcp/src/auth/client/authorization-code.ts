@@ -101,9 +101,9 @@ async function redirectOf(receiver: RedirectReceiver, url: URL): Promise<URL> {
 
 function notAuthorized(cause: unknown): SignInError {
   const failure = {
-    kind: "interaction",
+    kind: "abandoned",
     step: "authorization",
-    received: `an error of \`authorize\`: ${thrownText(cause)}`,
+    received: `no response: ${thrownText(cause)}`,
     expected: "the URL of the redirect",
     remedy: "sign in again",
   } as const;

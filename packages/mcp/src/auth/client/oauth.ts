@@ -57,7 +57,7 @@ const members: MembersOf<OAuthOptions> = {
  * Signs a user in to a protected server, when it asks for that. For the option `auth` of `connect`.
  *
  * @example
- * const auth = oauth({ clientName: "Notes", redirectUrl: "https://app.example/callback", authorize: (url) => showAndWait(url) });
+ * const auth = oauth({ clientName: "Notes", signIn: browserSignIn(), store: fileTokenStore() });
  * const client = await connect("https://mcp.example.com/mcp", { auth });
  *
  * @throws TypeError for options that contradict each other

@@ -46,7 +46,8 @@ export interface SignInFailure {
    * - `pkce`: the authorization server does not advertise PKCE with S256.
    * - `no-client-id`: there is no way to get a client id there.
    * - `registration`: the authorization server refused to register the client.
-   * - `interaction`: a user has to sign in, and no `authorize` function is given.
+   * - `interaction`: a user has to sign in, and there is no `signIn`.
+   * - `abandoned`: the user did not finish, or could not be asked.
    * - `denied`: the authorization response is an error.
    * - `invalid-response`: the authorization response is not one to this request.
    * - `token`: the token request failed.
@@ -64,6 +65,7 @@ export interface SignInFailure {
     | "no-client-id"
     | "registration"
     | "interaction"
+    | "abandoned"
     | "denied"
     | "invalid-response"
     | "token"

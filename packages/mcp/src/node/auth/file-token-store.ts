@@ -12,6 +12,12 @@ interface TokenFile {
   readonly credentials: Readonly<Record<string, StoredCredentials>>;
 }
 
+/** Tokens in a file. */
+export interface FileTokenStore extends TokenStore {
+  /** All credentials in the file by their keys, for a list of sign-ins. */
+  entries(): Promise<ReadonlyMap<string, StoredCredentials>>;
+}
+
 /** The permissions of all users but the owner. */
 const others = 0o077;
 
@@ -28,7 +34,7 @@ const others = 0o077;
  * @example
  * const client = await connect("https://mcp.example.com/mcp", { auth: oauth({ store: fileTokenStore() }) });
  */
-export function fileTokenStore(path: string = defaultPath()): TokenStore {
+export function fileTokenStore(path: string = defaultPath()): FileTokenStore {
   const within = exclusively();
   const change = (edit: (credentials: Map<string, StoredCredentials>) => void): Promise<void> =>
     within("", async () => {
@@ -40,6 +46,7 @@ export function fileTokenStore(path: string = defaultPath()): TokenStore {
       });
     });
   return {
+    entries: () => readTokens(path),
     get: async (key) => (await readTokens(path)).get(key),
     set: (key, credentials) => change((kept) => void kept.set(key, credentials)),
     delete: (key) => change((kept) => void kept.delete(key)),

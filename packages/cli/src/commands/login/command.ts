@@ -1,0 +1,99 @@
+import type { SignInStep } from "@parlance/mcp/auth";
+import type { Command } from "commander";
+import { credentialsFile, signInAt } from "../../shared/client/sign-in.js";
+import { toFailureAtUrl } from "../../shared/client/url-failure.js";
+import { exitCodes } from "../../shared/exit-codes.js";
+import { usageFailure } from "../../shared/failure.js";
+import { aborted } from "../../shared/interrupt.js";
+import type { Invocation } from "../../shared/invocation.js";
+import { collect } from "../../shared/options.js";
+import { wrapWords } from "../../shared/output/columns.js";
+import { type Output, printFailure } from "../../shared/output/terminal.js";
+import { openStore, signInsAt } from "./sign-ins.js";
+
+interface LoginFlags {
+  readonly scope?: readonly string[];
+  readonly clientId?: string;
+  readonly explain?: true;
+}
+
+const exitHelp = `Exit codes:
+  0  signed in, or no sign-in is needed
+  1  the command line is wrong
+  3  the sign-in failed, or the server could not be reached`;
+
+/** Adds `parlance login`. */
+export function registerLogin(program: Command, invocation: Invocation): void {
+  program
+    .command("login")
+    .summary("sign in to a server over HTTP")
+    .description(
+      `Sign in to a server over HTTP: opens the page of its authorization server, and prints its address.
+Afterwards every command that connects to the server uses the tokens, and renews them.`,
+    )
+    .argument("<url>", "the address of the server")
+    .option("--scope <scope>", "also ask for this scope; may be repeated", collect)
+    .option("--client-id <id>", "the id of a client that is registered there (default: register one)")
+    .option("--explain", "print each step of the sign-in, and where the specification describes it")
+    .addHelpText(
+      "after",
+      `\nTokens are kept in ${credentialsFile(process.env)} (PARLANCE_CREDENTIALS).\n\n${exitHelp}
+
+Examples:
+  parlance login https://example.com/mcp
+  parlance login --explain --scope notes:write https://example.com/mcp`,
+    )
+    .action((url: string, flags: LoginFlags) => invocation.run(() => login(url, flags, invocation)));
+}
+
+async function login(word: string, flags: LoginFlags, { out, err, interrupt }: Invocation): Promise<number> {
+  const url = serverUrl(word);
+  const { explain, scope: scopes, clientId } = flags;
+  let isChallenged = false;
+  const onStep = (step: SignInStep): void => {
+    isChallenged = true;
+    if (explain === true) printStep(step, out);
+  };
+  const stopped = aborted(interrupt.stop).then((): undefined => undefined);
+  try {
+    const options = { onStep, ...(scopes !== undefined && { scopes }), ...(clientId !== undefined && { clientId }) };
+    await Promise.race([signInAt(url, options), stopped]);
+    if (interrupt.stop.aborted) return interrupt.exitCode;
+  } catch (error) {
+    printFailure(toFailureAtUrl(error, "opening"), err);
+    return exitCodes.unreachable;
+  }
+  const signIns = await signInsAt(await openStore(), url);
+  if (signIns.length === 0) out.print(isChallenged ? "signed in" : `${url.href} requires no sign-in`);
+  for (const { lines } of signIns) out.print(...lines);
+  return exitCodes.clean;
+}
+
+/** The address of a server that one can sign in to. @throws Failure */
+export function serverUrl(word: string): URL {
+  const url = URL.canParse(word) ? new URL(word) : undefined;
+  if (url?.protocol === "http:" || url?.protocol === "https:") return url;
+  throw usageFailure(`${word} is not the URL of a server`, "parlance login https://example.com/mcp");
+}
+
+function printStep({ kind, method, url, status, text }: SignInStep, { print, style, width }: Output): void {
+  const request = [method, url, status].filter((each) => each !== undefined).join(" ");
+  print(style.bold(kind) + (request === "" ? "" : `  ${request}`));
+  print(...wrapWords(text, width - 2).map((line) => `  ${line}`), style.dim(`  ${stepPages[kind]}`));
+}
+
+const page = "https://modelcontextprotocol.io/specification/latest/basic/authorization";
+
+/** Where the specification describes each step of a sign-in. */
+const stepPages: Readonly<Record<SignInStep["kind"], string>> = {
+  challenge: `${page}#authorization-server-location`,
+  "resource-metadata": "https://www.rfc-editor.org/rfc/rfc9728#section-3.3",
+  "server-metadata": `${page}#authorization-server-metadata-discovery`,
+  stored: `${page}#token-handling`,
+  registration: `${page}#client-registration-approaches`,
+  authorization: `${page}#authorization-code-protection`,
+  redirect: "https://www.rfc-editor.org/rfc/rfc9207#section-2.4",
+  token: `${page}#resource-parameter-implementation`,
+  refresh: "https://www.rfc-editor.org/rfc/rfc6749#section-6",
+  "step-up": `${page}#scope-challenge-handling`,
+};

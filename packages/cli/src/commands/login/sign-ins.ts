@@ -1,0 +1,51 @@
+import type { StoredCredentials } from "@parlance/mcp/auth";
+import type { FileTokenStore } from "@parlance/mcp/auth-node";
+import { escapeControls } from "@parlance/mcp/jsonrpc";
+import { credentialsFile } from "../../shared/client/sign-in.js";
+
+/** A sign-in that is kept. */
+export interface SignIn {
+  readonly key: string;
+  readonly credentials: StoredCredentials;
+  /** The same for a person, without secrets. */
+  readonly lines: readonly string[];
+}
+
+/** Opens the store of the command. */
+export async function openStore(): Promise<FileTokenStore> {
+  const { fileTokenStore } = await import("@parlance/mcp/auth-node");
+  return fileTokenStore(credentialsFile(process.env));
+}
+
+/** The sign-ins that are kept for a server, or for all servers. */
+export async function signInsAt(store: FileTokenStore, url?: URL): Promise<readonly SignIn[]> {
+  const entries = [...(await store.entries())];
+  return entries
+    .filter(([, { tokens, resource }]) => tokens !== undefined && (url === undefined || covers(resource, url)))
+    .map(([key, credentials]) => ({ key, credentials, lines: linesOf(credentials) }));
+}
+
+/** Whether a URL belongs to a resource, which may be the whole origin. */
+function covers(resource: string, url: URL): boolean {
+  if (!URL.canParse(resource)) return false;
+  const { origin, pathname } = new URL(resource);
+  const below = pathname.endsWith("/") ? pathname : `${pathname}/`;
+  return origin === url.origin && `${url.pathname}/`.startsWith(below);
+}
+
+function linesOf({ resource, issuer, client, tokens }: StoredCredentials): readonly string[] {
+  const { scopes = [], expiresAt, refreshToken } = tokens ?? {};
+  const expiry = expiresAt === undefined ? "when the server says so" : new Date(expiresAt).toISOString();
+  const parts = [
+    ["server", resource],
+    ["authorization server", issuer],
+    ["client id", client?.id],
+    ["scopes", scopes.join(" ") || undefined],
+    ["expires", refreshToken === undefined ? expiry : `${expiry}, and is renewed`],
+  ] as const;
+  return parts.flatMap(([name, value]) =>
+    value === undefined ? [] : [`${name.padEnd(titleWidth)}  ${escapeControls(value)}`],
+  );
+}
+
+const titleWidth = "authorization server".length;

@@ -1,0 +1,114 @@
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import type { OAuthOptions, SignInError } from "@parlance/mcp/auth";
+import { type ConnectOptions, connect } from "@parlance/mcp/client";
+import { exitCodes } from "../exit-codes.js";
+import { Failure } from "../failure.js";
+import { stateDirectory } from "../recordings/recording-directory.js";
+
+type Authorization = NonNullable<ConnectOptions["auth"]>;
+type Fetch = ReturnType<Authorization>;
+
+/** The file with the tokens of `parlance login`: `PARLANCE_CREDENTIALS`, or beside the recordings. */
+export function credentialsFile(env: NodeJS.ProcessEnv): string {
+  const { PARLANCE_CREDENTIALS } = env;
+  if (PARLANCE_CREDENTIALS !== undefined && PARLANCE_CREDENTIALS !== "") return PARLANCE_CREDENTIALS;
+  return join(stateDirectory(env), "credentials.json");
+}
+
+/** The name under which the command registers with authorization servers. */
+const clientName = "parlance";
+
+/** Milliseconds that a connection may take in which a user signs in. */
+const signInTime = 330_000;
+
+/** What is asked for in a sign-in, and who is told of its steps. */
+export type SignInOptions = Pick<OAuthOptions, "scopes" | "clientId" | "onStep">;
+
+/**
+ * Signs the user in, if the server requires it: prints the address of a page, and opens it. The tokens are kept for every later
+ * connection.
+ */
+export async function signInAt(url: URL, options: SignInOptions = {}): Promise<void> {
+  const [{ oauth }, { browserSignIn, fileTokenStore, publicFetch }] = await loadAuthorization();
+  const store = fileTokenStore(credentialsFile(process.env));
+  const fetch = publicFetch({ privateHosts: [url.hostname] });
+  const auth = oauth({ clientName, store, fetch, signIn: browserSignIn(), ...options });
+  // A new connection, because a person takes longer than a server has to respond.
+  const client = await connect(url, { auth, timeout: signInTime, probeTimeout: signInTime, reopen: false });
+  await client.close();
+}
+
+/**
+ * Calls with the tokens of an earlier sign-in. A server that requires authentication of another kind is left alone. What authorization
+ * needs of the library is loaded only when there are tokens, or the server requires them.
+ */
+export function withKeptTokens(url: URL, tell: (text: string) => void): Authorization {
+  const file = credentialsFile(process.env);
+  return (fetch) => {
+    let authorized: Promise<Fetch> | undefined;
+    const load = async (): Promise<Fetch> => {
+      const [{ oauth }, { fileTokenStore, publicFetch }] = await loadAuthorization();
+      const onStep: SignInOptions["onStep"] = ({ kind, text }) => tell(`sign-in: ${kind}: ${text}`);
+      const reached = publicFetch({ privateHosts: [url.hostname] });
+      return oauth({ clientName, store: fileTokenStore(file), fetch: reached, onStep })(fetch, url);
+    };
+    return async (at, init) => {
+      if (authorized === undefined && !existsSync(file)) {
+        const response = await fetch(at, init);
+        if (response.status !== 401 || !namesMetadata(response)) return response;
+        void response.body?.cancel().catch(() => undefined); // It is sent again.
+      }
+      authorized ??= load();
+      return (await authorized)(at, init);
+    };
+  };
+}
+
+function loadAuthorization() {
+  return Promise.all([import("@parlance/mcp/auth"), import("@parlance/mcp/auth-node")]);
+}
+
+/** Whether a user can sign in: one sees what is printed, and the program was not started by another one. */
+export function isInteractive(): boolean {
+  return process.stdin.isTTY && process.stderr.isTTY;
+}
+
+/** Whether a server requires a user who signs in. */
+export function requiresSignIn(error: unknown): boolean {
+  return signInErrorOf(error)?.failure.kind === "interaction";
+}
+
+/** Whether a challenge names where tokens come from. Only then is the server one of OAuth for certain. */
+function namesMetadata({ headers }: Response): boolean {
+  return /\bresource_metadata\s*=/i.test(headers.get("www-authenticate") ?? "");
+}
+
+/** A failed sign-in as a failure of the command; undefined for any other error. */
+export function signInFailureOf(error: unknown): Failure | undefined {
+  const refused = signInErrorOf(error);
+  if (refused === undefined) return undefined;
+  const { kind, step, received, expected, remedy } = refused.failure;
+  if (kind === "interaction")
+    return new Failure("the server requires a sign-in", {
+      exitCode: exitCodes.unreachable,
+      remedy: "parlance login <url>, or for machines --header-env Authorization=TOKEN",
+      cause: error,
+    });
+  return new Failure(`sign-in failed: ${step}`, {
+    exitCode: exitCodes.unreachable,
+    seen: [`received  ${received}`, `expected  ${expected}`],
+    remedy,
+    cause: error,
+  });
+}
+
+/** Without loading the class, which most conversations do not need. */
+function signInErrorOf(error: unknown): SignInError | undefined {
+  for (let each = error; each instanceof Error; each = each.cause) if (isSignInError(each)) return each;
+  return undefined;
+}
+
+function isSignInError(error: Error): error is SignInError {
+  return error.message.startsWith("sign-in failed (") && "failure" in error;
+}

@@ -1,0 +1,115 @@
+import { chmod, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect, onTestFinished, test } from "vitest";
+import { startProtectedServer, startSignInServer } from "../../auth/client/protected-server.js";
+import { start } from "../run.js";
+
+/** A user whose browser approves at once, and whose tokens are kept in a folder of their own. */
+async function newUser() {
+  const folder = await mkdtemp(join(tmpdir(), "parlance-login-"));
+  onTestFinished(() => rm(folder, { recursive: true, force: true }));
+  const browser = join(folder, "xdg-open");
+  await writeFile(browser, `#!${process.execPath}\nfetch(process.argv[2]).then((page) => page.text());\n`);
+  await chmod(browser, 0o755);
+  const file = join(folder, "credentials.json");
+  const env = { PATH: `${folder}:${process.env.PATH}`, PARLANCE_CREDENTIALS: file };
+  return { file, run: (...args: string[]) => start(args, env).ended };
+}
+
+async function newServers() {
+  const issuer = await startSignInServer();
+  onTestFinished(() => issuer[Symbol.asyncDispose]());
+  const server = await startProtectedServer(issuer);
+  onTestFinished(() => server[Symbol.asyncDispose]());
+  return { issuer, server };
+}
+
+// The browser is started by the name that Linux has for it.
+const onLinux = test.runIf(process.platform === "linux");
+
+onLinux("after a sign-in every command has the tokens, until the sign-out", async () => {
+  const { issuer, server } = await newServers();
+  const user = await newUser();
+  const refused = await user.run("call", server.url, "read");
+  expect(refused.code, refused.stderr).toBe(3);
+  expect(refused.stderr).toContain("the server requires a sign-in\n");
+  expect(refused.stderr).toContain("→ parlance login <url>");
+
+  const signedIn = await user.run("login", server.url);
+  expect(signedIn.stderr).toContain(`To sign in, open:\n\n  ${issuer.url}/`);
+  expect(signedIn).toMatchObject({ code: 0 });
+  expect(signedIn.stdout).toMatch(
+    new RegExp(
+      `^server {16}${server.url}\nauthorization server  ${issuer.url}\nclient id .*\nscopes {16}read\nexpires`,
+    ),
+  );
+  expect(await user.run("call", server.url, "read")).toMatchObject({ code: 0, stdout: "read by ada\n" });
+  expect(await user.run("whoami")).toMatchObject({ code: 0, stdout: signedIn.stdout });
+  const [listed] = (await user.run("whoami", "--json", server.url)).stdout.split("\n");
+  expect(JSON.parse(listed ?? "")).toMatchObject({ resource: server.url, issuer: issuer.url, scopes: ["read"] });
+
+  const { credentials } = JSON.parse(await readFile(user.file, "utf8"));
+  const [{ tokens }] = Object.values(credentials) as [{ tokens: { accessToken: string } }];
+  expect(signedIn.stdout + signedIn.stderr).not.toContain(tokens.accessToken);
+
+  expect((await user.run("logout", server.url)).stdout).toBe(`deleted the tokens for ${server.url}\n`);
+  expect((await user.run("logout", server.url)).stderr).toContain(`not signed in to ${server.url}`);
+  expect((await user.run("whoami", server.url)).stderr).toContain("→ parlance login <url>");
+  expect((await user.run("call", server.url, "read")).stderr).toContain("the server requires a sign-in\n");
+});
+
+onLinux("each step of a sign-in is explained, with the page that describes it, and without a secret", async () => {
+  const { issuer, server } = await newServers();
+  const user = await newUser();
+  const { stdout, stderr, code } = await user.run("login", "--explain", server.url);
+  expect(code, stderr).toBe(0);
+  const steps = stdout.split("\n").flatMap((line) => /^([a-z-]+)(?= {2}|$)/.exec(line)?.[1] ?? []);
+  const order = [
+    "challenge",
+    "resource-metadata",
+    "server-metadata",
+    "registration",
+    "authorization",
+    "redirect",
+    "token",
+  ];
+  expect([...new Set(steps)].filter((step) => order.includes(step))).toEqual(order);
+  expect(stdout).toContain("https://modelcontextprotocol.io/specification/latest/basic/authorization#");
+  for (const token of issuer.issued.keys()) expect(stdout + stderr).not.toContain(token);
+});
+
+onLinux("a sign-in that fails says the step, what was received and expected, and the remedy", async () => {
+  const { issuer, server } = await newServers();
+  issuer.behaviour.metadata = { code_challenge_methods_supported: ["plain"] };
+  const { stdout, stderr, code } = await (await newUser()).run("login", server.url);
+  expect(code).toBe(3);
+  expect(stdout).toBe("");
+  expect(stderr).toContain("sign-in failed: server-metadata\n");
+  expect(stderr).toContain("received  PKCE with plain\n");
+  expect(stderr).toContain("expected  `code_challenge_methods_supported` with S256\n");
+  expect(stderr).toContain("→ the authorization server");
+});
+
+onLinux("a server that requires no sign-in, and one that is none, are named", async () => {
+  const user = await newUser();
+  const other = createServer((_, response) => response.writeHead(404).end()).listen(0, "127.0.0.1");
+  onTestFinished(() => void other.close());
+  await new Promise((resolve) => other.once("listening", resolve));
+  const url = `http://127.0.0.1:${(other.address() as AddressInfo).port}/mcp`;
+  const { code, stderr } = await user.run("login", url);
+  expect(code).toBe(3);
+  expect(stderr).toContain("nothing is at this path");
+  expect(await user.run("login", "notes")).toMatchObject({ code: 1 });
+});
+
+onLinux("a header of the user is the only authorization", async () => {
+  const { server } = await newServers();
+  const user = await newUser();
+  await user.run("login", server.url);
+  const { code } = await user.run("call", "--header", "Authorization: Bearer mine", server.url, "read");
+  expect(code).toBe(3);
+  expect(server.presented.at(-1)).toBe("Bearer mine");
+});
