@@ -3,9 +3,11 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { textOf } from "@parlance/mcp/client";
+import { connectStdio } from "@parlance/mcp/node";
 import { expect, onTestFinished, test } from "vitest";
 import { startProtectedServer, startSignInServer } from "../../auth/client/protected-server.js";
-import { start } from "../run.js";
+import { main, start } from "../run.js";
 
 /** A user whose browser approves at once, and whose tokens are kept in a folder of their own. */
 async function newUser() {
@@ -16,7 +18,7 @@ async function newUser() {
   await chmod(browser, 0o755);
   const file = join(folder, "credentials.json");
   const env = { PATH: `${folder}:${process.env.PATH}`, PARLANCE_CREDENTIALS: file };
-  return { file, run: (...args: string[]) => start(args, env).ended };
+  return { file, env, run: (...args: string[]) => start(args, env).ended };
 }
 
 async function newServers() {
@@ -59,6 +61,30 @@ onLinux("after a sign-in every command has the tokens, until the sign-out", asyn
   expect((await user.run("logout", server.url)).stderr).toContain(`not signed in to ${server.url}`);
   expect((await user.run("whoami", server.url)).stderr).toContain("→ parlance login <url>");
   expect((await user.run("call", server.url, "read")).stderr).toContain("the server requires a sign-in\n");
+});
+
+onLinux("commands that write their requests themselves use the token too, and renew it", async () => {
+  const { issuer, server } = await newServers();
+  const user = await newUser();
+  expect((await user.run("doctor", server.url)).stdout).toContain("401");
+  expect(await user.run("login", server.url)).toMatchObject({ code: 0 });
+  issuer.expireAll();
+  const frame = '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"read"}}';
+  const sent = await user.run("send", "--open", server.url, frame);
+  expect(sent.stdout, sent.stderr).toContain("read by ada");
+  expect((await user.run("doctor", server.url)).stdout).not.toContain("401");
+});
+
+onLinux("a bridge on stdio signs its user in, without a terminal", async () => {
+  const { server } = await newServers();
+  const { env } = await newUser();
+  await using client = await connectStdio({
+    command: process.execPath,
+    args: [main, "bridge", server.url],
+    env,
+    stderr: () => undefined,
+  });
+  expect(textOf(await client.tools.call("read"))).toBe("read by ada");
 });
 
 onLinux("each step of a sign-in is explained, with the page that describes it, and without a secret", async () => {

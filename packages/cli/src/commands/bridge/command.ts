@@ -4,6 +4,7 @@ import { type Channel, escapeControls, type Report, type Reporter } from "@parla
 import { serveHttp, serveTcp, stdioChannel } from "@parlance/mcp/node";
 import { serveChannel } from "@parlance/mcp/server";
 import type { Command } from "commander";
+import { hasAuthorization, withKeptTokens } from "../../shared/client/sign-in.js";
 import { toFailureAtUrl } from "../../shared/client/url-failure.js";
 import { exitCodeHelp, exitCodes } from "../../shared/exit-codes.js";
 import { Failure, toFailure, usageFailure } from "../../shared/failure.js";
@@ -101,7 +102,12 @@ interface Leading {
 
 async function bridgeFor(target: Target, { options, flags, invocation }: Leading): Promise<Bridge> {
   const route = await routeTo(target);
-  if (route.kind === "http") return bridgeTo(route.url, { ...options, headers: route.headers });
+  if (route.kind === "http") {
+    const { url, headers } = route;
+    // A host starts the bridge without a terminal, and its user is at this machine.
+    const auth = hasAuthorization(headers) ? {} : { auth: withKeptTokens(url, { opensBrowser: true }) };
+    return bridgeTo(url, { ...options, headers, ...auth });
+  }
   const { err, interrupt } = invocation;
   const dial = (): Channel => {
     const stderr = new TextLines((line) => err.print(escapeControls(line)));

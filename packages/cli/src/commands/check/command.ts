@@ -9,6 +9,7 @@ import {
   reportOf,
 } from "@parlance/wire";
 import { type Command, InvalidArgumentError, Option } from "commander";
+import { withKeptToken } from "../../shared/client/sign-in.js";
 import { exitCodes } from "../../shared/exit-codes.js";
 import { usageFailure } from "../../shared/failure.js";
 import type { Invocation } from "../../shared/invocation.js";
@@ -120,7 +121,7 @@ async function check(word: string | undefined, flags: CheckFlags, invocation: In
   const format = flags.json === true ? "json" : flags.format;
   const { expect: expectations } = flags;
   if (path === undefined) {
-    const target = await chooseTarget(word, command, flags);
+    const target = await withKeptToken(await chooseTarget(word, command, flags));
     // Much of what an examination asks is due no answer: of every request, a probe says whether it is.
     const failOn = flags.failOn ?? defaultConcerns.filter((concern) => concern !== "pending");
     return checkTarget(target, { ...flags, failOn, expectations, format }, invocation);

@@ -1,4 +1,5 @@
 import type { Command } from "commander";
+import { withKeptToken } from "../../shared/client/sign-in.js";
 import { exitCodeHelp } from "../../shared/exit-codes.js";
 import type { Invocation } from "../../shared/invocation.js";
 import { addConversationOptions, type ConversationFlags, chooseTarget } from "../../shared/options.js";
@@ -43,7 +44,7 @@ export function registerDoctor(program: Command, invocation: Invocation): void {
 
 async function doctor(word: string | undefined, flags: DoctorFlags, invocation: Invocation): Promise<number> {
   const { out, interrupt } = invocation;
-  const target = await chooseTarget(word, invocation.command, flags);
+  const target = await withKeptToken(await chooseTarget(word, invocation.command, flags));
   const examined = new Examined(target, flags, invocation);
   const isForPeople = flags.json !== true;
   if (isForPeople) out.print(out.style.bold(cut(target.title, out.width)));

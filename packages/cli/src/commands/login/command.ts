@@ -1,5 +1,6 @@
 import type { SignInStep } from "@parlance/mcp/auth";
 import type { Command } from "commander";
+import { openStore, signInsAt } from "../../shared/client/kept-sign-ins.js";
 import { credentialsFile, signInAt } from "../../shared/client/sign-in.js";
 import { toFailureAtUrl } from "../../shared/client/url-failure.js";
 import { exitCodes } from "../../shared/exit-codes.js";
@@ -9,7 +10,6 @@ import type { Invocation } from "../../shared/invocation.js";
 import { collect } from "../../shared/options.js";
 import { wrapWords } from "../../shared/output/columns.js";
 import { type Output, printFailure } from "../../shared/output/terminal.js";
-import { openStore, signInsAt } from "./sign-ins.js";
 
 interface LoginFlags {
   readonly scope?: readonly string[];

@@ -1,9 +1,9 @@
 import type { Command } from "commander";
+import { openStore, signInsAt } from "../../shared/client/kept-sign-ins.js";
 import { exitCodes } from "../../shared/exit-codes.js";
 import type { Invocation } from "../../shared/invocation.js";
 import { jsonLine } from "../../shared/output/json-lines.js";
 import { serverUrl } from "./command.js";
-import { openStore, signInsAt } from "./sign-ins.js";
 
 /** Adds `parlance logout`. */
 export function registerLogout(program: Command, invocation: Invocation): void {

@@ -1,5 +1,6 @@
 import { Conversation, compareConversations, type Entry, EntryWriter, type HeaderEntry } from "@parlance/wire";
 import { type Command, InvalidArgumentError, Option } from "commander";
+import { withKeptToken } from "../../shared/client/sign-in.js";
 import { exitCodes } from "../../shared/exit-codes.js";
 import { usageFailure } from "../../shared/failure.js";
 import { faultHelp } from "../../shared/faults/fault.js";
@@ -90,8 +91,10 @@ async function replay(
   invocation: Invocation,
 ): Promise<number> {
   const recorded = await openRecorded(path, new Pace(invocation.interrupt, "nothing is replayed yet"));
-  if (flags.as === "client")
-    return beClient(recorded, await chooseTarget(word, invocation.command, flags), flags, invocation);
+  if (flags.as === "client") {
+    const target = await withKeptToken(await chooseTarget(word, invocation.command, flags));
+    return beClient(recorded, target, flags, invocation);
+  }
   if (word !== undefined || invocation.command !== undefined)
     throw usageFailure("a server that is played needs no target", "leave it out, or write --as client");
   return beServer(recorded, flags, invocation);

@@ -1,6 +1,7 @@
 import { latestHandshake } from "@parlance/mcp";
 import { revisionOf } from "@parlance/mcp/protocol";
 import type { Command } from "commander";
+import { withKeptToken } from "../../shared/client/sign-in.js";
 import { exitCodeHelp, exitCodes } from "../../shared/exit-codes.js";
 import { type Failure, toFailure, usageFailure } from "../../shared/failure.js";
 import type { Invocation } from "../../shared/invocation.js";
@@ -69,7 +70,7 @@ async function send(words: readonly string[], flags: SendFlags, invocation: Invo
     );
   const { out, err, interrupt } = invocation;
   const opening = openingOf(flags);
-  const target = await chooseTarget(word, invocation.command, flags);
+  const target = await withKeptToken(await chooseTarget(word, invocation.command, flags));
   const bytes = await payloadOf(message, flags.line === true);
   const look = { hex: flags.hex === true, bodies: isHttp(target) };
   const view = flags.json === true ? sendJson(out, look) : sendText(out, look);

@@ -9,7 +9,7 @@ import { type DialOptions, routeTo, signalGroup, type TargetChannel } from "../t
 import type { Target } from "../target/target.js";
 import { TextLines } from "../text-lines.js";
 import { LiveConversation } from "./live-conversation.js";
-import { isInteractive, requiresSignIn, signInAt, withKeptTokens } from "./sign-in.js";
+import { hasAuthorization, isInteractive, requiresSignIn, signInAt, withKeptTokens } from "./sign-in.js";
 import { missingVariableRemedy, toFailureAtUrl } from "./url-failure.js";
 import { watchedFetch } from "./watched-fetch.js";
 
@@ -76,10 +76,8 @@ export class ObservedTarget {
       return connect(() => this.#tapped(this.#dial(route.dial, dial)), options);
     }
     const fetch = watchedFetch({ see: this.#seePosted, tell: this.#tellHttp }, this.#over.signal);
-    const auth = withKeptTokens(route.url, (text) => this.#tellHttp(text));
-    // A token that the user gives is the only one.
-    const isGiven = route.headers.some(([name]) => name.toLowerCase() === "authorization");
-    const settings = { ...options, fetch, headers: route.headers, reopen: false, ...(!isGiven && { auth }) };
+    const auth = hasAuthorization(route.headers) ? {} : { auth: withKeptTokens(route.url, { tell: this.#tellHttp }) };
+    const settings = { ...options, fetch, headers: route.headers, reopen: false, ...auth };
     try {
       return await connect(route.url, settings);
     } catch (error) {

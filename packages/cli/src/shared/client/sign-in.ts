@@ -5,6 +5,8 @@ import { type ConnectOptions, connect } from "@parlance/mcp/client";
 import { exitCodes } from "../exit-codes.js";
 import { Failure } from "../failure.js";
 import { stateDirectory } from "../recordings/recording-directory.js";
+import type { Header } from "../target/configured-target.js";
+import type { Target } from "../target/target.js";
 
 type Authorization = NonNullable<ConnectOptions["auth"]>;
 type Fetch = ReturnType<Authorization>;
@@ -39,19 +41,31 @@ export async function signInAt(url: URL, options: SignInOptions = {}): Promise<v
   await client.close();
 }
 
+/** How kept tokens are used. */
+interface KeptTokens {
+  /** Takes each step of a refresh or a sign-in, without secrets. Default: nothing. */
+  readonly tell?: (text: string) => void;
+  /** Whether the browser is opened when the server requires a sign-in. Default: false, so that the connection fails. */
+  readonly opensBrowser?: boolean;
+}
+
 /**
  * Calls with the tokens of an earlier sign-in. A server that requires authentication of another kind is left alone. What authorization
  * needs of the library is loaded only when there are tokens, or the server requires them.
  */
-export function withKeptTokens(url: URL, tell: (text: string) => void): Authorization {
+export function withKeptTokens(
+  url: URL,
+  { tell = () => undefined, opensBrowser = false }: KeptTokens = {},
+): Authorization {
   const file = credentialsFile(process.env);
   return (fetch) => {
     let authorized: Promise<Fetch> | undefined;
     const load = async (): Promise<Fetch> => {
-      const [{ oauth }, { fileTokenStore, publicFetch }] = await loadAuthorization();
+      const [{ oauth }, { browserSignIn, fileTokenStore, publicFetch }] = await loadAuthorization();
       const onStep: SignInOptions["onStep"] = ({ kind, text }) => tell(`sign-in: ${kind}: ${text}`);
       const reached = publicFetch({ privateHosts: [url.hostname] });
-      return oauth({ clientName, store: fileTokenStore(file), fetch: reached, onStep })(fetch, url);
+      const signIn = opensBrowser ? { signIn: browserSignIn() } : {};
+      return oauth({ clientName, store: fileTokenStore(file), fetch: reached, onStep, ...signIn })(fetch, url);
     };
     return async (at, init) => {
       if (authorized === undefined && !existsSync(file)) {
@@ -111,4 +125,32 @@ function signInErrorOf(error: unknown): SignInError | undefined {
 
 function isSignInError(error: Error): error is SignInError {
   return error.message.startsWith("sign-in failed (") && "failure" in error;
+}
+
+/**
+ * A target with the access token of an earlier sign-in as a header, for commands that write their requests themselves. A connection
+ * obtains it: it may have to be renewed first.
+ */
+export async function withKeptToken(target: Target): Promise<Target> {
+  if (target.kind !== "url" || !target.url.protocol.startsWith("http") || hasAuthorization(target.headers))
+    return target;
+  if (!existsSync(credentialsFile(process.env))) return target;
+  const { url, headers } = target;
+  let token: string | null = null;
+  const watched: Fetch = (at, init) => {
+    token = new Headers(init.headers).get("authorization") ?? token;
+    return fetch(at, init);
+  };
+  try {
+    const client = await connect(url, { auth: withKeptTokens(url), fetch: watched, headers, reopen: false });
+    await client.close();
+  } catch {
+    // The command finds out what is wrong with the server, and says so.
+  }
+  return token === null ? target : { ...target, headers: [...headers, ["Authorization", token]] };
+}
+
+/** Whether the user gives a token, which is the only one then. */
+export function hasAuthorization(headers: readonly Header[]): boolean {
+  return headers.some(([name]) => name.toLowerCase() === "authorization");
 }

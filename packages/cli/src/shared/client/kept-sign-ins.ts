@@ -1,7 +1,7 @@
 import type { StoredCredentials } from "@parlance/mcp/auth";
 import type { FileTokenStore } from "@parlance/mcp/auth-node";
 import { escapeControls } from "@parlance/mcp/jsonrpc";
-import { credentialsFile } from "../../shared/client/sign-in.js";
+import { credentialsFile } from "./sign-in.js";
 
 /** A sign-in that is kept. */
 export interface SignIn {
