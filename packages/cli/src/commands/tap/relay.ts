@@ -75,7 +75,7 @@ export class Relay {
   }
 
   #connect(): void {
-    const { server, recorder, stdout, stderr } = this.#ends;
+    const { server, release, recorder, stdout, stderr } = this.#ends;
     if (server.stdin === null || server.stdout === null || server.stderr === null) return; // They are all pipes.
     this.#forward("stdin", process.stdin, server.stdin, { ev: "stdin-end", d: "c2s" });
     this.#forward("stdout", server.stdout, stdout, { ev: "close", d: "s2c" });
@@ -86,6 +86,7 @@ export class Relay {
       recorder.stderr(bytes, recorder.now());
     });
     stderr.on("error", () => server.stderr?.destroy());
+    release();
   }
 
   #forward(stream: LineStream, from: Readable, to: Writable, end: Life): void {

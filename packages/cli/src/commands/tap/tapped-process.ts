@@ -13,6 +13,8 @@ export interface Ended {
 export interface StartedServer {
   readonly server: ChildProcess;
   readonly exited: Promise<Ended | Error>;
+  /** Lets its output flow, once it is listened to. */
+  readonly release: () => void;
 }
 
 /**
@@ -24,7 +26,16 @@ export async function startServer(command: string, args: readonly string[]): Pro
   // Only there does a command need to be looked for by other rules than those of the system: npx is npx.cmd.
   const start = windows ? (await import("cross-spawn")).default : spawn;
   const server = start(command, [...args], options);
-  return { server, exited: exitOf(server) };
+  return { server, exited: exitOf(server), release: holdOutput(server) };
+}
+
+/** When a child exits, Node discards output that nothing has listened to. A listener keeps it; returns a function that removes it. */
+function holdOutput({ stdout, stderr }: ChildProcess): () => void {
+  const hold = (): void => undefined;
+  for (const output of [stdout, stderr]) output?.on("readable", hold);
+  return () => {
+    for (const output of [stdout, stderr]) output?.off("readable", hold);
+  };
 }
 
 function exitOf(server: ChildProcess): Promise<Ended | Error> {
