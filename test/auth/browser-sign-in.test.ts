@@ -102,6 +102,20 @@ test("a user who does not finish ends the sign-in in time", async () => {
   );
 });
 
+test.each([
+  [
+    "throws",
+    () => {
+      throw new Error("no browser");
+    },
+  ],
+  ["rejects", () => Promise.reject(new Error("no browser"))],
+])("a function of the application that %s ends the sign-in with its error", async (_, open) => {
+  const receiver = await browserSignIn({ open })([]);
+  await expect(receiver.authorize(page)).rejects.toThrow("no browser");
+  await receiver.close?.();
+});
+
 test("options are checked", () => {
   const misspelt = { timeout: 1, openBrowser: () => undefined };
   expect(() => browserSignIn(misspelt)).toThrow("did you mean open?");

@@ -7,6 +7,7 @@ import { nodeHandler, serveHttp } from "@parlance/mcp/node";
 import { createServer } from "@parlance/mcp/server";
 import { decodeJwt } from "jose";
 import { describe, expect, test } from "vitest";
+import { Plant } from "../hardening/attacks/a02-plant.js";
 import { UserAgent } from "./user-agent.js";
 
 const redirectUrl = "http://127.0.0.1:7777/callback";
@@ -159,6 +160,35 @@ describe("oauthProxy", () => {
     const issued = /"refresh_token":"([^"]+)"/.exec(tokens.join())?.[1] ?? "none";
     expect(at.written.join()).not.toContain(issued);
   });
+
+  // A rejection that nothing handles fails the run: vitest reports it.
+  test.each(["get", "set", "take", "subject"] as const)(
+    "what %s of the application throws is reported, whichever call it is, and the sign-in fails or goes on",
+    async (name) => {
+      const run = async (plant: Plant): Promise<readonly string[]> => {
+        const store = openStore([]);
+        const hook: (...given: never[]) => unknown = name === "subject" ? () => "ada" : store[name];
+        const planted = plant.hook(hook);
+        await using at = await proxy(
+          name === "subject" ? { subject: planted as () => string } : { store: { ...store, [name]: planted } },
+        );
+        try {
+          const { auth } = at.signIn(new UserAgent(), "ada");
+          await using client = await connect(at.url, { auth, reopen: false });
+          await client.tools.call("whoami", {});
+        } catch (error) {
+          expect(error).toBeInstanceOf(Error);
+        }
+        return [...at.refused];
+      };
+      const whole = new Plant();
+      expect(await run(whole)).toEqual([]);
+      for (let nth = 1; nth <= Math.min(whole.calls, 4); nth += 1) {
+        const mode = nth % 2 === 0 ? "throws" : "rejects";
+        expect((await run(new Plant(nth, mode))).join(), `call ${nth} ${mode}`).toContain("was to fail");
+      }
+    },
+  );
 
   test("S26: the callback counts once, in the browser that consented, and only for a state of ours", async () => {
     await using at = await proxy();

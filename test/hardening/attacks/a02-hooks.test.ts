@@ -776,6 +776,18 @@ describe("A2: the listener of reports itself", () => {
 
 /** Functions in options that are no hooks, and those that have another test than the table. */
 const apart: Readonly<Record<string, string>> = {
+  "AuthorizationStore.get": "its endpoint responds with 500 and reports it: test/auth/oauth-proxy.test.ts",
+  "AuthorizationStore.set": "as AuthorizationStore.get",
+  "AuthorizationStore.take": "as AuthorizationStore.get",
+  "BrowserSignInOptions.open": "ends the sign-in with its error: test/auth/browser-sign-in.test.ts",
+  "FileTokenStore.entries": "called by the application alone",
+  "OAuthProxyOptions.subject": "as AuthorizationStore.get",
+  "PublicFetchOptions.lookup": "ends the request with its error, as a name that does not resolve",
+  "TokenOptions.fetch": "ends the sign-in with its error: test/auth/client/hooks.test.ts",
+  "TokenOptions.onStep": "goes to the console, and the sign-in goes on: test/auth/client/hooks.test.ts",
+  "TokenStore.delete": "called by the application alone",
+  "TokenStore.get": "ends the sign-in with its error: test/auth/client/hooks.test.ts",
+  "TokenStore.set": "as TokenStore.get",
   "AcceptOptions.report": "as PeerOptions.report",
   "Channel.open": "it opens the conversation: what it throws is thrown by openConnection",
   "Channel.release": "called for HTTP alone, under the guard of Channel.unanswered",

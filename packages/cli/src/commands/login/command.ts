@@ -37,7 +37,7 @@ Afterwards every command that connects to the server uses the tokens, and renews
     .option("--explain", "print each step of the sign-in, and where the specification describes it")
     .addHelpText(
       "after",
-      `\nTokens are kept in ${credentialsFile(process.env)} (PARLANCE_CREDENTIALS).\n\n${exitHelp}
+      `\nTokens are kept in (PARLANCE_CREDENTIALS):\n  ${credentialsFile(process.env)}\n\n${exitHelp}
 
 Examples:
   parlance login https://example.com/mcp

@@ -5,6 +5,10 @@ import type { Invocation } from "../../shared/invocation.js";
 import { jsonLine } from "../../shared/output/json-lines.js";
 import { serverUrl } from "./command.js";
 
+const exitHelp = `Exit codes:
+  0  done, also where there was no sign-in
+  1  the command line is wrong`;
+
 /** Adds `parlance logout`. */
 export function registerLogout(program: Command, invocation: Invocation): void {
   program
@@ -15,7 +19,7 @@ export function registerLogout(program: Command, invocation: Invocation): void {
 expire: its own page ends a session there.`,
     )
     .argument("<url>", "the address of the server")
-    .addHelpText("after", "\nExamples:\n  parlance logout https://example.com/mcp")
+    .addHelpText("after", `\n${exitHelp}\n\nExamples:\n  parlance logout https://example.com/mcp`)
     .action((url: string) => invocation.run(() => logout(url, invocation)));
 }
 
@@ -27,7 +31,7 @@ export function registerWhoami(program: Command, invocation: Invocation): void {
     .description("List the servers that you are signed in to, or the sign-in at one of them.")
     .argument("[url]", "the address of a server")
     .option("--json", "print one JSON object per line, for programs")
-    .addHelpText("after", "\nExamples:\n  parlance whoami\n  parlance whoami https://example.com/mcp")
+    .addHelpText("after", `\n${exitHelp}\n\nExamples:\n  parlance whoami\n  parlance whoami https://example.com/mcp`)
     .action((url: string | undefined, flags: { readonly json?: true }) =>
       invocation.run(() => whoami(url, flags.json === true, invocation)),
     );

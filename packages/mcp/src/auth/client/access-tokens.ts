@@ -6,6 +6,8 @@ import {
 } from "oauth4webapi";
 import { type Fetch, innermost } from "../../http/client/http-target.js";
 import { thrownText } from "../../jsonrpc/errors.js";
+import { guarded } from "../../jsonrpc/hooks.js";
+import { faultsToConsole } from "../../jsonrpc/report.js";
 import { hostKind, mayLeadTo } from "../addresses.js";
 import { type BoundedFetch, boundedFetch } from "../bounded-fetch.js";
 import { findServerMetadata, placesText } from "../discovery.js";
@@ -86,7 +88,8 @@ export class AccessTokens {
   }
 
   report(kind: SignInStep["kind"], text: string, exchange: Partial<SignInStep> = {}): void {
-    this.#settings.onStep?.({ kind, text, ...exchange });
+    const { onStep } = this.#settings;
+    if (onStep !== undefined) guarded("onStep", () => onStep({ kind, text, ...exchange }), faultsToConsole);
   }
 
   async #renew(refused: Tokens | undefined, challenge: Challenge | undefined, mayRefresh: boolean): Promise<Obtained> {

@@ -14,7 +14,7 @@ export interface TokenOptions {
   readonly store?: TokenStore;
   /** Sends the requests to the authorization server and for metadata. Default: the platform's `fetch`. */
   readonly fetch?: Fetch;
-  /** Called for every exchange and every decision of a sign-in, without secrets. Default: none. */
+  /** Called for every exchange and every decision of a sign-in, without secrets. What it throws goes to the console. Default: none. */
   readonly onStep?: (step: SignInStep) => void;
 }
 

@@ -4,6 +4,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from "node:net";
 import type { OpenReceiver, RedirectReceiver } from "../../auth/client/authorization-code.js";
 import { checkMembers, type MembersOf } from "../../base/check-members.js";
+import type { MaybePromise } from "../../base/maybe-promise.js";
 import { codeOf } from "./file-lock.js";
 
 /** Options of `browserSignIn`. */
@@ -13,7 +14,7 @@ export interface BrowserSignInOptions {
   /** Milliseconds that the user has. Default: 300000. */
   readonly timeout?: number;
   /** Opens the page at which the user signs in. Default: the system's browser, and the URL on stderr. */
-  readonly open?: (url: URL) => void;
+  readonly open?: (url: URL) => MaybePromise<void>;
 }
 
 const members: MembersOf<BrowserSignInOptions> = { port: [], timeout: ["timeoutMs"], open: ["browser", "openBrowser"] };
@@ -69,9 +70,9 @@ class LoopbackReceiver implements RedirectReceiver {
   readonly redirectUrl: string;
   readonly #server: Server;
   readonly #timeout: number;
-  readonly #open: (url: URL) => void;
+  readonly #open: (url: URL) => MaybePromise<void>;
 
-  constructor(server: Server, timeout: number, open: (url: URL) => void) {
+  constructor(server: Server, timeout: number, open: (url: URL) => MaybePromise<void>) {
     const { port } = server.address() as AddressInfo;
     this.redirectUrl = `http://${host}:${port}${path}`;
     this.#server = server;
@@ -91,7 +92,7 @@ class LoopbackReceiver implements RedirectReceiver {
         });
         const late = `nobody has signed in within ${this.#timeout / 1_000} s: start again, and finish at ${url.origin}`;
         timer = setTimeout(() => reject(new Error(late)), this.#timeout);
-        this.#open(url);
+        Promise.resolve(this.#open(url)).catch(reject);
       });
     } finally {
       clearTimeout(timer);
