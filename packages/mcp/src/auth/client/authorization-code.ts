@@ -48,8 +48,21 @@ export function authorizationCode(identity: ClientIdentity, open: OpenReceiver |
   return async (request) => {
     if (open === undefined) throw notInteractive(request);
     requirePkce(request);
-    return received(open, identity, withOfflineAccess(request));
+    const wider = withOfflineAccess(request);
+    try {
+      return await received(open, identity, wider);
+    } catch (error) {
+      if (request.stored === undefined || !isRefusedScope(error)) throw error;
+      // The earlier registration may be for fewer scopes.
+      return received(open, identity, { ...wider, stored: undefined });
+    }
   };
+}
+
+function isRefusedScope(error: unknown): boolean {
+  if (!(error instanceof SignInError)) return false;
+  const { step, received } = error.failure;
+  return step === "redirect" && received.startsWith('"invalid_scope"');
 }
 
 async function received(open: OpenReceiver, identity: ClientIdentity, request: GrantRequest): Promise<Granted> {

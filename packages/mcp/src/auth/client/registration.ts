@@ -6,6 +6,7 @@ import {
   dynamicClientRegistrationRequest,
   None,
   processDynamicClientRegistrationResponse,
+  ResponseBodyError,
 } from "oauth4webapi";
 import { isObject } from "../../base/json.js";
 import type { BoundedFetch } from "../bounded-fetch.js";
@@ -105,12 +106,9 @@ export async function register(
     token_endpoint_auth_method: ["none", "client_secret_basic", "client_secret_post"].find((each) =>
       methods.includes(each),
     ),
-    ...(scopes === undefined ? {} : { scope: scopes.join(" ") }),
   };
   try {
-    const options = libraryOptions(completed(request("registration")));
-    const response = await dynamicClientRegistrationRequest(server, metadata as Partial<Client>, options);
-    const registered = await processDynamicClientRegistrationResponse(response);
+    const registered = await registerScopes(metadata, scopes, server, request);
     const { client_id: id, client_secret: secret, client_secret_expires_at: expiresAt } = registered;
     const method = registered.token_endpoint_auth_method;
     report("registration", `registered as ${id}`);
@@ -123,6 +121,29 @@ export async function register(
     });
   } catch (error) {
     throw error instanceof SignInError ? error : registrationFailed(server, await endpointError(error));
+  }
+}
+
+/**
+ * Registers for the scopes of the request, because some servers grant only scopes that a client has registered. Others refuse scopes of
+ * resource servers in a registration, and grant them all the same.
+ */
+async function registerScopes(
+  metadata: Partial<Client>,
+  scopes: readonly string[] | undefined,
+  server: AuthorizationServer,
+  request: GrantRequest["request"],
+): Promise<Client> {
+  const send = async (sent: Partial<Client>): Promise<Client> => {
+    const options = libraryOptions(completed(request("registration")));
+    return processDynamicClientRegistrationResponse(await dynamicClientRegistrationRequest(server, sent, options));
+  };
+  if (scopes === undefined) return send(metadata);
+  try {
+    return await send({ ...metadata, scope: scopes.join(" ") });
+  } catch (error) {
+    if (error instanceof ResponseBodyError && error.error === "invalid_client_metadata") return send(metadata);
+    throw error;
   }
 }
 
