@@ -1,10 +1,18 @@
 import { spawn } from "node:child_process";
 import { existsSync } from "node:fs";
-import { createServer as createHttpServer } from "node:http";
+import { createServer as createHttpServer, type Server as HttpServer, type RequestListener } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
-import { jwtAuth, oauth } from "@parlance/mcp/auth";
+import {
+  introspectionAuth,
+  jwtAuth,
+  memoryTokenStore,
+  oauth,
+  oauthProxy,
+  type StoredCredentials,
+  type TokenStore,
+} from "@parlance/mcp/auth";
 import { type Client, connect, textOf } from "@parlance/mcp/client";
 import type { HttpOptions } from "@parlance/mcp/http";
 import { nodeHandler } from "@parlance/mcp/node";
@@ -31,21 +39,28 @@ async function startOidcProvider(settings: Readonly<Record<string, unknown>> = {
   });
 }
 
-/** Starts our protected server; its URL. The tool `erase` needs one more scope. */
-async function startNotes(authAt: (url: string) => NonNullable<HttpOptions["auth"]>): Promise<string> {
-  const http = createHttpServer();
+async function listening(answer: RequestListener): Promise<{ readonly http: HttpServer; readonly origin: string }> {
+  const http = createHttpServer(answer);
   await new Promise<void>((resolve) => http.listen(0, "127.0.0.1", resolve));
-  const url = `http://127.0.0.1:${(http.address() as AddressInfo).port}/mcp`;
-  const server = createServer({ name: "notes", version: "1.0.0" });
-  server.tool("whoami", {}, (_, { auth }) => `${auth?.subject} of ${auth?.issuer}: ${auth?.scopes?.join(" ")}`);
-  server.tool("erase", { scopes: ["notes", "notes:write"] }, () => "erased");
-  const handler = nodeHandler(server, { auth: authAt(url) });
-  http.on("request", handler);
   onTestFinished(async () => {
-    handler.close();
     http.closeAllConnections();
     await new Promise((resolve) => http.close(resolve));
   });
+  return { http, origin: `http://127.0.0.1:${(http.address() as AddressInfo).port}` };
+}
+
+type Auth = NonNullable<HttpOptions["auth"]>;
+
+/** Starts our protected server; its URL. The tool `erase` needs one more scope. */
+async function startNotes(authAt: (url: string) => Auth | Promise<Auth>): Promise<string> {
+  const { http, origin } = await listening(() => undefined);
+  const url = `${origin}/mcp`;
+  const server = createServer({ name: "notes", version: "1.0.0" });
+  server.tool("whoami", {}, (_, { auth }) => `${auth?.subject} of ${auth?.issuer}: ${auth?.scopes?.join(" ")}`);
+  server.tool("erase", { scopes: ["notes", "notes:write"] }, () => "erased");
+  const handler = nodeHandler(server, { auth: await authAt(url) });
+  http.on("request", handler);
+  onTestFinished(() => handler.close());
   return url;
 }
 
@@ -83,6 +98,24 @@ async function signIn(url: string, options: OAuth = {}): Promise<{ client: Clien
 const call = async (client: Client, name: string): Promise<string> => textOf(await client.tools.call(name));
 const jwtOf = (issuer: string) => (audience: string) => jwtAuth({ issuer, audience, scopes: ["notes"] });
 
+/** A store that shows what it keeps of the one sign-in. */
+function openStore(): { readonly store: TokenStore; kept(): StoredCredentials | undefined } {
+  const inner = memoryTokenStore();
+  let last: StoredCredentials | undefined;
+  const set: TokenStore["set"] = (key, credentials) => {
+    last = credentials;
+    return inner.set(key, credentials);
+  };
+  return { store: { ...inner, set }, kept: () => last };
+}
+
+/** A request to the token endpoint. */
+async function redeem(issuer: string, fields: Record<string, string>): Promise<{ status: number; error: unknown }> {
+  const response = await fetch(`${issuer}/token`, { method: "POST", body: new URLSearchParams(fields) });
+  const { error } = (await response.json()) as { error?: unknown };
+  return { status: response.status, error };
+}
+
 const withOidcProvider = test.skipIf(!isInstalled);
 
 withOidcProvider("a client registers dynamically, signs in, and steps up", async () => {
@@ -112,4 +145,99 @@ withOidcProvider("a pre-registered client signs in with its secret", async () =>
   });
   expect(await call(client, "whoami")).toBe(`ada of ${issuer}: notes`);
   expect(steps).toContain("registration: notes-app: pre-registered");
+});
+
+withOidcProvider("a client with a metadata document needs no registration", async () => {
+  const clientId = "https://app.example/client.json";
+  const document = {
+    client_id: clientId,
+    client_name: "Notes",
+    redirect_uris: [redirectUrl],
+    application_type: "native",
+    grant_types: ["authorization_code", "refresh_token"],
+    token_endpoint_auth_method: "none",
+  };
+  const documents = await listening((_, response) => {
+    response.writeHead(200, { "content-type": "application/json" }).end(JSON.stringify(document));
+  });
+  const issuer = await startOidcProvider({ documents: documents.origin });
+  const { client, steps } = await signIn(await startNotes(jwtOf(issuer)), { clientMetadataUrl: clientId });
+  expect(await call(client, "whoami")).toBe(`ada of ${issuer}: notes`);
+  expect(steps).toContain(`registration: ${clientId}: its metadata document, which the server supports`);
+});
+
+withOidcProvider("refresh tokens rotate, and one that is used twice ends the sign-in", async () => {
+  // A token of five seconds is about to expire, so every call refreshes it.
+  const issuer = await startOidcProvider({ lifetime: 5 });
+  const { store, kept } = openStore();
+  const { client, steps } = await signIn(await startNotes(jwtOf(issuer)), { store });
+  const used: (string | undefined)[] = [];
+  for (let calls = 0; calls < 3; calls += 1) {
+    used.push(kept()?.tokens?.refreshToken);
+    expect(await call(client, "whoami")).toBe(`ada of ${issuer}: notes`);
+  }
+  expect(new Set(used).size).toBe(3);
+
+  const [stolen = ""] = used;
+  const registered = kept()?.client?.id ?? "";
+  const thief = await redeem(issuer, { grant_type: "refresh_token", refresh_token: stolen, client_id: registered });
+  expect(thief).toEqual({ status: 400, error: "invalid_grant" });
+  steps.length = 0;
+  expect(await call(client, "whoami")).toBe(`ada of ${issuer}: notes`);
+  expect(steps.join("\n")).toContain("used twice, which ends all tokens of that sign-in");
+  expect(steps.join("\n")).toMatch(/^redirect: an authorization code$/m);
+});
+
+withOidcProvider("a token for another resource is refused", async () => {
+  const issuer = await startOidcProvider();
+  const [notes, other] = [await startNotes(jwtOf(issuer)), await startNotes(jwtOf(issuer))];
+  const { store, kept } = openStore();
+  const { client } = await signIn(other, { store });
+  expect(await call(client, "whoami")).toBe(`ada of ${issuer}: notes`);
+  const authorization = `Bearer ${kept()?.tokens?.accessToken}`;
+  const headers = { authorization, accept: "application/json, text/event-stream", "content-type": "application/json" };
+  const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "ping" });
+  const response = await fetch(notes, { method: "POST", headers, body });
+  expect(response.headers.get("www-authenticate")).toContain('error="invalid_token"');
+});
+
+withOidcProvider("opaque tokens are introspected, and refused once they are revoked", async () => {
+  const server = { client_id: "notes-server", client_secret: "a secret of the server", redirect_uris: [redirectUrl] };
+  const issuer = await startOidcProvider({ tokens: "opaque", clients: [{ ...server, application_type: "native" }] });
+  const { client_id: clientId, client_secret: clientSecret } = server;
+  const url = await startNotes((audience) =>
+    introspectionAuth({ issuer, audience, clientId, clientSecret, scopes: ["notes"] }),
+  );
+  const { store, kept } = openStore();
+  const { client, steps } = await signIn(url, { store });
+  expect(await call(client, "whoami")).toBe(`ada of ${issuer}: notes`);
+  const { tokens, client: registered } = kept() ?? {};
+  expect(tokens?.accessToken).not.toContain(".");
+  const body = new URLSearchParams({ token: tokens?.accessToken ?? "", client_id: registered?.id ?? "" });
+  expect((await fetch(`${issuer}/token/revocation`, { method: "POST", body })).status).toBe(200);
+  steps.length = 0;
+  expect(await call(client, "whoami")).toBe(`ada of ${issuer}: notes`);
+  expect(steps[0]).toMatch(/^challenge: /);
+});
+
+withOidcProvider("a proxy names users by the ID token of the provider", async () => {
+  const issuers: string[] = [];
+  const url = await startNotes(async (resource) => {
+    const origin = new URL(resource).origin;
+    const registered = { client_id: "proxy", client_secret: "a secret", redirect_uris: [`${origin}/callback`] };
+    const upstream = await startOidcProvider({ clients: [{ ...registered, application_type: "native" }] });
+    issuers.push(origin);
+    const { client_id: clientId, client_secret: clientSecret } = registered;
+    const secret = "a secret of at least 32 characters";
+    return oauthProxy({ resource, upstream, clientId, clientSecret, secret, scopes: ["notes"] });
+  });
+  const agent = new UserAgent();
+  const authorize = async (request: URL): Promise<URL> => {
+    await agent.open(request, redirectUrl);
+    await agent.submit({ decision: "allow" }, redirectUrl);
+    await agent.submit({ login: "ada", password: "any" }, redirectUrl);
+    return (await agent.submit({}, redirectUrl)) ?? request;
+  };
+  const { client } = await signIn(url, { authorize });
+  expect(await call(client, "whoami")).toBe(`ada of ${issuers}: notes`);
 });
