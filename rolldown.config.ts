@@ -196,8 +196,30 @@ function buildsOf(name: string): readonly RolldownOptions[] {
   ];
 }
 
-export default defineConfig(
-  readdirSync("packages")
-    .filter((name) => existsSync(`packages/${name}/package.json`))
+/** The files of the page as they are. */
+const pageFiles: Plugin = {
+  name: "page-files",
+  generateBundle() {
+    for (const fileName of ["index.html", "page.css"])
+      this.emitFile({ type: "asset", fileName, source: readFileSync(`packages/web/src/${fileName}`, "utf8") });
+  },
+};
+
+/** The page, which the command serves: one script with all that it needs. It is built after the command, which empties its folder. */
+const page: RolldownOptions = {
+  input: { page: "packages/web/src/page.tsx" },
+  platform: "browser",
+  logLevel: "warn",
+  checks: { pluginTimings: false },
+  resolve: { extensionAlias: { ".js": [".tsx", ".ts", ".js"] } },
+  transform: { jsx: { runtime: "automatic", importSource: "preact" }, target: "es2022" },
+  plugins: [libraries(), pageFiles, licenses],
+  output: { dir: "packages/cli/dist/page", format: "esm", minify: true, comments: { legal: false } },
+};
+
+export default defineConfig([
+  ...readdirSync("packages")
+    .filter((name) => name !== "web" && existsSync(`packages/${name}/package.json`))
     .flatMap(buildsOf),
-);
+  page,
+]);

@@ -73,7 +73,14 @@ const guides = [
     "reverse-proxy",
   ]),
   group("Transports", "guides", ["transports", "stdio", "sockets", "websocket", "bridge"]),
-  group("Tools and tests", "guides", ["testing", "debug", "typescript", "json-rpc", "json-rpc-cancellation"]),
+  group("Tools and tests", "guides", [
+    "testing",
+    "inspector",
+    "debug",
+    "typescript",
+    "json-rpc",
+    "json-rpc-cancellation",
+  ]),
 ];
 
 const api = new URL("reference/api/", docs);

@@ -6,7 +6,7 @@ import { findings, rules } from "./rules.js";
 import { readSources, readText } from "./source.js";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
-const packages = ["packages/mcp", "packages/wire", "packages/cli", "packages/create-parlance"];
+const packages = ["packages/mcp", "packages/wire", "packages/web", "packages/cli", "packages/create-parlance"];
 const sources = readSources(root);
 const published = new Set(packages.flatMap(publicSpecifiers));
 const { open, unneeded } = judge(findings({ sources, published }), allowed);

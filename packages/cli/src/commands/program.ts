@@ -28,6 +28,7 @@ const commands: Readonly<Record<string, () => Promise<Register>>> = {
   login: async () => (await import("./login/command.js")).registerLogin,
   logout: async () => (await import("./login/logout.js")).registerLogout,
   ls: async () => (await import("./recordings/ls.js")).registerLs,
+  open: async () => (await import("./open/command.js")).registerOpen,
   prompt: async () => (await import("./ask/prompt.js")).registerPrompt,
   proxy: async () => (await import("./proxy/command.js")).registerProxy,
   prune: async () => (await import("./recordings/prune.js")).registerPrune,
@@ -60,7 +61,7 @@ async function registrationsFor([word = ""]: readonly string[]): Promise<Readonl
 /** The groups of commands, in the order of the help page. Every command is in one of them. */
 const groups: readonly (readonly [title: string, names: readonly string[]])[] = [
   ["Attach", ["talk", "run", "tap", "proxy", "bridge", "wrap", "unwrap"]],
-  ["Read", ["ls", "tail", "show", "list", "explain", "prune"]],
+  ["Read", ["ls", "open", "tail", "show", "list", "explain", "prune"]],
   ["Judge", ["check", "doctor"]],
   ["Ask", ["call", "read", "prompt", "complete", "subscribe"]],
   ["Act", ["send", "replay", "diff", "export", "redact"]],

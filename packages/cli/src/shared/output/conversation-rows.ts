@@ -1,4 +1,4 @@
-import { ExactNumber, type Id } from "@parlance/mcp/jsonrpc";
+import { ExactNumber, escapeControls, type Id } from "@parlance/mcp/jsonrpc";
 import { isObject, type JsonObject, metaKeys, methods, notifications } from "@parlance/mcp/protocol";
 import {
   bytesOf,
@@ -15,7 +15,7 @@ import {
 } from "@parlance/wire";
 import { excerpt } from "./columns.js";
 import { bytesText, count } from "./quantities.js";
-import { frameRows, type Look, type Mark, type Part, type Remark, remarkRows } from "./rows.js";
+import { frameRows, type Look, type Mark, type Part, partWords, type Remark, remarkRows } from "./rows.js";
 
 /** Characters shown of a frame that is no message. */
 const longestNoise = 400;
@@ -33,6 +33,17 @@ export function rowLines(row: Row, look: Look): readonly string[] {
   if (!isFrameRow(row)) return remarkRows({ ...remarkOf(row), marks: row.verdicts.map(markOf) }, look);
   const { entry, from, at, kind } = row;
   return frameRows({ n: entry.n, at, from, bytes: entry.len, batch: kind === "batch", parts: partsOf(row) }, look);
+}
+
+/** What a row says, in one line without control characters. */
+export function rowText(row: Row): string {
+  const said = isFrameRow(row) ? partsOf(row).map(partText).join(", ") : wordsOf(row.entry);
+  return escapeControls(said);
+}
+
+function partText(part: Part): string {
+  const { name, said } = partWords(part);
+  return `${name} ${said}`.trim();
 }
 
 function isFrameRow(row: Row): row is FrameRow {

@@ -214,12 +214,21 @@ function idText({ id, pair }: Part, width: number): string {
   return `${cut(own, width - link.length)}${link}`;
 }
 
-/** The method, then the digest of the message as far as it fits. */
-function whatCell({ method = "", detail, kind, isError }: Part, width: number, style: Style): string {
+/** The method of a message, with a colon where it is answered, and its digest. */
+export function partWords({ method = "", detail, kind }: Part): { readonly name: string; readonly said: string } {
   const isMessage = kind !== "noise" && kind !== "frag";
   const isAnswer = kind === "res" || kind === "err";
-  const name = cut(isAnswer && method !== "" ? `${method}:` : method, width);
-  const said = isMessage || detail === "" ? detail : `"${detail}"`;
+  return {
+    name: isAnswer && method !== "" ? `${method}:` : method,
+    said: isMessage || detail === "" ? detail : `"${detail}"`,
+  };
+}
+
+/** The method, then the digest of the message as far as it fits. */
+function whatCell(part: Part, width: number, style: Style): string {
+  const { kind, isError } = part;
+  const { said, ...words } = partWords(part);
+  const name = cut(words.name, width);
   const gap = name === "" || said === "" ? "" : " ";
   const rest = left(gap + said, width - widthOf(name));
   return name + (kind === "err" || isError === true ? style.red(rest) : style.dim(rest));

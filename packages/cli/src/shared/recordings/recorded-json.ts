@@ -35,7 +35,14 @@ function messageValue(message: WireMessage): object {
 }
 
 /** A verdict as JSON. */
-export function verdictValue(verdict: Verdict): object {
+type VerdictValue = Omit<Verdict, "rule"> & {
+  /** The id of the rule. */
+  readonly rule: string;
+  readonly demands: string;
+};
+
+/** The JSON of a verdict. */
+export function verdictValue(verdict: Verdict): VerdictValue {
   const { rule, level, party, n, pointer, range, header, says, version, sentence, doubt, spec } = verdict;
   const { id, demands } = rule;
   return { rule: id, level, party, n, pointer, range, header, says, demands, version, sentence, doubt, spec };

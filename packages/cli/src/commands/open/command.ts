@@ -1,0 +1,75 @@
+import { type Command, InvalidArgumentError } from "commander";
+import { exitCodes } from "../../shared/exit-codes.js";
+import { Failure } from "../../shared/failure.js";
+import { aborted } from "../../shared/interrupt.js";
+import type { Invocation } from "../../shared/invocation.js";
+import { jsonLine } from "../../shared/output/json-lines.js";
+import { recordingHelp } from "../../shared/recordings/find-recording.js";
+import { type PageServer, servePage } from "./page-server.js";
+import { Recordings } from "./recordings.js";
+
+interface OpenFlags {
+  readonly port?: number;
+  readonly json?: true;
+}
+
+const about = `Show a recording in the browser: the frames and when they crossed, the bytes beside
+the JSON, and the rules that they break. A recording that is live goes on. The page
+is served to this machine only; its address has a secret token. Ctrl-C ends it.`;
+
+const examples = `Exit codes:
+  0  ended by Ctrl-C or SIGTERM
+  1  the command line is wrong, or there is no such recording
+  3  the port cannot be listened on
+
+Examples:
+  parlance open
+  parlance open run.parlance.jsonl
+  parlance tap -- node server.js & parlance open last`;
+
+/** Adds `parlance open`. */
+export function registerOpen(program: Command, invocation: Invocation): void {
+  program
+    .command("open")
+    .summary("show a recording in the browser")
+    .description(about)
+    .usage("[options] [recording]")
+    .argument("[recording]", "see below (default: last)")
+    .option("--port <port>", "listen on this port of 127.0.0.1 (default: any free one)", port)
+    .option("--json", "print one JSON object, for programs")
+    .addHelpText("after", `\n${recordingHelp}\n\n${examples}`)
+    .action((word: string | undefined, flags: OpenFlags) =>
+      invocation.run(() => open(word ?? "last", flags, invocation)),
+    );
+}
+
+async function open(word: string, flags: OpenFlags, { out, interrupt }: Invocation): Promise<number> {
+  const recordings = await Recordings.of(word, interrupt.stop);
+  const page = await listening(recordings, flags.port);
+  if (flags.json === true) out.print(jsonLine({ url: page.url }));
+  else out.print(`${out.style.bold("open")} ${page.url}`, out.style.dim("Ctrl-C ends it"));
+  await aborted(interrupt.stop);
+  await page.close();
+  return exitCodes.clean;
+}
+
+/** Serves the page. @throws Failure */
+async function listening(recordings: Recordings, wanted = 0): Promise<PageServer> {
+  try {
+    return await servePage(recordings, wanted);
+  } catch (error) {
+    throw new Failure(
+      `cannot listen at 127.0.0.1:${wanted}: ${error instanceof Error ? error.message : String(error)}`,
+      {
+        exitCode: exitCodes.unreachable,
+        remedy: "without --port it takes any port that is free",
+        cause: error,
+      },
+    );
+  }
+}
+
+function port(text: string): number {
+  if (/^\d{1,5}$/.test(text) && Number(text) <= 65_535) return Number(text);
+  throw new InvalidArgumentError("Write a port, like 8080.");
+}

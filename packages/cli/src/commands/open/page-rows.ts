@@ -1,0 +1,59 @@
+import { escapeControls } from "@parlance/mcp/jsonrpc";
+import type { PageFrame, PageRow } from "@parlance/web/protocol";
+import { bytesOf, type Conversation, latencyOf, pairOf, type Row, sizeOf } from "@parlance/wire";
+import { rowText } from "../../shared/output/conversation-rows.js";
+import { verdictValue } from "../../shared/recordings/recorded-json.js";
+
+/** The most characters of the text of a row. */
+const longest = 300;
+
+/** A row as the list of the page shows it. */
+export function pageRow(row: Row): PageRow {
+  const { n, at, from, kind, messages, verdicts } = row;
+  const [message] = messages;
+  const answer = message?.kind === "req" ? message.operation?.answer : undefined;
+  return {
+    n,
+    at,
+    from,
+    kind,
+    id: message?.id === undefined ? undefined : escapeControls(message.id),
+    pair: message && pairOf(message),
+    what: rowText(row).slice(0, longest),
+    latency: message && latencyOf(message),
+    until: answer === undefined ? undefined : (answer.frame.entry.t1 ?? answer.frame.entry.t),
+    waits: message?.kind === "req" && answer === undefined,
+    size: sizeOf(row),
+    rules: verdicts.map(({ rule, level }) => ({ id: rule.id, level })),
+  };
+}
+
+/** Everything about a row. */
+export function pageFrame(row: Row, conversation: Conversation): PageFrame {
+  const { entry, frame, messages, verdicts, unjudged, session } = row;
+  const bytes = frame?.bytes ?? (entry.k === "e" ? bytesOf(entry) : undefined);
+  const pending = conversation.pending().find(({ operation }) => messages.includes(operation.request));
+  return {
+    row: pageRow(row),
+    channel: entry.k === "f" ? entry.ch : undefined,
+    session: session && escapeControls(session.name),
+    revision: messages[0]?.revision?.version,
+    verdicts: verdicts.map((verdict) => verdictValue(verdict)),
+    unjudged,
+    pending: pending?.reason,
+    bytes: bytes && Buffer.from(bytes).toString("base64"),
+    writes: entry.k === "f" && entry.w !== undefined && entry.w.length > 0 ? [[0, entry.t], ...entry.w] : [],
+    headers: entry.k === "h" ? (entry.headers ?? []) : [],
+    facts: bytes === undefined ? factsOf(entry) : [],
+  };
+}
+
+const apart: ReadonlySet<string> = new Set(["k", "n", "s", "headers", "v"]);
+
+function factsOf(entry: Row["entry"]): PageFrame["facts"] {
+  return Object.entries(entry).flatMap(([name, value]) =>
+    apart.has(name) || value === undefined || value === null
+      ? []
+      : [[name, typeof value === "string" ? value : JSON.stringify(value)]],
+  );
+}

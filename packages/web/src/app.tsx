@@ -1,0 +1,114 @@
+import type { JSX } from "preact";
+import { link } from "./connection.js";
+import { FilterBar } from "./filter-bar.js";
+import { bytesText, count } from "./format.js";
+import { FrameDetail } from "./frame-detail.js";
+import { FrameList } from "./frame-list.js";
+import { Icon } from "./icons.js";
+import { Help, isHelpOpen } from "./keys.js";
+import { addFilter, announcement, failure, follows, open, recordings, selectPlace, view } from "./state.js";
+
+/** The page. */
+export function App(): JSX.Element {
+  if (link.value === "no token") return <NoToken />;
+  const shown = view.value;
+  return (
+    <>
+      <header class="top">
+        <h1>parlance</h1>
+        {shown !== undefined && <Summary />}
+        <button type="button" class="help" onClick={() => (isHelpOpen.value = true)}>
+          Keys <kbd>?</kbd>
+        </button>
+      </header>
+      {link.value === "lost" && (
+        <p class="notice" role="alert">
+          The command that serves this page has ended, or cannot be reached. What is loaded stays; the page tries to
+          connect again.
+        </p>
+      )}
+      {failure.value !== undefined && (
+        <p class="notice" role="alert">
+          {failure.value}
+        </p>
+      )}
+      <FilterBar />
+      <main>
+        <FrameList />
+        <FrameDetail />
+      </main>
+      <p class="unseen" aria-live="polite">
+        {announcement.value}
+      </p>
+      <Help />
+    </>
+  );
+}
+
+function NoToken(): JSX.Element {
+  return (
+    <main class="alone">
+      <h1>parlance</h1>
+      <p>
+        This page needs the address that the command has printed, with its token. Open that one, or run the command
+        again:
+      </p>
+      <pre>parlance open</pre>
+    </main>
+  );
+}
+
+function Summary(): JSX.Element | null {
+  const shown = view.value;
+  if (shown === undefined) return null;
+  const { recording, server, live, total, violations, pending, revisions } = shown;
+  return (
+    <div class="summary">
+      <Recordings current={recording} />
+      {server !== undefined && <code title={server}>{server}</code>}
+      {revisions.length > 0 && <span>{revisions.join(", ")}</span>}
+      <span>{count(total, "row")}</span>
+      {live && (
+        <button
+          type="button"
+          class="live"
+          aria-pressed={follows.value}
+          onClick={() => {
+            follows.value = !follows.value;
+            if (follows.value) selectPlace(shown.count - 1);
+          }}
+        >
+          live{follows.value ? ", following" : ""} <kbd>f</kbd>
+        </button>
+      )}
+      {violations > 0 ? (
+        <button type="button" class="must" onClick={() => addFilter("verdict:must")}>
+          <Icon name="must" /> {count(violations, "violation")}
+        </button>
+      ) : (
+        <span class="ok">no violation</span>
+      )}
+      {pending > 0 && (
+        <span class="pending">
+          <Icon name="waits" /> {pending} without a response
+        </span>
+      )}
+    </div>
+  );
+}
+
+/** Switches to another recording. */
+function Recordings({ current }: { readonly current: string }): JSX.Element {
+  const others = recordings.value.filter(({ name }) => name !== current);
+  if (others.length === 0) return <strong>{current}</strong>;
+  return (
+    <select aria-label="Recording" value={current} onChange={({ currentTarget }) => void open(currentTarget.value)}>
+      <option value={current}>{current}</option>
+      {others.map(({ name, bytes }) => (
+        <option key={name} value={name}>
+          {name} ({bytesText(bytes)})
+        </option>
+      ))}
+    </select>
+  );
+}

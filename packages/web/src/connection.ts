@@ -1,0 +1,64 @@
+import { type Connection, openConnection, webSocketChannel } from "@parlance/mcp/jsonrpc";
+import { signal } from "@preact/signals";
+import { type PageMethods, type PageView, pageProtocol, tokenPrefix } from "./protocol.js";
+
+/** Where the token is kept for a reload: in this tab only. */
+const tokenKey = "parlance-token";
+
+/** The token of the address, which is taken out of it, or of an earlier load. */
+function takeToken(): string | null {
+  const token = /^#token=([\w-]+)$/.exec(location.hash)?.[1];
+  if (token === undefined) return sessionStorage.getItem(tokenKey);
+  sessionStorage.setItem(tokenKey, token);
+  history.replaceState(null, "", location.pathname);
+  return token;
+}
+
+/** How it stands with the command that serves the page. */
+export type Link = "connecting" | "open" | "no token" | "lost";
+
+/** The connection to the command. */
+export const link = signal<Link>("connecting");
+
+/** Milliseconds between two tries to connect again. */
+const pause = 1_000;
+
+let connection: Connection | undefined;
+
+/** Connects, and again whenever the connection is lost. */
+export function connect(onOpen: () => void, onChanged: (view: PageView) => void): void {
+  const token = takeToken();
+  if (token === null) {
+    link.value = "no token";
+    return;
+  }
+  const socket = new WebSocket(new URL("/connection", location.href.replace(/^http/, "ws")), [
+    pageProtocol,
+    tokenPrefix + token,
+  ]);
+  const opened = openConnection(webSocketChannel(socket), {
+    handle: (method, params) => {
+      // Only the command itself is at the other end.
+      if (method === "changed") onChanged(params as unknown as PageView);
+    },
+  });
+  socket.addEventListener("open", () => {
+    connection = opened;
+    link.value = "open";
+    onOpen();
+  });
+  void opened.closed.then(() => {
+    connection = undefined;
+    link.value = "lost";
+    setTimeout(() => connect(onOpen, onChanged), pause);
+  });
+}
+
+/** Calls the command. Rejects while there is no connection. */
+export async function call<Name extends keyof PageMethods>(
+  method: Name,
+  params: Parameters<PageMethods[Name]>[0],
+): Promise<ReturnType<PageMethods[Name]>> {
+  if (connection === undefined) throw new Error("the command that serves this page has ended");
+  return (await connection.call(method, params)) as ReturnType<PageMethods[Name]>; // The command is of the same version.
+}

@@ -1,0 +1,327 @@
+import { literalOf, scanJson } from "@parlance/wire";
+import { computed, signal } from "@preact/signals";
+import type { JSX, TargetedMouseEvent } from "preact";
+import { bytesText, count, durationText, secondsText } from "./format.js";
+import { Icon } from "./icons.js";
+import { lineAt, linesOf } from "./json-lines.js";
+import type { PageFrame, PageVerdict } from "./protocol.js";
+import { addFilter, frame, select, selection } from "./state.js";
+import { VirtualRows } from "./virtual-rows.js";
+
+/** Pixels of a line of bytes or JSON. */
+const lineHeight = 18;
+
+/** The bytes of the frame. */
+const bytes = computed(() => {
+  const base64 = frame.value?.bytes;
+  return base64 === undefined ? undefined : Uint8Array.from(atob(base64), (character) => character.charCodeAt(0));
+});
+
+const json = computed(() => bytes.value && scanJson(bytes.value));
+
+/** The offsets of the values that are folded. */
+const folded = signal<ReadonlySet<number>>(new Set());
+
+const lines = computed(() => {
+  const [all, scan] = [bytes.value, json.value];
+  if (all === undefined || scan === undefined) return [];
+  return linesOf(scan.ok ? scan.root : undefined, all, folded.value);
+});
+
+/** Everything about the selected row. */
+export function FrameDetail(): JSX.Element {
+  const shown = frame.value;
+  if (shown === undefined) return <section class="detail" aria-label="Frame" />;
+  return (
+    <section class="detail" aria-label="Frame">
+      <Head shown={shown} />
+      {shown.bytes === undefined ? <Facts shown={shown} /> : <Panes shown={shown} />}
+      <Verdicts shown={shown} />
+    </section>
+  );
+}
+
+function Head({
+  shown: { row, channel, session, revision, pending, writes },
+}: {
+  readonly shown: PageFrame;
+}): JSX.Element {
+  const { n, at, from, kind, id, pair, latency, size } = row;
+  const way = from === undefined ? "" : from === "client" ? "client → server" : "server → client";
+  const facts = [
+    way,
+    channel,
+    `at ${secondsText(at)} s`,
+    size === undefined ? undefined : bytesText(size),
+    writes.length > 1 ? `${count(writes.length, "write")}` : undefined,
+    latency === undefined ? undefined : `after ${durationText(latency)}`,
+    session === undefined ? undefined : `session ${session}`,
+    revision,
+  ];
+  return (
+    <header class="about">
+      <h2>
+        {kind} {n}
+        {id !== undefined && <code> id {id}</code>}
+      </h2>
+      <p>{facts.filter((fact) => fact !== undefined && fact !== "").join("  ·  ")}</p>
+      {pair !== undefined && (
+        <button type="button" onClick={() => void select(pair)}>
+          {kind === "req" ? "response" : "request"} {pair} <kbd>]</kbd>
+        </button>
+      )}
+      {n !== undefined && pair !== undefined && (
+        <button type="button" onClick={() => addFilter(`call(${n})`)}>
+          only this call
+        </button>
+      )}
+      {pending !== undefined && (
+        <p class="pending">
+          <Icon name="waits" /> {pending}
+        </p>
+      )}
+    </header>
+  );
+}
+
+function Panes({ shown }: { readonly shown: PageFrame }): JSX.Element {
+  const scan = json.value;
+  return (
+    <div class="panes">
+      <Bytes shown={shown} />
+      <div class="pane">
+        <h3>{scan?.ok === true ? "JSON" : "Text"}</h3>
+        {scan?.ok === false && <p class="fault">not JSON: {scan.fault.says}</p>}
+        <VirtualRows
+          class="json"
+          role="group"
+          aria-label={scan?.ok === true ? "JSON" : "Text"}
+          tabIndex={0}
+          count={lines.value.length}
+          rowHeight={lineHeight}
+          reveal={revealedLine()}
+          render={(place) => <Line key={place} place={place} />}
+        />
+      </div>
+    </div>
+  );
+}
+
+/** The line with the beginning of the selection: the innermost value there. */
+function revealedLine(): number | undefined {
+  const range = selection.value;
+  if (range === undefined) return undefined;
+  const place = lines.value.findLastIndex((line) => line.start <= range[0]);
+  return place < 0 ? undefined : place;
+}
+
+function Line({ place }: { readonly place: number }): JSX.Element | null {
+  const line = lines.value[place];
+  if (line === undefined) return null;
+  const { depth, name, text, kind, start, end, foldable } = line;
+  const range = selection.value;
+  const isSelected = range !== undefined && start < range[1] && end > range[0];
+  const verdict = frame.value?.verdicts.find(
+    (each) => each.range !== undefined && start <= each.range[0] && end > each.range[0],
+  );
+  const isFolded = folded.value.has(start);
+  return (
+    <div class={`line ${isSelected ? "selected" : ""}`} style={{ paddingLeft: `${depth * 2 + 1.5}ch` }}>
+      {foldable && (
+        <button
+          type="button"
+          class="fold"
+          aria-expanded={!isFolded}
+          aria-label={`${isFolded ? "unfold" : "fold"} ${name ?? "this value"}`}
+          onClick={() => {
+            const next = new Set(folded.value);
+            if (!next.delete(start)) next.add(start);
+            folded.value = next;
+          }}
+        />
+      )}
+      <button type="button" class="value" onClick={() => selectValue(start)}>
+        {name !== undefined && <span class="name">{name}: </span>}
+        <span class={kind}>{text}</span>
+      </button>
+      {verdict !== undefined && verdict.range !== undefined && verdict.range[0] >= start && (
+        <span class={`mark ${verdict.level}`}>
+          <Icon name={verdict.level} /> {verdict.rule}
+        </span>
+      )}
+    </div>
+  );
+}
+
+/** The pointer of the selected value. */
+const pointer = computed(() => {
+  const range = selection.value;
+  return range === undefined ? undefined : lineAt(lines.value, range[0])?.pointer;
+});
+
+/** Selects the innermost value at a byte. */
+function selectValue(offset: number): void {
+  selection.value = lineAt(lines.value, offset)?.value ?? [offset, offset + 1];
+}
+
+const perLine = 16;
+
+function Bytes({ shown: { writes } }: { readonly shown: PageFrame }): JSX.Element {
+  const all = bytes.value ?? new Uint8Array(0);
+  const range = selection.value;
+  return (
+    <div class="pane">
+      <h3>
+        Bytes{" "}
+        <small>
+          {bytesText(all.length)}
+          {range !== undefined && ` · ${range[0]}–${range[1] - 1} selected`}
+        </small>
+        {pointer.value !== undefined && pointer.value !== "" && (
+          <button
+            type="button"
+            class="pointer"
+            title="apply as filter"
+            onClick={() => addFilter(filterOf(pointer.value ?? "", all))}
+          >
+            {pointer.value}
+          </button>
+        )}
+      </h3>
+      {writes.length > 1 && (
+        <p class="writes">written at {writes.map(([offset, at]) => `${offset} (${secondsText(at)} s)`).join(", ")}</p>
+      )}
+      <VirtualRows
+        class="hex"
+        role="group"
+        aria-label="Bytes in hexadecimal digits"
+        tabIndex={0}
+        count={Math.ceil(all.length / perLine)}
+        rowHeight={lineHeight}
+        reveal={range === undefined ? undefined : Math.floor(range[0] / perLine)}
+        render={(place) => <HexLine key={place} place={place} all={all} range={range} />}
+      />
+    </div>
+  );
+}
+
+/** A condition that finds frames with the selected value. */
+function filterOf(at: string, all: Uint8Array): string {
+  const range = selection.value;
+  const literal = range === undefined ? "" : literalOf({ start: range[0], end: range[1] }, all);
+  return /^(?:"[^"\\]{1,80}"|-?\d+|true|false|null)$/.test(literal) ? `${at}=${literal}` : `${at} has`;
+}
+
+interface HexLineOptions {
+  readonly place: number;
+  readonly all: Uint8Array;
+  readonly range: readonly [number, number] | undefined;
+}
+
+/** A line is one element with up to three parts: before, in and after the selection. */
+function HexLine({ place, all, range }: HexLineOptions): JSX.Element {
+  const offset = place * perLine;
+  const line = all.subarray(offset, offset + perLine);
+  const from = Math.min(Math.max((range?.[0] ?? 0) - offset, 0), line.length);
+  const to = Math.min(Math.max((range?.[1] ?? 0) - offset, from), line.length);
+  const parts = [line.subarray(0, from), line.subarray(from, to), line.subarray(to)] as const;
+  return (
+    // The same is in the pane beside it, where every value is a button.
+    // biome-ignore lint/a11y/useKeyWithClickEvents: see above
+    // biome-ignore lint/a11y/noStaticElementInteractions: see above
+    <div class="line" onClick={(event) => selectValue(offset + byteAt(event))}>
+      <span class="offset">{offset.toString(16).padStart(4, "0")}</span>
+      <span class="digits">
+        {digits(parts[0])}
+        <mark>{digits(parts[1])}</mark>
+        {digits(parts[2])}
+        {"   ".repeat(perLine - line.length)}
+      </span>
+      <span class="glyphs">
+        {glyphs(parts[0])}
+        <mark>{glyphs(parts[1])}</mark>
+        {glyphs(parts[2])}
+      </span>
+    </div>
+  );
+}
+
+/** The byte of a line that was clicked, by its column: three characters for its digits, or one for its glyph. */
+function byteAt({ currentTarget, target, clientX }: TargetedMouseEvent<HTMLElement>): number {
+  const column = target instanceof Element ? target.closest(".digits, .glyphs") : null;
+  if (column === null) return 0;
+  const { left } = column.getBoundingClientRect();
+  const width =
+    Number.parseFloat(getComputedStyle(currentTarget).getPropertyValue("--character")) ||
+    column.getBoundingClientRect().width / (column.textContent?.length ?? 1);
+  const characters = (clientX - left) / width;
+  return Math.min(perLine - 1, Math.max(0, Math.floor(column.className === "digits" ? characters / 3 : characters)));
+}
+
+function digits(part: Uint8Array): string {
+  return Array.from(part, (byte) => `${byte.toString(16).padStart(2, "0")} `).join("");
+}
+
+function glyphs(part: Uint8Array): string {
+  return Array.from(part, (byte) => (byte >= 0x20 && byte < 0x7f ? String.fromCharCode(byte) : "·")).join("");
+}
+
+function Facts({ shown: { headers, facts, row } }: { readonly shown: PageFrame }): JSX.Element {
+  return (
+    <div class="pane facts">
+      <p>{row.what}</p>
+      <dl>
+        {[...facts, ...headers].map(([name, value], index) => (
+          <div key={index}>
+            <dt>{name}</dt>
+            <dd>{value}</dd>
+          </div>
+        ))}
+      </dl>
+    </div>
+  );
+}
+
+function Verdicts({ shown: { verdicts, unjudged, row } }: { readonly shown: PageFrame }): JSX.Element {
+  return (
+    <div class="verdicts" role="region" aria-label="Verdicts" tabIndex={0}>
+      {unjudged !== undefined && <p>not judged: {unjudged}</p>}
+      {verdicts.length === 0 && unjudged === undefined && (
+        <p class="ok">{row.n === undefined ? "" : "breaks no rule"}</p>
+      )}
+      {verdicts.map((verdict) => (
+        <VerdictCard key={`${verdict.rule} ${verdict.pointer} ${verdict.says}`} verdict={verdict} />
+      ))}
+    </div>
+  );
+}
+
+const strength = { must: "broke it", should: "should not", may: "worth knowing" } as const;
+
+function VerdictCard({ verdict }: { readonly verdict: PageVerdict }): JSX.Element {
+  const { rule, level, party, pointer: at, range, header, says, demands, sentence, version, spec } = verdict;
+  return (
+    <article class={`card ${level}`}>
+      <h3>
+        <Icon name={level} /> {rule}
+        <b>{level === "must" ? `${party} ${strength.must}` : `${party}: ${strength[level]}`}</b>
+        {at !== undefined && at !== "" && <code>{at}</code>}
+        {header !== undefined && <code>header {header}</code>}
+        {range !== undefined && (
+          <button type="button" onClick={() => (selection.value = range)}>
+            bytes {range[0]}–{range[1] - 1}
+          </button>
+        )}
+        <button type="button" onClick={() => addFilter(`rule:${rule}`)}>
+          all of {rule}
+        </button>
+      </h3>
+      <p>{says}</p>
+      <p class="demands">{demands}</p>
+      {sentence !== undefined && <blockquote>{sentence}</blockquote>}
+      <a href={spec} target="_blank" rel="noreferrer">
+        specification{version === undefined ? "" : ` ${version}`}
+      </a>
+    </article>
+  );
+}

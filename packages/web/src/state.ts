@@ -1,0 +1,195 @@
+import { batch, computed, effect, signal } from "@preact/signals";
+import { call, connect } from "./connection.js";
+import type { FilterFault, PageBucket, PageFrame, PageRow, PageView, RecordingName } from "./protocol.js";
+
+/** Rows that are fetched together. */
+const page = 100;
+
+/** Pieces of the overview. */
+const buckets = 240;
+
+/** What is open. */
+export const view = signal<PageView | undefined>(undefined);
+/** Why nothing can be shown. */
+export const failure = signal<string | undefined>(undefined);
+/** The filter as it is typed. */
+export const filter = signal("");
+/** Why it cannot be read; the list shows what the last readable one found. */
+export const filterFault = signal<FilterFault | undefined>(undefined);
+/** The number of the selected row. */
+const selected = signal<number | undefined>(undefined);
+/** The place of the selected row in the list. */
+export const selectedPlace = signal<number | undefined>(undefined);
+/** The selected row with everything about it. */
+export const frame = signal<PageFrame | undefined>(undefined);
+/** The selected bytes of the frame, the end exclusive. */
+export const selection = signal<readonly [number, number] | undefined>(undefined);
+/** Whether the list stays at its end. */
+export const follows = signal(false);
+export const overview = signal<readonly PageBucket[]>([]);
+export const recordings = signal<readonly RecordingName[]>([]);
+/** What is said to those who do not see the list. */
+export const announcement = signal("");
+
+/** Grows when rows have arrived: the list reads `rowAt` again. */
+export const arrivals = signal(0);
+
+/** The time of the last row, in milliseconds. */
+export const duration = computed(() => Math.max(view.value?.until ?? 0, 1));
+
+let recording: string | undefined;
+const pages = new Map<number, readonly PageRow[]>();
+const wanted = new Set<number>();
+/** Counts the views: the answers for an earlier one are dropped. */
+let epoch = 0;
+
+/** A row of the list, if it is there yet; it is fetched otherwise. */
+export function rowAt(place: number): PageRow | undefined {
+  const number = Math.floor(place / page);
+  const rows = pages.get(number);
+  if (rows?.[place % page] === undefined) void fetchPage(number);
+  return rows?.[place % page];
+}
+
+async function fetchPage(number: number): Promise<void> {
+  if (wanted.has(number)) return;
+  wanted.add(number);
+  const asked = epoch;
+  const rows = await call("rows", { from: number * page, count: page }).catch(() => undefined); // The connection shows that it is lost.
+  if (asked !== epoch) return;
+  wanted.delete(number);
+  if (rows === undefined) return;
+  pages.set(number, rows);
+  arrivals.value += 1;
+}
+
+/** Opens the page in the state that its address names, and keeps it up to date. */
+export function start(): void {
+  connect(
+    () => {
+      readAddress();
+      void open();
+      void call("recordings", {}).then((all) => {
+        recordings.value = all;
+      });
+    },
+    (changed) => {
+      const before = view.value;
+      view.value = changed;
+      refresh();
+      if (follows.value) selectPlace(changed.count - 1);
+      const [rows, bad] = [changed.total - (before?.total ?? 0), changed.violations - (before?.violations ?? 0)];
+      if (rows > 0) announcement.value = `${rows} new${bad > 0 ? `, ${bad} violations` : ""}`;
+    },
+  );
+  effect(writeAddress);
+}
+
+/** The rows may have changed: those that show are read again, the others are dropped. */
+function refresh(): void {
+  const last = Math.floor(Math.max(0, (view.value?.count ?? 0) - 1) / page);
+  const shown = [...pages.keys()].slice(-3);
+  for (const number of [...pages.keys()]) if (!shown.includes(number) && number !== last) pages.delete(number);
+  for (const number of new Set([...shown, last])) void fetchPage(number);
+  void readOverview();
+}
+
+let readingOverview = false;
+
+async function readOverview(): Promise<void> {
+  if (readingOverview) return;
+  readingOverview = true;
+  const read = await call("overview", { buckets }).catch(() => undefined); // As above.
+  readingOverview = false;
+  if (read !== undefined) overview.value = read;
+}
+
+/** Opens a recording, or sets the filter. */
+export async function open(name = recording): Promise<void> {
+  const asked = filter.value;
+  try {
+    const opened = await call("open", { filter: asked, ...(name !== undefined && { recording: name }) });
+    if (asked !== filter.value) return;
+    if ("fault" in opened) {
+      filterFault.value = opened.fault;
+      return;
+    }
+    recording = name;
+    epoch += 1;
+    pages.clear();
+    wanted.clear();
+    batch(() => {
+      view.value = opened;
+      filterFault.value = undefined;
+      failure.value = undefined;
+      follows.value = opened.live && selected.value === undefined;
+      arrivals.value += 1;
+    });
+    document.title = `${opened.recording} · parlance`;
+    refresh();
+    if (selected.value === undefined) selectPlace(follows.value ? opened.count - 1 : 0);
+    else await select(selected.value);
+  } catch (error) {
+    failure.value = error instanceof Error ? error.message : String(error);
+  }
+}
+
+/** Selects a row by its number: the filter may hide it. */
+export async function select(n: number, range?: readonly [number, number]): Promise<void> {
+  selected.value = n;
+  const [read, place] = await Promise.all([call("frame", { n }), call("place", { n })]);
+  if (selected.value !== n) return;
+  batch(() => {
+    frame.value = read ?? undefined;
+    selectedPlace.value = place ?? undefined;
+    selection.value = range ?? read?.verdicts.find((verdict) => verdict.range !== undefined)?.range;
+  });
+}
+
+/** Selects a row by its place in the list. */
+export function selectPlace(place: number): void {
+  const count = view.value?.count ?? 0;
+  if (count === 0) return;
+  const at = Math.min(Math.max(0, place), count - 1);
+  selectedPlace.value = at;
+  const row = rowAt(at);
+  if (row === undefined) void selectUnread(at);
+  else if (row.n !== undefined) void select(row.n);
+}
+
+async function selectUnread(place: number): Promise<void> {
+  const [read] = await call("rows", { from: place, count: 1 });
+  if (read?.n !== undefined && selectedPlace.value === place) await select(read.n);
+}
+
+/** Selects the next row with a violation, or the one before. */
+export async function selectViolation(back: boolean): Promise<void> {
+  const place = await call("violation", { from: selectedPlace.value ?? -1, back });
+  if (place === null) announcement.value = `no violation ${back ? "before" : "after"} this row`;
+  else selectPlace(place);
+}
+
+/** Adds a condition to the filter, or sets it. */
+export function addFilter(condition: string): void {
+  filter.value = filter.value.trim() === "" ? condition : `${filter.value} ${condition}`;
+  void open();
+}
+
+/** The address names the recording, the row and the filter: it opens the same in the page of somebody else who has the file. */
+function writeAddress(): void {
+  if (view.value === undefined) return;
+  const query = new URLSearchParams();
+  if (recording !== undefined) query.set("recording", recording);
+  if (filter.value !== "") query.set("q", filter.value);
+  const path = selected.value === undefined ? "" : `/${selected.value}`;
+  const hash = `#${path}${query.size > 0 ? `?${query}` : ""}`;
+  if (hash !== location.hash) history.replaceState(null, "", hash === "#" ? location.pathname : hash);
+}
+
+function readAddress(): void {
+  const [, n, query] = /^#(?:\/(\d+))?(?:\?(.*))?$/.exec(location.hash) ?? [];
+  const values = new URLSearchParams(query ?? "");
+  recording = values.get("recording") ?? recording;
+  filter.value = values.get("q") ?? filter.value;
+  if (n !== undefined) selected.value = Number(n);
+}

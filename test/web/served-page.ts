@@ -1,0 +1,27 @@
+import { type RunningProcess, start } from "../cli/run.js";
+
+/** `parlance open`, as long as it runs. */
+export class ServedPage implements AsyncDisposable {
+  readonly url: string;
+  readonly #process: RunningProcess;
+
+  private constructor(url: string, process: RunningProcess) {
+    this.url = url;
+    this.#process = process;
+  }
+
+  static async open(recording: string, env: Readonly<Record<string, string>> = {}): Promise<ServedPage> {
+    const process = start(["open", "--json", recording], env);
+    const { url } = JSON.parse(await process.firstLine) as { readonly url: string };
+    return new ServedPage(url, process);
+  }
+
+  get origin(): string {
+    return new URL(this.url).origin;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#process.interrupt();
+    await this.#process.ended;
+  }
+}
