@@ -68,6 +68,8 @@ const guides = [
     "sessions",
     "authorization",
     "authorization-providers",
+    "oauth-proxy",
+    "dev-auth",
     "http-errors",
     "deploy",
     "reverse-proxy",
