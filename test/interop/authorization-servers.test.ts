@@ -10,6 +10,7 @@ import {
   memoryTokenStore,
   oauth,
   oauthProxy,
+  revokeTokens,
   type StoredCredentials,
   type TokenStore,
 } from "@parlance/mcp/auth";
@@ -116,6 +117,19 @@ async function redeem(issuer: string, fields: Record<string, string>): Promise<{
   return { status: response.status, error };
 }
 
+/** The client that our server is at an authorization server where it introspects tokens. */
+const introspectingClient = {
+  client_id: "notes-server",
+  client_secret: "a secret of the server",
+  redirect_uris: [redirectUrl],
+  application_type: "native",
+};
+
+const introspecting = (issuer: string) => (audience: string) => {
+  const { client_id: clientId, client_secret: clientSecret } = introspectingClient;
+  return introspectionAuth({ issuer, audience, clientId, clientSecret, scopes: ["notes"] });
+};
+
 const withOidcProvider = test.skipIf(!isInstalled);
 
 withOidcProvider("a client registers dynamically, signs in, and steps up", async () => {
@@ -202,12 +216,8 @@ withOidcProvider("a token for another resource is refused", async () => {
 });
 
 withOidcProvider("opaque tokens are introspected, and refused once they are revoked", async () => {
-  const server = { client_id: "notes-server", client_secret: "a secret of the server", redirect_uris: [redirectUrl] };
-  const issuer = await startOidcProvider({ tokens: "opaque", clients: [{ ...server, application_type: "native" }] });
-  const { client_id: clientId, client_secret: clientSecret } = server;
-  const url = await startNotes((audience) =>
-    introspectionAuth({ issuer, audience, clientId, clientSecret, scopes: ["notes"] }),
-  );
+  const issuer = await startOidcProvider({ tokens: "opaque", clients: [introspectingClient] });
+  const url = await startNotes(introspecting(issuer));
   const { store, kept } = openStore();
   const { client, steps } = await signIn(url, { store });
   expect(await call(client, "whoami")).toBe(`ada of ${issuer}: notes`);
@@ -218,6 +228,18 @@ withOidcProvider("opaque tokens are introspected, and refused once they are revo
   steps.length = 0;
   expect(await call(client, "whoami")).toBe(`ada of ${issuer}: notes`);
   expect(steps[0]).toMatch(/^challenge: /);
+});
+
+withOidcProvider.each(["jwt", "opaque"])("a sign-in with %s tokens is revoked", async (tokens) => {
+  const issuer = await startOidcProvider({ tokens, clients: [introspectingClient] });
+  const { store, kept } = openStore();
+  await signIn(await startNotes(tokens === "jwt" ? jwtOf(issuer) : introspecting(issuer)), { store });
+  const credentials = kept();
+  if (credentials === undefined) throw new Error("the store has no credentials");
+  expect(await revokeTokens(credentials)).toEqual({ kind: "revoked" });
+  const { refreshToken = "" } = credentials.tokens ?? {};
+  const client = { client_id: credentials.client?.id ?? "", grant_type: "refresh_token" };
+  expect(await redeem(issuer, { ...client, refresh_token: refreshToken })).toMatchObject({ error: "invalid_grant" });
 });
 
 withOidcProvider("a proxy names users by the ID token of the provider", async () => {

@@ -1,10 +1,13 @@
 import { chmod, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
-import { createServer } from "node:http";
+import { createServer as createHttpServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { textOf } from "@parlance/mcp/client";
-import { connectStdio } from "@parlance/mcp/node";
+import { devAuth, oauth } from "@parlance/mcp/auth";
+import { fileTokenStore } from "@parlance/mcp/auth-node";
+import { connect, textOf } from "@parlance/mcp/client";
+import { connectStdio, serveHttp } from "@parlance/mcp/node";
+import { createServer } from "@parlance/mcp/server";
 import { expect, onTestFinished, test } from "vitest";
 import { startProtectedServer, startSignInServer } from "../../auth/client/protected-server.js";
 import { main, start } from "../run.js";
@@ -61,6 +64,35 @@ onLinux("after a sign-in every command has the tokens, until the sign-out", asyn
   expect((await user.run("logout", server.url)).stderr).toContain(`not signed in to ${server.url}`);
   expect((await user.run("whoami", server.url)).stderr).toContain("→ parlance login <url>");
   expect((await user.run("call", server.url, "read")).stderr).toContain("the server requires a sign-in\n");
+});
+
+test("logout revokes the tokens where the authorization server can, and deletes them in any case", async () => {
+  const auth = devAuth({ users: ["ada"] });
+  const http = await serveHttp(createServer({ name: "notes", version: "1.0.0" }), { auth });
+  onTestFinished(() => http.close());
+  const user = await newUser();
+  const signIn = async () => {
+    const authorize = auth.signInAs("ada");
+    const store = fileTokenStore(user.file);
+    const redirectUrl = "http://127.0.0.1:33418/callback";
+    const client = await connect(http.url, {
+      auth: oauth({ clientName: "parlance", redirectUrl, authorize, store }),
+    });
+    await client.close();
+    const [credentials] = (await store.entries()).values();
+    return `Bearer ${credentials?.tokens?.accessToken}`;
+  };
+  const authorization = await signIn();
+  const signedOut = await user.run("logout", http.url);
+  expect(signedOut).toMatchObject({ code: 0, stdout: `revoked and deleted the tokens for ${http.url}\n`, stderr: "" });
+  await expect(connect(http.url, { headers: { authorization } })).rejects.toThrow();
+
+  await signIn();
+  await http.close();
+  const alone = await user.run("logout", http.url);
+  expect(alone).toMatchObject({ code: 3, stdout: `deleted the tokens for ${http.url}\n` });
+  expect(alone.stderr).toContain("the tokens were not revoked: ");
+  expect((await user.run("whoami")).stderr).toContain("not signed in");
 });
 
 onLinux("commands that write their requests themselves use the token too, and renew it", async () => {
@@ -121,7 +153,7 @@ onLinux("a sign-in that fails says the step, what was received and expected, and
 
 onLinux("a server that requires no sign-in, and one that is none, are named", async () => {
   const user = await newUser();
-  const other = createServer((_, response) => response.writeHead(404).end()).listen(0, "127.0.0.1");
+  const other = createHttpServer((_, response) => response.writeHead(404).end()).listen(0, "127.0.0.1");
   onTestFinished(() => void other.close());
   await new Promise((resolve) => other.once("listening", resolve));
   const url = `http://127.0.0.1:${(other.address() as AddressInfo).port}/mcp`;

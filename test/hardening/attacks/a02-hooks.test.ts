@@ -783,6 +783,7 @@ const apart: Readonly<Record<string, string>> = {
   "FileTokenStore.entries": "called by the application alone",
   "OAuthProxyOptions.subject": "as AuthorizationStore.get",
   "PublicFetchOptions.lookup": "ends the request with its error, as a name that does not resolve",
+  "RevocationOptions.fetch": "is a failed revocation with its error: test/auth/client/revocation.test.ts",
   "TokenOptions.fetch": "ends the sign-in with its error: test/auth/client/hooks.test.ts",
   "TokenOptions.onStep": "goes to the console, and the sign-in goes on: test/auth/client/hooks.test.ts",
   "TokenStore.delete": "called by the application alone",

@@ -9,6 +9,7 @@ export { devAuth } from "../auth/authorization-server/dev-auth.js";
 export { oauthProxy } from "../auth/authorization-server/oauth-proxy.js";
 export type { AuthorizationStore } from "../auth/authorization-server/state-store.js";
 export { type OAuthOptions, oauth } from "../auth/client/oauth.js";
+export { revokeTokens } from "../auth/client/revocation.js";
 export { SignInError, type SignInFailure, type SignInStep } from "../auth/client/sign-in-error.js";
 export { memoryTokenStore, type StoredCredentials, type TokenStore } from "../auth/client/token-store.js";
 export type { ResourceServer } from "../auth/resource-server.js";

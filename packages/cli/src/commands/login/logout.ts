@@ -1,3 +1,5 @@
+import type { StoredCredentials } from "@parlance/mcp/auth";
+import { escapeControls } from "@parlance/mcp/jsonrpc";
 import type { Command } from "commander";
 import { openStore, signInsAt } from "../../shared/client/kept-sign-ins.js";
 import { exitCodes } from "../../shared/exit-codes.js";
@@ -9,18 +11,26 @@ const exitHelp = `Exit codes:
   0  done, also where there was no sign-in
   1  the command line is wrong`;
 
+const logoutExitHelp = `${exitHelp}
+  3  the tokens are deleted here, but the authorization server did not revoke them`;
+
+interface LogoutFlags {
+  readonly clientId?: string;
+}
+
 /** Adds `parlance logout`. */
 export function registerLogout(program: Command, invocation: Invocation): void {
   program
     .command("logout")
-    .summary("delete the tokens for a server")
+    .summary("sign out of a server")
     .description(
-      `Delete the tokens for a server on this machine. The authorization server may accept them until they
-expire: its own page ends a session there.`,
+      `Revoke the tokens for a server at its authorization server, and delete them on this machine. Some
+authorization servers cannot revoke tokens: they accept them until they expire.`,
     )
     .argument("<url>", "the address of the server")
-    .addHelpText("after", `\n${exitHelp}\n\nExamples:\n  parlance logout https://example.com/mcp`)
-    .action((url: string) => invocation.run(() => logout(url, invocation)));
+    .option("--client-id <id>", "the id that was given to parlance login")
+    .addHelpText("after", `\n${logoutExitHelp}\n\nExamples:\n  parlance logout https://example.com/mcp`)
+    .action((url: string, flags: LogoutFlags) => invocation.run(() => logout(url, flags, invocation)));
 }
 
 /** Adds `parlance whoami`. */
@@ -37,16 +47,34 @@ export function registerWhoami(program: Command, invocation: Invocation): void {
     );
 }
 
-async function logout(word: string, { out, err }: Invocation): Promise<number> {
+async function logout(word: string, { clientId }: LogoutFlags, { out, err }: Invocation): Promise<number> {
   const url = serverUrl(word);
   const store = await openStore();
   const signIns = await signInsAt(store, url);
+  let exitCode: number = exitCodes.clean;
   for (const { key, credentials } of signIns) {
+    const [resource, issuer] = [credentials.resource, credentials.issuer].map(escapeControls);
+    const revocation = await revoked(credentials, clientId);
     await store.delete(key);
-    out.print(`deleted the tokens for ${credentials.resource}`);
+    out.print(`${revocation.kind === "revoked" ? "revoked and deleted" : "deleted"} the tokens for ${resource}`);
+    if (revocation.kind === "unsupported")
+      err.print(`${issuer} cannot revoke tokens: it may accept them until they expire`);
+    if (revocation.kind !== "failed") continue;
+    err.print(`the tokens were not revoked: ${escapeControls(revocation.reason)}`, `  → end the session at ${issuer}`);
+    exitCode = exitCodes.unreachable;
   }
   if (signIns.length === 0) err.print(`not signed in to ${url.href}`);
-  return exitCodes.clean;
+  return exitCode;
+}
+
+async function revoked(credentials: StoredCredentials, clientId: string | undefined) {
+  const [{ revokeTokens }, { publicFetch }] = await Promise.all([
+    import("@parlance/mcp/auth"),
+    import("@parlance/mcp/auth-node"),
+  ]);
+  const { hostname } = new URL(credentials.resource);
+  const fetch = publicFetch({ privateHosts: [hostname] });
+  return revokeTokens(credentials, { fetch, ...(clientId === undefined ? {} : { clientId }) });
 }
 
 async function whoami(word: string | undefined, json: boolean, { out, err }: Invocation): Promise<number> {

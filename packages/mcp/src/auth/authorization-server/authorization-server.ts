@@ -77,7 +77,7 @@ interface Endpoint {
 
 /**
  * An authorization server for one resource at the same origin: OAuth 2.1 with authorization codes, PKCE, rotating refresh tokens and
- * client credentials, dynamic client registration (RFC 7591) and client ID metadata documents. `SignIn` signs the users in.
+ * client credentials, revocation (RFC 7009), dynamic client registration (RFC 7591) and client ID metadata documents. `SignIn` signs the users in.
  */
 export class AuthorizationServer implements AuthEndpoints {
   readonly #parts: AuthorizationServerParts;
@@ -92,6 +92,7 @@ export class AuthorizationServer implements AuthEndpoints {
       ["/jwks", { method: "GET", respond: () => this.#keys() }],
       ["/register", { method: "POST", respond: (request) => this.#register(request) }],
       ["/token", { method: "POST", respond: (request) => this.#token(request) }],
+      ["/revoke", { method: "POST", respond: (request) => this.#revoke(request) }],
     ]);
     const { callback } = parts.signIn;
     this.paths = [...this.#endpoints.keys(), "/authorize", ...(callback === undefined ? [] : [callback.path])];
@@ -262,6 +263,8 @@ export class AuthorizationServer implements AuthEndpoints {
       ],
       code_challenge_methods_supported: ["S256"],
       token_endpoint_auth_methods_supported: authenticationMethods,
+      revocation_endpoint: `${issuer}/revoke`,
+      revocation_endpoint_auth_methods_supported: authenticationMethods,
       authorization_response_iss_parameter_supported: true,
       client_id_metadata_document_supported: true,
     });
@@ -283,6 +286,15 @@ export class AuthorizationServer implements AuthEndpoints {
     const fault = this.#faultOfResource(form);
     if (fault !== undefined) throw fault;
     return json(200, await this.#tokens(client, form));
+  }
+
+  async #revoke(request: AuthRequest): Promise<AuthResponse> {
+    const form = new URLSearchParams(await request.text());
+    const { id: clientId } = await this.#parts.clients.authenticate(form, request.header("authorization"));
+    const token = form.get("token");
+    if (token === null) throw new OAuthError("invalid_request", "token is missing");
+    await this.#parts.grants.revoke({ ...this.#parts.identity(), clientId }, token);
+    return json(200, {});
   }
 
   #tokens(client: RegisteredClient, form: URLSearchParams): Promise<unknown> {

@@ -140,6 +140,37 @@ export class Grants {
     }
   }
 
+  /**
+   * Ends the grant of an access token or a refresh token. A token that is not known, or no longer, needs nothing.
+   * @throws OAuthError for a token of another client, or one without a grant
+   */
+  async revoke(issued: Issued, token: string): Promise<void> {
+    const grantId = (await this.#refreshable(token)) ?? (await this.#grantIdOf(issued, token));
+    const grant = grantId === undefined ? undefined : await this.grant(grantId);
+    if (grant === undefined || grant.ended !== undefined) return;
+    if (grant.clientId !== issued.clientId)
+      throw new OAuthError("invalid_grant", "the token belongs to another client");
+    const ended = "its client has revoked it: sign in again";
+    await this.#store.set(`grant:${grant.id}`, JSON.stringify({ ...grant, ended }), grantTtl);
+  }
+
+  /** The id of the grant of a refresh token, used or not. */
+  async #refreshable(token: string): Promise<string | undefined> {
+    const key = await digest(token);
+    const text = await this.#store.get(`refresh:${key}`);
+    const kept: unknown = text === undefined ? undefined : JSON.parse(text);
+    if (isObject(kept) && typeof kept.grantId === "string") return kept.grantId;
+    return this.#store.get(`used-refresh:${key}`);
+  }
+
+  async #grantIdOf(issued: Issued, accessToken: string): Promise<string | undefined> {
+    const verified = await this.verify(issued, accessToken);
+    if (verified.kind !== "identity") return undefined;
+    const grantId = verified.identity.claims?.grant_id;
+    if (typeof grantId === "string") return grantId;
+    throw new OAuthError("unsupported_token_type", "a token without a sign-in is valid until it expires");
+  }
+
   async grant(id: string): Promise<Grant | undefined> {
     const text = await this.#store.get(`grant:${id}`);
     return text === undefined ? undefined : (JSON.parse(text) as Grant); // Only `Grants` writes there.

@@ -11,7 +11,8 @@ export type OAuthErrorCode =
   | "server_error"
   | "unauthorized_client"
   | "unsupported_grant_type"
-  | "unsupported_response_type";
+  | "unsupported_response_type"
+  | "unsupported_token_type";
 
 /** An error response of an endpoint. Its message is the `error_description`, which the client sees. */
 export class OAuthError extends Error {
