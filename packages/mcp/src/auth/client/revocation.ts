@@ -27,7 +27,11 @@ export type Revocation =
   | { readonly kind: "revoked" }
   /** The authorization server cannot revoke tokens: they are valid until they expire. */
   | { readonly kind: "unsupported" }
-  | { readonly kind: "failed"; readonly reason: string };
+  | {
+      readonly kind: "failed";
+      /** What went wrong, for the log: the text of the authorization server may be in it. */
+      readonly reason: string;
+    };
 
 /**
  * Revokes the tokens of a sign-in at their authorization server (RFC 7009), for a user who signs out. The token store keeps them: delete
