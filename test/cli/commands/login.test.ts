@@ -1,8 +1,8 @@
 import { chmod, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { createServer as createHttpServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { hostname, tmpdir } from "node:os";
+import { dirname, join } from "node:path";
 import { devAuth, oauth } from "@parlance/mcp/auth";
 import { fileTokenStore } from "@parlance/mcp/auth-node";
 import { connect, textOf } from "@parlance/mcp/client";
@@ -93,6 +93,38 @@ test("logout revokes the tokens where the authorization server can, and deletes 
   expect(alone).toMatchObject({ code: 3, stdout: `deleted the tokens for ${http.url}\n` });
   expect(alone.stderr).toContain("the tokens were not revoked: ");
   expect((await user.run("whoami")).stderr).toContain("not signed in");
+});
+
+onLinux("of four sign-ins at once one opens a page; the others say what they wait for, and use its token", async () => {
+  const { issuer, server } = await newServers();
+  const user = await newUser();
+  let release: (() => void) | undefined;
+  // The user takes the time that the page is held here.
+  const page = createHttpServer((_, response) => {
+    release = () => void response.end();
+    pageIsOpen();
+  });
+  let pageIsOpen: () => void = () => undefined;
+  const opened = new Promise<void>((resolve) => {
+    pageIsOpen = resolve;
+  });
+  await new Promise<void>((resolve) => page.listen(0, "127.0.0.1", resolve));
+  onTestFinished(() => void page.close());
+  const gate = `http://127.0.0.1:${(page.address() as AddressInfo).port}/`;
+  const program = `#!${process.execPath}\nfetch("${gate}").then(() => fetch(process.argv[2])).then((page) => page.text());\n`;
+  await writeFile(join(dirname(user.file), "xdg-open"), program);
+
+  const first = start(["login", server.url], user.env);
+  await opened;
+  const others = [1, 2, 3].map(() => start(["login", server.url], user.env));
+  for (const { untilError } of others) await untilError(`Waiting for process ${first.child.pid} of ${hostname()}`);
+  const impatient = others.pop();
+  impatient?.interrupt();
+  expect((await impatient?.ended)?.code).not.toBe(0);
+  release?.();
+  for (const { ended } of [first, ...others]) expect(await ended).toMatchObject({ code: 0 });
+  expect(issuer.requests("/authorize")).toHaveLength(1);
+  expect(issuer.requests("/token")).toHaveLength(1);
 });
 
 onLinux("commands that write their requests themselves use the token too, and renew it", async () => {

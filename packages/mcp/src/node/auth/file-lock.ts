@@ -9,14 +9,13 @@ const heartbeat = 2_000;
 /** Milliseconds without a sign of life after which a lock is abandoned: far more than a busy machine delays a timer. */
 const abandonedAfter = 30_000;
 
-/** Milliseconds that a process waits for a lock. A refresh may wait for a slow authorization server, and others before it. */
-const longestWait = 120_000;
+/** Milliseconds after which a process that waits says so. */
+const noticeAfter = 2_000;
 
 /**
  * Runs a function while this process holds a lock file. The lock of a process that was killed is taken over: on this machine when the
- * process no longer exists, from another machine after 30 seconds without a sign of life.
- *
- * @throws Error if the lock is held for two minutes
+ * process no longer exists, from another machine after 30 seconds without a sign of life. As long as the holder lives it is waited for: a
+ * user may be signing in there. The user of this process sees which process that is.
  */
 export async function withFileLock<T>(path: string, run: () => Promise<T>): Promise<T> {
   await acquire(path);
@@ -30,13 +29,21 @@ export async function withFileLock<T>(path: string, run: () => Promise<T>): Prom
 }
 
 async function acquire(path: string): Promise<void> {
-  const deadline = performance.now() + longestWait;
+  const noticeAt = performance.now() + noticeAfter;
+  let isNoticed = false;
   while (!(await tryCreate(path))) {
     if (await isAbandoned(path)) await breakLock(path);
-    else if (performance.now() > deadline)
-      throw new Error(`${path} is locked by another process: if none uses it, delete it`);
-    else await delay(20 + Math.random() * 30);
+    else if (performance.now() > noticeAt && !isNoticed) {
+      isNoticed = true;
+      process.stderr.write(await notice(path));
+    } else await delay(20 + Math.random() * 30);
   }
+}
+
+async function notice(path: string): Promise<string> {
+  const [pid = "", host = ""] = (await readFile(path, "utf8").catch(() => "")).split(" ");
+  const holder = pid === "" ? "another process" : `process ${pid} of ${host}`;
+  return `Waiting for ${holder}, which signs in or refreshes a token (${path})\n`;
 }
 
 /** Creates a lock file that names its holder; false if there is one. */
