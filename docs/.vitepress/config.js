@@ -53,6 +53,7 @@ const guides = [
     "client",
     "client-http",
     "authorization-client",
+    "authorization-machine",
     "client-input",
     "subscriptions",
     "reconnect",

@@ -242,6 +242,26 @@ withOidcProvider.each(["jwt", "opaque"])("a sign-in with %s tokens is revoked", 
   expect(await redeem(issuer, { ...client, refresh_token: refreshToken })).toMatchObject({ error: "invalid_grant" });
 });
 
+withOidcProvider("tokens are bound to a key of the client, also those of a refresh", async () => {
+  const issuer = await startOidcProvider({ lifetime: 5 });
+  const url = await startNotes((audience) => jwtAuth({ issuer, audience, scopes: ["notes"], dpop: "nonce" }));
+  const { store, kept } = openStore();
+  const { client, steps } = await signIn(url, { store, dpop: true });
+  for (let calls = 0; calls < 2; calls += 1) expect(await call(client, "whoami")).toBe(`ada of ${issuer}: notes`);
+  expect(steps.join("\n")).toContain(`refresh: POST ${issuer}/token: 200`);
+  const { tokens, dpopKey } = kept() ?? {};
+  expect(tokens?.tokenType).toBe("DPoP");
+  expect(dpopKey).toMatchObject({ kty: "EC", crv: "P-256" });
+  // Another process with the same store has the key; who has the token alone does not get in.
+  const second = await signIn(url, { store, dpop: true });
+  expect(await call(second.client, "whoami")).toBe(`ada of ${issuer}: notes`);
+  expect(second.steps.filter((step) => step.startsWith("redirect:"))).toEqual([]);
+  for (const scheme of ["DPoP", "Bearer"]) {
+    const headers = { authorization: `${scheme} ${tokens?.accessToken}`, "content-type": "application/json" };
+    expect((await fetch(url, { method: "POST", headers, body: "{}" })).status).toBe(401);
+  }
+});
+
 withOidcProvider("a proxy names users by the ID token of the provider", async () => {
   const issuers: string[] = [];
   const url = await startNotes(async (resource) => {

@@ -785,6 +785,8 @@ const apart: Readonly<Record<string, string>> = {
   "PublicFetchOptions.lookup": "ends the request with its error, as a name that does not resolve",
   "RevocationOptions.fetch": "is a failed revocation with its error: test/auth/client/revocation.test.ts",
   "TokenOptions.fetch": "ends the sign-in with its error: test/auth/client/hooks.test.ts",
+  "WorkloadIdentityOptions.assertion": "fails the call: test/auth/client/machine-grants.test.ts",
+  "EnterpriseManagedOptions.idToken": "fails the call, as an assertion: test/auth/client/machine-grants.test.ts",
   "TokenOptions.onStep": "goes to the console, and the sign-in goes on: test/auth/client/hooks.test.ts",
   "TokenStore.delete": "called by the application alone",
   "TokenStore.get": "ends the sign-in with its error: test/auth/client/hooks.test.ts",

@@ -8,6 +8,14 @@ import "../base/runtime.js";
 export { devAuth } from "../auth/authorization-server/dev-auth.js";
 export { oauthProxy } from "../auth/authorization-server/oauth-proxy.js";
 export type { AuthorizationStore } from "../auth/authorization-server/state-store.js";
+export {
+  type ClientCredentialsOptions,
+  clientCredentials,
+  type EnterpriseManagedOptions,
+  enterpriseManaged,
+  type WorkloadIdentityOptions,
+  workloadIdentity,
+} from "../auth/client/machine-grants.js";
 export { type OAuthOptions, oauth } from "../auth/client/oauth.js";
 export { revokeTokens } from "../auth/client/revocation.js";
 export { SignInError, type SignInFailure, type SignInStep } from "../auth/client/sign-in-error.js";

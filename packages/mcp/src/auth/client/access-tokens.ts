@@ -12,6 +12,7 @@ import { hostKind, mayLeadTo } from "../addresses.js";
 import { type BoundedFetch, boundedFetch } from "../bounded-fetch.js";
 import { findServerMetadata, placesText } from "../discovery.js";
 import { requireSecureUrl } from "../server/protected.js";
+import { proofAlgorithm, type TokenKey, tokenKey, withNonce } from "./bound-tokens.js";
 import { type Challenge, scopesIn } from "./challenge.js";
 import { type ClientAtServer, endpointError, type GrantSettings, libraryOptions } from "./grant.js";
 import { type ProtectedResource, readResourceMetadata } from "./resource-metadata.js";
@@ -29,6 +30,7 @@ export interface Obtained {
 /** Where the tokens of a client are kept, and how it reaches authorization servers. */
 export interface TokenSettings {
   readonly scopes?: readonly string[];
+  readonly dpop?: boolean;
   readonly store: TokenStore;
   readonly fetch?: Fetch;
   readonly onStep?: (step: SignInStep) => void;
@@ -44,6 +46,8 @@ export class AccessTokens {
   readonly #how: GrantSettings;
   #resource: ProtectedResource | undefined;
   #tokens: Tokens | undefined;
+  /** The key of bound tokens. */
+  #key: TokenKey | undefined;
   /** The scopes of the last request to the authorization server: it may have granted fewer. */
   #requested: readonly string[] = [];
   /** Renewals that run, by the scopes that they are for. Calls with the same need share one. */
@@ -53,6 +57,11 @@ export class AccessTokens {
     this.#server = server;
     this.#settings = settings;
     this.#how = how;
+  }
+
+  /** The key that the tokens are bound to; undefined for bearer tokens. */
+  get key(): TokenKey | undefined {
+    return this.#key;
   }
 
   /** The token to send, refreshed if it is about to expire. Undefined until the server requires one. */
@@ -137,14 +146,23 @@ export class AccessTokens {
     const { store } = this.#settings;
     const stored = this.#bound(await store.get(key), resource);
     const inStore = stored?.tokens;
+    if (stored?.dpopKey !== undefined) this.#key = await tokenKey(stored.dpopKey);
     if (inStore !== undefined && inStore.accessToken !== refused?.accessToken && isUsable(inStore, challenge)) {
       this.report("stored", "the token store has an access token");
       return { tokens: inStore, from: "store" };
     }
     const server = await this.#serverMetadata(resource);
+    const boundTo = await this.#keyFor(server);
+    const bound = boundTo === undefined ? {} : { dpopKey: boundTo.jwk };
     const keep = async (response: TokenEndpointResponse, client: ClientAtServer, scopes: readonly string[]) => {
       const tokens = tokensOf(response, scopes, inStore?.refreshToken);
-      await store.set(key, { issuer: resource.issuer, resource: resource.resource, ...clientOf(client), tokens });
+      await store.set(key, {
+        issuer: resource.issuer,
+        resource: resource.resource,
+        ...clientOf(client),
+        ...bound,
+        tokens,
+      });
       return tokens;
     };
     let ended: SignInError | undefined;
@@ -164,6 +182,7 @@ export class AccessTokens {
         resource: resource.resource,
         scopes,
         stored: stored?.client,
+        key: boundTo,
         request: (step) => this.#request(step),
         secureUrl: (step, url) => this.#requireSecure(step, url),
         report: (kind, text, url) => this.report(kind, text, url === undefined ? {} : { url }),
@@ -210,6 +229,18 @@ export class AccessTokens {
     });
   }
 
+  /** The key to bind tokens to: the one in the store, or a new one where that is wanted and supported. */
+  async #keyFor({
+    issuer,
+    dpop_signing_alg_values_supported: algorithms = [],
+  }: AuthorizationServer): Promise<TokenKey | undefined> {
+    if (this.#key !== undefined || this.#settings.dpop !== true) return this.#key;
+    if (algorithms.includes(proofAlgorithm)) this.#key = await tokenKey(undefined);
+    else
+      this.report("server-metadata", `${issuer} does not bind tokens with ${proofAlgorithm}: they are bearer tokens`);
+    return this.#key;
+  }
+
   /** A refresh; the error if the refresh token or the client is no longer accepted. */
   async #refresh(
     server: AuthorizationServer,
@@ -218,11 +249,13 @@ export class AccessTokens {
     refreshToken: string,
   ): Promise<TokenEndpointResponse | SignInError> {
     try {
-      const response = await refreshTokenGrantRequest(server, client, authentication, refreshToken, {
-        ...libraryOptions(this.#request("refresh")),
-        additionalParameters: { resource },
+      return await withNonce(async () => {
+        const response = await refreshTokenGrantRequest(server, client, authentication, refreshToken, {
+          ...libraryOptions(this.#request("refresh"), this.#key),
+          additionalParameters: { resource },
+        });
+        return processRefreshTokenResponse(server, client, response);
       });
-      return await processRefreshTokenResponse(server, client, response);
     } catch (error) {
       if (error instanceof SignInError) throw error;
       const { code, text } = await endpointError(error);

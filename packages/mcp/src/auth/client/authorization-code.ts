@@ -14,12 +14,11 @@ import { thrownText } from "../../jsonrpc/errors.js";
 import { excerpt } from "../../jsonrpc/report.js";
 import {
   type ClientAtServer,
-  type EndpointError,
-  endpointError,
   type Grant,
   type Granted,
   type GrantRequest,
   libraryOptions,
+  requestToken,
 } from "./grant.js";
 import { type ClientIdentity, knownClient, register } from "./registration.js";
 import { SignInError } from "./sign-in-error.js";
@@ -157,7 +156,7 @@ function requirePkce({ server }: GrantRequest): void {
 }
 
 async function authorizationUrl(
-  { server, resource, scopes, secureUrl }: GrantRequest,
+  { server, resource, scopes, secureUrl, key }: GrantRequest,
   { client }: ClientAtServer,
   redirectUrl: string,
   verifier: string,
@@ -174,6 +173,8 @@ async function authorizationUrl(
     code_challenge: await calculatePKCECodeChallenge(verifier),
     code_challenge_method: "S256",
     resource,
+    // The code is for the holder of the key too.
+    ...(key === undefined ? {} : { dpop_jkt: key.thumbprint }),
     ...(scopes === undefined ? {} : { scope: scopes.join(" ") }),
     // OpenID Connect grants offline access only with consent.
     ...(scopes?.includes("offline_access") === true ? { prompt: "consent" } : {}),
@@ -244,38 +245,19 @@ function otherIssuer(received: string, expected: string): SignInError {
   });
 }
 
-async function exchange(
-  { server, resource, request }: GrantRequest,
+function exchange(
+  { server, resource, request, key }: GrantRequest,
   { client, authentication }: ClientAtServer,
   parameters: URLSearchParams,
   redirectUrl: string,
   verifier: string,
 ): Promise<TokenEndpointResponse> {
-  try {
-    const response = await authorizationCodeGrantRequest(
-      server,
-      client,
-      authentication,
-      parameters,
-      redirectUrl,
-      verifier,
-      {
-        ...libraryOptions(request("token")),
-        additionalParameters: { resource },
-      },
-    );
-    return await processAuthorizationCodeResponse(server, client, response);
-  } catch (error) {
-    throw error instanceof SignInError ? error : noToken(server, await endpointError(error));
-  }
-}
-
-function noToken({ token_endpoint: url }: AuthorizationServer, { text }: EndpointError): SignInError {
-  return new SignInError({
-    kind: "token",
-    step: "token",
-    received: `${text} from ${url}`,
-    expected: "an access token",
-    remedy: "sign in again; if that does not help, check the client at the authorization server",
-  });
+  const options = { ...libraryOptions(request("token"), key), additionalParameters: { resource } };
+  const send = (): Promise<Response> =>
+    authorizationCodeGrantRequest(server, client, authentication, parameters, redirectUrl, verifier, options);
+  return requestToken(
+    server,
+    "sign in again; if that does not help, check the client at the authorization server",
+    async () => processAuthorizationCodeResponse(server, client, await send()),
+  );
 }

@@ -1,7 +1,8 @@
-import type { HttpAuthorization } from "../../http/client/http-target.js";
+import type { Fetch, HttpAuthorization } from "../../http/client/http-target.js";
 import { LocalError, thrownText } from "../../jsonrpc/errors.js";
 import { requireSecureUrl } from "../server/protected.js";
 import { AccessTokens, hasScopes, type Obtained, type TokenSettings, type Tokens } from "./access-tokens.js";
+import { fetchWithProof, type TokenKey } from "./bound-tokens.js";
 import { type Challenge, challengeOf } from "./challenge.js";
 import type { GrantSettings } from "./grant.js";
 import { SignInError } from "./sign-in-error.js";
@@ -26,7 +27,7 @@ export function authorizedFetch(settings: TokenSettings, how: GrantSettings): Ht
       let tokens = await access.current();
       let from: Obtained["from"] | undefined;
       for (let authorizations = 0; ; ) {
-        const response = await fetch(url, withToken(init, tokens));
+        const response = await send(fetch, url, init, tokens, access.key);
         const challenge = await challengeOf(response);
         if (challenge === undefined) return response;
         void response.body?.cancel().catch(() => undefined); // The headers have all that is needed.
@@ -49,11 +50,19 @@ function asLocalError(error: unknown): never {
   throw new LocalError("refused", `no access token: ${thrownText(error)}`, { cause: error });
 }
 
-function withToken(init: RequestInit, tokens: Tokens | undefined): RequestInit {
-  if (tokens === undefined) return init;
+function send(
+  fetch: Fetch,
+  url: URL,
+  init: RequestInit,
+  tokens: Tokens | undefined,
+  key: TokenKey | undefined,
+): Promise<Response> {
+  if (tokens === undefined) return fetch(url, init);
+  if (tokens.tokenType === "DPoP" && key !== undefined)
+    return fetchWithProof(fetch, url, init, tokens.accessToken, key);
   const headers = new Headers(init.headers);
   headers.set("authorization", `${tokens.tokenType} ${tokens.accessToken}`);
-  return { ...init, headers };
+  return fetch(url, { ...init, headers });
 }
 
 /** @throws SignInError if another token would not help */

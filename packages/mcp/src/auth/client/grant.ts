@@ -4,6 +4,7 @@ import {
   type Client,
   type ClientAuth,
   customFetch,
+  type DPoPHandle,
   ResponseBodyError,
   type TokenEndpointResponse,
   WWWAuthenticateChallengeError,
@@ -12,7 +13,8 @@ import { isObject } from "../../base/json.js";
 import { innermost } from "../../http/client/http-target.js";
 import { excerpt } from "../../jsonrpc/report.js";
 import type { BoundedFetch } from "../bounded-fetch.js";
-import type { SignInStep } from "./sign-in-error.js";
+import { type TokenKey, withNonce } from "./bound-tokens.js";
+import { SignInError, type SignInStep } from "./sign-in-error.js";
 import type { StoredCredentials } from "./token-store.js";
 
 /** A client at an authorization server. */
@@ -32,6 +34,8 @@ export interface GrantRequest {
   readonly scopes: readonly string[] | undefined;
   /** The dynamic registration in the store. */
   readonly stored: StoredCredentials["client"] | undefined;
+  /** The key to bind the tokens to; undefined for bearer tokens. */
+  readonly key: TokenKey | undefined;
   /** Sends a request of a step, and reports it. URLs that are not secure are refused. */
   request(step: SignInStep["kind"]): BoundedFetch;
   /**
@@ -72,11 +76,13 @@ export interface GrantSettings {
 export interface LibraryOptions {
   [customFetch]: BoundedFetch;
   [allowInsecureRequests]: true;
+  DPoP?: DPoPHandle;
 }
 
 /** The request refuses URLs that are not secure itself: HTTP is allowed on this machine. */
-export function libraryOptions(request: BoundedFetch): LibraryOptions {
-  return { [customFetch]: request, [allowInsecureRequests]: true };
+export function libraryOptions(request: BoundedFetch, key?: TokenKey): LibraryOptions {
+  const proof = key === undefined ? {} : { DPoP: key.proofs };
+  return { [customFetch]: request, [allowInsecureRequests]: true, ...proof };
 }
 
 /** The error of a token or registration endpoint. */
@@ -97,6 +103,27 @@ export async function endpointError(error: unknown): Promise<EndpointError> {
     return described(error.status, code, description);
   }
   return { text: innermost(error) };
+}
+
+/**
+ * The response to a token request.
+ * @throws SignInError if there is no token in it
+ */
+export async function requestToken(
+  { token_endpoint: url }: AuthorizationServer,
+  remedy: string,
+  send: () => Promise<TokenEndpointResponse>,
+): Promise<TokenEndpointResponse> {
+  try {
+    return await withNonce(send);
+  } catch (error) {
+    throw error instanceof SignInError ? error : noToken(await endpointError(error), url, remedy);
+  }
+}
+
+function noToken({ text }: EndpointError, url: string | undefined, remedy: string): SignInError {
+  const received = `${text} from ${url}`;
+  return new SignInError({ kind: "token", step: "token", received, expected: "an access token", remedy });
 }
 
 function described(status: number, code: unknown, description: unknown): EndpointError {

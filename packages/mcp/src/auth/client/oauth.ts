@@ -10,6 +10,11 @@ import { memoryTokenStore, type TokenStore } from "./token-store.js";
 export interface TokenOptions {
   /** Scopes to request besides those that the server requires. Default: all that the server lists. */
   readonly scopes?: readonly string[];
+  /**
+   * Bind tokens to a key of this client (DPoP, RFC 9449), where the authorization server supports that: a stolen token is of no use then.
+   * Default: false.
+   */
+  readonly dpop?: boolean;
   /** Where tokens and registrations are kept. Default: in memory, for this value of `auth`. */
   readonly store?: TokenStore;
   /** Sends the requests to the authorization server and for metadata. Default: the platform's `fetch`. */
@@ -48,6 +53,7 @@ const members: MembersOf<OAuthOptions> = {
   signIn: ["browser", "login"],
   authorize: ["open", "redirectToAuthorization"],
   scopes: ["scope"],
+  dpop: ["boundTokens"],
   store: ["storage", "tokenStore"],
   fetch: [],
   onStep: ["report"],

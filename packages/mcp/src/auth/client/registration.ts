@@ -47,7 +47,8 @@ function registeredClient(server: AuthorizationServer, registration: Registratio
   return { ...clientWith(server, registration.id, registration.secret, registration.authMethod), registration };
 }
 
-function clientWith(server: AuthorizationServer, id: string, secret?: string, method?: string): ClientAtServer {
+/** A client by its id, with its secret if it has one. */
+export function clientWith(server: AuthorizationServer, id: string, secret?: string, method?: string): ClientAtServer {
   return { client: { client_id: id }, authentication: authenticationOf(server, secret, method) };
 }
 
