@@ -28,9 +28,19 @@ const folder = join(import.meta.dirname, "authorization-servers");
 const isInstalled = existsSync(join(folder, "../node_modules/oidc-provider"));
 const redirectUrl = "http://127.0.0.1:33418/callback";
 
+type Settings = Readonly<Record<string, unknown>>;
+
 /** Starts oidc-provider in a process of its own; its issuer. */
-async function startOidcProvider(settings: Readonly<Record<string, unknown>> = {}): Promise<string> {
-  const child = spawn(process.execPath, [join(folder, "oidc-provider.js"), JSON.stringify(settings)], {
+const startOidcProvider = (settings: Settings = {}): Promise<string> => start("oidc-provider.js", settings);
+
+/** Starts better-auth in a process of its own; its issuer, and the subject of its user. */
+async function startBetterAuth(settings: Settings): Promise<{ readonly issuer: string; readonly subject: string }> {
+  return JSON.parse(await start("better-auth.js", settings));
+}
+
+/** Starts an authorization server; the first line that it prints. */
+async function start(program: string, settings: Settings): Promise<string> {
+  const child = spawn(process.execPath, [join(folder, program), JSON.stringify(settings)], {
     stdio: ["ignore", "pipe", "ignore"],
   });
   onTestFinished(() => void child.kill("SIGKILL"));
@@ -130,9 +140,9 @@ const introspecting = (issuer: string) => (audience: string) => {
   return introspectionAuth({ issuer, audience, clientId, clientSecret, scopes: ["notes"] });
 };
 
-const withOidcProvider = test.skipIf(!isInstalled);
+const ifInstalled = test.skipIf(!isInstalled);
 
-withOidcProvider("a client registers dynamically, signs in, and steps up", async () => {
+ifInstalled("a client registers dynamically, signs in, and steps up", async () => {
   const issuer = await startOidcProvider();
   const { client, steps } = await signIn(await startNotes(jwtOf(issuer)));
   expect(await call(client, "whoami")).toBe(`ada of ${issuer}: notes`);
@@ -141,7 +151,7 @@ withOidcProvider("a client registers dynamically, signs in, and steps up", async
   expect(steps.join("\n")).toMatch(/^step-up: requests notes notes:write$/m);
 });
 
-withOidcProvider("a client registers again for a step-up, where its registration restricts the scopes", async () => {
+ifInstalled("a client registers again for a step-up, where its registration restricts the scopes", async () => {
   const issuer = await startOidcProvider({ scopes: ["openid", "offline_access", "notes", "notes:write"] });
   const { client, steps } = await signIn(await startNotes(jwtOf(issuer)));
   expect(await call(client, "whoami")).toBe(`ada of ${issuer}: notes`);
@@ -149,7 +159,7 @@ withOidcProvider("a client registers again for a step-up, where its registration
   expect(steps.filter((step) => step.startsWith("registration: registered as"))).toHaveLength(2);
 });
 
-withOidcProvider("a pre-registered client signs in with its secret", async () => {
+ifInstalled("a pre-registered client signs in with its secret", async () => {
   const registered = { client_id: "notes-app", client_secret: "a secret: with + and %", redirect_uris: [redirectUrl] };
   const issuer = await startOidcProvider({ clients: [{ ...registered, application_type: "native" }] });
   const { client, steps } = await signIn(await startNotes(jwtOf(issuer)), {
@@ -161,7 +171,7 @@ withOidcProvider("a pre-registered client signs in with its secret", async () =>
   expect(steps).toContain("registration: notes-app: pre-registered");
 });
 
-withOidcProvider("a client with a metadata document needs no registration", async () => {
+ifInstalled("a client with a metadata document needs no registration", async () => {
   const clientId = "https://app.example/client.json";
   const document = {
     client_id: clientId,
@@ -180,7 +190,7 @@ withOidcProvider("a client with a metadata document needs no registration", asyn
   expect(steps).toContain(`registration: ${clientId}: its metadata document, which the server supports`);
 });
 
-withOidcProvider("refresh tokens rotate, and one that is used twice ends the sign-in", async () => {
+ifInstalled("refresh tokens rotate, and one that is used twice ends the sign-in", async () => {
   // A token of five seconds is about to expire, so every call refreshes it.
   const issuer = await startOidcProvider({ lifetime: 5 });
   const { store, kept } = openStore();
@@ -202,7 +212,7 @@ withOidcProvider("refresh tokens rotate, and one that is used twice ends the sig
   expect(steps.join("\n")).toMatch(/^redirect: an authorization code$/m);
 });
 
-withOidcProvider("a token for another resource is refused", async () => {
+ifInstalled("a token for another resource is refused", async () => {
   const issuer = await startOidcProvider();
   const [notes, other] = [await startNotes(jwtOf(issuer)), await startNotes(jwtOf(issuer))];
   const { store, kept } = openStore();
@@ -215,7 +225,7 @@ withOidcProvider("a token for another resource is refused", async () => {
   expect(response.headers.get("www-authenticate")).toContain('error="invalid_token"');
 });
 
-withOidcProvider("opaque tokens are introspected, and refused once they are revoked", async () => {
+ifInstalled("opaque tokens are introspected, and refused once they are revoked", async () => {
   const issuer = await startOidcProvider({ tokens: "opaque", clients: [introspectingClient] });
   const url = await startNotes(introspecting(issuer));
   const { store, kept } = openStore();
@@ -230,7 +240,7 @@ withOidcProvider("opaque tokens are introspected, and refused once they are revo
   expect(steps[0]).toMatch(/^challenge: /);
 });
 
-withOidcProvider.each(["jwt", "opaque"])("a sign-in with %s tokens is revoked", async (tokens) => {
+ifInstalled.each(["jwt", "opaque"])("a sign-in with %s tokens is revoked", async (tokens) => {
   const issuer = await startOidcProvider({ tokens, clients: [introspectingClient] });
   const { store, kept } = openStore();
   await signIn(await startNotes(tokens === "jwt" ? jwtOf(issuer) : introspecting(issuer)), { store });
@@ -242,7 +252,7 @@ withOidcProvider.each(["jwt", "opaque"])("a sign-in with %s tokens is revoked", 
   expect(await redeem(issuer, { ...client, refresh_token: refreshToken })).toMatchObject({ error: "invalid_grant" });
 });
 
-withOidcProvider("tokens are bound to a key of the client, also those of a refresh", async () => {
+ifInstalled("tokens are bound to a key of the client, also those of a refresh", async () => {
   const issuer = await startOidcProvider({ lifetime: 5 });
   const url = await startNotes((audience) => jwtAuth({ issuer, audience, scopes: ["notes"], dpop: "nonce" }));
   const { store, kept } = openStore();
@@ -262,7 +272,7 @@ withOidcProvider("tokens are bound to a key of the client, also those of a refre
   }
 });
 
-withOidcProvider("a proxy names users by the ID token of the provider", async () => {
+ifInstalled("a proxy names users by the ID token of the provider", async () => {
   const issuers: string[] = [];
   const url = await startNotes(async (resource) => {
     const origin = new URL(resource).origin;
@@ -282,4 +292,27 @@ withOidcProvider("a proxy names users by the ID token of the provider", async ()
   };
   const { client } = await signIn(url, { authorize });
   expect(await call(client, "whoami")).toBe(`ada of ${issuers}: notes`);
+});
+
+ifInstalled("better-auth: a client registers, signs in, refreshes, steps up, and signs out", async () => {
+  const running: { readonly issuer: string; readonly subject: string }[] = [];
+  const url = await startNotes(async (resource) => {
+    // A token of five seconds is about to expire, so every call refreshes it.
+    const started = await startBetterAuth({ resource, lifetime: 5 });
+    running.push(started);
+    return jwtOf(started.issuer)(resource);
+  });
+  const [{ issuer, subject } = { issuer: "", subject: "" }] = running;
+  const agent = new UserAgent();
+  const { store, kept } = openStore();
+  const authorize = async (request: URL): Promise<URL> => (await agent.open(request, redirectUrl)) ?? request;
+  const { client, steps } = await signIn(url, { authorize, store });
+  const first = kept()?.tokens?.refreshToken;
+  expect(await call(client, "whoami")).toContain(`${subject} of ${issuer}: notes`);
+  expect(kept()?.tokens?.refreshToken).not.toBe(first);
+  expect(await call(client, "erase")).toBe("erased");
+  expect(steps.join("\n")).toMatch(/^step-up: requests /m);
+  const credentials = kept();
+  if (credentials === undefined) throw new Error("the store has no credentials");
+  expect(await revokeTokens(credentials)).toEqual({ kind: "revoked" });
 });
