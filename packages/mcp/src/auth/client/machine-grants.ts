@@ -170,7 +170,8 @@ const enterpriseMembers: MembersOf<EnterpriseManagedOptions> = {
  *
  * @example
  * const identityProvider = { issuer: "https://acme.okta.example", clientId: "agent" };
- * const auth = enterpriseManaged({ identityProvider, idToken: () => session.idToken, clientId: "agent", issuer: "https://auth.example.com" });
+ * const idToken = () => readFile("id-token.jwt", "utf8");
+ * const auth = enterpriseManaged({ identityProvider, idToken, clientId: "notes-agent", issuer: "https://auth.example.com" });
  *
  * @throws TypeError for a missing option
  */

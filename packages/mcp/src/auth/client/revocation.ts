@@ -39,6 +39,7 @@ export type Revocation =
  * https://www.rfc-editor.org/rfc/rfc7009
  *
  * @example
+ * const store = fileTokenStore();
  * for (const [key, credentials] of await store.entries()) {
  *   await revokeTokens(credentials);
  *   await store.delete(key);
