@@ -1,3 +1,4 @@
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { serveHttp } from "@parlance/mcp/node";
 import { createServer } from "@parlance/mcp/server";
@@ -90,4 +91,30 @@ test("a run of a server that crashes says so once, with its last words and what 
   expect(stderr.match(/✖/g)).toHaveLength(1);
   expect(jsonLines(stdout).at(-1)).toMatchObject({ violations: 1, failedFor: ["must", "pending", "crash"] });
   expect(code).toBe(3);
+});
+
+test("a call with an answer that is no response fails the run, and the calls behind it are made all the same", async () => {
+  using folder = new RecordingFolder();
+  const server = join(folder.path, "string-ids.mjs");
+  writeFileSync(
+    server,
+    `import { createInterface } from "node:readline";
+const send = (message) => console.log(JSON.stringify({ jsonrpc: "2.0", ...message }));
+const inputSchema = { type: "object" };
+createInterface({ input: process.stdin }).on("line", (line) => {
+  const { id, method, params } = JSON.parse(line);
+  if (method === "initialize") send({ id, result: { protocolVersion: params.protocolVersion, capabilities: { tools: {} }, serverInfo: { name: "s", version: "1" } } });
+  else if (method === "tools/list") send({ id, result: { tools: [{ name: "a", inputSchema }, { name: "b", inputSchema }] } });
+  else if (id !== undefined) send({ id: params.name === "a" ? String(id) : id, result: { content: [] } });
+});
+`,
+  );
+  const calls = ["--call", "a", "--call", "b"];
+  const args = ["run", "--once", "--revision", "2025-11-25", ...calls, "--", process.execPath, server];
+  const { code, stdout, stderr } = await parlance(args, folder.env);
+  expect(code).toBe(2);
+  expect(stdout).toContain("R-5");
+  expect(stderr).toContain("the answer is not a response");
+  const [entries = []] = folder.read();
+  expect(methodsOf(entries)).toEqual(said);
 });

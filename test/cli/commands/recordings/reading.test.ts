@@ -246,3 +246,11 @@ test("ls lists the newest first, with what is live, and what is wrong with it", 
     { name: "old", live: false, frames: 11, violations: 2, server: "node server.mjs" },
   ]);
 });
+
+test("a recording in the place of a filter is an error that says where it goes", async () => {
+  const files = await recordingFiles();
+  await files.write("weather.parlance.jsonl", text);
+  const { code, stderr } = await files.run("tail", "last");
+  expect(code).toBe(1);
+  expect(stderr).toContain("last is a recording, and the argument is a filter\n  → parlance tail --recording last");
+});

@@ -1,8 +1,9 @@
-import { constants, fstatSync, lstatSync, readdirSync, readlinkSync } from "node:fs";
+import { constants, existsSync, fstatSync, lstatSync, readdirSync, readlinkSync } from "node:fs";
 import { stat } from "node:fs/promises";
 import { setTimeout as delay } from "node:timers/promises";
 import { type Command, InvalidArgumentError } from "commander";
 import { exitCodes } from "../../shared/exit-codes.js";
+import { usageFailure } from "../../shared/failure.js";
 import type { Invocation } from "../../shared/invocation.js";
 import { filterHelp, readFilter } from "../../shared/recordings/filter-option.js";
 import {
@@ -53,8 +54,16 @@ export function registerTail(program: Command, invocation: Invocation): void {
     .option("--json", "print one JSON object per line, for programs")
     .addHelpText("after", `\n${recordingHelp}\n\n${filterHelp}\n\n${examples}`)
     .action((words: readonly string[], flags: TailFlags) =>
-      invocation.run(() => new Tail(words.join(" "), flags, invocation).run()),
+      invocation.run(() => new Tail(filterOf(words, flags), flags, invocation).run()),
     );
+}
+
+/** The filter. @throws Failure for a recording in its place: as a filter, it would find nothing and say nothing */
+function filterOf(words: readonly string[], { recording }: TailFlags): string {
+  const [word = "", ...more] = words;
+  if (recording === undefined && more.length === 0 && (word === "last" || existsSync(word)))
+    throw usageFailure(`${word} is a recording, and the argument is a filter`, `parlance tail --recording ${word}`);
+  return words.join(" ");
 }
 
 function lines(text: string): number {

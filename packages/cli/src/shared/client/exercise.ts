@@ -1,6 +1,6 @@
 import type { ServerCapabilities, Tool } from "@parlance/mcp";
 import { type Client, RpcError } from "@parlance/mcp/client";
-import { didYouMean, escapeControls, OutOfBounds } from "@parlance/mcp/jsonrpc";
+import { didYouMean, escapeControls, LocalError, OutOfBounds } from "@parlance/mcp/jsonrpc";
 import { isObject, type JsonObject, methods } from "@parlance/mcp/protocol";
 import { usageFailure } from "../failure.js";
 import { argumentsFor, type WantedCall } from "./tool-arguments.js";
@@ -14,6 +14,8 @@ export interface Skipped {
 /**
  * Lists what the server advertises, or every list with `force`. Then calls the wanted tools, and those that are marked read-only and
  * need no arguments. Returns the tools that were not called.
+ *
+ * @throws LocalError of the first call without a valid response, after all of them
  */
 export async function exercise(
   client: Client,
@@ -25,7 +27,17 @@ export async function exercise(
   const names = new Set(wanted.map(({ tool }) => tool));
   const others = tools.filter(({ name }) => !names.has(name));
   const safe = others.filter((tool) => reasonToSkip(tool) === undefined).map(({ name }) => ({ tool: name, args: {} }));
-  for (const { tool, args } of [...safe, ...calls]) await callTool(client, tool, args, options);
+  let failed: LocalError | undefined;
+  for (const { tool, args } of [...safe, ...calls]) {
+    try {
+      await callTool(client, tool, args, options);
+    } catch (error) {
+      // The other calls are made all the same, unless the connection is over.
+      if (!(error instanceof LocalError) || error.reason === "closed" || error.reason === "cancelled") throw error;
+      failed ??= error;
+    }
+  }
+  if (failed !== undefined) throw failed;
   return others.flatMap((tool) => {
     const why = reasonToSkip(tool);
     return why === undefined ? [] : [{ tool: tool.name, why }];
