@@ -1,5 +1,8 @@
 // An authorization server on better-auth: `node better-auth.js '{"resource":"http://127.0.0.1:1234/mcp"}'`. Prints its issuer. Its pages
 // sign Ada in and consent by themselves.
+//
+// Where it differs from oidc-provider: its issuer has a path, its resources are listed in advance, and it revokes tokens of public clients
+// although `revocation_endpoint_auth_methods_supported` does not list `none`. Both write access tokens of the type `at+jwt`.
 import { createServer } from "node:http";
 import { oauthProvider } from "@better-auth/oauth-provider";
 import { betterAuth } from "better-auth";
