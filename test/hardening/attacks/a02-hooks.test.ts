@@ -247,18 +247,25 @@ const storePort = (method: keyof EventStore): Port => ({
 
 /** A client over HTTP in this process. */
 function overHttp(
-  set: (plant: Plant) => { door?: Parameters<typeof httpHandler>[1]; client?: ConnectOptions },
+  set: (plant: Plant) => {
+    door?: Parameters<typeof httpHandler>[1];
+    client?: ConnectOptions;
+    register?: Set["register"];
+  },
 ): Port["converse"] {
   return async (plant) => {
-    const { door, client: given = {} } = set(plant);
+    const { door, client: given = {}, register } = set(plant);
     for (const revision of eras) {
-      const handle = httpHandler(offering({}), { report: plant.report, ...door });
+      const server = offering({});
+      register?.(server);
+      const handle = httpHandler(server, { report: plant.report, ...door });
       const fetch: NonNullable<ConnectOptions["fetch"]> = (url, init) => handle(new Request(url, init));
       const options = { fetch, revision, report: plant.report, ...given };
       const opening = connect("http://localhost/mcp", options);
       await plant.outcome(opening);
       const client = await opening.catch(() => undefined);
       await plant.outcome(client?.tools.call("later") ?? Promise.resolve());
+      if (register !== undefined) await plant.outcome(client?.tools.call("seen") ?? Promise.resolve());
       const last = client?.tools.call("plain") ?? Promise.resolve();
       await plant.outcome(last);
       await client?.close();
@@ -695,6 +702,13 @@ const ports: readonly Port[] = [
           verify: plant.hook(() => ({ subject: "me" })),
         }),
       ),
+  },
+  {
+    port: "ScopedDefinition.visible",
+    shown: "visible",
+    converse: overHttp((plant) => ({
+      register: (server) => server.tool("seen", { visible: plant.hook(() => true) }, () => "seen"),
+    })),
   },
   { port: "RpcOptions.auth", shown: "auth", converse: (plant) => rpcOverHttp(plant) },
   { port: "WebSocketUpgradeOptions.auth", shown: "auth", converse: overWebSocket },

@@ -1,7 +1,10 @@
+import { kindOf } from "../base/json.js";
+import { type Authentication, type Identity, identityOf } from "../jsonrpc/call.js";
 import { codes, RpcError } from "../jsonrpc/errors.js";
+import { atOnce } from "../jsonrpc/hooks.js";
 import type { Operation } from "./servable.js";
 
-/** The member of a definition that says who may use it. */
+/** The members of a definition that say who may use it. */
 export interface ScopedDefinition {
   /**
    * The OAuth scopes that a caller needs, all of them. Over HTTP a caller without them gets 403 with a challenge that names them, so that
@@ -9,6 +12,23 @@ export interface ScopedDefinition {
    * checked. Default: none.
    */
   readonly scopes?: readonly string[];
+  /**
+   * Whether a caller over HTTP or a WebSocket sees the definition; undefined is an anonymous caller. Where it is false, the definition is
+   * in none of the caller's lists, and a call of it fails as a call of one that does not exist. It is called for every list and call, and
+   * must not return a promise. What it throws fails the call. Not called on stdio and in memory. Default: every caller sees it.
+   */
+  readonly visible?: (auth: Identity | undefined) => boolean;
+}
+
+/** An entry that only some callers may see. */
+export interface Visibility {
+  readonly visible: ScopedDefinition["visible"];
+}
+
+/** Whether a caller sees an entry. A local caller sees every one. @throws HookError if the function of the application fails */
+export function isVisible({ visible }: Visibility, auth: Authentication): boolean {
+  if (visible === undefined || auth === undefined) return true;
+  return atOnce("visible", () => visible(identityOf(auth))) === true;
 }
 
 /** Thrown for a caller that lacks a scope. A transport over HTTP responds with 403 and a challenge. */
@@ -51,8 +71,11 @@ export function requireScopes(what: string, scopes: readonly string[] | undefine
 /** RFC 6749 §3.3: visible ASCII except the double quote and the backslash. */
 const scopeToken = /^[\x21\x23-\x5b\x5d-\x7e]+$/;
 
-/** @throws TypeError for scopes that no token can have */
-export function requireScopeTokens(what: string, scopes: readonly string[] | undefined): void {
+/** @throws TypeError for scopes that no token can have, and for a `visible` that is no function */
+export function requireAccess(what: string, { scopes, visible }: ScopedDefinition): void {
+  if (visible !== undefined && typeof visible !== "function") {
+    throw new TypeError(`${what}: visible must be a function of the caller, got ${kindOf(visible)}`);
+  }
   if (scopes === undefined) return;
   if (!Array.isArray(scopes)) throw new TypeError(`${what}: scopes must be an array of strings, e.g. ["files:write"]`);
   const wrong = scopes.find((scope) => typeof scope !== "string" || !scopeToken.test(scope));

@@ -1,7 +1,7 @@
 import type { Clock } from "../base/clock.js";
 import { isObject, kindOf } from "../base/json.js";
 import type { MaybePromise } from "../base/maybe-promise.js";
-import type { Exchange, RemoteCall } from "../jsonrpc/call.js";
+import type { Authentication, Exchange, RemoteCall } from "../jsonrpc/call.js";
 import type { ErrorObject, Params } from "../jsonrpc/message.js";
 import type { ClientCapabilities, ServerCapabilities } from "../protocol/capabilities.js";
 import type { JsonObject } from "../protocol/json.js";
@@ -115,8 +115,8 @@ export interface Servable {
   capabilities(): ServerCapabilities;
   /** Whether `run` handles the method. */
   hasMethod(method: string): boolean;
-  /** The arguments of a tool that HTTP carries in headers too; none for what is no tool. */
-  mirroredParams(tool: unknown): readonly MirroredParam[];
+  /** The arguments of a tool that HTTP carries in headers too; none for what is no tool that the caller sees. */
+  mirroredParams(tool: unknown, auth: Authentication): readonly MirroredParam[];
   /** Every scope that a definition requires. Default: none. */
   requiredScopes?(): readonly string[];
   /** Runs one call: params and result in the newest shape. */

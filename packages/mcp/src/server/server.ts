@@ -251,7 +251,7 @@ export function createServer<const Defined extends readonly DefinedTool[] = read
     instructions,
     capabilities: () => mergeCapabilities(capabilitiesOf(features), declared),
     hasMethod: (method) => pipeline.hasMethod(method),
-    mirroredParams: (tool) => tools.mirroredParams(tool),
+    mirroredParams: (tool, auth) => tools.mirroredParams(tool, auth),
     requiredScopes: () => [...new Set(offered.flatMap(({ scopes }) => scopes))],
     run: pipeline.run,
     changes,

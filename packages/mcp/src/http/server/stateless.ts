@@ -38,9 +38,12 @@ export function answerStateless(
   const params = isObject(message.params) ? message.params : {};
   let stateless: StatelessTerms;
   try {
-    stateless = readChecked(server, request, message.method, params);
+    stateless = readChecked(server, request, message.method, params, caller);
   } catch (error) {
-    if (!(error instanceof RpcError)) throw error;
+    if (!(error instanceof RpcError)) {
+      // A function of the application has failed: the call fails, and the fault is reported, as if a handler had thrown it.
+      return calls.answer(request, message, length, caller, () => Promise.reject(error));
+    }
     return errorResponse(error.code === codes.methodNotFound ? 404 : 400, error.toJSON(), message.id);
   }
   return calls.answer(request, message, length, caller, (method, _, exchange) =>
@@ -56,7 +59,13 @@ export function answerStateless(
  * @throws RpcError −32020 if a header is missing or does not match the body; −32602 for an invalid `_meta`, −32022 for an
  * unsupported revision, −32601 for an unknown method
  */
-function readChecked(server: Servable, request: HttpRequest, method: string, params: JsonObject): StatelessTerms {
+function readChecked(
+  server: Servable,
+  request: HttpRequest,
+  method: string,
+  params: JsonObject,
+  { auth }: HttpCaller,
+): StatelessTerms {
   const version = request.header(mcpHeaders.protocolVersion);
   const declared = readProtocolVersion(params);
   if (version !== undefined && declared !== undefined && version !== declared)
@@ -70,7 +79,7 @@ function readChecked(server: Servable, request: HttpRequest, method: string, par
   if (typeof name === "string") requireName(request, name, `params.${member}`);
   if (!hasStatelessMethod(server, method, stateless.revision)) throw methodNotFound(method);
   if (method === methods.callTool) {
-    for (const mirrored of server.mirroredParams(params.name)) {
+    for (const mirrored of server.mirroredParams(params.name, auth)) {
       const header = request.header(mirrored.header.toLowerCase());
       if (isMirrored(mirrored, params.arguments, header)) continue;
       throw mismatch(mirrored.header, `does not mirror the argument ${mirrored.path.join(".")}`);

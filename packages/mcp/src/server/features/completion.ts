@@ -33,8 +33,8 @@ export type Completers<Name extends string = string> = { readonly [Argument in N
 export interface CompletionSource {
   /** Whether any definition ever had one. */
   readonly completes: boolean;
-  /** Those of a definition; undefined if there is no such definition. */
-  completersOf(name: string): Completed | undefined;
+  /** Those of a definition; undefined if there is no such definition that the caller sees. */
+  completersOf(name: string, operation: Operation): Completed | undefined;
 }
 
 /** A definition whose arguments or variables may be completed. */
@@ -75,7 +75,7 @@ export class Completions implements Feature {
   #complete(params: JsonObject, operation: Operation): MaybePromise<CompleteResult> {
     const { type, name, argument, typed, settled } = readParams(params);
     const { member, word } = references[type];
-    const completed = this.#sources[type].completersOf(name);
+    const completed = this.#sources[type].completersOf(name, operation);
     if (completed === undefined) {
       const message = `is not a ${word} of this server`;
       throw invalidParams(`Unknown ${word}: ${name}`, [{ path: `/ref/${member}`, message }]);

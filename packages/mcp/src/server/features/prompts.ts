@@ -22,7 +22,7 @@ import { isRawShape, type RawShape } from "../../schema/raw-shape.js";
 import { Context } from "../context.js";
 import { type ErrorCodes, missingCodes } from "../error-codes.js";
 import { InputRequired } from "../input/input-request.js";
-import { requireScopes, requireScopeTokens, type ScopedDefinition } from "../required-scopes.js";
+import { requireAccess, requireScopes, type ScopedDefinition, type Visibility } from "../required-scopes.js";
 import type { Operation } from "../servable.js";
 import { type Completed, type Completers, type CompletionSource, completersFor } from "./completion.js";
 import { requireArguments } from "./definition-arguments.js";
@@ -45,6 +45,7 @@ const promptMembers: MembersOf<PromptDefinition> = {
   arguments: ["args", "argsSchema", "inputSchema", "input", "parameters", "params", "schema"],
   complete: ["completers", "completion", "completions"],
   scopes: ["scope", "requiredScopes", "requireScopes"],
+  visible: ["visibility", "isVisible"],
   icons: iconMembers,
   _meta: ["meta"],
 };
@@ -62,7 +63,7 @@ export type PromptRegistration<Arguments extends PromptArguments | undefined> = 
 
 type AnyPromptDefinition = PromptDefinition<PromptArguments | undefined>;
 
-interface ServedPrompt {
+interface ServedPrompt extends Visibility {
   readonly shown: JsonObject;
   readonly input: CompiledSchema;
   readonly completers: Completers;
@@ -93,7 +94,7 @@ export class Prompts implements Feature, CompletionSource {
   #completes = false;
 
   readonly methods: ReadonlyMap<string, MethodCall> = new Map<string, MethodCall>([
-    [methods.listPrompts, ({ cursor }) => this.#prompts.page(cursor)],
+    [methods.listPrompts, ({ cursor }, { auth }) => this.#prompts.page(cursor, auth)],
     [methods.getPrompt, (params, operation) => this.#get(params, operation)],
   ]);
 
@@ -122,8 +123,8 @@ export class Prompts implements Feature, CompletionSource {
     return this.#completes;
   }
 
-  completersOf(name: string): Completed | undefined {
-    return this.#prompts.get(name);
+  completersOf(name: string, { auth }: Operation): Completed | undefined {
+    return this.#prompts.get(name, auth);
   }
 
   /** @throws TypeError for a name that is taken or not allowed, or arguments that are no strings */
@@ -150,7 +151,7 @@ export class Prompts implements Feature, CompletionSource {
     const { name, arguments: args = {} } = params;
     if (typeof name !== "string") throw invalidParams("Invalid params", [wrongKind("/name", "a string", name)]);
     if (!isObject(args)) throw invalidParams("Invalid params", [wrongKind("/arguments", "an object", args)]);
-    const prompt = this.#prompts.get(name);
+    const prompt = this.#prompts.get(name, operation.auth);
     if (prompt === undefined) {
       const errors = [{ path: "/name", message: "is not a prompt of this server" }];
       const { prompt: code } = missingCodes(this.#errorCodes, operation.revision);
@@ -170,8 +171,8 @@ export class Prompts implements Feature, CompletionSource {
 
 function servePrompt(name: string, definition: AnyPromptDefinition, handler: ServedPrompt["handler"]): ServedPrompt {
   checkMembers(`The prompt ${name}`, definition, promptMembers, misplaced);
-  const { arguments: given, complete, scopes, ...words } = definition;
-  requireScopeTokens(`The prompt ${name}`, scopes);
+  const { arguments: given, complete, scopes, visible, ...words } = definition;
+  requireAccess(`The prompt ${name}`, definition);
   requireMetaKeys(words, `The prompt ${name}`);
   const { input, shown } = compileArguments(given);
   const names = shown.map((argument) => argument.name);
@@ -181,6 +182,7 @@ function servePrompt(name: string, definition: AnyPromptDefinition, handler: Ser
     completers: completersFor(complete, names, `The prompt ${name}`),
     handler,
     scopes,
+    visible,
   };
 }
 

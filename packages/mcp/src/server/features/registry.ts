@@ -1,4 +1,6 @@
+import type { Authentication } from "../../jsonrpc/call.js";
 import type { JsonObject } from "../../protocol/json.js";
+import { isVisible, type Visibility } from "../required-scopes.js";
 import { prepareResult } from "../session/operation.js";
 import { type ListShape, pageOf } from "./paginate.js";
 
@@ -37,10 +39,12 @@ interface Slot<Entry> {
  * The definitions of one kind by name, in the order of their addition. Pages of the list are serialised once, until
  * something changes.
  */
-export class Registry<Entry> {
+export class Registry<Entry extends Visibility> {
   readonly #options: RegistryOptions<Entry>;
   readonly #slots = new Map<string, Slot<Entry>>();
   readonly #pages = new Map<unknown, JsonObject>();
+  /** Undefined until it is asked for after a change. */
+  #differs: boolean | undefined;
   /**
    * Whether there ever was a definition, hidden or not: a capability that a client was told of does not go away with the last of
    * them. Set here alone.
@@ -51,20 +55,26 @@ export class Registry<Entry> {
     this.#options = options;
   }
 
-  /** The entry of that name, unless it is hidden. */
-  get(name: string): Entry | undefined {
+  /** The entry of that name, unless it is hidden, or the caller does not see it. */
+  get(name: string, auth: Authentication): Entry | undefined {
     const slot = this.#slots.get(name);
-    return slot?.enabled === true ? slot.entry : undefined;
+    return slot?.enabled === true && isVisible(slot.entry, auth) ? slot.entry : undefined;
   }
 
-  /** Every entry that is not hidden. */
-  *entries(): IterableIterator<Entry> {
-    for (const { entry, enabled } of this.#slots.values()) if (enabled) yield entry;
+  /** Whether callers may see different lists. */
+  get differs(): boolean {
+    this.#differs ??= Array.from(this.entries()).some(({ visible }) => visible !== undefined);
+    return this.#differs;
   }
 
-  /** The whole list as it is shown. */
-  items(): readonly JsonObject[] {
-    return Array.from(this.entries(), this.#options.shown);
+  /** Every entry that is not hidden and that the caller sees. Default: that any caller may see. */
+  *entries(auth?: Authentication): IterableIterator<Entry> {
+    for (const { entry, enabled } of this.#slots.values()) if (enabled && isVisible(entry, auth)) yield entry;
+  }
+
+  /** The whole list as a caller sees it. */
+  items(auth: Authentication): readonly JsonObject[] {
+    return Array.from(this.entries(auth), this.#options.shown);
   }
 
   /**
@@ -87,12 +97,14 @@ export class Registry<Entry> {
   /**
    * One page of the list, serialised once if it begins where pages do: cursors that outlived a change may begin
    * anywhere, and a peer could ask for as many pages as there are items.
+   * A list that differs from caller to caller is not kept, and no cache may share it.
    * @throws RpcError −32602 for a cursor that is not of this list
    */
-  page(cursor: unknown): JsonObject {
+  page(cursor: unknown, auth: Authentication): JsonObject {
+    if (this.differs) return { ...pageOf(this.items(auth), cursor, this.#options).result, cacheScope: "private" };
     const known = this.#pages.get(cursor);
     if (known !== undefined) return known;
-    const { start, result } = pageOf(this.items(), cursor, this.#options);
+    const { start, result } = pageOf(this.items(auth), cursor, this.#options);
     if (start % this.#options.pageSize !== 0) return result;
     const page = prepareResult(result);
     this.#pages.set(cursor, page);
@@ -140,6 +152,7 @@ export class Registry<Entry> {
 
   #changed(): void {
     this.#pages.clear();
+    this.#differs = undefined;
     this.#options.onChange();
   }
 }

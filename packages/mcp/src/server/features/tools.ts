@@ -1,5 +1,6 @@
 import { checkMembers, type MembersOf } from "../../base/check-members.js";
 import { andThen, isPromise } from "../../base/maybe-promise.js";
+import type { Authentication } from "../../jsonrpc/call.js";
 import { invalidParams, type ParamsFault, RpcError, wrongKind } from "../../jsonrpc/errors.js";
 import type { ServerCapabilities } from "../../protocol/capabilities.js";
 import { isObject, type JsonObject } from "../../protocol/json.js";
@@ -25,7 +26,7 @@ import { Context } from "../context.js";
 import { type ErrorCodes, missingCodes, speaksCatalogue } from "../error-codes.js";
 import { InputRequired } from "../input/input-request.js";
 import { InputPending } from "../input/replay.js";
-import { requireScopes, requireScopeTokens, type ScopedDefinition } from "../required-scopes.js";
+import { requireAccess, requireScopes, type ScopedDefinition, type Visibility } from "../required-scopes.js";
 import type { Operation } from "../servable.js";
 import { requireArguments } from "./definition-arguments.js";
 import type { Feature, FeatureSettings, MethodCall } from "./feature.js";
@@ -86,6 +87,7 @@ const toolMembers: MembersOf<ToolDefinition<undefined, undefined>> = {
   icons: iconMembers,
   execution: toolExecutionMembers,
   scopes: ["scope", "requiredScopes", "requireScopes"],
+  visible: ["visibility", "isVisible"],
   _meta: ["meta"],
 };
 
@@ -159,7 +161,7 @@ export type ToolRegistration<Input extends InputSchema | undefined, Output exten
 
 type AnyToolDefinition = ToolDefinition<InputSchema | undefined, Schema | undefined>;
 
-interface RegisteredTool {
+interface RegisteredTool extends Visibility {
   readonly tool: Tool;
   readonly input: CompiledSchema;
   readonly output: CompiledSchema | undefined;
@@ -203,7 +205,7 @@ export class Tools implements Feature {
   offersTasks: boolean;
 
   readonly methods: ReadonlyMap<string, MethodCall> = new Map<string, MethodCall>([
-    [methods.listTools, ({ cursor }) => this.#tools.page(cursor)],
+    [methods.listTools, ({ cursor }, { auth }) => this.#tools.page(cursor, auth)],
     [methods.callTool, this.#callTool.bind(this)],
   ]);
 
@@ -225,9 +227,9 @@ export class Tools implements Feature {
     return this.#tools.isOffered ? { tools: { listChanged: true } } : undefined;
   }
 
-  /** Undefined for what is no tool. */
-  taskSupport(name: unknown): ToolExecution["taskSupport"] {
-    const registered = typeof name === "string" ? this.#tools.get(name) : undefined;
+  /** Undefined for what is no tool that the caller sees. */
+  taskSupport(name: unknown, { auth }: Operation): ToolExecution["taskSupport"] {
+    const registered = typeof name === "string" ? this.#tools.get(name, auth) : undefined;
     return registered && (registered.tool.execution?.taskSupport ?? "forbidden");
   }
 
@@ -238,13 +240,13 @@ export class Tools implements Feature {
 
   /** @throws InsufficientScope. For a call that runs as a task: its caller gets the challenge, and no task */
   requireScopes({ name }: JsonObject, operation: Operation): void {
-    const registered = typeof name === "string" ? this.#tools.get(name) : undefined;
+    const registered = typeof name === "string" ? this.#tools.get(name, operation.auth) : undefined;
     requireScopes(`the tool ${name}`, registered?.scopes, operation);
   }
 
-  /** None for what is no tool. */
-  mirroredParams(name: unknown): readonly MirroredParam[] {
-    return (typeof name === "string" ? this.#tools.get(name)?.mirrored : undefined) ?? [];
+  /** None for what is no tool that the caller sees. */
+  mirroredParams(name: unknown, auth: Authentication): readonly MirroredParam[] {
+    return (typeof name === "string" ? this.#tools.get(name, auth)?.mirrored : undefined) ?? [];
   }
 
   /**
@@ -275,7 +277,7 @@ export class Tools implements Feature {
     const { name, arguments: args = {} } = params;
     if (typeof name !== "string") throw invalidParams("Invalid params", [wrongKind("/name", "a string", name)]);
     if (!isObject(args)) throw invalidParams("Invalid params", [wrongKind("/arguments", "an object", args)]);
-    const registered = this.#tools.get(name);
+    const registered = this.#tools.get(name, operation.auth);
     if (registered === undefined) {
       const errors = [{ path: "/name", message: "is not a tool of this server" }];
       throw new RpcError(missingCodes(this.#errorCodes, operation.revision).tool, `Unknown tool: ${name}`, { errors });
@@ -323,8 +325,8 @@ export class Tools implements Feature {
 
 function compileTool(name: string, definition: AnyToolDefinition, handler: RegisteredTool["handler"]): RegisteredTool {
   requireDefinition(name, definition);
-  const { inputSchema, outputSchema, scopes, ...words } = definition;
-  requireScopeTokens(`The tool ${name}`, scopes);
+  const { inputSchema, outputSchema, scopes, visible, ...words } = definition;
+  requireAccess(`The tool ${name}`, definition);
   if (!taskSupports.has(words.execution?.taskSupport)) {
     throw new TypeError(`The taskSupport of the tool ${name} must be optional, required or forbidden`);
   }
@@ -342,7 +344,7 @@ function compileTool(name: string, definition: AnyToolDefinition, handler: Regis
   };
   const mirrored = mirroredParamsOf(name, input.json);
   // `compile` has checked that the root is of type object.
-  return { tool: Object.freeze(tool as Tool), input, output, handler, mirrored, scopes };
+  return { tool: Object.freeze(tool as Tool), input, output, handler, mirrored, scopes, visible };
 }
 
 function requireDefinition(name: string, definition: AnyToolDefinition): void {

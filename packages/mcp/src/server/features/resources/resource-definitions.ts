@@ -16,7 +16,7 @@ import type {
 import type { ReadResourceResult, ResourceTemplate } from "../../../protocol/types/resources.js";
 import type { Context } from "../../context.js";
 import type { InputRequired } from "../../input/input-request.js";
-import { requireScopeTokens, type ScopedDefinition } from "../../required-scopes.js";
+import { requireAccess, type ScopedDefinition, type Visibility } from "../../required-scopes.js";
 import { type Completers, completersFor } from "../completion.js";
 import { type CacheHints, cacheHintMembers, cacheHints } from "../feature.js";
 import { ownUriFault } from "./uri.js";
@@ -42,6 +42,7 @@ const resourceMembers: MembersOf<ResourceDefinition> = {
   mimeType: ["mimetype", "contentType", "type"],
   size: ["bytes"],
   scopes: ["scope", "requiredScopes", "requireScopes"],
+  visible: ["visibility", "isVisible"],
   annotations: annotationMembers,
   icons: iconMembers,
   _meta: ["meta"],
@@ -101,12 +102,12 @@ export interface Readable {
 }
 
 /** A resource as it is served. */
-export interface ServedResource extends Readable {
+export interface ServedResource extends Readable, Visibility {
   readonly shown: JsonObject;
 }
 
 /** A template as it is served. */
-export interface ServedTemplate {
+export interface ServedTemplate extends Visibility {
   readonly shown: JsonObject;
   readonly completers: Completers;
   readonly scopes: readonly string[] | undefined;
@@ -118,13 +119,14 @@ export interface ServedTemplate {
 /** @throws TypeError for what is no URI; RangeError for bad cache hints */
 export function serveResource(uri: string, definition: ResourceDefinition, read: ResourceReader): ServedResource {
   checkMembers(`The resource ${uri}`, definition, resourceMembers, misplaced);
-  const { ttlMs, cacheScope, scopes, ...words } = definition;
-  requireScopeTokens(`The resource ${uri}`, scopes);
+  const { ttlMs, cacheScope, scopes, visible, ...words } = definition;
+  requireAccess(`The resource ${uri}`, definition);
   return {
     shown: listed({ uri, ...words }),
     mimeType: words.mimeType,
     cache: cacheHints(definition),
     scopes,
+    visible,
     read: (context) => read(uri, context),
   };
 }
@@ -136,8 +138,8 @@ export function serveTemplate(
   read: ResourceTemplateReader,
 ): ServedTemplate {
   checkMembers(`The template ${text}`, definition, templateMembers, misplaced);
-  const { ttlMs, cacheScope, traversal, list, complete, scopes, ...words } = definition;
-  requireScopeTokens(`The template ${text}`, scopes);
+  const { ttlMs, cacheScope, traversal, list, complete, scopes, visible, ...words } = definition;
+  requireAccess(`The template ${text}`, definition);
   requireMetaKeys(words, `The template ${text}`);
   const template = uriTemplate(text, definition);
   const cache = cacheHints(definition);
@@ -145,6 +147,7 @@ export function serveTemplate(
     shown: Object.freeze({ uriTemplate: text, name: text, ...words }),
     completers: completersFor(complete, template.variables, `The template ${text}`),
     scopes,
+    visible,
     list: list && (async (context) => inFamily(await list(context), text, words.mimeType)),
     find(uri) {
       const variables = template.match(uri);

@@ -69,7 +69,7 @@ export class Resources implements Feature, CompletionSource {
     });
     this.methods = new Map<string, MethodCall>([
       [methods.listResources, (params, operation) => this.#list(params, operation)],
-      [methods.listResourceTemplates, ({ cursor }) => this.#templates.page(cursor)],
+      [methods.listResourceTemplates, ({ cursor }, { auth }) => this.#templates.page(cursor, auth)],
       [methods.readResource, (params, operation) => this.#read(params, operation)],
       ...(allowsSubscriptions ? this.#subscriptionMethods() : []),
     ]);
@@ -89,9 +89,9 @@ export class Resources implements Feature, CompletionSource {
     return this.#completes;
   }
 
-  completersOf(uri: string): Completed | undefined {
-    const resource = this.#resources.get(uri);
-    return this.#templates.get(uri) ?? (resource && { completers: {}, scopes: resource.scopes });
+  completersOf(uri: string, { auth }: Operation): Completed | undefined {
+    const resource = this.#resources.get(uri, auth);
+    return this.#templates.get(uri, auth) ?? (resource && { completers: {}, scopes: resource.scopes });
   }
 
   define(uri: string, definition: ResourceDefinition, read: ResourceReader): Registration<ResourceDefinition> {
@@ -114,15 +114,15 @@ export class Resources implements Feature, CompletionSource {
 
   /** Whether there is such a resource, or could be by a template, that the caller may read. */
   knows(uri: string, operation: Operation): boolean {
-    const found = uriFault(uri) === undefined ? this.#find(uri) : undefined;
+    const found = uriFault(uri) === undefined ? this.#find(uri, operation) : undefined;
     return found !== undefined && hasScopes(found.scopes, operation);
   }
 
   /** One by one before families, and families in the order of their definition. */
-  #find(uri: string): Readable | undefined {
-    const resource = this.#resources.get(uri);
+  #find(uri: string, { auth }: Operation): Readable | undefined {
+    const resource = this.#resources.get(uri, auth);
     if (resource !== undefined) return resource;
-    for (const template of this.#templates.entries()) {
+    for (const template of this.#templates.entries(auth)) {
       const found = template.find(uri);
       if (found !== undefined) return found;
     }
@@ -130,18 +130,24 @@ export class Resources implements Feature, CompletionSource {
   }
 
   #list(params: JsonObject, operation: Operation): MaybePromise<JsonObject> {
-    const lists = Array.from(this.#templates.entries(), ({ list }) => list).filter((list) => list !== undefined);
-    if (lists.length === 0) return this.#resources.page(params.cursor);
+    const { auth } = operation;
+    const lists = Array.from(this.#templates.entries(auth), ({ list }) => list).filter((list) => list !== undefined);
+    const isPrivate = this.#resources.differs || this.#templates.differs;
+    if (lists.length === 0) {
+      const page = this.#resources.page(params.cursor, auth);
+      return isPrivate ? { ...page, cacheScope: "private" } : page;
+    }
     const context = new Context(operation, params);
     return Promise.all(lists.map(async (list) => list(context))).then((families) => {
-      const all = [...this.#resources.items(), ...families.flat().map(listed)];
-      return pageOf(withoutRepetition(all), params.cursor, this.#shape).result;
+      const all = [...this.#resources.items(auth), ...families.flat().map(listed)];
+      const { result } = pageOf(withoutRepetition(all), params.cursor, this.#shape);
+      return isPrivate ? { ...result, cacheScope: "private" } : result;
     });
   }
 
   #read(params: JsonObject, operation: Operation): unknown {
     const uri = this.#readUri(params, operation);
-    const found = this.#find(uri);
+    const found = this.#find(uri, operation);
     if (found === undefined) throw this.#notFound(uri, operation);
     requireScopes(`the resource ${uri}`, found.scopes, operation);
     return andThen(found.read(new Context(operation, params)), (value) => {
@@ -158,7 +164,7 @@ export class Resources implements Feature, CompletionSource {
         methods.subscribe,
         (params, operation) => {
           const uri = this.#readUri(params, operation);
-          const found = this.#find(uri);
+          const found = this.#find(uri, operation);
           if (found === undefined) throw this.#notFound(uri, operation);
           requireScopes(`the resource ${uri}`, found.scopes, operation);
           return {};

@@ -50,7 +50,7 @@ export class Tasks implements Feature {
 
   /** Runs a call of a tool, as a task if the client asks for that. @throws RpcError where the tool does not run so */
   callTool({ task, ...call }: JsonObject, operation: Operation, run: OperationCall): unknown {
-    const support = this.#tools.taskSupport(call.name);
+    const support = this.#tools.taskSupport(call.name, operation);
     if (support !== undefined && support === (task === undefined ? "required" : "forbidden")) throw unfit(support);
     const { session } = operation;
     // A tool that does not exist is refused as it is without a task.
