@@ -15,6 +15,7 @@ import { requireSecureUrl } from "../server/protected.js";
 import { proofAlgorithm, type TokenKey, tokenKey, withNonce } from "./bound-tokens.js";
 import { type Challenge, scopesIn } from "./challenge.js";
 import { type ClientAtServer, endpointError, type GrantSettings, libraryOptions } from "./grant.js";
+import { refreshParameters } from "./quirks.js";
 import { type ProtectedResource, readResourceMetadata } from "./resource-metadata.js";
 import { SignInError, type SignInStep } from "./sign-in-error.js";
 import type { StoredCredentials, TokenStore } from "./token-store.js";
@@ -168,7 +169,7 @@ export class AccessTokens {
     let ended: SignInError | undefined;
     const client = this.#how.clientAt(server, stored?.client);
     if (inStore?.refreshToken !== undefined && client !== undefined && mayRefresh && challenge?.status !== 403) {
-      const refreshed = await this.#refresh(server, client, resource, inStore.refreshToken);
+      const refreshed = await this.#refresh(server, client, resource, inStore.refreshToken, inStore.scopes);
       if (!(refreshed instanceof SignInError))
         return { tokens: await keep(refreshed, client, inStore.scopes), from: "refresh" };
       ended = refreshed;
@@ -247,12 +248,13 @@ export class AccessTokens {
     { client, authentication }: ClientAtServer,
     { resource }: ProtectedResource,
     refreshToken: string,
+    scopes: readonly string[],
   ): Promise<TokenEndpointResponse | SignInError> {
     try {
       return await withNonce(async () => {
         const response = await refreshTokenGrantRequest(server, client, authentication, refreshToken, {
           ...libraryOptions(this.#request("refresh"), this.#key),
-          additionalParameters: { resource },
+          additionalParameters: refreshParameters(server, resource, scopes),
         });
         return processRefreshTokenResponse(server, client, response);
       });

@@ -20,6 +20,7 @@ import {
   libraryOptions,
   requestToken,
 } from "./grant.js";
+import { pkceMethods, resourceParameter } from "./quirks.js";
 import { type ClientIdentity, knownClient, register } from "./registration.js";
 import { SignInError } from "./sign-in-error.js";
 
@@ -144,7 +145,7 @@ function notInteractive({ server }: GrantRequest): SignInError {
 
 /** @throws SignInError without PKCE: an intercepted code could be used by others */
 function requirePkce({ server }: GrantRequest): void {
-  const { code_challenge_methods_supported: methods } = server;
+  const methods = pkceMethods(server);
   if (methods?.includes("S256") === true) return;
   throw new SignInError({
     kind: "pkce",
@@ -172,7 +173,7 @@ async function authorizationUrl(
     state,
     code_challenge: await calculatePKCECodeChallenge(verifier),
     code_challenge_method: "S256",
-    resource,
+    ...resourceParameter(server, resource),
     // The code is for the holder of the key too.
     ...(key === undefined ? {} : { dpop_jkt: key.thumbprint }),
     ...(scopes === undefined ? {} : { scope: scopes.join(" ") }),
@@ -252,7 +253,10 @@ function exchange(
   redirectUrl: string,
   verifier: string,
 ): Promise<TokenEndpointResponse> {
-  const options = { ...libraryOptions(request("token"), key), additionalParameters: { resource } };
+  const options = {
+    ...libraryOptions(request("token"), key),
+    additionalParameters: { ...resourceParameter(server, resource) },
+  };
   const send = (): Promise<Response> =>
     authorizationCodeGrantRequest(server, client, authentication, parameters, redirectUrl, verifier, options);
   return requestToken(
