@@ -203,3 +203,18 @@ onLinux("a header of the user is the only authorization", async () => {
   expect(code).toBe(3);
   expect(server.presented.at(-1)).toBe("Bearer mine");
 });
+
+onLinux("a sign-in as a registered client is used, and renewed, by every other command too", async () => {
+  const { issuer, server } = await newServers();
+  const user = await newUser();
+  expect(await user.run("login", "--client-id", "notes-app", server.url)).toMatchObject({ code: 0 });
+  expect(await user.run("call", server.url, "read")).toMatchObject({ code: 0, stdout: "read by ada\n" });
+  issuer.expireAll();
+  expect(await user.run("call", server.url, "read")).toMatchObject({ code: 0, stdout: "read by ada\n" });
+  expect(issuer.requests("/register")).toEqual([]);
+  expect(issuer.requests("/token").map(({ parameters }) => parameters.get("client_id"))).toEqual([
+    "notes-app",
+    "notes-app",
+  ]);
+  expect((await user.run("whoami", server.url)).stdout).toContain("notes-app");
+});

@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import type { OAuthOptions, SignInError } from "@parlance/mcp/auth";
+import type { OAuthOptions, SignInError, TokenStore } from "@parlance/mcp/auth";
 import { type ConnectOptions, connect } from "@parlance/mcp/client";
 import { exitCodes } from "../exit-codes.js";
 import { Failure } from "../failure.js";
@@ -33,12 +33,31 @@ export type SignInOptions = Pick<OAuthOptions, "scopes" | "clientId" | "onStep">
  */
 export async function signInAt(url: URL, options: SignInOptions = {}): Promise<void> {
   const [{ oauth }, { browserSignIn, fileTokenStore, publicFetch }] = await loadAuthorization();
-  const store = fileTokenStore(credentialsFile(process.env));
+  const store = storeFor(fileTokenStore(credentialsFile(process.env)), options.clientId);
   const fetch = publicFetch({ privateHosts: [url.hostname] });
   const auth = oauth({ clientName, store, fetch, signIn: browserSignIn(), ...options });
   // A new connection, because a person takes longer than a server has to respond.
   const client = await connect(url, { auth, timeout: signInTime, probeTimeout: signInTime, reopen: false });
   await client.close();
+}
+
+/**
+ * The store for a sign-in with a client id of the user. The library keeps the tokens of each client apart, by the last part of the key; here
+ * the id goes with the tokens, because other commands are to use them without it.
+ */
+function storeFor(store: TokenStore, clientId: string | undefined): TokenStore {
+  if (clientId === undefined) return store;
+  const keyOf = (key: string): string => JSON.stringify([...(JSON.parse(key) as string[]).slice(0, -1), clientName]);
+  return {
+    // Tokens of another client are of no use to this one.
+    async get(key) {
+      const kept = await store.get(keyOf(key));
+      return kept?.client?.id === clientId ? kept : undefined;
+    },
+    set: (key, credentials) => store.set(keyOf(key), { client: { id: clientId }, ...credentials }),
+    delete: (key) => store.delete(keyOf(key)),
+    exclusive: (key, run) => store.exclusive(keyOf(key), run),
+  };
 }
 
 /** How kept tokens are used. */
