@@ -9,6 +9,7 @@ const run = promisify(execFile);
 const root = join(import.meta.dirname, "../..");
 
 interface PackageJson {
+  readonly private?: boolean;
   readonly name: string;
   readonly version: string;
   readonly repository?: { readonly url: string };
@@ -21,7 +22,10 @@ async function readPackage(folder: string): Promise<PackageJson> {
 }
 
 const entries = await readdir(join(root, "packages"), { withFileTypes: true });
-const folders = entries.filter((entry) => entry.isDirectory()).map(({ name }) => `packages/${name}`);
+const all = entries.filter((entry) => entry.isDirectory()).map(({ name }) => `packages/${name}`);
+const manifests = await Promise.all(all.map(readPackage));
+/** The page is published as a part of the command. */
+const folders = all.filter((_, index) => manifests[index]?.private !== true);
 const url = (await readPackage(".")).repository?.url ?? "";
 /** Where the repository is, for people: package.json of the repository says it once. */
 const home = url.replace(/^git\+(?<address>.*)\.git$/, "$<address>");
