@@ -1,4 +1,17 @@
+import type { RawReply } from "@parlance/wire";
 import { exitCodes } from "../../shared/exit-codes.js";
+import type { Header } from "../../shared/target/configured-target.js";
+
+/** Where, with what and for how long an endpoint is asked. */
+export interface Endpoint {
+  readonly url: URL;
+  readonly headers: readonly Header[];
+  /** Milliseconds. */
+  readonly timeout: number;
+}
+
+/** The response of an endpoint, with the beginning of its body. */
+export type HttpReply = Pick<NonNullable<RawReply["http"]>, "status" | "headers" | "text">;
 
 /** What a check has found. */
 export interface Finding {
@@ -12,6 +25,10 @@ export interface Finding {
   readonly notes?: readonly string[];
   /** The remedy. */
   readonly remedy?: string;
+  /** Where the requirement is written that was broken. */
+  readonly rule?: string;
+  /** What is checked next because of it, before everything else. */
+  readonly next?: readonly Check[];
   /** After this failure going on is useless, whatever the check is. */
   readonly isFatal?: true;
   /** What the command exits with. Of a failure. */
@@ -31,7 +48,7 @@ export interface Check {
 
 /** A check that was made, or that it was useless to make. */
 export type Checked =
-  | ({ readonly name: string; readonly took: number } & Omit<Finding, "took">)
+  | ({ readonly name: string; readonly took: number } & Omit<Finding, "took" | "next">)
   | { readonly name: string; readonly state: "not tried" };
 
 /** Who watches an examination. */
@@ -49,11 +66,16 @@ export async function examine(
   { begin, show }: Watcher,
 ): Promise<readonly Checked[]> {
   const done: Checked[] = [];
+  const left = [...checks];
   let isUseless = false;
-  for (const { name, isEssential, run } of checks) {
+  for (let check = left.shift(); check !== undefined; check = left.shift()) {
+    const { name, isEssential, run } = check;
     if (stop.aborted) break;
     if (!isUseless) begin(name);
-    const checked: Checked = isUseless ? { name, state: "not tried" } : await timed(name, run);
+    const { next = [], ...checked }: Checked & Pick<Finding, "next"> = isUseless
+      ? { name, state: "not tried" }
+      : await timed(name, run);
+    left.unshift(...next);
     if (stop.aborted) break;
     done.push(checked);
     show(checked);
@@ -62,7 +84,7 @@ export async function examine(
   return done;
 }
 
-async function timed(name: string, run: () => Promise<Finding>): Promise<Checked> {
+async function timed(name: string, run: () => Promise<Finding>): Promise<Checked & Pick<Finding, "next">> {
   const start = performance.now();
   const finding = await run();
   return { name, took: performance.now() - start, ...finding };

@@ -1,21 +1,13 @@
 import { latestHandshake } from "@parlance/mcp";
 import { clientLimits, codes, decode, Problem } from "@parlance/mcp/jsonrpc";
-import { isObject, messagesOf, methods } from "@parlance/mcp/protocol";
+import { messagesOf, methods } from "@parlance/mcp/protocol";
 import { EntryWriter, RawHttp, type RawReply, type RawRequest } from "@parlance/wire";
 import { innermost, remedyForWords, statusRemedy } from "../../shared/client/url-failure.js";
 import { exitCodes } from "../../shared/exit-codes.js";
-import type { Header } from "../../shared/target/configured-target.js";
-import type { Check, Finding } from "./check.js";
+import { authorizationChecks, type Send } from "./authorization-checks.js";
+import type { Check, Endpoint, Finding } from "./check.js";
 
 type RawResponse = NonNullable<RawReply["http"]>;
-
-/** Where, with what and for how long an endpoint is asked. */
-export interface Endpoint {
-  readonly url: URL;
-  readonly headers: readonly Header[];
-  /** Milliseconds. */
-  readonly timeout: number;
-}
 
 /** Whether HTTP is spoken, and whether it is MCP that it carries. */
 export function httpChecks(endpoint: Endpoint): readonly Check[] {
@@ -29,8 +21,12 @@ export function httpChecks(endpoint: Endpoint): readonly Check[] {
         answer = reply.http;
         if (answer === undefined) return unanswered(reply, endpoint);
         const { status, statusText } = answer;
+        const isProtected = status === 401;
         return {
           state: "ok",
+          ...(isProtected && {
+            next: authorizationChecks(endpoint, answer, (at, request) => reach(at, request, endpoint)),
+          }),
           says: [`POST: ${status}`, statusText, typeOf(answer)].filter((word) => word !== "").join(" "),
         };
       },
@@ -84,7 +80,7 @@ function typeOf({ headers }: RawResponse): string {
 async function judge(answer: RawResponse, endpoint: Endpoint): Promise<Finding> {
   const { status, text } = answer;
   const type = typeOf(answer);
-  if (status === 401) return { ...refused(answer), seen: await authorization(answer, endpoint) };
+  if (status === 401) return { ...refused(answer), remedy: signInRemedy(answer, endpoint) };
   if (isMcp(answer))
     return { state: "ok", says: status === 200 ? `a message in ${type}` : `a message, with status ${status}` };
   if (status >= 300 && status < 400) {
@@ -123,27 +119,21 @@ function failed(says: string, remedy: string): Finding {
   return { state: "failed", says, remedy, exitCode: exitCodes.unreachable };
 }
 
-/** What the server says of how one is let in. */
-async function authorization({ headers }: RawResponse, endpoint: Endpoint): Promise<readonly string[]> {
-  const challenge = headers.get("www-authenticate");
-  if (challenge === null) return ["it does not say how: the header WWW-Authenticate is missing"];
-  const address = /resource_metadata="([^"]+)"/.exec(challenge)?.[1];
-  if (address === undefined || !URL.canParse(address, endpoint.url)) return [`WWW-Authenticate: ${challenge}`];
-  return [`WWW-Authenticate: ${challenge}`, await metadata(new URL(address, endpoint.url), endpoint)];
+/** How one is let in: with a sign-in where the server has OAuth, otherwise with a header. */
+function signInRemedy({ headers }: RawResponse, { url }: Endpoint): string {
+  const header = statusRemedy(401) ?? "";
+  const isOauth = /\b(?:bearer|dpop)\b/i.test(headers.get("www-authenticate") ?? "");
+  return isOauth ? `parlance login ${url.href}, or ${header}` : header;
 }
 
-async function metadata(url: URL, { timeout }: Endpoint): Promise<string> {
-  const accept = "application/json";
-  const { http, error } = await exchange({ url, headers: [], timeout }, { method: "GET", headers: { accept } });
-  if (http === undefined) return `${url.href} cannot be read: ${reasonOf(error)}`;
-  try {
-    const value: unknown = JSON.parse(http.text);
-    const servers = isObject(value) ? value.authorization_servers : undefined;
-    if (http.status === 200 && Array.isArray(servers)) return `tokens come from ${servers.join(", ")}`;
-    return `${url.href}: ${http.status}, and no authorization_servers`;
-  } catch (notJson) {
-    return `${url.href} cannot be read: ${reasonOf(notJson)}`;
-  }
+/** One request of a check, without the headers of the user: they may hold a token. */
+async function reach(
+  url: URL,
+  { method, headers = {}, body }: Parameters<Send>[1],
+  { timeout }: Endpoint,
+): ReturnType<Send> {
+  const { http, error, silence } = await exchange({ url, headers: [], timeout }, { method, headers }, body);
+  return { http, why: silence ?? reasonOf(error) };
 }
 
 /** Where an endpoint may be when it is not where somebody looks. */

@@ -17,7 +17,7 @@ const notable = 0.5;
 
 /** A check as lines: its mark, its name, what was seen and how long it took; below it what to know, and what to do. */
 export function checkLines(checked: MadeCheck, { style, width }: Look): readonly string[] {
-  const { name, state, says, seen = [], notes = [], remedy, took } = checked;
+  const { name, state, says, seen = [], notes = [], remedy, rule, took } = checked;
   const marks = { ok: style.green("✔"), failed: style.red("✖"), absent: style.dim("·") } as const;
   const start = indent.length + nameWidth;
   const room = width - start - timeWidth;
@@ -32,6 +32,7 @@ export function checkLines(checked: MadeCheck, { style, width }: Look): readonly
       .map((line) => `${indent}${indent}${style.dim("│")} ${line}`),
     ...notes.flatMap((note) => wrapped(escapeControls(note), "·", width).map(style.dim)),
     ...(remedy === undefined ? [] : wrapped(escapeControls(remedy), "→", width)),
+    ...(rule === undefined ? [] : [style.dim(`${indent}${indent}§ ${rule}`)]),
   ];
 }
 

@@ -1,7 +1,7 @@
 import type { SignInStep } from "@parlance/mcp/auth";
 import type { Command } from "commander";
 import { openStore, signInsAt } from "../../shared/client/kept-sign-ins.js";
-import { credentialsFile, signInAt } from "../../shared/client/sign-in.js";
+import { credentialsFile, signInAt, stepPages } from "../../shared/client/sign-in.js";
 import { toFailureAtUrl } from "../../shared/client/url-failure.js";
 import { exitCodes } from "../../shared/exit-codes.js";
 import { usageFailure } from "../../shared/failure.js";
@@ -81,19 +81,3 @@ function printStep({ kind, method, url, status, text }: SignInStep, { print, sty
   print(style.bold(kind) + (request === "" ? "" : `  ${request}`));
   print(...wrapWords(text, width - 2).map((line) => `  ${line}`), style.dim(`  ${stepPages[kind]}`));
 }
-
-const page = "https://modelcontextprotocol.io/specification/latest/basic/authorization";
-
-/** Where the specification describes each step of a sign-in. */
-const stepPages: Readonly<Record<SignInStep["kind"], string>> = {
-  challenge: `${page}#authorization-server-location`,
-  "resource-metadata": "https://www.rfc-editor.org/rfc/rfc9728#section-3.3",
-  "server-metadata": `${page}#authorization-server-metadata-discovery`,
-  stored: `${page}#token-handling`,
-  registration: `${page}#client-registration-approaches`,
-  authorization: `${page}#authorization-code-protection`,
-  redirect: "https://www.rfc-editor.org/rfc/rfc9207#section-2.4",
-  token: `${page}#resource-parameter-implementation`,
-  refresh: "https://www.rfc-editor.org/rfc/rfc6749#section-6",
-  "step-up": `${page}#scope-challenge-handling`,
-};

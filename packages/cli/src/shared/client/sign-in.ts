@@ -1,7 +1,8 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import type { OAuthOptions, SignInError, TokenStore } from "@parlance/mcp/auth";
+import type { OAuthOptions, SignInError, SignInStep, TokenStore } from "@parlance/mcp/auth";
 import { type ConnectOptions, connect } from "@parlance/mcp/client";
+import { isObject } from "@parlance/mcp/protocol";
 import { exitCodes } from "../exit-codes.js";
 import { Failure } from "../failure.js";
 import { stateDirectory } from "../recordings/recording-directory.js";
@@ -58,6 +59,51 @@ function storeFor(store: TokenStore, clientId: string | undefined): TokenStore {
     delete: (key) => store.delete(keyOf(key)),
     exclusive: (key, run) => store.exclusive(keyOf(key), run),
   };
+}
+
+/** What a sign-in needs, as far as it goes without a user. */
+export interface ExaminedSignIn {
+  /** The authorization request. */
+  readonly authorization?: URL;
+  /** The metadata of the authorization server, as it is. */
+  readonly metadata?: Readonly<Record<string, unknown>>;
+  readonly failure?: SignInError["failure"];
+}
+
+/** Goes through a sign-in up to the page that a user would see. Registers no client, and keeps nothing. */
+export async function examineSignIn(url: URL): Promise<ExaminedSignIn> {
+  const [{ oauth }, { publicFetch }] = await loadAuthorization();
+  const reached = publicFetch({ privateHosts: [url.hostname] });
+  const examined: { -readonly [Member in keyof ExaminedSignIn]: ExaminedSignIn[Member] } = {};
+  const watched: Fetch = async (at, init) => {
+    const response = await reached(at, init);
+    if (response.ok && /\/\.well-known\/(?:oauth-authorization-server|openid-configuration)/.test(at.pathname))
+      examined.metadata = asObject(await response.clone().text());
+    return response;
+  };
+  const authorize = async (authorization: URL): Promise<never> => {
+    examined.authorization = authorization;
+    throw new Error("no user is asked");
+  };
+  const redirectUrl = "http://127.0.0.1:33418/callback";
+  const auth = oauth({ clientId: "parlance-doctor", redirectUrl, authorize, fetch: watched });
+  try {
+    const client = await connect(url, { auth, reopen: false });
+    await client.close();
+  } catch (error) {
+    const failure = signInErrorOf(error)?.failure;
+    if (examined.authorization === undefined && failure !== undefined) examined.failure = failure;
+  }
+  return examined;
+}
+
+function asObject(text: string): Readonly<Record<string, unknown>> {
+  try {
+    const value: unknown = JSON.parse(text);
+    return isObject(value) ? value : {};
+  } catch {
+    return {}; // The sign-in fails because of it.
+  }
 }
 
 /** How kept tokens are used. */
@@ -173,3 +219,19 @@ export async function withKeptToken(target: Target): Promise<Target> {
 export function hasAuthorization(headers: readonly Header[]): boolean {
   return headers.some(([name]) => name.toLowerCase() === "authorization");
 }
+
+const page = "https://modelcontextprotocol.io/specification/latest/basic/authorization";
+
+/** Where the specification describes each step of a sign-in. */
+export const stepPages: Readonly<Record<SignInStep["kind"], string>> = {
+  challenge: `${page}#authorization-server-location`,
+  "resource-metadata": "https://www.rfc-editor.org/rfc/rfc9728#section-3.3",
+  "server-metadata": `${page}#authorization-server-metadata-discovery`,
+  stored: `${page}#token-handling`,
+  registration: `${page}#client-registration-approaches`,
+  authorization: `${page}#authorization-code-protection`,
+  redirect: "https://www.rfc-editor.org/rfc/rfc9207#section-2.4",
+  token: `${page}#resource-parameter-implementation`,
+  refresh: "https://www.rfc-editor.org/rfc/rfc6749#section-6",
+  "step-up": `${page}#scope-challenge-handling`,
+};

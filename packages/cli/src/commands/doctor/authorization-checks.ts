@@ -1,0 +1,212 @@
+import { isObject } from "@parlance/mcp/protocol";
+import { type ExaminedSignIn, examineSignIn, stepPages } from "../../shared/client/sign-in.js";
+import { exitCodes } from "../../shared/exit-codes.js";
+import type { Check, Endpoint, Finding, HttpReply } from "./check.js";
+
+const page = "https://modelcontextprotocol.io/specification/latest/basic/authorization";
+
+/** Sends a request, and never rejects: undefined without a response, and the reason. */
+export type Send = (
+  url: URL,
+  request: {
+    readonly method: "GET" | "POST";
+    readonly headers?: Readonly<Record<string, string>>;
+    readonly body?: string;
+  },
+) => Promise<{ readonly http?: HttpReply | undefined; readonly why: string }>;
+
+/**
+ * The authorization of a server that answers 401: what its clients need before a user is asked. Nothing is registered, and nobody signs in.
+ */
+export function authorizationChecks(endpoint: Endpoint, answer: HttpReply, send: Send): readonly Check[] {
+  let signIn: Promise<ExaminedSignIn> | undefined;
+  const examined = (): Promise<ExaminedSignIn> => {
+    signIn ??= examineSignIn(endpoint.url);
+    return signIn;
+  };
+  return [
+    { name: "challenge", run: async () => challengeFinding(answer) },
+    { name: "metadata", run: () => metadataFinding(endpoint.url, answer, send) },
+    { name: "sign-in", run: async () => signInFinding(await examined()) },
+    { name: "client id", run: async () => clientIdFinding(await examined()) },
+    { name: "token request", run: async () => tokenEndpointFinding(await examined(), send) },
+    { name: "bad tokens", run: () => badTokenFinding(endpoint, send) },
+  ];
+}
+
+function failed(says: string, remedy: string, rule: string, seen: readonly string[] = []): Finding {
+  return { state: "failed", says, remedy, rule, seen, exitCode: exitCodes.unreachable };
+}
+
+const nothing: Finding = { state: "absent", says: "cannot be checked without the check before" };
+
+function challengeFinding({ headers }: HttpReply): Finding {
+  const rule = `${page}#protected-resource-metadata-discovery-requirements`;
+  const challenge = headers.get("www-authenticate");
+  if (challenge === null)
+    return failed(
+      "the 401 has no WWW-Authenticate",
+      'send `WWW-Authenticate: Bearer resource_metadata="…"` with it',
+      rule,
+    );
+  if (!/\b(?:bearer|dpop)\b/i.test(challenge))
+    return failed(challenge, "OAuth needs the scheme Bearer or DPoP there", rule);
+  const notes = [
+    ...(/resource_metadata\s*=/i.test(challenge)
+      ? []
+      : ["it does not say where the metadata is: clients look at the well-known places"]),
+    ...(/\bscope\s*=/i.test(challenge) ? [] : ["it names no scope: clients ask for all that the metadata lists"]),
+  ];
+  return { state: "ok", says: challenge, notes };
+}
+
+/** The places of RFC 9728 §3.1: below the path of the server, and at the root. */
+function wellKnownPlaces({ origin, pathname }: URL): readonly URL[] {
+  const root = `${origin}/.well-known/oauth-protected-resource`;
+  const path = pathname.replace(/\/$/, "");
+  return path === "" ? [new URL(root)] : [new URL(root + path), new URL(root)];
+}
+
+/** Where the challenge says that the metadata is, and the well-known places. */
+function metadataPlaces(url: URL, { headers }: HttpReply): readonly URL[] {
+  const address = /resource_metadata\s*=\s*"([^"]+)"/i.exec(headers.get("www-authenticate") ?? "")?.[1];
+  const named = address !== undefined && URL.canParse(address, url) ? [new URL(address, url)] : [];
+  const all = new Map([...named, ...wellKnownPlaces(url)].map((place) => [place.href, place]));
+  return [...all.values()];
+}
+
+async function metadataFinding(url: URL, answer: HttpReply, send: Send): Promise<Finding> {
+  const rule = "https://www.rfc-editor.org/rfc/rfc9728#section-3.3";
+  const headers = { accept: "application/json", origin: "http://localhost:6274" };
+  const replies = await Promise.all(
+    metadataPlaces(url, answer).map(async (at) => ({ at, ...(await send(at, { method: "GET", headers })) })),
+  );
+  const seen = replies.map(({ at, http, why }) => `${at.href}: ${http?.status ?? why}`);
+  const found = replies.find(({ http }) => http?.status === 200)?.http;
+  if (found === undefined)
+    return failed("no Protected Resource Metadata", "serve it at one of these places", rule, seen);
+  const value = jsonOf(found.text);
+  const { resource, authorization_servers: servers } = isObject(value) ? value : {};
+  if (typeof resource !== "string" || !covers(resource, url))
+    return failed(
+      `\`resource\` is ${JSON.stringify(resource)}`,
+      `it has to be ${url.origin}${url.pathname}, or a part of it that ends before a slash: clients refuse another one`,
+      rule,
+      seen,
+    );
+  if (!Array.isArray(servers) || servers.length === 0)
+    return failed("no `authorization_servers`", "name the issuer of at least one", rule, seen);
+  const isOpen = found.headers.get("access-control-allow-origin") !== null;
+  const notes = [
+    ...(replies.every(({ http }) => http?.status === 200) ? [] : [`only at one place: ${seen.join("; ")}`]),
+    ...(isOpen ? [] : ["clients in a browser cannot read it: it has no Access-Control-Allow-Origin"]),
+  ];
+  return { state: "ok", says: `of ${resource}; tokens come from ${servers.join(", ")}`, notes };
+}
+
+function covers(resource: string, { origin, pathname }: URL): boolean {
+  if (!URL.canParse(resource)) return false;
+  const named = new URL(resource);
+  return (
+    named.origin === origin &&
+    `${pathname}/`.startsWith(named.pathname.endsWith("/") ? named.pathname : `${named.pathname}/`)
+  );
+}
+
+function signInFinding({ authorization, metadata = {}, failure }: ExaminedSignIn): Finding {
+  if (failure !== undefined) {
+    const { received, expected, remedy, step } = failure;
+    return failed(received, remedy, stepPages[step], [`expected ${expected}`]);
+  }
+  const { authorization_response_iss_parameter_supported: hasIss, issuer } = metadata;
+  const scopes = authorization?.searchParams.get("scope");
+  const notes = hasIss === true ? [] : [`${issuer} does not announce \`iss\` in its responses (RFC 9207)`];
+  const asked = scopes === null || scopes === undefined ? "without scopes" : `for ${scopes}`;
+  return {
+    state: "ok",
+    says: `users sign in at ${authorization?.origin}${authorization?.pathname}, ${asked}, with PKCE`,
+    notes,
+  };
+}
+
+function clientIdFinding({ metadata }: ExaminedSignIn): Finding {
+  if (metadata === undefined) return nothing;
+  const ways = [
+    ...(metadata.client_id_metadata_document_supported === true ? ["client ID metadata documents"] : []),
+    ...(typeof metadata.registration_endpoint === "string" ? ["dynamic registration"] : []),
+  ];
+  if (ways.length > 0) return { state: "ok", says: ways.join(", ") };
+  return failed(
+    "neither client ID metadata documents nor dynamic registration",
+    "register a client there, and give its id to every client: parlance login --client-id",
+    `${page}#client-registration-approaches`,
+  );
+}
+
+/** A code that no server has issued has to be refused, in JSON. */
+async function tokenEndpointFinding({ metadata }: ExaminedSignIn, send: Send): Promise<Finding> {
+  const url = metadata?.token_endpoint;
+  if (typeof url !== "string" || !URL.canParse(url)) return nothing;
+  const fields = {
+    grant_type: "authorization_code",
+    code: "none",
+    client_id: "parlance-doctor",
+    code_verifier: "none",
+  };
+  const headers = { "content-type": "application/x-www-form-urlencoded", accept: "application/json" };
+  const { http, why } = await send(new URL(url), {
+    method: "POST",
+    headers,
+    body: new URLSearchParams(fields).toString(),
+  });
+  const rule = "https://www.rfc-editor.org/rfc/rfc6749#section-5.2";
+  const remedy = "an invalid code has to be refused with 400 and an `error` in JSON";
+  if (http === undefined) return failed(`${url}: ${why}`, "it has to be reachable from where clients run", rule);
+  const value = jsonOf(http.text);
+  const error = isObject(value) ? value.error : undefined;
+  if (http.status >= 400 && http.status < 500 && typeof error === "string")
+    return { state: "ok", says: `refuses an invalid code with ${error}` };
+  const type = http.headers.get("content-type") ?? "no Content-Type";
+  return failed(`${url} answers an invalid code with ${http.status} and ${type}`, remedy, rule, excerptOf(http.text));
+}
+
+/** Tokens that no authorization server has issued for this server. */
+const badTokens = {
+  "that is none": "parlance-doctor",
+  // {"alg":"none"}.{"aud":"https://other.example","sub":"parlance-doctor"}
+  "for another audience, without a signature":
+    "eyJhbGciOiJub25lIn0.eyJhdWQiOiJodHRwczovL290aGVyLmV4YW1wbGUiLCJzdWIiOiJwYXJsYW5jZS1kb2N0b3IifQ.",
+};
+
+async function badTokenFinding({ url }: Endpoint, send: Send): Promise<Finding> {
+  const rule = `${page}#token-handling`;
+  for (const [what, token] of Object.entries(badTokens)) {
+    const headers = {
+      authorization: `Bearer ${token}`,
+      "content-type": "application/json",
+      accept: "application/json, text/event-stream",
+    };
+    const body = '{"jsonrpc":"2.0","id":1,"method":"ping"}';
+    const { http, why } = await send(url, { method: "POST", headers, body });
+    if (http === undefined) return failed(`no answer to a token ${what}: ${why}`, "answer 401", rule);
+    if (http.status === 401) continue;
+    const remedy =
+      http.status < 400
+        ? "verify the signature, the issuer and the audience of every token before a request is served"
+        : 'a token that cannot be verified is 401 with `error="invalid_token"`, whatever is wrong with it';
+    return failed(`a token ${what} gets ${http.status}`, remedy, rule, excerptOf(http.text));
+  }
+  return { state: "ok", says: "refused with 401" };
+}
+
+function jsonOf(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    return undefined; // The finding says what it is instead.
+  }
+}
+
+function excerptOf(text: string): readonly string[] {
+  return text.trim() === "" ? [] : [text.trim().slice(0, 200)];
+}
