@@ -1,7 +1,8 @@
 import { httpHandler } from "@parlance/mcp/http";
 import { describeReport } from "@parlance/mcp/jsonrpc";
-import { serveHttp } from "@parlance/mcp/node";
+import { nodeHandler, serveHttp } from "@parlance/mcp/node";
 import { describe, expect, test } from "vitest";
+import { plainHttp } from "../../cli/plain-http.js";
 import { textOf } from "../../testing/frames.js";
 import { type AskedHeaders, statelessCall } from "./asked.js";
 import { doors, openSession, requestOf } from "./handlers.js";
@@ -188,4 +189,19 @@ test("a server that others reach does not start unless somebody asks who they ar
   expect(told.port).toBeGreaterThan(0);
   await using asking = await serveHttp(shop(), { host: "0.0.0.0", auth: () => ({ principal: "a" }) });
   expect(asking.port).toBeGreaterThan(0);
+});
+
+test("headers that the application has set before stay, beside ours", async () => {
+  const handler = nodeHandler(shop(), { allowedOrigins: [app] });
+  await using http = await plainHttp((request, response) => {
+    response.setHeader("vary", "X-Tenant").setHeader("access-control-expose-headers", ["x-mine", "x-other"]);
+    handler(request, response);
+  });
+  const headers = { origin: app, "content-type": "application/json", accept: "application/json, text/event-stream" };
+  const answer = await fetch(http.url, { method: "POST", headers, body: "{" });
+  expect(answer.headers.get("vary")).toBe("X-Tenant, origin");
+  expect(answer.headers.get("access-control-expose-headers")).toBe(
+    `x-mine, x-other, ${readable["access-control-expose-headers"]}`,
+  );
+  handler.close();
 });

@@ -7,6 +7,7 @@ import { networkOf } from "../../http/server/peers.js";
 import {
   BodyFault,
   freeBodyBytes,
+  type HttpHeaders,
   type HttpRequest,
   type HttpResponse,
   notUtf8,
@@ -157,15 +158,28 @@ export class NodeExchange implements HttpRequest, EventSink {
       closeLingering(this.#request, response);
     }
     if (typeof body === "object") {
-      response.writeHead(status, headers);
+      response.writeHead(status, withOwn(response, headers));
       this.#stream = body;
       body.attach(this);
       if (!this.#hasWritten) response.flushHeaders();
       return;
     }
     const length = body === undefined ? 0 : Buffer.byteLength(body);
-    response.writeHead(status, status === 204 ? headers : { "content-length": length, ...headers }).end(body);
+    const all = withOwn(response, headers);
+    response.writeHead(status, status === 204 ? all : { "content-length": length, ...all }).end(body);
   }
+}
+
+/** Headers that are lists, to which the application may have added before: as a framework does. */
+const lists = ["vary", "access-control-expose-headers"];
+
+function withOwn(response: ServerResponse, headers: HttpHeaders): HttpHeaders {
+  if (headers.vary === undefined) return headers; // Both come together.
+  const added = lists.flatMap((name) => {
+    const [own, ours] = [response.getHeader(name), headers[name]];
+    return own === undefined || ours === undefined ? [] : [[name, `${[own].flat().join(", ")}, ${ours}`]];
+  });
+  return added.length === 0 ? headers : { ...headers, ...Object.fromEntries(added) };
 }
 
 const noBytes = new Uint8Array(0);
