@@ -119,6 +119,23 @@ test("the error of a function of the application is named", async () => {
   expect(failed.failure.received).toBe("an error of `assertion`: Error: no such file");
 });
 
+test.each([undefined, "", " \n", 7])("an assertion that is %j is not sent", async (assertion) => {
+  const failed = await failure(workloadIdentity({ assertion: () => assertion as string, issuer: issuer.url }));
+  expect(failed.failure.received).toMatch(/^(?:undefined|number|no text) from `assertion`$/);
+  expect(issuer.requests("/token")).toEqual([]);
+});
+
+test("a key that cannot be used is the application's own mistake, and no secret is in the error", async () => {
+  const { privateKey } = await generateKeyPair("RS256", { extractable: true });
+  for (const privateKeyText of [await exportPKCS8(privateKey), "CANARY"]) {
+    const failed = await failure(clientCredentials({ clientId: "report", privateKey: privateKeyText }));
+    expect(failed.failure.received).toMatch(/^a `privateKey` that cannot be used: /);
+    expect(failed.failure.remedy).toContain("nothing was sent");
+    expect(failed.message).not.toContain("CANARY");
+  }
+  expect(issuer.requests("/token")).toEqual([]);
+});
+
 test("an identity provider exchanges the ID token for an assertion, which gets the token", async () => {
   await using provider = await startSignInServer();
   const idJag = "urn:ietf:params:oauth:token-type:id-jag";

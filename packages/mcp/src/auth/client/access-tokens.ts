@@ -128,7 +128,10 @@ export class AccessTokens {
         remedy: "the credentials of the client were not sent; give those of a client that is registered there",
       });
     }
-    if (this.#resource !== undefined && this.#resource.issuer !== resource.issuer) this.#requested = [];
+    if (this.#resource !== undefined && this.#resource.issuer !== resource.issuer) {
+      this.#requested = [];
+      this.#key = undefined; // By the same key, two authorization servers would know the client for one.
+    }
     this.#resource = resource;
     const why = resource.isWithoutMetadata
       ? "it has no metadata, so it is its own authorization server"

@@ -128,8 +128,8 @@ export function workloadIdentity(options: WorkloadIdentityOptions): HttpAuthoriz
   return machineAuth(options, issuer, clientId ?? "", {
     clientAt: (server) => (clientId === undefined ? unnamed : clientWith(server, clientId)),
     respond: async (request, client) => {
-      const given = await ownValue("assertion", () => assertion(request.server.issuer));
-      return bearerAssertion(request, client, given.trim());
+      const given = await ownToken("assertion", () => assertion(request.server.issuer));
+      return bearerAssertion(request, client, given);
     },
   });
 }
@@ -184,7 +184,7 @@ export function enterpriseManaged(options: EnterpriseManagedOptions): HttpAuthor
   return machineAuth(options, issuer, clientId, {
     clientAt: (server) => clientWith(server, clientId, clientSecret),
     async respond(request, client) {
-      const subject = await ownValue("idToken", idToken);
+      const subject = await ownToken("idToken", idToken);
       return bearerAssertion(request, client, await crossDomainAssertion(identityProvider, subject, request));
     },
   });
@@ -219,13 +219,21 @@ function machineAuth(
   return authorizedFetch({ ...options, store: options.store ?? memoryTokenStore() }, how);
 }
 
-/** The value of a function of the application. @throws SignInError with what it throws */
-async function ownValue(name: string, get: () => MaybePromise<string>): Promise<string> {
+/** The token that a function of the application returns. @throws SignInError with what it throws, or returns instead */
+async function ownToken(name: string, get: () => MaybePromise<unknown>): Promise<string> {
+  const token = await own(`an error of \`${name}\``, `\`${name}\` is a function of this application`, get);
+  if (typeof token === "string" && token.trim() !== "") return token.trim();
+  const received = `${token === "" || typeof token === "string" ? "no text" : typeof token} from \`${name}\``;
+  const remedy = `\`${name}\` is a function of this application, and nothing was sent`;
+  throw new SignInError({ kind: "token", step: "token", received, expected: "a token", remedy });
+}
+
+/** What belongs to the application. @throws SignInError that does not blame the server */
+async function own<T>(what: string, remedy: string, get: () => MaybePromise<T>): Promise<T> {
   try {
     return await get();
   } catch (cause) {
-    const received = `an error of \`${name}\`: ${thrownText(cause)}`;
-    const remedy = `\`${name}\` is a function of this application`;
+    const received = `${what}: ${thrownText(cause)}`;
     throw new SignInError({ kind: "token", step: "token", received, expected: "a token", remedy }, { cause });
   }
 }
@@ -291,9 +299,14 @@ function signed(key: ClientKey, { algorithm = "ES256", keyId }: ClientCredential
   const kid = keyId ?? (typeof key === "object" && "kid" in key && typeof key.kid === "string" ? key.kid : undefined);
   let imported: Promise<CryptoKey> | undefined;
   return async (server, client, body, headers) => {
-    imported ??= importKey(key, algorithm);
-    const own = { key: await imported, ...(kid === undefined ? {} : { kid }) };
-    const authenticate = PrivateKeyJwt(own, {
+    const remedy = `give a private key for ${algorithm}, or its \`algorithm\`; nothing was sent`;
+    const usable = await own(
+      "a `privateKey` that cannot be used",
+      remedy,
+      () => (imported ??= importKey(key, algorithm)),
+    );
+    const signer = { key: usable, ...(kid === undefined ? {} : { kid }) };
+    const authenticate = PrivateKeyJwt(signer, {
       [modifyAssertion]: (_, claims) => {
         claims.aud = server.issuer;
       },
