@@ -19,3 +19,12 @@ test("where it has none, the error says what there is instead", async () => {
   vi.stubGlobal("WebSocket", undefined);
   await expect(connect("wss://example.com/mcp")).rejects.toThrow("use @parlance/mcp/websocket");
 });
+
+test.each([
+  ["headers", { headers: { "x-key": "1" } }],
+  ["auth", { auth: (fetch: (url: URL, init: RequestInit) => Promise<Response>) => fetch }],
+])("%s cannot be sent to a WebSocket URL, and that is said", async (name, options) => {
+  await expect(connect("ws://127.0.0.1:1/mcp", options)).rejects.toThrow(
+    `connect: ${name} does not work with a WebSocket URL`,
+  );
+});

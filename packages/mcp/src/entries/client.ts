@@ -81,13 +81,25 @@ export async function connect<Tools extends ToolTypes = never, To extends Target
   if (typeof target === "string" || target instanceof URL) {
     const url = urlOf(target);
     const isSocket = url.protocol === "ws:" || url.protocol === "wss:";
-    if (isSocket)
+    if (isSocket) {
+      requireNoRequests(given);
       return openClient((how) => openOnChannel(() => webSocketChannel(url), how), { reopen: true, ...options });
+    }
     const requests = { ...(auth && { auth }), ...(fetch && { fetch }), ...(headers && { headers }) };
     return openClient((how) => openOverHttp(url, requests, how), { reopen: true, ...options });
   }
   const dial = dialOf(target, options.report);
   return openClient((how) => openOnChannel(dial, how), options);
+}
+
+/** @throws TypeError for options of HTTP requests: a WebSocket of the platform cannot send headers */
+function requireNoRequests({ auth, fetch, headers }: ConnectOptions): void {
+  const [name] = Object.entries({ auth, fetch, headers }).find(([, value]) => value !== undefined) ?? [];
+  if (name === undefined) return;
+  throw new TypeError(
+    `connect: ${name} does not work with a WebSocket URL, whose upgrade has no headers of ours; on Node, ` +
+      "connect(() => nodeWebSocketChannel(url, { headers })) of @parlance/mcp/websocket sends some",
+  );
 }
 
 function urlOf(target: string | URL): URL {
