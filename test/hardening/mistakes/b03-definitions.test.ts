@@ -68,7 +68,7 @@ describe("B3: definitions are checked when given", () => {
 
   test("a member without a like one is answered with all there are", () => {
     expect(tool("add", { colour: "red" }, handler)).toBe(
-      'The tool add: unknown member "colour": it may have title, description, inputSchema, outputSchema, annotations, icons, execution, scopes, _meta',
+      'The tool add: unknown member "colour": it may have title, description, inputSchema, outputSchema, annotations, icons, execution, scopes, visible, _meta',
     );
   });
 

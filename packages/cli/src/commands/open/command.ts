@@ -13,9 +13,10 @@ interface OpenFlags {
   readonly json?: true;
 }
 
-const about = `Show a recording in the browser: the frames and when they crossed, the bytes beside
-the JSON, and the rules that they break. A recording that is live goes on. The page
-is served to this machine only; its address has a secret token. Ctrl-C ends it.`;
+const about = `Show a recording in the browser: the frames and when they crossed, the bytes
+beside the JSON, and the rules that they break. A recording that is live goes
+on. The page is served to this machine only, and its address has a secret token.
+Ctrl-C ends it.`;
 
 const examples = `Exit codes:
   0  ended by Ctrl-C or SIGTERM
