@@ -69,6 +69,7 @@ const guides = [
     "sessions",
     "authorization",
     "authorization-providers",
+    "authorization-debug",
     "lists-per-caller",
     "oauth-proxy",
     "dev-auth",
