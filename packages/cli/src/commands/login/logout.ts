@@ -12,7 +12,7 @@ const exitHelp = `Exit codes:
   1  the command line is wrong`;
 
 const logoutExitHelp = `${exitHelp}
-  3  the tokens are deleted here, but the authorization server did not revoke them`;
+  3  the tokens are deleted, but the authorization server did not revoke them`;
 
 interface LogoutFlags {
   readonly clientId?: string;
